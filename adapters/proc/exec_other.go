@@ -1,0 +1,16 @@
+//go:build !unix
+
+package proc
+
+import (
+	"context"
+	"errors"
+)
+
+// Exec launches real processes; on this system it cannot.
+type Exec struct{}
+
+// Launch implements Launcher.
+func (Exec) Launch(context.Context, Command) (Process, error) {
+	return nil, errors.New("starting a runtime needs Linux or macOS: process groups and signals are not available here")
+}
