@@ -1,0 +1,438 @@
+package event
+
+// SessionReady is the first event of a session.
+type SessionReady struct {
+	SessionID         string `json:"session_id"`
+	Runtime           string `json:"runtime"`
+	RuntimeVersion    string `json:"runtime_version,omitempty"`
+	ProviderSessionID string `json:"provider_session_id,omitempty"`
+	Resumed           bool   `json:"resumed,omitzero"`
+	ForkedFrom        string `json:"forked_from,omitempty"`
+	Model             string `json:"model,omitempty"`
+	Cwd               string `json:"cwd,omitempty"`
+	Mode              string `json:"mode,omitempty"`
+}
+
+// SessionEnd is the last event of a session. ExitCode is the process's, where
+// it is known.
+type SessionEnd struct {
+	Reason   string `json:"reason"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+}
+
+// Cause says why a turn began.
+type Cause string
+
+// The causes of a turn.
+const (
+	CauseUser    Cause = "user"
+	CauseTask    Cause = "task"
+	CauseCommand Cause = "command"
+)
+
+// TurnStart opens a turn. MessageIDs are the client's messages that caused it.
+type TurnStart struct {
+	Cause          Cause    `json:"cause"`
+	MessageIDs     []string `json:"message_ids"`
+	ProviderTurnID string   `json:"provider_turn_id,omitempty"`
+}
+
+// Via says how a user's message came into a turn.
+type Via string
+
+// The ways of a user's message into a turn.
+const (
+	ViaTurn  Via = "turn"
+	ViaMerge Via = "merge"
+	ViaSteer Via = "steer"
+)
+
+// UserMessage is emitted when the runtime takes a message.
+type UserMessage struct {
+	MessageID   string       `json:"message_id"`
+	Text        string       `json:"text"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Via         Via          `json:"via"`
+}
+
+// Attachment is something that came with a user's message.
+type Attachment struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"`
+	Path string `json:"path,omitempty"`
+	URL  string `json:"url,omitempty"`
+	MIME string `json:"mime,omitempty"`
+}
+
+// Queue is the whole list of messages that wait.
+type Queue struct {
+	MessageIDs []string `json:"message_ids"`
+}
+
+// Delta is a piece of visible text. MessageID is the runtime's message, BlockID
+// the block of text within the session: pieces of one block belong together,
+// different blocks are different paragraphs.
+type Delta struct {
+	Text      string `json:"text"`
+	MessageID string `json:"message_id"`
+	BlockID   string `json:"block_id"`
+}
+
+// Thinking is a piece of visible reasoning. Done closes the block. Without text
+// it says only that something is going on.
+type Thinking struct {
+	Text    string `json:"text"`
+	Done    bool   `json:"done,omitzero"`
+	BlockID string `json:"block_id,omitempty"`
+}
+
+// BlockStatus says how a block of text ended.
+type BlockStatus string
+
+// The ends of a block. Replaced carries the authoritative text.
+const (
+	BlockComplete    BlockStatus = "complete"
+	BlockReplaced    BlockStatus = "replaced"
+	BlockInterrupted BlockStatus = "interrupted"
+	BlockRetracted   BlockStatus = "retracted"
+)
+
+// BlockEnd closes a block of text.
+type BlockEnd struct {
+	BlockID string      `json:"block_id"`
+	Status  BlockStatus `json:"status"`
+	Text    string      `json:"text,omitempty"`
+}
+
+// ToolStart announces a tool call. Input is the call's input as the runtime
+// gave it; the fields below it repeat what a UI shows first.
+type ToolStart struct {
+	ToolUseID     string `json:"tool_use_id"`
+	Tool          string `json:"tool"`
+	Input         Raw    `json:"input,omitzero"`
+	Command       string `json:"command,omitempty"`
+	FilePath      string `json:"file_path,omitempty"`
+	Pattern       string `json:"pattern,omitempty"`
+	SearchPath    string `json:"search_path,omitempty"`
+	IsFileRead    bool   `json:"is_file_read,omitzero"`
+	Background    bool   `json:"background,omitzero"`
+	SubagentSpawn bool   `json:"subagent_spawn,omitzero"`
+	SubagentName  string `json:"subagent_name,omitempty"`
+	MessageID     string `json:"message_id,omitempty"`
+}
+
+// ToolOutput is a piece of a running tool's output. The start may be missing.
+type ToolOutput struct {
+	ToolUseID string `json:"tool_use_id"`
+	Text      string `json:"text"`
+}
+
+// ToolStatus says how a tool ended.
+type ToolStatus string
+
+// The ends of a tool.
+const (
+	ToolOK           ToolStatus = "ok"
+	ToolError        ToolStatus = "error"
+	ToolDenied       ToolStatus = "denied"
+	ToolInterrupted  ToolStatus = "interrupted"
+	ToolBackgrounded ToolStatus = "backgrounded"
+)
+
+// ToolResult closes a tool call, exactly once.
+type ToolResult struct {
+	ToolUseID  string       `json:"tool_use_id"`
+	Output     string       `json:"output"`
+	IsError    bool         `json:"is_error"`
+	Status     ToolStatus   `json:"status"`
+	ExitCode   *int         `json:"exit_code,omitempty"`
+	Changes    []FileChange `json:"changes,omitempty"`
+	FilePath   string       `json:"file_path,omitempty"`
+	IsFileRead bool         `json:"is_file_read,omitzero"`
+}
+
+// ChangeKind says what a change did to a file.
+type ChangeKind string
+
+// The kinds of change.
+const (
+	ChangeAdd    ChangeKind = "add"
+	ChangeUpdate ChangeKind = "update"
+	ChangeDelete ChangeKind = "delete"
+	ChangeMove   ChangeKind = "move"
+)
+
+// FileChange is one file of a change. Diff is a unified diff for an update, the
+// whole content for add and delete.
+type FileChange struct {
+	Path   string     `json:"path"`
+	Kind   ChangeKind `json:"kind"`
+	MoveTo string     `json:"move_to,omitempty"`
+	Diff   string     `json:"diff,omitempty"`
+}
+
+// TaskKind says what a task is.
+type TaskKind string
+
+// The kinds of task.
+const (
+	TaskSubagent TaskKind = "subagent"
+	TaskCommand  TaskKind = "command"
+)
+
+// TaskStatus is a task's state.
+type TaskStatus string
+
+// The states of a task.
+const (
+	TaskRunning     TaskStatus = "running"
+	TaskCompleted   TaskStatus = "completed"
+	TaskFailed      TaskStatus = "failed"
+	TaskStopped     TaskStatus = "stopped"
+	TaskInterrupted TaskStatus = "interrupted"
+)
+
+// Task is life that may outlast a turn. A sub-agent's TaskID is the
+// subagent_id of its events.
+type Task struct {
+	TaskID    string     `json:"task_id"`
+	Kind      TaskKind   `json:"kind"`
+	ParentID  string     `json:"parent_id,omitempty"`
+	ToolUseID string     `json:"tool_use_id,omitempty"`
+	Name      string     `json:"name,omitempty"`
+	Status    TaskStatus `json:"status"`
+	Text      string     `json:"text,omitempty"`
+	Usage     *Tokens    `json:"usage,omitempty"`
+}
+
+// PermissionRequest is a question of the runtime whether a tool may run.
+type PermissionRequest struct {
+	RequestID string   `json:"request_id"`
+	ToolUseID string   `json:"tool_use_id,omitempty"`
+	ToolName  string   `json:"tool_name"`
+	ToolInput Raw      `json:"tool_input"`
+	Options   []string `json:"options,omitempty"`
+	Reason    string   `json:"reason,omitempty"`
+}
+
+// Decision is the answer to a permission request.
+type Decision string
+
+// The decisions. Cancel denies and ends the turn.
+const (
+	DecisionAllow  Decision = "allow"
+	DecisionDeny   Decision = "deny"
+	DecisionCancel Decision = "cancel"
+)
+
+// By says who decided.
+type By string
+
+// Who decides. Withdrawn: the runtime took the question back.
+const (
+	ByUser      By = "user"
+	ByPolicy    By = "policy"
+	ByRuntime   By = "runtime"
+	ByWithdrawn By = "withdrawn"
+)
+
+// PermissionResolved follows each permission request, once.
+type PermissionResolved struct {
+	RequestID string   `json:"request_id"`
+	ToolName  string   `json:"tool_name"`
+	Allowed   bool     `json:"allowed"`
+	Decision  Decision `json:"decision"`
+	By        By       `json:"by"`
+}
+
+// Interrupt is a question to the user or a plan to approve.
+type Interrupt struct {
+	InterruptID   string `json:"interrupt_id"`
+	ComponentName string `json:"component_name"`
+	Props         Raw    `json:"props"`
+	Surface       string `json:"surface"`
+}
+
+// InterruptResolved closes an interrupt.
+type InterruptResolved struct {
+	InterruptID string `json:"interrupt_id"`
+	Value       Raw    `json:"value"`
+	By          By     `json:"by"`
+}
+
+// Plan is the whole list of steps as they stand.
+type Plan struct {
+	Steps []PlanStep `json:"steps"`
+}
+
+// StepStatus is the state of a plan's step.
+type StepStatus string
+
+// The states of a step.
+const (
+	StepPending    StepStatus = "pending"
+	StepInProgress StepStatus = "in_progress"
+	StepCompleted  StepStatus = "completed"
+)
+
+// PlanStep is one step.
+type PlanStep struct {
+	Text   string     `json:"text"`
+	Status StepStatus `json:"status"`
+}
+
+// Tokens counts tokens.
+type Tokens struct {
+	Input     int64 `json:"input"`
+	Cached    int64 `json:"cached,omitzero"`
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning,omitzero"`
+	Total     int64 `json:"total,omitzero"`
+}
+
+// Context is how much of the model's window is used, in tokens.
+type Context struct {
+	Used   int64 `json:"used"`
+	Window int64 `json:"window"`
+}
+
+// Usage reports tokens and cost (US dollars, cumulative for the session).
+type Usage struct {
+	Tokens  Tokens   `json:"tokens"`
+	Cost    *float64 `json:"cost,omitempty"`
+	Context *Context `json:"context,omitempty"`
+}
+
+// Phase is where a compaction stands.
+type Phase string
+
+// The phases of a compaction.
+const (
+	PhaseStart Phase = "start"
+	PhaseEnd   Phase = "end"
+)
+
+// Compaction reports that history is being summarized.
+type Compaction struct {
+	Phase  Phase `json:"phase"`
+	Tokens int64 `json:"tokens,omitzero"`
+}
+
+// ComponentUpdate creates, replaces or merges a component on a surface.
+type ComponentUpdate struct {
+	ComponentID   string `json:"component_id"`
+	ComponentName string `json:"component_name"`
+	Props         Raw    `json:"props"`
+	Surface       string `json:"surface"`
+	Merge         bool   `json:"merge,omitzero"`
+}
+
+// ComponentRemove removes a component.
+type ComponentRemove struct {
+	ComponentID string `json:"component_id"`
+}
+
+// ModelChanged reports the model in force.
+type ModelChanged struct {
+	Value string `json:"value"`
+}
+
+// ModeChanged reports the permission mode in force.
+type ModeChanged struct {
+	Value string `json:"value"`
+}
+
+// CheckpointAction is what happened to a checkpoint.
+type CheckpointAction string
+
+// What happens to checkpoints.
+const (
+	CheckpointCreated  CheckpointAction = "created"
+	CheckpointRestored CheckpointAction = "restored"
+)
+
+// Checkpoint reports a checkpoint.
+type Checkpoint struct {
+	CheckpointID string           `json:"checkpoint_id"`
+	Action       CheckpointAction `json:"action"`
+}
+
+// Level is how grave a notice is.
+type Level string
+
+// The levels of a notice.
+const (
+	LevelInfo    Level = "info"
+	LevelWarning Level = "warning"
+	LevelError   Level = "error"
+)
+
+// NoticeCode says what a notice is about. The list is closed.
+type NoticeCode string
+
+// The codes of notices.
+const (
+	NoticeUnknownMessage NoticeCode = "unknown_message"
+	NoticeGarbage        NoticeCode = "garbage"
+	NoticeLongLine       NoticeCode = "long_line"
+	NoticeRetry          NoticeCode = "retry"
+	NoticeWarning        NoticeCode = "warning"
+	NoticeLate           NoticeCode = "late"
+	NoticeRefused        NoticeCode = "refused"
+)
+
+// Notice is everything survivable: unknown messages, garbage, retries,
+// warnings. Raw is the message as it came.
+type Notice struct {
+	Level Level      `json:"level"`
+	Code  NoticeCode `json:"code"`
+	Text  string     `json:"text,omitempty"`
+	Raw   Raw        `json:"raw,omitzero"`
+}
+
+// Result is the final text of a turn, where the runtime states one. It adds no
+// second copy to the chat.
+type Result struct {
+	Text  string `json:"text"`
+	Stats *Stats `json:"stats,omitzero"`
+}
+
+// Stats are the runtime's own figures of a turn. Durations are milliseconds.
+type Stats struct {
+	DurationMS int64 `json:"duration_ms,omitzero"`
+	Rounds     int   `json:"rounds,omitzero"`
+}
+
+// ErrorCode is the closed list of error codes.
+type ErrorCode string
+
+// The codes of errors.
+const (
+	ErrorAuth         ErrorCode = "auth"
+	ErrorRateLimit    ErrorCode = "rate_limit"
+	ErrorOverloaded   ErrorCode = "overloaded"
+	ErrorBilling      ErrorCode = "billing"
+	ErrorInvalid      ErrorCode = "invalid_request"
+	ErrorContext      ErrorCode = "context_window"
+	ErrorModel        ErrorCode = "model"
+	ErrorNetwork      ErrorCode = "network"
+	ErrorLimit        ErrorCode = "limit"
+	ErrorCrash        ErrorCode = "crash"
+	ErrorTimeout      ErrorCode = "timeout"
+	ErrorProtocol     ErrorCode = "protocol"
+	ErrorUnknown      ErrorCode = "unknown"
+	ErrorStartFailure ErrorCode = "start_failure"
+)
+
+// Error ends its scope: the turn if there is one, else the session.
+type Error struct {
+	Message string    `json:"message"`
+	Code    ErrorCode `json:"code"`
+}
+
+// Done ends a turn.
+type Done struct {
+	Stopped  bool   `json:"stopped,omitzero"`
+	Reason   string `json:"reason,omitempty"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+}

@@ -1,0 +1,87 @@
+package event
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Type is the name of an event, as it stands in the JSON form.
+type Type string
+
+// The closed set of types.
+const (
+	TypeSessionReady       Type = "session_ready"
+	TypeSessionEnd         Type = "session_end"
+	TypeTurnStart          Type = "turn_start"
+	TypeUserMessage        Type = "user_message"
+	TypeQueue              Type = "queue"
+	TypeDelta              Type = "delta"
+	TypeThinking           Type = "thinking"
+	TypeBlockEnd           Type = "block_end"
+	TypeToolStart          Type = "tool_start"
+	TypeToolOutput         Type = "tool_output"
+	TypeToolResult         Type = "tool_result"
+	TypeTask               Type = "task"
+	TypePermissionRequest  Type = "permission_request"
+	TypePermissionResolved Type = "permission_resolved"
+	TypeInterrupt          Type = "interrupt"
+	TypeInterruptResolved  Type = "interrupt_resolved"
+	TypePlan               Type = "plan"
+	TypeUsage              Type = "usage"
+	TypeCompaction         Type = "compaction"
+	TypeComponentUpdate    Type = "component_update"
+	TypeComponentRemove    Type = "component_remove"
+	TypeModelChanged       Type = "model_changed"
+	TypeModeChanged        Type = "mode_changed"
+	TypeCheckpoint         Type = "checkpoint"
+	TypeNotice             Type = "notice"
+	TypeResult             Type = "result"
+	TypeError              Type = "error"
+	TypeDone               Type = "done"
+)
+
+// Event is one normalized event. The zero Turn means that the event belongs to
+// the session and not to a turn.
+type Event struct {
+	Data       Data
+	TS         time.Time
+	Seq        int64
+	SessionID  string
+	Turn       int
+	SubagentID string
+}
+
+// Type returns the event's type, which its data decides.
+func (e Event) Type() Type {
+	if e.Data == nil {
+		return ""
+	}
+	return e.Data.EventType()
+}
+
+// Terminal reports whether the event ends its scope: done or error.
+func (e Event) Terminal() bool {
+	switch e.Data.(type) {
+	case Done, Error:
+		return true
+	}
+	return false
+}
+
+// Position is a place in a session's stream: the last seq and turn that were
+// used. A resumed session continues after it.
+type Position struct {
+	Seq  int64 `json:"seq"`
+	Turn int   `json:"turn"`
+}
+
+// Data is the typed content of an event: one struct a type, always a value and
+// never a pointer.
+type Data interface {
+	EventType() Type
+}
+
+// Raw is JSON kept as it came: members, their order and numbers are never
+// changed. Writing an event drops white space and spells strings one way.
+type Raw = jsontext.Value

@@ -1,0 +1,157 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// lenientText accepts what runtimes really send: invalid UTF-8 and lone
+// surrogates are replaced by U+FFFD, and of duplicate members the last holds.
+var lenientText = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+type envelope struct {
+	Type       Type           `json:"type"`
+	Data       jsontext.Value `json:"data"`
+	TS         time.Time      `json:"ts"`
+	Seq        int64          `json:"seq"                   min:"1"`
+	SessionID  string         `json:"session_id"            min:"1"`
+	Turn       int            `json:"turn,omitzero"         min:"1"`
+	SubagentID string         `json:"subagent_id,omitempty"`
+}
+
+var envelopeShape = shapeOf(reflect.TypeFor[envelope]())
+
+// form is how the data of one type is read.
+type form struct {
+	shape  *shape
+	decode func([]byte) (Data, error)
+}
+
+func formOf[T Data]() form {
+	return form{shapeOf(reflect.TypeFor[T]()), func(b []byte) (Data, error) {
+		var v T
+		err := json.Unmarshal(b, &v, lenientText)
+		return v, err
+	}}
+}
+
+// MarshalJSON writes the event as one object on one line.
+func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// AppendJSON appends the event's JSON form to b, without a line end. The text is
+// valid UTF-8 whatever the event holds.
+func (e Event) AppendJSON(b []byte) ([]byte, error) {
+	if e.Data == nil {
+		return b, errors.New("event without data")
+	}
+	data, err := json.Marshal(e.Data, lenientText)
+	if err != nil {
+		return b, fmt.Errorf("%s: %w", e.Type(), err)
+	}
+	out := b
+	out = append(out, `{"type":`...)
+	out = appendQuoted(out, string(e.Type()))
+	out = append(out, `,"data":`...)
+	out = append(out, data...)
+	out = append(out, `,"ts":"`...)
+	if out, err = e.TS.UTC().AppendText(out); err != nil {
+		return b, fmt.Errorf("ts: %w", err)
+	}
+	out = append(out, `","seq":`...)
+	out = strconv.AppendInt(out, e.Seq, 10)
+	out = append(out, `,"session_id":`...)
+	out = appendQuoted(out, e.SessionID)
+	if e.Turn != 0 {
+		out = append(out, `,"turn":`...)
+		out = strconv.AppendInt(out, int64(e.Turn), 10)
+	}
+	if e.SubagentID != "" {
+		out = append(out, `,"subagent_id":`...)
+		out = appendQuoted(out, e.SubagentID)
+	}
+	return append(out, '}'), nil
+}
+
+func appendQuoted(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s) // its only error is invalid UTF-8, replaced
+	return b
+}
+
+// UnmarshalJSON reads an event strictly; see Decode.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	ev, err := Decode(b)
+	if err == nil {
+		*e = ev
+	}
+	return err
+}
+
+// Decode reads one event strictly: an unknown type, an unknown or missing field,
+// null, a value of the wrong kind or outside its closed list is an error that
+// names the field's path, such as "data.steps.1.status". The event keeps
+// nothing of b.
+func Decode(b []byte) (Event, error) {
+	var env envelope
+	if err := newWalker(b).value(envelopeShape, nil, 0); err != nil {
+		return Event{}, readError("", err)
+	}
+	if err := json.Unmarshal(b, &env, lenientText); err != nil {
+		return Event{}, readError("", err)
+	}
+	if env.TS.Year() < 1000 || env.TS.Year() > 9999 {
+		return Event{}, fmt.Errorf("ts: want a time from the year 1000 on, got %s", env.TS.Format(time.RFC3339))
+	}
+	f, ok := forms[env.Type]
+	if !ok {
+		return Event{}, fmt.Errorf("type: unknown event type %q", env.Type)
+	}
+	var legacy string
+	w := newWalker(env.Data)
+	w.legacy = &legacy
+	if err := w.value(f.shape, &place{name: "data"}, 0); err != nil {
+		return Event{}, readError("data", err)
+	}
+	switch {
+	case env.SubagentID == "":
+		env.SubagentID = legacy
+	case legacy != "" && legacy != env.SubagentID:
+		return Event{}, fmt.Errorf("data.subagent_id: want %q as in subagent_id, got %q", env.SubagentID, legacy)
+	}
+	data, err := f.decode(env.Data)
+	if err != nil {
+		return Event{}, readError("data", err)
+	}
+	return Event{
+		Data: data, TS: env.TS.UTC(), Seq: env.Seq, SessionID: env.SessionID,
+		Turn: env.Turn, SubagentID: env.SubagentID,
+	}, nil
+}
+
+// readError leaves what the walker says as it is and gives what only the decoder
+// finds (a time that is none, a number past its range) its field's path.
+func readError(prefix string, err error) error {
+	if pe, ok := errors.AsType[*pathError](err); ok {
+		return pe
+	}
+	var se *json.SemanticError
+	if !errors.As(err, &se) {
+		return fmt.Errorf("not an event: %w", err)
+	}
+	at := &place{name: prefix}
+	if prefix == "" {
+		at = nil
+	}
+	for name := range se.JSONPointer.Tokens() {
+		at = &place{at, name}
+	}
+	if se.Err != nil {
+		return at.errorf("%v", se.Err)
+	}
+	return at.errorf("want %v", se.GoType)
+}

@@ -1,0 +1,131 @@
+package event
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// shape is what the JSON form of a Go type may be: the one description that
+// strict decoding and the JSON Schema are both made of.
+type shape struct {
+	kind   kind
+	name   string   // the Go type's name; of objects and enums
+	enum   []string // of strings with a closed list of values
+	fields []field  // of objects, in their order
+	index  map[string]int
+	elem   *shape // of arrays
+}
+
+type field struct {
+	name     string
+	goName   string
+	shape    *shape
+	required bool
+	min      int // of a number its least value, of a string its least length
+}
+
+type kind string
+
+const (
+	kindAny     kind = "any JSON"
+	kindString  kind = "a string"
+	kindInteger kind = "a whole number"
+	kindNumber  kind = "a number"
+	kindBool    kind = "true or false"
+	kindTime    kind = "a time"
+	kindObject  kind = "an object"
+	kindArray   kind = "an array"
+)
+
+// maxInteger is the greatest whole number that every reader of JSON keeps
+// exactly; many read numbers as doubles.
+const maxInteger = 1<<53 - 1
+
+// shapeOf reads a type's shape off its fields and their tags. Every field
+// without an omit option is required; a tag min:"1" bounds it.
+func shapeOf(t reflect.Type) *shape {
+	if values, ok := enums[t]; ok {
+		return &shape{kind: kindString, name: t.Name(), enum: values}
+	}
+	switch t {
+	case reflect.TypeFor[Raw]():
+		return &shape{kind: kindAny}
+	case reflect.TypeFor[time.Time]():
+		return &shape{kind: kindTime}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return shapeOf(t.Elem())
+	case reflect.Slice:
+		return &shape{kind: kindArray, elem: shapeOf(t.Elem())}
+	case reflect.String:
+		return &shape{kind: kindString}
+	case reflect.Bool:
+		return &shape{kind: kindBool}
+	case reflect.Int, reflect.Int64:
+		return &shape{kind: kindInteger}
+	case reflect.Float64:
+		return &shape{kind: kindNumber}
+	case reflect.Struct:
+		return objectShape(t)
+	}
+	panic("event: no JSON form for " + t.String())
+}
+
+func objectShape(t reflect.Type) *shape {
+	s := &shape{kind: kindObject, name: t.Name(), index: map[string]int{}}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		least, _ := strconv.Atoi(f.Tag.Get("min"))
+		s.index[name] = i
+		s.fields = append(s.fields, field{
+			name: name, goName: f.Name, shape: shapeOf(f.Type),
+			required: !strings.Contains(opts, "omit"), min: least,
+		})
+	}
+	return s
+}
+
+// enums holds the closed lists of values, by their type.
+var enums = map[reflect.Type][]string{
+	reflect.TypeFor[Cause]():            list(CauseUser, CauseTask, CauseCommand),
+	reflect.TypeFor[Via]():              list(ViaTurn, ViaMerge, ViaSteer),
+	reflect.TypeFor[BlockStatus]():      list(BlockComplete, BlockReplaced, BlockInterrupted, BlockRetracted),
+	reflect.TypeFor[ToolStatus]():       list(ToolOK, ToolError, ToolDenied, ToolInterrupted, ToolBackgrounded),
+	reflect.TypeFor[ChangeKind]():       list(ChangeAdd, ChangeUpdate, ChangeDelete, ChangeMove),
+	reflect.TypeFor[TaskKind]():         list(TaskSubagent, TaskCommand),
+	reflect.TypeFor[TaskStatus]():       list(TaskRunning, TaskCompleted, TaskFailed, TaskStopped, TaskInterrupted),
+	reflect.TypeFor[Decision]():         list(DecisionAllow, DecisionDeny, DecisionCancel),
+	reflect.TypeFor[By]():               list(ByUser, ByPolicy, ByRuntime, ByWithdrawn),
+	reflect.TypeFor[StepStatus]():       list(StepPending, StepInProgress, StepCompleted),
+	reflect.TypeFor[Phase]():            list(PhaseStart, PhaseEnd),
+	reflect.TypeFor[CheckpointAction](): list(CheckpointCreated, CheckpointRestored),
+	reflect.TypeFor[Level]():            list(LevelInfo, LevelWarning, LevelError),
+	reflect.TypeFor[NoticeCode](): list(NoticeUnknownMessage, NoticeGarbage, NoticeLongLine, NoticeRetry,
+		NoticeWarning, NoticeLate, NoticeRefused),
+	reflect.TypeFor[ErrorCode](): list(ErrorAuth, ErrorRateLimit, ErrorOverloaded, ErrorBilling, ErrorInvalid,
+		ErrorContext, ErrorModel, ErrorNetwork, ErrorLimit, ErrorCrash, ErrorTimeout, ErrorProtocol,
+		ErrorUnknown, ErrorStartFailure),
+}
+
+func list[T ~string](values ...T) []string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return names
+}
+
+// Types lists the closed set of types, sorted.
+func Types() []Type {
+	types := make([]Type, 0, len(forms))
+	for t := range forms {
+		types = append(types, t)
+	}
+	slices.Sort(types)
+	return types
+}

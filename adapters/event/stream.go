@@ -1,0 +1,85 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// Decoder reads events from a stream of lines, one event a line, in memory that
+// the longest line bounds. Blank lines are skipped.
+type Decoder struct {
+	lines *proc.Lines
+	line  int
+	err   error // of the reader: it stays
+}
+
+// NewDecoder reads from r. A line may be proc.MaxLine bytes long.
+func NewDecoder(r io.Reader) *Decoder { return newDecoder(r, proc.MaxLine) }
+
+func newDecoder(r io.Reader, limit int) *Decoder { return &Decoder{lines: proc.NewLines(r, limit)} }
+
+// Next returns the next event, or io.EOF after the last. A bad line is a
+// *LineError, after which Next goes on with the line behind it. An error of the
+// reader itself is none, and stays.
+func (d *Decoder) Next() (Event, error) {
+	for d.err == nil {
+		b, err := d.lines.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			d.err = io.EOF
+			continue
+		case err != nil && !errors.Is(err, proc.ErrLongLine):
+			d.err = fmt.Errorf("read after line %d: %w", d.line, err)
+			continue
+		}
+		d.line++
+		if err != nil {
+			return Event{}, &LineError{d.line, err}
+		}
+		if len(bytes.TrimSpace(b)) == 0 {
+			continue
+		}
+		e, err := Decode(b)
+		if err != nil {
+			return Event{}, &LineError{d.line, err}
+		}
+		return e, nil
+	}
+	return Event{}, d.err
+}
+
+// LineError is an error in a line of a stream, counted from 1.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Encoder writes events to a stream, one line and one Write an event.
+type Encoder struct {
+	w   io.Writer
+	buf []byte
+}
+
+// NewEncoder writes to w.
+func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
+
+// Encode writes one event. Of an event that cannot be written nothing is.
+func (enc *Encoder) Encode(e Event) error {
+	b, err := e.AppendJSON(enc.buf[:0])
+	if err != nil {
+		return err
+	}
+	b = append(b, '\n')
+	enc.buf = b
+	_, err = enc.w.Write(enc.buf)
+	return err
+}
