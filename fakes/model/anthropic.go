@@ -1,0 +1,296 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// messagesAPI is Anthropic's Messages API, as Claude Code speaks it.
+type messagesAPI struct{}
+
+// A runtime's words are taken as they come.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+type messagesRequest struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Messages []struct {
+		Role    string       `json:"role"`
+		Content textOrBlocks `json:"content"`
+	} `json:"messages"`
+	Tools []struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+	} `json:"tools"`
+}
+
+// textOrBlocks is a content: a string stands for one block of text.
+type textOrBlocks []block
+
+type block struct {
+	Type      string       `json:"type"`
+	Text      string       `json:"text"`
+	ToolUseID string       `json:"tool_use_id"`
+	ToolName  string       `json:"tool_name"`
+	Content   textOrBlocks `json:"content"`
+}
+
+func (t *textOrBlocks) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case '"':
+		var s string
+		if err := json.UnmarshalDecode(d, &s); err != nil {
+			return err
+		}
+		*t = textOrBlocks{{Type: "text", Text: s}}
+		return nil
+	case '[':
+		return json.UnmarshalDecode(d, (*[]block)(t))
+	}
+	return d.SkipValue()
+}
+
+// joined is the text of all blocks.
+func (t textOrBlocks) joined() string {
+	var out []string
+	for _, b := range t {
+		if b.Text != "" {
+			out = append(out, b.Text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+const toolUsePrefix = "toolu_"
+
+func (messagesAPI) read(h http.Header, body []byte) (*ask, error) {
+	var m messagesRequest
+	if err := json.Unmarshal(body, &m, lenient); err != nil {
+		return nil, err
+	}
+	q := &ask{stream: m.Stream, model: m.Model, prefix: toolUsePrefix, thread: h.Get("X-Claude-Code-Agent-Id")}
+	q.sub = q.thread != ""
+	for _, t := range m.Tools {
+		q.offer.tools = append(q.offer.tools, offered{name: t.Name})
+	}
+	for i, msg := range m.Messages {
+		if msg.Role == "assistant" {
+			continue
+		}
+		for _, b := range msg.Content {
+			switch b.Type {
+			case "text":
+				q.texts = append(q.texts, b.Text)
+				if strings.Contains(b.Text, "<task-notification>") {
+					q.notes++
+				}
+				if msg.Role == "system" || strings.HasPrefix(b.Text, "<system-reminder>") {
+					q.offer.deferred = append(q.offer.deferred, deferredTools(b.Text)...)
+				} else if i == len(m.Messages)-1 && strings.Contains(b.Text, claudeSummary) {
+					q.compact = true
+				}
+			case "tool_result":
+				q.results = append(q.results, result{b.ToolUseID, b.Content.joined()})
+			}
+		}
+	}
+	return q, nil
+}
+
+// claudeSummary stands in the demand to sum up the conversation.
+const claudeSummary = "Your task is to create a detailed summary"
+
+// deferredTools reads the list of tools whose schemas the runtime keeps back: names that stand
+// alone on a line after its announcement.
+func deferredTools(text string) []string {
+	_, list, ok := strings.Cut(text, "deferred tools are now available")
+	if !ok {
+		return nil
+	}
+	_, list, _ = strings.Cut(list, "\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	var out []string
+	for l := range strings.Lines(list) {
+		if l = strings.TrimSpace(l); l != "" && !strings.ContainsAny(l, " <>") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall, error) {
+	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return claudeCall(c, o, dir) })
+}
+
+func (messagesAPI) fail(f *fixtures.Fail) []byte {
+	if f.Body != nil {
+		return f.Body
+	}
+	kind := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+		413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
+	}[f.Status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	return failBody(f.Status, kind, fmt.Sprintf("scripted failure %d", f.Status))
+}
+
+func (messagesAPI) voice(o voiceOptions) voice { return &messagesVoice{o: o, stop: "end_turn"} }
+
+// messagesVoice says a reply in blocks.
+type messagesVoice struct {
+	o      voiceOptions
+	index  int
+	blocks []any // done, for a whole reply
+	think  bool
+	text   strings.Builder
+	msg    aMessage
+	stop   string
+}
+
+type (
+	aUsage struct {
+		Input         int `json:"input_tokens"`
+		CacheCreation int `json:"cache_creation_input_tokens"`
+		CacheRead     int `json:"cache_read_input_tokens"`
+		Output        int `json:"output_tokens"`
+	}
+	aMessage struct {
+		ID           string  `json:"id"`
+		Type         string  `json:"type"`
+		Role         string  `json:"role"`
+		Model        string  `json:"model"`
+		Content      []any   `json:"content"`
+		StopReason   *string `json:"stop_reason"`
+		StopSequence *string `json:"stop_sequence"`
+		Usage        aUsage  `json:"usage"`
+	}
+	aEvent struct {
+		Type    string    `json:"type"`
+		Index   *int      `json:"index,omitzero"`
+		Message *aMessage `json:"message,omitzero"`
+		Block   any       `json:"content_block,omitzero"`
+		Delta   any       `json:"delta,omitzero"`
+		Usage   *aUsage   `json:"usage,omitzero"`
+	}
+	aText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	aThinking struct {
+		Type      string `json:"type"`
+		Thinking  string `json:"thinking"`
+		Signature string `json:"signature"`
+	}
+	aToolUse struct {
+		Type  string         `json:"type"`
+		ID    string         `json:"id"`
+		Name  string         `json:"name"`
+		Input jsontext.Value `json:"input"`
+	}
+	aDelta struct {
+		Type      string  `json:"type"`
+		Text      *string `json:"text,omitzero"`
+		Thinking  *string `json:"thinking,omitzero"`
+		Signature *string `json:"signature,omitzero"`
+		JSON      *string `json:"partial_json,omitzero"`
+	}
+	aStop struct {
+		StopReason   string  `json:"stop_reason"`
+		StopSequence *string `json:"stop_sequence"`
+	}
+)
+
+// The figures of usage are fixed: a recording comes out the same each time.
+const (
+	inputTokens  = 100
+	outputTokens = 10
+	signature    = "c2lnbmVk" // opaque to runtimes
+)
+
+func (v *messagesVoice) event(e aEvent) error { return v.o.sink.event(e.Type, e) }
+
+func (v *messagesVoice) begin() error {
+	v.msg = aMessage{
+		ID: v.o.id("msg_"), Type: "message", Role: "assistant", Model: v.o.model, Content: []any{},
+		Usage: aUsage{Input: inputTokens, Output: 1},
+	}
+	return v.event(aEvent{Type: "message_start", Message: &v.msg})
+}
+
+func (v *messagesVoice) open(think bool) error {
+	v.think = think
+	v.text.Reset()
+	var b any = aText{Type: "text"}
+	if think {
+		b = aThinking{Type: "thinking"}
+	}
+	return v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b})
+}
+
+func (v *messagesVoice) delta(s string) error {
+	v.text.WriteString(s)
+	d := aDelta{Type: "text_delta", Text: &s}
+	if v.think {
+		d = aDelta{Type: "thinking_delta", Thinking: &s}
+	}
+	return v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: d})
+}
+
+func (v *messagesVoice) shut() error {
+	if v.think {
+		sig := signature
+		if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "signature_delta", Signature: &sig}}); err != nil {
+			return err
+		}
+		return v.done(aThinking{"thinking", v.text.String(), signature})
+	}
+	return v.done(aText{"text", v.text.String()})
+}
+
+func (v *messagesVoice) done(b any) error {
+	err := v.event(aEvent{Type: "content_block_stop", Index: &v.index})
+	v.blocks = append(v.blocks, b)
+	v.index++
+	return err
+}
+
+func (v *messagesVoice) call(c wireCall) error {
+	v.stop = "tool_use"
+	b := aToolUse{"tool_use", toolUsePrefix + c.scenario.ID, c.name, jsontext.Value("{}")}
+	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b}); err != nil {
+		return err
+	}
+	in := string(c.input)
+	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil {
+		return err
+	}
+	b.Input = c.input
+	return v.done(b)
+}
+
+func (v *messagesVoice) fail(f *fixtures.Fail) error {
+	return v.o.sink.event("error", jsontext.Value(messagesAPI{}.fail(f)))
+}
+
+func (v *messagesVoice) end() error {
+	u := aUsage{Input: inputTokens, Output: outputTokens}
+	if err := v.event(aEvent{Type: "message_delta", Delta: aStop{StopReason: v.stop}, Usage: &u}); err != nil {
+		return err
+	}
+	if err := v.event(aEvent{Type: "message_stop"}); err != nil {
+		return err
+	}
+	v.msg.Content, v.msg.StopReason, v.msg.Usage = v.blocks, &v.stop, u
+	if v.msg.Content == nil {
+		v.msg.Content = []any{}
+	}
+	return v.o.sink.whole(v.msg)
+}

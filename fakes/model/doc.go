@@ -1,0 +1,97 @@
+// Package model answers one question: what does the model say to a runtime, and
+// what did the runtime bring to it?
+//
+// It is a model API on loopback that real runtimes talk to. What it says stands in
+// a scenario; what it is asked it keeps. It reads requests far from the wire
+// that an adapter parses, and so it is the witness by which adapters are judged.
+//
+// # Endpoints
+//
+//	POST /v1/messages               Anthropic Messages, streamed and whole
+//	POST /v1/messages/count_tokens  a fixed number
+//	POST /v1/responses              OpenAI Responses, streamed and whole
+//	HEAD /                          a sign of life
+//
+// All else is 404. If it asks a model, it is also a refusal (Err).
+//
+// # Which line answers
+//
+// A request belongs to an agent: the main one, or that of a `-- model NAME --`
+// section. Claude Code marks the requests of a sub-agent with a header; which
+// section is meant says its first text, which holds the prompt of a subagent call.
+// Codex sends the agent's name, or else its prompt is looked for too.
+//
+// What a request brings is what no earlier request of that agent held:
+//
+//	m1          a message of the scenario
+//	result:t1   the result of a tool call
+//	prompt      what a sub-agent is to do: its first request
+//	task        the runtime's note that something in the background has ended
+//	compact     a demand to sum up the conversation
+//	retry       nothing, and the request before it has not ended well
+//
+// A retry is answered by the next unused of the {"retry":true} lines that stand
+// right below the line that failed; if there is none, that line is said again. Any
+// other request is answered by the line that is bound to what it brings ({"on":…}),
+// or else by the next unused line that is bound to nothing. Without a line the request is
+// refused with 400, and Err says what was asked. It is also refused if the line
+// calls a tool that the runtime does not offer. A runtime that asks again after a refusal is
+// refused again.
+//
+// # How parts become a stream
+//
+// Each delta of the scenario is one event, flushed. Each text and each think part is
+// a block of its own, and a block ends when the next part begins. But hold, cut and
+// stall are no blocks: they leave the block before them open, and text after a
+// hold goes on in the same block. To break off right after a finished block, begin another:
+// {"text":["a"]},{"text":[]},{"cut":true}.
+//
+// A client may throw away what it has received but not yet read when the connection breaks, and
+// Claude Code does. A scenario that means the words before a cut to be seen puts a hold
+// between them and releases it when they are on the wire:
+// {"text":["a"]},{"hold":"h1"},{"cut":true}.
+//
+// A fail at the start of a reply is the HTTP answer; later, it is the API's error event
+// within the stream.
+//
+// # Tools
+//
+// Scenarios name tools by what they do, with one neutral input for all runtimes.
+// Paths are relative to the workspace. An unknown key is refused.
+//
+//	shell     command, background?, yield_ms?, ask?, reason?, timeout_ms?
+//	read      path
+//	write     path, content
+//	edit      path, old, new (whole lines)
+//	search    pattern, path?
+//	web       url | query
+//	mcp       server, tool, arguments?
+//	subagent  name, prompt, background? | wait (until one has something to say; Codex only)
+//	ask       questions: [{id?, header, question, options: [{label, description?}], multi?}]
+//	plan      (text), steps?
+//	todo      steps: [{step, status?}], explanation?
+//
+//	          Claude Code             Codex
+//	shell     Bash                    exec_command
+//	read      Read                    exec_command cat
+//	write     Write                   apply_patch, Add File
+//	edit      Edit                    apply_patch, Update File
+//	search    Grep                    exec_command grep -rn
+//	web       WebFetch, WebSearch     the hosted web search
+//	mcp       mcp__SERVER__TOOL       TOOL of the namespace mcp__SERVER
+//	subagent  Agent, Task             spawn_agent, wait_agent
+//	ask       AskUserQuestion         request_user_input
+//	plan      ExitPlanMode            update_plan
+//	todo      TodoWrite, TaskCreate   update_plan
+//
+// shell: background makes Claude Code run the command in the background; Codex is
+// told to wait for it only 250 ms (yield_ms), and 30 s otherwise, which is its
+// maximum, so that a slow machine changes nothing. ask makes Codex ask for an
+// escalation; whether Claude Code asks is a matter of its permission mode. TaskCreate
+// takes a single step. Claude Code drops the text of plan: its plan is a file that the
+// runtime names. Codex takes update_plan for a list of steps and refuses it in plan mode, where a plan
+// is text between <proposed_plan> tags. A summary (compact) of Claude Code stands between <summary> tags.
+//
+// A tool is offered if it stands among the request's tools or in the list of
+// deferred tools that the runtime gives in a message.
+package model

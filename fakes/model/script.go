@@ -1,0 +1,251 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// script is a scenario's model part and how far it is.
+type script struct {
+	file     string
+	messages []message
+	agents   map[string]*agent
+	spawns   []spawn
+	threads  map[string]string // a runtime's id of a sub-agent → its section
+	owner    map[string]string // tool id → the agent that called it
+}
+
+// message is a message of the client.
+type message struct {
+	id    string
+	lines []string
+}
+
+// spawn is a subagent call of the scenario.
+type spawn struct{ name, prompt string }
+
+// agent is what is known of one agent.
+type agent struct {
+	lines []*line
+	seen  map[string]bool // messages and results that its requests held
+	notes int             // notes of the runtime that its requests held
+	last  *exchange
+}
+
+// line is a reply of the scenario.
+type line struct {
+	fixtures.Reply
+	index int
+	used  bool
+}
+
+func newScript(sc *fixtures.Scenario) script {
+	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[string]string{}}
+	for _, a := range sc.Client {
+		if a.Verb == fixtures.VerbSend || a.Verb == fixtures.VerbSteer {
+			s.messages = append(s.messages, message{a.ID, textLines(a.Text)})
+		}
+	}
+	s.agents[""] = &agent{seen: map[string]bool{}}
+	for name, replies := range sc.Model {
+		ag := &agent{seen: map[string]bool{}}
+		s.agents[name] = ag
+		for i, r := range replies {
+			ag.lines = append(ag.lines, &line{Reply: r, index: i})
+			for _, p := range r.Parts {
+				if p.Tool == nil {
+					continue
+				}
+				s.owner[p.Tool.ID] = name
+				if p.Tool.Tool == "subagent" {
+					var in subagentInput
+					// A mistake in the input is told when the line is said.
+					if err := json.Unmarshal(p.Tool.Input, &in); err == nil && in.Prompt != "" {
+						s.spawns = append(s.spawns, spawn{in.Name, in.Prompt})
+					}
+				}
+			}
+		}
+	}
+	return s
+}
+
+func textLines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
+
+// at says where a line stands.
+func (s *script) at(l *line) string { return fmt.Sprintf("%s:%d", s.file, l.Line) }
+
+// route says which agent asks.
+func (s *script) route(q *ask) string {
+	if name, ok := s.threads[q.thread]; ok && q.thread != "" {
+		return name
+	}
+	name := s.section(q)
+	if name != "" && q.thread != "" {
+		s.threads[q.thread] = name
+	}
+	return name
+}
+
+func (s *script) section(q *ask) string {
+	if !q.sub && !q.maySub {
+		return ""
+	}
+	if s.agents[q.name] != nil && q.name != "" {
+		return q.name
+	}
+	for name := range s.agents { // names that a runtime writes its own way
+		if name != "" && taskName(name) == q.name {
+			return name
+		}
+	}
+	if q.maySub && len(s.held(q.texts)) > 0 {
+		return "" // no mark, and a message of the client: the main one
+	}
+	for _, sp := range s.spawns {
+		for _, t := range q.texts {
+			if strings.Contains(t, sp.prompt) {
+				return sp.name
+			}
+		}
+	}
+	if q.sub {
+		return q.name // no section has it: the refusal names it
+	}
+	return ""
+}
+
+// held returns the ids of the client's messages that texts hold, in order. A runtime may
+// put several messages in one text, or words of its own around them: a message is
+// found where its lines stand as whole lines.
+func (s *script) held(texts []string) []string {
+	var out []string
+	used := make([]bool, len(s.messages))
+	for _, t := range texts {
+		lines := textLines(t)
+		for i := 0; i < len(lines); {
+			best := -1
+			for j, m := range s.messages {
+				if !used[j] && startsWith(lines[i:], m.lines) && (best < 0 || len(m.lines) > len(s.messages[best].lines)) {
+					best = j
+				}
+			}
+			if best < 0 {
+				i++
+				continue
+			}
+			used[best] = true
+			out = append(out, s.messages[best].id)
+			i += len(s.messages[best].lines)
+		}
+	}
+	return out
+}
+
+func startsWith(lines, with []string) bool {
+	if len(lines) < len(with) {
+		return false
+	}
+	for i := range with {
+		if strings.TrimSpace(lines[i]) != strings.TrimSpace(with[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// receive says what a request brings, and remembers it.
+func (s *script) receive(q *ask) *exchange {
+	name := s.route(q)
+	ag := s.agents[name]
+	if ag == nil {
+		ag = &agent{seen: map[string]bool{}}
+		s.agents[name] = ag
+	}
+	x := &exchange{Request: fixtures.Request{Agent: name, History: s.held(q.texts), Stream: q.stream}, before: ag.last}
+	for _, id := range x.History {
+		if !ag.seen[id] {
+			ag.seen[id] = true
+			x.New = append(x.New, id)
+		}
+	}
+	for _, r := range q.results {
+		id := strings.TrimPrefix(r.call, q.prefix)
+		key := "result:" + id
+		if owner, ours := s.owner[id]; !ours || owner != name || ag.seen[key] {
+			continue
+		}
+		ag.seen[key] = true
+		x.New = append(x.New, key)
+		if x.Results == nil {
+			x.Results = map[string]string{}
+		}
+		x.Results[id] = r.text
+	}
+	if name != "" && ag.last == nil {
+		x.New = append(x.New, "prompt")
+	}
+	if q.notes > ag.notes {
+		x.New = append(x.New, "task")
+	}
+	ag.notes = q.notes
+	if q.compact {
+		x.New = append(x.New, "compact")
+	}
+	// A request without news after one that is not complete says it again. That one may
+	// still be under way: a client may ask anew before its hanging up is noticed.
+	if len(x.New) == 0 && ag.last != nil && ag.last.Ended != fixtures.EndedComplete {
+		x.New = append(x.New, "retry")
+	}
+	ag.last = x
+	return x
+}
+
+// choose returns the line that answers.
+func (s *script) choose(x *exchange) (*line, error) {
+	ag := s.agents[x.Agent]
+	if slices.Contains(x.New, "retry") && x.before.line != nil {
+		failed := x.before.line
+		for _, l := range ag.lines[failed.index+1:] {
+			if !l.Retry {
+				break
+			}
+			if !l.used {
+				l.used = true
+				return l, nil
+			}
+		}
+		return failed, nil
+	}
+	for _, l := range ag.lines {
+		if !l.used && l.On != "" && slices.Contains(x.New, l.On) {
+			l.used = true
+			return l, nil
+		}
+	}
+	for _, l := range ag.lines {
+		if !l.used && l.On == "" && !l.Retry {
+			l.used = true
+			return l, nil
+		}
+	}
+	who := "the main agent"
+	if x.Agent != "" {
+		who = fmt.Sprintf("the sub-agent %q", x.Agent)
+	}
+	return nil, fmt.Errorf("model: request %d of %s brings %v; no reply left; the scenario has %d", s.count(ag, x), who, x.New, len(ag.lines))
+}
+
+// count says which request of its agent it is.
+func (s *script) count(_ *agent, x *exchange) int {
+	n := 1
+	for b := x.before; b != nil; b = b.before {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,287 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Options says where the model listens and where its runtime works.
+type Options struct {
+	Addr string // default 127.0.0.1:0; what is not loopback is refused
+	Dir  string // the workspace: Claude Code's file tools want absolute paths
+}
+
+// Said is what a reply has said so far.
+type Said struct {
+	Agent       string
+	Text, Think string // all deltas, joined
+}
+
+// Server is a scripted model.
+type Server struct {
+	dir  string
+	http *http.Server
+	url  string
+	stop context.CancelFunc
+	ctx  context.Context
+	done chan struct{} // Serve has returned
+	wg   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	changed chan struct{}
+	err     error
+	script  script
+	witness []*exchange
+	holds   map[string]*hold
+	ids     map[string]int // how many ids of each prefix were given out
+}
+
+// hold is a point at which the model waits.
+type hold struct {
+	open bool
+	gate chan struct{} // closed when open
+	at   *exchange     // the reply that stands there
+}
+
+// Start listens and serves until Close.
+func Start(s *fixtures.Scenario, o Options) (*Server, error) {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if err := loopback(o.Addr); err != nil {
+		return nil, err
+	}
+	ln, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	srv := &Server{
+		dir: o.Dir, url: "http://" + ln.Addr().String(),
+		done: make(chan struct{}), changed: make(chan struct{}),
+		script: newScript(s), holds: map[string]*hold{}, ids: map[string]int{},
+	}
+	srv.ctx, srv.stop = context.WithCancel(context.Background())
+	// A client that hangs up in mid-request is everyday life here: no log.
+	srv.http = &http.Server{Handler: http.HandlerFunc(srv.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() {
+		defer close(srv.done)
+		_ = srv.http.Serve(ln)
+	}()
+	return srv, nil
+}
+
+// loopback refuses an address that others could reach.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("model: address %q: %w", addr, err)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return fmt.Errorf("model: address %q is not loopback", addr)
+	}
+	return nil
+}
+
+// URL is the base for Claude Code; Codex wants URL()+"/v1".
+func (s *Server) URL() string { return s.url }
+
+// Err returns the first refusal.
+func (s *Server) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Changed is closed at the next change: a hold or stall is reached, a hold is left, a request
+// has begun, ended or was refused.
+func (s *Server) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// change wakes those who wait on Changed. The caller holds mu.
+func (s *Server) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Holding reports whether the model stands at a hold, everything before it flushed,
+// and what that reply has said.
+func (s *Server) Holding(name string) (Said, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.holds[name]
+	if h == nil || h.at == nil || h.open {
+		return Said{}, false
+	}
+	return h.at.so(), true
+}
+
+// Release lets the model go on. It may come before the hold is reached.
+func (s *Server) Release(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.hold(name); !h.open {
+		h.open = true
+		close(h.gate)
+		s.change()
+	}
+}
+
+// hold returns the hold of that name. The caller holds mu.
+func (s *Server) hold(name string) *hold {
+	h := s.holds[name]
+	if h == nil {
+		h = &hold{gate: make(chan struct{})}
+		s.holds[name] = h
+	}
+	return h
+}
+
+// Witness returns what was asked and said so far, in order of arrival. A request
+// that is still being answered has no Ended.
+func (s *Server) Witness() []fixtures.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]fixtures.Request, len(s.witness))
+	for i, x := range s.witness {
+		out[i] = x.request()
+	}
+	return out
+}
+
+// Close ends all connections and waits for their handlers.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	err := s.http.Close()
+	s.wg.Wait()
+	<-s.done
+	return err
+}
+
+// maxBody bounds a request: a runtime may send whole files and images.
+const maxBody = 256 << 20
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	defer s.wg.Done()
+
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+
+	var a api
+	switch r.Method + " " + r.URL.Path {
+	case "HEAD /", "GET /":
+		return
+	case "POST /v1/messages/count_tokens":
+		_ = writeJSON(w, http.StatusOK, []byte(`{"input_tokens":100}`))
+		return
+	case "POST /v1/messages":
+		a = messagesAPI{}
+	case "POST /v1/responses":
+		a = responsesAPI{}
+	default:
+		if r.Method == http.MethodPost && asksModel(r.URL.Path) {
+			s.refuse(fmt.Errorf("model: %s %s is not served", r.Method, r.URL.Path))
+		}
+		_ = writeJSON(w, http.StatusNotFound, failBody(http.StatusNotFound, "not_found_error", "there is no "+r.Method+" "+r.URL.Path))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) { // the client hung up before it had asked
+			panic(http.ErrAbortHandler)
+		}
+		s.refuse(fmt.Errorf("model: %s: %w", r.URL.Path, err))
+		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
+		return
+	}
+	ask, err := a.read(r.Header, body)
+	if err != nil {
+		err = fmt.Errorf("model: %s: %w", r.URL.Path, err)
+		s.refuse(err)
+		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
+		return
+	}
+	x, line, calls, err := s.take(a, ask)
+	if err != nil {
+		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
+		return
+	}
+	s.reply(ctx, w, a, ask, x, line, calls)
+}
+
+// asksModel tells what asks a model from what merely asks about it.
+func asksModel(path string) bool {
+	for _, p := range []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/v1/completions"} {
+		if strings.HasPrefix(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse keeps the first refusal.
+func (s *Server) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused(err)
+}
+
+func (s *Server) refused(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+	s.change()
+}
+
+// take enters a request into the witness and chooses the line that answers it.
+func (s *Server) take(a api, q *ask) (*exchange, *line, []wireCall, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.script.receive(q)
+	x.Req = len(s.witness) + 1
+	s.witness = append(s.witness, x)
+	l, err := s.script.choose(x)
+	if x.before != nil && x.before.refusal != nil && slices.Contains(x.New, "retry") {
+		err = x.before.refusal
+	}
+	var calls []wireCall
+	if err == nil {
+		if calls, err = a.calls(l.Parts, q.offer, s.dir); err != nil {
+			err = fmt.Errorf("model: %s: %w", s.script.at(l), err)
+		}
+	}
+	if err != nil {
+		x.Ended, x.Status, x.refusal = fixtures.EndedFailed, http.StatusBadRequest, err
+		s.refused(err)
+		return nil, nil, nil, err
+	}
+	x.line = l
+	s.change()
+	return x, l, calls, nil
+}

@@ -1,0 +1,23 @@
+package model
+
+import (
+	"maps"
+	"slices"
+)
+
+// Unused returns the lines of the scenario's file that hold replies which were
+// never said, in order.
+func (s *Server) Unused() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []int
+	for _, name := range slices.Sorted(maps.Keys(s.script.agents)) {
+		for _, l := range s.script.agents[name].lines {
+			if !l.used {
+				out = append(out, l.Line)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,129 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// ask is a request of a runtime, whatever API it came by.
+type ask struct {
+	stream  bool
+	thread  string // the runtime's id of the conversation or sub-agent
+	name    string // the runtime's name of the agent
+	sub     bool   // marked as a sub-agent's
+	maySub  bool   // bears no mark: its text decides
+	texts   []string
+	results []result
+	notes   int  // how many notes about tasks that ended
+	compact bool // demands a summary
+	prefix  string
+	offer   offer
+	model   string
+}
+
+// result is what a tool gave.
+type result struct{ call, text string }
+
+// offer is the tools that a request offers.
+type offer struct {
+	tools    []offered
+	deferred []string // tools or namespaces that the runtime names in a message
+}
+
+type offered struct {
+	kind      string // function, custom, web_search …; "" on Anthropic's API
+	namespace string
+	name      string
+}
+
+// find returns the first of the names that is offered.
+func (o offer) find(names ...string) (offered, bool) {
+	for _, n := range names {
+		for _, t := range o.tools {
+			if t.name == n {
+				return t, true
+			}
+		}
+	}
+	for _, n := range names {
+		if slices.Contains(o.deferred, n) {
+			return offered{kind: "function", name: n}, true
+		}
+	}
+	return offered{}, false
+}
+
+func (o offer) String() string {
+	var names []string
+	for _, t := range o.tools {
+		switch {
+		case t.namespace != "":
+			names = append(names, t.namespace+"."+t.name)
+		case t.name == "":
+			names = append(names, t.kind)
+		default:
+			names = append(names, t.name)
+		}
+	}
+	for _, d := range o.deferred {
+		names = append(names, d+" (deferred)")
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// exchange is a request and its reply. All is guarded by the server's mu.
+type exchange struct {
+	fixtures.Request
+	before *exchange // the request of this agent before it
+	line   *line     // what answers it; nil if it is refused
+	said   []*part
+
+	refusal error // why nothing answers it
+}
+
+// part is what is being said; text grows with each delta.
+type part struct {
+	fixtures.Said
+	think bool
+	text  strings.Builder
+}
+
+// request returns the exchange as the witness keeps it.
+func (x *exchange) request() fixtures.Request {
+	r := x.Request
+	r.New, r.History, r.Results = slices.Clone(r.New), slices.Clone(r.History), maps.Clone(r.Results)
+	r.Said = nil
+	for _, p := range x.said {
+		s := p.Said
+		switch {
+		case s.Tool != "":
+		case p.text.Len() == 0: // a block without words says nothing
+			continue
+		case p.think:
+			s.Think = p.text.String()
+		default:
+			s.Text = p.text.String()
+		}
+		r.Said = append(r.Said, s)
+	}
+	return r
+}
+
+// so returns what was said so far.
+func (x *exchange) so() Said {
+	s := Said{Agent: x.Agent}
+	for _, p := range x.said {
+		if p.think {
+			s.Think += p.text.String()
+		} else {
+			s.Text += p.text.String()
+		}
+	}
+	return s
+}
