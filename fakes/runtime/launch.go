@@ -1,0 +1,205 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fakes/pipe"
+)
+
+// launch is one process that a subject has started.
+type launch struct {
+	p          *Play
+	n          int // which process of the case; 0 for none of them
+	argv       []string
+	env        []string
+	dir, home  string
+	caps       capabilities
+	ready      bool // codex: initialize has come
+	background map[string]bool
+	asks       map[string]jsontext.Value // what it asked, by id as the client got it
+	answered   map[string]bool
+	turns      int // that run
+
+	stdout, stderr *outlet
+	input          []byte // the beginning of a line of stdin
+	shut           bool   // stdin is closed
+	shutPlayed     bool   // and the play has come to it
+	over           bool
+	exit           proc.Exit
+	done           chan struct{}
+}
+
+func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(c.Argv) == 0 {
+		return nil, errors.New("launch: empty command")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errors.New("launch: the play is over")
+	}
+	l := &launch{
+		p: p, argv: c.Argv, env: c.Env, dir: c.Dir, background: p.s.background,
+		asks: map[string]jsontext.Value{}, answered: map[string]bool{},
+		done: make(chan struct{}),
+	}
+	l.stdout, l.stderr = &outlet{l: l, Pipe: pipe.New()}, &outlet{l: l, Pipe: pipe.New()}
+	if l.env == nil {
+		l.env = os.Environ()
+	}
+	if l.dir == "" {
+		l.dir, _ = os.Getwd() // without one the placeholder stays
+	}
+	if l.home = l.getenv("HOME"); l.home == "" {
+		l.home = "/home/user"
+	}
+	if slices.Contains(c.Argv[1:], "--version") {
+		return l.once(p.s.dialect.version(p.s.version)+"\n", "", 0), nil
+	}
+	n := len(p.launches)
+	if n >= len(p.s.processes) {
+		p.unrecordedf("launch: the case has %d processes, this is one more: %q", n-1, c.Argv)
+		return l.once("", "the recording holds no further process\n", 1), nil
+	}
+	if text := p.refused(l, &p.s.processes[n]); text != "" {
+		return l.once("", text+"\n", 1), nil
+	}
+	l.n = n
+	p.launches = append(p.launches, l)
+	if n == max(1, p.o.First) && !p.o.Manual {
+		p.work.Go(p.run)
+	}
+	p.change.Broadcast()
+	return l, nil
+}
+
+// refused says in the runtime's words why a launch plays no process, or "".
+func (p *Play) refused(l *launch, rec *process) string {
+	if _, codex := p.s.dialect.(codexDialect); codex {
+		if slices.Contains(rec.spawn, "app-server") && !slices.Contains(l.argv, "app-server") {
+			p.unrecordedf("launch: the recording is of `codex app-server`, not of %q", l.argv)
+			return "error: the recording is of codex app-server"
+		}
+		return ""
+	}
+	want, resumed := value(rec.spawn, "--resume", "-r")
+	got, resumes := value(l.argv, "--resume", "-r")
+	switch {
+	case resumed && !resumes:
+		p.unrecordedf("launch: the recording resumes session %s here, this launch does not: %q", want, l.argv)
+		return "the recording resumes a session here"
+	case resumed && p.o.First > 1 && len(p.launches) == p.o.First:
+		p.bind(want, got)
+	case resumes && (!resumed || got != p.tr(want)):
+		p.unrecordedf("launch: no session %s was given by this play", got)
+		return "No conversation found with session ID: " + got
+	}
+	if id, ok := value(l.argv, "--session-id"); ok && (!resumed || l.flag("--fork-session")) {
+		rid, had := value(rec.spawn, "--session-id")
+		if !had {
+			rid = rec.session
+		}
+		p.bind(rid, id)
+	}
+	return ""
+}
+
+// once makes a process that has said all that it will say and has ended.
+func (l *launch) once(out, err string, code int) *launch {
+	l.p.extra = append(l.p.extra, l)
+	_, _ = l.stdout.TryWrite([]byte(out)) // a new pipe has room
+	_, _ = l.stderr.TryWrite([]byte(err))
+	l.end(proc.Exit{Code: code})
+	return l
+}
+
+// flag reports whether the client gave an option, alone or with a value.
+func (l *launch) flag(name string) bool {
+	return slices.ContainsFunc(l.argv, func(a string) bool { return a == name || strings.HasPrefix(a, name+"=") })
+}
+
+func value(argv []string, names ...string) (string, bool) {
+	for i, a := range argv {
+		for _, name := range names {
+			if v, ok := strings.CutPrefix(a, name+"="); ok {
+				return v, true
+			}
+			if a == name && i+1 < len(argv) {
+				return argv[i+1], true
+			}
+		}
+	}
+	return "", false
+}
+
+func (l *launch) getenv(name string) string {
+	v := ""
+	for _, e := range l.env {
+		if s, ok := strings.CutPrefix(e, name+"="); ok {
+			v = s // the last one counts
+		}
+	}
+	return v
+}
+
+// named reports whether the client chose an id for a recorded message.
+func (l *launch) named(id string) bool { return l.p.named[id] }
+
+// end ends the process. It may be called again.
+func (l *launch) end(e proc.Exit) {
+	if l.over {
+		return
+	}
+	l.over, l.exit, l.stdout.pending, l.stderr.pending = true, e, nil, nil
+	l.stdout.CloseWrite()
+	l.stderr.CloseWrite()
+	close(l.done)
+	l.p.change.Broadcast()
+}
+
+// Stdin implements proc.Process.
+func (l *launch) Stdin() io.WriteCloser { return stdin{l} }
+
+// Stdout implements proc.Process.
+func (l *launch) Stdout() io.Reader { return l.stdout }
+
+// Stderr implements proc.Process.
+func (l *launch) Stderr() io.Reader { return l.stderr }
+
+// Wait implements proc.Process.
+func (l *launch) Wait() proc.Exit {
+	<-l.done
+	return l.exit
+}
+
+// Signal implements proc.Process.
+func (l *launch) Signal(s proc.Signal) error {
+	if s != proc.SIGINT && s != proc.SIGTERM && s != proc.SIGKILL {
+		return fmt.Errorf("unknown signal %s", s)
+	}
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	l.p.wrote = append(l.p.wrote, &Written{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
+	e := proc.Exit{Code: -1, Signal: s}
+	if code, bySignal := l.p.s.dialect.onSignal(string(s)); !bySignal {
+		e = proc.Exit{Code: code}
+	}
+	l.end(e)
+	return nil
+}

@@ -1,0 +1,114 @@
+package runtime
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// read answers at once, from the case or from the lifecycle.
+func (p *Play) read(l *launch, w *Written, a *act) {
+	if p.claimNext(l, w, a) {
+		return
+	}
+	if b, ok := p.recordedReply(l, a); ok {
+		p.reply(l, b)
+		return
+	}
+	if p.fromLifecycle(l, a) {
+		return
+	}
+	p.unrecordedf("process %d: %s", l.n, describe(a))
+	p.reply(l, p.s.dialect.refuse(a, "the recording does not hold this: "+describe(a)))
+}
+
+// claimNext gives a read to the recorded one, if the play has come to it: its
+// reply then plays in its place.
+func (p *Play) claimNext(l *launch, w *Written, a *act) bool {
+	for i := p.pos; i < len(p.s.lines); i++ {
+		rec := &p.s.lines[i]
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {
+			return false
+		}
+		if rec.claimed == nil && rec.act.kind == KindRead && rec.act.method == a.method {
+			p.match(rec, w, a)
+			return true
+		}
+	}
+	return false
+}
+
+// recordedReply is the reply to the same method anywhere in the case.
+func (p *Play) recordedReply(l *launch, a *act) ([]byte, bool) {
+	for i := range p.s.lines {
+		for k := range p.s.lines[i].parts {
+			pt := &p.s.lines[i].parts[k]
+			if pt.reply < 0 {
+				continue
+			}
+			if rec := &p.s.lines[pt.reply].act; rec.kind == KindRead && rec.method == a.method {
+				return p.splice(pt.b, pt.slots, a.id, l, true), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// fromLifecycle answers as the runtime did when it was asked outside of any
+// turn.
+func (p *Play) fromLifecycle(l *launch, a *act) bool {
+	life := p.o.Lifecycle
+	if life == nil || a.id == nil {
+		return false
+	}
+	ans, ok := life.Answer(a.method)
+	if !ok || a.kind == KindSet && p.s.dialect.setting(ans.Params) != a.text {
+		return false
+	}
+	// The lifecycle was recorded on a thread of its own.
+	var own struct {
+		Thread string `json:"threadId"`
+	}
+	for _, x := range life.Answers {
+		if own.Thread == "" {
+			_ = decode(x.Params, &own) // most have none
+		}
+	}
+	put := func(b jsontext.Value, answer bool) {
+		if s := p.s.processes[l.n].session; s != "" && own.Thread != "" {
+			b = bytes.ReplaceAll(b, []byte(own.Thread), []byte(s))
+		}
+		pt := part{b: b, reply: -1}
+		if !answer {
+			if pt.said = p.s.dialect.said(b); !p.s.dialect.wants(&pt.said, l) {
+				return
+			}
+		}
+		p.s.slots(&pt, nil)
+		p.reply(l, p.splice(pt.b, pt.slots, nil, l, true))
+	}
+	for _, b := range ans.Before {
+		put(b, false)
+	}
+	if ans.Error != nil {
+		put(p.s.dialect.fail(a, ans.Error), true)
+	} else {
+		put(p.s.dialect.result(a, ans.Result), true)
+	}
+	for _, b := range ans.Then {
+		put(b, false)
+	}
+	return true
+}
+
+// idle reports whether no turn of the process runs or is about to.
+func (p *Play) idle(l *launch) bool {
+	for i := p.pos; i < len(p.s.lines); i++ {
+		if r := &p.s.lines[i]; r.w.Process == l.n && r.claimed != nil && r.act.kind == KindSend {
+			return false
+		}
+	}
+	return l.turns <= 0
+}

@@ -1,0 +1,203 @@
+package runtime
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// fresh is the UUID that a play has instead of a minted one: made of its seed,
+// of the same version, and for version 7 of the same time, so that ids keep
+// their order.
+func fresh(seed uint64, id string) string {
+	sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, seed), id...))
+	h := hex.EncodeToString(sum[:16])
+	out := []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:32])
+	out[14], out[19] = id[14], id[19]
+	if id[14] == '7' {
+		copy(out, id[:13])
+	}
+	return string(out)
+}
+
+// tr translates a recorded id into that of this play.
+func (p *Play) tr(id string) string {
+	if b, ok := p.bound[id]; ok {
+		return b
+	}
+	if p.o.KeepIDs || len(id) != uuidLen || !uuidAt([]byte(id), 0) {
+		return id
+	}
+	f := fresh(p.o.Seed, id)
+	p.bound[id] = f
+	return f
+}
+
+// bind says what a client chose in the place of a recorded id.
+func (p *Play) bind(recorded, chosen string) {
+	if recorded != "" && chosen != "" {
+		p.bound[recorded] = chosen
+	}
+}
+
+// Played translates recorded text (of a witness, say) into that of this play:
+// ids and places.
+func (p *Play) Played(s string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.translate(s, p.last())
+}
+
+// Recorded is the inverse of Played, for the ids that this play has used.
+func (p *Play) Recorded(s string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var pairs []string
+	for rec, played := range p.bound {
+		if len(played) == uuidLen && len(rec) == uuidLen { // shorter ones would be found in words
+			pairs = append(pairs, played, rec)
+		}
+	}
+	if l := p.last(); l != nil {
+		for _, place := range places {
+			if v := l.place(place); v != "" && v != place {
+				pairs = append(pairs, v, place)
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return s
+	}
+	// Longer ones first: the working directory may lie in the home.
+	type pair struct{ from, to string }
+	var ps []pair
+	for i := 0; i < len(pairs); i += 2 {
+		ps = append(ps, pair{pairs[i], pairs[i+1]})
+	}
+	slices.SortFunc(ps, func(a, b pair) int {
+		if d := len(b.from) - len(a.from); d != 0 {
+			return d
+		}
+		return strings.Compare(a.from, b.from)
+	})
+	pairs = pairs[:0]
+	for _, x := range ps {
+		pairs = append(pairs, x.from, x.to)
+	}
+	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+func (p *Play) translate(s string, l *launch) string {
+	return string(p.splice([]byte(s), textSlots([]byte(s)), nil, l, false))
+}
+
+// translateJSON translates a JSON value; nil stays nil.
+func (p *Play) translateJSON(v jsontext.Value, l *launch) jsontext.Value {
+	return p.splice(v, textSlots(v), nil, l, true)
+}
+
+func textSlots(b []byte) []slot {
+	slots := placeSlots(b)
+	for _, u := range uuids(b) {
+		slots = append(slots, slot{span: u, kind: slotUUID, key: string(b[u.from:u.to])})
+	}
+	slices.SortFunc(slots, func(x, y slot) int { return x.from - y.from })
+	return slots
+}
+
+var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// place is what stands for a placeholder.
+func (l *launch) place(name string) string {
+	if l == nil {
+		return name
+	}
+	base, isSlug := strings.CutSuffix(strings.Trim(name, "<>"), ":slug")
+	v := map[string]string{"work": l.dir, "home": l.home}[base]
+	switch {
+	case v == "" || v == "<"+base+">":
+		return name
+	case isSlug:
+		return notAlnum.ReplaceAllString(v, "-")
+	}
+	return v
+}
+
+// render is a line as this client gets it; ok is false when it does not.
+func (p *Play) render(pt *part, l *launch) (b []byte, ok bool) {
+	var id jsontext.Value
+	if pt.reply >= 0 {
+		req := &p.s.lines[pt.reply]
+		if req.claimed == nil || req.by.id == nil {
+			return nil, false // it asked for nothing
+		}
+		id = req.by.id
+	}
+	if !p.s.dialect.wants(&pt.said, l) {
+		return nil, false
+	}
+	return p.splice(pt.b, pt.slots, id, l, true), true
+}
+
+// splice puts this play's values into the slots; all other bytes stay.
+func (p *Play) splice(b []byte, slots []slot, id jsontext.Value, l *launch, isJSON bool) []byte {
+	if len(slots) == 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+64)
+	at := 0
+	for _, s := range slots {
+		out = append(out, b[at:s.from]...)
+		was := b[s.from:s.to]
+		at = s.to
+		switch s.kind {
+		case slotUUID:
+			out = append(out, p.tr(s.key)...)
+		case slotPlace:
+			v := l.place(s.key)
+			if q, err := jsontext.AppendQuote(nil, v); isJSON && err == nil {
+				v = string(q[1 : len(q)-1])
+			}
+			out = append(out, v...)
+		case slotID:
+			out = append(out, id...)
+		case slotChose:
+			if v, ok := p.bound[s.key]; ok {
+				out, _ = jsontext.AppendQuote(out, v)
+			} else {
+				out = append(out, "null"...)
+			}
+		case slotNames:
+			out = p.names(out, was, s.ids, l)
+		}
+	}
+	return append(out, b[at:]...)
+}
+
+// names writes a member that lists message ids with those that this client
+// chose; without any it is not there.
+func (p *Play) names(out, member []byte, ids []string, l *launch) []byte {
+	text, found := string(member), false
+	for _, id := range ids {
+		if l.named(id) {
+			found = true
+			text = strings.ReplaceAll(text, id, p.tr(id))
+			continue
+		}
+		for _, form := range []string{`"` + id + `",`, `,"` + id + `"`, `"` + id + `"`} {
+			if strings.Contains(text, form) {
+				text = strings.Replace(text, form, "", 1)
+				break
+			}
+		}
+	}
+	if !found {
+		return out
+	}
+	return append(out, text...)
+}

@@ -1,0 +1,244 @@
+package runtime
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// stdin is the writing end of a process's stdin. A runtime reads all the time:
+// a write never blocks.
+type stdin struct{ l *launch }
+
+// Write implements io.Writer.
+func (s stdin) Write(b []byte) (int, error) {
+	p := s.l.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.l.over || s.l.shut {
+		return 0, io.ErrClosedPipe
+	}
+	n := len(b)
+	for {
+		line, rest, ok := bytes.Cut(b, []byte("\n"))
+		if !ok {
+			s.l.input = append(s.l.input, b...)
+			return n, nil
+		}
+		whole := bytes.Clone(append(s.l.input, line...))
+		s.l.input = nil
+		p.take(s.l, bytes.TrimSuffix(whole, []byte("\r")))
+		b = rest
+	}
+}
+
+// Close implements io.Closer.
+func (s stdin) Close() error {
+	p := s.l.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.l.shut {
+		return nil
+	}
+	if len(s.l.input) > 0 && !s.l.over {
+		p.take(s.l, s.l.input)
+		s.l.input = nil
+	}
+	s.l.shut = true
+	if !s.l.over {
+		w := &Written{Process: s.l.n, At: time.Now(), Kind: KindClose}
+		for i := range p.s.lines {
+			if r := &p.s.lines[i]; r.w.Process == s.l.n && r.w.Dir == fixtures.EOF {
+				w.Matched = r.w
+			}
+		}
+		p.wrote = append(p.wrote, w)
+	}
+	p.change.Broadcast()
+	return nil
+}
+
+// take handles a line of the subject.
+func (p *Play) take(l *launch, b []byte) {
+	a := p.s.dialect.act(b)
+	w := &Written{
+		Process: l.n, At: time.Now(), Bytes: b, Kind: a.kind, Method: a.method, Text: a.text,
+		Answer: a.answer.decision, RequestID: unquote(a.id),
+	}
+	p.wrote = append(p.wrote, w)
+	defer p.change.Broadcast()
+	if a.kind == KindOpen && a.method == "initialize" {
+		l.caps, l.ready = a.caps, true
+	}
+	switch {
+	case p.deaf(l):
+	case !l.ready && p.s.dialect.mustInitialize() && a.id != nil && a.kind != KindAnswer:
+		p.violationf("process %d: %s before initialize", l.n, describe(&a))
+		p.reply(l, p.s.dialect.refuse(&a, notInitialized))
+	case a.kind == KindNote:
+		p.claim(l, w, &a)
+	case a.kind == KindJunk:
+		p.violationf("process %d: wrote a line that is not of this wire: %.300q", l.n, b)
+	case a.kind == KindAnswer:
+		p.answered(l, w, &a)
+	case a.kind == KindRead:
+		p.read(l, w, &a)
+	case p.claim(l, w, &a):
+	case (a.kind == KindStop && p.idle(l) || a.kind == KindSet) && p.fromLifecycle(l, &a):
+	case p.cutOff(l, &a):
+	default:
+		p.unrecordedf("process %d: %s", l.n, describe(&a))
+		p.reply(l, p.s.dialect.refuse(&a, "the recording does not hold this: "+describe(&a)))
+	}
+}
+
+// unquote is an id as text.
+func unquote(id jsontext.Value) string {
+	var s string
+	if decode(id, &s) == nil {
+		return s
+	}
+	return string(id)
+}
+
+func describe(a *act) string {
+	s := string(a.kind)
+	if a.method != "" {
+		s += " (" + a.method + ")"
+	}
+	var sSb113 strings.Builder
+	for _, id := range []string{a.thread, a.turn} {
+		if id != "" {
+			sSb113.WriteString(" " + id)
+		}
+	}
+	s += sSb113.String()
+	if a.text != "" {
+		s += ": " + a.text
+	}
+	return s
+}
+
+// reply writes what moves no play. The bytes may be a lifecycle's own, which
+// other plays read: the line end is not written behind them.
+func (p *Play) reply(l *launch, b []byte) {
+	if b != nil {
+		l.stdout.write(append(slices.Clip(b), '\n'))
+	}
+}
+
+// deaf reports whether a process takes nothing any more: it hangs, or a fault
+// lets it end whatever its client does.
+func (p *Play) deaf(l *launch) bool {
+	if l.n == 0 || p.hangs(l.n) {
+		return true
+	}
+	if p.o.Fault == nil || l.shutPlayed {
+		return false
+	}
+	for i := p.pos; i < len(p.s.lines); i++ {
+		if r := p.s.lines[i].w; r.Process == l.n && (r.Dir == fixtures.In || r.Dir == fixtures.EOF) {
+			return false
+		}
+	}
+	return true
+}
+
+// cutOff reports whether the case holds the act in a part that a fault has cut
+// off.
+func (p *Play) cutOff(l *launch, a *act) bool {
+	if p.o.Fault == nil {
+		return false
+	}
+	for i := range p.c.Wire {
+		if w := &p.c.Wire[i]; w.Process == l.n && w.Dir == fixtures.In {
+			if rec := p.s.dialect.act(w.Bytes); p.s.dialect.same(&rec, a, p.tr) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hangs reports whether a process has played all its lines and does not end.
+func (p *Play) hangs(n int) bool {
+	for i := p.pos; i < len(p.s.lines); i++ {
+		if p.s.lines[i].w.Process == n {
+			return false
+		}
+	}
+	return p.s.processes[n].exit < 0
+}
+
+// claim gives the act to the first recorded one that equals it and has none yet.
+func (p *Play) claim(l *launch, w *Written, a *act) bool {
+	for i := p.pos; i < len(p.s.lines); i++ {
+		rec := &p.s.lines[i]
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.claimed != nil || rec.act.kind == KindAnswer {
+			continue
+		}
+		p.lenient(l, &rec.act, a)
+		if !p.s.dialect.same(&rec.act, a, p.tr) {
+			continue
+		}
+		p.match(rec, w, a)
+		return true
+	}
+	return false
+}
+
+func (p *Play) match(rec *line, w *Written, a *act) {
+	rec.claimed, rec.by, w.Matched = w, *a, rec.w
+	if rec.act.chose != "" && a.chose != "" {
+		p.bind(rec.act.chose, a.chose)
+		p.named[rec.act.chose] = true
+	}
+}
+
+// lenient takes the thread that a client resumes in a play that did not play its
+// beginning.
+func (p *Play) lenient(l *launch, rec, a *act) {
+	if p.o.First > 1 && l.n == p.o.First && rec.kind == KindOpen && rec.method == a.method && rec.thread != "" && a.thread != "" {
+		p.bind(rec.thread, a.thread)
+	}
+}
+
+// answered handles a reply to a request of the runtime.
+func (p *Play) answered(l *launch, w *Written, a *act) {
+	id := string(a.id)
+	input, asked := l.asks[id]
+	switch {
+	case !asked:
+		p.violationf("process %d: replied to request %s, which was never made", l.n, id)
+		return
+	case l.answered[id]:
+		p.violationf("process %d: replied to request %s a second time", l.n, id)
+		return
+	}
+	l.answered[id] = true
+	for i := range p.s.lines {
+		rec := &p.s.lines[i]
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.act.kind != KindAnswer || rec.claimed != nil ||
+			p.translate(string(rec.act.id), nil) != id {
+			continue
+		}
+		want := rec.act.answer
+		want.value = p.translateJSON(want.value, l)
+		if why := differs(want, a.answer, p.translateJSON(input, l)); why != "" {
+			p.violationf("process %d: request %s: %s", l.n, id, why)
+		}
+		p.match(rec, w, a)
+		return
+	}
+	// The recording's client left it open (it stopped the turn, say). To refuse
+	// it then is harmless.
+	if p.o.Fault == nil && (a.answer.decision == Allow || a.answer.decision == Value) {
+		p.unrecordedf("process %d: answer to request %s: %s", l.n, id, a.answer.decision)
+	}
+}
