@@ -1,0 +1,309 @@
+package fault_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fakes/fault"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func load(t *testing.T, id string) *fixtures.Case {
+	t.Helper()
+	c, err := fixtures.LoadCase(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func named(t *testing.T, name string) fault.Operator {
+	t.Helper()
+	o, err := fault.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// played is what the processes of a harmed case write to a client that does all
+// acts at once.
+type played struct {
+	out, err []byte
+	writes   int // how many reads of stdout gave something
+	exit     proc.Exit
+	state    standin.State
+	stalled  bool // it was at its end and did not end
+}
+
+func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
+	t.Helper()
+	o := standin.Options{Manual: true, KeepIDs: true}
+	h.Into(&o)
+	p, err := standin.New(c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var got played
+	for i := range c.Wire {
+		if c.Wire[i].Dir != fixtures.Spawn {
+			continue
+		}
+		n := c.Wire[i].Process
+		pr, err := p.Launcher().Launch(context.Background(), proc.Command{
+			Argv: c.Wire[i].Argv, Dir: "<work>", Env: []string{"HOME=<home>", "CLAUDE_CODE_SDK_READS_SESSION_STATE=1"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{}, 2)
+		go func() {
+			b := make([]byte, 1<<16)
+			for {
+				k, err := pr.Stdout().Read(b)
+				if err != nil {
+					done <- struct{}{}
+					return
+				}
+				got.writes++
+				got.out = append(got.out, b[:k]...)
+			}
+		}()
+		go func() {
+			b, _ := io.ReadAll(pr.Stderr())
+			got.err = append(got.err, b...)
+			done <- struct{}{}
+		}()
+		for k := range c.Wire {
+			if w := &c.Wire[k]; w.Process == n && w.Dir == fixtures.In {
+				steps(p)
+				_, _ = pr.Stdin().Write(append(slices.Clone(w.Bytes), '\n')) // a killed process takes no more
+			}
+		}
+		steps(p)
+		_ = pr.Stdin().Close()
+		steps(p)
+		if h.Operator == "stall" {
+			got.stalled = p.State().Finished
+			_ = pr.Signal(proc.SIGTERM)
+		}
+		got.exit = pr.Wait()
+		<-done
+		<-done
+		if got.exit.Signal != "" {
+			break
+		}
+	}
+	got.state = p.State()
+	return got
+}
+
+func steps(p *standin.Play) {
+	for {
+		_, ok := p.Step()
+		if _, more := p.Next(); !ok && !more && !p.State().Blocked {
+			return
+		}
+	}
+}
+
+func outs(c *fixtures.Case) []byte {
+	var b []byte
+	for _, w := range c.Wire {
+		if w.Dir == fixtures.Out {
+			b = append(append(b, w.Bytes...), '\n')
+		}
+	}
+	return b
+}
+
+var someCases = []string{
+	"codex/0.169.0/text/unicode-and-markdown", "codex/0.169.0/permission/deny-then-stop", "codex/0.169.0/session/resume-in-a-new-process",
+	"claude/2.1.329/text/unicode-and-markdown", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process",
+}
+
+func TestSplitsKeepTheBytes(t *testing.T) {
+	for _, id := range someCases {
+		c := load(t, id)
+		for _, name := range []string{"split-every-byte", "split-random", "split-random(42)", "glue-lines"} {
+			o := named(t, name)
+			for _, place := range o.Places(c) {
+				g := gomega.NewWithT(t)
+				h := o.Apply(c, place)
+				got := play(t, c, h)
+				g.Expect(got.state.Finished).To(gomega.BeTrue())
+				g.Expect(bytes.Equal(got.out, outs(c))).To(gomega.BeTrue(), "%s: %s", id, h)
+				lines := bytes.Count(got.out, []byte("\n"))
+				switch name {
+				case "split-every-byte":
+					g.Expect(got.writes).To(gomega.Equal(len(got.out)))
+				case "glue-lines":
+					g.Expect(got.writes).To(gomega.BeNumerically("<", lines/2))
+				default:
+					g.Expect(got.writes).To(gomega.BeNumerically(">", 2*lines))
+				}
+			}
+		}
+	}
+}
+
+func TestLineEndsAndNoiseChangeNoMessage(t *testing.T) {
+	for _, id := range someCases {
+		g := gomega.NewWithT(t)
+		c := load(t, id)
+		whole := func(name string) played {
+			o := named(t, name)
+			return play(t, c, o.Apply(c, o.Places(c)[0]))
+		}
+		g.Expect(string(whole("crlf").out)).To(gomega.Equal(strings.ReplaceAll(string(outs(c)), "\n", "\r\n")))
+		g.Expect(string(whole("blank-lines").out)).To(gomega.Equal(strings.ReplaceAll(string(outs(c)), "\n", "\n\n")))
+		noisy := whole("stderr-noise")
+		g.Expect(noisy.out).To(gomega.Equal(outs(c)))
+		g.Expect(bytes.Count(noisy.err, []byte("\n"))).To(gomega.BeNumerically(">=", bytes.Count(outs(c), []byte("\n"))))
+	}
+}
+
+func TestOneUnknownLineIsAddedAtEachPlace(t *testing.T) {
+	for _, id := range someCases {
+		c := load(t, id)
+		for _, name := range []string{"unknown-message", "garbage-line"} {
+			g := gomega.NewWithT(t)
+			o := named(t, name)
+			places := o.Places(c)
+			g.Expect(places).To(gomega.HaveLen(bytes.Count(outs(c), []byte("\n"))))
+			for _, k := range []int{0, len(places) / 2, len(places) - 1} {
+				h := o.Apply(c, places[k])
+				got := bytes.Split(play(t, c, h).out, []byte("\n"))
+				want := bytes.Split(outs(c), []byte("\n"))
+				g.Expect(got).To(gomega.HaveLen(len(want) + 1))
+				g.Expect(slices.Delete(got, k+1, k+2)).To(gomega.Equal(want), h.String())
+			}
+		}
+	}
+}
+
+func TestKillEndsTheProcessAfterEachLine(t *testing.T) {
+	for _, id := range []string{"codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process"} {
+		c := load(t, id)
+		o := named(t, "kill")
+		want := bytes.SplitAfter(outs(c), []byte("\n"))
+		for k, place := range o.Places(c) {
+			g := gomega.NewWithT(t)
+			got := play(t, c, o.Apply(c, place))
+			g.Expect(got.exit).To(gomega.Equal(proc.Exit{Code: -1, Signal: proc.SIGKILL}))
+			g.Expect(string(got.out)).To(gomega.Equal(string(bytes.Join(want[:k+1], nil))))
+		}
+	}
+}
+
+func TestAStalledProcessEndsByASignalAlone(t *testing.T) {
+	c := load(t, "claude/2.1.329/text/plain")
+	o := named(t, "stall")
+	want := bytes.SplitAfter(outs(c), []byte("\n"))
+	for k, place := range o.Places(c) {
+		g := gomega.NewWithT(t)
+		got := play(t, c, o.Apply(c, place))
+		g.Expect(got.stalled).To(gomega.BeTrue())
+		g.Expect(got.exit).To(gomega.Equal(proc.Exit{Code: 143}))
+		g.Expect(string(got.out)).To(gomega.Equal(string(bytes.Join(want[:k+1], nil))))
+	}
+}
+
+func TestAnExitWithoutNewlineLosesNothingElse(t *testing.T) {
+	c := load(t, "codex/0.169.0/text/unicode-and-markdown")
+	o := named(t, "exit-without-newline")
+	want := bytes.SplitAfter(outs(c), []byte("\n"))
+	for k, place := range o.Places(c) {
+		g := gomega.NewWithT(t)
+		got := play(t, c, o.Apply(c, place))
+		g.Expect(got.exit).To(gomega.Equal(proc.Exit{}))
+		g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(bytes.Join(want[:k+1], nil)), "\n")))
+	}
+}
+
+func TestOnlyAProcessThatEndsByItselfLosesItsLastNewline(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "codex/0.169.0/text/plain")
+	o := named(t, "no-final-newline")
+	g.Expect(o.Places(c)).To(gomega.BeEmpty(), "its client closes it")
+	crashed := *c
+	crashed.Wire = slices.DeleteFunc(slices.Clone(c.Wire), func(w fixtures.WireLine) bool { return w.Dir == fixtures.EOF })
+	places := o.Places(&crashed)
+	g.Expect(places).To(gomega.HaveLen(1))
+	got := play(t, &crashed, o.Apply(&crashed, places[0]))
+	g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(outs(c)), "\n")))
+}
+
+func TestACaseIsNotChanged(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, someCases[2])
+	before, err := fixtures.FormatWire(c.Wire)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, o := range fault.Operators() {
+		for _, place := range o.Places(c) {
+			play(t, c, o.Apply(c, place))
+		}
+		after, err := fixtures.FormatWire(c.Wire)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(bytes.Equal(after, before)).To(gomega.BeTrue(), o.Name)
+	}
+}
+
+func TestNamesAreUniqueAndUnknownOnesListThem(t *testing.T) {
+	g := gomega.NewWithT(t)
+	seen := map[string]bool{}
+	for _, o := range fault.Operators() {
+		g.Expect(seen[o.Name]).To(gomega.BeFalse())
+		g.Expect(o.Doc).NotTo(gomega.BeEmpty())
+		seen[o.Name] = true
+	}
+	_, err := fault.Named("rust")
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("want one of split-every-byte")))
+	_, err = fault.Named("kill(3)")
+	g.Expect(err).To(gomega.HaveOccurred())
+}
+
+// A client may have done its next act before it sees that the process is dead.
+func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
+	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
+		c := load(t, id)
+		for _, name := range []string{"kill", "stall"} {
+			for k, place := range named(t, name).Places(c) {
+				g := gomega.NewWithT(t)
+				h := named(t, name).Apply(c, place)
+				o := standin.Options{Manual: true, KeepIDs: true}
+				h.Into(&o)
+				p, err := standin.New(c, o)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				pr, err := p.Launcher().Launch(context.Background(), proc.Command{
+					Argv: c.Wire[0].Argv, Dir: "<work>", Env: []string{"HOME=<home>", "CLAUDE_CODE_SDK_READS_SESSION_STATE=1"},
+				})
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				for _, w := range c.Wire {
+					if w.Dir == fixtures.In {
+						_, _ = pr.Stdin().Write(append(slices.Clone(w.Bytes), '\n'))
+					}
+				}
+				for _, ok := p.Step(); ok; _, ok = p.Step() {
+				}
+				_, _ = pr.Stdin().Write([]byte(`{"id":90,"method":"model/list"}` + "\n"))
+				_ = pr.Signal(proc.SIGKILL)
+				got, err := io.ReadAll(pr.Stdout())
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				g.Expect(string(got)).To(gomega.Equal(string(bytes.Join(bytes.SplitAfter(outs(c), []byte("\n"))[:k+1], nil))))
+				g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+				g.Expect(p.Violations()).To(gomega.BeEmpty())
+				p.Close()
+			}
+		}
+	}
+}

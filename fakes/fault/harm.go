@@ -1,0 +1,92 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// insert puts a line of stdout after the i-th line.
+func insert(lines []fixtures.WireLine, i int, text string) []fixtures.WireLine {
+	w := lines[i]
+	return slices.Insert(slices.Clone(lines), i+1, fixtures.WireLine{T: w.T, Process: w.Process, Dir: fixtures.Out, Bytes: []byte(text)})
+}
+
+// unknownMessage adds a message of a type that no version has. Ids of the
+// session make it plausible: a client that looks at ids first finds its own.
+func unknownMessage() Operator {
+	const name = "unknown-message"
+	return Operator{
+		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a message of an unknown type.",
+		Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			text := fmt.Sprintf(`{"type":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, sessionID(c), place)
+			if c.Runtime == "codex" {
+				text = fmt.Sprintf(`{"method":"thread/weather/updated","params":{"threadId":%q,"outlook":"fair"},"emittedAtMs":1795235985493}`, sessionID(c))
+			}
+			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return insert(lines, i, text)
+			})
+		},
+	}
+}
+
+// garbageLine adds a line that is not JSON.
+func garbageLine() Operator {
+	const name = "garbage-line"
+	texts := []string{"npm warn deprecated: use something newer", `{"method":"item/st`, "\x00\x01\xff", "null", "[]", `"text"`}
+	return Operator{
+		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a line that is no message.",
+		Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return insert(lines, i, texts[i%len(texts)])
+			})
+		},
+	}
+}
+
+// kill ends the process after a line of stdout.
+func kill() Operator {
+	return ending("kill", "After a line of stdout the process is killed.", fixtures.WireLine{Code: -1, Signal: "SIGKILL"}, false)
+}
+
+// exitWithoutNewline ends the process as if all were well.
+func exitWithoutNewline() Operator {
+	return ending("exit-without-newline", "After a line of stdout, which has no line end, the process exits with code 0.", fixtures.WireLine{}, true)
+}
+
+// exit ends the process with an error.
+func exit() Operator {
+	return ending("exit", "After a line of stdout the process exits with code 3.", fixtures.WireLine{Code: 3}, false)
+}
+
+// stall leaves the process running, deaf and dumb: it does not answer, and does
+// not end when its stdin is closed.
+func stall() Operator {
+	const name = "stall"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "After a line of stdout the process says nothing more, and ends only by a signal.",
+		Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return slices.Clone(lines[:i+1])
+			})
+		},
+	}
+}
+
+func ending(name, doc string, end fixtures.WireLine, noNewline bool) Operator {
+	return Operator{
+		Name: name, Kind: Terminal, Doc: doc, Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			h := Harm{Operator: name, Kind: Terminal, NoLastNewline: noNewline}
+			return at(c, place, h, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				x := end
+				x.T, x.Line, x.Process, x.Dir = lines[i].T, lines[i].Line, lines[i].Process, fixtures.Exit
+				return append(slices.Clone(lines[:i+1]), x)
+			})
+		},
+	}
+}
