@@ -1,0 +1,184 @@
+// Package adapters answers one question: what is an adapter, and what do all of
+// them share?
+//
+// An adapter wraps one agent runtime and turns its wire into one stream of
+// normalized events (package event). The packages below it are one a runtime
+// (claude, codex), the children and pipes that they run on (proc), and the
+// reducer that turns events into a chat (replay).
+//
+// # Names
+//
+// The Go names of what the field calls otherwise:
+//
+//	createSession, resumeSession, forkSession   Adapter.Open with Options
+//	sendMessage                                 Session.Send
+//	stopTurn                                    Session.Stop
+//	addEventListener                            Session.Events
+//	capabilities                                Adapter.Capabilities
+package adapters
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// Adapter opens sessions on one kind of runtime.
+type Adapter interface {
+	// Capabilities is what sessions of this adapter can do.
+	Capabilities() Capabilities
+	// Open starts the runtime and returns when the session is ready: new,
+	// resumed or forked, as o says. The first event is then session_ready.
+	// A failure is an *OpenError.
+	Open(ctx context.Context, o Options) (Session, error)
+}
+
+// Session is one conversation with a runtime. Its methods may be called from
+// any goroutine, also from the one that reads Events.
+type Session interface {
+	// Send gives the runtime a user's message: it begins a turn, or is queued
+	// or merged into the running one as the runtime does. It returns when the
+	// runtime has been told, not when the turn ends.
+	Send(ctx context.Context, m Message) error
+	// Events is closed after session_end. It is not buffered: a slow reader
+	// slows the runtime down, nothing is dropped.
+	Events() <-chan event.Event
+	// Stop ends the running turn; without one it does nothing.
+	Stop(ctx context.Context) error
+	// Answer answers a permission_request or an interrupt by its id.
+	Answer(ctx context.Context, id string, a Answer) error
+	// Close ends the runtime, gently first, and returns when Events is closed. It
+	// may be called more than once, and by the one that reads Events. The last
+	// events wait for their reader: what is not read is dropped when ctx is
+	// done or, with a ctx that never will be, when nothing was taken for
+	// Limits.Term after the process had ended. Events then closes without
+	// session_end.
+	Close(ctx context.Context) error
+}
+
+// Steerer is a Session that can put a message into the running turn.
+type Steerer interface {
+	Steer(ctx context.Context, m Message) error
+}
+
+// Backlogger is a Session that reports its backlog: events that wait for the
+// reader, and how long the oldest has waited.
+type Backlogger interface {
+	Backlog() (depth int, oldest time.Duration)
+}
+
+// Options say what to open.
+type Options struct {
+	SessionID string         // ours; made when empty
+	Resume    string         // the runtime's own session id, to go on with it
+	Fork      bool           // with Resume: a new session with that history
+	After     event.Position // where the resumed stream left off
+
+	Dir     string            // the working directory
+	Model   string            // the runtime's default when empty
+	Mode    string            // what the runtime asks before it does it, one of the Modes; each adapter's doc.go says how
+	Command []string          // instead of the runtime's usual program
+	Args    []string          // appended to the adapter's own arguments
+	Env     []string          // the whole environment; the parent's when nil
+	Launch  proc.Launcher     // how to start it; proc.Exec when nil
+	Limits  Limits            // zero fields take the defaults
+	Config  map[string]string // the runtime's own settings, by its own names
+}
+
+// Values of Options.Mode. An adapter may know further ones, by its runtime's
+// names.
+const (
+	ModeAsk         = "ask"          // whatever is not known to be harmless; where Mode is empty, the runtime's own default if it has one
+	ModeAcceptEdits = "accept-edits" // edits in the working directory run, the rest is asked
+	ModeNever       = "never"        // nothing is asked, everything runs
+)
+
+// Message is what a user says. ID is the client's and must be unique within the
+// session.
+type Message struct {
+	ID          string
+	Text        string
+	Attachments []event.Attachment
+}
+
+// Answer is the reply to a permission request or an interrupt.
+type Answer struct {
+	Decision event.Decision // for a permission request
+	Message  string         // told to the model when denied
+	Input    event.Raw      // with allow: run with this input instead
+	Value    event.Raw      // for an interrupt
+	By       event.By       // ByUser when empty
+}
+
+// Capabilities are what an adapter can do. The list is closed.
+type Capabilities struct {
+	Runtime     string // codex, claude
+	Resume      bool
+	Fork        bool
+	Steer       bool // sessions implement Steerer
+	Permissions bool
+	Thinking    bool
+	ToolOutput  bool // output is streamed while a tool runs
+	Background  bool // tools may outlive their turn
+	Subagents   bool
+}
+
+// Limits bound what may take for ever. A zero field takes its default.
+type Limits struct {
+	Handshake  time.Duration // spawn to ready: 30s
+	Request    time.Duration // one request to the runtime: 30s
+	Stop       time.Duration // Stop to the turn's end: 10s
+	Idle       time.Duration // silence within a turn before the runtime is asked for a sign of life: 120s
+	CloseStdin time.Duration // stdin closed to SIGTERM: 2s
+	Term       time.Duration // SIGTERM to SIGKILL: 5s
+	Line       int           // longest line in bytes: 64 MiB
+}
+
+// WithDefaults fills the zero fields.
+func (l Limits) WithDefaults() Limits {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&l.Handshake, 30*time.Second)
+	def(&l.Request, 30*time.Second)
+	def(&l.Stop, 10*time.Second)
+	def(&l.Idle, 120*time.Second)
+	def(&l.CloseStdin, 2*time.Second)
+	def(&l.Term, 5*time.Second)
+	if l.Line == 0 {
+		l.Line = proc.MaxLine
+	}
+	return l
+}
+
+// Errors of sessions. They are wrapped: use errors.Is.
+var (
+	ErrClosed      = errors.New("session is closed")
+	ErrNoTurn      = errors.New("no turn is running")
+	ErrUnknownID   = errors.New("nothing with this id waits for an answer")
+	ErrUnsupported = errors.New("not supported by this runtime")
+)
+
+// OpenError is why a session could not be opened.
+type OpenError struct {
+	Code   event.ErrorCode // start_failure, timeout, protocol, auth …
+	Op     string          // start, handshake, resume …
+	Stderr string          // the last of the runtime's stderr
+	Exit   *int            // its exit code, if it ended
+	Err    error
+}
+
+func (e *OpenError) Error() string {
+	s := "open: " + e.Op + ": " + e.Err.Error()
+	if e.Stderr != "" {
+		s += "\nstderr: " + e.Stderr
+	}
+	return s
+}
+
+func (e *OpenError) Unwrap() error { return e.Err }
