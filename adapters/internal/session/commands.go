@@ -1,0 +1,178 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// Events implements adapters.Session.
+func (s *Session) Events() <-chan event.Event { return s.events }
+
+// Backlog implements adapters.Backlogger.
+func (s *Session) Backlog() (depth int, oldest time.Duration) {
+	n := s.depth.Load()
+	if n == 0 {
+		return 0, 0
+	}
+	return int(n), time.Since(time.Unix(0, s.oldest.Load()))
+}
+
+// do runs f in the session's goroutine and waits until it has replied.
+func (s *Session) do(ctx context.Context, f func(reply func(error))) error {
+	answer := make(chan error, 1)
+	cmd := func() {
+		s.waitSeq++
+		id := s.waitSeq
+		reply := func(err error) {
+			delete(s.waiting, id)
+			select {
+			case answer <- err:
+			default:
+			}
+		}
+		s.waiting[id] = reply
+		if s.closing || s.fail != nil || s.ledger.Ended() {
+			reply(adapters.ErrClosed)
+			return
+		}
+		f(reply)
+	}
+	select {
+	case s.cmds <- cmd:
+	case <-s.done:
+		return adapters.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-s.done:
+		select {
+		case err := <-answer:
+			return err
+		default:
+			return adapters.ErrClosed
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// release answers every caller that waits: with an error because the session
+// ends, or with nil because the runtime has been told and the listener is not
+// listening, perhaps because it is the caller.
+func (s *Session) release(err error) {
+	for _, reply := range s.waiting {
+		reply(err)
+	}
+}
+
+// Send implements adapters.Session.
+func (s *Session) Send(ctx context.Context, m adapters.Message) error {
+	if m.ID == "" {
+		return fmt.Errorf("send: a message needs an id")
+	}
+	return s.do(ctx, func(reply func(error)) { s.proto.Send(m, reply) })
+}
+
+// Steer implements adapters.Steerer.
+func (s *Session) Steer(ctx context.Context, m adapters.Message) error {
+	if m.ID == "" {
+		return fmt.Errorf("steer: a message needs an id")
+	}
+	return s.do(ctx, func(reply func(error)) {
+		if s.ledger.Turn() == nil {
+			reply(adapters.ErrNoTurn)
+			return
+		}
+		s.proto.Steer(m, reply)
+	})
+}
+
+// Stop implements adapters.Session. The turn that does not end within the limit
+// ends in an error, and the process with it.
+func (s *Session) Stop(ctx context.Context) error {
+	return s.do(ctx, func(reply func(error)) {
+		if s.ledger.Turn() == nil && !s.starting() || s.stopping != nil {
+			reply(nil)
+			return
+		}
+		s.stopping = s.After(s.limits.Stop, func() {
+			s.stopping = nil
+			s.giveUp(event.Error{Code: event.ErrorTimeout,
+				Message: fmt.Sprintf("the turn did not end within %v of being stopped", s.limits.Stop)})
+		})
+		s.proto.Stop(reply)
+	})
+}
+
+// Answer implements adapters.Session.
+func (s *Session) Answer(ctx context.Context, id string, a adapters.Answer) error {
+	if a.By == "" {
+		a.By = event.ByUser
+	}
+	return s.do(ctx, func(reply func(error)) {
+		if _, open := s.ledger.Asked(id); !open {
+			reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
+			return
+		}
+		s.proto.Answer(id, a, reply)
+	})
+}
+
+// Close implements adapters.Session. With a ctx that can never be done, a
+// listener that takes nothing for Limits.Term after the process has ended is
+// taken to be gone: it may be the caller itself.
+func (s *Session) Close(ctx context.Context) error {
+	select {
+	case s.cmds <- s.shut:
+	case <-s.done:
+	case <-ctx.Done():
+		s.drop()
+	}
+	s.wait(ctx)
+	s.end() // a process that ended by itself still has a group to clean up
+	s.ender.Wait()
+	return nil
+}
+
+// wait returns when run has ended; it gives the listener up when it must.
+func (s *Session) wait(ctx context.Context) {
+	if ctx.Done() != nil {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			s.drop()
+			<-s.done
+		}
+		return
+	}
+	select {
+	case <-s.done:
+		return
+	case <-s.dead:
+	}
+	for {
+		before := s.taken.Load()
+		t := time.NewTimer(s.limits.Term)
+		select {
+		case <-s.done:
+			t.Stop()
+			return
+		case <-t.C:
+			if s.taken.Load() == before {
+				s.drop()
+				<-s.done
+				return
+			}
+		}
+	}
+}
+
+// drop gives the listener up: what it has not taken is lost.
+func (s *Session) drop() { s.dropOnce.Do(func() { close(s.discard) }) }

@@ -1,0 +1,493 @@
+package session_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// fake is a process in memory.
+type fake struct {
+	inR, outR, errR *io.PipeReader
+	inW, outW, errW *io.PipeWriter
+	began           time.Time
+	stubborn        bool // ends by SIGKILL only
+	once            sync.Once
+	ended           chan struct{}
+	exit            proc.Exit
+	mu              sync.Mutex
+	signals         []string
+	got             []string // what was written to it
+}
+
+func newFake() *fake {
+	f := &fake{began: time.Now(), ended: make(chan struct{})}
+	f.inR, f.inW = io.Pipe()
+	f.outR, f.outW = io.Pipe()
+	f.errR, f.errW = io.Pipe()
+	return f
+}
+
+func (f *fake) Stdin() io.WriteCloser { return f.inW }
+func (f *fake) Stdout() io.Reader     { return f.outR }
+func (f *fake) Stderr() io.Reader     { return f.errR }
+func (f *fake) Wait() proc.Exit       { <-f.ended; return f.exit }
+
+func (f *fake) Signal(s proc.Signal) error {
+	select {
+	case <-f.ended:
+		return nil
+	default:
+	}
+	f.mu.Lock()
+	f.signals = append(f.signals, fmt.Sprintf("%s@%v", s, time.Since(f.began)))
+	f.mu.Unlock()
+	if s == proc.SIGKILL || !f.stubborn {
+		f.end(proc.Exit{Code: -1, Signal: s})
+	}
+	return nil
+}
+
+func (f *fake) end(e proc.Exit) {
+	f.once.Do(func() {
+		f.exit = e
+		_ = f.outW.Close()
+		_ = f.errW.Close()
+		_ = f.inR.Close()
+		close(f.ended)
+	})
+}
+
+// serve reads the client's lines; on says what each makes the process do. At the
+// end of stdin a process that is not stubborn exits.
+func (f *fake) serve(on func(line string)) {
+	sc := bufio.NewScanner(f.inR)
+	for sc.Scan() {
+		f.mu.Lock()
+		f.got = append(f.got, sc.Text())
+		f.mu.Unlock()
+		on(sc.Text())
+	}
+	if !f.stubborn {
+		f.end(proc.Exit{})
+	}
+}
+
+func (f *fake) say(lines ...string) { _, _ = io.WriteString(f.outW, strings.Join(lines, "\n")+"\n") }
+
+func (f *fake) heard() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.got)
+}
+
+// words is a protocol of single words.
+type words struct {
+	h     session.Host
+	steer func(error)
+}
+
+func (w *words) Start() { w.h.Write([]byte("hello")) }
+
+func (w *words) Line(b []byte) {
+	l := w.h.Ledger()
+	cmd, arg, _ := strings.Cut(string(b), " ")
+	switch cmd {
+	case "ready":
+		l.SessionReady(event.SessionReady{Runtime: "words"})
+		w.h.Ready(nil)
+	case "turn":
+		l.TurnStart(event.TurnStart{Cause: event.CauseUser})
+	case "d":
+		l.Turn().Delta("b", "b", arg)
+	case "ask":
+		l.Turn().Permission(event.PermissionRequest{RequestID: arg})
+	case "end":
+		l.Done(event.Done{})
+	case "steered":
+		w.steer(nil)
+	}
+}
+func (w *words) Send(m adapters.Message, reply func(error)) {
+	w.h.Write([]byte("send " + m.ID))
+	reply(nil)
+}
+func (w *words) Steer(m adapters.Message, reply func(error)) {
+	w.steer = reply
+	w.h.Write([]byte("steer " + m.ID))
+}
+func (w *words) Stop(reply func(error)) { w.h.Write([]byte("stop")); reply(nil) }
+func (w *words) Answer(id string, a adapters.Answer, reply func(error)) {
+	w.h.Write([]byte("answer " + id))
+	w.h.Ledger().Resolve(id, a.Decision, a.By, nil)
+	reply(nil)
+}
+func (w *words) Ping()        { w.h.Write([]byte("ping")) }
+func (w *words) Paused() bool { return false }
+func (w *words) Closing()     { w.h.Write([]byte("closing")) }
+
+func open(f *fake, o adapters.Options) (*session.Session, error) {
+	o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return f, nil })
+	return session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
+		func(h session.Host) session.Protocol { return &words{h: h} })
+}
+
+// kinds are the types of events, with what matters of their data.
+func kinds(evs []event.Event) []string {
+	var out []string
+	for _, e := range evs {
+		s := string(e.Type())
+		switch d := e.Data.(type) {
+		case event.Delta:
+			s += " " + d.Text
+		case event.Error:
+			s += " " + string(d.Code)
+		case event.SessionEnd:
+			s += " " + d.Reason
+		case event.Notice:
+			s += " " + string(d.Code)
+		case event.BlockEnd:
+			s += " " + string(d.Status)
+		case event.PermissionResolved:
+			s += " " + string(d.By)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// run plays a script in a bubble: on is the process, act the client. It gives
+// what the listener heard. The bubble fails if a goroutine stays.
+func run(t *testing.T, f func() *fake, o adapters.Options, on func(f *fake, line string), act func(f *fake, s *session.Session, evs <-chan event.Event)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := f()
+		go p.serve(func(l string) { on(p, l) })
+		s, err := open(p, o)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		act(p, s, s.Events())
+		_ = s.Close(context.Background())
+	})
+}
+
+func all(evs <-chan event.Event) (out []event.Event) {
+	for e := range evs {
+		out = append(out, e)
+	}
+	return out
+}
+
+// until reads to the first event of a type.
+func until(evs <-chan event.Event, ty event.Type) (out []event.Event) {
+	for e := range evs {
+		if out = append(out, e); e.Type() == ty {
+			break
+		}
+	}
+	return out
+}
+
+var ctx = context.Background()
+
+func TestTheListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
+	var steered error
+	var took time.Duration
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "d a", "d b", "d c", "d d")
+		case "steer m2":
+			f.say("d e", "steered", "d f")
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypeDelta)
+		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
+		at := time.Now()
+		_ = s.Close(ctx) // nobody reads on: this is the listener
+		took = time.Since(at)
+	})
+	g := NewWithT(t)
+	g.Expect(steered).NotTo(HaveOccurred())
+	g.Expect(took).To(Equal(5*time.Second), "Limits.Term after the process has ended")
+}
+
+func TestASteerThatIsNeverAnsweredEndsWithTheProcess(t *testing.T) {
+	var steered error
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "d a", "d b")
+		case "steer m2":
+			f.end(proc.Exit{Code: 3})
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypeTurnStart)
+		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
+		all(evs)
+	})
+	NewWithT(t).Expect(steered).To(MatchError(adapters.ErrClosed))
+}
+
+func TestAFloodWhileACallerWaitsIsBounded(t *testing.T) {
+	var steered error
+	var depth int
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn")
+		case "steer m2":
+			go func() {
+				for range 5000 {
+					f.say("d x")
+				}
+				f.say("end")
+			}()
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypeTurnStart)
+		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
+		synctest.Wait()
+		depth, _ = s.Backlog()
+		go all(evs)
+	})
+	g := NewWithT(t)
+	g.Expect(steered).NotTo(HaveOccurred())
+	g.Expect(depth).To(And(BeNumerically(">=", 1000), BeNumerically("<=", 1030)))
+}
+
+func TestASlowListenerLosesNothingAfterTheProcessEnded(t *testing.T) {
+	var got []event.Event
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			go func() {
+				f.say("turn")
+				for i := range 50 {
+					f.say(fmt.Sprint("d ", i))
+				}
+				f.say("end")
+				f.end(proc.Exit{})
+			}()
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		for e := range evs {
+			got = append(got, e)
+			time.Sleep(3 * time.Second)
+		}
+	})
+	g := NewWithT(t)
+	g.Expect(kinds(got)).To(HaveLen(1 + 2 + 50 + 2 + 1))
+	g.Expect(kinds(got)).To(ContainElement("delta 49"))
+	g.Expect(kinds(got)[len(got)-1]).To(Equal("session_end exited"))
+}
+
+func TestACrashEndsTheTurnInAnError(t *testing.T) {
+	var got []event.Event
+	var after error
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "d half", "ask q")
+			_, _ = io.WriteString(f.errW, "panic: it broke\n")
+			f.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		got = all(evs)
+		after = s.Send(ctx, adapters.Message{ID: "m2"})
+	})
+	g := NewWithT(t)
+	g.Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "delta half", "permission_request",
+		"block_end interrupted", "permission_resolved withdrawn", "error crash", "session_end crashed"}))
+	g.Expect(got[7].Data.(event.Error).Message).To(ContainSubstring("panic: it broke"))
+	g.Expect(after).To(MatchError(adapters.ErrClosed))
+}
+
+func TestLimitsHoldToTheNanosecond(t *testing.T) {
+	g := NewWithT(t)
+	t.Run("handshake", func(t *testing.T) {
+		var err error
+		var p *fake
+		var took time.Duration
+		synctest.Test(t, func(*testing.T) {
+			p = newFake()
+			p.stubborn = true
+			go p.serve(func(string) {})
+			at := time.Now()
+			_, err = open(p, adapters.Options{})
+			took = time.Since(at)
+		})
+		var oe *adapters.OpenError
+		g.Expect(errors.As(err, &oe)).To(BeTrue())
+		g.Expect(oe.Code).To(Equal(event.ErrorTimeout))
+		g.Expect(p.signals).To(Equal([]string{"SIGTERM@32s", "SIGKILL@37s"}))
+		g.Expect(took).To(Equal(37 * time.Second))
+	})
+	t.Run("stop", func(t *testing.T) {
+		g.Expect(endsAfter(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
+	})
+	t.Run("silence", func(t *testing.T) {
+		g.Expect(endsAfter(t, nil, nil)).To(Equal("error timeout@2m30s"))
+	})
+	t.Run("silence that a sign of life breaks", func(t *testing.T) {
+		n := 0
+		g.Expect(endsAfter(t, nil, func(f *fake, l string) {
+			if n++; l == "ping" && n == 1 {
+				f.say("pong")
+			}
+		})).To(Equal("error timeout@4m30s"))
+	})
+	t.Run("stdout closed", func(t *testing.T) {
+		g.Expect(endsAfter(t, nil, func(*fake, string) {}, "close")).To(Equal("error crash@2s"))
+	})
+}
+
+// endsAfter says how and when a silent turn ends.
+func endsAfter(t *testing.T, act func(*session.Session), on func(*fake, string), how ...string) string {
+	t.Helper()
+	var out string
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch {
+		case l == "hello":
+			f.say("ready")
+		case l == "send m1":
+			f.say("turn")
+			if len(how) > 0 {
+				_ = f.outW.Close()
+			}
+		case on != nil:
+			on(f, l)
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypeTurnStart)
+		at := time.Now()
+		if act != nil {
+			act(s)
+		}
+		for e := range evs {
+			if e.Terminal() {
+				out = fmt.Sprintf("%s@%v", kinds([]event.Event{e})[0], time.Since(at))
+			}
+		}
+	})
+	return out
+}
+
+func TestCloseAnswersThenClosesStdin(t *testing.T) {
+	var got []event.Event
+	var heard []string
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "d a", "ask q")
+		}
+	}, func(f *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypePermissionRequest)
+		rest := make(chan []event.Event)
+		go func() { rest <- all(evs) }()
+		_ = s.Close(ctx)
+		_ = s.Close(ctx)
+		got, heard = <-rest, f.heard()
+	})
+	g := NewWithT(t)
+	g.Expect(heard).To(Equal([]string{"hello", "send m1", "closing"}))
+	g.Expect(kinds(got)).To(Equal([]string{"block_end interrupted", "permission_resolved withdrawn", "done", "session_end closed"}))
+}
+
+func TestALongLineIsSkippedAndTold(t *testing.T) {
+	var got []event.Event
+	run(t, newFake, adapters.Options{Limits: adapters.Limits{Line: 100 << 10}}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "d "+strings.Repeat("x", 200<<10), "d y", "end")
+		}
+	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		got = until(evs, event.TypeDone)
+		go all(evs)
+	})
+	NewWithT(t).Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "notice long_line", "delta y",
+		"block_end interrupted", "done"}))
+}
+
+func TestARuntimeThatEndsBeforeItIsReady(t *testing.T) {
+	var err error
+	synctest.Test(t, func(*testing.T) {
+		p := newFake()
+		go p.serve(func(string) {
+			_, _ = io.WriteString(p.errW, "bad flag\n")
+			p.end(proc.Exit{Code: 2})
+		})
+		_, err = open(p, adapters.Options{})
+	})
+	var oe *adapters.OpenError
+	g := NewWithT(t)
+	g.Expect(errors.As(err, &oe)).To(BeTrue())
+	g.Expect(*oe.Exit).To(Equal(2))
+	g.Expect(oe.Stderr).To(Equal("bad flag"))
+	g.Expect(oe.Code).To(Equal(event.ErrorStartFailure))
+}
+
+func TestAnswersReachTheRuntimeOnce(t *testing.T) {
+	var errs []error
+	var heard []string
+	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+		switch l {
+		case "hello":
+			f.say("ready")
+		case "send m1":
+			f.say("turn", "ask q", "d more")
+		}
+	}, func(f *fake, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		until(evs, event.TypePermissionRequest)
+		for range 2 {
+			errs = append(errs, s.Answer(ctx, "q", adapters.Answer{Decision: event.DecisionAllow}))
+		}
+		synctest.Wait()
+		heard = f.heard()
+		go all(evs)
+	})
+	g := NewWithT(t)
+	g.Expect(errs[0]).NotTo(HaveOccurred())
+	g.Expect(errs[1]).To(MatchError(adapters.ErrUnknownID))
+	g.Expect(heard).To(Equal([]string{"hello", "send m1", "answer q"}))
+}
