@@ -1,0 +1,252 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// Chat is what a user sees of a session. Its JSON form leaves out what is empty.
+type Chat struct {
+	SessionID  string       `json:"session_id,omitempty"`
+	Runtime    string       `json:"runtime,omitempty"`
+	Model      string       `json:"model,omitempty"`
+	Mode       string       `json:"mode,omitempty"`
+	Cwd        string       `json:"cwd,omitempty"`
+	Status     Status       `json:"status"`             // idle, running, waiting, ended, failed
+	Activity   string       `json:"activity,omitempty"` // of the running turn: see the Activity constants
+	Queue      []string     `json:"queue,omitempty"`    // ids of messages that wait
+	Messages   []Message    `json:"messages,omitempty"`
+	Tasks      []Task       `json:"tasks,omitempty"`
+	Components []Component  `json:"components,omitempty"`
+	Usage      *event.Usage `json:"usage,omitempty"`
+	EndReason  string       `json:"end_reason,omitempty"`
+	ExitCode   *int         `json:"exit_code,omitempty"`
+}
+
+// Status is the state of a chat, a message or a block; each says which it has.
+type Status string
+
+// The states.
+const (
+	Idle         Status = "idle"
+	Running      Status = "running"
+	Waiting      Status = "waiting" // for the user
+	Ended        Status = "ended"
+	Complete     Status = "complete"
+	Stopped      Status = "stopped"
+	Failed       Status = "failed"
+	Interrupted  Status = "interrupted"
+	OK           Status = "ok"
+	Denied       Status = "denied"
+	Backgrounded Status = "backgrounded"
+	Pending      Status = "pending"
+	Allowed      Status = "allowed"
+	Cancelled    Status = "cancelled" // denied, and the turn with it
+	Withdrawn    Status = "withdrawn"
+	Answered     Status = "answered"
+	Created      Status = "created"
+	Restored     Status = "restored"
+)
+
+// What a running turn does. A tool's name follows ActivityTool.
+const (
+	ActivityWorking    = "working"
+	ActivityThinking   = "thinking"
+	ActivityWriting    = "writing"
+	ActivityTool       = "tool "
+	ActivityCompacting = "compacting"
+	ActivityRetrying   = "retrying"
+)
+
+// Role says whose message it is.
+type Role string
+
+// The roles. RoleSession is what belongs to no turn.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleSession   Role = "session"
+)
+
+// Message is one bubble. ID is the client's for a user's message and made from
+// the turn for the assistant's.
+type Message struct {
+	Role        Role               `json:"role"`
+	ID          string             `json:"id,omitempty"`
+	Turn        int                `json:"turn,omitzero"`
+	Status      Status             `json:"status"` // running, complete, stopped, failed
+	Via         event.Via          `json:"via,omitempty"`
+	Cause       event.Cause        `json:"cause,omitempty"` // where it is not the user
+	Attachments []event.Attachment `json:"attachments,omitempty"`
+	Blocks      []Block            `json:"blocks,omitempty"`
+	Reason      string             `json:"reason,omitempty"`
+	ExitCode    *int               `json:"exit_code,omitempty"`
+	Error       *Failure           `json:"error,omitempty"`
+}
+
+// Kind says what a block is.
+type Kind string
+
+// The kinds of block, with the states that each may have.
+const (
+	KindText       Kind = "text"       // running, complete, interrupted
+	KindThinking   Kind = "thinking"   // running, complete, interrupted
+	KindTool       Kind = "tool"       // running, ok, failed, denied, interrupted, backgrounded
+	KindSubagent   Kind = "subagent"   // running, complete, failed, stopped, interrupted
+	KindPermission Kind = "permission" // pending, allowed, denied, cancelled, withdrawn
+	KindInterrupt  Kind = "interrupt"  // pending, answered, withdrawn
+	KindPlan       Kind = "plan"
+	KindNotice     Kind = "notice"
+	KindCompaction Kind = "compaction" // running, complete, interrupted
+	KindCheckpoint Kind = "checkpoint" // created, restored
+)
+
+// Block is one piece of a message. ID is the event's own: block_id, tool_use_id,
+// request_id, interrupt_id, subagent_id or checkpoint_id.
+type Block struct {
+	Kind       Kind             `json:"kind"`
+	ID         string           `json:"id,omitempty"`
+	Status     Status           `json:"status,omitempty"`
+	Text       string           `json:"text,omitempty"` // text, thinking, notice; of a sub-agent what its task says
+	Tool       *Tool            `json:"tool,omitzero"`
+	Permission *Permission      `json:"permission,omitzero"`
+	Interrupt  *Interrupt       `json:"interrupt,omitzero"`
+	Subagent   *Subagent        `json:"subagent,omitzero"`
+	Notice     *Notice          `json:"notice,omitzero"`
+	Steps      []event.PlanStep `json:"steps,omitempty"`
+	Tokens     int64            `json:"tokens,omitzero"` // after a compaction
+	Error      *Failure         `json:"error,omitzero"`  // of a sub-agent
+	Blocks     []Block          `json:"blocks,omitempty"`
+}
+
+// Tool is a tool call and its result.
+type Tool struct {
+	Name       string             `json:"name,omitempty"`
+	Input      event.Raw          `json:"input,omitzero"`
+	Command    string             `json:"command,omitempty"`
+	FilePath   string             `json:"file_path,omitempty"`
+	Pattern    string             `json:"pattern,omitempty"`
+	SearchPath string             `json:"search_path,omitempty"`
+	IsFileRead bool               `json:"is_file_read,omitzero"`
+	Background bool               `json:"background,omitzero"`
+	Spawn      bool               `json:"subagent_spawn,omitzero"`
+	Subagent   string             `json:"subagent_name,omitempty"`
+	Output     string             `json:"output,omitempty"`
+	IsError    bool               `json:"is_error,omitzero"`
+	ExitCode   *int               `json:"exit_code,omitempty"`
+	Changes    []event.FileChange `json:"changes,omitempty"`
+}
+
+// Permission is a question whether a tool may run.
+type Permission struct {
+	ToolUseID string    `json:"tool_use_id,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Input     event.Raw `json:"input,omitzero"`
+	Options   []string  `json:"options,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	By        event.By  `json:"by,omitempty"`
+}
+
+// Interrupt is a question to the user, or a plan to approve.
+type Interrupt struct {
+	Component string    `json:"component,omitempty"`
+	Props     event.Raw `json:"props,omitzero"`
+	Surface   string    `json:"surface,omitempty"`
+	Value     event.Raw `json:"value,omitzero"`
+	By        event.By  `json:"by,omitempty"`
+}
+
+// Subagent names a sub-agent; its blocks are the block's.
+type Subagent struct {
+	Name  string        `json:"name,omitempty"`
+	Usage *event.Tokens `json:"usage,omitempty"`
+}
+
+// Notice says how grave a notice is and what it is about.
+type Notice struct {
+	Level event.Level      `json:"level"`
+	Code  event.NoticeCode `json:"code"`
+}
+
+// Failure is an error that ended its scope.
+type Failure struct {
+	Code    event.ErrorCode `json:"code"`
+	Message string          `json:"message,omitempty"`
+}
+
+// Task is life that may outlast a turn, in the order of its first event.
+type Task struct {
+	ID        string           `json:"id"`
+	Kind      event.TaskKind   `json:"kind"`
+	ParentID  string           `json:"parent_id,omitempty"`
+	ToolUseID string           `json:"tool_use_id,omitempty"`
+	Name      string           `json:"name,omitempty"`
+	Status    event.TaskStatus `json:"status"`
+	Text      string           `json:"text,omitempty"`
+	Usage     *event.Tokens    `json:"usage,omitempty"`
+}
+
+// Component is a component that a surface shows.
+type Component struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Surface string    `json:"surface"`
+	Props   event.Raw `json:"props,omitzero"`
+}
+
+// JSON is the chat's stable form, as goldens hold it.
+func (c *Chat) JSON() ([]byte, error) {
+	return json.Marshal(c, jsontext.WithIndent("  "), json.Deterministic(true),
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}
+
+// Text is the visible text of the assistant in a turn.
+func (c *Chat) Text(turn int) string {
+	var p paragraphs
+	for i := range c.Messages {
+		if m := &c.Messages[i]; m.Role == RoleAssistant && m.Turn == turn {
+			p.addAll(m.Blocks)
+		}
+	}
+	return p.String()
+}
+
+// Text is the message's visible text, without that of sub-agents.
+func (m Message) Text() string {
+	var p paragraphs
+	p.addAll(m.Blocks)
+	return p.String()
+}
+
+// paragraphs joins texts with exactly one blank line.
+type paragraphs struct {
+	done strings.Builder
+	last string // its end is not settled while another may follow
+	some bool
+}
+
+func (p *paragraphs) addAll(blocks []Block) {
+	for i := range blocks {
+		if blocks[i].Kind == KindText {
+			p.add(blocks[i].Text)
+		}
+	}
+}
+
+func (p *paragraphs) add(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if p.some {
+		p.done.WriteString(strings.TrimRight(p.last, "\r\n"))
+		p.done.WriteString("\n\n")
+		text = strings.TrimLeft(text, "\r\n")
+	}
+	p.last, p.some = text, true
+}
+
+func (p *paragraphs) String() string { return p.done.String() + p.last }

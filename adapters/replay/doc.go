@@ -1,0 +1,58 @@
+// Package replay answers one question: which chat do these events make?
+//
+// It holds one reducer, for events as they come and for events that were
+// stored: Reducer.Add takes one event at a time in constant time, Reduce orders
+// stored ones by (session_id, seq) and adds them. Neither looks at ts, so ties
+// within a millisecond scramble nothing.
+//
+// # Order and loss
+//
+// An event whose seq is not past the last one was delivered twice (a stored
+// prefix and a live stream overlap) and is dropped; events without a seq are
+// all taken. Everything that a reducer keeps is its own copy: adapters may
+// reuse their buffers. A Chat that was handed out never changes; it shares
+// memory with later ones and must not be written to.
+//
+// # Messages
+//
+// The assistant's message of a turn is made by its first block. A user's
+// message within a turn (merged or steered) stands where the runtime took it
+// and completes the assistant's message before it: what follows is a new
+// message of the same turn, while blocks that were open go on where they
+// stand. A turn that was stopped or failed says so on its last assistant
+// message, which is made if there is none. What belongs to no turn (notices,
+// errors of the session) stands in messages of the role session. A second end
+// of a turn changes nothing.
+//
+// # Blocks and paragraphs
+//
+// The pieces of one block_id are one block where it began, whatever came
+// between them; different block_ids are different paragraphs. Pieces without a
+// block_id go on the last block, unless a tool, a question, reasoning or a plan
+// came between. Text joins blocks with exactly one blank line: newlines that
+// the model said at the boundary count and are never doubled, none are added at
+// the start or the end, and blocks of white space alone are not seen.
+//
+//	block_end complete      the block is closed
+//	block_end replaced      its text becomes the given text
+//	block_end interrupted   the text stays and is marked
+//	block_end retracted     the block is gone
+//	thinking                accumulates; an empty one is activity and no block
+//	tool_output             is appended; a result that is not empty replaces it
+//	plan                    one block a message, which later plans replace
+//	result                  adds text only to a turn that has none
+//	component_*             data by id, in Chat.Components
+//	error                   ends its scope and stands there: on the message of the
+//	                        turn, on the sub-agent, on a session message
+//
+// At the end of a turn whatever it left open is closed: tools are interrupted,
+// questions withdrawn, text and thinking complete or interrupted.
+//
+// # Sub-agents
+//
+// Events with a subagent_id go into a block of kind subagent, never into the
+// parent's text. It is nested in the tool that spawned it: the one that its
+// task names, or the one whose tool_use_id is the subagent_id; while neither is
+// known it stands in the message of the turn, and moves when the link comes.
+// Its state is what task says; without a task it is that of its tool's result.
+package replay

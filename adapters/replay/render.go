@@ -1,0 +1,281 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// RenderOptions say how a chat is printed. The zero value prints plain text with
+// reasoning and tool output folded.
+type RenderOptions struct {
+	Color    bool // ANSI colours
+	Thinking bool // reasoning in full
+	Output   bool // tool output in full
+}
+
+// Render prints the chat for people. Control characters are made visible, so
+// that nothing a tool said reaches the terminal as a command.
+func (c *Chat) Render(w io.Writer, o RenderOptions) error {
+	p := &printer{o: o}
+	for i := range c.Messages {
+		p.message(&c.Messages[i])
+	}
+	for _, part := range c.Components {
+		p.markf(dim, "component %s %s on %s", part.ID, part.Name, part.Surface)
+	}
+	if len(c.Queue) > 0 {
+		p.markf(dim, "waiting: %s", strings.Join(c.Queue, ", "))
+	}
+	switch c.Status {
+	case Running:
+		p.markf(dim, "%s …", c.Activity)
+	case Waiting:
+		p.markf(yellow, "waiting for the user")
+	case Ended:
+		p.markf(dim, "session ended%s%s", detail(c.EndReason), exitCode(c.ExitCode))
+	}
+	_, err := w.Write(p.b.Bytes())
+	return err
+}
+
+// Colours, as ANSI codes.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	yellow = "33"
+	cyan   = "36"
+)
+
+// folded is how much of a text a folded line shows.
+const folded = 100
+
+type printer struct {
+	o      RenderOptions
+	b      bytes.Buffer
+	indent string
+	last   string // what the last line belongs to: "text", "mark" or nothing yet
+}
+
+// gap parts paragraphs by one blank line; marks follow each other without.
+func (p *printer) gap(next string) {
+	if p.last != "" && (p.last != "mark" || next != "mark") {
+		p.b.WriteByte('\n')
+	}
+	p.last = next
+}
+
+func (p *printer) line(color, text string) {
+	if text == "" {
+		p.b.WriteByte('\n')
+		return
+	}
+	p.b.WriteString(p.indent)
+	if p.o.Color && color != "" {
+		text = "\x1b[" + color + "m" + text + "\x1b[0m"
+	}
+	p.b.WriteString(text)
+	p.b.WriteByte('\n')
+}
+
+func (p *printer) text(color, prefix, text string) {
+	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	p.gap("text")
+	for l := range strings.SplitSeq(text, "\n") {
+		p.line(color, strings.TrimRight(prefix+visible(l), " "))
+	}
+}
+
+func (p *printer) markf(color, format string, args ...any) {
+	p.gap("mark")
+	p.line(color, "["+visible(fmt.Sprintf(format, args...))+"]")
+}
+
+func (p *printer) message(m *Message) {
+	if m.Role == RoleUser {
+		p.text(bold, "> ", m.Text())
+		for _, a := range m.Attachments {
+			p.markf(bold, "attachment %s%s", a.Kind, detail(first(a.Name, a.Path, a.URL)))
+		}
+		return
+	}
+	if m.Cause != "" {
+		p.markf(dim, "turn begun by %s", m.Cause)
+	}
+	p.blocks(m.Blocks)
+	switch {
+	case m.Status == Stopped:
+		p.markf(yellow, "stopped%s%s", detail(m.Reason), exitCode(m.ExitCode))
+	case m.Error != nil:
+		p.markf(red, "failed: %s: %s", m.Error.Code, m.Error.Message)
+	case m.Status == Failed:
+		p.markf(red, "failed")
+	}
+}
+
+func (p *printer) blocks(blocks []Block) {
+	for i := range blocks {
+		p.block(&blocks[i])
+	}
+}
+
+func (p *printer) block(b *Block) {
+	switch b.Kind {
+	case KindText:
+		p.text("", "", b.Text)
+		if b.Status == Interrupted {
+			p.markf(yellow, "interrupted")
+		}
+	case KindThinking:
+		if p.o.Thinking {
+			p.text(dim, "~ ", b.Text)
+		} else {
+			p.markf(dim, "thinking: %s", fold(b.Text))
+		}
+	case KindTool:
+		p.tool(b)
+	case KindSubagent:
+		p.subagent(b)
+	case KindPermission:
+		p.markf(yellow, "permission %s → %s%s", subject(b.Permission.Tool, string(b.Permission.Input)), b.Status, who(b.Permission.By))
+	case KindInterrupt:
+		p.markf(yellow, "question %s → %s%s%s", subject(b.Interrupt.Component, string(b.Interrupt.Props)), b.Status,
+			who(b.Interrupt.By), detail(fold(string(b.Interrupt.Value))))
+	case KindPlan:
+		p.markf(cyan, "plan")
+		for _, s := range b.Steps {
+			p.line(cyan, "  "+step(s.Status)+" "+visible(fold(s.Text)))
+		}
+	case KindNotice:
+		color := dim
+		if b.Notice.Level != event.LevelInfo {
+			color = yellow
+		}
+		p.markf(color, "%s %s%s", b.Notice.Level, b.Notice.Code, detail(fold(b.Text)))
+	case KindCompaction:
+		p.markf(dim, "compaction → %s", b.Status)
+	case KindCheckpoint:
+		p.markf(dim, "checkpoint %s → %s", b.ID, b.Status)
+	}
+}
+
+func (p *printer) tool(b *Block) {
+	t := b.Tool
+	about := first(t.Command, t.Subagent, t.Pattern, t.FilePath, t.SearchPath)
+	if about == "" && len(t.Changes) > 0 {
+		paths := make([]string, len(t.Changes))
+		for i, c := range t.Changes {
+			paths[i] = string(c.Kind) + " " + c.Path
+		}
+		about = strings.Join(paths, ", ")
+	}
+	color := cyan
+	if b.Status == Failed || b.Status == Denied || b.Status == Interrupted {
+		color = red
+	}
+	p.markf(color, "tool %s → %s%s", subject(t.Name, first(about, string(t.Input))), b.Status, exitCode(t.ExitCode))
+	if p.o.Output && strings.TrimSpace(t.Output) != "" {
+		for l := range strings.SplitSeq(strings.Trim(t.Output, "\n"), "\n") {
+			p.line(dim, strings.TrimRight("  | "+visible(strings.TrimSuffix(l, "\r")), " "))
+		}
+	}
+	p.blocks(b.Blocks)
+}
+
+func (p *printer) subagent(b *Block) {
+	p.markf(cyan, "subagent %s → %s%s", first(b.Subagent.Name, b.ID), b.Status, detail(fold(b.Text)))
+	before := p.indent
+	p.indent += "    "
+	p.blocks(b.Blocks)
+	if b.Error != nil {
+		p.markf(red, "failed: %s: %s", b.Error.Code, b.Error.Message)
+	}
+	p.indent = before
+}
+
+func step(s event.StepStatus) string {
+	switch s {
+	case event.StepCompleted:
+		return "[x]"
+	case event.StepInProgress:
+		return "[>]"
+	}
+	return "[ ]"
+}
+
+// subject is a name and what it is about.
+func subject(name, about string) string {
+	if name == "" {
+		name = "?"
+	}
+	if about == "" || about == "{}" {
+		return name
+	}
+	return name + ": " + fold(about)
+}
+
+func detail(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+func exitCode(code *int) string {
+	if code == nil || *code == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (exit %d)", *code)
+}
+
+func who(by event.By) string {
+	if by == "" || by == event.ByWithdrawn {
+		return ""
+	}
+	return " by " + string(by)
+}
+
+func first(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// fold puts a text on one bounded line.
+func fold(s string) string {
+	if len(s) > 8*folded { // enough to fill the line, without reading a megabyte
+		s = strings.ToValidUTF8(s[:8*folded], "") + " …"
+	}
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) > folded {
+		return string(runes[:folded-1]) + "…"
+	}
+	return string(runes)
+}
+
+// visible shows control characters by their pictures (U+2400…).
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return r
+		case r < ' ':
+			return '\u2400' + r
+		case r == 0x7f:
+			return '\u2421'
+		case r >= 0x80 && r < 0xa0:
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+func render(t *testing.T, c *Chat, o RenderOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.Render(&b, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func sample() *Chat {
+	code := 2
+	return Reduce(script(
+		in(0, event.SessionReady{Runtime: "codex"}),
+		event.UserMessage{MessageID: "m1", Text: "Clean up,\nplease.", Via: "turn", Attachments: []event.Attachment{{Kind: "image", Name: "a.png"}}},
+		thought("h", "First I look\nat it.", true),
+		said("a", "I will look.\n"), end("a", event.BlockComplete),
+		event.ToolStart{ToolUseID: "t", Tool: "Bash", Command: "ls\n  -l"}, ok("t", "one\ntwo\n"),
+		event.ToolStart{ToolUseID: "u", Tool: "Bash", Command: "rm -r build"},
+		event.PermissionRequest{RequestID: "r", ToolUseID: "u", ToolName: "Bash", ToolInput: event.Raw(`{"command":"rm -r build"}`)},
+		event.PermissionResolved{RequestID: "r", ToolName: "Bash", Decision: "deny", By: "user"},
+		event.ToolResult{ToolUseID: "u", IsError: true, Status: "denied", Output: "\x1b[31mno"},
+		event.ToolStart{ToolUseID: "v", Tool: "Task", SubagentSpawn: true, SubagentName: "counter"},
+		sub("v", said("a", "I count.")), sub("v", bash("t")), sub("v", event.ToolResult{ToolUseID: "t", Status: "error", ExitCode: &code}),
+		ok("v", "3"),
+		event.Plan{Steps: []event.PlanStep{{Text: "look", Status: "completed"}, {Text: "clean", Status: "in_progress"}, {Text: "rest", Status: "pending"}}},
+		event.Interrupt{InterruptID: "i", ComponentName: "Ask", Props: event.Raw(`{"q":"sure?"}`)},
+		event.InterruptResolved{InterruptID: "i", Value: event.Raw(`"yes"`), By: "user"},
+		event.Notice{Level: "warning", Code: "retry", Text: "again in 1s"},
+		said("b", "\nThen I leave it, and"),
+		event.Done{Stopped: true},
+		in(2, said("c", "x")), in(2, event.Error{Code: "network", Message: "down"}),
+		in(0, event.SessionEnd{Reason: "closed"}),
+	))
+}
+
+func TestRender(t *testing.T) {
+	want := `> Clean up,
+> please.
+
+[attachment image: a.png]
+[thinking: First I look at it.]
+
+I will look.
+
+[tool Bash: ls -l → ok]
+[tool Bash: rm -r build → denied]
+[permission Bash: {"command":"rm -r build"} → denied by user]
+[tool Task: counter → ok]
+[subagent counter → complete]
+
+    I count.
+
+    [tool Bash: echo one → failed (exit 2)]
+[plan]
+  [x] look
+  [>] clean
+  [ ] rest
+[question Ask: {"q":"sure?"} → answered by user: "yes"]
+[warning retry: again in 1s]
+
+Then I leave it, and
+
+[interrupted]
+[stopped]
+
+x
+
+[interrupted]
+[failed: network: down]
+[session ended: closed]
+`
+	if got := render(t, sample(), RenderOptions{}); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestRenderOptions(t *testing.T) {
+	g := NewWithT(t)
+	full := render(t, sample(), RenderOptions{Thinking: true, Output: true})
+	g.Expect(full).To(ContainSubstring("~ First I look\n~ at it.\n"))
+	g.Expect(full).To(ContainSubstring("→ ok]\n  | one\n  | two\n"))
+	g.Expect(full).To(ContainSubstring("  | ␛[31mno\n"), "a tool's output commands no terminal")
+	g.Expect(full).NotTo(ContainSubstring("\x1b"))
+	colored := render(t, sample(), RenderOptions{Color: true})
+	g.Expect(colored).To(ContainSubstring("\x1b[1m> Clean up,\x1b[0m\n"))
+	plain := colored
+	for _, c := range []string{"0", bold, dim, red, yellow, cyan} {
+		plain = strings.ReplaceAll(plain, "\x1b["+c+"m", "")
+	}
+	g.Expect(plain).To(Equal(render(t, sample(), RenderOptions{})), "colour changes no word")
+}
+
+func TestRenderStates(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(render(t, New().Chat(), RenderOptions{})).To(BeEmpty())
+	g.Expect(render(t, Reduce(script(thought("", "", false))), RenderOptions{})).To(Equal("[thinking …]\n"))
+	g.Expect(render(t, Reduce(script(event.PermissionRequest{RequestID: "r", ToolName: "Bash"})), RenderOptions{})).
+		To(Equal("[permission Bash → pending]\n[waiting for the user]\n"))
+	g.Expect(render(t, Reduce(script(in(0, event.Queue{MessageIDs: []string{"m1", "m2"}}))), RenderOptions{})).To(Equal("[waiting: m1, m2]\n"))
+	long := render(t, Reduce(script(thought("h", strings.Repeat("é ", 10_000), true))), RenderOptions{})
+	g.Expect(len([]rune(long))).To(BeNumerically("<", 150))
+	g.Expect(long).NotTo(ContainSubstring("\ufffd"))
+	g.Expect(sample().Render(failing{}, RenderOptions{})).To(MatchError("full"))
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
