@@ -1,0 +1,113 @@
+package codex
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const clientVersion = "0.1.0"
+
+// New returns the adapter for codex app-server.
+func New() adapters.Adapter { return adapter{} }
+
+type adapter struct{}
+
+// Capabilities implements adapters.Adapter.
+func (adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: "codex", Resume: true, Fork: true, Steer: true, Permissions: true,
+		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
+	}
+}
+
+// mode is how a permission mode is told to the runtime.
+type mode struct{ name, approval, sandbox string }
+
+var modes = map[string]mode{
+	"ask":          {"ask", "untrusted", "workspace-write"},
+	"accept-edits": {"accept-edits", "on-request", "workspace-write"},
+	"never":        {"never", "never", "danger-full-access"},
+}
+
+// Open implements adapters.Adapter.
+func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	m, ok := modes[o.Mode]
+	if o.Mode == "" {
+		m, ok = modes["ask"], true
+	}
+	if !ok {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options",
+			Err: fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))}
+	}
+	if o.Fork && o.Resume == "" {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("fork: wants resume, the thread to fork")}
+	}
+	if o.SessionID == "" {
+		o.SessionID = newID()
+	}
+	c := proc.Command{Argv: argv(o), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: "codex", ProviderSessionID: o.Resume}
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol { return newClient(h, o, m) })
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// argv is the command line: the program, its subcommand, the settings in the
+// order of their names, and what the caller appends.
+func argv(o adapters.Options) []string {
+	args := slices.Clone(o.Command)
+	if len(args) == 0 {
+		args = []string{program(o.Env)}
+	}
+	args = append(args, "app-server")
+	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
+		args = append(args, "-c", k+"="+o.Config[k])
+	}
+	return append(args, o.Args...)
+}
+
+// program is CODEX_PATH, or codex as the child's own PATH finds it.
+func program(env []string) string {
+	if env == nil {
+		env = os.Environ()
+	}
+	get := func(name string) (v string) {
+		for _, e := range env {
+			if s, ok := strings.CutPrefix(e, name+"="); ok {
+				v = s
+			}
+		}
+		return v
+	}
+	if p := get("CODEX_PATH"); p != "" {
+		return p
+	}
+	for _, dir := range filepath.SplitList(get("PATH")) {
+		p := filepath.Join(dir, "codex")
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return "codex"
+}
+
+// newID makes a random UUID.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,262 @@
+package codex_test
+
+import (
+	"bufio"
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	. "github.com/onsi/gomega"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// corpus is where the recordings are: beside this package, or where
+// TURNSPEC_FIXTURES says.
+func corpus(t *testing.T) []string {
+	t.Helper()
+	dir := os.Getenv("TURNSPEC_FIXTURES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "fixtures")
+	}
+	var files []string
+	_ = filepath.WalkDir(filepath.Join(dir, "codex"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(p, ".txtar") && d.Name() != "lifecycle.txtar" {
+			files = append(files, p)
+		}
+		return nil
+	})
+	if len(files) == 0 {
+		t.Skip("no recordings here")
+	}
+	return files
+}
+
+type said struct {
+	Agent string `json:"agent"`
+	Said  []struct {
+		Text  string `json:"text"`
+		Think string `json:"think"`
+		Tool  string `json:"tool"`
+		ID    string `json:"id"`
+	} `json:"said"`
+	Ended string `json:"ended"`
+}
+
+// load gives the runtime's lines and the witness of a case.
+func load(t *testing.T, file string) (out [][]byte, witness []said) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range txtar.Parse(b).Files {
+		sc := bufio.NewScanner(bytes.NewReader(f.Data))
+		sc.Buffer(nil, 64<<20)
+		for sc.Scan() {
+			switch f.Name {
+			case "wire":
+				var l struct {
+					Out jsontext.Value `json:"out"`
+				}
+				if json.Unmarshal(sc.Bytes(), &l, jsontext.AllowInvalidUTF8(true)) == nil && l.Out != nil {
+					out = append(out, l.Out)
+				}
+			case "witness":
+				var s said
+				if err := json.Unmarshal(sc.Bytes(), &s, jsontext.AllowInvalidUTF8(true)); err != nil {
+					t.Fatal(file, err)
+				}
+				witness = append(witness, s)
+			}
+		}
+	}
+	return out, witness
+}
+
+// normalize plays lines at a millisecond each.
+func normalize(lines [][]byte) []event.Event {
+	var evs []event.Event
+	n := codex.NewNormalizer("s", func(e event.Event) { evs = append(evs, e) })
+	at := time.Unix(0, 0)
+	for _, l := range lines {
+		at = at.Add(time.Millisecond)
+		n.Line(at, l)
+	}
+	n.End()
+	return evs
+}
+
+// visible joins the text and the reasoning of the session's own agent: what was
+// retracted does not count, what was replaced counts as replaced.
+func visible(evs []event.Event) (text, think string) {
+	var order []string
+	blocks := map[string]string{}
+	for _, e := range evs {
+		if e.SubagentID != "" {
+			continue
+		}
+		switch d := e.Data.(type) {
+		case event.Delta:
+			if _, ok := blocks[d.BlockID]; !ok {
+				order = append(order, d.BlockID)
+			}
+			blocks[d.BlockID] += d.Text
+		case event.BlockEnd:
+			switch d.Status {
+			case event.BlockRetracted:
+				blocks[d.BlockID] = ""
+			case event.BlockReplaced:
+				blocks[d.BlockID] = d.Text
+			}
+		case event.Thinking:
+			think += d.Text
+		}
+	}
+	for _, id := range order {
+		text += blocks[id]
+	}
+	return text, think
+}
+
+// A recording's text, reasoning and tools are what the model said.
+func TestRecordingsAgainstTheirWitness(t *testing.T) {
+	for _, file := range corpus(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			g := NewWithT(t)
+			out, witness := load(t, file)
+			evs := normalize(out)
+			text, think := visible(evs)
+			for _, w := range witness {
+				if w.Agent != "" {
+					continue
+				}
+				for _, s := range w.Said {
+					switch {
+					case s.Think != "":
+						g.Expect(think).To(HavePrefix(s.Think))
+						think = think[len(s.Think):]
+					case s.Tool != "":
+					case w.Ended == "complete":
+						g.Expect(text).To(HavePrefix(s.Text))
+						text = text[len(s.Text):]
+					case w.Ended == "closed":
+						n := 0
+						for n < len(text) && n < len(s.Text) && text[n] == s.Text[n] {
+							n++
+						}
+						g.Expect(n).To(BeNumerically(">", 0))
+						text = text[n:]
+					}
+				}
+			}
+			g.Expect(text).To(BeEmpty())
+			g.Expect(think).To(BeEmpty())
+			rules(t, evs)
+			for _, e := range evs {
+				if n, ok := e.Data.(event.Notice); ok {
+					g.Expect(n.Code).NotTo(Equal(event.NoticeUnknownMessage), "%s %s", n.Text, n.Raw)
+				}
+			}
+		})
+	}
+}
+
+// rules are what must be true of any stream: the order of seq, one end of each
+// turn, everything open closed before it and nothing of it after.
+func rules(t *testing.T, evs []event.Event) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(evs[0].Type()).To(Equal(event.TypeSessionReady))
+	g.Expect(evs[len(evs)-1].Type()).To(Equal(event.TypeSessionEnd))
+	began, ended := map[int]bool{}, map[int]bool{}
+	tools, blocks, asks := map[string]int{}, map[string]bool{}, map[string]bool{}
+	for i, e := range evs {
+		g.Expect(e.Seq).To(Equal(int64(i + 1)))
+		if e.Turn > 0 && e.SubagentID == "" {
+			g.Expect(ended[e.Turn]).To(BeFalse(), "event %d after the end of turn %d", e.Seq, e.Turn)
+		}
+		switch d := e.Data.(type) {
+		case event.TurnStart:
+			began[e.Turn] = true
+		case event.ToolStart:
+			tools[e.SubagentID+d.ToolUseID]++
+		case event.ToolResult:
+			g.Expect(tools[e.SubagentID+d.ToolUseID]).To(Equal(1), "result of %s", d.ToolUseID)
+			tools[e.SubagentID+d.ToolUseID]--
+		case event.Delta:
+			blocks[d.BlockID] = true
+		case event.BlockEnd:
+			g.Expect(blocks).To(HaveKey(d.BlockID))
+			delete(blocks, d.BlockID)
+		case event.PermissionRequest:
+			asks[d.RequestID] = true
+		case event.PermissionResolved:
+			g.Expect(asks).To(HaveKey(d.RequestID))
+			delete(asks, d.RequestID)
+		}
+		if e.Terminal() && e.Turn > 0 {
+			ended[e.Turn] = true
+		}
+	}
+	g.Expect(ended).To(Equal(began), "each turn ends once")
+	for id, n := range tools {
+		g.Expect(n).To(BeZero(), "tool %s is open at the end", id)
+	}
+	g.Expect(blocks).To(BeEmpty())
+	g.Expect(asks).To(BeEmpty())
+}
+
+// A transcript may begin and end anywhere; nothing fails and the rules hold.
+func TestRecordingsThatBeginAndEndAnywhere(t *testing.T) {
+	for _, file := range corpus(t) {
+		out, _ := load(t, file)
+		step := max(1, len(out)/12)
+		for i := 0; i < len(out); i += step {
+			rules(t, normalize(out[i:]))
+			rules(t, normalize(out[:i+1]))
+		}
+	}
+}
+
+// What is not known, garbage and blank lines change no other event.
+func TestRecordingsWithForeignLines(t *testing.T) {
+	for _, file := range corpus(t) {
+		out, _ := load(t, file)
+		plain := keys(normalize(out), false)
+		step := max(1, len(out)/6)
+		for _, l := range []string{
+			`{"method":"item/wonder","params":{"threadId":"x","turnId":7}}`, `{"id":99,"what":1}`, `[]`, `17`, `not json`, `{"method":"item/started","params":{`,
+		} {
+			for i := 0; i <= len(out); i += step {
+				lines := append(append(append([][]byte{}, out[:i]...), []byte(l), []byte("  ")), out[i:]...)
+				got := normalize(lines)
+				NewWithT(t).Expect(keys(got, true)).To(Equal(plain), "%s: %s at line %d", file, l, i)
+				NewWithT(t).Expect(len(got)).To(Equal(len(plain)+1), "%s: %s at line %d: want one notice", file, l, i)
+			}
+		}
+	}
+}
+
+// keys are the events without time and place; the notices of foreign lines are
+// left out on demand.
+func keys(evs []event.Event, skip bool) []string {
+	var out []string
+	for _, e := range evs {
+		if n, ok := e.Data.(event.Notice); ok && skip && (n.Code == event.NoticeUnknownMessage || n.Code == event.NoticeGarbage) {
+			continue
+		}
+		e.TS, e.Seq = time.Time{}, 1
+		b, _ := e.AppendJSON(nil)
+		out = append(out, string(b))
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+// Package codex answers one question: how does codex app-server become
+// normalized events?
+//
+// It runs `codex app-server` over stdio and speaks its JSON-RPC, one thread a
+// session, one process a thread. Known are 0.98, 0.120 and 0.169; what a
+// version does not send costs nothing. The same translation serves live
+// sessions (New) and transcripts of stdout (NewNormalizer).
+//
+// # Opening
+//
+//	initialize → initialized → thread/start | thread/resume {excludeTurns} | thread/fork
+//
+// session_ready follows the reply: provider_session_id is result.thread.id,
+// runtime_version stands in initialize's userAgent. Each request has
+// Limits.Request; an error reply or silence is an *adapters.OpenError.
+//
+// A mode that is empty is ask; any other than these is an *adapters.OpenError.
+//
+//	mode          approvalPolicy   sandbox
+//	ask           untrusted        workspace-write      asks for all but known reads
+//	accept-edits  on-request       workspace-write      edits in the workspace run; the model asks to leave it
+//	never         never            danger-full-access   nothing is asked
+//
+// Options.Command is the program (else CODEX_PATH, else codex on the child's
+// PATH); Options.Config becomes -c key=value, its values TOML; Options.Args come
+// last.
+//
+// # Acts
+//
+//	Send    turn/start, also while a turn runs: the runtime merges it (via merge).
+//	        It returns when the request is queued for the runtime. A refusal before
+//	        a turn is turn_start and error; within one, notice refused.
+//	Steer   turn/steer with expectedTurnId; returns the runtime's reply.
+//	Stop    turn/interrupt; for a turn that has not begun, when it begins. That the
+//	        runtime refuses because the turn has just ended is no error.
+//	Answer  allow, deny, cancel → accept, decline, cancel; or one of the request's
+//	        own options. Answer.Message has no place in this wire and is not sent;
+//	        Answer.Input is ErrUnsupported.
+//	Close   open questions are cancelled, then stdin is closed.
+//
+// A message that the running turn never took because it ended is told in notice
+// refused: the runtime drops it.
+//
+// # Notifications
+//
+//	turn/started                          turn_start (cause user; task when nothing was sent; command in a
+//	                                      transcript that shows that no turn was asked for) and an empty thinking
+//	turn/completed  completed             result (the last message's text), done
+//	                interrupted           done{stopped}
+//	                failed                error, code from codexErrorInfo (errors.go)
+//	item/started, item/completed          by the item's type, below
+//	item/agentMessage/delta               delta
+//	item/plan/delta                       delta: a proposed plan is text of the model, taken out of its message
+//	item/reasoning/textDelta              thinking; also without item/
+//	item/reasoning/summaryTextDelta       thinking; also without item/
+//	item/commandExecution/outputDelta     tool_output; after the turn, task
+//	item/fileChange/outputDelta           tool_output (0.98, 0.120)
+//	turn/plan/updated                     plan
+//	thread/tokenUsage/updated             usage (the thread's total); of a sub-agent, in its task too
+//	thread/compacted                      compaction end, unless an item told it
+//	error           willRetry             block_end retracted for what was half said, notice retry
+//	                otherwise             nothing by itself: turn/completed failed follows and is the error
+//	serverRequest/resolved                permission_resolved withdrawn, when we gave no answer
+//	model/rerouted                        model_changed
+//	warning, guardianWarning, configWarning, windows/worldWritableWarning   notice warning
+//	deprecationNotice                     notice warning, level info
+//	mcpServer/startupStatus/updated       notice warning when failed; ignored otherwise: nobody waits for it
+//	thread/started                        opens a transcript; ignored otherwise because the reply told it
+//
+// Ignored because they repeat what other messages tell:
+//
+//	thread/status/changed                 turns and requests tell it, with their ids
+//	turn/diff/updated                     the file changes tell it, each once
+//	item/fileChange/patchUpdated          precedes its item, with other paths; the item has it all
+//	item/reasoning/summaryPartAdded       the part's index stands in its deltas
+//	codex/event/*                         0.98 sends each event a second and third time in this old form
+//	rawResponseItem/completed, rawResponse/completed   the model's items again
+//	sessionConfigured, authStatusChange, loginChatGptComplete   old forms
+//
+// Ignored because they are not about what the agent says or does in this
+// session:
+//
+//	thread/readState/changed, thread/archived, thread/unarchived, thread/deleted, thread/closed,
+//	thread/reverted, thread/name/updated, thread/section/changed, thread/attachment/updated,
+//	thread/goal/updated, thread/goal/cleared, thread/prediction/updated, thread/queue/changed,
+//	thread/project/updated, thread/environment/*, thread/settings/updated, project/changed
+//	                                      the client's own list of threads and its settings
+//	account/*, app/list/updated, skills/changed, remoteControl/status/changed, fs/changed,
+//	fuzzyFileSearch/*, externalAgentConfig/import/*, mcpServer/oauthLogin/completed,
+//	mcpServer/event/stream/notification, windowsSandbox/setupCompleted
+//	                                      replies to requests that this adapter never makes
+//	command/exec/outputDelta, process/*   commands of the client, not of the agent
+//	thread/realtime/*                     voice, which has no event
+//	hook/started, hook/completed          the user's own hooks
+//	item/autoApprovalReview/*, autoApprovalReview/strictReviewRequired   the runtime decides; the item tells how
+//	item/commandExecution/terminalInteraction   what the model typed into a command has no item and no event
+//	item/mcpToolCall/progress             words of a server about its work, not output
+//	model/verification, model/safetyBuffering/updated, modelProvider/authRecovery*, turn/moderationMetadata
+//	                                      the provider's bookkeeping
+//
+// Everything else is notice unknown_message with the raw line, and ends nothing.
+//
+// # Items
+//
+//	userMessage            user_message (via turn, merge or steer); in a sub-agent ignored because its
+//	                       parent's tool call holds it. Text that streams at that moment was cut: interrupted
+//	agentMessage           no deltas: one delta with the whole text. Then block_end: complete when the text is
+//	                       what came in pieces, replaced (with the text) when it is not
+//	plan                   as agentMessage
+//	reasoning              an empty thinking when it begins; each part is a block. Parts without deltas are
+//	                       delivered at the end; raw content that only repeats a summary is not
+//	commandExecution       Bash; command is taken out of its shell, input.command is as it came; commandActions
+//	                       decide is_file_read, file_path, pattern, search_path. Output is aggregatedOutput
+//	fileChange             Write when it only adds files, else Edit; changes in the result
+//	mcpToolCall            mcp__server__tool
+//	dynamicToolCall        its name, behind namespace__ if it has one
+//	functionCall, functionCallOutput   by name (seen in older documents only)
+//	webSearch              WebSearch; the query is known at the end only and is the output then
+//	imageView              Read
+//	imageGeneration, sleep ImageGeneration, Sleep
+//	collabAgentToolCall    spawnAgent is Task with subagent_spawn; others by their own name
+//	subAgentActivity       started is Task with subagent_spawn; completed ends the task; others by their kind
+//	contextCompaction      compaction start, end
+//	exitedReviewMode       notice warning (level info) with the review's text
+//	enteredReviewMode      ignored because the turn goes on as any other
+//	hookPrompt             ignored because it is a hook's word to the model
+//
+// Any other type is notice unknown_message.
+//
+// # Server requests
+//
+//	item/commandExecution/requestApproval, execCommandApproval    permission_request Bash
+//	item/fileChange/requestApproval, applyPatchApproval           permission_request Edit or Write
+//	item/permissions/requestApproval      permission_request RequestPermissions; allow grants what was asked, for the turn
+//	mcpServer/elicitation/request         of an MCP tool call: permission_request mcp__server__tool;
+//	                                      else interrupt "elicitation"
+//	item/tool/requestUserInput            interrupt "question"
+//	any other (item/tool/call, attestation/generate …)   JSON-RPC error at once, notice unknown_message
+//
+// request_id is "<turn>.<id of the request>": the runtime counts from 0 in each
+// process. A request for a turn that does not run is declined at once and told
+// in notice late. A question still open when its turn or the session ends gets
+// cancel. A transcript does not hold the answers: what became of the item tells
+// them.
+//
+// # Ends
+//
+// A command is not killed by the end of its turn, nor by turn/interrupt: it
+// stays as a background terminal. So an open command is backgrounded in both,
+// with a task (task_id is the item's id) that carries its life on; one that
+// never ran because it waits for a permission is interrupted. Other tools are
+// interrupted. A task's text while it runs is a piece of output, at its end the
+// whole.
+//
+// Lines for a turn that is over are dropped, but for background commands, which
+// are tasks then. Threads other than the session's are sub-agents: their events
+// carry subagent_id, the thread's id; their turns are tasks. Of what is over
+// (turns, tools, sub-agents at rest) only the newest are remembered, so that a
+// transcript of any length takes constant memory.
+//
+// # Drift
+//
+// The seed's names that the wire does not bear out are accepted where they cost
+// nothing: reasoning/* without item/, functionCall, serverName and toolName.
+// Without clientId (0.98, 0.120) messages are taken in the order of sending.
+// Where 0.98 compacts without turn/started, the first item begins the turn.
+package codex

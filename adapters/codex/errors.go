@@ -1,0 +1,101 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// errorCodes maps the runtime's names of what went wrong.
+var errorCodes = map[string]event.ErrorCode{
+	"contextWindowExceeded":       event.ErrorContext,
+	"sessionBudgetExceeded":       event.ErrorLimit,
+	"usageLimitExceeded":          event.ErrorBilling,
+	"rateLimitExceeded":           event.ErrorRateLimit,
+	"serverOverloaded":            event.ErrorOverloaded,
+	"flexUnavailable":             event.ErrorOverloaded,
+	"policyCapacityUnavailable":   event.ErrorOverloaded,
+	"internalServerError":         event.ErrorModel,
+	"modelNotFound":               event.ErrorInvalid,
+	"badRequest":                  event.ErrorInvalid,
+	"cyberPolicy":                 event.ErrorInvalid,
+	"misalignmentPolicyViolation": event.ErrorInvalid,
+	"inferenceHookDenied":         event.ErrorInvalid,
+	"tooManyDenials":              event.ErrorLimit,
+	"unauthorized":                event.ErrorAuth,
+}
+
+type httpStatus struct {
+	Status num `json:"httpStatusCode"`
+}
+
+// httpErrors are the kinds that carry a status of the model's API.
+type httpErrors struct {
+	Failed     opt[httpStatus] `json:"httpConnectionFailed"`
+	NoStream   opt[httpStatus] `json:"responseStreamConnectionFailed"`
+	Broken     opt[httpStatus] `json:"responseStreamDisconnected"`
+	TooManyTry opt[httpStatus] `json:"responseTooManyFailedAttempts"`
+}
+
+// errorOf makes the event of a failed turn.
+func errorOf(e *turnError) event.Error {
+	if e == nil {
+		return event.Error{Code: event.ErrorUnknown, Message: "the turn failed"}
+	}
+	msg := string(e.Message)
+	if d := string(e.AdditionalDetails); d != "" && !strings.Contains(msg, d) {
+		msg += ": " + d
+	}
+	if msg == "" {
+		msg = "the turn failed"
+	}
+	return event.Error{Code: codeOf(e.CodexErrorInfo, msg), Message: msg}
+}
+
+func codeOf(info jsontext.Value, msg string) event.ErrorCode {
+	if len(info) > 0 && info.Kind() == '{' {
+		h := read[httpErrors](info)
+		for _, s := range []opt[httpStatus]{h.Failed, h.NoStream, h.Broken, h.TooManyTry} {
+			if s.v != nil {
+				return codeOfStatus(s.v.Status.n)
+			}
+		}
+		return event.ErrorUnknown
+	}
+	if len(info) > 0 {
+		if c, ok := errorCodes[scalar(info)]; ok {
+			return c
+		}
+	}
+	// "other" says nothing; the message says a little more.
+	switch {
+	case strings.HasPrefix(msg, "stream disconnected"), strings.Contains(msg, "error sending request"):
+		return event.ErrorNetwork
+	case strings.Contains(msg, "reason: max_output_tokens"):
+		return event.ErrorLimit
+	case strings.HasPrefix(msg, "{"), // the body of a 400, as it came
+		strings.Contains(msg, "unexpected status 400"), strings.Contains(msg, "invalid_request_error"):
+		return event.ErrorInvalid
+	}
+	return event.ErrorUnknown
+}
+
+func codeOfStatus(s int64) event.ErrorCode {
+	switch {
+	case s == 401 || s == 403:
+		return event.ErrorAuth
+	case s == 402:
+		return event.ErrorBilling
+	case s == 429:
+		return event.ErrorRateLimit
+	case s == 503 || s == 529:
+		return event.ErrorOverloaded
+	case s >= 500:
+		return event.ErrorModel
+	case s >= 400:
+		return event.ErrorInvalid
+	}
+	return event.ErrorNetwork
+}

@@ -1,0 +1,304 @@
+package codex_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	. "github.com/onsi/gomega"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// runtime is a process in memory.
+type runtime struct {
+	inR, outR, errR *io.PipeReader
+	inW, outW, errW *io.PipeWriter
+	once            sync.Once
+	ended           chan struct{}
+	exit            proc.Exit
+	lines           chan string // what the client wrote
+}
+
+func newRuntime() *runtime {
+	r := &runtime{ended: make(chan struct{}), lines: make(chan string, 1000)}
+	r.inR, r.inW = io.Pipe()
+	r.outR, r.outW = io.Pipe()
+	r.errR, r.errW = io.Pipe()
+	go func() {
+		sc := bufio.NewScanner(r.inR)
+		for sc.Scan() {
+			r.lines <- sc.Text()
+		}
+		close(r.lines)
+		r.end(proc.Exit{})
+	}()
+	return r
+}
+
+func (r *runtime) Stdin() io.WriteCloser { return r.inW }
+func (r *runtime) Stdout() io.Reader     { return r.outR }
+func (r *runtime) Stderr() io.Reader     { return r.errR }
+func (r *runtime) Wait() proc.Exit       { <-r.ended; return r.exit }
+func (r *runtime) Signal(s proc.Signal) error {
+	r.end(proc.Exit{Code: -1, Signal: s})
+	return nil
+}
+
+func (r *runtime) end(e proc.Exit) {
+	r.once.Do(func() {
+		r.exit = e
+		_ = r.outW.Close()
+		_ = r.errW.Close()
+		_ = r.inR.Close()
+		close(r.ended)
+	})
+}
+
+func (r *runtime) say(line string) { _, _ = io.WriteString(r.outW, line+"\n") }
+
+type wireLine struct {
+	P   int            `json:"p"`
+	In  jsontext.Value `json:"in"`
+	Out jsontext.Value `json:"out"`
+	EOF bool           `json:"eof"`
+	Sig string         `json:"signal"`
+}
+
+type clientLine struct {
+	ID     jsontext.Value `json:"id"`
+	Method string         `json:"method"`
+	Params struct {
+		ID    string `json:"clientUserMessageId"`
+		Input []struct {
+			Text string `json:"text"`
+		} `json:"input"`
+	} `json:"params"`
+	Result jsontext.Value `json:"result"`
+}
+
+// play drives the live adapter through a recording: the recorded client's acts
+// are done where they were done. Before the line kill the runtime is killed. It
+// gives the events, and what the adapter wrote otherwise than the recorded client.
+func play(t *testing.T, file string, kill int) (evs []event.Event, strange []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wire []wireLine
+	for _, f := range txtar.Parse(b).Files {
+		if f.Name != "wire" {
+			continue
+		}
+		for l := range bytes.SplitSeq(bytes.TrimSpace(f.Data), []byte("\n")) {
+			var w wireLine
+			if err := json.Unmarshal(l, &w, jsontext.AllowInvalidUTF8(true)); err != nil {
+				t.Fatal(err)
+			}
+			wire = append(wire, w)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &player{evs: &evs}
+		for i, w := range wire {
+			synctest.Wait()
+			if i == kill && p.s != nil {
+				p.r.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+				break
+			}
+			p.step(w)
+		}
+		synctest.Wait()
+		p.close()
+		strange = p.strange
+	})
+	return evs, strange
+}
+
+type player struct {
+	evs     *[]event.Event
+	r       *runtime
+	s       adapters.Session
+	read    chan struct{}
+	p       int
+	strange []string
+	sess    chan adapters.Session
+}
+
+func (p *player) close() {
+	if p.s != nil {
+		_ = p.s.Close(context.Background())
+		<-p.read
+		p.s = nil
+	}
+}
+
+func (p *player) open() {
+	p.close()
+	p.r = newRuntime()
+	o := adapters.Options{SessionID: "s", Mode: "never", Launch: proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return p.r, nil })}
+	for _, e := range *p.evs {
+		if d, ok := e.Data.(event.SessionReady); ok {
+			o.Resume = d.ProviderSessionID
+		}
+		o.After.Seq = e.Seq
+		o.After.Turn = max(o.After.Turn, e.Turn)
+	}
+	p.sess = make(chan adapters.Session, 1)
+	go func() {
+		s, err := codex.New().Open(context.Background(), o)
+		if err != nil {
+			panic(err)
+		}
+		p.sess <- s
+	}()
+}
+
+func (p *player) step(w wireLine) {
+	if w.P != p.p {
+		p.p = w.P
+		p.open()
+	}
+	if p.s == nil {
+		select {
+		case p.s = <-p.sess:
+			p.read = make(chan struct{})
+			go func(s adapters.Session, done chan struct{}) {
+				for e := range s.Events() {
+					*p.evs = append(*p.evs, e)
+				}
+				close(done)
+			}(p.s, p.read)
+			synctest.Wait()
+		default:
+		}
+	}
+	switch {
+	case w.Out != nil:
+		p.r.say(string(w.Out))
+	case w.In != nil:
+		p.act(w.In)
+	case w.EOF:
+		p.close()
+	}
+}
+
+func (p *player) act(line jsontext.Value) {
+	var c clientLine
+	_ = json.Unmarshal(line, &c, jsontext.AllowInvalidUTF8(true))
+	m := adapters.Message{ID: c.Params.ID}
+	for _, i := range c.Params.Input {
+		m.Text += i.Text
+	}
+	ctx := context.Background()
+	switch c.Method {
+	case "turn/start":
+		_ = p.s.Send(ctx, m)
+	case "turn/steer":
+		go func() { _ = p.s.(adapters.Steerer).Steer(ctx, m) }()
+	case "turn/interrupt":
+		_ = p.s.Stop(ctx)
+	case "":
+		var d struct {
+			Decision string `json:"decision"`
+		}
+		_ = json.Unmarshal(c.Result, &d)
+		for i := range slices.Backward(*p.evs) {
+			if q, ok := (*p.evs)[i].Data.(event.PermissionRequest); ok {
+				_ = p.s.Answer(ctx, q.RequestID, adapters.Answer{Decision: map[string]event.Decision{"accept": "allow", "decline": "deny", "cancel": "cancel"}[d.Decision]})
+				break
+			}
+		}
+	}
+	synctest.Wait()
+	select {
+	case got := <-p.r.lines:
+		var g clientLine
+		_ = json.Unmarshal([]byte(got), &g)
+		if g.Method != c.Method || string(g.ID) != string(c.ID) || g.Params.ID != c.Params.ID || (c.Method == "" && string(g.Result) != string(c.Result)) {
+			p.strange = append(p.strange, fmt.Sprintf("got %s, recorded %.300s", got, line))
+		}
+	default:
+		p.strange = append(p.strange, "nothing was written; recorded "+string(line))
+	}
+}
+
+// A live session makes of a recording what a transcript of it gives, and writes
+// what the recorded client wrote.
+func TestLiveEqualsTranscript(t *testing.T) {
+	for _, file := range corpus(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			evs, strange := play(t, file, -1)
+			g := NewWithT(t)
+			g.Expect(strange).To(BeEmpty())
+			out, _ := load(t, file)
+			g.Expect(essence(evs)).To(Equal(essence(normalize(out))))
+		})
+	}
+}
+
+// essence leaves out what a transcript cannot know.
+func essence(evs []event.Event) (out []string) {
+	for _, e := range evs {
+		switch d := e.Data.(type) {
+		case event.SessionReady, event.SessionEnd:
+			continue
+		case event.TurnStart:
+			d.MessageIDs = nil
+			e.Data = d
+		case event.UserMessage: // nor which request brought it
+			if d.Via == event.ViaMerge {
+				d.Via = event.ViaSteer
+			}
+			e.Data = d
+		}
+		e.TS = e.TS.Truncate(1 << 62)
+		e.Seq = 1
+		b, _ := e.AppendJSON(nil)
+		before, _, _ := strings.Cut(string(b), `,"ts"`)
+		out = append(out, before)
+	}
+	return out
+}
+
+// Killed anywhere, a session has said what it would have said, closes what is
+// open, and ends a running turn in one error.
+func TestKilledAnywhere(t *testing.T) {
+	for _, file := range corpus(t) {
+		whole, _ := play(t, file, -1)
+		b, _ := os.ReadFile(file)
+		lines := bytes.Count(b, []byte("\n"))
+		for i := 0; i < lines; i += max(1, lines/9) {
+			evs, _ := play(t, file, i)
+			if len(evs) == 0 {
+				continue // killed before it was open
+			}
+			rules(t, evs)
+			g := NewWithT(t)
+			a, b := essence(whole), essence(evs)
+			n := 0
+			for n < len(a) && n < len(b) && a[n] == b[n] {
+				n++
+			}
+			for _, s := range b[n:] {
+				g.Expect(s).To(MatchRegexp(`"type":"(block_end|thinking|tool_result|permission_resolved|task|error)"`), "%s killed at %d", file, i)
+			}
+		}
+	}
+}

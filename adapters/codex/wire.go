@@ -1,0 +1,301 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// message is any line of the runtime: what stands in it decides what it is. One
+// is reused for all lines.
+type message struct {
+	ID     jsontext.Value `json:"id"`
+	Method text           `json:"method"`
+	Params params         `json:"params"`
+	Result opt[result]    `json:"result"`
+	Error  opt[rpcError]  `json:"error"`
+}
+
+// params is the union of what notifications and server requests carry. Fields
+// that are of another kind in another message are kept raw.
+type params struct {
+	ThreadID text `json:"threadId"`
+	TurnID   text `json:"turnId"`
+	ItemID   text `json:"itemId"`
+	Delta    text `json:"delta"`
+
+	Item         opt[item]       `json:"item"`
+	Turn         opt[turn]       `json:"turn"`
+	Thread       opt[threadInfo] `json:"thread"`
+	Error        jsontext.Value  `json:"error"`
+	WillRetry    str             `json:"willRetry"`
+	TokenUsage   opt[tokenUsage] `json:"tokenUsage"`
+	Plan         jsontext.Value  `json:"plan"`
+	SummaryIndex num             `json:"summaryIndex"`
+	ContentIndex num             `json:"contentIndex"`
+	Message      str             `json:"message"`
+	Summary      str             `json:"summary"`
+	Details      str             `json:"details"`
+	RequestID    jsontext.Value  `json:"requestId"`
+	Name         str             `json:"name"`
+	Status       jsontext.Value  `json:"status"`
+	ToModel      str             `json:"toModel"`
+
+	// Of server requests.
+	ConversationID     str                  `json:"conversationId"`
+	CallID             str                  `json:"callId"`
+	Command            jsontext.Value       `json:"command"`
+	Cwd                str                  `json:"cwd"`
+	Reason             str                  `json:"reason"`
+	AvailableDecisions list[jsontext.Value] `json:"availableDecisions"`
+	Permissions        jsontext.Value       `json:"permissions"`
+	FileChanges        jsontext.Value       `json:"fileChanges"`
+	Questions          jsontext.Value       `json:"questions"`
+	ServerName         str                  `json:"serverName"`
+	Meta               opt[elicitMeta]      `json:"_meta"`
+	Tool               str                  `json:"tool"`
+}
+
+type elicitMeta struct {
+	Kind       str            `json:"codex_approval_kind"`
+	ToolName   str            `json:"tool_name"`
+	ToolParams jsontext.Value `json:"tool_params"`
+}
+
+type rpcError struct {
+	Code    num `json:"code"`
+	Message str `json:"message"`
+}
+
+func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", e.Code.n, string(e.Message)) }
+
+// result is the union of the results that are of use.
+type result struct {
+	UserAgent str             `json:"userAgent"`
+	Thread    opt[threadInfo] `json:"thread"`
+	Model     str             `json:"model"`
+	Cwd       str             `json:"cwd"`
+	Turn      opt[turn]       `json:"turn"`
+	TurnID    str             `json:"turnId"`
+
+	// Of our own replies, when a terminal or a proxy echoes them.
+	Decision jsontext.Value `json:"decision"`
+	Action   str            `json:"action"`
+	Answers  jsontext.Value `json:"answers"`
+	Scope    str            `json:"scope"`
+}
+
+// echo reports whether a result is one that only a client sends.
+func (r *result) echo() bool {
+	return r != nil && (len(r.Decision) > 0 || r.Action != "" || len(r.Answers) > 0 || r.Scope != "")
+}
+
+// ours are the methods that only a client sends: a line with one is an echo.
+var ours = map[string]bool{
+	"initialize": true, "initialized": true, "thread/start": true, "thread/resume": true, "thread/fork": true,
+	"thread/read": true, "turn/start": true, "turn/steer": true, "turn/interrupt": true,
+}
+
+type threadInfo struct {
+	ID             str `json:"id"`
+	ForkedFromID   str `json:"forkedFromId"`
+	ParentThreadID str `json:"parentThreadId"`
+	Model          str `json:"model"`
+	Cwd            str `json:"cwd"`
+	CLIVersion     str `json:"cliVersion"`
+}
+
+type turn struct {
+	ID         str             `json:"id"`
+	RootTurnID str             `json:"rootTurnId"`
+	Status     str             `json:"status"`
+	Items      list[finalItem] `json:"items"`
+	Error      opt[turnError]  `json:"error"`
+	DurationMs num             `json:"durationMs"`
+}
+
+// finalItem is what turn/completed repeats of an item.
+type finalItem struct {
+	Type str `json:"type"`
+	Text str `json:"text"`
+}
+
+type turnError struct {
+	Message           str            `json:"message"`
+	CodexErrorInfo    jsontext.Value `json:"codexErrorInfo"`
+	AdditionalDetails str            `json:"additionalDetails"`
+}
+
+type tokenUsage struct {
+	Total  opt[tokens] `json:"total"`
+	Last   opt[tokens] `json:"last"`
+	Window num         `json:"modelContextWindow"`
+}
+
+type tokens struct {
+	Total     num `json:"totalTokens"`
+	Input     num `json:"inputTokens"`
+	Cached    num `json:"cachedInputTokens"`
+	Output    num `json:"outputTokens"`
+	Reasoning num `json:"reasoningOutputTokens"`
+}
+
+type planStep struct {
+	Step   str `json:"step"`
+	Status str `json:"status"`
+}
+
+// item is the union of the item types.
+type item struct {
+	Type     str            `json:"type"`
+	ID       str            `json:"id"`
+	ClientID str            `json:"clientId"`
+	Text     str            `json:"text"`
+	Content  jsontext.Value `json:"content"` // of a user: inputs; of reasoning: strings
+	Summary  list[str]      `json:"summary"`
+	Status   str            `json:"status"`
+
+	Command          str                 `json:"command"`
+	Cwd              str                 `json:"cwd"`
+	ProcessID        str                 `json:"processId"`
+	Source           str                 `json:"source"`
+	CommandActions   list[commandAction] `json:"commandActions"`
+	AggregatedOutput str                 `json:"aggregatedOutput"`
+	ExitCode         num                 `json:"exitCode"`
+
+	Changes jsontext.Value `json:"changes"`
+
+	Server       str            `json:"server"`
+	ServerName   str            `json:"serverName"`
+	Tool         str            `json:"tool"`
+	ToolName     str            `json:"toolName"`
+	Namespace    str            `json:"namespace"`
+	Name         str            `json:"name"`
+	Arguments    jsontext.Value `json:"arguments"`
+	Result       jsontext.Value `json:"result"`
+	Error        jsontext.Value `json:"error"`
+	ContentItems jsontext.Value `json:"contentItems"`
+	Output       jsontext.Value `json:"output"`
+
+	ReceiverThreadIDs list[str]      `json:"receiverThreadIds"`
+	Prompt            str            `json:"prompt"`
+	Model             str            `json:"model"`
+	AgentsStates      jsontext.Value `json:"agentsStates"`
+	Kind              str            `json:"kind"`
+	AgentThreadID     str            `json:"agentThreadId"`
+	AgentPath         str            `json:"agentPath"`
+
+	Query      str            `json:"query"`
+	Action     opt[webAction] `json:"action"`
+	Path       str            `json:"path"`
+	SavedPath  str            `json:"savedPath"`
+	Revised    str            `json:"revisedPrompt"`
+	Review     str            `json:"review"`
+	DurationMs num            `json:"durationMs"`
+}
+
+type commandAction struct {
+	Type    str `json:"type,omitempty"`
+	Command str `json:"command,omitempty"`
+	Path    str `json:"path,omitempty"`
+	Query   str `json:"query,omitempty"`
+}
+
+type webAction struct {
+	Type    str `json:"type"`
+	Query   str `json:"query"`
+	URL     str `json:"url"`
+	Pattern str `json:"pattern"`
+}
+
+type input struct {
+	Type str `json:"type"`
+	Text str `json:"text"`
+	Path str `json:"path"`
+	URL  str `json:"url"`
+	Name str `json:"name"`
+}
+
+// decode reads one line into the message, which it empties first but for the
+// strings that are likely to come again.
+func (m *message) decode(b []byte) error {
+	m.ID = m.ID[:0]
+	m.Result.v, m.Error.v = nil, nil
+	m.Method.set = false
+	p := &m.Params
+	*p = params{ThreadID: text{s: p.ThreadID.s}, TurnID: text{s: p.TurnID.s}, ItemID: text{s: p.ItemID.s}, Delta: text{s: p.Delta.s}}
+	return json.Unmarshal(b, m, asItCame)
+}
+
+// Outgoing.
+
+type request struct {
+	ID     int64  `json:"id"`
+	Method string `json:"method"`
+	Params any    `json:"params"`
+}
+
+type notification struct {
+	Method string `json:"method"`
+}
+
+type reply struct {
+	ID     jsontext.Value `json:"id"`
+	Result any            `json:"result"`
+}
+
+type errorReply struct {
+	ID    jsontext.Value `json:"id"`
+	Error struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+type initializeParams struct {
+	ClientInfo struct {
+		Name    string `json:"name"`
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	} `json:"clientInfo"`
+	Capabilities struct {
+		ExperimentalAPI bool `json:"experimentalApi"`
+	} `json:"capabilities"`
+}
+
+type threadParams struct {
+	ThreadID       string `json:"threadId,omitempty"`
+	ExcludeTurns   bool   `json:"excludeTurns,omitzero"`
+	Cwd            string `json:"cwd,omitempty"`
+	Model          string `json:"model,omitempty"`
+	ApprovalPolicy string `json:"approvalPolicy,omitempty"`
+	Sandbox        string `json:"sandbox,omitempty"`
+}
+
+type turnParams struct {
+	ThreadID            string     `json:"threadId"`
+	ExpectedTurnID      string     `json:"expectedTurnId,omitempty"`
+	ClientUserMessageID string     `json:"clientUserMessageId"`
+	Input               []inputOut `json:"input"`
+}
+
+// inputOut leaves out what its type does not have; a text has its text even
+// when it is empty.
+type inputOut struct {
+	Type string  `json:"type"`
+	Text *string `json:"text,omitzero"`
+	Path string  `json:"path,omitempty"`
+	URL  string  `json:"url,omitempty"`
+	Name string  `json:"name,omitempty"`
+}
+
+type interruptParams struct {
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+}
+
+type readParams struct {
+	ThreadID     string `json:"threadId"`
+	IncludeTurns bool   `json:"includeTurns"`
+}
