@@ -1,0 +1,161 @@
+package claude
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// executableVar names the program, as the runtime's own clients have it.
+const executableVar = "CLAUDE_CODE_EXECUTABLE"
+
+type adapter struct{}
+
+// New returns the adapter of Claude Code.
+func New() adapters.Adapter { return adapter{} }
+
+// Capabilities implements adapters.Adapter. There is no steering: what is sent
+// while a tool runs is put into the turn by the runtime (via merge).
+func (adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
+		Background: true, Subagents: true,
+	}
+}
+
+// Open implements adapters.Adapter.
+func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if o.Fork && o.Resume == "" {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "fork", Err: fmt.Errorf("fork: resume: missing")}
+	}
+	if o.SessionID == "" {
+		o.SessionID = newUUID()
+	}
+	provider := o.Resume
+	if o.Resume == "" || o.Fork {
+		provider = newUUID()
+	}
+	args := arguments(o, provider)
+	s, err := launch(ctx, o, provider, append(args, forwardText))
+	var refused *adapters.OpenError
+	if errors.As(err, &refused) && strings.Contains(refused.Stderr, "unknown option '"+forwardText+"'") {
+		s, err = launch(ctx, o, provider, args)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &chat{s}, nil
+}
+
+// forwardText asks for what sub-agents in the foreground say and think. Older
+// versions do not know it and end at once; they tell of the tools alone.
+const forwardText = "--forward-subagent-text"
+
+func launch(ctx context.Context, o adapters.Options, provider string, args []string) (*session.Session, error) {
+	argv := append(append(program(o), args...), o.Args...)
+	c := proc.Command{Argv: argv, Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: provider}
+	return session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		return newProtocol(h, o, provider)
+	})
+}
+
+// chat hides what the runtime cannot do (steering) from the session.
+type chat struct{ s *session.Session }
+
+func program(o adapters.Options) []string {
+	if len(o.Command) > 0 {
+		return append([]string(nil), o.Command...)
+	}
+	if p := getenv(o.Env, executableVar); p != "" {
+		return []string{p}
+	}
+	return []string{"claude"}
+}
+
+func getenv(env []string, name string) string {
+	if env == nil {
+		return os.Getenv(name)
+	}
+	val := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			val = v
+		}
+	}
+	return val
+}
+
+// arguments are those of one process for the whole session. Echoes of taken
+// messages are asked for because older versions tell in no other way that a
+// message was put into a running turn.
+func arguments(o adapters.Options, provider string) []string {
+	a := []string{"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
+		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages"}
+	switch {
+	case o.Fork:
+		a = append(a, "--resume", o.Resume, "--fork-session", "--session-id", provider)
+	case o.Resume != "":
+		a = append(a, "--resume", o.Resume)
+	default:
+		a = append(a, "--session-id", provider)
+	}
+	if o.Model != "" {
+		a = append(a, "--model", o.Model)
+	}
+	if o.Mode != "" {
+		a = append(a, "--permission-mode", modeFlag(o.Mode))
+	}
+	return a
+}
+
+// newUUID makes a random UUID.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	return formatUUID(b, 4)
+}
+
+// wireUUID is the uuid of a message on the wire: its id where that is one, else
+// one derived from the session and the id, so that a retry is the same message.
+func wireUUID(session, id string) string {
+	if isUUID(id) {
+		return strings.ToLower(id)
+	}
+	sum := sha256.Sum256([]byte(session + "\x00" + id))
+	return formatUUID([16]byte(sum[:16]), 8)
+}
+
+func formatUUID(b [16]byte, version byte) string {
+	b[6] = b[6]&0x0f | version<<4
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,268 @@
+package claude
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// ask is an open question of the runtime.
+type ask struct {
+	tool, toolUseID, sub string
+	input                event.Raw
+	interrupt            bool // a question to the user, not a permission
+}
+
+// questions are the tools that ask the user something, by the name of the
+// component that shows it.
+var questions = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true}
+
+// controlRequest handles what the runtime asks of its client.
+func (t *translator) controlRequest(ln *line, b []byte) {
+	r := ln.Request
+	switch {
+	case r != nil && r.Subtype == "can_use_tool":
+		t.canUse(ln.RequestID, r, b)
+	case t.client != nil:
+		t.client.refuse(ln.RequestID, "not supported by this client")
+		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
+			Text: "a request that this client does not support"})
+	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
+		// Between the runtime and the client of the transcript.
+	default:
+		t.unknown(b)
+	}
+}
+
+func (t *translator) canUse(requestID string, r *request, b []byte) {
+	if requestID == "" || t.asks[requestID] != nil {
+		return
+	}
+	var s *ledger.Scope
+	if r.AgentID != "" {
+		if a := t.agents.byTask[string(r.AgentID)]; a != nil {
+			t.announce(a, "")
+			s = t.l.Sub(a.id)
+		}
+	}
+	if s == nil {
+		s = t.l.Turn()
+	}
+	if s == nil && t.client == nil && !t.turn.any {
+		t.begin()
+		t.turn.inited = true
+		s = t.l.Turn()
+	}
+	if s == nil {
+		if t.client != nil {
+			t.client.deny(requestID, "no turn is running")
+		}
+		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
+			Text: "a permission was asked for when no turn was running: denied"})
+		return
+	}
+	a := &ask{tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: t.subOf(s), input: clone(r.Input)}
+	if len(a.input) == 0 {
+		a.input = event.Raw("{}")
+	}
+	t.asks[requestID] = a
+	if questions[a.tool] {
+		a.interrupt = true
+		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
+		return
+	}
+	s.Permission(event.PermissionRequest{
+		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
+		Options: options(r.Suggestions), Reason: string(r.Reason),
+	})
+}
+
+// options are the kinds of the runtime's suggestions, after the two that it
+// always takes.
+func options(suggestions []jsontext.Value) []string {
+	list := []string{string(event.DecisionAllow), string(event.DecisionDeny)}
+	for _, s := range suggestions {
+		var v struct {
+			Type text `json:"type"`
+		}
+		if json.Unmarshal(s, &v, lenient) == nil && v.Type != "" {
+			list = append(list, string(v.Type))
+		}
+	}
+	return list
+}
+
+// withdraw handles a question that the runtime takes back.
+func (t *translator) withdraw(requestID string) {
+	delete(t.asks, requestID)
+	t.l.Resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+}
+
+// controlResponse handles a reply to a request of ours. An echo of a reply that
+// the client gave resolves the question in a transcript.
+func (t *translator) controlResponse(ln *line, b []byte) {
+	r := ln.Response
+	switch {
+	case r == nil:
+		t.unknown(b)
+	case t.client != nil:
+		t.client.replied(r, b)
+	case r.Response.Behavior == "allow":
+		delete(t.asks, r.RequestID)
+		t.l.Resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+	case r.Response.Behavior == "deny":
+		if a := t.asks[r.RequestID]; a != nil {
+			t.denied[within(a.sub, a.toolUseID)] = true
+		}
+		delete(t.asks, r.RequestID)
+		t.l.Resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+	}
+}
+
+// settle resolves a question whose tool has its result: somebody answered.
+func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, by event.By) {
+	for id, a := range t.asks {
+		if a.sub != sub || a.toolUseID != toolUseID || toolUseID == "" {
+			continue
+		}
+		delete(t.asks, id)
+		d := event.DecisionAllow
+		switch st {
+		case event.ToolDenied:
+			d = event.DecisionDeny
+		case event.ToolInterrupted:
+			d = event.DecisionCancel
+		}
+		t.l.Resolve(id, d, by, nil)
+	}
+}
+
+// closeAsks answers the main agent's open questions with no: the turn ends.
+func (t *translator) closeAsks() { t.closeAsksOf("") }
+
+func (t *translator) closeAsksOf(sub string) {
+	for id, a := range t.asks {
+		if a.sub == sub {
+			t.closeAsk(id, "the turn has ended")
+		}
+	}
+}
+
+func (t *translator) closeAsk(id, why string) {
+	delete(t.asks, id)
+	if t.client != nil {
+		t.client.deny(id, why)
+	}
+	t.l.Resolve(id, event.DecisionCancel, event.ByRuntime, nil)
+}
+
+// verdict is the wire form of an answer.
+type verdict struct {
+	Behavior     string    `json:"behavior"`
+	UpdatedInput event.Raw `json:"updatedInput,omitempty"`
+	Message      string    `json:"message,omitempty"`
+	Interrupt    bool      `json:"interrupt,omitzero"`
+}
+
+const maxEcho = 64 << 10
+
+// decide turns a client's answer into the runtime's words, and into what is
+// told of it.
+// Older versions insist on the input; newer ones are spared a long one.
+func (a *ask) decide(an adapters.Answer, old bool) (verdict, event.Decision, event.Raw) {
+	d := an.Decision
+	value := an.Value
+	if a.interrupt {
+		if d == "" {
+			d = decisionOf(value)
+		}
+		if value == nil {
+			value = event.Raw(`"` + string(d) + `"`)
+		}
+	}
+	switch d {
+	case event.DecisionAllow:
+		v := verdict{Behavior: "allow", UpdatedInput: an.Input}
+		if a.tool == "AskUserQuestion" && an.Input == nil {
+			v.UpdatedInput = answered(a.input, an.Value)
+		}
+		if v.UpdatedInput == nil && (old || len(a.input) <= maxEcho) {
+			v.UpdatedInput = a.input
+		}
+		return v, d, value
+	case event.DecisionCancel:
+		return verdict{Behavior: "deny", Message: first(an.Message, "The user cancelled."), Interrupt: true}, d, value
+	}
+	return verdict{Behavior: "deny", Message: first(an.Message, "The user said no.")}, event.DecisionDeny, value
+}
+
+// decisionOf reads a decision out of an interrupt's value: false, "deny",
+// {"approved":false} and {"decision":"deny"} say no; everything else is an
+// answer.
+func decisionOf(v event.Raw) event.Decision {
+	if len(v) == 0 || v.Kind() == 'n' || v.Kind() == 'f' {
+		return event.DecisionDeny
+	}
+	var s string
+	var o struct {
+		Approved *bool `json:"approved"`
+		Decision text  `json:"decision"`
+	}
+	switch v.Kind() {
+	case '"':
+		_ = json.Unmarshal(v, &s, lenient)
+	case '{':
+		_ = json.Unmarshal(v, &o, lenient)
+		s = string(o.Decision)
+		if o.Approved != nil && !*o.Approved {
+			s = "deny"
+		}
+	}
+	switch event.Decision(s) {
+	case event.DecisionDeny, "reject", "rejected", "denied":
+		return event.DecisionDeny
+	case event.DecisionCancel:
+		return event.DecisionCancel
+	}
+	return event.DecisionAllow
+}
+
+// answered joins the questions and the answers: {"questions":…,"answers":…}.
+// The value is that, or {"answers":…}, or the answers by question themselves.
+func answered(props, value event.Raw) event.Raw {
+	if value.Kind() != '{' {
+		return nil
+	}
+	var v, q struct {
+		Questions jsontext.Value `json:"questions"`
+		Answers   jsontext.Value `json:"answers"`
+	}
+	if json.Unmarshal(value, &v, lenient) != nil || json.Unmarshal(props, &q, lenient) != nil {
+		return nil
+	}
+	if v.Answers == nil {
+		v.Answers = value
+	}
+	if v.Questions == nil {
+		v.Questions = q.Questions
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"questions":`)
+	b.Write(first3(v.Questions, "[]"))
+	b.WriteString(`,"answers":`)
+	b.Write(v.Answers)
+	b.WriteString("}")
+	return event.Raw(b.Bytes())
+}
+
+func first3(v jsontext.Value, def string) []byte {
+	if len(v) == 0 {
+		return []byte(def)
+	}
+	return v
+}

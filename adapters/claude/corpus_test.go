@@ -1,0 +1,262 @@
+package claude_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// recordings are the recorded cases of this runtime.
+func recordings(t *testing.T) []*fixtures.Case {
+	t.Helper()
+	all, err := fixtures.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours []*fixtures.Case
+	for _, c := range all {
+		if c.Runtime == "claude" {
+			ours = append(ours, c)
+		}
+	}
+	if len(ours) == 0 {
+		t.Fatal("no recorded case of claude")
+	}
+	return ours
+}
+
+// stdout are the lines of one process.
+func stdout(c *fixtures.Case, process int) (lines [][]byte) {
+	for _, l := range c.Wire {
+		if l.Process == process && l.Dir == fixtures.Out {
+			lines = append(lines, l.Bytes)
+		}
+	}
+	return lines
+}
+
+func normalize(lines [][]byte) (events []event.Event) {
+	n := claude.NewNormalizer("s", func(e event.Event) { events = append(events, e) })
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, l := range lines {
+		n.Line(at.Add(time.Duration(i)*time.Millisecond), l)
+	}
+	n.End()
+	return events
+}
+
+// said joins the main agent's text; what was retracted is not part of it.
+func said(events []event.Event) (text []string) {
+	blocks := map[string]int{}
+	for _, e := range events {
+		switch d := e.Data.(type) {
+		case event.Delta:
+			if e.SubagentID != "" {
+				continue
+			}
+			i, ok := blocks[d.BlockID]
+			if !ok {
+				i = len(text)
+				blocks[d.BlockID] = i
+				text = append(text, "")
+			}
+			text[i] += d.Text
+		case event.BlockEnd:
+			i, ok := blocks[d.BlockID]
+			switch {
+			case !ok:
+			case d.Status == event.BlockRetracted:
+				text[i] = ""
+			case d.Status == event.BlockReplaced:
+				text[i] = d.Text
+			}
+		}
+	}
+	return text
+}
+
+// broken says which rule of every stream the events break.
+func broken(events []event.Event) error {
+	ended, tools := map[int]bool{}, map[string]int{}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			return fmt.Errorf("event %d has seq %d", i, e.Seq)
+		}
+		if e.Turn > 0 && e.SubagentID == "" && ended[e.Turn] {
+			return fmt.Errorf("seq %d: %s of turn %d after its end", e.Seq, e.Type(), e.Turn)
+		}
+		switch d := e.Data.(type) {
+		case event.Done, event.Error:
+			ended[e.Turn] = true
+		case event.TurnStart:
+			ended[e.Turn] = false
+		case event.ToolStart:
+			tools[d.ToolUseID]++
+		case event.ToolResult:
+			tools[d.ToolUseID] += 100
+		}
+		b, err := e.AppendJSON(nil)
+		if err != nil {
+			return err
+		}
+		if _, err := event.Decode(b); err != nil {
+			return fmt.Errorf("seq %d: %s does not read back: %w", e.Seq, b, err)
+		}
+	}
+	for n, end := range ended {
+		if n > 0 && !end {
+			return fmt.Errorf("turn %d has no end", n)
+		}
+	}
+	for id, n := range tools {
+		if n != 101 {
+			return fmt.Errorf("tool %s: %d starts, %d results", id, n%100, n/100)
+		}
+	}
+	switch {
+	case len(events) == 0:
+		return fmt.Errorf("no events")
+	case events[0].Type() != event.TypeSessionReady:
+		return fmt.Errorf("the first event is %s", events[0].Type())
+	case events[len(events)-1].Type() != event.TypeSessionEnd:
+		return fmt.Errorf("the last event is %s", events[len(events)-1].Type())
+	}
+	return nil
+}
+
+func notices(events []event.Event, codes ...event.NoticeCode) (n int) {
+	for _, e := range events {
+		if d, ok := e.Data.(event.Notice); ok {
+			for _, c := range codes {
+				if d.Code == c {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func TestTheTextOfEachRecordingIsWhatTheModelSaid(t *testing.T) {
+	for _, c := range recordings(t) {
+		t.Run(c.ID, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var events []event.Event
+			for p := 1; len(stdout(c, p)) > 0; p++ {
+				part := normalize(stdout(c, p))
+				g.Expect(broken(part)).To(gomega.Succeed())
+				events = append(events, part...)
+			}
+			g.Expect(notices(events, event.NoticeUnknownMessage, event.NoticeGarbage, event.NoticeLate)).To(gomega.BeZero())
+			want, prefix := "", false
+			for _, r := range c.Witness {
+				if r.Agent != "" || r.Ended == fixtures.EndedCut || r.Ended == fixtures.EndedFailed {
+					continue
+				}
+				prefix = prefix || r.Ended == fixtures.EndedClosed
+				for _, s := range r.Said {
+					want += s.Text
+				}
+			}
+			got := strings.Join(said(events), "")
+			if prefix {
+				g.Expect(want).To(gomega.HavePrefix(got))
+				return
+			}
+			g.Expect(got).To(gomega.Equal(want))
+		})
+	}
+}
+
+// Without partial messages the same text comes, whole.
+func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
+	for _, c := range recordings(t) {
+		g := gomega.NewWithT(t)
+		lines := stdout(c, 1)
+		var whole [][]byte
+		for _, l := range lines {
+			if !bytes.Contains(l, []byte(`"type":"stream_event"`)) {
+				whole = append(whole, l)
+			}
+		}
+		got := strings.Join(said(normalize(whole)), "")
+		g.Expect(got).To(gomega.Equal(strings.Join(said(normalize(lines)), "")), c.ID)
+	}
+}
+
+func TestATranscriptMayBeginAnywhereAndEndAnywhere(t *testing.T) {
+	for _, c := range recordings(t) {
+		lines := stdout(c, 1)
+		for i := 0; i < len(lines); i += 1 + len(lines)/60 {
+			if err := broken(normalize(lines[i:])); err != nil {
+				t.Fatalf("%s from line %d: %v", c.ID, i, err)
+			}
+			if err := broken(normalize(lines[:i+1])); err != nil {
+				t.Fatalf("%s to line %d: %v", c.ID, i, err)
+			}
+		}
+	}
+}
+
+// What is unknown is passed on once, and changes nothing else.
+func TestWhatIsUnknownIsANoticeAndNothingElse(t *testing.T) {
+	odd := map[event.NoticeCode][]string{
+		event.NoticeUnknownMessage: {
+			`{"type":"brand_new","x":1}`, `{"type":"system","subtype":"brand_new"}`, `7`, `{"type":3}`,
+			`{"session_id":"x","type":"stream_event","event":{"type":"brand_new"}}`,
+		},
+		event.NoticeGarbage: {`{"type":`, `hello`, "\xff\xfe"},
+	}
+	for _, c := range recordings(t) {
+		lines := stdout(c, 1)
+		plain := normalize(lines)
+		for code, list := range odd {
+			for k, o := range list {
+				i := (len(lines) * (k + 1)) / (len(list) + 2)
+				o = strings.Replace(o, `"session_id":"x",`, "", 1)
+				with := normalize(append(append(append([][]byte{}, lines[:i]...), []byte(o)), lines[i:]...))
+				if err := broken(with); err != nil {
+					t.Fatalf("%s with %s at %d: %v", c.ID, o, i, err)
+				}
+				if len(with) != len(plain)+1 || notices(with, code) != 1 {
+					t.Fatalf("%s with %s at %d: got %d events and %d notices, want one more than %d", c.ID, o, i, len(with), notices(with, code), len(plain))
+				}
+			}
+		}
+	}
+}
+
+func TestWhatComesLateChangesNothing(t *testing.T) {
+	for _, c := range recordings(t) {
+		lines := stdout(c, 1)
+		plain := normalize(lines)
+		result, late := -1, [][]byte{}
+		for i, l := range lines {
+			if bytes.Contains(l, []byte(`"type":"result"`)) {
+				result = i
+				break
+			}
+			if bytes.Contains(l, []byte(`"content_block_delta"`)) || bytes.Contains(l, []byte(`"type":"assistant"`)) || bytes.Contains(l, []byte(`"tool_result"`)) {
+				late = append(late, l)
+			}
+		}
+		if result < 0 {
+			continue
+		}
+		late = append(late, lines[result]) // the same end twice
+		for _, at := range []int{result + 1, min(result+6, len(lines))} {
+			with := append(append(append([][]byte{}, lines[:at]...), late...), lines[at:]...)
+			if got := normalize(with); len(got) != len(plain) {
+				t.Fatalf("%s: %d events with late lines at %d, want %d", c.ID, len(got), at, len(plain))
+			}
+		}
+	}
+}

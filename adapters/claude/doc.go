@@ -1,0 +1,141 @@
+// Package claude answers one question: what does Claude Code say, in events?
+//
+// It runs one process for the whole session (claude -p, stream-json in and out)
+// and speaks its control protocol; New gives the adapter. NewNormalizer reads
+// stdout alone, of any version, beginning anywhere; both share one translator.
+// Seen: 2.1.197 and 2.1.329. The program is Options.Command, else
+// CLAUDE_CODE_EXECUTABLE, else claude.
+//
+// # Messages
+//
+//	control_response to initialize   session_ready
+//	system/init (each turn)          turn_start; model_changed, mode_changed when they differ; never session_ready again
+//	command_lifecycle queued         nothing (in a transcript: queue)
+//	command_lifecycle started        the coming turn takes the message, or, within a turn, user_message via merge; queue
+//	command_lifecycle completed      nothing; without a result within Limits.Stop the turn ends in error protocol
+//	command_lifecycle cancelled      queue, if the message waited
+//	stream_event                     see Text
+//	assistant                        see Text and Tools
+//	assistant with an API error      the code and text of the turn's error; a notice when the turn goes on; of a sub-agent: notice
+//	assistant by <synthetic>         delta if it is the output of a local command, else notice: they are not the model's words
+//	user with tool_result            tool_result
+//	user with isReplay               user_message, if no lifecycle told of it; echoes of other things: ignored, they repeat our own acts
+//	user "[Request interrupted…"     ignored: it only marks the turn as interrupted
+//	user, other text                 ignored: the runtime in the user's name (hook feedback, summaries, nudges) or a sub-agent's prompt
+//	result                           usage, then result and done, or done{stopped}, or error
+//	result before the handshake      the *OpenError of Open (an unknown session)
+//	result of a turn that has ended  ignored: the same end twice
+//	control_request can_use_tool     permission_request; AskUserQuestion and ExitPlanMode: interrupt; with no turn and no such sub-agent: denied, notice refused
+//	control_request, other           error reply at once, notice refused (in a transcript hook_callback and mcp_message are ignored: between others)
+//	control_cancel_request           permission_resolved or interrupt_resolved, by withdrawn
+//	control_response to others       ignored: echoes of our own (in a transcript they resolve the question)
+//	conversation_reset               notice with the new id
+//	rate_limit_event                 notice, ignored while the status is allowed
+//	auth_status                      notice if it carries an error, else ignored
+//	tool_progress                    ignored: elapsed time only
+//	tool_use_summary                 ignored: a second telling of the tools
+//	prompt_suggestion                ignored: not part of the conversation
+//	session_title_changed            ignored: no event for titles
+//	control_request_progress         ignored: a sign of life
+//	keep_alive                       ignored: a sign of life
+//	anything else                    notice unknown_message with the raw message; it ends nothing
+//	not JSON                         notice garbage
+//
+// System messages by subtype:
+//
+//	status compacting                compaction start (it begins a turn, when /compact does)
+//	status, compact_result failed    compaction end, notice
+//	status requesting                ignored, but for the messages that it names
+//	status with permissionMode       mode_changed
+//	compact_boundary                 compaction end
+//	api_retry                        notice retry; silence is expected until the next line of the turn
+//	task_started …                   see Tasks
+//	permission_denied                ignored: its tool_result says denied
+//	model_fallback                   notice, model_changed
+//	informational, notification, mirror_error   notice
+//	local_command_output             delta
+//	hook_response                    notice if the hook failed, else ignored: hooks are the configuration's
+//	hook_started, hook_progress      ignored: as above
+//	thinking_tokens                  ignored: an estimate; usage tells
+//	session_state_changed            ignored: turns tell
+//	session_title_changed, commands_changed, plugin_install   ignored: no part of the conversation
+//	files_persisted, memory_recall, elicitation_complete       ignored: as above
+//	control_request_progress         ignored: a sign of life
+//
+// # Text
+//
+// A block's key is the model's message and the block's index.
+//
+//	message_start                    what an unfinished message left open is retracted: it is said again
+//	content_block_start              of reasoning: an empty thinking (activity), no block
+//	text_delta, thinking_delta       delta, thinking
+//	signature_delta, input_json_delta, citations_delta   ignored: hidden, or whole in the assistant line
+//	assistant line of a streamed block   block_end complete; replaced if it differs; interrupted if aborted
+//	assistant line that was not streamed (no partials, fallback, sub-agents)   one delta and block_end, or one thinking and its end
+//	content_block_stop               closes reasoning, and a text block where an older version does not mark aborted ones
+//	message_delta, ping              usage of the window; ignored
+//	message_stop                     closes; with abandoned_blocks: retracted, or interrupted when the turn was
+//	error                            notice
+//	redacted_thinking, thinking without text   only activity
+//
+// An unfinished stream of an older version is retracted when a message of
+// another id follows. Retraction of reasoning has no event: it is closed.
+//
+// # Tools
+//
+//	tool_use                         tool_start with the runtime's normalized input; Agent and Task: subagent_spawn; TodoWrite: plan too
+//	server_tool_use, mcp_tool_use    the same
+//	tool_result                      text blocks joined by line ends; other blocks (images, references) are left out
+//
+// status is denied where the client or a rule said no, interrupted where a stop
+// cut it, backgrounded where the runtime launched it, else by is_error.
+// exit_code comes from "Exit code N". changes come from structuredPatch (hunks
+// without file headers) or the whole content of a created file. A result of a
+// tool that never started is a notice late.
+//
+// # Tasks
+//
+// A sub-agent's id is the runtime's task id where that is known by its first
+// line, else the id of the call that started it; it stays. A slow command in the
+// foreground is no task. task_updated only notes an end: task_notification, or
+// the list of background tasks without it, tells it, once. Lines of a sub-agent
+// that has ended are dropped.
+//
+// # Acts
+//
+//	Send      user line; uuid is the message id if that is a UUID, else derived from session and id
+//	Stop      interrupt; before the turn has begun it is sent when it begins. What waits runs next
+//	Answer    allow (with the input: older versions insist on it), deny, cancel is deny with interrupt
+//	          a question takes Answer.Value: the answers by question, {"answers":…}, or false / "deny" / {"approved":false}
+//	Close     open questions are denied, what runs is interrupted, stdin is closed
+//	Ping      mcp_status
+//
+// # Modes
+//
+//	ask            --permission-mode default
+//	accept-edits   --permission-mode acceptEdits
+//	never          --permission-mode bypassPermissions
+//	empty          no option: as the runtime is configured
+//	any other      --permission-mode with that name (plan, dontAsk, auto)
+//
+// # Decisions
+//
+//   - A new session and a fork get --session-id: session_ready names it before
+//     the first message. A resumed one keeps its id.
+//   - --replay-user-messages is always asked for: only so do versions without
+//     lifecycles tell that a message was put into a running turn.
+//   - --forward-subagent-text is asked for too: without it nothing that a
+//     sub-agent in the foreground says is told. A version that does not know the
+//     option ends at once and is started again without it.
+//   - Without lifecycles a message to an idle runtime is taken to begin a turn
+//     alone and what waits is taken to be merged into the next: it was observed
+//     so.
+//   - A turn that the runtime begins without a message has cause task.
+//   - A turn that was pre-empted (priority now) ends stopped, as an interrupted one.
+//   - usage.tokens are the turn's main agent's; input includes what was cached.
+//     cost is the session's so far, also across resume.
+//   - An error's text is the runtime's. server_error without more is overloaded;
+//     an API that cannot be reached is network.
+//   - Init of a turn while another seems finished but has no result: that one
+//     ends in error protocol.
+package claude

@@ -1,0 +1,162 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// letter is a user's message on its way into a turn. On the wire it has a uuid.
+type letter struct {
+	id, uuid    string
+	text        string
+	attachments []event.Attachment
+	known       bool // the text is known
+	alone       bool // it was sent while nothing ran or waited: it begins a turn alone
+	via         event.Via
+}
+
+// mailbox knows which messages wait and which a coming turn takes. Newer
+// runtimes say so (command_lifecycle); for older ones it follows the rule that
+// was observed: a message sent to an idle runtime begins a turn alone, and what
+// has waited meanwhile is merged into the next one.
+type mailbox struct {
+	waiting []letter
+	taking  []letter // the runtime has started them, their turn has not begun
+	untold  []letter // taken, but their text is not known yet
+	spoken  bool     // the runtime tells lifecycles
+	told    []string // the queue as last told
+}
+
+// send adds a message of the client.
+func (m *mailbox) send(l letter, idle bool) {
+	l.known = true
+	l.alone = idle && len(m.waiting) == 0 && len(m.taking) == 0
+	m.waiting = append(m.waiting, l)
+}
+
+// pending reports whether messages wait for a turn to begin.
+func (m *mailbox) pending() bool { return len(m.waiting)+len(m.taking) > 0 }
+
+// first reports whether the message that begins the next turn is known without
+// the runtime having said so.
+func (m *mailbox) first() bool { return !m.spoken && len(m.waiting) > 0 }
+
+// queued are the ids of the messages that wait behind a turn.
+func (m *mailbox) queued() []string {
+	var ids []string
+	for _, l := range m.waiting {
+		if !l.alone {
+			ids = append(ids, l.id)
+		}
+	}
+	return ids
+}
+
+// takeForTurn returns the messages that the beginning turn takes.
+func (m *mailbox) takeForTurn() []letter {
+	took := m.taking
+	m.taking = nil
+	if m.spoken || len(took) > 0 && took[0].alone {
+		return took
+	}
+	n := len(m.waiting)
+	if n > 0 && m.waiting[0].alone {
+		n = 1
+	}
+	took = append(took, m.waiting[:n]...)
+	m.waiting = slices.Delete(m.waiting, 0, n)
+	return took
+}
+
+// pick removes a waiting message by its uuid.
+func (m *mailbox) pick(uuid string) (letter, bool) {
+	i := slices.IndexFunc(m.waiting, func(l letter) bool { return l.uuid == uuid })
+	if i < 0 {
+		return letter{}, false
+	}
+	l := m.waiting[i]
+	m.waiting = slices.Delete(m.waiting, i, i+1)
+	return l, true
+}
+
+// confirm takes the messages that the runtime names as those of the running
+// turn, if it has not said so before.
+func (m *mailbox) confirm(t *translator, uuids []string) {
+	for _, u := range uuids {
+		if l, ok := m.pick(u); ok && t.l.Turn() != nil {
+			t.tell(l)
+			t.queue()
+		}
+	}
+}
+
+// lifecycle handles what the runtime says about a message.
+func (t *translator) lifecycle(uuid, state string) {
+	m := &t.mail
+	m.spoken = true
+	switch state {
+	case "queued":
+		if t.client == nil {
+			m.waiting = append(m.waiting, letter{id: uuid, uuid: uuid, alone: t.l.Turn() == nil && !m.pending()})
+			if t.l.Ready() {
+				t.queue()
+			}
+		}
+	case "started":
+		l, ok := m.pick(uuid)
+		switch {
+		case !ok && t.client != nil:
+			return // taken already, or not ours
+		case !ok:
+			l = letter{id: uuid, uuid: uuid}
+		}
+		if t.l.Turn() != nil && t.turn.inited {
+			t.tell(l)
+		} else {
+			m.taking = append(m.taking, l)
+		}
+		if t.l.Turn() != nil {
+			t.queue()
+		}
+	case "completed", "cancelled":
+		if _, ok := m.pick(uuid); ok {
+			t.queue()
+		}
+		m.taking = slices.DeleteFunc(m.taking, func(l letter) bool { return l.uuid == uuid })
+		if s := t.l.Turn(); s != nil && uuid == t.turn.head && t.client != nil {
+			t.client.completedWithoutResult(s.Turn())
+		}
+	}
+}
+
+// replay handles the echo of a user's message: the runtime has taken it.
+func (t *translator) replay(ln *line) {
+	m := &t.mail
+	txt := ln.Message.Content.joined()
+	if i := slices.IndexFunc(m.untold, func(l letter) bool { return l.uuid == ln.UUID }); i >= 0 {
+		l := m.untold[i]
+		m.untold = slices.Delete(m.untold, i, i+1)
+		if s := t.l.Turn(); s != nil {
+			s.Emit(event.UserMessage{MessageID: l.id, Text: txt, Via: l.via})
+		}
+		return
+	}
+	if l, ok := m.pick(ln.UUID); ok {
+		if !l.known {
+			l.text, l.known = txt, true
+		}
+		if t.l.Turn() == nil {
+			m.taking = append(m.taking, l)
+			return
+		}
+		t.tell(l)
+		t.queue()
+		return
+	}
+	// In a transcript without lifecycles the echo is all there is.
+	if t.client == nil && !m.spoken && ln.UUID != "" && t.l.Turn() != nil && !strings.HasPrefix(txt, "<local-command") {
+		t.tell(letter{id: ln.UUID, uuid: ln.UUID, text: txt, known: true})
+	}
+}

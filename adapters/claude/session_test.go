@@ -1,0 +1,467 @@
+package claude_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// peer is a runtime in this process: the test reads what the client wrote and
+// says what the runtime says.
+type peer struct {
+	argv      []string
+	inR, outR *io.PipeReader
+	inW, outW *io.PipeWriter
+	errR      *eofPipe
+	once      sync.Once
+	ended     chan struct{}
+	exit      proc.Exit
+	in        *bufio.Reader
+}
+
+type eofPipe struct{ io.Reader }
+
+func newPeer() *peer {
+	p := &peer{ended: make(chan struct{}), errR: &eofPipe{strings.NewReader("")}}
+	p.inR, p.inW = io.Pipe()
+	p.outR, p.outW = io.Pipe()
+	p.in = bufio.NewReader(p.inR)
+	return p
+}
+
+func (p *peer) Launch(_ context.Context, c proc.Command) (proc.Process, error) {
+	p.argv = c.Argv
+	return p, nil
+}
+func (p *peer) Stdin() io.WriteCloser { return p.inW }
+func (p *peer) Stdout() io.Reader     { return p.outR }
+func (p *peer) Stderr() io.Reader     { return p.errR }
+func (p *peer) Wait() proc.Exit       { <-p.ended; return p.exit }
+func (p *peer) Signal(s proc.Signal) error {
+	p.end(proc.Exit{Code: -1, Signal: s})
+	return nil
+}
+
+func (p *peer) end(e proc.Exit) {
+	p.once.Do(func() {
+		p.exit = e
+		_ = p.outW.Close()
+		_ = p.inR.Close()
+		close(p.ended)
+	})
+}
+
+// say writes lines of stdout.
+func (p *peer) say(lines ...string) {
+	for _, l := range lines {
+		_, _ = io.WriteString(p.outW, l+"\n")
+	}
+}
+
+// hear returns the next line of the client that holds every part.
+func (p *peer) hear(parts ...string) string {
+next:
+	for {
+		l, err := p.in.ReadString('\n')
+		if err != nil {
+			return ""
+		}
+		for _, s := range parts {
+			if !strings.Contains(l, s) {
+				continue next
+			}
+		}
+		return l
+	}
+}
+
+// quit reads to the end of stdin and exits.
+func (p *peer) quit() {
+	_, _ = io.Copy(io.Discard, p.in)
+	p.end(proc.Exit{})
+}
+
+// quoted is what follows a up to the next quote.
+func quoted(s, a string) string {
+	_, s, _ = strings.Cut(s, a)
+	s, _, _ = strings.Cut(s, `"`)
+	return s
+}
+
+func (p *peer) handshake() {
+	l := p.hear(`"initialize"`)
+	p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"}}}`,
+		quoted(l, `"request_id":"`)))
+}
+
+func uuidOf(l string) string { return quoted(l, `"uuid":"`) }
+
+func lifecycle(uuid, state string) string {
+	return fmt.Sprintf(`{"type":"command_lifecycle","command_uuid":%q,"state":%q}`, uuid, state)
+}
+
+const (
+	initLine   = `{"type":"system","subtype":"init","model":"m","permissionMode":"default"}`
+	resultLine = `{"type":"result","subtype":"success","is_error":false,"result":"ok","terminal_reason":"completed"}`
+	askLine    = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"touch x"},"tool_use_id":"t1"}}`
+	toolLine   = `{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"touch x"}}]},"parent_tool_use_id":null}`
+)
+
+// play runs a client against a scripted runtime in virtual time and returns the
+// events. Nothing is asserted inside the bubble.
+func play(t *testing.T, o adapters.Options, runtime func(*peer), client func(adapters.Session, func(event.Type) event.Event)) (events []event.Event, openErr error, took time.Duration) { //nolint:staticcheck // the error is one of the findings
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		p := newPeer()
+		o.Launch = p
+		begun := time.Now()
+		go runtime(p)
+		s, err := claude.New().Open(context.Background(), o)
+		if err != nil {
+			openErr, took = err, time.Since(begun)
+			p.end(proc.Exit{})
+			return
+		}
+		all := make(chan event.Event, 1000)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer close(all)
+			for e := range s.Events() {
+				events = append(events, e)
+				all <- e
+			}
+		}()
+		client(s, func(want event.Type) event.Event {
+			for e := range all {
+				if e.Type() == want {
+					return e
+				}
+			}
+			return event.Event{}
+		})
+		took = time.Since(begun)
+		_ = s.Close(context.Background())
+		<-done
+	})
+	return events, openErr, took
+}
+
+func types(events []event.Event) (list []event.Type) {
+	for _, e := range events {
+		list = append(list, e.Type())
+	}
+	return list
+}
+
+func of[T event.Data](events []event.Event) (list []T) {
+	for _, e := range events {
+		if d, ok := e.Data.(T); ok {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func send(s adapters.Session, id string) error {
+	return s.Send(context.Background(), adapters.Message{ID: id, Text: "hi " + id})
+}
+
+func TestMessagesThatWaitAreQueuedAndThenMerged(t *testing.T) {
+	g := gomega.NewWithT(t)
+	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+		p.handshake()
+		u1 := uuidOf(p.hear(`"type":"user"`))
+		p.say(lifecycle(u1, "queued"), lifecycle(u1, "started"), initLine)
+		u2, u3 := uuidOf(p.hear(`hi m2`)), uuidOf(p.hear(`hi m3`))
+		p.say(resultLine, lifecycle(u1, "completed"), lifecycle(u2, "started"), lifecycle(u3, "started"), initLine, strings.Replace(resultLine, "ok", "two", 1))
+		p.quit()
+	}, func(s adapters.Session, next func(event.Type) event.Event) {
+		_ = send(s, "m1")
+		next(event.TypeTurnStart)
+		_ = send(s, "m2")
+		_ = send(s, "m3")
+		next(event.TypeDone)
+		next(event.TypeDone)
+	})
+	g.Expect(broken(events)).To(gomega.Succeed())
+	var turns [][]string
+	for _, d := range of[event.TurnStart](events) {
+		turns = append(turns, d.MessageIDs)
+	}
+	g.Expect(turns).To(gomega.Equal([][]string{{"m1"}, {"m2", "m3"}}))
+	g.Expect(of[event.UserMessage](events)).To(gomega.Equal([]event.UserMessage{
+		{MessageID: "m1", Text: "hi m1", Via: event.ViaTurn}, {MessageID: "m2", Text: "hi m2", Via: event.ViaTurn}, {MessageID: "m3", Text: "hi m3", Via: event.ViaMerge}}))
+	queues := of[event.Queue](events)
+	g.Expect(queues[len(queues)-1].MessageIDs).To(gomega.BeEmpty())
+}
+
+func TestAnOlderRuntimeTellsByEchoWhatItTook(t *testing.T) {
+	g := gomega.NewWithT(t)
+	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+		p.handshake()
+		p.hear(`hi m1`)
+		p.say(initLine, toolLine)
+		u2 := uuidOf(p.hear(`hi m2`))
+		p.say(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]},"parent_tool_use_id":null}`,
+			`{"type":"user","isReplay":true,"uuid":"`+u2+`","message":{"role":"user","content":"hi m2"},"parent_tool_use_id":null}`, resultLine)
+		p.quit()
+	}, func(s adapters.Session, next func(event.Type) event.Event) {
+		_ = send(s, "m1")
+		next(event.TypeToolStart)
+		_ = send(s, "m2")
+		next(event.TypeDone)
+	})
+	g.Expect(broken(events)).To(gomega.Succeed())
+	g.Expect(of[event.UserMessage](events)).To(gomega.HaveLen(2))
+	g.Expect(of[event.UserMessage](events)[1].Via).To(gomega.Equal(event.ViaMerge))
+	g.Expect(of[event.TurnStart](events)).To(gomega.HaveLen(1))
+}
+
+func TestEachPermissionGetsOneReply(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(adapters.Session) error
+		want string
+		told event.PermissionResolved
+	}{
+		"allow": {func(s adapters.Session) error {
+			return s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionAllow})
+		}, `{"behavior":"allow","updatedInput":{"command":"touch x"}}`, event.PermissionResolved{RequestID: "q1", ToolName: "Bash", Allowed: true, Decision: event.DecisionAllow, By: event.ByUser}},
+		"deny": {func(s adapters.Session) error {
+			return s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionDeny, Message: "no", By: event.ByPolicy})
+		}, `{"behavior":"deny","message":"no"}`, event.PermissionResolved{RequestID: "q1", ToolName: "Bash", Decision: event.DecisionDeny, By: event.ByPolicy}},
+		"cancel": {func(s adapters.Session) error {
+			return s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionCancel})
+		}, `"interrupt":true`, event.PermissionResolved{RequestID: "q1", ToolName: "Bash", Decision: event.DecisionCancel, By: event.ByUser}},
+		"close": {func(s adapters.Session) error { return s.Close(context.Background()) },
+			`"behavior":"deny"`, event.PermissionResolved{RequestID: "q1", ToolName: "Bash", Decision: event.DecisionCancel, By: event.ByRuntime}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var replies []string
+			var answered, again error
+			events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+				p.handshake()
+				u := uuidOf(p.hear(`hi m1`))
+				p.say(lifecycle(u, "started"), initLine, toolLine, askLine)
+				for {
+					l := p.hear(`"control_response"`)
+					if l == "" {
+						p.end(proc.Exit{})
+						return
+					}
+					replies = append(replies, l)
+				}
+			}, func(s adapters.Session, next func(event.Type) event.Event) {
+				_ = send(s, "m1")
+				next(event.TypePermissionRequest)
+				answered = c.act(s)
+				again = c.act(s)
+			})
+			g.Expect(broken(events)).To(gomega.Succeed())
+			g.Expect(answered).NotTo(gomega.HaveOccurred())
+			if name != "close" {
+				g.Expect(errors.Is(again, adapters.ErrUnknownID)).To(gomega.BeTrue(), "a second answer: %v", again)
+			}
+			g.Expect(replies).To(gomega.HaveLen(1))
+			g.Expect(replies[0]).To(gomega.ContainSubstring(c.want))
+			g.Expect(of[event.PermissionResolved](events)).To(gomega.Equal([]event.PermissionResolved{c.told}))
+		})
+	}
+}
+
+func TestWhatNobodyCanAnswerIsRefusedAtOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var late, odd string
+	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+		p.handshake()
+		p.say(askLine)
+		late = p.hear(`"q1"`)
+		p.say(`{"type":"control_request","request_id":"q2","request":{"subtype":"brand_new"}}`)
+		odd = p.hear(`"q2"`)
+		p.quit()
+	}, func(_ adapters.Session, next func(event.Type) event.Event) {
+		next(event.TypeNotice)
+		next(event.TypeNotice)
+	})
+	g.Expect(late).To(gomega.ContainSubstring(`"behavior":"deny"`))
+	g.Expect(odd).To(gomega.ContainSubstring(`"subtype":"error"`))
+	g.Expect(notices(events, event.NoticeRefused)).To(gomega.Equal(2))
+	g.Expect(types(events)).NotTo(gomega.ContainElement(event.TypePermissionRequest))
+}
+
+func TestAStopBeforeTheTurnBeginsStopsIt(t *testing.T) {
+	g := gomega.NewWithT(t)
+	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+		p.handshake()
+		u := uuidOf(p.hear(`hi m1`))
+		time.Sleep(time.Second)
+		p.say(lifecycle(u, "started"), initLine)
+		p.hear(`"interrupt"`)
+		p.say(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","errors":["x"]}`)
+		p.quit()
+	}, func(s adapters.Session, next func(event.Type) event.Event) {
+		_ = send(s, "m1")
+		_ = s.Stop(context.Background())
+		next(event.TypeDone)
+	})
+	g.Expect(broken(events)).To(gomega.Succeed())
+	g.Expect(of[event.Done](events)).To(gomega.Equal([]event.Done{{Stopped: true, Reason: "aborted_streaming"}}))
+}
+
+func TestSilenceEndsATurnOnlyWhenTheRuntimeDoesNotAnswer(t *testing.T) {
+	limits := adapters.Limits{Idle: 10 * time.Second, Request: 3 * time.Second}
+	for name, c := range map[string]struct {
+		answers bool
+		want    time.Duration
+	}{"dead": {false, 13 * time.Second}, "alive": {true, time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			events, _, took := play(t, adapters.Options{Limits: limits}, func(p *peer) {
+				p.handshake()
+				u := uuidOf(p.hear(`hi m1`))
+				p.say(lifecycle(u, "started"), initLine)
+				if c.answers {
+					go func() {
+						time.Sleep(time.Minute)
+						p.say(resultLine)
+					}()
+					for {
+						l := p.hear(`mcp_status`)
+						if l == "" {
+							p.end(proc.Exit{})
+							return
+						}
+						p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, quoted(l, `"request_id":"`)))
+					}
+				}
+				p.quit()
+			}, func(s adapters.Session, next func(event.Type) event.Event) {
+				_ = send(s, "m1")
+				if c.answers {
+					next(event.TypeDone)
+					return
+				}
+				next(event.TypeError)
+			})
+			g.Expect(broken(events)).To(gomega.Succeed())
+			g.Expect(took).To(gomega.Equal(c.want))
+			if !c.answers {
+				g.Expect(of[event.Error](events)[0].Code).To(gomega.Equal(event.ErrorTimeout))
+			}
+		})
+	}
+}
+
+func TestAnOpeningThatFailsSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		o       adapters.Options
+		runtime func(*peer)
+		code    event.ErrorCode
+		op      string
+		took    time.Duration
+	}{
+		"unknown session": {adapters.Options{Resume: "x"}, func(p *peer) {
+			p.hear(`"initialize"`)
+			p.say(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
+			p.end(proc.Exit{Code: 1})
+		}, event.ErrorInvalid, "resume", 0},
+		"error reply": {adapters.Options{}, func(p *peer) {
+			l := p.hear(`"initialize"`)
+			p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"nope"}}`, quoted(l, `"request_id":"`)))
+			p.quit()
+		}, event.ErrorProtocol, "handshake", 0},
+		"silence":           {adapters.Options{}, func(p *peer) { p.quit() }, event.ErrorTimeout, "handshake", 30 * time.Second},
+		"early end":         {adapters.Options{}, func(p *peer) { p.hear(`"initialize"`); p.end(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
+		"fork without base": {adapters.Options{Fork: true}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			_, err, took := play(t, c.o, c.runtime, func(adapters.Session, func(event.Type) event.Event) {})
+			var oe *adapters.OpenError
+			g.Expect(errors.As(err, &oe)).To(gomega.BeTrue(), "got %v", err)
+			g.Expect(oe.Code).To(gomega.Equal(c.code))
+			g.Expect(oe.Op).To(gomega.Equal(c.op))
+			g.Expect(took).To(gomega.Equal(c.took))
+		})
+	}
+}
+
+// A runtime that is slow to start is late for a request's limit and in time for
+// the opening's.
+func TestALateHandshakeOpensTheSession(t *testing.T) {
+	g := gomega.NewWithT(t)
+	o := adapters.Options{Limits: adapters.Limits{Request: time.Second, Handshake: 3 * time.Second}}
+	_, err, took := play(t, o, func(p *peer) {
+		time.Sleep(2 * time.Second)
+		p.handshake()
+		p.quit()
+	}, func(adapters.Session, func(event.Type) event.Event) {})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(took).To(gomega.Equal(2 * time.Second))
+}
+
+func TestTheArgumentsSayWhatToOpen(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var argv string
+	_, err, _ := play(t, adapters.Options{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
+		func(p *peer) {
+			p.hear(`"initialize"`)
+			argv = strings.Join(p.argv, " ")
+			p.end(proc.Exit{Code: 1})
+		}, func(adapters.Session, func(event.Type) event.Event) {})
+	g.Expect(err).To(gomega.HaveOccurred())
+	g.Expect(argv).To(gomega.HavePrefix("/opt/c -p --output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio"))
+	g.Expect(argv).To(gomega.MatchRegexp(`--resume old --fork-session --session-id [0-9a-f-]{36} --model opus --permission-mode acceptEdits --forward-subagent-text --x$`))
+}
+
+// A version that does not know an option ends at once: it is started again
+// without it.
+func TestAnOlderVersionIsStartedWithoutTheNewOption(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var argvs []string
+	launch := launcher(func(_ context.Context, c proc.Command) (proc.Process, error) {
+		p := newPeer()
+		argvs = append(argvs, strings.Join(c.Argv, " "))
+		if strings.Contains(argvs[len(argvs)-1], "--forward-subagent-text") {
+			p.errR = &eofPipe{strings.NewReader("error: unknown option '--forward-subagent-text'\n")}
+			go p.end(proc.Exit{Code: 1})
+			return p, nil
+		}
+		go func() {
+			p.handshake()
+			p.quit()
+		}()
+		return p, nil
+	})
+	s, err := claude.New().Open(t.Context(), adapters.Options{Launch: launch})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	go func() {
+		for range s.Events() {
+		}
+	}()
+	g.Expect(s.Close(context.Background())).To(gomega.Succeed())
+	g.Expect(argvs).To(gomega.HaveLen(2))
+	g.Expect(argvs[1]).NotTo(gomega.ContainSubstring("--forward-subagent-text"))
+}
+
+type launcher func(context.Context, proc.Command) (proc.Process, error)
+
+func (f launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) { return f(ctx, c) }

@@ -1,0 +1,91 @@
+package claude
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+func TestReadingCommandsAreTold(t *testing.T) {
+	for _, c := range []struct {
+		command, file string
+		reads         bool
+	}{
+		{"cat a.txt", "a.txt", true}, {"head -n 5 a.txt", "a.txt", true}, {"wc -l 'a.txt' 2>/dev/null", "a.txt", true},
+		{"grep -r x . | head -3", "", true}, {"ls", "", true}, {"find . -name '*.go'", ".", true},
+		{`bash -lc "cat a.txt"`, "a.txt", true}, {"cat a && rm a", "", false}, {"cat a > b", "", false},
+		{"cat $(rm x)", "", false}, {"find . -exec rm {} +", "", false}, {"find . -delete", "", false},
+		{"sed -i s/a/b/ f", "", false}, {"", "", false}, {"cat a; touch b", "", false}, {"ls `x`", "", false},
+		{`bash -c "cat a" "rm b"`, "", false},
+	} {
+		reads, file := readsFiles(c.command)
+		if reads != c.reads || file != c.file && c.reads {
+			t.Errorf("%q: got %v %q, want %v %q", c.command, reads, file, c.reads, c.file)
+		}
+	}
+}
+
+func TestAResultsErrorGetsItsCode(t *testing.T) {
+	status := func(n float64) *float64 { return &n }
+	for name, c := range map[string]struct {
+		ln   line
+		seen *event.Error
+		want event.ErrorCode
+	}{
+		"seen":        {line{}, &event.Error{Code: event.ErrorAuth}, event.ErrorAuth},
+		"api type":    {line{APIErrorType: "rate_limit_error"}, nil, event.ErrorRateLimit},
+		"status only": {line{APIErrorStatus: status(529)}, nil, event.ErrorOverloaded},
+		"too long":    {line{TerminalReason: "prompt_too_long"}, &event.Error{Code: event.ErrorInvalid}, event.ErrorContext},
+		"max turns":   {line{Subtype: "error_max_turns"}, nil, event.ErrorLimit},
+		"refused":     {line{Result: "API Error: Connection refused."}, &event.Error{Code: event.ErrorOverloaded}, event.ErrorNetwork},
+		"nothing":     {line{Subtype: "error_during_execution"}, nil, event.ErrorUnknown},
+	} {
+		if got := resultError(&c.ln, c.seen); got.Code != c.want || got.Message == "" {
+			t.Errorf("%s: got %+v, want code %s and a message", name, got, c.want)
+		}
+	}
+}
+
+func TestAnswersBecomeVerdicts(t *testing.T) {
+	question := &ask{tool: "AskUserQuestion", interrupt: true, input: event.Raw(`{"questions":[1]}`)}
+	plan := &ask{tool: "ExitPlanMode", interrupt: true, input: event.Raw(`{}`)}
+	tool := &ask{tool: "Bash", input: event.Raw(`{"command":"x"}`)}
+	long := &ask{tool: "Write", input: event.Raw(`"` + string(make([]byte, maxEcho)) + `"`)}
+	for name, c := range map[string]struct {
+		a    *ask
+		an   adapters.Answer
+		old  bool
+		want verdict
+		d    event.Decision
+	}{
+		"answers alone":   {question, adapters.Answer{Value: event.Raw(`{"Which?":"B"}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
+		"answers":         {question, adapters.Answer{Value: event.Raw(`{"answers":{"Which?":"B"}}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
+		"no answer":       {question, adapters.Answer{}, false, verdict{Behavior: "deny", Message: "The user said no."}, event.DecisionDeny},
+		"plan approved":   {plan, adapters.Answer{Value: event.Raw(`{"approved":true}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{}`)}, event.DecisionAllow},
+		"plan refused":    {plan, adapters.Answer{Value: event.Raw(`{"approved":false}`), Message: "shorter"}, false, verdict{Behavior: "deny", Message: "shorter"}, event.DecisionDeny},
+		"changed input":   {tool, adapters.Answer{Decision: event.DecisionAllow, Input: event.Raw(`{"command":"y"}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"command":"y"}`)}, event.DecisionAllow},
+		"cancel":          {tool, adapters.Answer{Decision: event.DecisionCancel}, false, verdict{Behavior: "deny", Message: "The user cancelled.", Interrupt: true}, event.DecisionCancel},
+		"unknown is no":   {tool, adapters.Answer{Decision: "maybe"}, false, verdict{Behavior: "deny", Message: "The user said no."}, event.DecisionDeny},
+		"long input":      {long, adapters.Answer{Decision: event.DecisionAllow}, false, verdict{Behavior: "allow"}, event.DecisionAllow},
+		"long, and older": {long, adapters.Answer{Decision: event.DecisionAllow}, true, verdict{Behavior: "allow", UpdatedInput: long.input}, event.DecisionAllow},
+	} {
+		g := gomega.NewWithT(t)
+		v, d, _ := c.a.decide(c.an, c.old)
+		g.Expect(v).To(gomega.Equal(c.want), name)
+		g.Expect(d).To(gomega.Equal(c.d), name)
+	}
+}
+
+func TestAMessagesUUIDIsItsOwnOrDerived(t *testing.T) {
+	const own = "0A0B0C0D-0000-4000-8000-000000000001"
+	if got := wireUUID("s", own); got != "0a0b0c0d-0000-4000-8000-000000000001" {
+		t.Errorf("a UUID became %q", got)
+	}
+	a, b, other := wireUUID("s", "m1"), wireUUID("s", "m1"), wireUUID("t", "m1")
+	if a != b || a == other || !isUUID(a) {
+		t.Errorf("got %q, %q, %q: want a UUID that session and id decide", a, b, other)
+	}
+}

@@ -1,0 +1,262 @@
+package claude
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// toolInfo is what a tool's result repeats of its start.
+type toolInfo struct {
+	name, file, sub string
+	read            bool
+}
+
+// input is what tool inputs have in common, and what a UI shows first.
+type input struct {
+	FilePath     text  `json:"file_path"`
+	NotebookPath text  `json:"notebook_path"`
+	Command      text  `json:"command"`
+	Pattern      text  `json:"pattern"`
+	Path         text  `json:"path"`
+	Description  text  `json:"description"`
+	Agent        text  `json:"agent"`
+	SubagentType text  `json:"subagent_type"`
+	Background   bool  `json:"run_in_background"`
+	Todos        todos `json:"todos"`
+}
+
+type todos []struct {
+	Content text `json:"content"`
+	Status  text `json:"status"`
+}
+
+// within names a tool call: ids are unique only within an agent.
+func within(sub, tool string) string { return sub + "/" + tool }
+
+// spawns reports whether the tool starts a sub-agent: the same tool has two names.
+func spawns(tool string) bool { return tool == "Agent" || tool == "Task" }
+
+// toolUse announces a tool. The input is the runtime's normalized one.
+func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
+	if t.agents.gone(bl.ID) {
+		return
+	}
+	var in input
+	_ = json.Unmarshal(bl.Input, &in, lenient) // another shape shows nothing first
+	name := string(bl.Name)
+	d := event.ToolStart{
+		ToolUseID: bl.ID, Tool: name, Input: clone(bl.Input), MessageID: messageID,
+		Command: string(in.Command), Pattern: string(in.Pattern), SearchPath: string(in.Path),
+		FilePath: first(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
+	}
+	switch name {
+	case "Read", "Glob", "Grep", "LS", "NotebookRead":
+		d.IsFileRead = true
+	case "Bash":
+		var file string
+		if d.IsFileRead, file = readsFiles(d.Command); d.IsFileRead && d.FilePath == "" {
+			d.FilePath = file
+		}
+	}
+	sub := t.subOf(s)
+	if spawns(name) {
+		d.SubagentSpawn = true
+		d.SubagentName = first(string(in.Agent), string(in.SubagentType), string(in.Description), "sub-agent")
+		t.agents.spawned(bl.ID, d.SubagentName, sub)
+	}
+	if !s.ToolStart(d) {
+		return
+	}
+	t.agents.tools[within(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead}
+	if name == "TodoWrite" && in.Todos != nil {
+		p := event.Plan{Steps: []event.PlanStep{}}
+		for _, td := range in.Todos {
+			step := event.PlanStep{Text: string(td.Content), Status: "pending"}
+			switch td.Status {
+			case "in_progress":
+				step.Status = "in_progress"
+			case "completed":
+				step.Status = "completed"
+			}
+			p.Steps = append(p.Steps, step)
+		}
+		s.Emit(p)
+	}
+}
+
+// toolResult closes a tool.
+func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) {
+	sub := t.subOf(s)
+	key := within(sub, bl.ToolUseID)
+	info := t.agents.tools[key]
+	d := event.ToolResult{
+		ToolUseID: bl.ToolUseID, Output: bl.Content.joined(), IsError: bl.IsError, Status: event.ToolOK,
+		FilePath: info.file, IsFileRead: info.read,
+	}
+	if bl.IsError {
+		d.Status = event.ToolError
+	}
+	r := &ln.ToolResult
+	var by = event.ByRuntime
+	for _, m := range ln.ToolMeta {
+		if m.ID != bl.ToolUseID {
+			continue
+		}
+		if p := m.Decision; p != nil {
+			switch {
+			case strings.HasPrefix(string(p.Source), "user"):
+				by = event.ByUser
+			case p.Source == "config" || p.Source == "hook":
+				by = event.ByPolicy
+			}
+			if p.Decision == "reject" {
+				d.Status = event.ToolDenied
+			}
+		} else if m.NonExecution == "user-rejected" {
+			d.Status = event.ToolInterrupted
+		}
+	}
+	switch {
+	case t.denied[key]:
+		d.Status = event.ToolDenied
+	case r.Interrupted:
+		d.Status = event.ToolInterrupted
+	case bl.IsError && d.Status == event.ToolError && strings.HasPrefix(d.Output, "The user doesn't want to proceed with this tool use"):
+		d.Status = event.ToolInterrupted
+	case !bl.IsError && (r.TaskID != "" || r.IsAsync || r.Status == "async_launched"):
+		d.Status = event.ToolBackgrounded
+	}
+	if d.Status == event.ToolError {
+		d.ExitCode = exitCode(info.name, d.Output)
+	}
+	if !bl.IsError {
+		d.Changes = changes(r)
+	}
+	t.settle(sub, bl.ToolUseID, d.Status, by)
+	if !s.ToolResult(d) {
+		if !t.agents.wasTool(key) {
+			t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
+				Text: "a result of a tool that was not announced"})
+		}
+		return
+	}
+	delete(t.denied, key)
+	delete(t.agents.tools, key)
+	t.agents.pastTool(key)
+	t.launched(bl.ToolUseID, &d, r)
+}
+
+// exitCode reads the code that a failed command's output begins with.
+func exitCode(tool, output string) *int {
+	rest, ok := strings.CutPrefix(output, "Exit code ")
+	if tool != "Bash" && tool != "" || !ok {
+		return nil
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// changes are the files that a tool has written.
+func changes(r *toolUseResult) []event.FileChange {
+	switch {
+	case r.FilePath == "":
+		return nil
+	case r.Type == "create":
+		return []event.FileChange{{Path: string(r.FilePath), Kind: "add", Diff: string(r.Content)}}
+	case len(r.Patch) == 0:
+		return nil
+	}
+	var sb strings.Builder
+	for _, h := range r.Patch {
+		fmt.Fprintf(&sb, "@@ -%d,%d +%d,%d @@\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
+		for _, l := range h.Lines {
+			sb.WriteString(l)
+			sb.WriteByte('\n')
+		}
+	}
+	return []event.FileChange{{Path: string(r.FilePath), Kind: "update", Diff: sb.String()}}
+}
+
+// user handles user lines: results of tools, echoes, and what the runtime says
+// in the user's name.
+func (t *translator) user(ln *line, b []byte) {
+	if ln.IsReplay {
+		t.replay(ln)
+		return
+	}
+	sub := ln.ParentToolUseID.get() != ""
+	blocks := ln.Message.Content.Blocks
+	for i := range blocks {
+		bl := &blocks[i]
+		switch bl.Type {
+		case "tool_result":
+			if s := t.scope(ln); s != nil {
+				t.toolResult(s, ln, bl, b)
+			}
+		case "text":
+			// A sub-agent's prompt, or the runtime in the user's name: only the
+			// mark of an interruption says something.
+			if !sub && !ln.IsSynthetic && strings.HasPrefix(string(bl.Text), "[Request interrupted by user") {
+				t.turn.interrupted = true
+			}
+		}
+	}
+}
+
+// readers are commands that only read, by the seed's list.
+var readers = map[string]bool{"cat": true, "head": true, "tail": true, "less": true, "more": true, "stat": true, "file": true,
+	"wc": true, "nl": true, "grep": true, "egrep": true, "fgrep": true, "rg": true, "find": true, "ls": true, "tree": true}
+
+// readsFiles reports whether a shell command does nothing but read files, and
+// the file it names first. When in doubt it does not: substitutions,
+// redirections and unknown commands are no reading.
+func readsFiles(command string) (bool, string) {
+	command = unwrap(strings.TrimSpace(command))
+	command = strings.NewReplacer("2>/dev/null", "", "2>&1", "").Replace(command)
+	if command == "" || strings.ContainsAny(command, "><`$(") || strings.Contains(command, "\n") {
+		return false, ""
+	}
+	file := ""
+	parts := strings.FieldsFunc(command, func(r rune) bool { return r == '|' || r == ';' || r == '&' })
+	for _, p := range parts {
+		f := strings.Fields(p)
+		if len(f) == 0 || !readers[f[0]] {
+			return false, ""
+		}
+		for _, a := range f[1:] {
+			if f[0] == "find" && (strings.HasPrefix(a, "-exec") || strings.HasPrefix(a, "-delete") || strings.HasPrefix(a, "-ok") || strings.HasPrefix(a, "-fprint")) {
+				return false, ""
+			}
+		}
+		if file == "" && f[0] != "grep" && f[0] != "rg" && f[0] != "egrep" && f[0] != "fgrep" {
+			for _, a := range f[1:] {
+				if !strings.HasPrefix(a, "-") && (f[0] != "head" && f[0] != "tail" || strings.Trim(a, "0123456789") != "") {
+					file = strings.Trim(a, `"'`)
+					break
+				}
+			}
+		}
+	}
+	return true, file
+}
+
+// unwrap takes a command out of a shell that is called for it alone.
+func unwrap(command string) string {
+	for _, shell := range []string{"bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "} {
+		rest, ok := strings.CutPrefix(strings.TrimPrefix(command, "/bin/"), shell)
+		if n := len(rest); ok && n > 2 && (rest[0] == '\'' || rest[0] == '"') && strings.IndexByte(rest[1:], rest[0]) == n-2 {
+			return rest[1 : n-1]
+		}
+	}
+	return command
+}

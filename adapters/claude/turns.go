@@ -1,0 +1,206 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// turnState is what is known of the running turn, or of the last one.
+type turnState struct {
+	any         bool   // a turn has begun, ever: what comes between turns is late
+	inited      bool   // the runtime's init for it came
+	interrupted bool   // it was stopped, or the runtime said so
+	retrying    bool   // a retry was announced
+	messages    int    // user messages told in it
+	head        string // uuid of the first message that it took
+	notified    bool   // a task ended since the last turn: the next one may be about it
+	failure     *event.Error
+	lastResult  string
+	context     float64 // tokens that the last request used
+}
+
+// scope is where the line belongs, or nil when it belongs to nothing any more.
+func (t *translator) scope(ln *line) *ledger.Scope {
+	if p := ln.ParentToolUseID.get(); p != "" {
+		return t.agentScope(p, ln.AgentID.get(), ln)
+	}
+	if s := t.l.Turn(); s != nil {
+		return s
+	}
+	if t.client == nil && !t.turn.any || len(t.mail.taking) > 0 || t.client != nil && t.mail.first() {
+		t.begin()
+		t.turn.inited = true
+		return t.l.Turn()
+	}
+	return nil
+}
+
+// turnInit handles the init that the runtime sends at the start of each turn.
+func (t *translator) turnInit() {
+	if t.l.Turn() != nil && t.turn.inited {
+		m := &t.open
+		if m.running || m.stop == "" || m.stop == "tool_use" || t.l.Turn().ToolsOpen() > 0 {
+			return // in mid-turn: only what is in force was told
+		}
+		t.l.Error(event.Error{Code: event.ErrorProtocol, Message: "the runtime began another turn without ending this one"})
+		t.endTurn("")
+	}
+	t.begin()
+	t.turn.inited = true
+}
+
+// begin starts the turn that the runtime has begun, if none runs.
+func (t *translator) begin() {
+	if t.l.Turn() != nil {
+		return
+	}
+	took := t.mail.takeForTurn()
+	cause := event.CauseUser
+	if len(took) == 0 && (t.client != nil || t.turn.notified) {
+		cause = event.CauseTask
+	}
+	ids := make([]string, 0, len(took))
+	for _, m := range took {
+		ids = append(ids, m.id)
+	}
+	if !t.l.Ready() && t.client == nil && t.provider != "" {
+		t.l.SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: t.provider})
+	}
+	t.turn = turnState{any: true, lastResult: t.turn.lastResult}
+	t.l.TurnStart(event.TurnStart{Cause: cause, MessageIDs: ids})
+	for _, m := range took {
+		t.tell(m)
+	}
+	t.queue()
+	if t.client != nil {
+		t.client.begun()
+	}
+}
+
+// tell says that the running turn has taken a message.
+func (t *translator) tell(m letter) {
+	if t.turn.head == "" {
+		t.turn.head = m.uuid
+	}
+	via := event.ViaMerge
+	if t.turn.messages == 0 {
+		via = event.ViaTurn
+	}
+	t.turn.messages++
+	if !m.known { // the text may come in an echo
+		m.via = via
+		if len(t.mail.untold) >= maxPast { // no echoes come
+			t.mail.untold = slices.Delete(t.mail.untold, 0, 1)
+		}
+		t.mail.untold = append(t.mail.untold, m)
+		return
+	}
+	if s := t.l.Turn(); s != nil {
+		s.Emit(event.UserMessage{MessageID: m.id, Text: m.text, Attachments: m.attachments, Via: via})
+	}
+}
+
+// queue tells what waits, if that changed.
+func (t *translator) queue() {
+	ids := t.mail.queued()
+	if !slices.Equal(ids, t.mail.told) {
+		t.mail.told = ids
+		t.l.Queue(ids)
+	}
+}
+
+// result ends a turn.
+func (t *translator) result(ln *line) {
+	if ln.UUID != "" && ln.UUID == t.turn.lastResult {
+		return // the same end twice
+	}
+	if t.client != nil && !t.client.ready() {
+		t.client.resultBeforeReady(errorsOf(ln))
+		return
+	}
+	if t.l.Turn() == nil {
+		switch {
+		case t.client == nil && !t.turn.any && ln.NumTurns == 0 && ln.IsError:
+			t.turn.lastResult = ln.UUID
+			t.l.Error(event.Error{Message: errorsOf(ln), Code: event.ErrorInvalid})
+			return
+		case t.scope(ln) == nil:
+			return // late
+		}
+	}
+	t.mail.confirm(t, ln.UserUUIDs)
+	t.closeAsks()
+	t.usage(ln)
+	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")
+	switch {
+	case aborted, ln.IsError && ln.Subtype == "error_during_execution" && t.turn.interrupted:
+		t.l.Done(event.Done{Stopped: true, Reason: string(ln.TerminalReason)})
+	case ln.IsError:
+		t.l.Error(resultError(ln, t.turn.failure))
+	default:
+		s := t.l.Turn()
+		if f := t.turn.failure; f != nil { // the turn went on after it
+			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: f.Message})
+		}
+		if ln.Result != "" {
+			s.Emit(event.Result{Text: string(ln.Result),
+				Stats: &event.Stats{DurationMS: int64(ln.DurationMS), Rounds: int(ln.NumTurns)}})
+		}
+		d := event.Done{}
+		if ln.TerminalReason != "completed" {
+			d.Reason = string(ln.TerminalReason)
+		}
+		t.l.Done(d)
+	}
+	t.endTurn(ln.UUID)
+}
+
+// endTurn forgets what belongs to the turn that has ended.
+func (t *translator) endTurn(result string) {
+	t.open.endTurn()
+	t.forgetTools("")
+	t.mail.untold = nil
+	clear(t.denied)
+	for id := range t.asks {
+		if _, open := t.l.Asked(id); !open {
+			delete(t.asks, id)
+		}
+	}
+	last := t.turn.lastResult
+	if result != "" {
+		last = result
+	}
+	t.turn = turnState{any: true, lastResult: last}
+}
+
+// used keeps how much of the window the last request of the main agent used.
+func (t *translator) used(u *usage) {
+	if u == nil {
+		return
+	}
+	if n := u.Input + u.CacheCreate + u.CacheRead; n > 0 {
+		t.turn.context = n + u.Output
+	}
+}
+
+// usage reports the turn's tokens and the session's cost.
+func (t *translator) usage(ln *line) {
+	if ln.Usage == nil && ln.Cost == nil {
+		return
+	}
+	d := event.Usage{Cost: ln.Cost}
+	if u := ln.Usage; u != nil {
+		d.Tokens = event.Tokens{
+			Input: int64(u.Input + u.CacheCreate + u.CacheRead), Cached: int64(u.CacheRead),
+			Output: int64(u.Output), Reasoning: int64(u.Details.Thinking),
+		}
+		d.Tokens.Total = d.Tokens.Input + d.Tokens.Output
+	}
+	if w := ln.ModelUsage.Window; w > 0 && t.turn.context > 0 {
+		d.Context = &event.Context{Used: int64(t.turn.context), Window: int64(w)}
+	}
+	t.l.Turn().Emit(d)
+}

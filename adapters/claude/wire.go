@@ -1,0 +1,377 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// lenient accepts what runtimes really send: lone surrogates, invalid UTF-8 and
+// duplicate members.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// line is one line of stdout: the union of what all messages hold, so that one
+// pass reads it. The order of keys is not stable and type may come last. Fields
+// that no event needs are not here.
+type line struct {
+	Type            word    `json:"type"`
+	Subtype         word    `json:"subtype"`
+	UUID            string  `json:"uuid"`
+	SessionID       id      `json:"session_id"`
+	ParentToolUseID id      `json:"parent_tool_use_id"`
+	AgentID         id      `json:"agent_id"`
+	Message         message `json:"message"`
+	Event           stream  `json:"event"`
+
+	// stream_event
+	APIMessageID id         `json:"api_message_id"`
+	Abandoned    *abandoned `json:"abandoned_blocks"`
+	UserUUIDs    []string   `json:"user_message_uuids"`
+	UserUUID     text       `json:"user_message_uuid"`
+
+	// assistant, user
+	Error        text          `json:"error"`
+	APIError     bool          `json:"is_api_error_message"`
+	APIErrorType text          `json:"api_error_type"`
+	Aborted      bool          `json:"aborted"`
+	LocalSource  text          `json:"local_command_source"`
+	IsReplay     bool          `json:"isReplay"`
+	IsSynthetic  bool          `json:"isSynthetic"`
+	ToolResult   toolUseResult `json:"tool_use_result"`
+	ToolMeta     []toolMeta    `json:"tool_result_meta"`
+	Origin       origin        `json:"origin"`
+
+	// command_lifecycle
+	CommandUUID string `json:"command_uuid"`
+	State       text   `json:"state"`
+
+	// control_request, control_cancel_request, control_response
+	RequestID string   `json:"request_id"`
+	Request   *request `json:"request"`
+	Response  *reply   `json:"response"`
+
+	// result
+	IsError        bool       `json:"is_error"`
+	Result         text       `json:"result"`
+	Errors         []text     `json:"errors"`
+	TerminalReason text       `json:"terminal_reason"`
+	ResultIndex    *float64   `json:"result_index"`
+	NumTurns       float64    `json:"num_turns"`
+	DurationMS     float64    `json:"duration_ms"`
+	Cost           *float64   `json:"total_cost_usd"`
+	Usage          *usage     `json:"usage"`
+	ModelUsage     modelUsage `json:"modelUsage"`
+	APIErrorStatus *float64   `json:"api_error_status"`
+
+	// system
+	Model            text         `json:"model"`
+	PermissionMode   text         `json:"permissionMode"`
+	Version          text         `json:"claude_code_version"`
+	Cwd              text         `json:"cwd"`
+	Status           text         `json:"status"`
+	CompactResult    text         `json:"compact_result"`
+	CompactError     text         `json:"compact_error"`
+	Compact          *compactMeta `json:"compact_metadata"`
+	Attempt          float64      `json:"attempt"`
+	MaxRetries       float64      `json:"max_retries"`
+	RetryDelay       float64      `json:"retry_delay_ms"`
+	ErrorStatus      *float64     `json:"error_status"`
+	TaskID           text         `json:"task_id"`
+	TaskType         text         `json:"task_type"`
+	ToolUseID        text         `json:"tool_use_id"`
+	Description      text         `json:"description"`
+	Summary          text         `json:"summary"`
+	SubagentType     text         `json:"subagent_type"`
+	TaskDescription  text         `json:"task_description"`
+	IsBackgrounded   *bool        `json:"is_backgrounded"`
+	Patch            *taskPatch   `json:"patch"`
+	Tasks            []taskRef    `json:"tasks"`
+	Content          text         `json:"content"`
+	Text             text         `json:"text"`
+	Level            text         `json:"level"`
+	FallbackModel    text         `json:"fallback_model"`
+	NewConversation  text         `json:"new_conversation_id"`
+	RateLimit        *rateLimit   `json:"rate_limit_info"`
+	Outcome          text         `json:"outcome"`
+	HookName         text         `json:"hook_name"`
+	IsAuthenticating bool         `json:"isAuthenticating"`
+}
+
+// message is that of assistant and user lines. Some system lines have a string
+// there.
+type message struct {
+	ID      string  `json:"id"`
+	Model   text    `json:"model"`
+	Content content `json:"content"`
+	Usage   *usage  `json:"usage"`
+	Text    string  `json:"-"`
+	There   bool    `json:"-"`
+}
+
+// UnmarshalJSONFrom accepts an object or a string.
+func (m *message) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	m.There = true
+	switch d.PeekKind() {
+	case '{':
+		type plain message
+		return json.UnmarshalDecode(d, (*plain)(m))
+	case '"':
+		return json.UnmarshalDecode(d, &m.Text)
+	}
+	return d.SkipValue()
+}
+
+// content is a string or a list of blocks.
+type content struct {
+	Text   string
+	Blocks []block
+}
+
+// UnmarshalJSONFrom accepts a string or an array.
+func (c *content) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case '"':
+		return json.UnmarshalDecode(d, &c.Text)
+	case '[':
+		return json.UnmarshalDecode(d, &c.Blocks)
+	}
+	return d.SkipValue()
+}
+
+// joined is all text of a content; what is not text (images) is left out.
+func (c *content) joined() string {
+	if c.Blocks == nil {
+		return c.Text
+	}
+	var parts []string
+	for i := range c.Blocks {
+		if b := &c.Blocks[i]; b.Type == "text" {
+			parts = append(parts, string(b.Text))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// block is one block of a message: text, thinking, tool_use, tool_result ….
+type block struct {
+	Type      word           `json:"type"`
+	Text      text           `json:"text"`
+	Thinking  text           `json:"thinking"`
+	ID        string         `json:"id"`
+	Name      word           `json:"name"`
+	Input     jsontext.Value `json:"input"`
+	ToolUseID string         `json:"tool_use_id"`
+	Content   content        `json:"content"`
+	IsError   bool           `json:"is_error"`
+}
+
+// stream is an event of the model's stream.
+type stream struct {
+	Type    word    `json:"type"`
+	Index   int     `json:"index"`
+	Delta   delta   `json:"delta"`
+	Block   start   `json:"content_block"`
+	Message begun   `json:"message"`
+	Usage   *usage  `json:"usage"`
+	Error   errBody `json:"error"`
+}
+
+type delta struct {
+	Type       word   `json:"type"`
+	Text       string `json:"text"`
+	Thinking   string `json:"thinking"`
+	StopReason text   `json:"stop_reason"`
+}
+
+type start struct {
+	Type     word   `json:"type"`
+	Text     string `json:"text"`
+	Thinking string `json:"thinking"`
+}
+
+type begun struct {
+	ID    string `json:"id"`
+	Model text   `json:"model"`
+	Usage *usage `json:"usage"`
+}
+
+type errBody struct {
+	Message text `json:"message"`
+}
+
+// UnmarshalJSONFrom accepts anything; only an object says something.
+func (e *errBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	type plain errBody
+	return json.UnmarshalDecode(d, (*plain)(e))
+}
+
+type abandoned struct {
+	MessageID string `json:"api_message_id"`
+	From      int    `json:"from_block_index"`
+}
+
+type usage struct {
+	Input       float64 `json:"input_tokens"`
+	CacheCreate float64 `json:"cache_creation_input_tokens"`
+	CacheRead   float64 `json:"cache_read_input_tokens"`
+	Output      float64 `json:"output_tokens"`
+	Details     struct {
+		Thinking float64 `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+	Total float64 `json:"total_tokens"` // of a task
+}
+
+// modelUsage is an object by model of which only the window matters.
+type modelUsage struct{ Window float64 }
+
+// UnmarshalJSONFrom keeps the largest window.
+func (m *modelUsage) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' {
+		if err := d.SkipValue(); err != nil { // the model's name
+			return err
+		}
+		if d.PeekKind() != '{' {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		var v struct {
+			Window float64 `json:"contextWindow"`
+		}
+		if err := json.UnmarshalDecode(d, &v); err != nil {
+			return err
+		}
+		m.Window = max(m.Window, v.Window)
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+type toolMeta struct {
+	ID       string `json:"id"`
+	Decision *struct {
+		Decision text `json:"decision"`
+		Source   text `json:"source"`
+	} `json:"permission_decision"`
+	NonExecution text `json:"non_execution_kind"`
+}
+
+// toolUseResult is the structured second copy of a tool's result: an object
+// that differs by tool, or a string or an array.
+type toolUseResult struct {
+	Type        text   `json:"type"`
+	FilePath    text   `json:"filePath"`
+	Content     text   `json:"content"`
+	Patch       []hunk `json:"structuredPatch"`
+	Interrupted bool   `json:"interrupted"`
+	TaskID      text   `json:"backgroundTaskId"`
+	IsAsync     bool   `json:"isAsync"`
+	Status      text   `json:"status"`
+	AgentID     text   `json:"agentId"`
+}
+
+// UnmarshalJSONFrom reads an object and skips the rest.
+func (r *toolUseResult) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	// An MCP tool's structured content may hold anything under these names:
+	// what does not fit leaves the fields empty.
+	v, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	type plain toolUseResult
+	var p plain
+	if json.Unmarshal(v, &p, lenient) == nil {
+		*r = toolUseResult(p)
+	}
+	return nil
+}
+
+type hunk struct {
+	OldStart int      `json:"oldStart"`
+	OldLines int      `json:"oldLines"`
+	NewStart int      `json:"newStart"`
+	NewLines int      `json:"newLines"`
+	Lines    []string `json:"lines"`
+}
+
+// origin says what began a turn. Kind is task-notification for one that the
+// runtime began by itself.
+type origin struct {
+	Kind text `json:"kind"`
+}
+
+// UnmarshalJSONFrom reads an object and skips the rest.
+func (o *origin) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	type plain origin
+	return json.UnmarshalDecode(d, (*plain)(o))
+}
+
+type request struct {
+	Subtype     text             `json:"subtype"`
+	ToolName    text             `json:"tool_name"`
+	Input       jsontext.Value   `json:"input"`
+	ToolUseID   text             `json:"tool_use_id"`
+	AgentID     text             `json:"agent_id"`
+	Reason      text             `json:"decision_reason"`
+	Suggestions []jsontext.Value `json:"permission_suggestions"`
+	Interaction bool             `json:"requires_user_interaction"`
+}
+
+type reply struct {
+	Subtype   text   `json:"subtype"`
+	RequestID string `json:"request_id"`
+	Error     text   `json:"error"`
+	Response  body   `json:"response"`
+}
+
+// body is what a reply to a request of ours holds, and what an echo of our own
+// reply to a permission holds.
+type body struct {
+	Version  text `json:"claude_code_version"`
+	Mode     text `json:"current_permission_mode"`
+	Behavior text `json:"behavior"`
+}
+
+// UnmarshalJSONFrom reads an object and skips the rest.
+func (b *body) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	type plain body
+	return json.UnmarshalDecode(d, (*plain)(b))
+}
+
+type compactMeta struct {
+	Post float64 `json:"post_tokens"`
+}
+
+type taskPatch struct {
+	Status         text  `json:"status"`
+	Error          text  `json:"error"`
+	IsBackgrounded *bool `json:"is_backgrounded"`
+}
+
+type taskRef struct {
+	TaskID string `json:"task_id"`
+}
+
+type rateLimit struct {
+	Status text `json:"status"`
+}
