@@ -1,0 +1,225 @@
+package redact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// pass is the work on one case.
+type pass struct {
+	r       *Redactor
+	docs    []*doc
+	units   []*unit
+	secrets []word // the longest first
+	elided  int
+}
+
+// unit is a text that is looked at as one: a string, or the deltas of a stream.
+type unit struct {
+	text   string
+	key    string
+	name   bool // a member's name
+	ours   bool // the client or the scenario wrote it: no vendor's prose in it
+	result bool // the witness's copy of a tool's result
+	output bool // what a command wrote: no vendor's prose either
+	pieces []piece
+	names  []span   // in offsets of text
+	clean  string   // text with names replaced
+	more   []string // of a group: the deltas after the first, until they are joined
+	len    int
+}
+
+// piece is the place in a document that a part of a unit came from.
+type piece struct {
+	doc *doc
+	tok token
+	off int // in the unit's text
+}
+
+func newPass(r *Redactor) *pass { return &pass{r: r} }
+
+func (p *pass) add(d *doc, t token, u unit) {
+	u.text, u.key, u.name = t.text, t.key, t.name
+	u.pieces = []piece{{d, t, 0}}
+	p.units = append(p.units, &u)
+}
+
+// addDoc takes up a document with what is known of its strings.
+func (p *pass) addDoc(d *doc, known unit) error {
+	p.docs = append(p.docs, d)
+	d.json = isJSON(d.raw)
+	if !d.json {
+		p.add(d, plain(d.raw), known)
+		return nil
+	}
+	toks, err := tokens(d.raw)
+	for _, t := range toks {
+		u := known
+		u.output = outputKeys[t.key] && !t.name
+		p.add(d, t, u)
+	}
+	return err
+}
+
+// outputKeys hold what a command wrote.
+var outputKeys = map[string]bool{"aggregatedOutput": true, "aggregated_output": true, "stdout": true, "stderr": true}
+
+func (p *pass) addWire(wire []fixtures.WireLine) error {
+	g := groups{p: p, open: map[string]*unit{}}
+	for i := range wire {
+		w := &wire[i]
+		what := fmt.Sprintf("wire line %d", i+1)
+		switch w.Dir {
+		case fixtures.Spawn:
+			for j := range w.Argv {
+				d := &doc{name: what, raw: []byte(w.Argv[j]), set: func(b []byte) { w.Argv[j] = string(b) }}
+				p.docs = append(p.docs, d)
+				p.add(d, plain(d.raw), unit{ours: true})
+			}
+		case fixtures.In, fixtures.Err:
+			d := &doc{name: what, raw: w.Bytes, set: func(b []byte) { w.Bytes = b }}
+			if err := p.addDoc(d, unit{ours: w.Dir == fixtures.In}); err != nil {
+				return fmt.Errorf("redact: %s: %w", what, err)
+			}
+		case fixtures.Out:
+			d := &doc{name: what, raw: w.Bytes, set: func(b []byte) { w.Bytes = b }}
+			first := len(p.units)
+			if err := p.addDoc(d, unit{}); err != nil {
+				return fmt.Errorf("redact: %s: %w", what, err)
+			}
+			g.join(w, first)
+		}
+	}
+	g.done()
+	return nil
+}
+
+func (p *pass) addWitness(reqs []fixtures.Request) {
+	for i := range reqs {
+		q := &reqs[i]
+		what := fmt.Sprintf("witness request %d", q.Req)
+		text := func(s string, known unit, set func(string)) {
+			d := &doc{name: what, raw: []byte(s), set: func(b []byte) { set(string(b)) }}
+			p.docs = append(p.docs, d)
+			p.add(d, plain(d.raw), known)
+		}
+		for _, id := range slices.Sorted(maps.Keys(q.Results)) {
+			text(q.Results[id], unit{result: true}, func(s string) { q.Results[id] = s })
+		}
+		for j := range q.Said {
+			s := &q.Said[j]
+			text(s.Text, unit{ours: true}, func(v string) { s.Text = v })
+			text(s.Think, unit{ours: true}, func(v string) { s.Think = v })
+			if len(s.Input) > 0 {
+				// the witness's writer made it from the scenario: it is valid
+				_ = p.addDoc(&doc{name: what, raw: s.Input, set: func(b []byte) { s.Input = b }}, unit{ours: true})
+			}
+		}
+	}
+}
+
+// findSecrets looks at every distinct text, and numbers what it finds.
+func (p *pass) findSecrets() {
+	type seenKey struct{ text, key string }
+	seen := map[seenKey]bool{}
+	num := map[string]bool{}
+	for _, u := range p.units {
+		k := seenKey{u.text, ""}
+		if secretKey.MatchString(u.key) {
+			k.key = u.key
+		}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		for _, s := range secretsIn(u.text, u.key) {
+			if !num[s] {
+				num[s] = true
+				p.secrets = append(p.secrets, word{s, secretName(len(p.secrets))})
+			}
+		}
+	}
+	slices.SortStableFunc(p.secrets, func(a, b word) int { return len(b.text) - len(a.text) })
+}
+
+func (p *pass) findNames() {
+	for _, u := range p.units {
+		u.names = p.r.names(u.text, u.key, u.name, p.secrets)
+		u.clean = apply(u.text, u.names)
+		u.splice(u.names)
+	}
+}
+
+// findProse elides what is no word of the scenario's.
+func (p *pass) findProse() {
+	var c corpus
+	c.init()
+	for _, s := range p.r.ours {
+		c.add(apply(s, p.r.names(s, "", false, p.secrets)))
+	}
+	for _, u := range p.units {
+		if u.ours || u.output {
+			c.add(u.clean)
+		}
+	}
+	e := eliding{corpus: &c, stops: p.r.stops}
+	var results []string
+	for _, u := range p.units {
+		if u.result {
+			results = append(results, u.clean)
+			e.addPart(u.clean)
+		}
+	}
+	for _, u := range p.units {
+		if !u.mayElide() {
+			continue
+		}
+		for _, r := range results {
+			if u.clean != r && (strings.Contains(r, u.clean) || strings.Contains(u.clean, r)) {
+				e.addPart(u.clean)
+				break
+			}
+		}
+	}
+	e.sortParts()
+	for _, u := range p.units {
+		if !u.mayElide() {
+			continue
+		}
+		least := proseWords
+		if describing[u.key] {
+			least = describingWords
+		}
+		spans := e.find(u.clean, least)
+		for i := range spans {
+			p.elided += spans[i].end - spans[i].start
+			spans[i].start, spans[i].end = back(u.names, spans[i].start), back(u.names, spans[i].end)
+		}
+		u.splice(spans)
+	}
+}
+
+func (u *unit) mayElide() bool {
+	return !u.name && !u.ours && !u.output && !kept[u.key] && len(u.clean) > 10
+}
+
+// splice cuts spans of the unit's text out of the documents that hold it. Of a
+// span over several pieces, the first gets the placeholder.
+func (u *unit) splice(spans []span) {
+	for _, s := range spans {
+		repl := s.text
+		for i := range u.pieces {
+			c := &u.pieces[i]
+			start, end := max(s.start-c.off, 0), min(s.end-c.off, len(c.tok.text))
+			if start >= end {
+				continue
+			}
+			c.doc.edits = append(c.doc.edits, span{c.tok.offset(start), c.tok.offset(end), repl})
+			repl = ""
+		}
+	}
+}

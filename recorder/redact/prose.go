@@ -1,0 +1,226 @@
+package redact
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A run of so many words that are not ours is prose, and a vendor's.
+const (
+	proseWords      = 6
+	describingWords = 4 // under a member that is there to describe
+)
+
+// describing names members that hold descriptions.
+var describing = map[string]bool{
+	"description": true, "argumentHint": true, "argument_hint": true, "whenToUse": true, "when_to_use": true,
+	"shortDescription": true, "short_description": true, "longDescription": true, "instructions": true,
+	"defaultPrompt": true, "tooltip": true, "helpText": true,
+}
+
+// kept names members that are structure, however many words they have.
+var kept = map[string]bool{
+	"userAgent": true, "command": true, "cmd": true, "path": true, "cwd": true, "method": true, "type": true,
+	"model": true, "displayName": true, "display_name": true, "name": true, "id": true, "signature": true,
+}
+
+// phrases are constants of the protocols that clients match on.
+var phrases = []string{
+	"[Request interrupted by user for tool use]",
+	"The user doesn't want to proceed with this tool use.",
+	"Tool permission stream closed before response received",
+	"no rollout found for thread id",
+	"expected active turn id",
+	"ephemeral threads do not support includeTurns",
+	"stream disconnected before completion:",
+	"requires experimentalApi capability",
+}
+
+// anyPlaceholder matches what this package may write. Prose never runs through
+// a placeholder.
+var anyPlaceholder = regexp.MustCompile(`<[a-z][a-z0-9-]*(?::[a-z0-9]+)?>`)
+
+// placeholders matches the placeholders of these paths and those that are
+// always there. A vendor's prose has words in angle brackets, too.
+func placeholders(names []string) *regexp.Regexp {
+	return regexp.MustCompile(`<(?:home|work|tmp|host|user|uid|port|(?:secret|elided):\d+` +
+		strings.Join(append([]string{""}, names...), "|") + `)(?::slug|:url)?>`)
+}
+
+// eliding finds prose. Texts that the witness and the wire share are parts: they
+// are elided alike wherever they stand, so that what contained them still does.
+type eliding struct {
+	corpus *corpus
+	stops  *regexp.Regexp // placeholders
+	parts  []string       // the longest first
+	seen   map[string]bool
+}
+
+func (e *eliding) addPart(s string) {
+	if e.seen == nil {
+		e.seen = map[string]bool{}
+	}
+	if !e.seen[s] && len(e.runs(s, proseWords)) > 0 {
+		e.seen[s] = true
+		e.parts = append(e.parts, s)
+	}
+}
+
+func (e *eliding) sortParts() {
+	slices.SortStableFunc(e.parts, func(a, b string) int { return len(b) - len(a) })
+}
+
+// find returns what is to be elided in the text, with its placeholder.
+func (e *eliding) find(text string, least int) []span {
+	if len(e.runs(text, least)) == 0 {
+		return nil
+	}
+	if least == proseWords {
+		for _, part := range e.parts {
+			if len(part) >= len(text) {
+				continue
+			}
+			i := strings.Index(text, part)
+			if i < 0 {
+				continue
+			}
+			out := e.find(text[:i], least)
+			out = append(out, moved(e.find(part, least), i)...)
+			return append(out, moved(e.find(text[i+len(part):], least), i+len(part))...)
+		}
+	}
+	return e.runs(text, least)
+}
+
+func moved(spans []span, by int) []span {
+	for i := range spans {
+		spans[i].start += by
+		spans[i].end += by
+	}
+	return spans
+}
+
+// runs finds the runs of at least so many words that are not ours. A word is
+// what stands between white space and holds a letter: a path is one.
+func (e *eliding) runs(text string, least int) []span {
+	words := fields(text)
+	if len(words) < least {
+		return nil
+	}
+	toks := split(text)
+	covered := e.corpus.covered(text, toks)
+	mark := func(start, end int) {
+		for i, t := range toks {
+			if t.start < end && start < t.end {
+				covered[i] = true
+			}
+		}
+	}
+	for _, m := range e.stops.FindAllStringIndex(text, -1) {
+		mark(m[0], m[1])
+	}
+	for _, ph := range phrases {
+		each(text, ph, func(at int) { mark(at, at+len(ph)) })
+	}
+	var out []span
+	var n, from, to int
+	flush := func() {
+		if n >= least {
+			out = append(out, span{from, to, fmt.Sprintf("<elided:%d>", to-from)})
+		}
+		n = 0
+	}
+	ti := 0
+	for _, f := range words {
+		var letters, ours bool
+		last := -1
+		for ; ti < len(toks) && toks[ti].start < f.end; ti++ {
+			if !toks[ti].letter {
+				continue
+			}
+			letters, last = true, ti
+			ours = ours || covered[ti]
+		}
+		switch {
+		case ours:
+			flush()
+		case letters:
+			if n == 0 {
+				from = f.start + lead(text[f.start:toks[last].start])
+			}
+			n++
+			to = toks[last].end
+			for to < f.end && strings.IndexByte(".,;:!?)>", text[to]) >= 0 {
+				to++
+			}
+		}
+	}
+	flush()
+	return out
+}
+
+// lead is how much of a word's beginning is punctuation, or structure up to a
+// quote: JSON within a string stays JSON.
+func lead(s string) int {
+	if i := strings.LastIndexAny(s, "\"`"); i >= 0 {
+		return i + 1
+	}
+	n := 0
+	for n < len(s) && strings.IndexByte("([{'*#-", s[n]) >= 0 {
+		n++
+	}
+	return n
+}
+
+type wordPos struct {
+	start, end int
+	letter     bool
+}
+
+// fields splits at white space.
+func fields(text string) []wordPos {
+	var out []wordPos
+	start := -1
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			if start >= 0 {
+				out = append(out, wordPos{start: start, end: i})
+				start = -1
+			}
+		} else if start < 0 {
+			start = i
+		}
+	}
+	if start >= 0 {
+		out = append(out, wordPos{start: start, end: len(text)})
+	}
+	return out
+}
+
+// split splits at all that is neither letter nor digit.
+func split(text string) []wordPos {
+	var out []wordPos
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+			i += n
+			continue
+		}
+		t := wordPos{start: i}
+		for i < len(text) {
+			r, n = utf8.DecodeRuneInString(text[i:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+				break
+			}
+			t.letter = t.letter || unicode.IsLetter(r)
+			i += n
+		}
+		t.end = i
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package redact
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zricethezav/gitleaks/v8/detect"
+	"github.com/zricethezav/gitleaks/v8/logging"
+)
+
+// shortest is the length below which nothing is a secret: the detector's rules
+// want more, and most deltas are shorter.
+const shortest = 16
+
+// detector is made once: compiling its rules takes longer than a case.
+var detector = sync.OnceValues(func() (*detect.Detector, error) {
+	const disabled = 7 // zerolog.Disabled; the detector logs to stderr otherwise
+	logging.Logger = logging.Logger.Level(disabled)
+	d, err := detect.NewDetectorDefaultConfig()
+	if err != nil {
+		return nil, fmt.Errorf("redact: the secret detector's rules: %w", err)
+	}
+	d.IgnoreGitleaksAllow = true // a wire must not be able to say that it is clean
+	return d, nil
+})
+
+var (
+	// keys of the vendors whose runtimes we record, even cut short: the
+	// detector's rules want them whole.
+	vendorKeys = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16})`)
+	secretKey  = regexp.MustCompile(`(?i)(?:api_?-?key|secret|passw|credential|authorization|access_?token|refresh_?token|bearer)`)
+	sources    = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)*$`) // apiKeySource names a variable
+)
+
+// secretsIn returns the secrets of a text, in order of the rules. key is the
+// name of the member that holds it: rules that look for `key = value` see it.
+func secretsIn(text, key string) []string {
+	if len(text) < shortest {
+		return nil
+	}
+	d, err := detector()
+	if err != nil {
+		return nil // New has reported it
+	}
+	var out []string
+	add := func(s string) {
+		if len(s) >= 8 && !slices.Contains(out, s) && !anyPlaceholder.MatchString(s) && !strings.ContainsAny(s, "\n") {
+			out = append(out, s)
+		}
+	}
+	for _, f := range d.DetectString(text) {
+		add(f.Secret)
+	}
+	if secretKey.MatchString(key) && !strings.ContainsAny(text, " \n") && !sources.MatchString(text) {
+		for _, f := range d.DetectString(fmt.Sprintf("%s = %q", key, text)) {
+			add(f.Secret)
+		}
+	}
+	for _, s := range vendorKeys.FindAllString(text, -1) {
+		add(s)
+	}
+	return out
+}
+
+func secretName(i int) string { return fmt.Sprintf("<secret:%d>", i+1) }
