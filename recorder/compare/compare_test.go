@@ -1,0 +1,281 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// codexLines is a turn with two commands side by side and a sub-agent; of the
+// two numbers that each %… takes its value from, the run decides.
+const codexLines = `
+< {"id":1,"method":"initialize","params":{"clientInfo":{"name":"turnspec"}}}
+> {"id":1,"result":{"userAgent":"x/1"}}
+< {"id":2,"method":"thread/start","params":{"cwd":"<work>"}}
+> {"id":2,"result":{"thread":{"id":"$A","createdAt":$T,"path":"<home>/sessions/2026/11/2$R/rollout-2026-11-2$RT04-34-0$R-$A.jsonl"}}}
+> {"method":"thread/started","params":{"thread":{"id":"$A"}},"emittedAtMs":$T}
+< {"id":3,"method":"turn/start","params":{"threadId":"$A","input":[{"type":"text","text":"Go."}],"clientUserMessageId":"$U"}}
+> {"id":3,"result":{"turn":{"id":"$B"}}}
+> {"method":"turn/started","params":{"threadId":"$A","turn":{"id":"$B","startedAt":$T}},"emittedAtMs":$T}
+> {"method":"item/started","params":{"item":{"type":"userMessage","id":"$C","clientId":"$U"},"threadId":"$A","turnId":"$B"},"emittedAtMs":$T}
+> {"method":"item/started","params":{"item":{"type":"commandExecution","id":"call_t1","processId":"$P","status":"inProgress"},"threadId":"$A","turnId":"$B"},"emittedAtMs":$T}
+> {"method":"item/commandExecution/requestApproval","id":$R,"params":{"threadId":"$A","turnId":"$B","itemId":"call_t1","startedAtMs":$T}}
+< {"id":$R,"result":{"decision":"accept"}}
+> {"method":"serverRequest/resolved","params":{"threadId":"$A","requestId":$R},"emittedAtMs":$T}
+$D
+> {"method":"item/completed","params":{"item":{"type":"commandExecution","id":"call_t1","processId":"$P","status":"completed","aggregatedOutput":"one\ntwo\n","exitCode":0,"durationMs":$T},"threadId":"$A","turnId":"$B"},"emittedAtMs":$T}
+$I
+> {"method":"item/completed","params":{"item":{"type":"subAgentActivity","id":"call_t3","kind":"started","agentThreadId":"$S","agentPath":"/root/alpha"},"threadId":"$A","turnId":"$B"}}
+> {"method":"turn/started","params":{"threadId":"$S","turn":{"id":"$V"}},"emittedAtMs":$T}
+> {"method":"item/started","params":{"item":{"type":"agentMessage","id":"msg_$R","text":""},"threadId":"$A","turnId":"$B"}}
+> {"method":"item/agentMessage/delta","params":{"threadId":"$A","turnId":"$B","itemId":"msg_$R","delta":"All is "}}
+> {"method":"item/agentMessage/delta","params":{"threadId":"$A","turnId":"$B","itemId":"msg_$R","delta":"well."}}
+> {"method":"turn/completed","params":{"threadId":"$A","turn":{"id":"$B","status":"completed","durationMs":$T}},"emittedAtMs":$T}
+! log line $T
+> odd line of 1$Rms`
+
+const claudeLines = `
+< {"type":"control_request","request_id":"q$R","request":{"subtype":"initialize"}}
+> {"type":"control_response","response":{"subtype":"success","request_id":"q$R","response":{"pid":$T,"commands":[{"name":"x","description":"<elided:1$R>"}]}}}
+< {"type":"user","uuid":"$U","message":{"role":"user","content":"Go."}}
+> {"type":"command_lifecycle","command_uuid":"$U","state":"started","uuid":"$C","session_id":"$A"}
+> {"type":"system","subtype":"init","session_id":"$A","uuid":"$B","messaging_socket_path":"/x/$T"}
+> {"session_id":"$A","type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"All is well."}},"uuid":"$S","ttft_ms":$T}
+> {"type":"assistant","message":{"id":"msg_$R","content":[{"type":"text","text":"All is well."}]},"parent_tool_use_id":null,"uuid":"$V"}
+> {"type":"assistant","message":{"id":"msg_$R","content":[{"type":"tool_use","id":"toolu_t1","name":"Bash","input":{"command":"ls"}}]},"parent_tool_use_id":null}
+> {"type":"control_request","request_id":"$W","request":{"subtype":"can_use_tool","tool_use_id":"toolu_t1"}}
+< {"type":"control_response","response":{"subtype":"success","request_id":"$W","response":{"behavior":"allow"}}}
+> {"type":"system","subtype":"task_started","task_id":"b$P","tool_use_id":"toolu_t2"}
+> {"type":"system","subtype":"task_progress","task_id":"b$P","usage":{"total_tokens":$T}}
+$I
+> {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_t1","content":"in background with ID: b$P"}]},"timestamp":"2026-11-21T04:0$R:00Z"}
+> {"type":"system","subtype":"task_notification","task_id":"b$P","status":"completed"}
+> {"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":$T}
+> {"type":"result","duration_ms":$T,"total_cost_usd":0.$R,"result":"All is well."}
+> {"type":"result","duration_ms":$T,"total_cost_usd":0.5,"result":"All is well."}`
+
+// record gives a recording of the lines with the ids, times and chances of run r.
+func record(lines string, r int) *fixtures.Case {
+	id := func(n int) string { return fmt.Sprintf("%d%07d-aaaa-4000-8000-%012d", r, n, n*r) }
+	deltas, inter := []string{"two\n"}, []string{
+		`> {"method":"item/started","params":{"item":{"type":"commandExecution","id":"call_t2"},"threadId":"$A","turnId":"$B"}}`,
+		`> {"method":"thread/status/changed","params":{"threadId":"$A","status":{"type":"idle"}}}`,
+	}
+	if strings.Contains(lines, "control_request") {
+		inter = []string{
+			`> {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_t2","content":"x"}]},"uuid":"$X"}`,
+			`> {"type":"system","subtype":"status","status":null}`,
+		}
+	}
+	if r%2 == 0 {
+		deltas = []string{"ne\n", "tw", "o\n"}
+		slices.Reverse(inter)
+	}
+	for i, d := range deltas {
+		deltas[i] = fmt.Sprintf(`> {"method":"item/commandExecution/outputDelta","params":{"threadId":"$A","turnId":"$B","itemId":"call_t1","delta":%q}}`, d)
+	}
+	rep := []string{"$D", strings.Join(deltas, "\n"), "$I", strings.Join(inter, "\n")}
+	lines = strings.NewReplacer(rep...).Replace(lines)
+	rep = []string{"$T", strconv.Itoa(1000 + r), "$R", strconv.Itoa(r), "$P", fmt.Sprintf("x%05dz", r*7)}
+	for i, v := range "ABCSUVWX" {
+		rep = append(rep, "$"+string(v), id(i+1))
+	}
+	lines = strings.NewReplacer(rep...).Replace(lines)
+
+	c := &fixtures.Case{ID: fmt.Sprint("run", r), Runtime: "any", Version: "1"}
+	c.Wire = []fixtures.WireLine{{Process: 1, Dir: fixtures.Spawn, Argv: []string{"x", fmt.Sprintf("http://127.0.0.1:%d/", 4000+r)}}}
+	for l := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
+		dir := map[byte]fixtures.Dir{'<': fixtures.In, '>': fixtures.Out, '!': fixtures.Err}[l[0]]
+		c.Wire = append(c.Wire, fixtures.WireLine{Process: 1, Dir: dir, Bytes: []byte(l[2:])})
+	}
+	c.Wire = append(c.Wire, fixtures.WireLine{Process: 1, Dir: fixtures.EOF}, fixtures.WireLine{Process: 1, Dir: fixtures.Exit, Code: 0})
+	main := []fixtures.Request{
+		{New: []string{"m1"}, Said: []fixtures.Said{{Tool: "shell", ID: "t1", Input: jsontext.Value(`{"command":"ls"}`)}, {Tool: "shell", ID: "t2"}, {Tool: "subagent", ID: "t3"}}, Ended: fixtures.EndedComplete},
+		{New: []string{"result:t1"}, Results: map[string]string{"t1": fmt.Sprintf("Chunk ID: %06x\nWall time: 0.0%d seconds\nOutput:\none", r, r)}, Said: []fixtures.Said{{Text: "All is well."}}, Ended: fixtures.EndedComplete},
+	}
+	child := fixtures.Request{Agent: "alpha", New: []string{"task"}, Said: []fixtures.Said{{Text: "Done."}}, Ended: fixtures.EndedClosed}
+	c.Witness = []fixtures.Request{main[0], main[1], child}
+	if r%2 == 0 { // who asks first is chance
+		c.Witness = []fixtures.Request{main[0], child, main[1]}
+	}
+	for i := range c.Witness {
+		c.Witness[i].Req = i + 1
+	}
+	return c
+}
+
+func TestSameBehaviour(t *testing.T) {
+	for name, lines := range map[string]string{"codex": codexLines, "claude": claudeLines} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for r := 2; r < 6; r++ {
+				g.Expect(Diff(record(lines, 1), record(lines, r))).To(BeEmpty())
+			}
+		})
+	}
+}
+
+func TestStreams(t *testing.T) {
+	for name, x := range map[string]struct {
+		lines string
+		want  []string
+	}{
+		"codex": {codexLines, []string{
+			"process 1 answer to 1", "process 1 answer to 2", "process 1 answer to 3", "process 1 client", "process 1 life", "process 1 odd lines",
+			"process 1 thread /root/alpha turns", "process 1 thread 1 item agentMessage 1", "process 1 thread 1 item t1", "process 1 thread 1 item t2",
+			"process 1 thread 1 item t3", "process 1 thread 1 item userMessage 1", "process 1 thread 1 thread/started", "process 1 thread 1 thread/status/changed",
+			"process 1 thread 1 turns", "witness of alpha", "witness of main"}},
+		"claude": {claudeLines, []string{
+			"process 1 agent main messages", "process 1 agent main tool t1", "process 1 agent main tool t2", "process 1 answer to <client:1>", "process 1 client",
+			"process 1 life", "process 1 lifecycle of <client:2>", "process 1 system api_retry", "process 1 system status", "process 1 task of t2", "process 1 turns",
+			"witness of alpha", "witness of main"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range Normalize(record(x.lines, 1)) {
+				got = append(got, s.Key)
+			}
+			NewWithT(t).Expect(got).To(Equal(x.want))
+		})
+	}
+}
+
+// Each change of behaviour shows, and in the stream that it belongs to.
+func TestOtherBehaviour(t *testing.T) {
+	swap := func(from, to string) func(*fixtures.Case) {
+		return func(c *fixtures.Case) {
+			for i, w := range c.Wire {
+				if strings.Contains(string(w.Bytes), from) {
+					c.Wire[i].Bytes = []byte(strings.Replace(string(w.Bytes), from, to, 1))
+					return
+				}
+			}
+			panic("no line has " + from)
+		}
+	}
+	remove := func(what string) func(*fixtures.Case) {
+		return func(c *fixtures.Case) {
+			n := len(c.Wire)
+			c.Wire = slices.DeleteFunc(c.Wire, func(w fixtures.WireLine) bool { return strings.Contains(string(w.Bytes), what) })
+			if len(c.Wire) == n {
+				panic("no line has " + what)
+			}
+		}
+	}
+	for name, x := range map[string]struct {
+		lines  string
+		change func(*fixtures.Case)
+		want   []string // the streams that differ
+	}{
+		"an item's status":      {codexLines, swap(`"status":"completed","agg`, `"status":"failed","agg`), []string{"process 1 thread 1 item t1: "}},
+		"exit code of an item":  {codexLines, swap(`"exitCode":0`, `"exitCode":1`), []string{"process 1 thread 1 item t1: "}},
+		"a delta's text":        {codexLines, swap(`"All is "`, `"All was "`), []string{"process 1 thread 1 item agentMessage 1: "}},
+		"a delta is missing":    {codexLines, remove(`"delta":"well."`), []string{"process 1 thread 1 item agentMessage 1: "}},
+		"a stream is missing":   {codexLines, remove(`"call_t2"`), []string{"process 1 thread 1 item t2: got nothing, want line "}},
+		"output of nowhere":     {codexLines, swap(`"delta":"two\n"`, `"delta":"three\n"`), []string{"process 1 thread 1 item t1: "}},
+		"another turn ends":     {codexLines, swap(`"turn":{"id":"10000002-aaaa-4000-8000-000000000002","status"`, `"turn":{"id":"10000003-aaaa-4000-8000-000000000003","status"`), []string{"process 1 thread 1 turns: "}},
+		"another answer":        {codexLines, swap(`"decision":"accept"`, `"decision":"decline"`), []string{"process 1 thread 1 item t1: "}},
+		"another message":       {codexLines, swap(`"text":"Go."`, `"text":"Stop."`), []string{"process 1 client: "}},
+		"a new member":          {codexLines, swap(`"userAgent"`, `"new":null,"userAgent"`), []string{"process 1 answer to 1: "}},
+		"an odd line":           {codexLines, swap("odd line", "odder line"), []string{"process 1 odd lines: "}},
+		"the exit":              {codexLines, func(c *fixtures.Case) { c.Wire[len(c.Wire)-1].Code = 1 }, []string{"process 1 life: "}},
+		"an argument":           {codexLines, func(c *fixtures.Case) { c.Wire[0].Argv[0] = "y" }, []string{"process 1 life: "}},
+		"what was said":         {codexLines, func(c *fixtures.Case) { c.Witness[2].Said[0].Text = "Not done." }, []string{"witness of alpha: "}},
+		"how it ended":          {codexLines, func(c *fixtures.Case) { c.Witness[2].Ended = fixtures.EndedCut }, []string{"witness of alpha: "}},
+		"what was new":          {codexLines, func(c *fixtures.Case) { c.Witness[1].New = []string{"m2"} }, []string{"witness of main: "}},
+		"a result":              {codexLines, func(c *fixtures.Case) { c.Witness[1].Results["t1"] += "!" }, []string{"witness of main: "}},
+		"a tool's input":        {claudeLines, func(c *fixtures.Case) { c.Witness[0].Said[0].Input = jsontext.Value(`{}`) }, []string{"witness of main: "}},
+		"order within a stream": {claudeLines, func(c *fixtures.Case) { c.Wire[6], c.Wire[7] = c.Wire[7], c.Wire[6] }, []string{"process 1 agent main messages: "}},
+		"the last sum":          {claudeLines, swap(`"total_cost_usd":0.5`, `"total_cost_usd":0.6`), []string{"process 1 turns: "}},
+		"a task's end":          {claudeLines, swap(`"status":"completed"`, `"status":"failed"`), []string{"process 1 task of t2: "}},
+		"a permission":          {claudeLines, swap(`"behavior":"allow"`, `"behavior":"deny"`), []string{"process 1 agent main tool t1: "}},
+		"a name":                {claudeLines, swap(`"name":"x"`, `"name":"y"`), []string{"process 1 answer to <client:1>: "}},
+		"a retry more":          {claudeLines, remove("api_retry"), []string{"process 1 system api_retry: got nothing, want line "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			b := record(x.lines, 1)
+			x.change(b)
+			diff := Diff(record(x.lines, 1), b)
+			var heads []string
+			for l := range strings.SplitSeq(diff, "\n") {
+				if strings.HasPrefix(l, "process ") || strings.HasPrefix(l, "witness ") {
+					heads = append(heads, l)
+				}
+			}
+			g.Expect(heads).To(HaveLen(len(x.want)), diff)
+			for i, w := range x.want {
+				g.Expect(heads[i]).To(HavePrefix(w))
+				g.Expect(heads[i]).To(ContainSubstring("line "))
+			}
+			g.Expect(diff).To(MatchRegexp(`(?m)^[-+][^-+]`), diff)
+		})
+	}
+}
+
+func TestDiffIsSmall(t *testing.T) {
+	g := NewWithT(t)
+	b := record(codexLines, 1)
+	b.Witness[1].Said[0].Text = "All is lost."
+	g.Expect(Diff(record(codexLines, 1), b)).To(Equal(`witness of main: got line 2, want line 2
+--- run1
++++ run1
+@@ -15,5 +15,5 @@
+   .ended: "complete"
+   .new[0]: "result:t1"
+   .results.t1: "Chunk ID: <id>\nWall time: <t> seconds\nOutput:\none"
+-  .said[0].text: "All is well."
++  .said[0].text: "All is lost."
+   .stream: false
+`))
+}
+
+// A tool's result that is no UTF-8 is compared, too.
+func TestOddWitness(t *testing.T) {
+	g := NewWithT(t)
+	odd := func(input string) *fixtures.Case {
+		c := record(claudeLines, 1)
+		c.Witness[1].Results["t1"] = "\xff\xfe"
+		c.Witness[0].Said[0].Input = jsontext.Value(input)
+		return c
+	}
+	g.Expect(Diff(odd(`{`), odd(`{`))).To(BeEmpty())
+	g.Expect(Diff(odd(`{`), odd(`[`))).To(HavePrefix("witness of main: "))
+	a, b := odd(`{}`), odd(`{}`)
+	b.Witness[1].Results["t1"] += "!"
+	g.Expect(Diff(a, b)).To(HavePrefix("witness of main: "))
+}
+
+func TestEveryNoiseHasAReason(t *testing.T) {
+	g := NewWithT(t)
+	for _, m := range []map[string]string{noiseMembers, noiseLines} {
+		for name, why := range m {
+			g.Expect(why).NotTo(BeEmpty(), name)
+		}
+	}
+}
+
+// A usage that is said twice and one that is said once are the same; another
+// usage is not.
+func TestAUsageThatIsSaidAgain(t *testing.T) {
+	g := NewWithT(t)
+	usage := func(tokens ...int) *fixtures.Case {
+		c := &fixtures.Case{}
+		for i, n := range tokens {
+			c.Wire = append(c.Wire, fixtures.WireLine{Process: 1, Dir: fixtures.Out, Bytes: fmt.Appendf(nil,
+				`{"method":"thread/tokenUsage/updated","params":{"threadId":"T","tokenUsage":{"total":%d}},"emittedAtMs":%d}`, n, 1000+i)})
+		}
+		return c
+	}
+	g.Expect(Diff(usage(1), usage(1, 1))).To(BeEmpty())
+	g.Expect(Diff(usage(1, 2), usage(1, 1, 2, 2))).To(BeEmpty())
+	g.Expect(Diff(usage(1, 2), usage(1))).NotTo(BeEmpty())
+	g.Expect(Diff(usage(1, 2, 1), usage(1, 2))).NotTo(BeEmpty())
+}

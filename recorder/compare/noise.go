@@ -1,0 +1,98 @@
+package compare
+
+import (
+	"regexp"
+	"strings"
+)
+
+// noiseMembers are members that are dropped wherever they stand, and why.
+var noiseMembers = map[string]string{
+	"startedAt":             clock,
+	"completedAt":           clock,
+	"createdAt":             clock,
+	"updatedAt":             clock,
+	"recencyAt":             clock,
+	"sectionEnteredAt":      clock,
+	"timestamp":             clock,
+	"end_time":              clock,
+	"start_time":            clock,
+	"elapsed":               clock,
+	"elapsedSeconds":        clock,
+	"elapsed_time_seconds":  clock,
+	"duration":              clock,
+	"resets_at":             clock,
+	"resetsAt":              clock,
+	"mtime":                 clock,
+	"pid":                   "a process id",
+	"messaging_socket_path": "named after a process id",
+	"installationId":        "minted for each home",
+	"signature":             "of thinking: bytes that the model server mints",
+	"wire-sha256":           "of the recording itself",
+}
+
+const clock = "the clock decides"
+
+// timingMembers end in a unit of time and yet are the client's or model's own.
+var timingMembers = map[string]bool{"yield_time_ms": true, "timeout_ms": true, "timeoutMs": true, "autoResolutionMs": true}
+
+// noiseSuffix covers emittedAtMs, startedAtMs, completedAtMs, durationMs,
+// totalDurationMs, duration_ms, duration_api_ms, ttft_ms, ttft_stream_ms,
+// time_to_request_ms, thinking_duration_ms, retry_delay_ms (it has jitter) ….
+func noiseSuffix(name string) bool {
+	return (strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "Ms")) && !timingMembers[name]
+}
+
+// noiseLines are lines that are not compared, and why. Claude's are named by
+// type/subtype, Codex's by method.
+var noiseLines = map[string]string{
+	"system/task_progress":              "sent by the clock while a task runs",
+	"item/commandExecution/outputDelta": "lossy at its start and cut by chance: judged by aggregatedOutput",
+}
+
+// noiseWhenUnchanged are Codex's methods of which a line is not compared when it
+// says again what the last one said, and why.
+var noiseWhenUnchanged = map[string]string{
+	"thread/tokenUsage/updated":  "at a stop it is said again, unless the stop is quicker",
+	"account/rateLimits/updated": "follows thread/tokenUsage/updated",
+}
+
+var emittedAt = regexp.MustCompile(`,?"emittedAtMs":\d+`)
+
+// idMembers hold ids that a runtime mints.
+var idMembers = map[string]bool{
+	"uuid": true, "session_id": true, "sessionId": true, "threadId": true, "thread_id": true, "turnId": true, "turn_id": true,
+	"rootTurnId": true, "root_turn_id": true, "itemId": true, "item_id": true, "request_id": true, "requestId": true,
+	"task_id": true, "taskId": true, "run_id": true, "runId": true, "agent_id": true, "agentId": true, "callId": true,
+	"call_id": true, "tool_use_id": true, "toolUseId": true, "parent_tool_use_id": true, "processId": true, "process_id": true,
+	"api_message_id": true, "conversationId": true, "prompt_id": true, "expectedTurnId": true, "clientId": true,
+	"clientUserMessageId": true, "backgroundTaskId": true, "shell_id": true, "forkedFromId": true, "parentThreadId": true,
+	"attachedToThreadId": true, "agentThreadId": true, "senderThreadId": true, "receiverThreadIds": true,
+	"user_message_uuid": true, "user_message_uuids": true, "command_uuid": true, "message_uuid": true, "leafUuid": true,
+	"new_conversation_id": true, "hook_id": true, "turnsBackwardsCursor": true, "itemsBackwardsCursor": true,
+	"nextCursor": true, "backwardsCursor": true, "agentNickname": true, "agent_nickname": true,
+}
+
+// mintedID is the shape of ids that stand under "id", which also names models.
+var mintedID = regexp.MustCompile(`^(?:msg|item|call|toolu|srvtoolu|req|resp|rs|fc|ctc|ws|exec|chatcmpl|run|plan|subagent)[_-]`)
+
+const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
+
+// noiseTexts are parts of texts that chance decides.
+var noiseTexts = []struct {
+	find *regexp.Regexp
+	repl string
+}{
+	{regexp.MustCompile(`<elided:\d+>`), "<elided>"},                                                               // prose with a number in it has no fixed length
+	{regexp.MustCompile(`Wall time: [\d.]+ seconds`), "Wall time: <t> seconds"},                                    // Codex, to the model
+	{regexp.MustCompile(`Chunk ID: [0-9a-f]+`), "Chunk ID: <id>"},                                                  // Codex, to the model
+	{regexp.MustCompile(`session ID \d+`), "session ID <id>"},                                                      // Codex, to the model: a running command's handle
+	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), "$1<t>"},                                                      // JSON or a trailer within a text
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`), "<time>"},                           // file names, logs
+	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex files its threads by day
+	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ms|µs)\b`), "<t>"},                                                      // durations
+	{regexp.MustCompile(`\b(took|after|in) \d+(?:\.\d+)?(?: seconds|s)\b`), "$1 <t>"},                              // durations
+	{regexp.MustCompile(`((?:127\.0\.0\.1|localhost|\[::1\]):)(?:\d{2,5}\b|<port>)`), "$1<port>"},                  // a port of ours
+	{regexp.MustCompile(`\([A-Z][\w ]* [\d.]+; (?:x86_64|aarch64|arm64)\)`), "(<system>)"},                         // Codex's user agent names the machine's system
+	{regexp.MustCompile(`cc-socks/\d+\.sock`), "cc-socks/<pid>.sock"},                                              // Claude, named by process
+	{regexp.MustCompile(`(retry(?:ing)?,? (?:in|after)|try again in) \d+(?:\.\d+)? ?(?:s|sec|seconds)`), "$1 <t>"}, // jitter
+}
