@@ -1,0 +1,157 @@
+package runtimes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Install installs the default versions of the named runtimes, or of all, into
+// dir ("": Dir) and says to out what it does: first of all the size. What is
+// installed already is left alone; what fails half-way leaves nothing.
+func Install(ctx context.Context, dir string, out io.Writer, names ...string) error {
+	if len(names) == 0 {
+		names = Names()
+	}
+	if dir == "" {
+		var err error
+		if dir, err = Dir(); err != nil {
+			return err
+		}
+	}
+	type want struct {
+		name, version string
+		pkg           Package
+	}
+	var todo []want
+	var size int64
+	for _, name := range names {
+		for _, version := range Versions(name) {
+			p, _, err := pinned(name, version)
+			if err != nil {
+				return err
+			}
+			if rt, err := Find(dir, name, version); err == nil {
+				fmt.Fprintf(out, "%s %s is there: %s\n", name, version, rt.Binary)
+				continue
+			}
+			todo = append(todo, want{name, version, p})
+			size += p.Unpacked
+		}
+		if !slices.Contains(Names(), name) {
+			_, _, err := pinned(name, "")
+			return err
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "%d MB will be installed into %s\n", (size+999_999)/1_000_000, dir)
+	for _, w := range todo {
+		fmt.Fprintf(out, "%s %s: %s@%s, %d MB …\n", w.name, w.version, w.pkg.Package, w.pkg.Version, w.pkg.Unpacked/1_000_000)
+		if err := install(ctx, filepath.Join(dir, w.name, w.version), w.pkg); err != nil {
+			return fmt.Errorf("install %s %s: %w", w.name, w.version, err)
+		}
+	}
+	return nil
+}
+
+// manifest is what of package.json and package-lock.json matters here.
+type manifest struct {
+	Name         string            `json:"name"`
+	Private      bool              `json:"private"`
+	Dependencies map[string]string `json:"dependencies"`
+}
+
+type lockedPackage struct {
+	Name         string            `json:"name,omitempty"`
+	Version      string            `json:"version,omitempty"`
+	Resolved     string            `json:"resolved,omitempty"`
+	Integrity    string            `json:"integrity,omitempty"`
+	Dependencies map[string]string `json:"dependencies,omitempty"`
+}
+
+type packageLock struct {
+	Name            string                   `json:"name"`
+	LockfileVersion int                      `json:"lockfileVersion"`
+	Requires        bool                     `json:"requires"`
+	Packages        map[string]lockedPackage `json:"packages"`
+}
+
+// manifests writes what npm needs to install just this package, with the
+// integrity that it must have: npm itself refuses another content.
+func manifests(dir string, p Package) error {
+	spec := p.Version
+	if p.Name != p.Package {
+		spec = "npm:" + p.Package + "@" + p.Version
+	}
+	deps := map[string]string{p.Name: spec}
+	base := p.Package[strings.LastIndex(p.Package, "/")+1:]
+	for file, v := range map[string]any{
+		"package.json": manifest{"runtime", true, deps},
+		"package-lock.json": packageLock{"runtime", 3, true, map[string]lockedPackage{
+			"": {Name: "runtime", Dependencies: deps},
+			"node_modules/" + p.Name: {
+				Name: p.Package, Version: p.Version, Integrity: p.Integrity,
+				Resolved: fmt.Sprintf("https://registry.npmjs.org/%s/-/%s-%s.tgz", p.Package, base, p.Version),
+			},
+		}},
+	} {
+		b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), append(b, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install fetches one package into a folder beside target and then renames it.
+func install(ctx context.Context, target string, p Package) error {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return errors.New("npm is not on PATH: the runtimes come from the npm registry")
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(target), ".installing-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	if err := manifests(tmp, p); err != nil {
+		return err
+	}
+	// Its scripts are not run: the package holds the native binary as it is.
+	cmd := exec.CommandContext(ctx, npm, "ci", "--prefix", tmp, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+	cmd.Dir = tmp
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	rt := at(p, tmp)
+	if info, err := os.Stat(rt.Binary); err != nil || info.Mode()&0o111 == 0 {
+		return fmt.Errorf("the package holds no program %s", p.Binary)
+	}
+	if err := os.RemoveAll(target); err != nil { // a folder without the binary
+		return err
+	}
+	return os.Rename(tmp, target)
+}

@@ -1,0 +1,116 @@
+package runtimes_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+func locate(t *testing.T, dir, name string) runtimes.Runtime {
+	t.Helper()
+	rt, err := runtimes.Locate(dir, name, "")
+	if err != nil {
+		t.Skip(err)
+	}
+	return rt
+}
+
+func put(t *testing.T, rt runtimes.Runtime) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(rt.Binary), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(rt.Binary, []byte("x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindSaysWhatToDo(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	want := locate(t, dir, "codex")
+	_, err := runtimes.Find(dir, "codex", "")
+	g.Expect(err).To(MatchError(runtimes.ErrNotInstalled))
+	g.Expect(err).To(MatchError(ContainSubstring("run `make runtimes`")))
+	put(t, want)
+	rt, err := runtimes.Find(dir, "codex", "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rt).To(Equal(want))
+	g.Expect(rt.Path).NotTo(BeEmpty(), "the programs that it starts")
+	t.Setenv(runtimes.Env, dir)
+	rt, err = runtimes.Find("", "codex", rt.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rt).To(Equal(want))
+}
+
+func TestWhatIsNotPinnedIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	_, err := runtimes.Find(t.TempDir(), "codex", "0.0.1")
+	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only 0.169.0")))
+	_, err = runtimes.Find(t.TempDir(), "other", "")
+	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only claude, codex`)))
+}
+
+// npm puts a program of our own in the place of npm.
+func npm(t *testing.T, script string) {
+	t.Helper()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestInstallSaysTheSizeFirstAndPinsTheIntegrity(t *testing.T) {
+	g := NewWithT(t)
+	dir, kept := t.TempDir(), t.TempDir()
+	rt := locate(t, dir, "codex")
+	inside, err := filepath.Rel(rt.Root, rt.Binary)
+	g.Expect(err).NotTo(HaveOccurred())
+	npm(t, `cp package.json package-lock.json `+kept+`; echo "$@" > `+kept+`/args; mkdir -p "$(dirname `+inside+`)"; printf x > `+inside+`; chmod +x `+inside)
+	var out bytes.Buffer
+	g.Expect(runtimes.Install(t.Context(), dir, &out, "codex")).To(Succeed())
+	g.Expect(out.String()).To(HavePrefix("423 MB will be installed into " + dir))
+	_, err = runtimes.Find(dir, "codex", "")
+	g.Expect(err).NotTo(HaveOccurred())
+
+	lock, err := os.ReadFile(filepath.Join(kept, "package-lock.json"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, sum, _ := strings.Cut(string(lock), `"integrity": "sha512-`)
+	sum, _, _ = strings.Cut(sum, `"`)
+	raw, err := base64.StdEncoding.DecodeString(sum)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(raw).To(HaveLen(64))
+	args, err := os.ReadFile(filepath.Join(kept, "args"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(args)).To(And(HavePrefix("ci "), ContainSubstring("--ignore-scripts")), "only ci holds to the lock")
+
+	out.Reset()
+	g.Expect(runtimes.Install(t.Context(), dir, &out, "codex")).To(Succeed())
+	g.Expect(out.String()).To(HavePrefix("codex 0.169.0 is there"), "a second time nothing is done")
+}
+
+func TestAFailedInstallLeavesNothing(t *testing.T) {
+	g := NewWithT(t)
+	for script, want := range map[string]string{
+		"echo EINTEGRITY >&2; exit 1": "EINTEGRITY",
+		"true":                        "the package holds no program",
+	} {
+		dir := t.TempDir()
+		locate(t, dir, "claude")
+		npm(t, script)
+		err := runtimes.Install(t.Context(), dir, &bytes.Buffer{}, "claude")
+		g.Expect(err).To(MatchError(ContainSubstring(want)))
+		left, err := os.ReadDir(filepath.Join(dir, "claude"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(left).To(BeEmpty())
+	}
+	g.Expect(runtimes.Install(t.Context(), t.TempDir(), &bytes.Buffer{}, "other")).To(MatchError(ContainSubstring(`no runtime "other"`)))
+}
