@@ -1,0 +1,350 @@
+// Package drive answers one question: how is a real runtime made to perform a
+// scenario?
+//
+// It holds a small client of its own for each runtime. It shares no wire type
+// and no wire code with the adapters: the code under test must not author the
+// wire. Every optional output of a runtime is switched on, since a play can
+// leave out what a client did not ask for but cannot add it.
+//
+// Acts happen only at points that the scenario names. Nothing here sleeps: a
+// wait ends when the model stands where it should and the wire shows all that
+// the model said until then.
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Model is what the driver needs of the scripted model.
+type Model interface {
+	URL() string
+	// Holding says what a reply has said until it came to the hold.
+	Holding(hold string) (text, think string, ok bool)
+	Release(hold string)
+	// Changed yields when the answer of Holding may be another one.
+	Changed() <-chan struct{}
+}
+
+// Options says what to perform, with what, and where the wire goes.
+type Options struct {
+	Scenario *fixtures.Scenario
+	Runtime  string // codex, claude
+	Version  string
+	Binary   string   // the native binary
+	Env      []string // the whole environment but for what the runtime's client sets
+	Work     string   // the working directory, filled with the scenario's files
+	Model    Model
+	Launcher proc.Launcher             // nil: real processes
+	Tee      func(l fixtures.WireLine) // called in order, by one goroutine
+	Deadline time.Duration             // of the whole run; 0: DefaultDeadline
+}
+
+// DefaultDeadline bounds a run.
+const DefaultDeadline = 60 * time.Second
+
+// closeLimit bounds the end of a process after its stdin was closed.
+const closeLimit = 15 * time.Second
+
+// client is what one runtime's client can do. Its methods run on the driver's
+// goroutine.
+type client interface {
+	open(how string) error
+	send(id, text string) error
+	steer(id, text string) error
+	answer(what string) error
+	stop() error
+	set(what, value string) error
+	line(b []byte) // a line of the runtime's stdout
+	asking() bool
+	sawTool(id string) bool
+	sawOutput(id string) bool // while the tool runs
+	sawResult(id string) bool
+	// settled is false while the wire must still show the rest of what the
+	// model said; holding says that the model stands at a hold, and so that
+	// there is no rest.
+	settled(holding bool) bool
+	ended(message string) bool
+	taskEnded(tool string) bool
+	idle() bool
+	// request sends what lifecycle asks for and waits for the answer, good
+	// or bad; fence does the same with a request that changes nothing.
+	request(a ask) error
+	fence() error
+	lifecycle() []ask
+	// said is all the text, and all the reasoning, that each agent's wire
+	// has shown so far.
+	said() []*said
+}
+
+// said is the text of one agent as the wire has shown it.
+type said struct{ text, think strings.Builder }
+
+// driver performs one scenario. All its fields belong to one goroutine.
+type driver struct {
+	o      Options
+	ctx    context.Context
+	c      client
+	start  time.Time
+	proc   proc.Process
+	n      int // which process
+	events chan event
+	alive  bool
+	closed bool // stdin was closed, or the process was killed, by an act
+	last   []string
+	err    error // of a client's handling of a line
+}
+
+// Run performs the scenario and returns when the runtime has ended.
+func Run(ctx context.Context, o Options) error {
+	return with(ctx, o, func(d *driver) error {
+		if err := d.perform(); err != nil || !d.alive {
+			return err
+		}
+		return d.close()
+	})
+}
+
+// with prepares a driver and ends what it left running.
+func with(ctx context.Context, o Options, do func(*driver) error) error {
+	if o.Deadline == 0 {
+		o.Deadline = DefaultDeadline
+	}
+	if o.Launcher == nil {
+		o.Launcher = proc.Exec{}
+	}
+	if why := o.Scenario.Excluded(o.Runtime, o.Version); why != "" {
+		return fmt.Errorf("%s is not for %s %s: %s", o.Scenario.ID, o.Runtime, o.Version, why)
+	}
+	cfg, err := configFor(o.Runtime, o.Version, o.Scenario.Needs)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Scenario.File, err)
+	}
+	if err := layOut(o.Work, o.Scenario.Workspace); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("the run took longer than %v", o.Deadline))
+	defer cancel()
+	d := newDriver(ctx, o)
+	switch o.Runtime {
+	case "codex":
+		d.c = newCodex(d, cfg)
+	case "claude":
+		d.c = newClaude(d, cfg)
+	}
+	defer d.kill()
+	return do(d)
+}
+
+func newDriver(ctx context.Context, o Options) *driver {
+	return &driver{o: o, ctx: ctx, start: time.Now(), events: make(chan event, 64)}
+}
+
+// layOut writes the scenario's files into the working directory.
+func layOut(dir string, files map[string][]byte) error {
+	for name, data := range files {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeInto writes a file, or into a pipe that a tool made: then it waits for
+// the pipe's reader.
+func (d *driver) writeInto(path string, data []byte) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return writeFile(path, data)
+	}
+	var pipe *os.File
+	if err := d.until("a reader of "+path, func() bool {
+		pipe, err = os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil
+	}); err != nil {
+		return err
+	}
+	_, err = pipe.Write(data)
+	return errors.Join(err, pipe.Close())
+}
+
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// perform does the acts and waits until nothing runs.
+func (d *driver) perform() error {
+	acts := d.o.Scenario.Client
+	if len(acts) == 0 || acts[0].Verb != fixtures.VerbOpen {
+		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)
+	}
+	for _, a := range acts {
+		if err := d.act(a); err != nil {
+			if a.Line == 0 {
+				return fmt.Errorf("%s: the first open, which is implied: %w", d.o.Scenario.File, err)
+			}
+			return fmt.Errorf("%s:%d: %s: %w", d.o.Scenario.File, a.Line, actString(a), err)
+		}
+	}
+	if !d.alive {
+		return nil
+	}
+	if err := d.until("nothing to run any more, after the last act", d.c.idle); err != nil {
+		return fmt.Errorf("%s: %w", d.o.Scenario.File, err)
+	}
+	return nil
+}
+
+func (d *driver) act(a fixtures.Act) error {
+	if !d.alive && a.Verb != fixtures.VerbOpen && a.Verb != fixtures.VerbWrite {
+		return errors.New("no process runs: it was closed or has ended")
+	}
+	switch a.Verb {
+	case fixtures.VerbOpen:
+		if d.alive {
+			return errors.New("a process runs already")
+		}
+		return d.c.open(a.What)
+	case fixtures.VerbSend:
+		return d.c.send(a.ID, a.Text)
+	case fixtures.VerbSteer:
+		return d.c.steer(a.ID, a.Text)
+	case fixtures.VerbAnswer:
+		return d.c.answer(a.What)
+	case fixtures.VerbStop:
+		return d.c.stop()
+	case fixtures.VerbRelease:
+		d.o.Model.Release(a.ID)
+		return nil
+	case fixtures.VerbWrite:
+		return d.writeInto(d.workFile(a.ID), []byte(a.Text))
+	case fixtures.VerbSet:
+		return d.c.set(a.What, a.Text)
+	case fixtures.VerbClose:
+		return d.close()
+	case fixtures.VerbKill:
+		return d.signal(proc.Signal(a.What))
+	case fixtures.VerbWait:
+		return d.wait(a)
+	}
+	return fmt.Errorf("unknown verb %q", a.Verb)
+}
+
+func (d *driver) workFile(name string) string {
+	return filepath.Join(d.o.Work, filepath.FromSlash(name))
+}
+
+func (d *driver) wait(a fixtures.Act) error {
+	what := actString(a)
+	switch a.What {
+	case "hold":
+		return d.until(what, func() bool {
+			text, think, ok := d.o.Model.Holding(a.ID)
+			return ok && slices.ContainsFunc(d.c.said(), func(s *said) bool {
+				return strings.HasSuffix(s.text.String(), text) && strings.HasSuffix(s.think.String(), think)
+			})
+		})
+	case "ask":
+		return d.until(what, d.settled(d.c.asking))
+	case "tool":
+		return d.until(what, d.settled(func() bool { return d.c.sawTool(a.ID) }))
+	case "output":
+		return d.until(what, d.settled(func() bool { return d.c.sawOutput(a.ID) }))
+	case "result":
+		return d.until(what, d.settled(func() bool { return d.c.sawResult(a.ID) }))
+	case "file":
+		return d.until(what, d.settled(func() bool { _, err := os.Stat(d.workFile(a.ID)); return err == nil }))
+	case "end":
+		return d.until(what, func() bool { return d.c.ended(a.ID) })
+	case "task":
+		return d.until(what, func() bool { return d.c.taskEnded(a.ID) })
+	case "idle":
+		return d.until(what, d.c.idle)
+	}
+	return fmt.Errorf("unknown wait %q", a.What)
+}
+
+// settled adds to a condition that the wire shows all the model said until now:
+// some runtimes run a tool, or ask, while the message that calls it still ends,
+// and an act in between would land here today and there tomorrow.
+func (d *driver) settled(cond func() bool) func() bool {
+	return func() bool { return cond() && d.c.settled(d.holding()) }
+}
+
+// holding reports whether the model stands at any hold.
+func (d *driver) holding() bool {
+	for _, replies := range d.o.Scenario.Model {
+		for _, r := range replies {
+			for _, p := range r.Parts {
+				if p.Hold == "" {
+					continue
+				}
+				if _, _, ok := d.o.Model.Holding(p.Hold); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// look is how often a wait looks at what no event announces: a file that a
+// tool makes.
+const look = 5 * time.Millisecond
+
+// until takes events until cond holds. what says what is waited for.
+func (d *driver) until(what string, cond func() bool) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		changed := d.o.Model.Changed()
+		switch {
+		case d.err != nil:
+			return d.stuck(what, d.err)
+		case cond():
+			return nil
+		case !d.alive && !d.closed:
+			return d.stuck(what, errors.New("the runtime has ended by itself"))
+		case !d.alive:
+			return d.stuck(what, errors.New("the runtime has ended"))
+		}
+		select {
+		case e := <-d.events:
+			d.take(e)
+		case <-changed:
+		case <-tick.C:
+		case <-d.ctx.Done():
+			return d.stuck(what, context.Cause(d.ctx))
+		}
+	}
+}
+
+// stuck tells what was waited for and what the wire said last.
+func (d *driver) stuck(what string, why error) error {
+	return fmt.Errorf("waiting for %s: %w; the last lines of the wire:\n\t%s", strings.TrimPrefix(what, "wait "), why, strings.Join(d.last, "\n\t"))
+}
+
+func actString(a fixtures.Act) string {
+	s := string(a.Verb)
+	var sSb342 strings.Builder
+	for _, w := range []string{a.What, a.ID} {
+		if w != "" {
+			sSb342.WriteString(" " + w)
+		}
+	}
+	s += sSb342.String()
+	return s
+}
