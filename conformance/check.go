@@ -1,0 +1,166 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Severity is how grave a failed check is.
+type Severity string
+
+// MUST fails the suite, SHOULD warns.
+const (
+	Must   Severity = "MUST"
+	Should Severity = "SHOULD"
+)
+
+// Verdict is the outcome of a check on a case.
+type Verdict string
+
+// The verdicts. Sent is a pass in play of what only the live tier can prove:
+// the subject wrote the right thing to the runtime.
+const (
+	Pass           Verdict = "pass"
+	Sent           Verdict = "sent"
+	Fail           Verdict = "fail"
+	NotApplicable  Verdict = "not applicable"
+	NotExpressible Verdict = "not expressible"
+	NotTestable    Verdict = "not testable"
+	Unrecorded     Verdict = "unrecorded"
+	HarnessError   Verdict = "harness error"
+)
+
+// Bad reports whether the verdict fails the suite.
+func (v Verdict) Bad() bool { return v == Fail || v == NotTestable || v == HarnessError }
+
+// Check is one named rule.
+type Check struct {
+	ID       string
+	Sentence string
+	Severity Severity
+	Source   string
+	Tiers    []Tier
+	// Harm lists the faults that the check wants tried beside the plain run, by
+	// operator name; nil: it judges the plain run.
+	Harm []string
+	// Instead gives acts that the check wants performed in place of the
+	// scenario's, to see what comes of an end that was not recorded; nil acts: not
+	// in this scenario.
+	Instead func(s *fixtures.Scenario) []fixtures.Act
+	// Wrote says that the check judges what the subject wrote to the runtime, so
+	// that an act which the case does not hold is its business, not a reason to
+	// give no verdict.
+	Wrote bool
+	// Judge looks at a trial. It reports what it looked at and what is wrong.
+	Judge func(t *Trial, f *Finding)
+}
+
+// Trial is what a check judges: the plain run and, if it asked for them, the
+// runs with harm.
+type Trial struct {
+	*Run
+	Harmed []*Run
+	Other  *Run // with the acts that the check wanted instead, or nil
+}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Text string
+	Diff string // want and got, if there is more to show
+	Seq  int64  // the event at which it shows, 0: none
+	Line int    // the line of the case's wire, 0: none
+	Harm *fault.Harm
+}
+
+// Finding collects what a check saw.
+type Finding struct {
+	Looked   int  // how many things were looked at
+	Sent     bool // only what was written to the runtime was judged
+	Problems []Problem
+}
+
+// Look counts things that were looked at.
+func (f *Finding) Look(n int) { f.Looked += n }
+
+// Failf notes a problem.
+func (f *Finding) Failf(format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...)})
+}
+
+// At notes a problem at an event.
+func (f *Finding) At(e Seen, format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Seq: e.Seq, Line: e.Line})
+}
+
+// Diff notes a problem with what was wanted and what came.
+func (f *Finding) Diff(text, want, got string) {
+	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got)})
+}
+
+// Result is the verdict of a check on a case.
+type Result struct {
+	Check    *Check
+	Case     string
+	Subject  string
+	Tier     Tier
+	Verdict  Verdict
+	Looked   int
+	Reason   string // for verdicts that are neither pass nor fail
+	Problems []Problem
+	Trial    *Trial
+}
+
+// cannot says what of the scenario the subject declared that it has no way to
+// do. Only what a runtime may lack counts: who cannot send is no adapter.
+func (r *Run) cannot() string {
+	for _, a := range r.Acts {
+		question := a.Act.Verb == fixtures.VerbAnswer && strings.HasPrefix(a.Act.What, "{")
+		if (a.Act.Verb == fixtures.VerbSteer || question) && errors.Is(a.Err, adapters.ErrUnsupported) {
+			return string(a.Act.Verb) + ": " + a.Err.Error()
+		}
+	}
+	return ""
+}
+
+// Judged reports whether the verdict says something of the subject.
+func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }
+
+// Apply judges a trial by a check.
+func (c *Check) Apply(t *Trial, tier Tier) Result {
+	res := Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
+	if t.Case != nil {
+		res.Case = t.Case.ID
+	} else {
+		res.Case = t.Runtime + "/" + t.Scenario.ID
+	}
+	if t.Harness != "" {
+		res.Verdict, res.Reason = HarnessError, t.Harness
+		return res
+	}
+	var f Finding
+	c.Judge(t, &f)
+	res.Looked, res.Problems = f.Looked, f.Problems
+	cannot := t.cannot()
+	switch {
+	case f.Looked == 0 && len(f.Problems) == 0:
+		res.Verdict = NotApplicable
+	case cannot != "":
+		res.Verdict, res.Reason = NotExpressible, cannot
+	case len(t.Unrecorded) > 0 && !c.Wrote:
+		// The stand-in had nothing to say to that: what came after it is neither
+		// right nor wrong.
+		res.Verdict, res.Reason = Unrecorded, t.Unrecorded[0]
+	case len(f.Problems) > 0:
+		res.Verdict = Fail
+	case f.Sent:
+		res.Verdict = Sent
+	default:
+		res.Verdict = Pass
+	}
+	return res
+}

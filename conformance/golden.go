@@ -1,0 +1,100 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/replay"
+)
+
+// The golden tier: what the reference adapters made of a case when a person
+// last looked.
+var (
+	goldenEvents = &Check{
+		ID: "golden.events", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
+		Sentence: "The events of the reference adapter are the stored ones, times included.",
+	}
+	goldenChat = &Check{
+		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
+		Sentence: "The chat of the reference adapter is the stored one.",
+	}
+)
+
+// GoldenChecks are the checks of the golden tier.
+func GoldenChecks() []*Check { return []*Check{goldenEvents, goldenChat} }
+
+// Golden is the content of a run's golden file: events, one a line, and the
+// chat as it reads.
+func Golden(r *Run) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("-- events --\n")
+	for _, e := range r.Events {
+		line, err := e.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	b.WriteString("-- chat --\n")
+	chat, err := r.Chat()
+	if err != nil {
+		return nil, err
+	}
+	if err := chat.Render(&b, replay.RenderOptions{Thinking: true, Output: true}); err != nil {
+		return nil, err
+	}
+	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	return []byte(r.Recorded(b.String())), nil
+}
+
+func splitGolden(b []byte) (events, chat string) {
+	events, chat, _ = strings.Cut(string(b), "-- chat --\n")
+	return strings.TrimPrefix(events, "-- events --\n"), chat
+}
+
+// judgeGolden compares a run with its golden file.
+func (cfg Config) judgeGolden(r *Run) []Result {
+	t := &Trial{Run: r}
+	made, err := Golden(r)
+	stored, err2 := cfg.Corpus.Golden(r.Case.ID)
+	var out []Result
+	for _, c := range GoldenChecks() {
+		judged := *c
+		judged.Judge = func(_ *Trial, f *Finding) {
+			switch {
+			case err != nil:
+				f.Failf("%v", err)
+				return
+			case errors.Is(err2, fs.ErrNotExist):
+				f.Failf("there is no golden file; `turnspec update %s` writes it", r.Case.ID)
+				return
+			case err2 != nil:
+				f.Failf("%v", err2)
+				return
+			}
+			gotEvents, gotChat := splitGolden(made)
+			wantEvents, wantChat := splitGolden(stored)
+			got, want := gotEvents, wantEvents
+			if c == goldenChat {
+				got, want = gotChat, wantChat
+			}
+			f.Look(strings.Count(want, "\n"))
+			if got != want {
+				f.Problems = append(f.Problems, Problem{
+					Text: fmt.Sprintf("%s differ from the golden file", strings.TrimPrefix(c.ID, "golden.")),
+					Diff: Diff(r.Case.ID+".golden", want, "now", got),
+				})
+			}
+		}
+		res := judged.Apply(t, TierGolden)
+		res.Check = c
+		out = append(out, res)
+	}
+	return out
+}

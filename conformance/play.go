@@ -1,0 +1,203 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnspec/turnspec/fakes/fault"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// actLimit is how long, in virtual time, an act of the subject may take once
+// the stand-in has nothing more to say. It is longer than every limit of an
+// adapter, so that an adapter's own time-out shows before ours.
+const actLimit = 10 * time.Minute
+
+// restLimit is how long, in real time, a play may take. A play takes
+// milliseconds; a subject that spins, or waits for ever for a lock, never lets
+// virtual time pass.
+const restLimit = 2 * time.Minute
+
+// Play lets a subject perform a case against the stand-in, in virtual time. It
+// never fails: what went wrong stands in the Run. What cannot be caught is a
+// panic in a goroutine that the subject started.
+func Play(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
+	return playWithin(restLimit, s, scn, c, harm, lifecycle)
+}
+
+// playWithin gives up on a play that does not come to rest: its goroutines stay.
+func playWithin(limit time.Duration, s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
+	blank := func() *Run {
+		return &Run{
+			Tier: TierWitness, Subject: s.Name(), Runtime: c.Runtime,
+			Scenario: scn, Case: c, Harm: harm, Witness: c.Witness,
+		}
+	}
+	done := make(chan *Run, 1)
+	r := blank()
+	go func() {
+		ended := false
+		defer func() {
+			// FailNow ends the goroutine: the race detector calls it, and so does a
+			// subject that asserts inside.
+			if !ended && r.Hang == "" {
+				r.Hang = "the run was ended from within: by a data race, or by a failed assertion of the subject"
+			}
+			done <- r
+		}()
+		rehearse(r, s, lifecycle)
+		ended = true
+	}()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case r := <-done:
+		return r
+	case <-t.C:
+		r := blank()
+		r.Hang = fmt.Sprintf("the subject did not come to rest within %v of real time: it spins, or waits for a lock that nobody gives up", limit)
+		return r
+	}
+}
+
+func rehearse(r *Run, s Subject, lifecycle *fixtures.Lifecycle) {
+	defer func() {
+		// A bubble whose goroutines all wait for ever panics here: the verdict
+		// is a hang of the subject, not a crash of the run.
+		if p := recover(); p != nil {
+			r.Hang = fmt.Sprint(p)
+		}
+	}()
+	synctest.Test(&testing.T{}, func(*testing.T) {
+		defer func() {
+			if p := recover(); p != nil {
+				r.Hang = fmt.Sprint("panic: ", p)
+			}
+		}()
+		opts := standin.Options{Manual: true, Lifecycle: lifecycle}
+		if r.Harm != nil {
+			r.Harm.Into(&opts)
+		}
+		play, err := standin.New(r.Case, opts)
+		if err != nil {
+			r.Harness = "stand-in: " + err.Error()
+			return
+		}
+		st := &playStage{play: play, run: r, start: time.Now()}
+		d := &director{run: r, subject: s, stage: st, start: st.start}
+		st.mu = &d.mu
+		d.perform(context.Background())
+		r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
+		r.recorded = play.Recorded
+		play.Close()
+		synctest.Wait()
+	})
+}
+
+// playStage lets the stand-in play, one line at a time, whenever the bubble is
+// still.
+type playStage struct {
+	mu    *sync.Mutex // of the director: guards the run
+	play  *standin.Play
+	run   *Run
+	start time.Time
+}
+
+func (p *playStage) open(Open) (Open, error) {
+	return Open{Launch: p.play.Launcher(), Dir: "/play/work", Env: []string{"HOME=/play/home", "PATH=/bin"}}, nil
+}
+
+func (p *playStage) provider() string { return p.play.ProviderSessionID() }
+
+// until plays what can be played, and returns when done is closed or the
+// stand-in halts and nothing moves any more. Time stands still meanwhile, but
+// for the recorded pauses.
+func (p *playStage) until(done <-chan struct{}) bool {
+	for {
+		synctest.Wait()
+		select {
+		case <-done:
+			return true
+		default:
+		}
+		if !p.step() {
+			return false
+		}
+	}
+}
+
+func (p *playStage) step() bool {
+	at, ok := p.play.Next()
+	for waited, nap := time.Duration(0), time.Millisecond; !ok; waited, nap = waited+nap, min(2*nap, time.Second) {
+		// A subject that reads slowly fills the pipe: it is given time.
+		if !p.play.State().Blocked || waited > actLimit {
+			return false
+		}
+		time.Sleep(nap)
+		synctest.Wait()
+		at, ok = p.play.Next()
+	}
+	if d := at - time.Since(p.start); d > 0 {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+	// The subject may have acted while time passed: what can be played now is
+	// asked for again by Step.
+	if !p.playLine() {
+		return false
+	}
+	synctest.Wait()
+	return true
+}
+
+// playLine plays a line and notes it in one go, so that each event that comes of
+// the line finds it noted. Step never blocks.
+func (p *playStage) playLine() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st, ok := p.play.Step()
+	if ok && st.Line != nil {
+		p.run.Played = append(p.run.Played, Played{*st.Line, time.Since(p.start)})
+	}
+	return ok
+}
+
+// reach plays up to the point that a wait names: in play that is the next act
+// of the recording, since every act happened at its point.
+func (p *playStage) reach(fixtures.Act) error {
+	for p.step() {
+	}
+	synctest.Wait()
+	return nil
+}
+
+// before lets the time of the recording pass up to the act.
+func (p *playStage) before(fixtures.Act) {
+	if b := p.play.State().Barrier; b != nil {
+		if d := b.Line.T - time.Since(p.start); d > 0 {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+	}
+}
+
+func (p *playStage) finished(act fixtures.Act) {
+	if act.Verb != fixtures.VerbClose {
+		_ = p.reach(act)
+	}
+}
+
+func (p *playStage) perform(act fixtures.Act) (bool, error) {
+	switch act.Verb {
+	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill:
+		return true, nil // the recording holds what came of it
+	}
+	return false, nil
+}
+
+func (p *playStage) limit() time.Duration { return actLimit }
