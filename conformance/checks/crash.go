@@ -1,0 +1,258 @@
+package checks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// judgeCrash: the process was killed after some line of the wire. What the
+// subject then says is exact: the events of the plain run for the lines before,
+// then the closings, then one error if a turn ran, then session_end, within the
+// limit and without being asked.
+func judgeCrash(t *conformance.Trial, f *conformance.Finding) {
+	plain := stripped(t.Run)
+	for _, r := range t.Harmed {
+		fail := func(format string, args ...any) {
+			f.Problems = append(f.Problems, conformance.Problem{Text: r.Harm.String() + ": " + fmt.Sprintf(format, args...), Harm: r.Harm})
+		}
+		if r.Hang != "" {
+			f.Look(1)
+			fail("the subject hangs: %s", r.Hang)
+			continue
+		}
+		died, ok := exitOf(r)
+		if !ok {
+			continue // the run had ended before the place of the harm
+		}
+		f.Look(1)
+		for _, a := range r.Acts {
+			if conformance.Unfinished(a.Err) {
+				fail("%v", a.Err)
+			}
+		}
+		got := stripped(r)
+		n := before(t.Run, r)
+		same := 0
+		for same < min(n, len(got)) && got[same] == plain[same] {
+			same++
+		}
+		switch {
+		case same < n && same < len(got):
+			fail("what was said for the lines before is not what it is without the crash: event %d is %s, want %s", same+1, got[same], plain[same])
+		case same < n:
+			fail("what was said for the lines before is lost: event %d, %s", same+1, plain[same])
+		case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
+			judgeOpenError(r, r.Opens[len(r.Opens)-1].Err, n, fail)
+		default:
+			judgeEnd(r, n, died, fail)
+		}
+	}
+}
+
+// exitOf returns when the process died, as the play had it.
+func exitOf(r *conformance.Run) (conformance.Played, bool) {
+	for _, p := range r.Played {
+		if p.Line.Dir == fixtures.Exit && p.Line.Line == r.Harm.Line {
+			return p, true
+		}
+	}
+	return conformance.Played{}, false
+}
+
+// before counts the events of the plain run that were caused by what happened
+// in the harmed run too.
+func before(plain, harmed *conformance.Run) int {
+	lines := 0
+	for _, p := range plain.Played {
+		if p.Line.Line <= harmed.Harm.Line {
+			lines++
+		}
+	}
+	n := 0
+	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Acts <= len(harmed.Acts) {
+		n++
+	}
+	return n
+}
+
+// judgeOpenError: the runtime died before the session was ready, and Open said
+// so in a way that a program understands.
+func judgeOpenError(r *conformance.Run, err error, n int, fail func(string, ...any)) {
+	if len(r.Events) > n {
+		fail("Open failed, but then came %s", r.Events[n].Type())
+	}
+	var typed *adapters.OpenError
+	if !conformance.Unfinished(err) && (!errors.As(err, &typed) || typed.Code == "") {
+		fail("the error of Open is not an *adapters.OpenError with a code: %v", err)
+	}
+}
+
+// state is what is open after some events.
+type state struct {
+	running int // the turn
+	open    map[string]event.Type
+	ended   bool
+}
+
+// add follows the events. What has no id of its own is one thing.
+func (s *state) add(e conformance.Seen) {
+	set := func(kind event.Type, id string, open bool) {
+		k := e.SubagentID + " " + string(kind) + " " + id
+		if delete(s.open, k); open {
+			s.open[k] = kind
+		}
+	}
+	switch d := e.Data.(type) {
+	case event.TurnStart:
+		s.running = e.Turn
+	case event.Delta:
+		set(event.TypeBlockEnd, d.BlockID, true)
+	case event.BlockEnd:
+		set(event.TypeBlockEnd, d.BlockID, false)
+	case event.Thinking:
+		if d.BlockID != "" {
+			set(event.TypeThinking, d.BlockID, !d.Done)
+		}
+	case event.ToolStart:
+		set(event.TypeToolResult, d.ToolUseID, true)
+	case event.ToolResult:
+		set(event.TypeToolResult, d.ToolUseID, false)
+	case event.Task:
+		set(event.TypeTask, d.TaskID, d.Status == event.TaskRunning)
+	case event.PermissionRequest:
+		set(event.TypePermissionResolved, d.RequestID, true)
+	case event.PermissionResolved:
+		set(event.TypePermissionResolved, d.RequestID, false)
+	case event.Interrupt:
+		set(event.TypeInterruptResolved, d.InterruptID, true)
+	case event.InterruptResolved:
+		set(event.TypeInterruptResolved, d.InterruptID, false)
+	case event.SessionReady:
+		s.ended = false
+	case event.SessionEnd:
+		s.ended = true
+	}
+	if e.Terminal() && e.SubagentID == "" && e.Turn == s.running {
+		s.running = 0
+	}
+}
+
+// forget drops what a turn that has ended left open: that is another check's. A
+// sub-agent may outlive the turn.
+func (s *state) forget() {
+	for k, kind := range s.open {
+		if s.running == 0 && kind != event.TypeTask && strings.HasPrefix(k, " ") {
+			delete(s.open, k)
+		}
+	}
+}
+
+// judgeEnd: after the first n events only closings of what is open, one error
+// if a turn runs, and session_end.
+func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(string, ...any)) {
+	s := state{open: map[string]event.Type{}}
+	for _, e := range r.Events[:n] {
+		s.add(e)
+		s.forget()
+	}
+	if s.ended && n == len(r.Events) {
+		return // it was closed, or had ended by itself, before
+	}
+	waiting := ""
+	if s.running == 0 {
+		waiting = untaken(r, n)
+	}
+	asked := len(r.Acts) > 0 && r.Acts[len(r.Acts)-1].Act.Verb == fixtures.VerbClose && r.Acts[len(r.Acts)-1].At <= died.At
+	for _, e := range r.Events[n:] {
+		was, running := len(s.open), s.running
+		s.add(e)
+		if late := e.At - died.At; late > conformance.EndLimit {
+			fail("%s comes %v after the runtime died, the limit is %v", e.Type(), late, conformance.EndLimit)
+			return
+		}
+		switch d := e.Data.(type) {
+		case event.Error:
+			switch {
+			case running == 0 && e.Turn == 0 && waiting != "":
+				waiting = "" // no turn has taken the message: the error is the session's
+			case running == 0 || e.Turn != running || e.SubagentID != "":
+				fail("an error (turn %d) when no such turn runs: %s", e.Turn, describe(d))
+			case d.Code != event.ErrorCrash:
+				fail("turn %d ends in error %q, want %q", e.Turn, d.Code, event.ErrorCrash)
+			case d.Message == "":
+				fail("the error of turn %d says nothing", e.Turn)
+			}
+		case event.Done:
+			if !asked {
+				fail("turn %d ran when the runtime died, and ends in %s", e.Turn, describe(d))
+			}
+		case event.SessionEnd, event.Queue:
+		default:
+			if !closing(e.Data) || len(s.open) >= was {
+				fail("%s follows the death of the runtime, and closes nothing", e.Type())
+			}
+		}
+	}
+	if s.running != 0 {
+		fail("turn %d has no end", s.running)
+	}
+	if waiting != "" && !asked {
+		fail("message %s was accepted and no turn had taken it: no error tells that it is lost", waiting)
+	}
+	for k := range s.open {
+		fail("still open at the end: %s", k)
+	}
+	if !s.ended {
+		fail("the runtime died, and there is no session_end")
+	} else if last := r.Events[len(r.Events)-1]; last.Type() != event.TypeSessionEnd {
+		fail("%s follows session_end", last.Type())
+	}
+}
+
+// untaken is a message that the subject accepted and that no turn had taken in
+// the first n events, or "".
+func untaken(r *conformance.Run, n int) string {
+	taken := map[string]bool{}
+	for _, e := range r.Events[:n] {
+		switch d := e.Data.(type) {
+		case event.TurnStart:
+			for _, id := range d.MessageIDs {
+				taken[id] = true
+			}
+		case event.UserMessage:
+			taken[d.MessageID] = true
+		}
+	}
+	for _, a := range r.Acts {
+		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !taken[a.Act.ID] {
+			return a.Act.ID
+		}
+	}
+	return ""
+}
+
+// closing reports whether an event may stand between the last line of a dead
+// runtime and the end of the session.
+func closing(d event.Data) bool {
+	switch d := d.(type) {
+	case event.BlockEnd:
+		return d.Status == event.BlockInterrupted
+	case event.Thinking:
+		return d.Done && d.Text == ""
+	case event.ToolResult:
+		return d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded
+	case event.Task:
+		return d.Status != event.TaskRunning && d.Status != event.TaskCompleted
+	case event.PermissionResolved:
+		return !d.Allowed
+	case event.InterruptResolved:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,225 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func permissionChecks() []*conformance.Check {
+	return []*conformance.Check{
+		{
+			ID: "permission.asked", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
+			Sentence: "Each question of the runtime becomes one permission_request with an id, tool and input.",
+			Judge:    judgeAsked,
+		},
+		{
+			ID: "permission.answered-once", Severity: conformance.Must, Source: "claude-agent-sdk-python#1105", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence: "Each gets exactly one reply on the wire, whatever happens (timeout, stop, close included), unless the runtime withdrew it.",
+			Wrote:    true,
+			Instead:  closeWhenAsked,
+			Judge:    judgeAnsweredOnce,
+		},
+		{
+			ID: "permission.deny-holds", Severity: conformance.Must, Source: "claude-code#34046", Tiers: both,
+			Sentence: "What was denied did not happen: the side effect is absent, the model saw the denial.",
+			Wrote:    true,
+			Judge:    judgeDeny,
+		},
+	}
+}
+
+// answers are the scenario's decisions, in order.
+func answers(r *conformance.Run) []string {
+	var out []string
+	for _, a := range r.Scenario.Client {
+		if a.Verb == fixtures.VerbAnswer {
+			out = append(out, a.What)
+		}
+	}
+	return out
+}
+
+func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
+	want := len(answers(t.Run))
+	if want == 0 {
+		return
+	}
+	f.Look(want)
+	ids, interrupts := map[string]bool{}, map[string]bool{}
+	questions := 0
+	for _, a := range answers(t.Run) {
+		if strings.HasPrefix(a, "{") {
+			questions++
+		}
+	}
+	for _, e := range t.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			switch {
+			case d.RequestID == "":
+				f.At(e, "permission_request without an id")
+			case ids[d.RequestID]:
+				f.At(e, "permission_request %s comes twice", d.RequestID)
+			case d.ToolName == "":
+				f.At(e, "permission_request %s does not name the tool", d.RequestID)
+			}
+			ids[d.RequestID] = true
+			judgeAskedInput(t, e, d, f)
+		case event.Interrupt:
+			interrupts[d.InterruptID] = true
+		}
+	}
+	if len(ids) != want-questions || len(interrupts) != questions {
+		f.Failf("the runtime asked for %d permissions and %d answers, the subject for %d and %d", want-questions, questions, len(ids), len(interrupts))
+	}
+}
+
+// judgeAskedInput: the request holds what one of the model's calls gave, and
+// that call is the one that it names.
+func judgeAskedInput(t *conformance.Trial, e conformance.Seen, d event.PermissionRequest, f *conformance.Finding) {
+	var calls []string
+	for _, call := range saidTools(t.Run) {
+		var in scripted
+		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !isTool(d.ToolUseID, call.ID) {
+			continue
+		}
+		calls = append(calls, call.ID)
+		whole := in.Path == "" || holds(d.ToolInput, in.Path)
+		for _, text := range in.texts() {
+			whole = whole && holds(d.ToolInput, text)
+		}
+		if whole {
+			return
+		}
+	}
+	f.At(e, "permission_request %s (tool_use_id %q): the input %s is that of none of the calls %v", d.RequestID, d.ToolUseID, clip(string(d.ToolInput)), calls)
+}
+
+func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
+	want := len(answers(t.Run))
+	if want == 0 {
+		return
+	}
+	judgeClosedWhenAsked(t, f)
+	replies := repliesOf(t.Run)
+	f.Look(want)
+	for id, n := range replies {
+		if n != 1 {
+			f.Failf("question %s got %d replies", id, n)
+		}
+	}
+	if len(replies) < want {
+		f.Failf("the runtime asked %d questions and got replies to %d", want, len(replies))
+	}
+}
+
+func repliesOf(r *conformance.Run) map[string]int {
+	replies := map[string]int{}
+	for _, w := range r.Wrote {
+		if w.Kind == standin.KindAnswer {
+			replies[w.RequestID]++
+		}
+	}
+	return replies
+}
+
+// closeWhenAsked is the scenario up to its first answer, and then the end.
+func closeWhenAsked(s *fixtures.Scenario) []fixtures.Act {
+	for i, a := range s.Client {
+		if a.Verb == fixtures.VerbAnswer {
+			return append(slices.Clone(s.Client[:i]), fixtures.Act{Verb: fixtures.VerbClose, Line: a.Line})
+		}
+	}
+	return nil
+}
+
+// judgeClosedWhenAsked: the session was closed with a question open. It gets
+// its one reply, which allows nothing, before stdin is closed.
+func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
+	if t.Other == nil {
+		return
+	}
+	f.Look(1)
+	replies := repliesOf(t.Other)
+	if len(replies) != 1 {
+		f.Failf("the session was closed while a question was open: %d questions got a reply, want 1", len(replies))
+	}
+	for id, n := range replies {
+		if n != 1 {
+			f.Failf("the session was closed while question %s was open: it got %d replies", id, n)
+		}
+	}
+	for _, d := range decisions(t.Other) {
+		if d == standin.Allow {
+			f.Failf("the session was closed while a question was open, and the subject sent allow")
+		}
+	}
+}
+
+// decisions are the subject's replies, one a question, in the order of the
+// first ones.
+func decisions(r *conformance.Run) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, w := range r.Wrote {
+		if w.Kind == standin.KindAnswer && !seen[w.RequestID] {
+			seen[w.RequestID] = true
+			out = append(out, w.Answer)
+		}
+	}
+	return out
+}
+
+func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
+	denied := 0
+	all := true
+	for _, a := range answers(t.Run) {
+		if a == "deny" || a == "cancel" {
+			denied++
+		} else {
+			all = false
+		}
+	}
+	if denied == 0 {
+		return
+	}
+	f.Look(denied)
+	if t.Tier != conformance.TierLive {
+		f.Sent = true
+		sent := decisions(t.Run)
+		for i, want := range answers(t.Run) {
+			switch {
+			case want != "deny" && want != "cancel":
+			case i >= len(sent):
+				f.Failf("question %d was to be denied, and was not answered", i+1)
+			case sent[i] == "allow":
+				f.Failf("question %d: the user said %s, the subject sent allow", i+1, want)
+			}
+		}
+		return
+	}
+	if all {
+		for path, want := range t.Scenario.Workspace {
+			if got, there := t.Workspace[path]; !there || string(got) != string(want) {
+				f.Failf("the file %s is not as it was, though every tool call was denied", path)
+			}
+		}
+	}
+	results := toolResults(t.Run)
+	for _, e := range t.Events {
+		if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolDenied {
+			for _, call := range saidTools(t.Run) {
+				if isTool(d.ToolUseID, call.ID) && results[call.ID] == "" && !has(t.Run, fixtures.VerbStop) {
+					f.At(e, "tool %s was denied, but the model was not told", call.ID)
+				}
+			}
+		}
+	}
+}

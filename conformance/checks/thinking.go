@@ -1,0 +1,39 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func thinkingChecks() []*conformance.Check {
+	return []*conformance.Check{{
+		ID: "thinking.delivered", Severity: conformance.Must, Source: "adapters that listened to reasoning/textDelta, which the wire calls item/reasoning/textDelta", Tiers: both,
+		Sentence: "The model's visible reasoning is delivered, once, in order.",
+		Judge: func(t *conformance.Trial, f *conformance.Finding) {
+			var want, got strings.Builder
+			reqs := mainRequests(t.Run)
+			for i, q := range reqs {
+				if abandoned(reqs, i) || q.Ended == fixtures.EndedFailed {
+					continue
+				}
+				for _, s := range q.Said {
+					if s.Think != "" {
+						f.Look(1)
+						want.WriteString(s.Think)
+					}
+				}
+			}
+			for _, e := range t.Events {
+				if d, ok := e.Data.(event.Thinking); ok && e.SubagentID == "" {
+					got.WriteString(d.Text)
+				}
+			}
+			if f.Looked > 0 && got.String() != want.String() {
+				f.Diff("the reasoning is not what the model said", want.String()+"\n", got.String()+"\n")
+			}
+		},
+	}}
+}
