@@ -1,0 +1,82 @@
+package broken_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"testing"
+
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// bound is how many lines a mutation may have: a defect that takes more to make
+// is not one that a developer makes unseen.
+const bound = 15
+
+// TestBound: the source of each broken adapter says its mutation in few lines.
+func TestBound(t *testing.T) {
+	files := token.NewFileSet()
+	pkgs, err := parser.ParseDir(files, ".", nil, 0) //nolint:staticcheck // one folder, no build tags
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for _, f := range pkgs["broken"].Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			name, m := mutationOf(n)
+			if m != nil {
+				lines[name] = body(files, m)
+			}
+			return true
+		})
+	}
+	for _, a := range broken.All() {
+		switch n := lines[a.Name]; {
+		case n == 0:
+			t.Errorf("%s: its mutation was not found in the source", a.Name)
+		case n > bound:
+			t.Errorf("%s: the mutation has %d lines, %d are allowed", a.Name, n, bound)
+		}
+	}
+}
+
+// mutationOf returns the name and the mutation of a literal of an adapter.
+func mutationOf(n ast.Node) (name string, mutation ast.Expr) {
+	lit, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return "", nil
+	}
+	for _, x := range lit.Elts {
+		kv, ok := x.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, ok := kv.Key.(*ast.Ident)
+		switch {
+		case !ok:
+		case key.Name == "Name":
+			if s, ok := kv.Value.(*ast.BasicLit); ok {
+				name = s.Value[1 : len(s.Value)-1]
+			}
+		case key.Name == "mutation":
+			mutation = kv.Value
+		}
+	}
+	return name, mutation
+}
+
+// body counts the lines of the statements of a mutation; what stands around
+// them only puts it in its place.
+func body(files *token.FileSet, m ast.Expr) int {
+	n := 0
+	ast.Inspect(m, func(x ast.Node) bool {
+		f, ok := x.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		inner := files.Position(f.Body.Rbrace).Line - files.Position(f.Body.Lbrace).Line - 1
+		n += max(inner, 1)
+		return false // what is inside is counted
+	})
+	return max(n, 1)
+}

@@ -1,0 +1,114 @@
+package broken
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// holding makes a mutation that keeps the events which hold picks until the
+// next one comes.
+func holding(hold func(e event.Event) bool) mutation {
+	return mutation{events: func() func(event.Event, func(event.Event)) {
+		var kept []event.Event
+		return func(e event.Event, out func(event.Event)) {
+			for _, k := range kept {
+				out(k)
+			}
+			kept = nil
+			if hold(e) {
+				kept = append(kept, e)
+				return
+			}
+			out(e)
+		}
+	}}
+}
+
+// delays are broken in when they speak.
+func delays() []Adapter {
+	late := conformance.EndLimit + time.Second
+	return []Adapter{
+		{
+			Name: "coalesces", Sentence: "joins two deltas into one event",
+			Fails: []string{"time.no-added-delay", "turn.crash-ends", "wire.unknown"},
+			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
+				var kept *event.Event
+				return func(e event.Event, out func(event.Event)) {
+					d, is := e.Data.(event.Delta)
+					switch {
+					case is && kept == nil:
+						kept = &e
+						return
+					case is && kept.Data.(event.Delta).BlockID == d.BlockID:
+						e.Data = event.Delta{Text: kept.Data.(event.Delta).Text + d.Text, MessageID: d.MessageID, BlockID: d.BlockID}
+					case kept != nil:
+						out(*kept)
+					}
+					kept = nil
+					out(e)
+				}
+			}},
+		},
+		{
+			Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn back until the next event comes",
+			Fails: []string{"time.no-added-delay", "turn.crash-ends"},
+			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
+				turn := 0
+				return holding(func(e event.Event) bool {
+					first := e.Type() == event.TypeDelta && e.Turn != turn
+					if first {
+						turn = e.Turn
+					}
+					return first
+				}).events()
+			}},
+		},
+		{
+			Name: "delays-tools", Sentence: "tells a tool event when the next event comes",
+			Fails: []string{"time.no-added-delay", "turn.crash-ends"},
+			mutation: holding(func(e event.Event) bool {
+				return e.Type() == event.TypeToolStart || e.Type() == event.TypeToolResult
+			}),
+		},
+		{
+			Name: "delays-thinking", Sentence: "tells a piece of thinking when the next one comes",
+			Fails: []string{"time.no-added-delay"},
+			mutation: holding(func(e event.Event) bool {
+				d, ok := e.Data.(event.Thinking)
+				return ok && d.Text != ""
+			}),
+		},
+		{
+			Name: "ends-late", Sentence: "ends a turn when the runtime speaks again",
+			Fails:    []string{"time.no-added-delay"},
+			mutation: holding(event.Event.Terminal),
+		},
+		{
+			Name: "stops-slowly", Sentence: "tells long after that a turn was stopped",
+			Fails: []string{"time.no-added-delay", "turn.stop"},
+			mutation: each(func(e event.Event, out func(event.Event)) {
+				if d, ok := e.Data.(event.Done); ok && d.Stopped {
+					time.Sleep(late)
+				}
+				out(e)
+			}),
+		},
+		{
+			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
+			// Nothing is done after that, so that all that asks for what was not said
+			// fails too.
+			Fails: []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "session.resume-context", "session.returns",
+				"text.once", "thinking.delivered", "tool.known", "turn.crash-ends", "turn.one-terminal", "wire.split", "wire.unknown"},
+			mutation: mutation{send: func(context.Context) { select {} }},
+		},
+		{
+			Name: "panics-in-close", Sentence: "panics in Close",
+			// Close is followed by a resume in one case.
+			Fails:    []string{"session.resume-context", "session.returns", "text.once"},
+			mutation: mutation{close: func() { panic("close of closed channel") }},
+		},
+	}
+}

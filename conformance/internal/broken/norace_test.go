@@ -1,0 +1,5 @@
+//go:build !race
+
+package broken_test
+
+const raced = false

@@ -1,0 +1,195 @@
+// Package broken answers one question: do the checks catch what they are for?
+//
+// Each broken adapter is the reference with one mutation of at most 15 lines,
+// and names exactly the checks that it fails. A test runs all of them against
+// all checks.
+package broken
+
+import (
+	"context"
+	"io"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Adapter is the reference with one mutation.
+type Adapter struct {
+	Name     string   // the defect
+	Sentence string   // what it does, as a bug report would say it
+	Fails    []string // the checks that it fails, all of them, on either runtime
+	// Runtime is the one whose wire can show the defect, and Why; "": both.
+	Runtime, Why string
+
+	mutation
+}
+
+// mutation holds the one place where a broken adapter differs.
+type mutation struct {
+	events  func() func(e event.Event, out func(event.Event)) // what it emits
+	raw     bool                                              // seq is the mutation's affair
+	open    func(o *conformance.Open)
+	answer  func(a *conformance.Answer)
+	written func(line []byte, w io.Writer) error // what it writes to the runtime
+	read    func(chunk []byte) []byte            // what it reads from it
+	send    func(ctx context.Context)            // before a message is sent
+	closing func(p proc.Process)                 // before it closes
+	close   func()                               // when it has closed
+	failed  func(err error) error                // what Open fails with
+}
+
+// Subject breaks a reference adapter.
+func (a Adapter) Subject(reference conformance.Subject) conformance.Subject {
+	return &subject{reference, a}
+}
+
+type subject struct {
+	conformance.Subject
+	a Adapter
+}
+
+func (s *subject) Name() string { return s.Subject.Name() + " that " + s.a.Sentence }
+
+func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	if s.a.open != nil {
+		s.a.open(&o)
+	}
+	l := &launcher{Launcher: o.Launch, m: s.a.mutation}
+	if s.a.written != nil || s.a.read != nil || s.a.closing != nil {
+		o.Launch = l
+	}
+	sess, err := s.Subject.Open(ctx, o)
+	if err != nil && s.a.failed != nil {
+		err = s.a.failed(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &session{Session: sess, a: s.a, events: sess.Events(), l: l}
+	if s.a.events != nil {
+		out := make(chan event.Event)
+		go pump(sess.Events(), out, s.a.events(), o.After.Seq, s.a.raw)
+		b.events = out
+	}
+	return b, nil
+}
+
+// pump passes events through the mutation and numbers them anew, so that a
+// mutation shows its own defect only.
+func pump(in <-chan event.Event, out chan<- event.Event, f func(event.Event, func(event.Event)), seq int64, raw bool) {
+	defer close(out)
+	for e := range in {
+		f(e, func(e event.Event) {
+			if !raw {
+				seq++
+				e.Seq = seq
+			}
+			out <- e
+		})
+	}
+}
+
+type session struct {
+	conformance.Session
+	a      Adapter
+	events <-chan event.Event
+	l      *launcher
+}
+
+func (s *session) Events() <-chan event.Event { return s.events }
+
+func (s *session) Send(ctx context.Context, id, text string) error {
+	if s.a.send != nil {
+		s.a.send(ctx)
+	}
+	return s.Session.Send(ctx, id, text)
+}
+
+func (s *session) Close(ctx context.Context) error {
+	if s.a.closing != nil {
+		s.a.closing(s.l.last)
+	}
+	err := s.Session.Close(ctx)
+	if s.a.close != nil {
+		s.a.close()
+	}
+	return err
+}
+
+func (s *session) Answer(ctx context.Context, id string, a conformance.Answer) error {
+	if s.a.answer != nil {
+		s.a.answer(&a)
+	}
+	return s.Session.Answer(ctx, id, a)
+}
+
+// launcher puts the mutation between the adapter and the runtime.
+type launcher struct {
+	proc.Launcher
+	m    mutation
+	last proc.Process
+}
+
+func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+	p, err := l.Launcher.Launch(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	l.last = p
+	return &process{p, l.m}, nil
+}
+
+type process struct {
+	proc.Process
+	m mutation
+}
+
+func (p *process) Stdin() io.WriteCloser {
+	if p.m.written == nil {
+		return p.Process.Stdin()
+	}
+	return &stdin{p.Process.Stdin(), p.m.written}
+}
+
+func (p *process) Stdout() io.Reader {
+	if p.m.read == nil {
+		return p.Process.Stdout()
+	}
+	return &stdout{r: p.Process.Stdout(), f: p.m.read}
+}
+
+type stdin struct {
+	io.WriteCloser
+	f func([]byte, io.Writer) error
+}
+
+func (s *stdin) Write(b []byte) (int, error) { return len(b), s.f(b, s.WriteCloser) }
+
+// stdout passes each chunk through f, as one read.
+type stdout struct {
+	r    io.Reader
+	f    func([]byte) []byte
+	rest []byte
+}
+
+func (s *stdout) Read(b []byte) (int, error) {
+	if len(s.rest) == 0 {
+		buf := make([]byte, 64<<10)
+		n, err := s.r.Read(buf)
+		if n == 0 {
+			return 0, err
+		}
+		s.rest = s.f(buf[:n])
+	}
+	n := copy(b, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+func (s *stdout) Close() error {
+	if c, ok := s.r.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
