@@ -1,0 +1,148 @@
+// Package live answers one question: does a subject hold on the real runtime?
+//
+// It is the only package that joins conformance with the recorder, which knows
+// how to find a runtime, keep it apart and point it at the scripted model. Only
+// this tier can prove what is about reaching the model or the disk.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/model"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// Config says what is run live.
+type Config struct {
+	Corpus    fixtures.Corpus // tells how runs went when they were recorded; zero: the embedded one
+	Scenarios []*fixtures.Scenario
+	Subjects  []conformance.Subject
+	Checks    []*conformance.Check
+	Runtimes  string // folder of installed runtimes; "": the default
+	Progress  func(done, total int, id string)
+}
+
+// Run lets each subject drive its runtime through each scenario that is not
+// excluded there. The process should be isolated (package isolate) before.
+func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
+	type job struct {
+		s   conformance.Subject
+		rt  runtimes.Runtime
+		scn *fixtures.Scenario
+	}
+	if cfg.Corpus.FS == nil {
+		cfg.Corpus = fixtures.Embedded()
+	}
+	var jobs []job
+	for _, s := range cfg.Subjects {
+		rt, err := runtimes.Find(cfg.Runtimes, s.Runtime(), "")
+		if err != nil {
+			return nil, err
+		}
+		for _, scn := range cfg.Scenarios {
+			if scn.Excluded(rt.Name, rt.Version) == "" {
+				jobs = append(jobs, job{s, rt, scn})
+			}
+		}
+	}
+	rep := &conformance.Report{Cases: len(jobs)}
+	for i, j := range jobs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		run, err := one(ctx, cfg.Corpus, j.s, j.rt, j.scn)
+		if err == nil {
+			err = ctx.Err() // a run that was cancelled proves nothing
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
+		}
+		for _, c := range cfg.Checks {
+			if slices.Contains(c.Tiers, conformance.TierLive) {
+				rep.Results = append(rep.Results, c.Apply(&conformance.Trial{Run: run}, conformance.TierLive))
+			}
+		}
+		rep.Results = append(rep.Results, completed(run))
+		if cfg.Progress != nil {
+			cfg.Progress(i+1, len(jobs), j.rt.Name+"/"+j.scn.ID)
+		}
+	}
+	return rep, nil
+}
+
+// performed is the rule that a live run came to its end: without it the other
+// checks would judge half a run.
+var performed = &conformance.Check{
+	ID: "live.performed", Severity: conformance.Must, Source: "a live run that stops halfway proves nothing", Tiers: []conformance.Tier{conformance.TierLive},
+	Sentence: "The subject performs every act of the scenario on the real runtime, and the model is asked nothing else.",
+}
+
+// Checks are the checks of this tier alone.
+func Checks() []*conformance.Check { return []*conformance.Check{performed} }
+
+func completed(r *conformance.Run) conformance.Result {
+	c := *performed
+	c.Judge = func(t *conformance.Trial, f *conformance.Finding) {
+		f.Look(len(t.Acts))
+		for _, a := range t.Acts {
+			if a.Err != nil {
+				f.Failf("%s:%d: %s: %v", t.Scenario.File, a.Act.Line, a.Act.Verb, a.Err)
+			}
+		}
+		if t.Hang != "" {
+			f.Failf("%s", t.Hang)
+		}
+	}
+	res := c.Apply(&conformance.Trial{Run: r}, conformance.TierLive)
+	res.Check = performed
+	return res
+}
+
+func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt runtimes.Runtime, scn *fixtures.Scenario) (*conformance.Run, error) {
+	rooms, err := isolate.NewRooms()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rooms.Remove() }()
+	for name, data := range scn.Workspace {
+		file := filepath.Join(rooms.Work, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	srv, err := model.Start(scn, model.Options{Dir: rooms.Work})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = srv.Close() }()
+	conn, err := drive.Connect(rt.Name, rt.Version, scn.Needs, srv.URL())
+	if err != nil {
+		return nil, err
+	}
+	unprompted := 0
+	switch c, err := corpus.LoadCase(path.Join(rt.Name, rt.Version, scn.ID)); {
+	case err == nil:
+		unprompted = conformance.Unprompted(c.Witness)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	return conformance.Live(ctx, s, scn, conformance.Real{
+		Runtime: rt.Name, Command: []string{rt.Binary}, Args: conn.Args,
+		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
+		Unprompted: unprompted,
+	}), nil
+}
