@@ -1,0 +1,123 @@
+package conformance_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// mine is somebody's adapter for Claude Code, as small as it can be: it knows
+// text and nothing else.
+type mine struct{}
+
+func (mine) Name() string    { return "mine" }
+func (mine) Runtime() string { return "claude" }
+
+func (mine) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	const id = "11111111-1111-4111-8111-111111111111"
+	p, err := o.Launch.Launch(ctx, proc.Command{Dir: o.Dir, Env: o.Env, Argv: append([]string{"claude", "-p", "--verbose",
+		"--input-format", "stream-json", "--output-format", "stream-json", "--include-partial-messages", "--session-id", id}, o.Args...)})
+	if err != nil {
+		return nil, err
+	}
+	s := &session{process: p, events: make(chan event.Event)}
+	go s.read(id)
+	return s, nil
+}
+
+type session struct {
+	process proc.Process
+	events  chan event.Event
+	seq     int64
+}
+
+func (s *session) emit(turn int, d event.Data) {
+	s.seq++
+	s.events <- event.Event{Seq: s.seq, TS: time.Now().UTC(), SessionID: "s1", Turn: turn, Data: d}
+}
+
+// read turns the runtime's lines into events.
+func (s *session) read(id string) {
+	defer close(s.events)
+	go func() { _, _ = io.Copy(io.Discard, s.process.Stderr()) }()
+	s.emit(0, event.SessionReady{SessionID: "s1", Runtime: "claude", ProviderSessionID: id})
+	turn := 0
+	for lines := bufio.NewScanner(s.process.Stdout()); lines.Scan(); {
+		var m struct {
+			Type, Subtype string
+			Event         struct{ Delta struct{ Text string } }
+		}
+		switch err := json.Unmarshal(lines.Bytes(), &m); {
+		case err != nil:
+		case m.Subtype == "init":
+			turn++
+			s.emit(turn, event.TurnStart{Cause: event.CauseUser})
+		case m.Event.Delta.Text != "":
+			s.emit(turn, event.Delta{Text: m.Event.Delta.Text, MessageID: "a", BlockID: "b"})
+		case m.Type == "result":
+			s.emit(turn, event.Done{})
+		}
+	}
+	s.emit(0, event.SessionEnd{Reason: "closed"})
+}
+
+func (s *session) Send(_ context.Context, _, text string) error {
+	content, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.process.Stdin(), `{"type":"user","message":{"role":"user","content":%s}}`+"\n", content)
+	return err
+}
+
+func (s *session) Events() <-chan event.Event { return s.events }
+
+func (s *session) Close(context.Context) error {
+	proc.End(s.process, proc.Grace{Stdin: time.Second, Term: time.Second})
+	return nil
+}
+
+var errNotYet = errors.New("mine cannot do that yet")
+
+func (s *session) Steer(context.Context, string, string) error              { return errNotYet }
+func (s *session) Answer(context.Context, string, conformance.Answer) error { return errNotYet }
+func (s *session) Stop(context.Context) error                               { return errNotYet }
+
+// A stranger's adapter is checked by what the model said: here it delivers the
+// text, and does not survive a crash of the runtime.
+func Example() {
+	judges, err := checks.Named("text.once", "turn.one-terminal", "turn.crash-ends")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rep, err := conformance.Config{
+		Corpus:   fixtures.Embedded(),
+		Subjects: []conformance.Subject{mine{}},
+		Checks:   judges,
+		Cases:    []string{"text/plain"},
+		Tiers:    []conformance.Tier{conformance.TierWitness},
+		Places:   1,
+	}.Run(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range rep.Results {
+		fmt.Println(r.Check.ID, r.Verdict)
+	}
+	// Output:
+	// text.once pass
+	// turn.one-terminal pass
+	// turn.crash-ends fail
+}

@@ -1,0 +1,8 @@
+package conformance
+
+// What the tests look at from inside.
+var (
+	PlayWithin = playWithin
+	Spread     = spread
+	SessionID  = sessionID
+)

@@ -1,0 +1,53 @@
+package conformance_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// TestStranger: an adapter that shares nothing with ours goes through the whole
+// suite; what it can do passes, what it cannot is told, and the harness blames
+// itself for nothing.
+func TestStranger(t *testing.T) {
+	g := NewWithT(t)
+	rep, err := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(), Places: 1,
+		Cases: []string{"text/plain", "text/unicode-and-markdown", "two-turns-one-process", "thinking", "stop/mid-text", "permission/allow", "session"},
+	}.Run(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	got := map[string]conformance.Verdict{}
+	for _, r := range rep.Results {
+		got[r.Trial.Scenario.ID+" "+r.Check.ID] = r.Verdict
+		g.Expect(r.Verdict).NotTo(Equal(conformance.HarnessError), r.Reason)
+	}
+	for what, want := range map[string]conformance.Verdict{
+		"text/plain text.once":                                   conformance.Pass,
+		"text/plain text.order":                                  conformance.Pass,
+		"text/plain turn.one-terminal":                           conformance.Pass,
+		"text/plain order.seq":                                   conformance.Pass,
+		"text/plain session.returns":                             conformance.Pass,
+		"text/plain time.no-added-delay":                         conformance.Pass,
+		"text/plain replay.equals-live":                          conformance.Pass,
+		"text/plain wire.split":                                  conformance.Pass,
+		"text/plain wire.unknown":                                conformance.Fail, // it has no notices
+		"text/plain turn.crash-ends":                             conformance.Fail,
+		"text/plain tool.known":                                  conformance.NotApplicable,
+		"text/plain session.resume-context":                      conformance.NotApplicable,
+		"text/unicode-and-markdown text.once":                    conformance.Pass,
+		"thinking/then-text thinking.delivered":                  conformance.Fail,
+		"turn/two-turns-one-process turn.one-terminal":           conformance.Pass,
+		"stop/mid-text turn.stop":                                conformance.Fail,
+		"permission/allow permission.asked":                      conformance.Fail,
+		"session/resume-in-a-new-process session.resume-context": conformance.Fail,
+	} {
+		if got[what] != want {
+			t.Errorf("%s: %s, want %s", what, got[what], want)
+		}
+	}
+	g.Expect(rep.Missing).To(BeEmpty(), "only some cases were asked for")
+}
