@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// complete offers what starts with the word so far.
+func complete(all func() []string) completer {
+	return func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		var out []string
+		for _, s := range all() {
+			if strings.HasPrefix(s, word) {
+				out = append(out, s)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func completeFlag(cmd *cobra.Command, flag string, all func() []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete(all)); err != nil {
+		panic(err) // a flag that does not exist: a mistake in this program
+	}
+}
+
+// everyCheck is each check with a sentence, those of single tiers too.
+func everyCheck() []*conformance.Check {
+	return slices.Concat(checks.All(), conformance.GoldenChecks(), live.Checks())
+}
+
+func checkIDs() []string {
+	var out []string
+	for _, c := range everyCheck() {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// checkNames are ids and topics.
+func checkNames() []string {
+	ids := checkIDs()
+	out := slices.Clone(ids)
+	for _, id := range ids {
+		if topic, _, _ := strings.Cut(id, "."); !slices.Contains(out, topic) {
+			out = append(out, topic)
+		}
+	}
+	return out
+}
+
+func caseIDs() []string {
+	ids, _ := fixtures.Embedded().CaseIDs()
+	return ids
+}
+
+func scenarioIDs() []string {
+	all, _ := fixtures.Scenarios()
+	var out []string
+	for _, s := range all {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+func runtimeNames() []string { return runtimes.Names() }
+
+func tierNames() []string {
+	return []string{string(conformance.TierWitness), string(conformance.TierGolden), string(conformance.TierTiming), string(conformance.TierLive)}
+}

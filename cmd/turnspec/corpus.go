@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// corpusFlag lets a command read a corpus from a folder instead of the embedded
+// one.
+func corpusFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "corpus", "", "folder with scenarios and cases (default: the embedded corpus)")
+	_ = cmd.MarkFlagDirname("corpus")
+}
+
+// openCorpus is the corpus in dir; "" is the embedded one.
+func openCorpus(dir string) (fixtures.Corpus, error) {
+	if dir == "" {
+		return fixtures.Embedded(), nil
+	}
+	if info, err := os.Stat(filepath.Join(dir, "scenarios")); err != nil || !info.IsDir() {
+		return fixtures.Corpus{}, fmt.Errorf("%s is no corpus: it holds no folder scenarios", dir)
+	}
+	return fixtures.Corpus{FS: os.DirFS(dir), Root: filepath.ToSlash(filepath.Clean(dir))}, nil
+}
+
+// corpusOnDisk is the folder that recordings and goldens are written to: dir, or
+// the folder fixtures of the working directory or of one above it.
+func corpusOnDisk(dir string) (string, fixtures.Corpus, error) {
+	if dir == "" {
+		wd, err := os.Getwd()
+		if err != nil {
+			return "", fixtures.Corpus{}, err
+		}
+		if dir = upward(wd); dir == "" {
+			return "", fixtures.Corpus{}, errors.New("no folder fixtures/scenarios here or above: run it in a clone, or name the folder with --corpus")
+		}
+		if rel, err := filepath.Rel(wd, dir); err == nil {
+			dir = rel
+		}
+	}
+	c, err := openCorpus(dir)
+	return dir, c, err
+}
+
+func upward(dir string) string {
+	for {
+		found := filepath.Join(dir, "fixtures")
+		if info, err := os.Stat(filepath.Join(found, "scenarios")); err == nil && info.IsDir() {
+			return found
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// matching returns the ids of the cases that a glob names.
+func matching(c fixtures.Corpus, glob string) ([]string, error) {
+	ids, err := c.CaseIDs()
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(ids, glob) {
+		return []string{glob}, nil
+	}
+	var out []string
+	for _, id := range ids {
+		if conformance.Match(glob, id) {
+			out = append(out, id)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no case %q%s; `turnspec list cases` prints all", glob, near(glob, ids))
+	}
+	return out, nil
+}
+
+// oneCase loads the case that a glob names.
+func oneCase(c fixtures.Corpus, glob string) (*fixtures.Case, error) {
+	ids, err := matching(c, glob)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > 1 {
+		return nil, fmt.Errorf("%q names %d cases, name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
+	}
+	return c.LoadCase(ids[0])
+}
+
+// near is "; near: …" with the ids that a name may have meant.
+func near(name string, ids []string) string {
+	if len(ids) == 0 {
+		return ": there is none at all"
+	}
+	ids = slices.Clone(ids)
+	dist := make(map[string]int, len(ids))
+	for _, id := range ids {
+		dist[id] = distance(name, id)
+		// A name may be the end of an id: permission/alow.
+		for i, r := range id {
+			if r == '/' || r == '.' {
+				dist[id] = min(dist[id], distance(name, id[i+1:]))
+			}
+		}
+	}
+	sort.SliceStable(ids, func(i, j int) bool {
+		a, b := ids[i], ids[j]
+		if dist[a] != dist[b] {
+			return dist[a] < dist[b]
+		}
+		return common(name, a) > common(name, b)
+	})
+	return "; near: " + strings.Join(ids[:min(3, len(ids))], ", ")
+}
+
+// common is how many letters two names begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// distance is how many letters must change to make one name of the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

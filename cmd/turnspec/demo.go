@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// The demo shows the most common defect of the field: text that was streamed is
+// shown once more when the runtime repeats it in its result.
+const (
+	demoDefect  = "shows-the-result-too"
+	demoRuntime = "claude"
+	demoCase    = demoRuntime + "/*/tool/text-tool-text-three-rounds"
+)
+
+func demoCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "See a broken adapter fail beside the reference",
+		Long: `Demo plays one recording of a real runtime to two adapters: the reference, and
+the reference with one defect. It takes no arguments and ends with 0.`,
+		Example: `  turnspec demo`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			refs, err := references(demoRuntime)
+			if err != nil {
+				return err
+			}
+			defect, err := defects.Named(demoDefect)
+			if err != nil {
+				return err
+			}
+			judges, err := checks.Named("text")
+			if err != nil {
+				return err
+			}
+			rep, err := conformance.Config{
+				Corpus: fixtures.Embedded(), Checks: judges, Cases: []string{demoCase}, Places: 1,
+				Subjects: []conformance.Subject{refs[0], defect.Subject(refs[0])},
+				Tiers:    []conformance.Tier{conformance.TierWitness},
+			}.Run(ctx)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			st := styleOf(out)
+			fmt.Fprintf(out, "A recording of the real %s is played to two adapters: the reference, and one that\n%s. The checks judge both by what the model said.\n",
+				demoRuntime, defect.Sentence)
+			if err := report.Failures(out, rep, st); err != nil {
+				return err
+			}
+			fmt.Fprintln(out)
+			if err := report.Table(out, rep, st); err != nil {
+				return err
+			}
+			fmt.Fprintln(out, "\nThe failure above is the defect, found. Next: `turnspec run` holds the reference adapters to every check;\n`turnspec explain text.once` says more about this one.")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/fakes/fault"
+)
+
+func explainCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain CHECK",
+		Short: "Say what a check demands, why, and what proves it",
+		Example: `  turnspec explain text.once
+  turnspec explain turn.crash-ends --json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: complete(checkIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, c := range everyCheck() {
+				switch {
+				case c.ID != args[0]:
+				case asJSON:
+					return printJSON(cmd.OutOrStdout(), rowOf(c))
+				default:
+					explain(cmd.OutOrStdout(), c)
+					return nil
+				}
+			}
+			return fmt.Errorf("no check %q%s; `turnspec list checks` prints all", args[0], near(args[0], checkIDs()))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func rowOf(c *conformance.Check) checkRow {
+	row := checkRow{ID: c.ID, Severity: string(c.Severity), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Harm}
+	for _, d := range defects.Proving(c.ID) {
+		row.Proven = append(row.Proven, d.Name)
+	}
+	return row
+}
+
+func explain(w io.Writer, c *conformance.Check) {
+	fmt.Fprintf(w, "%s\n  %s\n\n", c.ID, c.Sentence)
+	severity := "fails the suite"
+	if c.Severity != conformance.Must {
+		severity = "is shown and does not fail the suite"
+	}
+	fmt.Fprintf(w, "severity   %s: a failure %s\n", c.Severity, severity)
+	fmt.Fprintf(w, "source     %s\n", c.Source)
+	var tiers []string
+	for _, t := range c.Tiers {
+		tiers = append(tiers, string(t))
+	}
+	fmt.Fprintf(w, "tiers      %s\n", strings.Join(tiers, ", "))
+	harm := []string{}
+	for _, name := range c.Harm {
+		if op, err := fault.Named(name); err == nil {
+			name += ": " + op.Doc
+		}
+		harm = append(harm, name)
+	}
+	if len(harm) == 0 {
+		harm = []string{"none: it judges the case as it was recorded"}
+	}
+	printLabelled(w, "harm", harm)
+	var proven []string
+	for _, d := range defects.Proving(c.ID) {
+		proven = append(proven, d.Name+": an adapter that "+d.Sentence)
+	}
+	printLabelled(w, "proven by", proven)
+	flags := "--check " + c.ID
+	if slices.Equal(c.Tiers, []conformance.Tier{conformance.TierLive}) {
+		flags = "--tier live " + flags
+	}
+	fmt.Fprintf(w, "run it     turnspec run %s\n", flags)
+}
+
+func printLabelled(w io.Writer, label string, lines []string) {
+	for i, l := range lines {
+		if i > 0 {
+			label = ""
+		}
+		fmt.Fprintf(w, "%-9s  %s\n", label, l)
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/turnspec/turnspec/"
+
+// pkg is what of `go list -json` matters here.
+type pkg struct {
+	ImportPath, Name string
+	Deps             []string
+}
+
+// packages lists the packages of the module with all that they depend on, tests
+// apart.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Name,Deps", module+"...")
+	cmd.Stderr = &stderr
+	b, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var out []pkg
+	for d := json.NewDecoder(bytes.NewReader(b)); ; {
+		var p pkg
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	if len(out) < 15 {
+		t.Fatalf("go list found only %d packages", len(out))
+	}
+	return out
+}
+
+// under reports whether an import path lies in one of the module's folders.
+func under(importPath string, folders ...string) bool {
+	rel, ours := strings.CutPrefix(importPath, module)
+	return ours && slices.ContainsFunc(folders, func(f string) bool { return rel == f || strings.HasPrefix(rel, f+"/") })
+}
+
+// forbidden says why a package of the module must not depend on another, or "".
+func forbidden(from, to string) string {
+	switch {
+	case strings.HasPrefix(to, "github.com/onsi/ginkgo") && !under(from, "conformance/suite"):
+		return "only conformance/suite may import ginkgo: its import registers flags"
+	case !strings.HasPrefix(to, module):
+		if under(from, "adapters/proc") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
+			return "adapters/proc imports the standard library only"
+		}
+		return ""
+	case under(from, "adapters/proc"):
+		return "adapters/proc imports nothing of the module"
+	case under(from, "adapters") && !under(to, "adapters"):
+		return "adapters import nothing of the other folders"
+	case under(from, "fixtures"):
+		return "fixtures import nothing of the module"
+	case under(from, "fakes") && !under(to, "fakes", "fixtures", "adapters/proc", "adapters/event"):
+		return "fakes share no code with adapters but proc and event"
+	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/event"):
+		return "the recorder shares no code with adapters but proc and event"
+	case under(from, "conformance") && !under(from, "conformance/live") && under(to, "recorder"):
+		return "only conformance/live joins conformance and recorder"
+	case !under(from, "cmd") && under(to, "cmd"):
+		return "nothing imports cmd"
+	}
+	return ""
+}
+
+// sub-packages of proc are part of it, and so on.
+func sameTree(from, to string) bool {
+	for _, tree := range []string{"adapters/proc", "fixtures"} {
+		if under(from, tree) && under(to, tree) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, dep := range p.Deps {
+			if why := forbidden(p.ImportPath, dep); why != "" && !sameTree(p.ImportPath, dep) {
+				t.Errorf("%s depends on %s: %s", p.ImportPath, dep, why)
+			}
+		}
+	}
+}
+
+func TestNoPackageIsADrawer(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, name := range []string{p.Name, path.Base(p.ImportPath)} {
+			if slices.Contains([]string{"util", "utils", "common", "helper", "helpers", "types", "misc", "shared"}, name) {
+				t.Errorf("%s: a package called %s answers no question", p.ImportPath, name)
+			}
+		}
+	}
+}
+
+// The rules themselves: what they are for must be found.
+func TestTheRulesForbid(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		bad      bool
+	}{
+		{"adapters/codex", "fakes/runtime", true},
+		{"adapters/codex", "fixtures", true},
+		{"adapters/codex", "recorder", true},
+		{"adapters/codex", "conformance", true},
+		{"adapters/codex", "adapters/internal/session", false},
+		{"adapters/event", "adapters/proc", false},
+		{"adapters/proc", "adapters/event", true},
+		{"fakes/runtime", "adapters/codex", true},
+		{"fakes/runtime", "adapters", true},
+		{"fakes/runtime", "adapters/proc", false},
+		{"fakes/model", "recorder", true},
+		{"recorder/drive", "adapters/internal/session", true},
+		{"recorder", "fakes/model", false},
+		{"recorder", "conformance", true},
+		{"fixtures", "adapters/event", true},
+		{"conformance", "recorder", true},
+		{"conformance/checks", "recorder/drive", true},
+		{"conformance/live", "recorder/drive", false},
+		{"conformance/report", "adapters/replay", false},
+		{"conformance", "cmd/turnspec", true},
+	} {
+		if got := forbidden(module+c.from, module+c.to) != ""; got != c.bad {
+			t.Errorf("%s → %s: forbidden %v, want %v", c.from, c.to, got, c.bad)
+		}
+	}
+	for from, bad := range map[string]bool{"conformance": true, "conformance/live": true, "cmd/turnspec": true, "conformance/suite": false} {
+		if got := forbidden(module+from, "github.com/onsi/ginkgo/v2") != ""; got != bad {
+			t.Errorf("%s → ginkgo: forbidden %v, want %v", from, got, bad)
+		}
+	}
+	if forbidden(module+"adapters/proc", "golang.org/x/sys/unix") == "" || forbidden(module+"adapters/proc", "os/exec") != "" {
+		t.Error("adapters/proc: standard library only")
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func listCmd() *cobra.Command {
+	var dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list cases|checks|scenarios",
+		Short: "List what there is",
+		Example: `  turnspec list checks
+  turnspec list cases --json
+  turnspec list scenarios`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: []string{"cases", "checks", "scenarios"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := openCorpus(dir)
+			if err != nil {
+				return err
+			}
+			var rows any
+			var table [][]string
+			switch args[0] {
+			case "checks":
+				rows, table = listChecks()
+			case "cases":
+				rows, table, err = listCases(c)
+			case "scenarios":
+				rows, table, err = listScenarios(c)
+			default:
+				err = fmt.Errorf("there are no %q to list, but cases, checks and scenarios", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), rows)
+			}
+			return printTable(cmd.OutOrStdout(), table)
+		},
+	}
+	corpusFlag(cmd, &dir)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printJSON(w io.Writer, v any) error {
+	if err := json.MarshalWrite(w, v, json.Deterministic(true), jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func printTable(w io.Writer, rows [][]string) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(tw, "\t")
+			}
+			fmt.Fprint(tw, cell)
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
+
+type checkRow struct {
+	ID       string             `json:"id"`
+	Severity string             `json:"severity"`
+	Sentence string             `json:"sentence"`
+	Source   string             `json:"source"`
+	Tiers    []conformance.Tier `json:"tiers"`
+	Harm     []string           `json:"harm,omitempty"`
+	Proven   []string           `json:"proven_by,omitempty"`
+}
+
+func listChecks() (rows []checkRow, table [][]string) {
+	for _, c := range everyCheck() {
+		row := rowOf(c)
+		rows = append(rows, row)
+		table = append(table, []string{row.ID, row.Severity, row.Sentence})
+	}
+	return rows, table
+}
+
+type caseRow struct {
+	ID       string `json:"id"`
+	Runtime  string `json:"runtime"`
+	Version  string `json:"version"`
+	Scenario string `json:"scenario"`
+	Recorded string `json:"recorded"`
+	Lines    int    `json:"lines"`
+	Requests int    `json:"requests"`
+}
+
+func listCases(c fixtures.Corpus) (rows []caseRow, table [][]string, err error) {
+	all, err := c.Cases()
+	rows = []caseRow{}
+	for _, k := range all {
+		rows = append(rows, caseRow{k.ID, k.Runtime, k.Version, k.Scenario, k.Recorded, len(k.Wire), len(k.Witness)})
+		table = append(table, []string{k.ID, fmt.Sprintf("%d lines", len(k.Wire)), fmt.Sprintf("%d requests", len(k.Witness))})
+	}
+	return rows, table, err
+}
+
+type scenarioRow struct {
+	ID     string   `json:"id"`
+	Needs  []string `json:"needs,omitempty"`
+	Intent string   `json:"intent"`
+}
+
+func listScenarios(c fixtures.Corpus) (rows []scenarioRow, table [][]string, err error) {
+	all, err := c.Scenarios()
+	rows = []scenarioRow{}
+	for _, s := range all {
+		intent := oneLine(s.Intent)
+		rows = append(rows, scenarioRow{s.ID, s.Needs, intent})
+		table = append(table, []string{s.ID, intent})
+	}
+	return rows, table, err
+}

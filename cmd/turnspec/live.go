@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	goruntime "runtime"
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// runLive lets the subjects drive the real runtimes.
+func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config) (*conformance.Report, error) {
+	if err := errNoLive(); err != nil {
+		return nil, err
+	}
+	all, err := cfg.Corpus.Scenarios()
+	if err != nil {
+		return nil, err
+	}
+	// What cannot run is said before anything is isolated.
+	chosen := make([][]*fixtures.Scenario, len(cfg.Subjects))
+	matched := map[string]bool{}
+	for i, s := range cfg.Subjects {
+		rt, err := runtimes.Find("", s.Runtime(), "")
+		if err != nil {
+			return nil, err
+		}
+		chosen[i] = slices.DeleteFunc(slices.Clone(all), func(scn *fixtures.Scenario) bool {
+			// Reports name a live run without the version: there is one.
+			return !wanted(cfg.Cases, matched, rt.Name+"/"+scn.ID, rt.Name+"/"+rt.Version+"/"+scn.ID)
+		})
+	}
+	for _, g := range cfg.Cases {
+		if !matched[g] {
+			return nil, fmt.Errorf("no scenario matches %q%s; `turnspec list scenarios` prints all", g, near(g, scenarioIDs()))
+		}
+	}
+	if err := enter(ctx, isolate.Enter); err != nil {
+		return nil, err
+	}
+	for _, line := range isolate.Report() {
+		fmt.Fprintln(errOut, line)
+	}
+	if cfg.Progress == nil { // it takes minutes: a log shows that it goes on
+		cfg.Progress = func(done, total int, id string) { fmt.Fprintf(errOut, "%d/%d %s\n", done, total, id) }
+	}
+	rep := &conformance.Report{}
+	for i, s := range cfg.Subjects {
+		one, err := live.Run(ctx, live.Config{Corpus: cfg.Corpus, Scenarios: chosen[i], Subjects: []conformance.Subject{s}, Checks: cfg.Checks, Progress: cfg.Progress})
+		if err != nil {
+			return nil, err
+		}
+		rep.Results = append(rep.Results, one.Results...)
+		rep.Cases += one.Cases
+	}
+	return rep, nil
+}
+
+// wanted reports whether a glob matches one of a scenario's names.
+func wanted(globs []string, matched map[string]bool, ids ...string) bool {
+	hit := len(globs) == 0
+	for _, g := range globs {
+		for _, id := range ids {
+			if conformance.Match(g, id) {
+				matched[g], hit = true, true
+			}
+		}
+	}
+	return hit
+}
+
+// errNoLive says where the live tier cannot run.
+func errNoLive() error {
+	if goruntime.GOOS == "linux" {
+		return nil
+	}
+	return fmt.Errorf("the tier live needs Linux, this is %s: there it keeps the runtime in a network namespace", goruntime.GOOS)
+}
+
+// enter starts this program once more inside a namespace; the error is its exit
+// code.
+func enter(ctx context.Context, enterNamespace func([]string) (bool, int, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	inner, code, err := enterNamespace(os.Args[1:])
+	switch {
+	case err != nil:
+		return err
+	case inner:
+		return exitError(code)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// A program with the race detector sleeps a second when it ends; we start many.
+const raceOptions = "atexit_sleep_ms=10"
+
+func TestMain(m *testing.M) {
+	if err := os.Setenv("GORACE", raceOptions); err != nil {
+		panic(err)
+	}
+	program := func() { os.Exit(run()) }
+	testscript.Main(m, map[string]func(){
+		"turnspec": program,
+		// The program under the name of a runtime is its stand-in.
+		"codex":  program,
+		"claude": program,
+	})
+}
+
+// TestScripts runs the program as its users do.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			for _, name := range []string{"CI", "NO_COLOR", "TURNSPEC_CASE"} {
+				e.Setenv(name, "")
+			}
+			e.Setenv("GORACE", raceOptions)
+			// No runtime of this machine may be found.
+			e.Setenv("TURNSPEC_RUNTIMES", filepath.Join(e.WorkDir, "none"))
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"corpus":     corpusCommand,
+			"repeat":     repeatCommand,
+			"status":     statusCommand,
+			"substitute": substituteCommand,
+		},
+	})
+}
+
+// corpusCommand writes the scenarios and the cases that match the globs, with
+// their goldens, into a folder: corpus DIR [GLOB…].
+func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: corpus DIR [GLOB…]")
+	}
+	c := fixtures.Embedded()
+	copied := 0
+	ts.Check(fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		id := strings.TrimSuffix(name, filepath.Ext(name))
+		want := strings.HasPrefix(name, "scenarios/") || filepath.Base(name) == "lifecycle.txtar"
+		for _, glob := range args[1:] {
+			if conformance.Match(glob, id) {
+				want = true
+				copied++
+			}
+		}
+		if !want {
+			return nil
+		}
+		b, err := fs.ReadFile(c.FS, name)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(ts.MkAbs(args[0]), filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, b, 0o644)
+	}))
+	if len(args) > 1 && copied == 0 {
+		ts.Fatalf("no case matches %v", args[1:])
+	}
+}
+
+// repeatCommand writes a file that holds the head once and the body n times:
+// repeat N HEAD BODY FILE.
+func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: repeat N HEAD BODY FILE")
+	}
+	n := 0
+	for _, r := range args[0] {
+		n = n*10 + int(r-'0')
+	}
+	body := ts.ReadFile(args[2])
+	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(ts.ReadFile(args[1])+strings.Repeat(body, n)), 0o644))
+}
+
+// statusCommand runs a program and wants just this exit code: status CODE NAME
+// ARG…. Its output is there for stdout and stderr.
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status CODE NAME [ARG…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want := args[0]; want != strconv.Itoa(got) {
+		ts.Fatalf("exit code %d, want %s", got, want)
+	}
+}
+
+// substituteCommand changes a file, which must hold the text: substitute FILE
+// OLD NEW.
+func substituteCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: substitute FILE OLD NEW")
+	}
+	s := ts.ReadFile(args[0])
+	if !strings.Contains(s, args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(s, args[1], args[2], 1)), 0o644))
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+func runtimesCmd() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "runtimes",
+		Short: "Install or list the pinned real runtimes",
+		Long: `The real runtimes record scenarios and serve the tier live. Their versions and
+checksums are pinned; they come from the npm registry.`,
+		Example: `  turnspec runtimes list
+  turnspec runtimes install codex`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&dir, "dir", "", "folder of the runtimes (default: $"+runtimes.Env+", else .runtimes beside go.mod)")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:               "install [NAME…]",
+			Short:             "Install the pinned versions from the npm registry",
+			Example:           "  turnspec runtimes install\n  turnspec runtimes install codex --dir ./runtimes",
+			ValidArgsFunction: complete(runtimeNames),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				ctx, stop := interruptible(cmd)
+				defer stop()
+				return runtimes.Install(ctx, dir, cmd.OutOrStdout(), args...)
+			},
+		},
+		&cobra.Command{
+			Use:     "list",
+			Short:   "List the pinned versions, and where they are installed",
+			Example: "  turnspec runtimes list",
+			Args:    cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				var rows [][]string
+				for _, name := range runtimes.Names() {
+					for _, version := range runtimes.Versions(name) {
+						where := "not installed: turnspec runtimes install " + name
+						if rt, err := runtimes.Find(dir, name, version); err == nil {
+							where = rt.Binary
+						}
+						rows = append(rows, []string{name, version, where})
+					}
+				}
+				return printTable(cmd.OutOrStdout(), rows)
+			},
+		},
+	)
+	return cmd
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// wireWidth is how much of a line is shown.
+const wireWidth = 110
+
+func showCmd() *cobra.Command {
+	var dir string
+	var wire, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show CASE",
+		Short: "Show a case: its intent, acts, wire and witness",
+		Long: `Show prints what a recording holds. The wire is abbreviated; --wire prints each
+line whole.`,
+		Example: `  turnspec show codex/0.169.0/text/plain
+  turnspec show 'claude/*/permission/allow' --wire
+  turnspec show 'codex/*/text/plain' --json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: complete(caseIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			corpus, err := openCorpus(dir)
+			if err != nil {
+				return err
+			}
+			c, err := oneCase(corpus, args[0])
+			if err != nil {
+				return err
+			}
+			s, err := corpus.LoadScenario(c.Scenario)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return showJSON(cmd.OutOrStdout(), c, s)
+			}
+			return show(cmd.OutOrStdout(), c, s, wire)
+		},
+	}
+	corpusFlag(cmd, &dir)
+	cmd.Flags().BoolVar(&wire, "wire", false, "print each line of the wire whole")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error {
+	fmt.Fprintf(w, "%s\n%s\nrecorded %s on %s %s, file %s\n\n", c.ID, s.Intent, c.Recorded, c.Runtime, c.Version, c.File)
+	fmt.Fprintf(w, "acts (%s)\n", s.File)
+	for _, a := range s.Client {
+		fmt.Fprintf(w, "%6d  %s\n", a.Line, actText(a))
+	}
+	fmt.Fprintf(w, "\nwire, %d lines\n", len(c.Wire))
+	for _, l := range c.Wire {
+		text := lineText(l)
+		if !whole {
+			text = clip(text, wireWidth)
+		}
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%6d  %9s  %-6s %s", l.Line, l.T.Round(time.Millisecond), l.Dir, text), " "))
+	}
+	fmt.Fprintf(w, "\nwitness, %d request(s) to the model\n", len(c.Witness))
+	for _, r := range c.Witness {
+		agent := ""
+		if r.Agent != "" {
+			agent = " of " + r.Agent
+		}
+		fmt.Fprintf(w, "  %d%s  brings %s, ended %s\n", r.Req, agent, strings.Join(r.New, " "), r.Ended)
+		for _, x := range r.Said {
+			fmt.Fprintf(w, "       %s\n", clip(saidText(x), wireWidth))
+		}
+	}
+	return nil
+}
+
+func actText(a fixtures.Act) string {
+	var parts []string
+	for _, p := range []string{string(a.Verb), a.What, a.ID} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	s := strings.Join(parts, " ")
+	if a.Text != "" {
+		s += ": " + oneLine(a.Text)
+	}
+	return s
+}
+
+func lineText(l fixtures.WireLine) string {
+	switch l.Dir {
+	case fixtures.In, fixtures.Out, fixtures.Err:
+		return string(l.Bytes)
+	case fixtures.Spawn:
+		return strings.Join(l.Argv, " ")
+	case fixtures.Signal:
+		return l.Signal
+	case fixtures.Exit:
+		if l.Signal != "" {
+			return l.Signal
+		}
+		return fmt.Sprint(l.Code)
+	}
+	return ""
+}
+
+func saidText(x fixtures.Said) string {
+	switch {
+	case x.Tool != "":
+		return fmt.Sprintf("tool %s (%s) %s %s", x.Tool, x.Name, x.ID, x.Input)
+	case x.Think != "":
+		return fmt.Sprintf("think %q", x.Think)
+	}
+	return fmt.Sprintf("text %q", x.Text)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clip shortens a text to about n bytes, between characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+type shown struct {
+	ID       string             `json:"id"`
+	File     string             `json:"file"`
+	Scenario string             `json:"scenario"`
+	Runtime  string             `json:"runtime"`
+	Version  string             `json:"version"`
+	Recorded string             `json:"recorded"`
+	Intent   string             `json:"intent"`
+	Acts     []string           `json:"acts"`
+	Wire     []jsontext.Value   `json:"wire"`
+	Witness  []fixtures.Request `json:"witness"`
+}
+
+func showJSON(w io.Writer, c *fixtures.Case, s *fixtures.Scenario) error {
+	v := shown{ID: c.ID, File: c.File, Scenario: c.Scenario, Runtime: c.Runtime, Version: c.Version, Recorded: c.Recorded,
+		Intent: oneLine(s.Intent), Witness: c.Witness}
+	for _, a := range s.Client {
+		v.Acts = append(v.Acts, actText(a))
+	}
+	wire, err := fixtures.FormatWire(c.Wire)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(wire) {
+		v.Wire = append(v.Wire, bytes.TrimSpace(line))
+	}
+	return printJSON(w, v)
+}

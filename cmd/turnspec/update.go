@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func updateCmd() *cobra.Command {
+	var dir string
+	var places int
+	cmd := &cobra.Command{
+		Use:   "update [CASE…]",
+		Short: "Write the goldens: what the reference adapters make of the cases",
+		Long: `Update plays cases to the reference adapters and writes the events and the chat
+beside them. Read what changed: it is what users will see.
+
+A case that fails the witness tier is refused: its golden would bless a defect.
+It refuses to run in CI: there goldens are compared, not written.
+
+Exit codes: 0 all are written, 1 a case was refused, 2 it could not be run.`,
+		Example: `  turnspec update
+  turnspec update 'permission/*'
+  turnspec update --corpus ./fixtures codex/0.169.0/text/plain`,
+		ValidArgsFunction: complete(caseIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if os.Getenv("CI") != "" {
+				return errors.New("CI is set: goldens are written by people who read them; run `turnspec update` on your machine and commit what it changes")
+			}
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			dir, corpus, err := corpusOnDisk(dir)
+			if err != nil {
+				return err
+			}
+			for _, glob := range args {
+				if _, err := matching(corpus, glob); err != nil {
+					return err
+				}
+			}
+			step, wipe := progress(cmd.ErrOrStderr())
+			refs, err := references("")
+			if err != nil {
+				return err
+			}
+			rep, err := conformance.Config{
+				Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
+				Cases: args, Places: places, Workers: goruntime.GOMAXPROCS(0), Progress: step,
+			}.Run(ctx)
+			wipe()
+			if err != nil {
+				return err
+			}
+			return writeGoldens(cmd.OutOrStdout(), dir, corpus, rep)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
+	cmd.Flags().IntVar(&places, "places", 2, "try each fault at so many places of a case; 0 is all")
+	return cmd
+}
+
+// writeGoldens writes the goldens that differ from what is there and prints
+// their files. A case with a failure keeps the golden that it has.
+func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *conformance.Report) error {
+	refused := map[string]bool{}
+	for _, r := range rep.Results {
+		if r.Verdict.Bad() && r.Check.Severity == conformance.Must {
+			refused[r.Case] = true
+			if err := report.Failure(out, r, styleOf(out)); err != nil {
+				return err
+			}
+		}
+	}
+	changed := 0
+	seen := map[string]bool{}
+	for _, r := range rep.Results {
+		if refused[r.Case] || seen[r.Case] {
+			continue
+		}
+		seen[r.Case] = true
+		data, err := conformance.Golden(r.Trial.Run)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Case, err)
+		}
+		if stored, err := corpus.Golden(r.Case); err == nil && bytes.Equal(stored, data) {
+			continue
+		}
+		file := filepath.Join(dir, filepath.FromSlash(r.Case)+".golden")
+		if err := replaceFile(file, data); err != nil {
+			return err
+		}
+		changed++
+		fmt.Fprintln(out, file)
+	}
+	fmt.Fprintf(out, "%d of %d goldens changed\n", changed, len(seen))
+	if len(refused) > 0 {
+		fmt.Fprintf(out, "refused, the witness tier fails: %s\n", strings.Join(slices.Sorted(maps.Keys(refused)), ", "))
+		return errFailed
+	}
+	return nil
+}
+
+// replaceFile puts a file in place whole or not at all.
+func replaceFile(file string, b []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+strings.TrimSuffix(filepath.Base(file), ".golden")+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }()
+	_, err = tmp.Write(b)
+	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}
