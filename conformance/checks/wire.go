@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/fault"
 )
 
 func wireChecks() []*conformance.Check {
@@ -13,14 +14,14 @@ func wireChecks() []*conformance.Check {
 		{
 			ID: "wire.unknown", Severity: conformance.Must, Source: "claude-agent-sdk-python#599", Tiers: []conformance.Tier{conformance.TierWitness},
 			Sentence: "An unknown type, subtype, field, enum value or method at any place does not end the turn, and is passed on as a notice.",
-			Harm:     []string{"unknown-message"},
-			Judge:    func(t *conformance.Trial, f *conformance.Finding) { judgeHarmless(t, f, 1) },
+			Harm:     []string{"unknown-message", "unknown-field"},
+			Judge:    judgeHarmless,
 		},
 		{
 			ID: "wire.split", Severity: conformance.Must, Source: "every line reader", Tiers: []conformance.Tier{conformance.TierWitness},
 			Sentence: "Chunks cut anywhere, glued lines, CRLF and a missing last newline change nothing.",
 			Harm:     []string{"split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline"},
-			Judge:    func(t *conformance.Trial, f *conformance.Finding) { judgeHarmless(t, f, 0) },
+			Judge:    judgeHarmless,
 		},
 		{
 			ID: "wire.own-lines", Severity: conformance.Must, Source: "the wires of Codex and Claude Code", Tiers: []conformance.Tier{conformance.TierWitness},
@@ -36,14 +37,19 @@ func wireChecks() []*conformance.Check {
 	}
 }
 
-// judgeHarmless: with the harm the same events, and so many notices more.
-func judgeHarmless(t *conformance.Trial, f *conformance.Finding, notices int) {
+// judgeHarmless: with the harm the same events, and one notice more where a
+// message was unknown.
+func judgeHarmless(t *conformance.Trial, f *conformance.Finding) {
 	plain := strings.Join(stripped(t.Run), "\n") + "\n"
 	for _, r := range t.Harmed {
 		if !played(t.Run, r.Harm.Line) {
 			continue // the run had ended before the place of the harm
 		}
 		f.Look(1)
+		notices := 0
+		if r.Harm.Kind == fault.Noticed {
+			notices = 1
+		}
 		p := conformance.Problem{Harm: r.Harm}
 		if r.Hang != "" {
 			p.Text = r.Harm.String() + ": the subject hangs: " + r.Hang
@@ -67,7 +73,7 @@ func judgeHarmless(t *conformance.Trial, f *conformance.Finding, notices int) {
 			p.Text = r.Harm.String() + ": no notice of the unknown message"
 			f.Problems = append(f.Problems, p)
 		}
-		if harmed := strings.Join(rest, "\n") + "\n"; harmed != plain {
+		if harmed := fault.WithoutUnknown(strings.Join(rest, "\n")) + "\n"; harmed != plain {
 			p.Text = r.Harm.String() + ": the events differ"
 			p.Diff = conformance.Diff("undisturbed", plain, "harmed", harmed)
 			f.Problems = append(f.Problems, p)

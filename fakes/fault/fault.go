@@ -78,6 +78,8 @@ func Operators() []Operator {
 			func(h *Harm) { h.Wire = afterEach(fixtures.Out, func(int) string { return "" }) }),
 		everywhere("stderr-noise", "The runtime logs on stderr, coloured, and now and then something that looks like its protocol.",
 			func(h *Harm) { h.Wire = afterEach(fixtures.Err, noise) }),
+		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
+			func(h *Harm) { h.Wire = unknownFields }),
 		unknownMessage(),
 		garbageLine(),
 		kill(),

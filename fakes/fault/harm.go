@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -30,6 +32,34 @@ func unknownMessage() Operator {
 			})
 		},
 	}
+}
+
+// What unknown-field adds: to a message, and to what it holds.
+const (
+	unknownMember = `,"weather":{"outlook":"fair"}`
+	unknownWithin = `"weather":"fair",`
+)
+
+// WithoutUnknown takes out of a text what unknown-field has added: a client may
+// pass a message on as it came.
+func WithoutUnknown(text string) string {
+	return strings.NewReplacer(unknownMember, "", unknownWithin, "").Replace(text)
+}
+
+func unknownFields(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
+	lines = slices.Clone(lines)
+	for i, w := range lines {
+		b, isObject := bytes.CutSuffix(w.Bytes, []byte("}"))
+		if w.Dir != fixtures.Out || !isObject || !bytes.HasPrefix(b, []byte(`{"`)) {
+			continue
+		}
+		for _, member := range []string{`"params":{"`, `"item":{"`, `"message":{"`, `"event":{"`, `"request":{"`} {
+			open := strings.TrimSuffix(member, `"`)
+			b = bytes.Replace(b, []byte(member), []byte(open+unknownWithin+`"`), 1)
+		}
+		lines[i].Bytes = append(bytes.Clone(b), unknownMember+"}"...)
+	}
+	return lines
 }
 
 // garbageLine adds a line that is not JSON.

@@ -203,6 +203,16 @@ func streams() []Adapter {
 			}),
 		},
 		{
+			Name: "knows-every-field", Sentence: "decodes strictly and drops what has a member that it does not know",
+			Fails: []string{"wire.unknown"},
+			mutation: mutation{read: func(chunk []byte) []byte {
+				if bytes.Contains(chunk, []byte(`"weather":"fair"`)) {
+					return []byte("\n")
+				}
+				return chunk
+			}},
+		},
+		{
 			Name: "dies-of-the-unknown", Sentence: "ends the turn at a message that it does not know",
 			Fails: []string{"wire.unknown"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
