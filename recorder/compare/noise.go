@@ -54,6 +54,7 @@ var noiseLines = map[string]string{
 var noiseWhenUnchanged = map[string]string{
 	"thread/tokenUsage/updated":  "at a stop it is said again, unless the stop is quicker",
 	"account/rateLimits/updated": "follows thread/tokenUsage/updated",
+	"thread/status/changed":      "a thread that is unloaded may say so twice",
 }
 
 var emittedAt = regexp.MustCompile(`,?"emittedAtMs":\d+`)
