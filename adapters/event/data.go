@@ -97,7 +97,7 @@ const (
 	BlockRetracted   BlockStatus = "retracted"
 )
 
-// BlockEnd closes a block of text.
+// BlockEnd closes a block of text, or takes back one of reasoning.
 type BlockEnd struct {
 	BlockID string      `json:"block_id"`
 	Status  BlockStatus `json:"status"`

@@ -40,4 +40,6 @@
 //   - Whole numbers have at most 53 bits, so that every reader keeps them.
 //   - thinking.block_id is present whenever the text belongs to a block of the
 //     runtime; the empty thinking at the start of a turn (activity) has none.
+//   - block_end retracted may name a block of reasoning, behind its done: the
+//     runtime abandoned it and thinks anew.
 package event

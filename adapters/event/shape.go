@@ -129,3 +129,12 @@ func Types() []Type {
 	slices.Sort(types)
 	return types
 }
+
+// ErrorCodes lists the closed set of error codes.
+func ErrorCodes() []ErrorCode {
+	var codes []ErrorCode
+	for _, c := range enums[reflect.TypeFor[ErrorCode]()] {
+		codes = append(codes, ErrorCode(c))
+	}
+	return codes
+}
