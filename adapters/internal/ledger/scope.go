@@ -15,6 +15,7 @@ type Scope struct {
 	count    int // blocks so far, for their ids
 	blocks   []block
 	thinking *block
+	thought  *block // the reasoning that was closed last
 	tools    []tool
 	closed   recent // tools of this scope that have their result
 }
@@ -123,9 +124,20 @@ func (s *Scope) ThinkingOpen(key string) bool { return s.thinking != nil && s.th
 // ThinkingDone closes open reasoning, if any.
 func (s *Scope) ThinkingDone() {
 	if s.thinking != nil {
-		id := s.thinking.id
-		s.thinking = nil
-		s.Emit(event.Thinking{Done: true, BlockID: id})
+		s.thought, s.thinking = s.thinking, nil
+		s.Emit(event.Thinking{Done: true, BlockID: s.thought.id})
+	}
+}
+
+// ThinkingRetract takes back the newest reasoning, if it has the wire's key:
+// closed or not, it will be said again.
+func (s *Scope) ThinkingRetract(key string) {
+	if s.ThinkingOpen(key) {
+		s.ThinkingDone()
+	}
+	if s.thought != nil && s.thought.key == key {
+		s.Emit(event.BlockEnd{BlockID: s.thought.id, Status: event.BlockRetracted})
+		s.thought = nil
 	}
 }
 

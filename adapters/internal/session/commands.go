@@ -21,8 +21,9 @@ func (s *Session) Backlog() (depth int, oldest time.Duration) {
 	return int(n), time.Since(time.Unix(0, s.oldest.Load()))
 }
 
-// do runs f in the session's goroutine and waits until it has replied.
-func (s *Session) do(ctx context.Context, f func(reply func(error))) error {
+// Do runs f in the session's goroutine and waits until it has replied. It is for
+// what only some runtimes can do.
+func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	cmd := func() {
 		s.waitSeq++
@@ -77,7 +78,7 @@ func (s *Session) Send(ctx context.Context, m adapters.Message) error {
 	if m.ID == "" {
 		return fmt.Errorf("send: a message needs an id")
 	}
-	return s.do(ctx, func(reply func(error)) { s.proto.Send(m, reply) })
+	return s.Do(ctx, func(reply func(error)) { s.proto.Send(m, reply) })
 }
 
 // Steer implements adapters.Steerer.
@@ -85,7 +86,7 @@ func (s *Session) Steer(ctx context.Context, m adapters.Message) error {
 	if m.ID == "" {
 		return fmt.Errorf("steer: a message needs an id")
 	}
-	return s.do(ctx, func(reply func(error)) {
+	return s.Do(ctx, func(reply func(error)) {
 		if s.ledger.Turn() == nil {
 			reply(adapters.ErrNoTurn)
 			return
@@ -97,7 +98,7 @@ func (s *Session) Steer(ctx context.Context, m adapters.Message) error {
 // Stop implements adapters.Session. The turn that does not end within the limit
 // ends in an error, and the process with it.
 func (s *Session) Stop(ctx context.Context) error {
-	return s.do(ctx, func(reply func(error)) {
+	return s.Do(ctx, func(reply func(error)) {
 		if s.ledger.Turn() == nil && !s.starting() || s.stopping != nil {
 			reply(nil)
 			return
@@ -116,13 +117,34 @@ func (s *Session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 	if a.By == "" {
 		a.By = event.ByUser
 	}
-	return s.do(ctx, func(reply func(error)) {
+	return s.Do(ctx, func(reply func(error)) {
 		if _, open := s.ledger.Asked(id); !open {
 			reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
 			return
 		}
 		s.proto.Answer(id, a, reply)
 	})
+}
+
+// SetModel implements adapters.ModelSetter.
+func (s *Session) SetModel(ctx context.Context, model string) error {
+	return s.set(ctx, "model", model, Setter.SetModel)
+}
+
+// SetMode implements adapters.ModeSetter.
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	return s.set(ctx, "mode", mode, Setter.SetMode)
+}
+
+func (s *Session) set(ctx context.Context, what, value string, set func(Setter, string, func(error))) error {
+	p, ok := s.proto.(Setter)
+	switch {
+	case !ok:
+		return adapters.ErrUnsupported
+	case value == "":
+		return fmt.Errorf("set %s: missing", what)
+	}
+	return s.Do(ctx, func(reply func(error)) { set(p, value, reply) })
 }
 
 // Close implements adapters.Session. With a ctx that can never be done, a
@@ -138,6 +160,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.wait(ctx)
 	s.end() // a process that ended by itself still has a group to clean up
 	s.ender.Wait()
+	s.works.Wait()
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -45,6 +46,28 @@ func (s *Session) After(d time.Duration, f func()) (cancel func()) {
 func (s *Session) stopTimers() {
 	for _, t := range s.timers {
 		t.Stop()
+	}
+}
+
+// Go implements Host.
+func (s *Session) Go(work func(context.Context) func()) func() {
+	ctx, cancel := context.WithCancel(s.workCtx)
+	wanted := true // belongs to the session's goroutine
+	s.works.Go(func() {
+		defer cancel()
+		then := work(ctx)
+		select {
+		case s.cmds <- func() {
+			if wanted {
+				then()
+			}
+		}:
+		case <-ctx.Done():
+		}
+	})
+	return func() {
+		wanted = false
+		cancel()
 	}
 }
 
@@ -108,6 +131,7 @@ func (s *Session) giveUp(err event.Error) {
 	s.proto.Closing()
 	if s.ledger.Turn() != nil {
 		s.ledger.Error(err)
+		s.failTold = true
 	}
 	s.end()
 }

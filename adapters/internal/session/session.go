@@ -48,6 +48,12 @@ type Protocol interface {
 // Stop and the watch for silence hold for it too.
 type Starter interface{ Starting() bool }
 
+// Setter is a Protocol that can change model and mode. reply is called once.
+type Setter interface {
+	SetModel(model string, reply func(error))
+	SetMode(mode string, reply func(error))
+}
+
 // Host is what a Protocol may ask of the session that it lives in.
 type Host interface {
 	// Ledger keeps the books.
@@ -60,6 +66,10 @@ type Host interface {
 	Ready(err error)
 	// Limits are the session's.
 	Limits() adapters.Limits
+	// Go runs work in a goroutine of its own; what it returns is called in the
+	// session's goroutine, unless the session has ended. cancel ends work's ctx
+	// and with it the interest in what it returns.
+	Go(work func(ctx context.Context) (then func())) (cancel func())
 }
 
 // maxAhead bounds the events that are read ahead of the listener while a caller
@@ -98,6 +108,7 @@ type Session struct {
 	timerFns map[int]func()
 	closing  bool
 	fail     *event.Error // why the process is being ended by us
+	failTold bool         // a turn has ended in it: what waits behind the turn needs no second error
 	heard    time.Time    // when the last line came
 	pinged   bool         // the runtime was asked for a sign of life since
 	unwatch  func()       // cancels the watch for silence
@@ -111,6 +122,9 @@ type Session struct {
 	endOnce  sync.Once
 	dropOnce sync.Once
 	ender    sync.WaitGroup
+	works    sync.WaitGroup // of Go
+	workCtx  context.Context
+	workEnd  context.CancelFunc
 }
 
 type pending struct {
@@ -146,6 +160,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	s.ledger = ledger.New(hint, o.After, func(e event.Event) {
 		s.pending = append(s.pending, pending{e, time.Now()})
 	})
+	s.workCtx, s.workEnd = context.WithCancel(context.Background())
 	s.proto = build(s)
 	s.out.init(p.Stdin())
 	var readers sync.WaitGroup
@@ -165,6 +180,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		<-s.done
 		s.end()
 		s.ender.Wait()
+		s.works.Wait()
 		var oe *adapters.OpenError
 		if errors.As(err, &oe) && oe.Stderr == "" {
 			oe.Stderr = s.stderr.String()
@@ -238,6 +254,7 @@ func (s *Session) await(readers *sync.WaitGroup) {
 // taken or given up.
 func (s *Session) run() {
 	defer close(s.done)
+	defer s.workEnd()
 	defer close(s.events)
 	defer s.stopTimers()
 	s.ledger.At(time.Now())
@@ -374,7 +391,7 @@ func (s *Session) exited(exit proc.Exit) {
 		}
 		err = &event.Error{Code: event.ErrorCrash, Message: msg}
 	}
-	if err != nil && s.readyErr && s.ledger.Turn() == nil && s.starting() {
+	if err != nil && s.readyErr && s.ledger.Turn() == nil && s.starting() && !s.failTold {
 		s.ledger.Session(*err) // a message was sent and no turn began
 	}
 	s.ledger.SessionEnd(err, d)
