@@ -72,7 +72,7 @@ func exitOf(s *os.ProcessState) Exit {
 	if !ok || !ws.Signaled() {
 		return Exit{Code: s.ExitCode()}
 	}
-	names := map[syscall.Signal]Signal{syscall.SIGINT: SIGINT, syscall.SIGTERM: SIGTERM, syscall.SIGKILL: SIGKILL}
+	names := map[syscall.Signal]Signal{syscall.SIGINT: SIGINT, syscall.SIGTERM: SIGTERM, syscall.SIGHUP: SIGHUP, syscall.SIGKILL: SIGKILL}
 	if n, ok := names[ws.Signal()]; ok {
 		return Exit{Code: -1, Signal: n}
 	}
@@ -84,7 +84,7 @@ func (p *child) Stdout() io.Reader     { return p.out }
 func (p *child) Stderr() io.Reader     { return p.err }
 
 func (p *child) Signal(s Signal) error {
-	sig, ok := map[Signal]syscall.Signal{SIGINT: syscall.SIGINT, SIGTERM: syscall.SIGTERM, SIGKILL: syscall.SIGKILL}[s]
+	sig, ok := map[Signal]syscall.Signal{SIGINT: syscall.SIGINT, SIGTERM: syscall.SIGTERM, SIGHUP: syscall.SIGHUP, SIGKILL: syscall.SIGKILL}[s]
 	if !ok {
 		return errors.New("unknown signal " + string(s))
 	}

@@ -39,6 +39,7 @@ type Signal string
 const (
 	SIGINT  Signal = "SIGINT"
 	SIGTERM Signal = "SIGTERM"
+	SIGHUP  Signal = "SIGHUP"
 	SIGKILL Signal = "SIGKILL"
 )
 
