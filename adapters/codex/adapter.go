@@ -28,16 +28,9 @@ func (adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: "codex", Resume: true, Fork: true, Steer: true, Permissions: true,
 		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
+		ForkAt: true, Revert: true, Compact: true, Archive: true, Rename: true,
+		Tools: true, Schema: true, StopTask: true, SetModel: true, SetMode: true,
 	}
-}
-
-// mode is how a permission mode is told to the runtime.
-type mode struct{ name, approval, sandbox string }
-
-var modes = map[string]mode{
-	"ask":          {"ask", "untrusted", "workspace-write"},
-	"accept-edits": {"accept-edits", "on-request", "workspace-write"},
-	"never":        {"never", "never", "danger-full-access"},
 }
 
 // Open implements adapters.Adapter.
@@ -50,19 +43,31 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options",
 			Err: fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))}
 	}
-	if o.Fork && o.Resume == "" {
+	switch {
+	case o.Fork && o.Resume == "":
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("fork: wants resume, the thread to fork")}
+	case o.At != "" && !o.Fork:
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("at: wants fork: a thread that is resumed goes on where it stands")}
+	case o.Unarchive && o.Resume == "":
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("unarchive: wants resume, the thread to take back")}
+	}
+	if len(o.Hooks) > 0 {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("hooks: %w", adapters.ErrUnsupported)}
 	}
 	if o.SessionID == "" {
 		o.SessionID = newID()
 	}
 	c := proc.Command{Argv: argv(o), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: "codex", ProviderSessionID: o.Resume}
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol { return newClient(h, o, m) })
+	var live *client
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		live = newClient(h, o, m)
+		return live
+	})
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return chat{s, live}, nil
 }
 
 // argv is the command line: the program, its subcommand, the settings in the
@@ -76,6 +81,7 @@ func argv(o adapters.Options) []string {
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
+	args = append(args, servers(o.MCP)...)
 	return append(args, o.Args...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -21,6 +22,8 @@ type ask struct {
 	perms   jsontext.Value   // what was asked for, to be granted as it stands
 	options []jsontext.Value // the runtime's own choices
 	asMCP   bool             // an elicitation that is a permission
+	rule    jsontext.Value   // what would allow such a command always
+	parts   []inputQuestion  // of a question to the user
 }
 
 // The server requests that are questions to the user.
@@ -32,17 +35,24 @@ const (
 	askElicitation = "mcpServer/elicitation/request"
 	askOldExec     = "execCommandApproval"
 	askOldPatch    = "applyPatchApproval"
+	callTool       = "item/tool/call" // no question: a tool of the client is called
 )
 
 // request handles a line with a method and an id: the runtime asks.
 func (t *translator) request(b []byte) {
 	p := &t.m.Params
+	if t.others(p.ThreadID.val()) {
+		return // whoever opened that thread answers
+	}
 	method := t.m.Method.s
-	a := &ask{rpc: t.m.ID.Clone(), method: method, item: p.ItemID.val(), options: p.AvailableDecisions}
+	a := &ask{rpc: t.m.ID.Clone(), method: method, item: p.ItemID.val(), options: p.AvailableDecisions, rule: p.Amendment, parts: p.Questions}
 	switch method {
 	case askCommand, askFileChange, askPermissions, askInput, askElicitation:
 	case askOldExec, askOldPatch:
 		a.item = string(p.CallID)
+	case callTool:
+		t.callTool(a, b)
+		return
 	default:
 		t.refuse(a, b)
 		return
@@ -97,9 +107,10 @@ func (t *translator) request(b []byte) {
 		}
 		a.asMCP = true
 		d.ToolName, d.ToolInput, d.Reason = mcpName(string(p.ServerName), string(meta.ToolName)), meta.ToolParams, string(p.Message)
-		for _, o := range th.open { // the request does not name the item
-			if o.tool == d.ToolName && a.item == "" && !t.waits(th, o.id) {
-				a.item, d.ToolUseID = o.id, o.id
+		for _, o := range th.open { // the request does not name the item; in 0.120 not even the tool
+			same := o.tool == d.ToolName || meta.ToolName == "" && o.kind == "mcpToolCall" && o.match == string(p.ServerName)
+			if same && a.item == "" && !t.waits(th, o.id) {
+				a.item, d.ToolUseID, d.ToolName = o.id, o.id, o.tool
 			}
 		}
 	case askPermissions:
@@ -111,6 +122,10 @@ func (t *translator) request(b []byte) {
 			cmd = strings.Join(read[[]string](p.Command), " ")
 		}
 		d.ToolName, d.ToolInput = "Bash", encode(commandInput{Command: cmd, Cwd: string(p.Cwd)})
+		if o == nil && a.item != "" && method == askCommand {
+			// 0.98 shows the item only when it is decided on.
+			t.begin(th, sc, &item{Type: "commandExecution", ID: str(a.item), Command: str(cmd), Cwd: p.Cwd, CommandActions: p.CommandActions}).asked = true
+		}
 	default:
 		d.ToolName, d.ToolInput = "Edit", encode(changesInput{orNull(p.FileChanges)})
 		if o != nil {
@@ -153,10 +168,11 @@ func (t *translator) resolved() {
 		if strings.Trim(string(a.rpc), `"`) != id {
 			continue
 		}
-		if t.live != nil {
+		switch {
+		case t.live != nil, a.method == askPermissions: // of these no item tells what was granted, if anything was
 			t.drop(a)
 			t.l.Resolve(a.id, event.DecisionCancel, event.ByWithdrawn, nil)
-		} else if a.item == "" || a.method == askInput {
+		case a.item == "", a.method == askInput:
 			t.drop(a)
 			t.l.Resolve(a.id, event.DecisionAllow, event.ByUser, nil)
 		}
@@ -193,7 +209,7 @@ func (t *translator) settle(a *ask, cancel bool) {
 	t.drop(a)
 	by := event.ByWithdrawn
 	if t.live != nil {
-		t.cancel(a)
+		t.deny(a) // a cancel that comes late stops the next turn of 0.98
 	} else if cancel {
 		by = event.ByUser // in a transcript the answer that ended the turn is not seen
 	}
@@ -280,7 +296,12 @@ func (t *translator) answer(id string, an adapters.Answer) error {
 	var res any
 	allowed := an.Decision == event.DecisionAllow
 	switch an.Decision {
-	case event.DecisionAllow, event.DecisionDeny, event.DecisionCancel:
+	case event.DecisionAllow:
+		var err error
+		if res, err = a.allow(an.Scope); err != nil {
+			return err
+		}
+	case event.DecisionDeny, event.DecisionCancel:
 		res = a.decide(an.Decision)
 	default:
 		o := a.option(string(an.Decision))
@@ -317,16 +338,10 @@ func (t *translator) answerInterrupt(a *ask, an adapters.Answer) error {
 	refused := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	var res any
 	switch {
+	case a.method == askInput && (refused || len(v) == 0):
+		res = answers{empty}
 	case a.method == askInput:
-		in := read[answers](v)
-		switch {
-		case refused || len(v) == 0:
-			res = answers{empty}
-		case len(in.Answers) > 0:
-			res = in
-		default:
-			res = answers{v}
-		}
+		res = answers{a.filledIn(v)}
 	case refused:
 		res = a.decide(an.Decision)
 	case len(v) == 0:
@@ -338,6 +353,78 @@ func (t *translator) answerInterrupt(a *ask, an adapters.Answer) error {
 	}
 	t.drop(a)
 	t.live.result(a.rpc, res)
+	if len(v) == 0 && refused {
+		v = encode(an.Decision)
+	}
 	t.l.Resolve(a.id, event.DecisionAllow, an.By, v)
 	return nil
+}
+
+// allow is the result that allows, for as long as the scope says.
+func (a *ask) allow(s adapters.Scope) (any, error) {
+	res := a.decide(event.DecisionAllow)
+	if s == adapters.ScopeOnce {
+		return res, nil
+	}
+	session := s == adapters.ScopeSession
+	switch {
+	case a.method == askElicitation:
+		return elicited{"accept", empty, encode(persist{string(s)})}, nil
+	case a.method == askPermissions && session:
+		return granted{a.perms, string(s)}, nil
+	case (a.method == askCommand || a.method == askFileChange) && session:
+		return decision{"acceptForSession"}, nil
+	case (a.method == askOldExec || a.method == askOldPatch) && session:
+		return decision{"approved_for_session"}, nil
+	case a.method == askCommand && len(a.rule) > 0 && a.rule.Kind() == '[':
+		return decision{amended{amendment{a.rule}}}, nil
+	}
+	return nil, fmt.Errorf("%w: the runtime proposes no rule that would allow what is like it", adapters.ErrUnsupported)
+}
+
+type persist struct {
+	Persist string `json:"persist"`
+}
+
+type amended struct {
+	Accept amendment `json:"acceptWithExecpolicyAmendment"`
+}
+
+type amendment struct {
+	Rule jsontext.Value `json:"execpolicy_amendment"`
+}
+
+type filled struct {
+	Answers []string `json:"answers"`
+}
+
+// filledIn are the answers by the ids of a question's parts, as the runtime
+// wants them. The value is that already, with or without answers around it, or
+// holds a string or a list of strings by the id or by the text of each part.
+func (a *ask) filledIn(v event.Raw) jsontext.Value {
+	if in := read[answers](v); len(in.Answers) > 0 {
+		v = in.Answers
+	}
+	given := read[map[string]jsontext.Value](v)
+	out := map[string]jsontext.Value{}
+	for _, p := range a.parts {
+		x := given[string(p.ID)]
+		if x == nil {
+			x = given[string(p.Question)]
+		}
+		switch {
+		case x == nil:
+		case x.Kind() == '"':
+			out[string(p.ID)] = encode(filled{[]string{scalar(x)}})
+		case x.Kind() == '[':
+			out[string(p.ID)] = encode(filled{read[[]string](x)})
+		default:
+			out[string(p.ID)] = x
+		}
+	}
+	b, err := json.Marshal(out, asItCame, json.Deterministic(true))
+	if err != nil {
+		return empty // what was read is JSON and encodes
+	}
+	return b
 }

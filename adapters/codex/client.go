@@ -26,6 +26,12 @@ type client struct {
 	calls  map[int64]*call
 	sent   []*sent
 	stop   bool // Stop came before the turn had begun
+	next   settings
+	wanted string // the mode that was asked for last
+	runs   []*toolRun
+
+	taken    []taken // turns of this session, oldest first
+	commands int     // turns that we asked for without a message and that have not begun
 }
 
 type call struct {
@@ -44,7 +50,7 @@ type sent struct {
 var errTimeout = errors.New("no answer within the limit")
 
 func newClient(h session.Host, o adapters.Options, m mode) *client {
-	c := &client{host: h, o: o, mode: m, calls: map[int64]*call{}}
+	c := &client{host: h, o: o, mode: m, calls: map[int64]*call{}, wanted: m.name}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }
@@ -108,7 +114,17 @@ func (c *client) Start() {
 		}
 		c.t.version = versionOf(string(r.UserAgent))
 		c.host.Write(encode(notification{"initialized"}))
-		c.openThread()
+		if !c.o.Unarchive {
+			c.openThread()
+			return
+		}
+		c.thread("thread/unarchive", idParams{c.o.Resume}, func(err error) {
+			if err != nil {
+				c.failOpen("unarchive", err)
+				return
+			}
+			c.openThread()
+		})
 	})
 }
 
@@ -120,7 +136,10 @@ func (c *client) openThread() {
 		p.ThreadID, p.ExcludeTurns = c.o.Resume, true
 		if c.o.Fork {
 			method, op, from = "thread/fork", "fork", c.o.Resume
+			p.LastTurnID = c.o.At
 		}
+	} else {
+		p.Tools = dynamicTools(c.o.Tools) // a thread keeps the tools that it began with
 	}
 	c.ask(method, p, func(r *result, err error) {
 		if err == nil && (r.Thread.v == nil || r.Thread.v.ID == "") {
@@ -161,11 +180,13 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		s.via = event.ViaMerge
 	}
 	c.sent = append(c.sent, s)
-	c.ask("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(r *result, err error) {
+	with, taken := c.turnSettings()
+	c.ask("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
 		if err != nil {
 			c.refused(s, err)
 			return
 		}
+		taken()
 		if r.Turn.v != nil {
 			s.turn = string(r.Turn.v.ID)
 		}
@@ -247,6 +268,7 @@ func (c *client) took(d *event.UserMessage) {
 		if s.id == d.MessageID || d.MessageID == "" {
 			d.MessageID, d.Via = s.id, s.via
 			c.unsend(s)
+			c.remember(c.t.main.turn, s.id)
 			return
 		}
 	}
@@ -268,6 +290,7 @@ func (c *client) interrupt() {
 }
 
 func (c *client) turnBegan() {
+	c.commands = 0
 	if c.stop {
 		c.stop = false
 		c.interrupt()
@@ -310,6 +333,9 @@ func (c *client) Paused() bool {
 
 // Closing implements session.Protocol.
 func (c *client) Closing() {
+	for _, r := range slices.Clone(c.runs) {
+		c.giveUp(r)
+	}
 	for _, a := range slices.Clone(c.t.asks) {
 		c.t.drop(a)
 		c.t.cancel(a)
@@ -320,6 +346,7 @@ func (c *client) Closing() {
 var (
 	_ session.Protocol = (*client)(nil)
 	_ session.Starter  = (*client)(nil)
+	_ session.Setter   = (*client)(nil)
 )
 
 // Normalizer turns a transcript of the runtime's stdout into events, by the

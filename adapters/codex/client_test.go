@@ -245,7 +245,7 @@ func TestEachQuestionGetsOneReply(t *testing.T) {
 			r.say(end)
 			synctest.Wait()
 			_ = say(s, "after")
-		}, `{"decision":"cancel"}`, "cancel withdrawn"},
+		}, `{"decision":"decline"}`, "cancel withdrawn"},
 		"closed": {func(adapters.Session, *runtime) {}, `{"decision":"cancel"}`, "cancel policy"},
 		"withdrawn": {func(_ adapters.Session, r *runtime) {
 			r.say(`{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`)

@@ -1,31 +1,118 @@
 package codex
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Each ignored message stands in the table with its reason.
-func TestIgnoredMessagesAreDocumented(t *testing.T) {
+// covers finds what becomes of a message.
+func covers(kind, name string) *adapters.Mapped {
+	for _, m := range Mapping() {
+		prefix, many := strings.CutSuffix(m.Name, "*")
+		if m.Kind == kind && (m.Name == name || many && strings.HasPrefix(name, prefix)) {
+			return &m
+		}
+	}
+	return nil
+}
+
+// Each line of the table says what a message becomes, or why nothing, and stands
+// in doc.go.
+func TestTheMappingIsDocumented(t *testing.T) {
 	b, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := string(b)
-	for name := range ignored {
-		dir, _, _ := strings.Cut(name, "/")
-		found := strings.Contains(doc, name)
-		for i, c := range name {
-			if c == '/' && strings.Contains(doc, name[:i]+"/*") {
-				found = true
-			}
+	seen := map[string]bool{}
+	for _, m := range Mapping() {
+		if (m.Event == "") == (m.Ignored == "") {
+			t.Errorf("%s %s: want an event, or a reason why there is none", m.Kind, m.Name)
 		}
-		if strings.HasPrefix(name, "modelProvider/authRecovery") || dir == "reasoning" {
+		if seen[m.Kind+m.Name] {
+			t.Errorf("%s %s stands in the table twice", m.Kind, m.Name)
+		}
+		seen[m.Kind+m.Name] = true
+		found := strings.Contains(doc, m.Name)
+		for i, c := range m.Name {
+			found = found || c == '/' && strings.Contains(doc, m.Name[:i]+"/*")
+		}
+		switch {
+		case strings.HasPrefix(m.Name, "modelProvider/authRecovery"), strings.HasPrefix(m.Name, "reasoning/"), strings.HasPrefix(m.Event, "an error reply"):
 			continue // told by a shorter form
-		}
-		if !found {
-			t.Errorf("%s is ignored and doc.go does not say why", name)
+		case !found:
+			t.Errorf("doc.go says nothing of %s %s", m.Kind, m.Name)
 		}
 	}
+}
+
+// Every notification, request and item type that a recorded version declares
+// stands in the table.
+func TestTheMappingCoversEverySchema(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "fixtures", "codex", "*", "schema.txt"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(len(files)).To(BeNumerically(">=", 3), "one of each version")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked := map[string]int{}
+		check := func(kind, name string) {
+			looked[kind]++
+			if covers(kind, name) == nil {
+				t.Errorf("%s: %s %s stands in no table", file, kind, name)
+			}
+		}
+		for line := range strings.Lines(string(b)) {
+			words := strings.Fields(line)
+			switch {
+			case len(words) > 1 && (words[0] == kindNotification || words[0] == kindRequest):
+				check(words[0], words[1])
+			case len(words) > 2 && words[0] == "ThreadItem" && words[1] == "=":
+				for _, w := range words[2:] {
+					if name, ok := strings.CutPrefix(w, "ThreadItem."); ok {
+						name, _, _ = strings.Cut(name, ".")
+						check(kindItem, name)
+					}
+				}
+			}
+		}
+		for _, kind := range []string{kindNotification, kindRequest, kindItem} {
+			if looked[kind] == 0 {
+				t.Errorf("%s declares no %s: is it read right?", file, kind)
+			}
+		}
+	}
+}
+
+// What the table says is ignored makes no event; a notification that it does not
+// hold is told.
+func TestTheMappingIsWhatIsDone(t *testing.T) {
+	g := NewWithT(t)
+	told := func(method string) (out []event.Type) {
+		n := NewNormalizer("s", func(e event.Event) {
+			if _, ok := e.Data.(event.Notice); ok {
+				out = append(out, e.Type())
+			}
+		})
+		n.Line(time.Unix(0, 0), []byte(`{"method":"thread/started","params":{"thread":{"id":"T"}}}`))
+		n.Line(time.Unix(0, 0), fmt.Appendf(nil, `{"method":%q,"params":{}}`, method))
+		return out
+	}
+	for _, m := range Mapping() {
+		if m.Kind == kindNotification && m.Ignored != "" {
+			g.Expect(told(strings.Replace(m.Name, "*", "any", 1))).To(BeEmpty(), m.Name)
+		}
+	}
+	g.Expect(told("item/wonder")).To(HaveLen(1))
 }

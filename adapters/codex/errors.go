@@ -18,7 +18,7 @@ var errorCodes = map[string]event.ErrorCode{
 	"flexUnavailable":             event.ErrorOverloaded,
 	"policyCapacityUnavailable":   event.ErrorOverloaded,
 	"internalServerError":         event.ErrorModel,
-	"modelNotFound":               event.ErrorInvalid,
+	"modelNotFound":               event.ErrorModel,
 	"badRequest":                  event.ErrorInvalid,
 	"cyberPolicy":                 event.ErrorInvalid,
 	"misalignmentPolicyViolation": event.ErrorInvalid,
@@ -88,6 +88,10 @@ func codeOfStatus(s int64) event.ErrorCode {
 		return event.ErrorAuth
 	case s == 402:
 		return event.ErrorBilling
+	case s == 404:
+		return event.ErrorModel
+	case s == 413:
+		return event.ErrorContext
 	case s == 429:
 		return event.ErrorRateLimit
 	case s == 503 || s == 529:

@@ -20,9 +20,13 @@ type openItem struct {
 	input    jsontext.Value // of a tool
 	match    string         // of an MCP tool: its server
 	ran      bool           // of a command: it was started
+	process  string         // of a command: the runtime's handle of it
+	asked    bool           // of a command: a question alone has shown it
+	mortal   bool           // of a command: an interruption of its turn kills it
+	output   []byte         // of a file change: what it printed; the item does not repeat it
 	hash     maphash.Hash   // of the text that came in pieces: memory stays flat
 	length   int            // its length
-	split    bool           // the text was cut by a message of the user
+	split    bool           // the text was cut by a message of the user, or by a plan
 	parts    []parts        // of reasoning: the parts that came in pieces
 	key      string         // of reasoning: the ledger's key of the last part
 	at       part           // of reasoning: that part
@@ -125,6 +129,9 @@ func (t *translator) outputDelta() {
 	if o := th.find(id); o != nil {
 		o.ran = true
 		t.granted(th, id, true)
+		if o.kind == "fileChange" {
+			o.output = append(o.output, p.Delta.val()...)
+		}
 	}
 	sc.ToolOutput(id, p.Delta.val())
 }
@@ -174,11 +181,7 @@ func (t *translator) item(b []byte, completed bool) {
 		}
 		th.compacting, th.compacted = !completed, true
 		sc.Emit(event.Compaction{Phase: phase})
-	case "enteredReviewMode", "hookPrompt":
-	case "exitedReviewMode":
-		if completed && it.Review != "" {
-			sc.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Text: "review: " + string(it.Review)})
-		}
+	case "enteredReviewMode", "exitedReviewMode", "hookPrompt":
 	default:
 		if !t.toolItem(th, sc, it, completed) {
 			t.unknown(b)
@@ -192,11 +195,24 @@ func (t *translator) messageStart(th *thread, sc *ledger.Scope, it *item) {
 		sc.BlockEnd(id, event.BlockRetracted, "")
 		th.drop(o)
 	}
+	if it.Type == "plan" {
+		t.breakOff(th, sc)
+	}
 	o := th.add(newItem(id, string(it.Type)))
 	if it.Text != "" {
 		_, _ = o.hash.WriteString(string(it.Text))
 		o.length = len(it.Text)
 		sc.Delta(id, id, string(it.Text))
+	}
+}
+
+// breakOff ends the block of a message that a plan was taken out of: what the
+// message says then stands behind the plan.
+func (t *translator) breakOff(th *thread, sc *ledger.Scope) {
+	for _, o := range th.open {
+		if o.kind == "agentMessage" && sc.BlockEnd(o.id, event.BlockComplete, "") {
+			o.split = true
+		}
 	}
 }
 
@@ -300,8 +316,12 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 func (t *translator) backgroundEnded(th *thread, it *item) {
 	id := string(it.ID)
 	th.background = slices.DeleteFunc(th.background, func(s string) bool { return s == id })
+	delete(th.processes, id)
 	status := event.TaskCompleted
-	if it.Status != "completed" {
+	switch {
+	case it.Status != "completed" && it.ExitCode.n < 0: // it was ended by the runtime
+		status = event.TaskStopped
+	case it.Status != "completed":
 		status = event.TaskFailed
 	}
 	t.l.Task(event.Task{TaskID: t.commandTask(th, id), Kind: event.TaskCommand, ParentID: t.subID(th), ToolUseID: id,

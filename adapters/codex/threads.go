@@ -16,13 +16,15 @@ type thread struct {
 	turn  string   // the running turn's id
 	names []string // other ids of the running turn
 	on    bool     // a turn runs
+	next  string   // a turn that was announced while this one runs
 	past  []string // turns that are over, newest last; bounded
 	open  []*openItem
 	last  *openItem // the item of the last delta
 
-	background []string // commands that outlived their turn
-	taken      int      // messages that the running turn took
-	said       string   // the last complete message of the running turn
+	background []string          // commands that outlived their turn
+	processes  map[string]string // the runtime's handles of these
+	taken      int               // messages that the running turn took
+	said       string            // the last complete message of the running turn
 	failed     *turnError
 	retrying   bool
 	compacting bool
@@ -88,7 +90,7 @@ func (th *thread) end() {
 	if over := len(th.past) - maxPast; over > 0 {
 		th.past = slices.Delete(th.past, 0, over)
 	}
-	*th = thread{id: th.id, sub: th.sub, past: th.past, background: th.background,
+	*th = thread{id: th.id, sub: th.sub, past: th.past, background: th.background, processes: th.processes,
 		tokens: th.tokens, name: th.name, toolUse: th.toolUse, parent: th.parent}
 }
 
@@ -108,6 +110,10 @@ func (t *translator) scopeOf(th *thread, turnID string) *ledger.Scope {
 	case th.is(turnID):
 	case th.over(turnID), turnID == "" && len(th.past) > 0:
 		return nil
+	case th.on && turnID == th.next: // it has begun: the end of the last one was lost
+		t.leave(th, "")
+		th.end()
+		t.turnStarted(th, turnID, "")
 	case th.on: // a review's items have another id than its turn/started
 		if len(th.names) >= maxNames {
 			th.names = slices.Delete(th.names, 1, 2) // the first is its root
@@ -127,8 +133,11 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 		return
 	}
 	if th.on {
-		t.leave(th)
-		th.end()
+		// 0.98 announces a turn for each message, and puts one that comes while
+		// a turn runs into that one: the next turn has begun when it does
+		// something.
+		th.next = id
+		return
 	}
 	th.on, th.turn = true, id
 	if root != "" && root != id && !th.sub {
@@ -146,6 +155,9 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 		d.MessageIDs = t.live.causes(id)
 		if len(d.MessageIDs) == 0 {
 			d.Cause = event.CauseTask
+			if t.live.commands > 0 {
+				d.Cause = event.CauseCommand
+			}
 		}
 	case t.begun && !slices.Contains(t.asked, id):
 		d.Cause = event.CauseCommand
@@ -161,21 +173,27 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 //
 // A command is not killed by the end of a turn, nor by its interruption: it runs
 // on in the background. So it is backgrounded in both, unless it never ran
-// because it waits for a permission.
-func (t *translator) leave(th *thread) {
+// because it waits for a permission, or is of a version whose interruption kills
+// it and sends nothing more of it.
+func (t *translator) leave(th *thread, status string) {
 	sc := t.scope(th)
 	if sc == nil {
 		return
 	}
 	for _, o := range slices.Clone(th.open) {
-		if o.kind != "commandExecution" || !o.ran {
+		if o.kind != "commandExecution" || !o.ran || o.mortal && status == "interrupted" {
 			continue
 		}
 		if sc.ToolResult(event.ToolResult{ToolUseID: o.id, Status: event.ToolBackgrounded}) {
 			if len(th.background) >= maxPast {
+				delete(th.processes, th.background[0])
 				th.background = slices.Delete(th.background, 0, 1)
 			}
 			th.background = append(th.background, o.id)
+			if th.processes == nil {
+				th.processes = map[string]string{}
+			}
+			th.processes[o.id] = o.process
 			t.l.Task(event.Task{TaskID: t.commandTask(th, o.id), Kind: event.TaskCommand, ParentID: t.subID(th),
 				ToolUseID: o.id, Name: o.name, Status: event.TaskRunning})
 		}
@@ -184,6 +202,9 @@ func (t *translator) leave(th *thread) {
 		if a.th == th {
 			t.settle(a, th.failed == nil)
 		}
+	}
+	if t.live != nil {
+		t.live.giveUpRuns(th)
 	}
 }
 
@@ -210,7 +231,7 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	if th.failed == nil || u.Error.v != nil {
 		th.failed = u.Error.v
 	}
-	t.leave(th)
+	t.leave(th, string(u.Status))
 	if th.sub {
 		t.subEnded(th, string(u.Status))
 		return

@@ -12,33 +12,57 @@ import (
 // toolItem handles the items that are tool calls. It reports false for a type
 // that it does not know.
 func (t *translator) toolItem(th *thread, sc *ledger.Scope, it *item, completed bool) bool {
-	start, ok := toolStart(it)
-	if !ok {
+	if _, ok := toolStart(it); !ok {
 		return false
 	}
-	id := start.ToolUseID
+	id := string(it.ID)
 	o := th.find(id)
-	if o == nil {
-		o = newItem(id, string(it.Type))
-		o.name, o.tool, o.input, o.match = start.Tool, start.Tool, start.Input, string(it.Server)
-		if it.Type == "commandExecution" {
-			o.name = start.Command
-		}
-		if sc.ToolStart(start) && !completed {
-			th.add(o)
-		}
+	if o == nil || o.asked {
+		// 0.98 asks first: an item that begins or ends then was decided on.
+		t.granted(th, id, it.Status != "declined")
 	}
+	if o == nil {
+		o = t.begin(th, sc, it)
+	}
+	o.asked = false
 	// A command that waits for a permission has no process yet.
 	o.ran = o.ran || it.ProcessID != "" || it.Source == "unifiedExecStartup" || it.Source == "userShell"
+	if it.ProcessID != "" {
+		o.process = string(it.ProcessID)
+	}
+	if it.Type == "commandExecution" {
+		o.mortal = it.Source == "" // versions that name a source let it live
+	}
 	if !completed {
 		return true
 	}
 	d := toolResult(it)
+	if it.Type == "fileChange" {
+		d.Output = string(o.output)
+	}
+	if t.live != nil && t.live.unanswered(id) {
+		d.Status, d.Output = event.ToolInterrupted, "" // the runtime waits no longer
+		d.IsError = true
+	}
 	t.granted(th, id, d.Status != event.ToolDenied)
 	sc.ToolResult(d)
 	th.drop(o)
 	t.agents(th, it)
 	return true
+}
+
+// begin announces the tool call of an item.
+func (t *translator) begin(th *thread, sc *ledger.Scope, it *item) *openItem {
+	start, _ := toolStart(it)
+	o := newItem(start.ToolUseID, string(it.Type))
+	o.name, o.tool, o.input, o.match = start.Tool, start.Tool, start.Input, string(it.Server)
+	if it.Type == "commandExecution" {
+		o.name = start.Command
+	}
+	if sc.ToolStart(start) {
+		th.add(o)
+	}
+	return o
 }
 
 type commandInput struct {
@@ -145,6 +169,9 @@ func toolResult(it *item) event.ToolResult {
 	switch it.Type {
 	case "commandExecution":
 		d.Output, d.ExitCode = string(it.AggregatedOutput), it.ExitCode.ptr()
+		if it.Source == "userShell" && it.ExitCode.n < 0 { // only the user's own is killed with its turn
+			d.Status = event.ToolInterrupted
+		}
 		if r := readsOf(it.CommandActions); r.is {
 			d.IsFileRead, d.FilePath = true, r.file
 		}
@@ -166,7 +193,8 @@ func toolResult(it *item) event.ToolResult {
 	case "functionCall", "functionCallOutput":
 		d.Output = contentText(it.Output)
 	case "collabAgentToolCall":
-		if all := statesOf(it.AgentsStates); len(all) == 1 {
+		// Only who waits is told what a sub-agent said; others get ids and states.
+		if all := statesOf(it.AgentsStates); len(all) == 1 && it.Tool == "wait" {
 			d.Output = all[0].message
 		}
 	case "webSearch":
@@ -192,8 +220,9 @@ type contentItem struct {
 	Text str `json:"text"`
 }
 
-// contentText is the text of a list of content items, or of a plain string. A
-// list that holds more than one text stays JSON: joining would add text.
+// contentText is the text of a list of content items, or of a plain string.
+// Texts are joined by line ends, as the runtime does for the model; what is no
+// text (images) is left out. A list of other things stays JSON.
 func contentText(v jsontext.Value) string {
 	if len(v) == 0 || v.Kind() == 'n' {
 		return ""
@@ -201,10 +230,21 @@ func contentText(v jsontext.Value) string {
 	if v.Kind() == '"' {
 		return scalar(v)
 	}
-	if items := read[list[contentItem]](v); len(items) == 1 && items[0].Text != "" {
-		return string(items[0].Text)
+	items := read[list[contentItem]](v)
+	var texts []string
+	for _, it := range items {
+		switch it.Type {
+		case "text", "inputText", "":
+			if it.Text == "" && it.Type == "" {
+				return string(v)
+			}
+			texts = append(texts, string(it.Text))
+		case "image", "inputImage", "audio", "resource", "resource_link":
+		default:
+			return string(v)
+		}
 	}
-	return string(v)
+	return strings.Join(texts, "\n")
 }
 
 type fileChange struct {

@@ -20,10 +20,14 @@ type translator struct {
 	m       message
 	main    *thread
 	subs    []*thread
+	foreign []string // threads that are others' affair; bounded
 	asks    []*ask
 	version string
+	model   string // in force
+	mode    string
 	asked   []string // turns that a request asked for, as replies tell; bounded
 	begun   bool     // the handshake was seen: a turn that nobody asked for is one
+	another bool     // a further process has begun
 	live    *client
 }
 
@@ -86,6 +90,12 @@ func (t *translator) seen() {
 	case r == nil:
 	case r.UserAgent != "":
 		t.version = versionOf(string(r.UserAgent))
+		t.another = t.main != nil
+		for _, th := range append(t.subs, t.main) {
+			if th != nil {
+				th.past = nil // another process, which may count its turns anew
+			}
+		}
 	case r.Thread.v != nil && r.Thread.v.ID != "":
 		t.begun = true
 		t.opened(r, false, "", "")
@@ -111,7 +121,10 @@ func (t *translator) opened(r *result, resumed bool, forkedFrom, mode string) {
 		t.main = newThread(id)
 	case t.main.id != id && string(th.ForkedFromID) == t.main.id && th.ParentThreadID == "":
 		t.main = newThread(id) // the conversation goes on in the fork
+	case t.main.id != id && t.another:
+		t.main = newThread(id) // another process, another session
 	}
+	t.another = false
 	pick := func(a, b str) string {
 		if a != "" {
 			return string(a)
@@ -123,6 +136,7 @@ func (t *translator) opened(r *result, resumed bool, forkedFrom, mode string) {
 		version = string(th.CLIVersion)
 	}
 	if t.main.id == id {
+		t.model, t.mode = pick(r.Model, th.Model), mode
 		t.l.SessionReady(event.SessionReady{
 			Runtime: "codex", RuntimeVersion: version, ProviderSessionID: id, Resumed: resumed,
 			ForkedFrom: forkedFrom, Model: pick(r.Model, th.Model), Cwd: pick(r.Cwd, th.Cwd), Mode: mode,
@@ -161,6 +175,31 @@ func (t *translator) thread(id string) *thread {
 	return s
 }
 
+// threadStarted opens a transcript. Later it tells of a thread that somebody
+// else opened on this connection: sub-agents have none.
+func (t *translator) threadStarted(o opt[threadInfo]) {
+	th := o.v
+	if th == nil || th.ParentThreadID != "" {
+		return
+	}
+	id := string(th.ID)
+	switch {
+	case t.main == nil && t.live == nil:
+		t.opened(&result{Thread: o}, false, string(th.ForkedFromID), "")
+	case t.main == nil, id == t.main.id, id == "", string(th.ForkedFromID) == t.main.id:
+	case slices.ContainsFunc(t.subs, func(s *thread) bool { return s.id == id && s.toolUse != "" }):
+	default:
+		if t.foreign = append(t.foreign, id); len(t.foreign) > maxSubs {
+			t.foreign = slices.Delete(t.foreign, 0, 1)
+		}
+	}
+}
+
+// others reports whether a thread is not of this session, nor a sub-agent of it.
+func (t *translator) others(id string) bool {
+	return len(t.foreign) > 0 && slices.Contains(t.foreign, id)
+}
+
 // forget drops the sub-agent that has been at rest for longest, if one is.
 func (t *translator) forget() {
 	for i, s := range t.subs {
@@ -177,6 +216,9 @@ func (t *translator) notification(b []byte) {
 	p := &t.m.Params
 	if t.live != nil && t.main == nil && ofThread(t.m.Method.s) {
 		return // before the session's thread is known, nothing of it can run
+	}
+	if t.others(p.ThreadID.val()) {
+		return
 	}
 	switch method := t.m.Method.s; method {
 	case "item/agentMessage/delta":
@@ -216,9 +258,9 @@ func (t *translator) notification(b []byte) {
 	case "serverRequest/resolved":
 		t.resolved()
 	case "thread/started":
-		if th := p.Thread.v; th != nil && th.ParentThreadID == "" && t.main == nil && t.live == nil {
-			t.opened(&result{Thread: p.Thread}, false, string(th.ForkedFromID), "")
-		}
+		t.threadStarted(p.Thread)
+	case "thread/settings/updated":
+		t.settled()
 	case "model/rerouted":
 		if sc := t.running(p.ThreadID.val(), p.TurnID.val()); sc != nil {
 			sc.Emit(event.ModelChanged{Value: string(p.ToModel)})
@@ -231,7 +273,7 @@ func (t *translator) notification(b []byte) {
 				Text: fmt.Sprintf("MCP server %s failed to start: %s", string(p.Name), scalarOf(p.Error))})
 		}
 	default:
-		if !ignored[method] && !strings.HasPrefix(method, "codex/event/") && !strings.HasPrefix(method, "thread/realtime/") {
+		if !ignores(method) {
 			t.unknown(b)
 		}
 	}
@@ -393,6 +435,9 @@ func (t *translator) abandon(th *thread, sc *ledger.Scope, status event.BlockSta
 			}
 		case "reasoning":
 			sc.ThinkingDone()
+			if status == event.BlockRetracted {
+				sc.ThinkingRetract(o.key)
+			}
 			th.drop(o)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // message is any line of the runtime: what stands in it decides what it is. One
@@ -41,20 +43,30 @@ type params struct {
 	Name         str             `json:"name"`
 	Status       jsontext.Value  `json:"status"`
 	ToModel      str             `json:"toModel"`
+	Settings     opt[told]       `json:"threadSettings"`
 
 	// Of server requests.
 	ConversationID     str                  `json:"conversationId"`
 	CallID             str                  `json:"callId"`
 	Command            jsontext.Value       `json:"command"`
 	Cwd                str                  `json:"cwd"`
+	CommandActions     list[commandAction]  `json:"commandActions"`
 	Reason             str                  `json:"reason"`
 	AvailableDecisions list[jsontext.Value] `json:"availableDecisions"`
 	Permissions        jsontext.Value       `json:"permissions"`
 	FileChanges        jsontext.Value       `json:"fileChanges"`
-	Questions          jsontext.Value       `json:"questions"`
+	Questions          list[inputQuestion]  `json:"questions"`
+	Amendment          jsontext.Value       `json:"proposedExecpolicyAmendment"`
 	ServerName         str                  `json:"serverName"`
 	Meta               opt[elicitMeta]      `json:"_meta"`
 	Tool               str                  `json:"tool"`
+	Arguments          jsontext.Value       `json:"arguments"`
+}
+
+// inputQuestion is a part of a question to the user.
+type inputQuestion struct {
+	ID       str `json:"id"`
+	Question str `json:"question"`
 }
 
 type elicitMeta struct {
@@ -84,17 +96,18 @@ type result struct {
 	Action   str            `json:"action"`
 	Answers  jsontext.Value `json:"answers"`
 	Scope    str            `json:"scope"`
+	Contents jsontext.Value `json:"contentItems"`
 }
 
 // echo reports whether a result is one that only a client sends.
 func (r *result) echo() bool {
-	return r != nil && (len(r.Decision) > 0 || r.Action != "" || len(r.Answers) > 0 || r.Scope != "")
+	return r != nil && (len(r.Decision) > 0 || r.Action != "" || len(r.Answers) > 0 || r.Scope != "" || len(r.Contents) > 0)
 }
 
 // ours are the methods that only a client sends: a line with one is an echo.
 var ours = map[string]bool{
 	"initialize": true, "initialized": true, "thread/start": true, "thread/resume": true, "thread/fork": true,
-	"thread/read": true, "turn/start": true, "turn/steer": true, "turn/interrupt": true,
+	"thread/read": true, "thread/settings/update": true, "turn/start": true, "turn/steer": true, "turn/interrupt": true,
 }
 
 type threadInfo struct {
@@ -191,7 +204,6 @@ type item struct {
 	Path       str            `json:"path"`
 	SavedPath  str            `json:"savedPath"`
 	Revised    str            `json:"revisedPrompt"`
-	Review     str            `json:"review"`
 	DurationMs num            `json:"durationMs"`
 }
 
@@ -267,10 +279,13 @@ type initializeParams struct {
 type threadParams struct {
 	ThreadID       string `json:"threadId,omitempty"`
 	ExcludeTurns   bool   `json:"excludeTurns,omitzero"`
+	LastTurnID     string `json:"lastTurnId,omitempty"`
 	Cwd            string `json:"cwd,omitempty"`
 	Model          string `json:"model,omitempty"`
 	ApprovalPolicy string `json:"approvalPolicy,omitempty"`
 	Sandbox        string `json:"sandbox,omitempty"`
+
+	Tools []dynamicTool `json:"dynamicTools,omitempty"`
 }
 
 type turnParams struct {
@@ -278,6 +293,13 @@ type turnParams struct {
 	ExpectedTurnID      string     `json:"expectedTurnId,omitempty"`
 	ClientUserMessageID string     `json:"clientUserMessageId"`
 	Input               []inputOut `json:"input"`
+	OutputSchema        event.Raw  `json:"outputSchema,omitempty"`
+	settings
+}
+
+type settingsParams struct {
+	ThreadID string `json:"threadId"`
+	settings
 }
 
 // inputOut leaves out what its type does not have; a text has its text even
@@ -293,6 +315,11 @@ type inputOut struct {
 type interruptParams struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
+}
+
+type terminateParams struct {
+	ThreadID  string `json:"threadId"`
+	ProcessID string `json:"processId"`
 }
 
 type readParams struct {
