@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -28,7 +29,9 @@ func New() adapters.Adapter { return adapter{} }
 func (adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
-		Background: true, Subagents: true,
+		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
+		ForkAt: true, Rewind: true, Compact: true, Rename: true,
+		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, Priority: true,
 	}
 }
 
@@ -36,6 +39,17 @@ func (adapter) Capabilities() adapters.Capabilities {
 func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	if o.Fork && o.Resume == "" {
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "fork", Err: fmt.Errorf("fork: resume: missing")}
+	}
+	switch {
+	case o.Unarchive:
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "unarchive", Err: fmt.Errorf("unarchive: %w", adapters.ErrUnsupported)}
+	case o.At != "" && !o.Fork:
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("at: wants fork")}
+	case o.Checkpoints:
+		if o.Env == nil {
+			o.Env = os.Environ()
+		}
+		o.Env = append(slices.Clip(o.Env), checkpointVar+"=1")
 	}
 	if o.SessionID == "" {
 		o.SessionID = newUUID()
@@ -45,32 +59,41 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		provider = newUUID()
 	}
 	args := arguments(o, provider)
-	s, err := launch(ctx, o, provider, append(args, forwardText))
+	c, err := launch(ctx, o, provider, append(args, forwardText))
 	var refused *adapters.OpenError
 	if errors.As(err, &refused) && strings.Contains(refused.Stderr, "unknown option '"+forwardText+"'") {
-		s, err = launch(ctx, o, provider, args)
+		c, err = launch(ctx, o, provider, args)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &chat{s}, nil
+	return c, nil
 }
 
 // forwardText asks for what sub-agents in the foreground say and think. Older
 // versions do not know it and end at once; they tell of the tools alone.
 const forwardText = "--forward-subagent-text"
 
-func launch(ctx context.Context, o adapters.Options, provider string, args []string) (*session.Session, error) {
+func launch(ctx context.Context, o adapters.Options, provider string, args []string) (*chat, error) {
 	argv := append(append(program(o), args...), o.Args...)
 	c := proc.Command{Argv: argv, Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: provider}
-	return session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		return newProtocol(h, o, provider)
+	var p *protocol
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		p = newProtocol(h, o, provider)
+		return p
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &chat{s, p}, nil
 }
 
 // chat hides what the runtime cannot do (steering) from the session.
-type chat struct{ s *session.Session }
+type chat struct {
+	s *session.Session
+	p *protocol
+}
 
 func program(o adapters.Options) []string {
 	if len(o.Command) > 0 {
@@ -104,6 +127,9 @@ func arguments(o adapters.Options, provider string) []string {
 	switch {
 	case o.Fork:
 		a = append(a, "--resume", o.Resume, "--fork-session", "--session-id", provider)
+		if o.At != "" {
+			a = append(a, "--resume-session-at", o.At)
+		}
 	case o.Resume != "":
 		a = append(a, "--resume", o.Resume)
 	default:
@@ -115,7 +141,7 @@ func arguments(o adapters.Options, provider string) []string {
 	if o.Mode != "" {
 		a = append(a, "--permission-mode", modeFlag(o.Mode))
 	}
-	return a
+	return append(a, servers(o.MCP)...)
 }
 
 // newUUID makes a random UUID.

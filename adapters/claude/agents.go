@@ -15,6 +15,7 @@ type agent struct {
 	parent     string // the sub-agent that started it
 	kind       event.TaskKind
 	told       bool             // its task was announced
+	resumed    bool             // a message has woken it: the call that sent the message is over at once
 	ending     event.TaskStatus // it has ended; the runtime's last word on it is due
 }
 
@@ -138,6 +139,10 @@ func (t *translator) task(ln *line) {
 		}
 		if st, ended := taskEnds[string(ln.Patch.Status)]; ended {
 			a.ending = st
+			if t.client != nil && !t.mail.spoken && a.told {
+				// An older version keeps its last word on it until the turn has ended.
+				t.taskEnd(a, st, "", nil)
+			}
 		}
 	case "task_notification":
 		if a != nil {
@@ -188,6 +193,7 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 		t.agents.byTool[tool] = a
 	}
 	a.task, a.ending = task, ""
+	a.resumed = t.agents.gone(task)
 	a.name = first(a.name, string(ln.SubagentType), string(ln.Description))
 	t.agents.byTask[task] = a
 	t.agents.past = slices.DeleteFunc(t.agents.past, func(p string) bool { return p == task })
@@ -216,7 +222,7 @@ func (t *translator) launched(tool string, d *event.ToolResult, r *toolUseResult
 		t.announce(a, "")
 		return
 	}
-	if a == nil {
+	if a == nil || a.resumed {
 		return
 	}
 	st := event.TaskCompleted

@@ -2,6 +2,8 @@ package claude
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,7 +17,9 @@ import (
 type ask struct {
 	tool, toolUseID, sub string
 	input                event.Raw
-	interrupt            bool // a question to the user, not a permission
+	suggestions          []jsontext.Value // rules that the runtime would keep
+	interrupt            bool             // a question to the user, not a permission
+	elicits              bool             // an MCP server asks it
 }
 
 // questions are the tools that ask the user something, by the name of the
@@ -28,6 +32,9 @@ func (t *translator) controlRequest(ln *line, b []byte) {
 	switch {
 	case r != nil && r.Subtype == "can_use_tool":
 		t.canUse(ln.RequestID, r, b)
+	case r != nil && r.Subtype == "elicitation":
+		t.elicit(ln.RequestID, b)
+	case r != nil && t.client != nil && t.client.serve(ln.RequestID, r, b):
 	case t.client != nil:
 		t.client.refuse(ln.RequestID, "not supported by this client")
 		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
@@ -39,12 +46,52 @@ func (t *translator) controlRequest(ln *line, b []byte) {
 	}
 }
 
-func (t *translator) canUse(requestID string, r *request, b []byte) {
-	if requestID == "" || t.asks[requestID] != nil {
+// elicit handles a question of an MCP server to the user.
+func (t *translator) elicit(requestID string, b []byte) {
+	s := t.asked(requestID, nil, b)
+	if s == nil {
 		return
 	}
+	var v struct {
+		Request jsontext.Value `json:"request"`
+	}
+	_ = json.Unmarshal(b, &v, lenient) // it was read before
+	t.asks[requestID] = &ask{sub: t.subOf(s), interrupt: true, elicits: true}
+	s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: "elicitation", Props: v.Request, Surface: "chat"})
+}
+
+func (t *translator) canUse(requestID string, r *request, b []byte) {
+	s := t.asked(requestID, r, b)
+	if s == nil {
+		return
+	}
+	a := &ask{tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: t.subOf(s), input: clone(r.Input)}
+	for _, s := range r.Suggestions {
+		a.suggestions = append(a.suggestions, s.Clone())
+	}
+	if len(a.input) == 0 {
+		a.input = event.Raw("{}")
+	}
+	t.asks[requestID] = a
+	if questions[a.tool] {
+		a.interrupt = true
+		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
+		return
+	}
+	s.Permission(event.PermissionRequest{
+		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
+		Options: options(r.Suggestions), Reason: string(r.Reason),
+	})
+}
+
+// asked is the scope that a question belongs to, or nil when it is none: then
+// it was refused. r is nil for a question of no tool.
+func (t *translator) asked(requestID string, r *request, b []byte) *ledger.Scope {
+	if requestID == "" || t.asks[requestID] != nil {
+		return nil
+	}
 	var s *ledger.Scope
-	if r.AgentID != "" {
+	if r != nil && r.AgentID != "" {
 		if a := t.agents.byTask[string(r.AgentID)]; a != nil {
 			t.announce(a, "")
 			s = t.l.Sub(a.id)
@@ -60,26 +107,12 @@ func (t *translator) canUse(requestID string, r *request, b []byte) {
 	}
 	if s == nil {
 		if t.client != nil {
-			t.client.deny(requestID, "no turn is running")
+			t.client.deny(requestID, r == nil, "no turn is running")
 		}
 		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
 			Text: "a permission was asked for when no turn was running: denied"})
-		return
 	}
-	a := &ask{tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: t.subOf(s), input: clone(r.Input)}
-	if len(a.input) == 0 {
-		a.input = event.Raw("{}")
-	}
-	t.asks[requestID] = a
-	if questions[a.tool] {
-		a.interrupt = true
-		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
-		return
-	}
-	s.Permission(event.PermissionRequest{
-		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
-		Options: options(r.Suggestions), Reason: string(r.Reason),
-	})
+	return s
 }
 
 // options are the kinds of the runtime's suggestions, after the two that it
@@ -99,6 +132,9 @@ func options(suggestions []jsontext.Value) []string {
 
 // withdraw handles a question that the runtime takes back.
 func (t *translator) withdraw(requestID string) {
+	if t.client != nil {
+		t.client.takenBack(requestID)
+	}
 	delete(t.asks, requestID)
 	t.l.Resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
 }
@@ -112,10 +148,10 @@ func (t *translator) controlResponse(ln *line, b []byte) {
 		t.unknown(b)
 	case t.client != nil:
 		t.client.replied(r, b)
-	case r.Response.Behavior == "allow":
+	case r.Response.Behavior == "allow", r.Response.Action == "accept":
 		delete(t.asks, r.RequestID)
 		t.l.Resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
-	case r.Response.Behavior == "deny":
+	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
 		if a := t.asks[r.RequestID]; a != nil {
 			t.denied[within(a.sub, a.toolUseID)] = true
 		}
@@ -154,19 +190,21 @@ func (t *translator) closeAsksOf(sub string) {
 }
 
 func (t *translator) closeAsk(id, why string) {
+	a := t.asks[id]
 	delete(t.asks, id)
 	if t.client != nil {
-		t.client.deny(id, why)
+		t.client.deny(id, a != nil && a.elicits, why)
 	}
 	t.l.Resolve(id, event.DecisionCancel, event.ByRuntime, nil)
 }
 
 // verdict is the wire form of an answer.
 type verdict struct {
-	Behavior     string    `json:"behavior"`
-	UpdatedInput event.Raw `json:"updatedInput,omitempty"`
-	Message      string    `json:"message,omitempty"`
-	Interrupt    bool      `json:"interrupt,omitzero"`
+	Behavior           string           `json:"behavior"`
+	UpdatedInput       event.Raw        `json:"updatedInput,omitzero"`
+	UpdatedPermissions []jsontext.Value `json:"updatedPermissions,omitempty"`
+	Message            string           `json:"message,omitempty"`
+	Interrupt          bool             `json:"interrupt,omitzero"`
 }
 
 const maxEcho = 64 << 10
@@ -174,7 +212,7 @@ const maxEcho = 64 << 10
 // decide turns a client's answer into the runtime's words, and into what is
 // told of it.
 // Older versions insist on the input; newer ones are spared a long one.
-func (a *ask) decide(an adapters.Answer, old bool) (verdict, event.Decision, event.Raw) {
+func (a *ask) decide(an adapters.Answer, old bool) (any, event.Decision, event.Raw, error) {
 	d := an.Decision
 	value := an.Value
 	if a.interrupt {
@@ -194,11 +232,41 @@ func (a *ask) decide(an adapters.Answer, old bool) (verdict, event.Decision, eve
 		if v.UpdatedInput == nil && (old || len(a.input) <= maxEcho) {
 			v.UpdatedInput = a.input
 		}
-		return v, d, value
+		var err error
+		v.UpdatedPermissions, err = a.rules(an.Scope)
+		return v, d, value, err
 	case event.DecisionCancel:
-		return verdict{Behavior: "deny", Message: first(an.Message, "The user cancelled."), Interrupt: true}, d, value
+		return verdict{Behavior: "deny", Message: first(an.Message, "The user cancelled."), Interrupt: true}, d, value, nil
 	}
-	return verdict{Behavior: "deny", Message: first(an.Message, "The user said no.")}, event.DecisionDeny, value
+	return verdict{Behavior: "deny", Message: first(an.Message, "The user said no.")}, event.DecisionDeny, value, nil
+}
+
+// rules are what an allow of that scope makes the runtime keep: what it suggested
+// itself, for as long.
+func (a *ask) rules(s adapters.Scope) ([]jsontext.Value, error) {
+	if s == adapters.ScopeOnce {
+		return nil, nil
+	}
+	if len(a.suggestions) == 0 {
+		return nil, fmt.Errorf("%w: the runtime suggests no rule that would allow what is like it", adapters.ErrUnsupported)
+	}
+	if s == adapters.ScopeAlways {
+		return a.suggestions, nil
+	}
+	var out []jsontext.Value
+	for _, b := range a.suggestions {
+		var rule map[string]jsontext.Value
+		if err := json.Unmarshal(b, &rule, lenient); err != nil {
+			return nil, fmt.Errorf("a suggestion of the runtime is no object: %w", err)
+		}
+		rule["destination"] = jsontext.Value(`"session"`)
+		b, err := json.Marshal(rule, json.Deterministic(true))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
 }
 
 // decisionOf reads a decision out of an interrupt's value: false, "deny",
@@ -255,9 +323,29 @@ func answered(props, value event.Raw) event.Raw {
 	b.WriteString(`{"questions":`)
 	b.Write(first3(v.Questions, "[]"))
 	b.WriteString(`,"answers":`)
-	b.Write(v.Answers)
+	b.Write(oneEach(v.Answers))
 	b.WriteString("}")
 	return event.Raw(b.Bytes())
+}
+
+// oneEach makes one string of each answer: where several options were chosen the
+// runtime wants their names, joined.
+func oneEach(answers jsontext.Value) jsontext.Value {
+	var m map[string]jsontext.Value
+	if json.Unmarshal(answers, &m, lenient) != nil {
+		return answers
+	}
+	for k, v := range m {
+		var many []string
+		if v.Kind() == '[' && json.Unmarshal(v, &many, lenient) == nil {
+			m[k], _ = json.Marshal(strings.Join(many, ", "), lenient) // a string encodes
+		}
+	}
+	b, err := json.Marshal(m, lenient, json.Deterministic(true))
+	if err != nil {
+		return answers
+	}
+	return b
 }
 
 func first3(v jsontext.Value, def string) []byte {

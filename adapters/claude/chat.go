@@ -9,8 +9,12 @@ import (
 )
 
 var (
-	_ adapters.Session    = (*chat)(nil)
-	_ adapters.Backlogger = (*chat)(nil)
+	_ adapters.Session     = (*chat)(nil)
+	_ adapters.Backlogger  = (*chat)(nil)
+	_ adapters.ModelSetter = (*chat)(nil)
+	_ adapters.ModeSetter  = (*chat)(nil)
+	_ adapters.TaskStopper = (*chat)(nil)
+	_ adapters.Withdrawer  = (*chat)(nil)
 )
 
 // Send implements adapters.Session.
@@ -27,8 +31,20 @@ func (c *chat) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	return c.s.Answer(ctx, id, a)
 }
 
+// SetModel implements adapters.ModelSetter.
+func (c *chat) SetModel(ctx context.Context, model string) error { return c.s.SetModel(ctx, model) }
+
+// SetMode implements adapters.ModeSetter.
+func (c *chat) SetMode(ctx context.Context, mode string) error { return c.s.SetMode(ctx, mode) }
+
 // Close implements adapters.Session.
 func (c *chat) Close(ctx context.Context) error { return c.s.Close(ctx) }
 
 // Backlog implements adapters.Backlogger.
 func (c *chat) Backlog() (depth int, oldest time.Duration) { return c.s.Backlog() }
+
+// StopTask implements adapters.TaskStopper.
+func (c *chat) StopTask(ctx context.Context, id string) error { return c.s.StopTask(ctx, id) }
+
+// Withdraw implements adapters.Withdrawer.
+func (c *chat) Withdraw(ctx context.Context, id string) error { return c.s.Withdraw(ctx, id) }

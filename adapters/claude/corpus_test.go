@@ -3,6 +3,7 @@ package claude_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func recordings(t *testing.T) []*fixtures.Case {
 	if len(ours) == 0 {
 		t.Fatal("no recorded case of claude")
 	}
-	return ours
+	return sample(ours)
 }
 
 // stdout are the lines of one process.
@@ -148,37 +149,57 @@ func notices(events []event.Event, codes ...event.NoticeCode) (n int) {
 func TestTheTextOfEachRecordingIsWhatTheModelSaid(t *testing.T) {
 	for _, c := range recordings(t) {
 		t.Run(c.ID, func(t *testing.T) {
+			if strings.HasPrefix(c.Scenario, "command/") {
+				return // what the runtime answers by itself is not the model's
+			}
 			g := gomega.NewWithT(t)
 			var events []event.Event
-			for p := 1; len(stdout(c, p)) > 0; p++ {
+			got := ""
+			for p := 1; p <= c.Wire[len(c.Wire)-1].Process; p++ {
+				if len(stdout(c, p)) == 0 {
+					continue // it ended before it spoke
+				}
 				part := normalize(stdout(c, p))
-				g.Expect(broken(part)).To(gomega.Succeed())
+				if part[0].Type() == event.TypeSessionReady { // else it refused to open
+					g.Expect(broken(part)).To(gomega.Succeed())
+				}
+				got += strings.Join(said(part), "")
 				events = append(events, part...)
 			}
 			g.Expect(notices(events, event.NoticeUnknownMessage, event.NoticeGarbage, event.NoticeLate)).To(gomega.BeZero())
-			want, prefix := "", false
-			for _, r := range c.Witness {
-				if r.Agent != "" || r.Ended == fixtures.EndedCut || r.Ended == fixtures.EndedFailed {
+			want := ""
+			for i, r := range c.Witness {
+				if r.Agent != "" || slices.Contains(r.New, "compact") {
 					continue
 				}
-				prefix = prefix || r.Ended == fixtures.EndedClosed
-				for _, s := range r.Said {
-					want += s.Text
+				again := i+1 < len(c.Witness) && slices.Contains(c.Witness[i+1].New, "retry")
+				for j, s := range r.Said {
+					lost := r.Ended == fixtures.EndedCut && !s.Open && !strings.HasPrefix(got, want+s.Text)
+					if lost { // with what the client had not read
+						continue
+					}
+					if !s.Open && (r.Ended != fixtures.EndedClosed || j < len(r.Said)-1) {
+						want += s.Text
+						continue
+					}
+					// Of what broke off a prefix may stay, if it was not said again.
+					for n := 0; !again && n < len(s.Text) && strings.HasPrefix(got, want+s.Text[n:n+1]); n++ {
+						want += s.Text[n : n+1]
+					}
 				}
-			}
-			got := strings.Join(said(events), "")
-			if prefix {
-				g.Expect(want).To(gomega.HavePrefix(got))
-				return
 			}
 			g.Expect(got).To(gomega.Equal(want))
 		})
 	}
 }
 
-// Without partial messages the same text comes, whole.
+// Without partial messages the same text comes, whole: but for that of a runtime
+// that was ended before a block was whole.
 func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
 	for _, c := range recordings(t) {
+		if e := c.Wire[len(c.Wire)-1]; e.Code != 0 || e.Signal != "" || c.Wire[len(c.Wire)-1].Process > 1 {
+			continue
+		}
 		g := gomega.NewWithT(t)
 		lines := stdout(c, 1)
 		var whole [][]byte
@@ -188,7 +209,8 @@ func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
 			}
 		}
 		got := strings.Join(said(normalize(whole)), "")
-		g.Expect(got).To(gomega.Equal(strings.Join(said(normalize(lines)), "")), c.ID)
+		// A block of blanks has no line of its own: only its pieces tell it.
+		g.Expect(got).To(gomega.Equal(strings.TrimLeft(strings.Join(said(normalize(lines)), ""), "\n")), c.ID)
 	}
 }
 
@@ -218,6 +240,11 @@ func TestWhatIsUnknownIsANoticeAndNothingElse(t *testing.T) {
 	for _, c := range recordings(t) {
 		lines := stdout(c, 1)
 		plain := normalize(lines)
+		if scn, err := fixtures.LoadScenario(c.Scenario); err != nil {
+			t.Fatal(err)
+		} else if len(plain) < 3 || scn.Client[0].Refused {
+			continue // it opened no session, or never came to a turn
+		}
 		for code, list := range odd {
 			for k, o := range list {
 				i := (len(lines) * (k + 1)) / (len(list) + 2)
@@ -252,7 +279,18 @@ func TestWhatComesLateChangesNothing(t *testing.T) {
 			continue
 		}
 		late = append(late, lines[result]) // the same end twice
-		for _, at := range []int{result + 1, min(result+6, len(lines))} {
+		end := min(result+6, len(lines))
+		for i := result + 1; i < end; i++ {
+			if bytes.Contains(lines[i], []byte(`"subtype":"init"`)) {
+				end = i // in the next turn it would not be late
+			}
+		}
+		// An older version does not tell before the turn's end that a sub-agent's
+		// has come.
+		if c.Version == "2.1.197" {
+			late = slices.DeleteFunc(late, func(l []byte) bool { return bytes.Contains(l, []byte(`"parent_tool_use_id":"`)) })
+		}
+		for _, at := range []int{result + 1, end} {
 			with := append(append(append([][]byte{}, lines[:at]...), late...), lines[at:]...)
 			if got := normalize(with); len(got) != len(plain) {
 				t.Fatalf("%s: %d events with late lines at %d, want %d", c.ID, len(got), at, len(plain))

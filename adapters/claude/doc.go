@@ -26,10 +26,13 @@
 //	result before the handshake      the *OpenError of Open (an unknown session)
 //	result of a turn that has ended  ignored: the same end twice
 //	control_request can_use_tool     permission_request; AskUserQuestion and ExitPlanMode: interrupt; with no turn and no such sub-agent: denied, notice refused
+//	control_request elicitation      interrupt "elicitation": an MCP server asks; its props are the request
+//	control_request mcp_message      nothing: the client answers as the MCP server "client", whose tools are Options.Tools
+//	control_request hook_callback    nothing: the hook of Options.Hooks runs and its reply is sent
 //	control_request, other           error reply at once, notice refused (in a transcript hook_callback and mcp_message are ignored: between others)
 //	control_cancel_request           permission_resolved or interrupt_resolved, by withdrawn
 //	control_response to others       ignored: echoes of our own (in a transcript they resolve the question)
-//	conversation_reset               notice with the new id
+//	conversation_reset               notice; /clear gives the session another id, which the next line tells (a notice too, its raw is {"session_id":…})
 //	rate_limit_event                 notice, ignored while the status is allowed
 //	auth_status                      notice if it carries an error, else ignored
 //	tool_progress                    ignored: elapsed time only
@@ -38,21 +41,25 @@
 //	session_title_changed            ignored: no event for titles
 //	control_request_progress         ignored: a sign of life
 //	keep_alive                       ignored: a sign of life
+//	active_goal                      ignored: a standing order of the user, which the turns carry out
 //	anything else                    notice unknown_message with the raw message; it ends nothing
 //	not JSON                         notice garbage
 //
 // System messages by subtype:
 //
 //	status compacting                compaction start (it begins a turn, when /compact does)
-//	status, compact_result failed    compaction end, notice
+//	status, compact_result failed    compaction end, notice; the assistant's line that says it again is ignored. A turn
+//	                                 that was stopped meanwhile is done{stopped}
 //	status requesting                ignored, but for the messages that it names
 //	status with permissionMode       mode_changed
 //	compact_boundary                 compaction end
 //	api_retry                        notice retry; silence is expected until the next line of the turn
-//	task_started …                   see Tasks
+//	task_started, task_progress, task_updated, task_notification, background_tasks_changed   task: see Tasks
 //	permission_denied                ignored: its tool_result says denied
-//	model_fallback                   notice, model_changed
-//	informational, notification, mirror_error   notice
+//	model_fallback, model_refusal_fallback   notice, model_changed
+//	model_refusal_no_fallback        ignored: the stop reason of its message tells
+//	worker_shutting_down             ignored: the end of the process tells
+//	informational, notification, mirror_error, session_writes_lost   notice
 //	local_command_output             delta
 //	hook_response                    notice if the hook failed, else ignored: hooks are the configuration's
 //	hook_started, hook_progress      ignored: as above
@@ -69,23 +76,28 @@
 //	message_start                    what an unfinished message left open is retracted: it is said again
 //	content_block_start              of reasoning: an empty thinking (activity), no block
 //	text_delta, thinking_delta       delta, thinking
-//	signature_delta, input_json_delta, citations_delta   ignored: hidden, or whole in the assistant line
+//	signature_delta, input_json_delta, citations_delta, compaction_delta   ignored: hidden, or whole in the assistant line
 //	assistant line of a streamed block   block_end complete; replaced if it differs; interrupted if aborted
 //	assistant line that was not streamed (no partials, fallback, sub-agents)   one delta and block_end, or one thinking and its end
 //	content_block_stop               closes reasoning, and a text block where an older version does not mark aborted ones
-//	message_delta, ping              usage of the window; ignored
+//	message_delta                    usage of the window; a stop_reason other than a good end: notice
+//	ping                             ignored: a sign of life
 //	message_stop                     closes; with abandoned_blocks: retracted, or interrupted when the turn was
 //	error                            notice
 //	redacted_thinking, thinking without text   only activity
 //
 // An unfinished stream of an older version is retracted when a message of
-// another id follows. Retraction of reasoning has no event: it is closed.
+// another id follows. Reasoning that is said again is closed and then retracted too.
 //
 // # Tools
 //
 //	tool_use                         tool_start with the runtime's normalized input; Agent and Task: subagent_spawn; TodoWrite: plan too
+//	tool_result of TaskCreate, TaskUpdate, TaskList   plan too, when the list is another one by it
 //	server_tool_use, mcp_tool_use    the same
 //	tool_result                      text blocks joined by line ends; other blocks (images, references) are left out
+//	mcp_tool_result, web_search_tool_result, web_fetch_tool_result, code_execution_tool_result, bash_code_execution_tool_result,
+//	text_editor_code_execution_tool_result, tool_search_tool_result, advisor_tool_result   the same, in the assistant's message
+//	compaction, container_upload, fallback, mcp_tool_listing   ignored: told by messages, or not what is done
 //
 // status is denied where the client or a rule said no, interrupted where a stop
 // cut it, backgrounded where the runtime launched it, else by is_error.
@@ -97,18 +109,50 @@
 //
 // A sub-agent's id is the runtime's task id where that is known by its first
 // line, else the id of the call that started it; it stays. A slow command in the
-// foreground is no task. task_updated only notes an end: task_notification, or
+// foreground is no task. task_updated only notes an end (of a version
+// without lifecycles it is the end, since the rest comes after the turn):
+// task_notification, or
 // the list of background tasks without it, tells it, once. Lines of a sub-agent
 // that has ended are dropped.
+//
+// # Lists of steps
+//
+// 2.1.197 offers the model TaskCreate, TaskUpdate, TaskGet and TaskList, 2.1.329
+// only where CLAUDE_CODE_ENABLE_TODO_TOOLS is 1; TodoWrite stands in their place
+// where CLAUDE_CODE_ENABLE_TASKS is 0 as well. Of tasks that were made before a
+// session was resumed the adapter knows when the model looks at the list.
+//
+// # Hooks
+//
+// A client may register any event, and some are never called over the control
+// protocol: Setup, InstructionsLoaded, SessionEnd, SessionStart but for the one
+// after a compaction, and CwdChanged after a command's cd. 2.1.197 calls no
+// Notification of an open question, and none when the model is changed. No hook
+// hears of what a mode denies. PermissionRequest is called beside the question to the user,
+// which is withdrawn when the hook decides.
 //
 // # Acts
 //
 //	Send      user line; uuid is the message id if that is a UUID, else derived from session and id
 //	Stop      interrupt; before the turn has begun it is sent when it begins. What waits runs next
-//	Answer    allow (with the input: older versions insist on it), deny, cancel is deny with interrupt
-//	          a question takes Answer.Value: the answers by question, {"answers":…}, or false / "deny" / {"approved":false}
+//	StopTask  stop_task
+//	Withdraw  cancel_async_message, of a message that waits
+//	Answer    allow (with the input: older versions insist on it, or with Answer.Input), deny, cancel is deny with interrupt
+//	          scope session and always: the runtime's own suggestions, for the session or as it made them; ErrUnsupported without any
+//	          a question takes Answer.Value: the answers by question, a string or a list each, {"answers":…}, or false / "deny" / {"approved":false}
+//	SetModel  set_model; the reply names the model in full: model_changed
+//	SetMode   set_permission_mode; a status line tells: mode_changed. An error reply to either is ErrRefused
+//	Compact   user line "/compact"; its turn has cause command and no message
+//	Rewind    rewind_files with the message's uuid; Options.Checkpoints sets CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING,
+//	          and each message that is taken is checkpoint created
+//	Rename    rename_session
 //	Close     open questions are denied, what runs is interrupted, stdin is closed
+//	          an MCP server's question takes the form's content, or {"action":…,"content":…}
 //	Ping      mcp_status
+//
+// Options.At is the uuid of an assistant line (--resume-session-at), which no event
+// tells: it is for clients that keep the wire. A session that runs cannot be
+// reverted, and none can be archived.
 //
 // # Modes
 //
@@ -116,7 +160,16 @@
 //	accept-edits   --permission-mode acceptEdits
 //	never          --permission-mode bypassPermissions
 //	empty          no option: as the runtime is configured
-//	any other      --permission-mode with that name (plan, dontAsk, auto)
+//	dont-ask       --permission-mode dontAsk
+//	any other      --permission-mode with that name (plan, auto)
+//
+// # What the client brings
+//
+// Options.MCP becomes --mcp-config; Options.Tools, Options.Hooks and
+// Options.Schema stand in the handshake. A call of a tool that the runtime
+// cancels (notifications/cancelled, when its turn is stopped) is answered with an
+// error at once; one that it withdraws is not answered. At Close what runs is
+// given up.
 //
 // # Decisions
 //
@@ -127,14 +180,14 @@
 //   - --forward-subagent-text is asked for too: without it nothing that a
 //     sub-agent in the foreground says is told. A version that does not know the
 //     option ends at once and is started again without it.
-//   - Without lifecycles a message to an idle runtime is taken to begin a turn
-//     alone and what waits is taken to be merged into the next: it was observed
-//     so.
+//   - Without lifecycles a turn takes the messages that were echoed before it and
+//     the next one: of messages that it merges the runtime echoes all but the
+//     last before the turn, and the last with all their text in it.
 //   - A turn that the runtime begins without a message has cause task.
 //   - A turn that was pre-empted (priority now) ends stopped, as an interrupted one.
 //   - usage.tokens are the turn's main agent's; input includes what was cached.
 //     cost is the session's so far, also across resume.
-//   - An error's text is the runtime's. server_error without more is overloaded;
+//   - An error's text is the runtime's. server_error without more is the model's;
 //     an API that cannot be reached is network.
 //   - Init of a turn while another seems finished but has no result: that one
 //     ends in error protocol.

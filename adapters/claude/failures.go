@@ -13,7 +13,7 @@ var codes = map[string]event.ErrorCode{
 	"oauth_org_not_allowed": event.ErrorAuth,
 	"rate_limit":            event.ErrorRateLimit, "rate_limit_error": event.ErrorRateLimit,
 	"overloaded": event.ErrorOverloaded, "overloaded_error": event.ErrorOverloaded,
-	"server_error": event.ErrorOverloaded, "api_error": event.ErrorOverloaded,
+	"server_error": event.ErrorModel, "api_error": event.ErrorModel,
 	"billing_error":   event.ErrorBilling,
 	"invalid_request": event.ErrorInvalid, "invalid_request_error": event.ErrorInvalid, "request_too_large": event.ErrorContext,
 	"model_not_found": event.ErrorModel, "not_found_error": event.ErrorModel,
@@ -48,7 +48,7 @@ func resultError(ln *line, seen *event.Error) event.Error {
 	} else if strings.HasPrefix(string(ln.Subtype), "error_max") {
 		e.Code = event.ErrorLimit
 	}
-	if e.Code == event.ErrorUnknown || e.Code == event.ErrorOverloaded {
+	if e.Code == event.ErrorUnknown || e.Code == event.ErrorModel || e.Code == event.ErrorOverloaded {
 		e.Code = networkCode(e.Message, e.Code)
 	}
 	if e.Message == "" {
@@ -67,8 +67,12 @@ func statusCode(n int) event.ErrorCode {
 		return event.ErrorModel
 	case n == 429:
 		return event.ErrorRateLimit
-	case n >= 500:
+	case n == 413:
+		return event.ErrorContext
+	case n == 503, n == 529:
 		return event.ErrorOverloaded
+	case n >= 500:
+		return event.ErrorModel
 	case n >= 400:
 		return event.ErrorInvalid
 	}
@@ -102,7 +106,15 @@ func (t *translator) apiError(ln *line, s *ledger.Scope, sub bool) {
 		s.Emit(event.Notice{Level: event.LevelError, Code: event.NoticeWarning, Text: msg})
 		return
 	}
+	if t.open.running {
+		// An older version leaves the stream that broke unclosed.
+		t.retract(s)
+		t.open.running = false
+	}
 	code, ok := codes[string(ln.APIErrorType)]
+	if c, known := codes[string(ln.APIErrorKind)]; known { // how the API was missed
+		code, ok = c, true
+	}
 	if !ok || code == event.ErrorInvalid {
 		if c, known := codes[string(ln.Error)]; known {
 			code = c

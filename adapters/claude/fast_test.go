@@ -59,7 +59,7 @@ func corpusDeltas(tb testing.TB) (lines [][]byte) {
 func TestTheFastPathReadsTheCorpusAsTheTypedDecoderDoes(t *testing.T) {
 	n, text := 0, 0
 	for _, l := range corpusDeltas(t) {
-		if bytes.Contains(l, []byte(`"text_delta"`)) {
+		if bytes.Contains(l, []byte(`"text_delta"`)) && len(l) <= maxFast {
 			text++
 			if agree(t, l) {
 				n++

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -15,12 +16,25 @@ type letter struct {
 	known       bool // the text is known
 	alone       bool // it was sent while nothing ran or waited: it begins a turn alone
 	via         event.Via
+	command     bool // ours, not the user's: nobody is told of it
+	priority    adapters.Priority
+}
+
+// rank orders letters by what their sender says of the time.
+func (l letter) rank() int {
+	switch l.priority {
+	case adapters.PriorityNow:
+		return 0
+	case adapters.PriorityLater:
+		return 2
+	}
+	return 1
 }
 
 // mailbox knows which messages wait and which a coming turn takes. Newer
-// runtimes say so (command_lifecycle); for older ones it follows the rule that
-// was observed: a message sent to an idle runtime begins a turn alone, and what
-// has waited meanwhile is merged into the next one.
+// runtimes say so (command_lifecycle); older ones echo them, and for these it
+// follows the rule that was observed: a turn takes the messages that were echoed
+// before it, and the next one.
 type mailbox struct {
 	waiting []letter
 	taking  []letter // the runtime has started them, their turn has not begun
@@ -39,6 +53,13 @@ func (m *mailbox) send(l letter, idle bool) {
 // pending reports whether messages wait for a turn to begin.
 func (m *mailbox) pending() bool { return len(m.waiting)+len(m.taking) > 0 }
 
+// promised reports whether messages of the client wait for a turn to begin. That
+// a command of ours is lost with the process is no loss of a message.
+func (m *mailbox) promised() bool {
+	theirs := func(l letter) bool { return !l.command }
+	return slices.ContainsFunc(m.waiting, theirs) || slices.ContainsFunc(m.taking, theirs)
+}
+
 // first reports whether the message that begins the next turn is known without
 // the runtime having said so.
 func (m *mailbox) first() bool { return !m.spoken && len(m.waiting) > 0 }
@@ -47,26 +68,30 @@ func (m *mailbox) first() bool { return !m.spoken && len(m.waiting) > 0 }
 func (m *mailbox) queued() []string {
 	var ids []string
 	for _, l := range m.waiting {
-		if !l.alone {
+		if !l.alone && !l.command {
 			ids = append(ids, l.id)
 		}
 	}
 	return ids
 }
 
-// takeForTurn returns the messages that the beginning turn takes.
+// takeForTurn returns the messages that the beginning turn takes. Without
+// lifecycles they are those whose echo has come, and the next one: of messages
+// that it merges the runtime echoes all but the last before the turn.
 func (m *mailbox) takeForTurn() []letter {
 	took := m.taking
 	m.taking = nil
-	if m.spoken || len(took) > 0 && took[0].alone {
+	if m.spoken || len(m.waiting) == 0 {
 		return took
 	}
-	n := len(m.waiting)
-	if n > 0 && m.waiting[0].alone {
-		n = 1
+	next := 0
+	for i, l := range m.waiting {
+		if l.rank() < m.waiting[next].rank() {
+			next = i
+		}
 	}
-	took = append(took, m.waiting[:n]...)
-	m.waiting = slices.Delete(m.waiting, 0, n)
+	took = append(took, m.waiting[next])
+	m.waiting = slices.Delete(m.waiting, next, next+1)
 	return took
 }
 

@@ -25,6 +25,7 @@ type protocol struct {
 	old      bool   // the runtime did not name its version in the handshake
 	wantStop bool   // a stop came before its turn began
 	overdue  func() // cancels the wait for a missing result
+	serving  map[string]*served
 }
 
 // sent is a request of ours.
@@ -34,7 +35,7 @@ type sent struct {
 }
 
 func newProtocol(h session.Host, o adapters.Options, provider string) *protocol {
-	p := &protocol{h: h, o: o, requests: map[string]*sent{}}
+	p := &protocol{h: h, o: o, requests: map[string]*sent{}, serving: map[string]*served{}}
 	p.t = newTranslator(h.Ledger())
 	p.t.client = p
 	p.t.provider = provider
@@ -44,6 +45,7 @@ func newProtocol(h session.Host, o adapters.Options, provider string) *protocol 
 var (
 	_ session.Protocol = (*protocol)(nil)
 	_ session.Starter  = (*protocol)(nil)
+	_ session.Setter   = (*protocol)(nil)
 	_ client           = (*protocol)(nil)
 )
 
@@ -64,10 +66,10 @@ type replyOut struct {
 }
 
 type replyBody struct {
-	Subtype   string   `json:"subtype"`
-	RequestID string   `json:"request_id"`
-	Error     string   `json:"error,omitempty"`
-	Response  *verdict `json:"response,omitempty"`
+	Subtype   string `json:"subtype"`
+	RequestID string `json:"request_id"`
+	Error     string `json:"error,omitempty"`
+	Response  any    `json:"response,omitzero"`
 }
 
 func (p *protocol) write(v any) error {
@@ -109,7 +111,7 @@ func (p *protocol) request(request any, reply func(*reply, error)) string {
 // whole: were the request given up before, a reply after that would be taken for
 // nobody's and the opening would wait for nothing.
 func (p *protocol) Start() {
-	p.request(subtype{"initialize"}, func(r *reply, err error) {
+	p.request(p.greeting(), func(r *reply, err error) {
 		switch {
 		case err != nil:
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: err})
@@ -151,7 +153,7 @@ func (p *protocol) Line(b []byte) {
 }
 
 // Starting implements session.Starter.
-func (p *protocol) Starting() bool { return p.h.Ledger().Turn() == nil && p.t.mail.pending() }
+func (p *protocol) Starting() bool { return p.h.Ledger().Turn() == nil && p.t.mail.promised() }
 
 // Stop implements session.Protocol. A stop that comes before the turn has begun
 // is sent when it begins: an idle runtime would take no notice of it.
@@ -188,8 +190,17 @@ func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
 		reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
 		return
 	}
-	v, d, value := a.decide(an, p.old)
-	if err := p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: id, Response: &v}}); err != nil {
+	var v any
+	var d event.Decision
+	var value event.Raw
+	var err error
+	if a.elicits {
+		v, d, value = elicited(an)
+	} else if v, d, value, err = a.decide(an, p.old); err != nil {
+		reply(fmt.Errorf("answer: %w", err))
+		return
+	}
+	if err := p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: id, Response: v}}); err != nil {
 		reply(fmt.Errorf("answer: %w", err))
 		return
 	}
@@ -216,6 +227,7 @@ func (p *protocol) Paused() bool {
 // Closing implements session.Protocol. What runs is interrupted, background
 // tasks too: a runtime whose stdin is closed would finish them first.
 func (p *protocol) Closing() {
+	p.giveUp()
 	for id := range p.t.asks {
 		p.t.closeAsk(id, "the session is closing")
 	}
@@ -225,9 +237,12 @@ func (p *protocol) Closing() {
 }
 
 // deny implements client.
-func (p *protocol) deny(requestID, why string) {
-	_ = p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: requestID,
-		Response: &verdict{Behavior: "deny", Message: why}}})
+func (p *protocol) deny(requestID string, elicits bool, why string) {
+	var v any = verdict{Behavior: "deny", Message: why}
+	if elicits {
+		v = form{Action: "cancel"}
+	}
+	_ = p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: requestID, Response: v}})
 }
 
 // refuse implements client.
@@ -253,6 +268,9 @@ func (p *protocol) opened(v version) { p.open(v) }
 
 // ready implements client.
 func (p *protocol) ready() bool { return p.isReady }
+
+// checkpoints implements client.
+func (p *protocol) checkpoints() bool { return p.o.Checkpoints }
 
 // resultBeforeReady implements client: the runtime says why it does not open.
 func (p *protocol) resultBeforeReady(message string) {

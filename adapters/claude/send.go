@@ -17,6 +17,7 @@ type userOut struct {
 	Message   messageOut `json:"message"`
 	Parent    *string    `json:"parent_tool_use_id"`
 	UUID      string     `json:"uuid"`
+	Priority  string     `json:"priority,omitempty"`
 }
 
 type messageOut struct {
@@ -43,13 +44,13 @@ func (p *protocol) Send(m adapters.Message, reply func(error)) {
 	uuid := wireUUID(p.o.SessionID, m.ID)
 	content, err := contentOf(m)
 	if err == nil {
-		err = p.write(userOut{Type: "user", Message: messageOut{"user", content}, UUID: uuid})
+		err = p.write(userOut{Type: "user", Message: messageOut{"user", content}, UUID: uuid, Priority: string(m.Priority)})
 	}
 	if err != nil {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	p.t.mail.send(letter{id: m.ID, uuid: uuid, text: m.Text, attachments: m.Attachments}, p.h.Ledger().Turn() == nil)
+	p.t.mail.send(letter{id: m.ID, uuid: uuid, text: m.Text, attachments: m.Attachments, priority: m.Priority}, p.h.Ledger().Turn() == nil)
 	p.t.queue()
 	reply(nil)
 }

@@ -11,19 +11,28 @@ import (
 
 func TestReadingCommandsAreTold(t *testing.T) {
 	for _, c := range []struct {
-		command, file string
+		command, file string // or, where there is none, the pattern and place of a search
 		reads         bool
 	}{
 		{"cat a.txt", "a.txt", true}, {"head -n 5 a.txt", "a.txt", true}, {"wc -l 'a.txt' 2>/dev/null", "a.txt", true},
-		{"grep -r x . | head -3", "", true}, {"ls", "", true}, {"find . -name '*.go'", ".", true},
+		{"grep -r x . | head -3", "x .", true}, {"ls", "", true}, {"find . -name '*.go'", "*.go .", true},
+		{"sed -n '2,3p' a.txt", "a.txt", true}, {"sed -n 2p a.txt", "a.txt", true}, {"sed -n 's/a/b/w f' a.txt", "", false},
+		{"nl -ba a.txt | sed -n '1,2p'", "a.txt", true}, {"cd sub && cat b.txt", "sub/b.txt", true}, {"cd sub", "", false},
+		{"cat 'a b.txt' | sort | uniq", "a b.txt", true}, {"sort a.txt", "", false}, {"cat a | sort -o b", "", false}, {"cat a | uniq - b", "", false},
+		{"rg -g '*.go' needle src", "needle src", true}, {"rg --pre ./x needle", "", false}, {"grep -e x -A 2 f", " f", true},
+		{"cat a & rm b", "", false}, {"cat a |", "", false}, {"cat \"$HOME\"", "", false}, {"ls -la src", " src", true}, {"tree -o f", "", false},
 		{`bash -lc "cat a.txt"`, "a.txt", true}, {"cat a && rm a", "", false}, {"cat a > b", "", false},
 		{"cat $(rm x)", "", false}, {"find . -exec rm {} +", "", false}, {"find . -delete", "", false},
 		{"sed -i s/a/b/ f", "", false}, {"", "", false}, {"cat a; touch b", "", false}, {"ls `x`", "", false},
 		{`bash -c "cat a" "rm b"`, "", false},
 	} {
-		reads, file := readsFiles(c.command)
-		if reads != c.reads || file != c.file && c.reads {
-			t.Errorf("%q: got %v %q, want %v %q", c.command, reads, file, c.reads, c.file)
+		r := readsFiles(c.command)
+		got := r.file
+		if got == "" && r.pattern+r.searchPath != "" {
+			got = r.pattern + " " + r.searchPath
+		}
+		if r.is != c.reads || got != c.file {
+			t.Errorf("%q: got %v %q, want %v %q", c.command, r.is, got, c.reads, c.file)
 		}
 	}
 }
@@ -73,7 +82,8 @@ func TestAnswersBecomeVerdicts(t *testing.T) {
 		"long, and older": {long, adapters.Answer{Decision: event.DecisionAllow}, true, verdict{Behavior: "allow", UpdatedInput: long.input}, event.DecisionAllow},
 	} {
 		g := gomega.NewWithT(t)
-		v, d, _ := c.a.decide(c.an, c.old)
+		v, d, _, err := c.a.decide(c.an, c.old)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(v).To(gomega.Equal(c.want), name)
 		g.Expect(d).To(gomega.Equal(c.d), name)
 	}

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -139,7 +140,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 			t.piece(s, ev.Index, ev.Delta.Text)
 		case "thinking_delta":
 			t.thought(s, ev.Index, ev.Delta.Thinking)
-		case "signature_delta", "input_json_delta", "citations_delta":
+		case "signature_delta", "input_json_delta", "citations_delta", "compaction_delta":
 			// Ignored by name, see doc.go.
 		default:
 			t.unknown(b)
@@ -154,6 +155,11 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	case "message_delta":
 		t.used(ev.Usage)
 		m.stop = string(ev.Delta.StopReason)
+		switch m.stop {
+		case "", "end_turn", "tool_use", "stop_sequence", "pause_turn":
+		default: // the runtime goes on, and may ask again; the reader sees a text that breaks off
+			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + m.stop, Raw: clone(b)})
+		}
 	case "message_stop":
 		t.messageStop(s, ln)
 	case "error":
@@ -193,6 +199,9 @@ func (t *translator) messageStop(s *ledger.Scope, ln *line) {
 	m := &t.open
 	m.running = false
 	s.ThinkingDone()
+	if a := ln.Abandoned; a != nil && m.kind == "thinking" && m.index >= a.From && !t.turn.interrupted {
+		s.ThinkingRetract(m.key(m.index))
+	}
 	for _, key := range s.OpenBlocks() {
 		status := event.BlockComplete
 		if a := ln.Abandoned; a != nil && blockIndex(key) >= a.From {
@@ -219,6 +228,8 @@ func (t *translator) retract(s *ledger.Scope) {
 	status := event.BlockRetracted
 	if t.turn.interrupted {
 		status = event.BlockInterrupted
+	} else if m := &t.open; m.running && m.kind == "thinking" && !m.taken {
+		s.ThinkingRetract(m.key(m.index))
 	}
 	for _, key := range s.OpenBlocks() {
 		s.BlockEnd(key, status, "")
@@ -245,6 +256,9 @@ func (t *translator) assistant(ln *line, b []byte) {
 	if ln.APIError || ln.Error != "" {
 		t.apiError(ln, s, sub)
 		return
+	}
+	if ln.Message.Model == "<synthetic>" && ln.LocalSource != "" && t.turn.uncompacted {
+		return // what the notice of the failed compaction has told
 	}
 	if ln.Message.Model == "<synthetic>" && ln.LocalSource == "" {
 		// The runtime's own words (such as: no response requested): not the model's.
@@ -311,12 +325,17 @@ func (t *translator) block(s *ledger.Scope, ln *line, bl *block, sub bool, b []b
 		s.ThinkingDone()
 	case "redacted_thinking":
 		// Hidden: nothing to show.
-	case "tool_use", "server_tool_use", "mcp_tool_use":
-		t.toolUse(s, ln.Message.ID, bl)
-	case "tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result":
-		t.toolResult(s, ln, bl, b)
 	default:
-		t.unknown(b)
+		switch kind := string(bl.Type); {
+		case slices.Contains(callBlocks, kind):
+			t.toolUse(s, ln.Message.ID, bl)
+		case slices.Contains(resultBlocks, kind):
+			t.toolResult(s, ln, bl, b)
+		case slices.Contains(quietBlocks, kind):
+			// Ignored by name, see doc.go.
+		default:
+			t.unknown(b)
+		}
 	}
 }
 

@@ -15,25 +15,21 @@ import (
 type toolInfo struct {
 	name, file, sub string
 	read            bool
+	subject         string // that a task is to have
 }
 
 // input is what tool inputs have in common, and what a UI shows first.
 type input struct {
-	FilePath     text  `json:"file_path"`
-	NotebookPath text  `json:"notebook_path"`
-	Command      text  `json:"command"`
-	Pattern      text  `json:"pattern"`
-	Path         text  `json:"path"`
-	Description  text  `json:"description"`
-	Agent        text  `json:"agent"`
-	SubagentType text  `json:"subagent_type"`
-	Background   bool  `json:"run_in_background"`
-	Todos        todos `json:"todos"`
-}
-
-type todos []struct {
-	Content text `json:"content"`
-	Status  text `json:"status"`
+	FilePath     text `json:"file_path"`
+	NotebookPath text `json:"notebook_path"`
+	Command      text `json:"command"`
+	Pattern      text `json:"pattern"`
+	Path         text `json:"path"`
+	Description  text `json:"description"`
+	Agent        text `json:"agent"`
+	SubagentType text `json:"subagent_type"`
+	Background   bool `json:"run_in_background"`
+	todoInput
 }
 
 // within names a tool call: ids are unique only within an agent.
@@ -59,10 +55,8 @@ func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
 	case "Read", "Glob", "Grep", "LS", "NotebookRead":
 		d.IsFileRead = true
 	case "Bash":
-		var file string
-		if d.IsFileRead, file = readsFiles(d.Command); d.IsFileRead && d.FilePath == "" {
-			d.FilePath = file
-		}
+		r := readsFiles(d.Command)
+		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath
 	}
 	sub := t.subOf(s)
 	if spawns(name) {
@@ -73,20 +67,9 @@ func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
 	if !s.ToolStart(d) {
 		return
 	}
-	t.agents.tools[within(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead}
+	t.agents.tools[within(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead, subject: string(in.Subject)}
 	if name == "TodoWrite" && in.Todos != nil {
-		p := event.Plan{Steps: []event.PlanStep{}}
-		for _, td := range in.Todos {
-			step := event.PlanStep{Text: string(td.Content), Status: "pending"}
-			switch td.Status {
-			case "in_progress":
-				step.Status = "in_progress"
-			case "completed":
-				step.Status = "completed"
-			}
-			p.Steps = append(p.Steps, step)
-		}
-		s.Emit(p)
+		in.whole(s)
 	}
 }
 
@@ -145,6 +128,9 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 				Text: "a result of a tool that was not announced"})
 		}
 		return
+	}
+	if !bl.IsError {
+		t.todo.result(s, info.name, info.subject, &r.todoResult)
 	}
 	delete(t.denied, key)
 	delete(t.agents.tools, key)
@@ -211,52 +197,4 @@ func (t *translator) user(ln *line, b []byte) {
 			}
 		}
 	}
-}
-
-// readers are commands that only read, by the seed's list.
-var readers = map[string]bool{"cat": true, "head": true, "tail": true, "less": true, "more": true, "stat": true, "file": true,
-	"wc": true, "nl": true, "grep": true, "egrep": true, "fgrep": true, "rg": true, "find": true, "ls": true, "tree": true}
-
-// readsFiles reports whether a shell command does nothing but read files, and
-// the file it names first. When in doubt it does not: substitutions,
-// redirections and unknown commands are no reading.
-func readsFiles(command string) (bool, string) {
-	command = unwrap(strings.TrimSpace(command))
-	command = strings.NewReplacer("2>/dev/null", "", "2>&1", "").Replace(command)
-	if command == "" || strings.ContainsAny(command, "><`$(") || strings.Contains(command, "\n") {
-		return false, ""
-	}
-	file := ""
-	parts := strings.FieldsFunc(command, func(r rune) bool { return r == '|' || r == ';' || r == '&' })
-	for _, p := range parts {
-		f := strings.Fields(p)
-		if len(f) == 0 || !readers[f[0]] {
-			return false, ""
-		}
-		for _, a := range f[1:] {
-			if f[0] == "find" && (strings.HasPrefix(a, "-exec") || strings.HasPrefix(a, "-delete") || strings.HasPrefix(a, "-ok") || strings.HasPrefix(a, "-fprint")) {
-				return false, ""
-			}
-		}
-		if file == "" && f[0] != "grep" && f[0] != "rg" && f[0] != "egrep" && f[0] != "fgrep" {
-			for _, a := range f[1:] {
-				if !strings.HasPrefix(a, "-") && (f[0] != "head" && f[0] != "tail" || strings.Trim(a, "0123456789") != "") {
-					file = strings.Trim(a, `"'`)
-					break
-				}
-			}
-		}
-	}
-	return true, file
-}
-
-// unwrap takes a command out of a shell that is called for it alone.
-func unwrap(command string) string {
-	for _, shell := range []string{"bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "} {
-		rest, ok := strings.CutPrefix(strings.TrimPrefix(command, "/bin/"), shell)
-		if n := len(rest); ok && n > 2 && (rest[0] == '\'' || rest[0] == '"') && strings.IndexByte(rest[1:], rest[0]) == n-2 {
-			return rest[1 : n-1]
-		}
-	}
-	return command
 }

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -30,20 +31,26 @@ type translator struct {
 	turn   turnState
 	open   stream0
 	agents agents
+	todo   todoList
 	asks   map[string]*ask // open questions by request id
 	denied map[string]bool // tool calls (within) whose question was answered with no
 }
 
 // client is what the translator asks of a living session.
 type client interface {
-	refuse(requestID, why string)     // an error reply to a control request
-	deny(requestID, why string)       // no to a permission
+	refuse(requestID, why string) // an error reply to a control request
+	// deny says no to a permission, or cancels a question of an MCP server.
+	deny(requestID string, elicits bool, why string)
+	// serve takes a call of a hook or a tool of the client; false: there is none.
+	serve(requestID string, r *request, b []byte) bool
+	takenBack(requestID string)       // the runtime wants no answer any more
 	replied(r *reply, raw []byte)     // a control_response came
 	opened(v version)                 // the runtime told its version
 	begun()                           // a turn has begun
 	completedWithoutResult(turn int)  // the runtime is done with a message, but the turn's result is missing
 	resultBeforeReady(message string) // the runtime refuses to open
 	ready() bool
+	checkpoints() bool // copies of files were asked for
 }
 
 type version struct{ number, mode string }
@@ -87,7 +94,7 @@ func (t *translator) line(b []byte) {
 		t.controlResponse(ln, b)
 	case "conversation_reset":
 		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
-			Text: "the conversation was reset; its new id is " + string(ln.NewConversation)})
+			Text: "the conversation was cleared: the model knows nothing of what was"})
 	case "rate_limit_event":
 		if r := ln.RateLimit; r != nil && r.Status != "allowed" && r.Status != "" {
 			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
@@ -97,7 +104,7 @@ func (t *translator) line(b []byte) {
 		if ln.Error != "" {
 			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Error), Raw: clone(b)})
 		}
-	case "keep_alive", "tool_progress", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed":
+	case "keep_alive", "tool_progress", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed", "active_goal":
 		// Ignored by name, see doc.go.
 	default:
 		t.unknown(b)
@@ -155,9 +162,9 @@ func (t *translator) confirm(ln *line, id string) {
 	case t.provider == "":
 		t.provider = id
 	case t.client == nil || t.client.ready():
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning,
-			Text: fmt.Sprintf("the runtime's session id changed from %s to %s", t.provider, id)})
 		t.provider = id
+		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning,
+			Text: "the runtime's session has another id from now on", Raw: event.Raw(`{"session_id":` + strconv.Quote(id) + `}`)})
 	}
 	if t.client != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
 		return
@@ -197,10 +204,10 @@ func (t *translator) system(ln *line, b []byte) {
 			}
 			t.denied[within(sub, string(ln.ToolUseID))] = true
 		}
-	case "model_fallback":
+	case "model_fallback", "model_refusal_fallback":
 		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Content), Raw: clone(b)})
 		t.modelChanged(string(ln.FallbackModel))
-	case "informational", "notification", "mirror_error":
+	case "informational", "notification", "mirror_error", "session_writes_lost":
 		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
 			Text: first(string(ln.Content), string(ln.Text), ln.Message.Text, string(ln.Error))})
 	case "local_command_output":
@@ -212,7 +219,7 @@ func (t *translator) system(ln *line, b []byte) {
 			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
 				Text: "hook failed: " + string(ln.HookName)})
 		}
-	case "hook_started", "hook_progress", "thinking_tokens", "session_state_changed", "session_title_changed",
+	case "hook_started", "hook_progress", "thinking_tokens", "model_refusal_no_fallback", "worker_shutting_down", "session_state_changed", "session_title_changed",
 		"commands_changed", "files_persisted", "memory_recall", "elicitation_complete", "plugin_install", "control_request_progress":
 		// Ignored by name, see doc.go.
 	default:
@@ -254,6 +261,7 @@ func (t *translator) status(ln *line) {
 		t.mail.confirm(t, ln.UserUUIDs)
 	}
 	if ln.CompactResult == "failed" {
+		t.turn.uncompacted = true
 		t.anywhere(event.Compaction{Phase: "end"})
 		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning,
 			Text: "compaction failed: " + string(ln.CompactError)})
@@ -279,7 +287,7 @@ func first(s ...string) string {
 }
 
 // modes maps the runtime's permission modes to ours; others keep their names.
-var modes = map[string]string{"ask": "default", "accept-edits": "acceptEdits", "never": "bypassPermissions"}
+var modes = map[string]string{"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", "never": "bypassPermissions"}
 
 func modeName(runtime string) string {
 	for ours, theirs := range modes {

@@ -14,6 +14,7 @@ type turnState struct {
 	inited      bool   // the runtime's init for it came
 	interrupted bool   // it was stopped, or the runtime said so
 	retrying    bool   // a retry was announced
+	uncompacted bool   // a compaction failed, which was told
 	messages    int    // user messages told in it
 	head        string // uuid of the first message that it took
 	notified    bool   // a task ended since the last turn: the next one may be about it
@@ -64,6 +65,10 @@ func (t *translator) begin() {
 	}
 	ids := make([]string, 0, len(took))
 	for _, m := range took {
+		if m.command {
+			cause = event.CauseCommand
+			continue
+		}
 		ids = append(ids, m.id)
 	}
 	if !t.l.Ready() && t.client == nil && t.provider != "" {
@@ -85,6 +90,9 @@ func (t *translator) tell(m letter) {
 	if t.turn.head == "" {
 		t.turn.head = m.uuid
 	}
+	if m.command {
+		return
+	}
 	via := event.ViaMerge
 	if t.turn.messages == 0 {
 		via = event.ViaTurn
@@ -100,6 +108,9 @@ func (t *translator) tell(m letter) {
 	}
 	if s := t.l.Turn(); s != nil {
 		s.Emit(event.UserMessage{MessageID: m.id, Text: m.text, Attachments: m.attachments, Via: via})
+		if t.client != nil && t.client.checkpoints() {
+			s.Emit(event.Checkpoint{CheckpointID: m.id, Action: event.CheckpointCreated})
+		}
 	}
 }
 
@@ -145,11 +156,11 @@ func (t *translator) result(ln *line) {
 		if f := t.turn.failure; f != nil { // the turn went on after it
 			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: f.Message})
 		}
-		if ln.Result != "" {
+		if ln.Result != "" && !t.turn.uncompacted {
 			s.Emit(event.Result{Text: string(ln.Result),
 				Stats: &event.Stats{DurationMS: int64(ln.DurationMS), Rounds: int(ln.NumTurns)}})
 		}
-		d := event.Done{}
+		d := event.Done{Stopped: t.turn.interrupted && t.turn.uncompacted}
 		if ln.TerminalReason != "completed" {
 			d.Reason = string(ln.TerminalReason)
 		}

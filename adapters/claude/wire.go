@@ -34,6 +34,7 @@ type line struct {
 	Error        text          `json:"error"`
 	APIError     bool          `json:"is_api_error_message"`
 	APIErrorType text          `json:"api_error_type"`
+	APIErrorKind text          `json:"api_error"`
 	Aborted      bool          `json:"aborted"`
 	LocalSource  text          `json:"local_command_source"`
 	IsReplay     bool          `json:"isReplay"`
@@ -279,6 +280,7 @@ type toolUseResult struct {
 	IsAsync     bool   `json:"isAsync"`
 	Status      text   `json:"status"`
 	AgentID     text   `json:"agentId"`
+	todoResult
 }
 
 // UnmarshalJSONFrom reads an object and skips the rest.
@@ -332,6 +334,11 @@ type request struct {
 	Reason      text             `json:"decision_reason"`
 	Suggestions []jsontext.Value `json:"permission_suggestions"`
 	Interaction bool             `json:"requires_user_interaction"`
+
+	CallbackID text           `json:"callback_id"` // of a hook
+	Message    jsontext.Value `json:"message"`     // of an MCP server: JSON-RPC; of a question: a string
+	ServerName text           `json:"server_name"`
+	AskedBy    text           `json:"mcp_server_name"`
 }
 
 type reply struct {
@@ -346,7 +353,18 @@ type reply struct {
 type body struct {
 	Version  text `json:"claude_code_version"`
 	Mode     text `json:"current_permission_mode"`
+	Model    text `json:"model"`
 	Behavior text `json:"behavior"`
+	Action   text `json:"action"`
+	// Cancelled: the message was taken back in time.
+	Cancelled bool `json:"cancelled"`
+
+	// Of rewind_files:
+	CanRewind    bool    `json:"canRewind"`
+	Error        text    `json:"error"`
+	FilesChanged []text  `json:"filesChanged"`
+	Insertions   float64 `json:"insertions"`
+	Deletions    float64 `json:"deletions"`
 }
 
 // UnmarshalJSONFrom reads an object and skips the rest.
