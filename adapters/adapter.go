@@ -15,6 +15,8 @@
 //	stopTurn                                    Session.Stop
 //	addEventListener                            Session.Events
 //	capabilities                                Adapter.Capabilities
+//	revertSession, rewindFiles                  Reverter.Revert, Rewinder.Rewind
+//	compactSession, archiveSession, rename      Compacter, Archiver, Renamer
 package adapters
 
 import (
@@ -64,6 +66,86 @@ type Steerer interface {
 	Steer(ctx context.Context, m Message) error
 }
 
+// ModelSetter is a Session that can change its model: at once where the runtime
+// takes it at once, else with the next message. model_changed tells when it is
+// in force.
+type ModelSetter interface {
+	SetModel(ctx context.Context, model string) error
+}
+
+// ModeSetter is a Session that can change its permission mode, one of the Modes
+// or a name of the runtime's, as ModelSetter does. mode_changed tells. A question
+// that is open stays open.
+type ModeSetter interface {
+	SetMode(ctx context.Context, mode string) error
+}
+
+// The optional abilities of a Session. Capabilities names them; a session that
+// has one by its type and not by its runtime's version returns ErrUnsupported.
+
+// Reverter is a Session whose history can be cut: the message and all that came
+// after it are forgotten by the model. Files stay as they are. It is told by
+// checkpoint, restored, with the message's id. A message that this session has
+// not seen is ErrUnknownID.
+type Reverter interface {
+	Revert(ctx context.Context, messageID string) error
+}
+
+// Rewinder is a Session that can put files back as they were when a message
+// came, where Options.Checkpoints asked for copies. The history stays. It is told
+// by checkpoint, restored, with the message's id; a dry one by nothing.
+type Rewinder interface {
+	Rewind(ctx context.Context, messageID string, dry bool) (Rewound, error)
+}
+
+// Rewound is what a rewind changes. Not every runtime tells it but of a dry one.
+type Rewound struct {
+	Files                 []string
+	Insertions, Deletions int
+}
+
+// Compacter is a Session whose history can be summed up at once. It returns when
+// the runtime has been told; the work is a turn with cause command, in which
+// compaction tells beginning and end.
+type Compacter interface {
+	Compact(ctx context.Context) error
+}
+
+// Archiver is a Session that can be put away: it ends, and is opened again with
+// Options.Unarchive only.
+type Archiver interface {
+	Archive(ctx context.Context) error
+}
+
+// Renamer is a Session that can be given a name in the runtime's own lists.
+type Renamer interface {
+	Rename(ctx context.Context, name string) error
+}
+
+// Transcriber is an Adapter that also reads what a runtime once wrote to its
+// stdout.
+type Transcriber interface {
+	Transcribe(sessionID string, emit func(event.Event)) Transcript
+}
+
+// Transcript takes the lines of a runtime's stdout in their order, and its end.
+type Transcript interface {
+	Line(at time.Time, b []byte)
+	End()
+}
+
+// TaskStopper is a Session that can end what runs in the background: a command
+// or a sub-agent, by the task_id of its task. The task's end tells.
+type TaskStopper interface {
+	StopTask(ctx context.Context, taskID string) error
+}
+
+// Withdrawer is a Session that can take a message back which waits. One that
+// the runtime has taken already is ErrUnknownID.
+type Withdrawer interface {
+	Withdraw(ctx context.Context, messageID string) error
+}
+
 // Backlogger is a Session that reports its backlog: events that wait for the
 // reader, and how long the oldest has waited.
 type Backlogger interface {
@@ -75,6 +157,8 @@ type Options struct {
 	SessionID string         // ours; made when empty
 	Resume    string         // the runtime's own session id, to go on with it
 	Fork      bool           // with Resume: a new session with that history
+	At        string         // with Fork: the runtime's own id of the last turn (codex) or message (claude) that it takes over
+	Unarchive bool           // with Resume: the session was put away and is taken back first
 	After     event.Position // where the resumed stream left off
 
 	Dir     string            // the working directory
@@ -86,6 +170,14 @@ type Options struct {
 	Launch  proc.Launcher     // how to start it; proc.Exec when nil
 	Limits  Limits            // zero fields take the defaults
 	Config  map[string]string // the runtime's own settings, by its own names
+
+	MCP    []MCPServer
+	Tools  []Tool
+	Hooks  []Hook    // a runtime without hooks fails to open with ErrUnsupported
+	Schema event.Raw // a JSON schema that the final answer of each turn must fit
+	// Checkpoints asks for copies of the files that the agent changes, so that
+	// a Rewinder can put them back.
+	Checkpoints bool
 }
 
 // Values of Options.Mode. An adapter may know further ones, by its runtime's
@@ -93,6 +185,9 @@ type Options struct {
 const (
 	ModeAsk         = "ask"          // whatever is not known to be harmless; where Mode is empty, the runtime's own default if it has one
 	ModeAcceptEdits = "accept-edits" // edits in the working directory run, the rest is asked
+	ModePlan        = "plan"         // the model plans and changes nothing
+	ModeReadOnly    = "read-only"    // what would change something is asked
+	ModeDontAsk     = "dont-ask"     // nothing is asked: what would be is denied
 	ModeNever       = "never"        // nothing is asked, everything runs
 )
 
@@ -102,16 +197,42 @@ type Message struct {
 	ID          string
 	Text        string
 	Attachments []event.Attachment
+	Priority    Priority
 }
+
+// Priority says when a message that comes during a turn is to be taken. A
+// runtime without a queue takes no notice of it.
+type Priority string
+
+// The priorities. Now ends what the model says, next is after it, and later
+// does not go into a running turn.
+const (
+	PriorityDefault Priority = ""
+	PriorityNow     Priority = "now"
+	PriorityNext    Priority = "next"
+	PriorityLater   Priority = "later"
+)
 
 // Answer is the reply to a permission request or an interrupt.
 type Answer struct {
 	Decision event.Decision // for a permission request
 	Message  string         // told to the model when denied
 	Input    event.Raw      // with allow: run with this input instead
+	Scope    Scope          // with allow: how long it holds
 	Value    event.Raw      // for an interrupt
 	By       event.By       // ByUser when empty
 }
+
+// Scope says how long an allow holds. What is like the call that was asked for
+// is the runtime's to say.
+type Scope string
+
+// The scopes of an allow.
+const (
+	ScopeOnce    Scope = ""        // for this call
+	ScopeSession Scope = "session" // and for what is like it, in this session
+	ScopeAlways  Scope = "always"  // and from now on: the runtime keeps a rule
+)
 
 // Capabilities are what an adapter can do. The list is closed.
 type Capabilities struct {
@@ -120,10 +241,24 @@ type Capabilities struct {
 	Fork        bool
 	Steer       bool // sessions implement Steerer
 	Permissions bool
+	SetModel    bool // sessions implement ModelSetter
+	SetMode     bool // sessions implement ModeSetter
 	Thinking    bool
 	ToolOutput  bool // output is streamed while a tool runs
 	Background  bool // tools may outlive their turn
 	Subagents   bool
+	StopTask    bool // sessions implement TaskStopper
+	Withdraw    bool // sessions implement Withdrawer
+	Priority    bool // Message.Priority counts
+	Tools       bool // the client's own, Options.Tools
+	Hooks       bool // Options.Hooks
+	Schema      bool // Options.Schema
+	ForkAt      bool // Options.At
+	Revert      bool // sessions implement Reverter
+	Rewind      bool // sessions implement Rewinder
+	Compact     bool // sessions implement Compacter
+	Archive     bool // sessions implement Archiver; Options.Unarchive
+	Rename      bool // sessions implement Renamer
 }
 
 // Limits bound what may take for ever. A zero field takes its default.
@@ -162,6 +297,7 @@ var (
 	ErrNoTurn      = errors.New("no turn is running")
 	ErrUnknownID   = errors.New("nothing with this id waits for an answer")
 	ErrUnsupported = errors.New("not supported by this runtime")
+	ErrRefused     = errors.New("the runtime refused")
 )
 
 // OpenError is why a session could not be opened.
