@@ -19,10 +19,10 @@ const Size = 64 << 10
 type Pipe struct {
 	mu     sync.Mutex
 	change sync.Cond
-	writes [][]byte
-	held   int
-	noMore bool // the writing end is closed
-	broken bool // the reading end is closed
+	data   []byte // what was written and not read
+	writes []int  // how much of it each write brought
+	noMore bool   // the writing end is closed
+	broken bool   // the reading end is closed
 }
 
 // New makes an empty pipe.
@@ -60,10 +60,10 @@ func (p *Pipe) TryWrite(b []byte) (int, error) {
 }
 
 func (p *Pipe) put(b []byte) int {
-	n := min(len(b), Size-p.held)
+	n := min(len(b), Size-len(p.data))
 	if n > 0 {
-		p.writes = append(p.writes, append([]byte(nil), b[:n]...))
-		p.held += n
+		p.data = append(p.data, b[:n]...)
+		p.writes = append(p.writes, n)
 		p.change.Broadcast()
 	}
 	return n
@@ -85,12 +85,11 @@ func (p *Pipe) Read(b []byte) (int, error) {
 		}
 		p.change.Wait()
 	}
-	n := copy(b, p.writes[0])
-	if p.writes[0] = p.writes[0][n:]; len(p.writes[0]) == 0 {
-		p.writes[0] = nil
+	n := copy(b, p.data[:p.writes[0]])
+	p.data = p.data[n:]
+	if p.writes[0] -= n; p.writes[0] == 0 {
 		p.writes = p.writes[1:]
 	}
-	p.held -= n
 	p.change.Broadcast()
 	return n, nil
 }
@@ -108,7 +107,7 @@ func (p *Pipe) CloseWrite() {
 func (p *Pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.broken, p.writes, p.held = true, nil, 0
+	p.broken, p.writes, p.data = true, nil, nil
 	p.change.Broadcast()
 	return nil
 }
