@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -95,6 +96,8 @@ func (messagesAPI) read(h http.Header, body []byte) (*ask, error) {
 				} else if i == len(m.Messages)-1 && strings.Contains(b.Text, claudeSummary) {
 					q.compact = true
 				}
+			case "image", "document":
+				q.files++
 			case "tool_result":
 				q.results = append(q.results, result{b.ToolUseID, b.Content.joined()})
 			}
@@ -125,12 +128,34 @@ func deferredTools(text string) []string {
 }
 
 func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall, error) {
+	for _, p := range parts {
+		switch {
+		case p.How.Final != nil:
+			return nil, errors.New("final: the Messages API says a text in deltas only")
+		case p.How.Raw != nil:
+			return nil, errors.New("raw: the Messages API has one form of reasoning")
+		}
+	}
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return claudeCall(c, o, dir) })
 }
 
-func (messagesAPI) fail(f *fixtures.Fail) []byte {
+// messagesKinds are the API's words for what goes wrong. The client tells some
+// of it by the message alone.
+var messagesKinds = map[string]failure{
+	"auth":       {401, "authentication_error", "", "invalid x-api-key"},
+	"billing":    {400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API."},
+	"context":    {400, "invalid_request_error", "", "prompt is too long: 250000 tokens > 200000 maximum"},
+	"overloaded": {529, "overloaded_error", "", "Overloaded"},
+	"rate":       {429, "rate_limit_error", "", "This request would exceed your rate limit."},
+	"usage":      {429, "rate_limit_error", "", "This request would exceed your account's rate limit."},
+}
+
+func (messagesAPI) fail(f *fixtures.Fail) (int, []byte) {
+	if k, ok := messagesKinds[f.Kind]; ok {
+		return k.status, k.body()
+	}
 	if f.Body != nil {
-		return f.Body
+		return f.Status, f.Body
 	}
 	kind := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -139,7 +164,7 @@ func (messagesAPI) fail(f *fixtures.Fail) []byte {
 	if kind == "" {
 		kind = "api_error"
 	}
-	return failBody(f.Status, kind, fmt.Sprintf("scripted failure %d", f.Status))
+	return f.Status, failBody(f.Status, kind, fmt.Sprintf("scripted failure %d", f.Status))
 }
 
 func (messagesAPI) voice(o voiceOptions) voice { return &messagesVoice{o: o, stop: "end_turn"} }
@@ -153,6 +178,7 @@ type messagesVoice struct {
 	text   strings.Builder
 	msg    aMessage
 	stop   string
+	usage  aUsage
 }
 
 type (
@@ -189,6 +215,10 @@ type (
 		Thinking  string `json:"thinking"`
 		Signature string `json:"signature"`
 	}
+	aRedacted struct {
+		Type string `json:"type"`
+		Data string `json:"data"`
+	}
 	aToolUse struct {
 		Type  string         `json:"type"`
 		ID    string         `json:"id"`
@@ -217,15 +247,25 @@ const (
 
 func (v *messagesVoice) event(e aEvent) error { return v.o.sink.event(e.Type, e) }
 
-func (v *messagesVoice) begin() error {
+// usageOf tells cached input apart, as the API does.
+func usageOf(u *fixtures.Usage) aUsage {
+	if u == nil {
+		return aUsage{Input: inputTokens, Output: outputTokens}
+	}
+	return aUsage{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
+}
+
+func (v *messagesVoice) begin(u *fixtures.Usage) error {
 	v.msg = aMessage{
 		ID: v.o.id("msg_"), Type: "message", Role: "assistant", Model: v.o.model, Content: []any{},
-		Usage: aUsage{Input: inputTokens, Output: 1},
+		Usage: usageOf(u),
 	}
+	v.usage = v.msg.Usage
+	v.msg.Usage.Output = 1
 	return v.event(aEvent{Type: "message_start", Message: &v.msg})
 }
 
-func (v *messagesVoice) open(think bool) error {
+func (v *messagesVoice) open(think bool, _ fixtures.How) error {
 	v.think = think
 	v.text.Reset()
 	var b any = aText{Type: "text"}
@@ -269,19 +309,41 @@ func (v *messagesVoice) call(c wireCall) error {
 		return err
 	}
 	in := string(c.input)
-	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil {
+	if c.scenario.Open {
+		in = in[:len(in)/2]
+	}
+	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil || c.scenario.Open {
 		return err
 	}
-	b.Input = c.input
+	if b.Input = c.input; !b.Input.IsValid() { // no whole reply can hold it
+		b.Input = jsontext.Value("{}")
+	}
 	return v.done(b)
 }
 
 func (v *messagesVoice) fail(f *fixtures.Fail) error {
-	return v.o.sink.event("error", jsontext.Value(messagesAPI{}.fail(f)))
+	_, body := messagesAPI{}.fail(f)
+	return v.o.sink.event("error", jsontext.Value(body))
 }
 
-func (v *messagesVoice) end() error {
-	u := aUsage{Input: inputTokens, Output: outputTokens}
+// stopReasons are the API's words for an end that comes too early.
+var stopReasons = map[string]string{
+	"length": "max_tokens", "refusal": "refusal", "pause": "pause_turn", "window": "model_context_window_exceeded",
+}
+
+func (v *messagesVoice) redacted(data string) error {
+	b := aRedacted{"redacted_thinking", data}
+	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b}); err != nil {
+		return err
+	}
+	return v.done(b)
+}
+
+func (v *messagesVoice) end(why string) error {
+	if why != "" {
+		v.stop = stopReasons[why]
+	}
+	u := v.usage
 	if err := v.event(aEvent{Type: "message_delta", Delta: aStop{StopReason: v.stop}, Usage: &u}); err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package model
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
+	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -31,6 +33,10 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
+		if in.Rows != 0 {
+			from := max(in.From, 1)
+			return codexShell(c, o, shellInput{Command: fmt.Sprintf("sed -n '%d,%dp' %s", from, from+in.Rows-1, quote(in.Path))})
+		}
 		return codexShell(c, o, shellInput{Command: "cat " + quote(in.Path)})
 	case "search":
 		in, err := input[searchInput](c)
@@ -53,6 +59,16 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 			return wireCall{}, err
 		}
 		return codexPatch(c, o, "*** Update File: "+in.Path+"\n@@\n"+prefixed("-", in.Old)+prefixed("+", in.New))
+	case "patch":
+		in, err := input[patchInput](c)
+		if err != nil {
+			return wireCall{}, err
+		}
+		return codexPatch(c, o, in.body())
+	case "stdin":
+		return codexStdin(c, o)
+	case "other":
+		return otherCall(c)
 	case "web":
 		return codexWeb(c, o)
 	case "mcp":
@@ -61,10 +77,15 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 			return wireCall{}, err
 		}
 		ns := "mcp__" + in.Server
+		if t, ok := o.find(ns + "__" + in.Tool); ok { // older versions have no namespaces
+			return wireCall{kind: "function", name: t.name, input: arguments(in.Arguments)}, nil
+		}
 		if !o.has(ns, in.Tool) {
 			return wireCall{}, missing(c, o, ns+"."+in.Tool)
 		}
-		return wireCall{kind: "function", namespace: ns, name: in.Tool, input: arguments(in)}, nil
+		return wireCall{kind: "function", namespace: ns, name: in.Tool, input: arguments(in.Arguments)}, nil
+	case "view", "client", "discover":
+		return codexExtension(c, o)
 	case "subagent":
 		return codexSubagent(c, o)
 	case "ask":
@@ -93,9 +114,10 @@ func codexShell(c *fixtures.ToolCall, o offer, in shellInput) (wireCall, error) 
 	out := struct {
 		Cmd           string `json:"cmd"`
 		Yield         int    `json:"yield_time_ms"`
+		TTY           bool   `json:"tty,omitzero"`
 		Permissions   string `json:"sandbox_permissions,omitzero"`
 		Justification string `json:"justification,omitzero"`
-	}{Cmd: in.Command, Yield: yieldLong}
+	}{Cmd: in.Command, Yield: yieldLong, TTY: in.TTY}
 	if in.Background {
 		out.Yield = yieldShort
 	}
@@ -125,11 +147,56 @@ func codexPatch(c *fixtures.ToolCall, o offer, body string) (wireCall, error) {
 	}{patch})
 }
 
+// body is the patch between its marks.
+func (in patchInput) body() string {
+	var b strings.Builder
+	for _, c := range in.Changes {
+		switch {
+		case c.Add != "":
+			b.WriteString("*** Add File: " + c.Add + "\n" + prefixed("+", c.Content))
+		case c.Delete != "":
+			b.WriteString("*** Delete File: " + c.Delete + "\n")
+		default:
+			b.WriteString("*** Update File: " + c.Update + "\n")
+			if c.Move != "" {
+				b.WriteString("*** Move to: " + c.Move + "\n")
+			}
+			b.WriteString("@@\n" + prefixed("-", c.Old) + prefixed("+", c.New))
+		}
+	}
+	return b.String()
+}
+
+// running is what Codex tells the model of a command that it left running.
+var running = regexp.MustCompile(`session ID (\d+)`)
+
+// codexStdin types into a command that an earlier call left running.
+func codexStdin(c *fixtures.ToolCall, o offer) (wireCall, error) {
+	in, err := input[stdinInput](c)
+	if err != nil {
+		return wireCall{}, err
+	}
+	t, ok := o.find("write_stdin")
+	if !ok {
+		return wireCall{}, missing(c, o, "write_stdin")
+	}
+	m := running.FindStringSubmatch(o.told[in.To])
+	if m == nil {
+		return wireCall{}, fmt.Errorf("tool %s %q: the result of %q names no command that runs: %q", c.Tool, c.ID, in.To, o.told[in.To])
+	}
+	return jsonCall(t, struct {
+		Session jsontext.Value `json:"session_id"`
+		Chars   string         `json:"chars"`
+		Yield   int            `json:"yield_time_ms"`
+	}{jsontext.Value(m[1]), in.Text, yieldLong})
+}
+
 // webAction is what the hosted web search did.
 type webAction struct {
-	Type  string `json:"type"`
-	Query string `json:"query,omitzero"`
-	URL   string `json:"url,omitzero"`
+	Type    string `json:"type"`
+	Query   string `json:"query,omitzero"`
+	URL     string `json:"url,omitzero"`
+	Pattern string `json:"pattern,omitzero"`
 }
 
 // codexWeb makes an item of the hosted web search: the model has done it by itself, and no
@@ -147,43 +214,13 @@ func codexWeb(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		if in.URL != "" {
 			act = webAction{Type: "open_page", URL: in.URL}
 		}
+		if in.Pattern != "" {
+			act.Type, act.Pattern = "find_in_page", in.Pattern
+		}
 		b, err := json.Marshal(act)
 		return wireCall{kind: "web", name: "web_search", input: b}, err
 	}
 	return wireCall{}, missing(c, o, "web_search")
-}
-
-func codexSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[subagentInput](c)
-	if err != nil {
-		return wireCall{}, err
-	}
-	name := "spawn_agent"
-	if in.Wait {
-		name = "wait_agent"
-	}
-	t, ok := o.find(name)
-	if !ok && slices.Contains(o.deferred, "multi_agent_v1") {
-		t, ok = offered{kind: "function", namespace: "multi_agent_v1", name: name}, true
-	}
-	if !ok {
-		return wireCall{}, missing(c, o, name)
-	}
-	if in.Wait {
-		return jsonCall(t, struct {
-			Timeout int `json:"timeout_ms"`
-		}{yieldLong})
-	}
-	if t.namespace == "collaboration" {
-		return jsonCall(t, struct {
-			Name    string `json:"task_name"`
-			Message string `json:"message"`
-			Fork    string `json:"fork_turns"`
-		}{taskName(in.Name), in.Prompt, "none"})
-	}
-	return jsonCall(t, struct {
-		Message string `json:"message"`
-	}{in.Prompt})
 }
 
 func codexAsk(c *fixtures.ToolCall, o offer) (wireCall, error) {

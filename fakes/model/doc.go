@@ -29,6 +29,7 @@
 //	task        the runtime's note that something in the background has ended
 //	compact     a demand to sum up the conversation
 //	retry       nothing, and the request before it has not ended well
+//	again       nothing, and the request before it was answered
 //
 // A retry is answered by the next unused of the {"retry":true} lines that stand
 // right below the line that failed; if there is none, that line is said again. Any
@@ -51,8 +52,10 @@
 // between them and releases it when they are on the wire:
 // {"text":["a"]},{"hold":"h1"},{"cut":true}.
 //
-// A fail at the start of a reply is the HTTP answer; later, it is the API's error event
-// within the stream.
+// A fail at the start of a reply is the HTTP answer, and so it is for a reply that is not
+// streamed; later, it is the API's error event within the stream. A kind with the header
+// retry-after says in Codex's words too how long to wait. A cut or close
+// before anything was said leaves no event at all.
 //
 // # Tools
 //
@@ -60,16 +63,26 @@
 // Paths are relative to the workspace. An unknown key is refused.
 //
 //	shell     command, background?, yield_ms?, ask?, reason?, timeout_ms?
-//	read      path
+//	          tty?
+//	read      path, from?, lines?
 //	write     path, content
 //	edit      path, old, new (whole lines)
 //	search    pattern, path?
-//	web       url | query
+//	web       url | query, pattern? (found in a page; Codex only)
+//	view      path (of an image)
+//	client    tool, arguments?: a tool of the client
+//	discover  query: a search for tools that the runtime keeps back
+//	structured  value: the final answer where a schema asks for one; Claude Code only
 //	mcp       server, tool, arguments?
-//	subagent  name, prompt, background? | wait (until one has something to say; Codex only)
+//	subagent  name, prompt, background? | name and one of tell (a message), close, and on Codex only
+//	          wait (until it, or one, has something to say), resume, interrupt
 //	ask       questions: [{id?, header, question, options: [{label, description?}], multi?}]
 //	plan      (text), steps?
 //	todo      steps: [{step, status?}], explanation?
+//	patch     changes: [{add, content} | {delete} | {update, move?, old, new}]
+//	stdin     to (the call of a command that runs), text
+//	other     name, namespace?, input: any name, offered or not; script, instead of the input, for
+//	          one that takes a text (Codex)
 //
 //	          Claude Code             Codex
 //	shell     Bash                    exec_command
@@ -78,11 +91,19 @@
 //	edit      Edit                    apply_patch, Update File
 //	search    Grep                    exec_command grep -rn
 //	web       WebFetch, WebSearch     the hosted web search
-//	mcp       mcp__SERVER__TOOL       TOOL of the namespace mcp__SERVER
-//	subagent  Agent, Task             spawn_agent, wait_agent
+//	view      Read                    view_image
+//	mcp       mcp__SERVER__TOOL       TOOL of the namespace mcp__SERVER; mcp__SERVER__TOOL
+//	client    mcp__…__TOOL            TOOL
+//	discover  ToolSearch              tool_search
+//	structured  StructuredOutput      —
+//	subagent  Agent, Task             spawn_agent, wait_agent, resume_agent, interrupt_agent
+//	  tell    SendMessage             send_input, followup_task
+//	  close   TaskStop                close_agent
 //	ask       AskUserQuestion         request_user_input
 //	plan      ExitPlanMode            update_plan
 //	todo      TodoWrite, TaskCreate   update_plan
+//	patch     —                       apply_patch
+//	stdin     —                       write_stdin
 //
 // shell: background makes Claude Code run the command in the background; Codex is
 // told to wait for it only 250 ms (yield_ms), and 30 s otherwise, which is its

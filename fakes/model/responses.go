@@ -20,7 +20,12 @@ type responsesRequest struct {
 	Model  string    `json:"model"`
 	Stream bool      `json:"stream"`
 	Input  inputList `json:"input"`
-	Tools  []struct {
+	Text   struct {
+		Format struct {
+			Type string `json:"type"`
+		} `json:"format"`
+	} `json:"text"`
+	Tools []struct {
 		Type  string `json:"type"`
 		Name  string `json:"name"`
 		Tools []struct {
@@ -39,6 +44,8 @@ type inputItem struct {
 	Content textOrBlocks `json:"content"`
 	CallID  string       `json:"call_id"`
 	Output  textOrBlocks `json:"output"`
+
+	Tools jsontext.Value `json:"tools"`
 }
 
 func (l *inputList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
@@ -63,6 +70,10 @@ type turnMetadata struct {
 
 const callPrefix = "call_"
 
+// codexSummary stands in the demand to sum up the conversation, which older
+// versions mark in no other way.
+const codexSummary = "CONTEXT CHECKPOINT COMPACTION"
+
 func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
 	var m responsesRequest
 	if err := json.Unmarshal(body, &m, lenient); err != nil {
@@ -79,6 +90,10 @@ func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
 		q.thread = meta.ThreadID
 	}
 	q.compact = strings.Contains(meta.Kind, "compact")
+	if n := len(m.Input); n > 0 && strings.Contains(m.Input[n-1].Content.joined(), codexSummary) {
+		q.compact = true
+	}
+	q.form = m.Text.Format.Type == "json_schema"
 	switch {
 	case meta.Agent != "" && meta.Agent != "/root":
 		q.sub, q.name = true, path.Base(meta.Agent)
@@ -95,6 +110,8 @@ func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
 	}
 	for _, it := range m.Input {
 		switch {
+		case it.Type == "tool_search_output":
+			q.results = append(q.results, result{it.CallID, string(it.Tools)})
 		case strings.HasSuffix(it.Type, "_call_output"):
 			q.results = append(q.results, result{it.CallID, it.Output.joined()})
 		case it.Role == "developer" || it.Role == "system":
@@ -104,6 +121,9 @@ func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
 		case it.Role == "user" || it.Type == "agent_message":
 			for _, b := range it.Content {
 				q.texts = append(q.texts, b.Text)
+				if b.Type == "input_image" {
+					q.files++
+				}
 			}
 		}
 	}
@@ -136,14 +156,36 @@ func (o offer) has(namespace, name string) bool {
 }
 
 func (responsesAPI) calls(parts []fixtures.Part, o offer, _ string) ([]wireCall, error) {
+	for _, p := range parts {
+		if p.End != "" && endReasons[p.End] == "" {
+			return nil, fmt.Errorf("end: the Responses API has no %q", p.End)
+		}
+	}
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return codexCall(c, o) })
 }
 
-func (responsesAPI) fail(f *fixtures.Fail) []byte {
-	if f.Body != nil {
-		return f.Body
+// responsesKinds are the API's words for what goes wrong.
+var responsesKinds = map[string]failure{
+	"auth":       {401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."},
+	"billing":    {429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota."},
+	"context":    {400, "invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model."},
+	"overloaded": {503, "server_error", "server_is_overloaded", "Our servers are overloaded."},
+	"rate":       {429, "requests", "rate_limit_exceeded", "Rate limit reached."},
+	"usage":      {429, "usage_limit_reached", "usage_limit_reached", "The usage limit has been reached."},
+}
+
+func (responsesAPI) fail(f *fixtures.Fail) (int, []byte) {
+	if k, ok := responsesKinds[f.Kind]; ok {
+		// Amid a stream there is no header, and the words tell how long to wait.
+		if after := f.Headers["retry-after"]; after != "" {
+			k.msg += " Please try again in " + after + "s."
+		}
+		return k.status, k.body()
 	}
-	return failBody(f.Status, "server_error", fmt.Sprintf("scripted failure %d", f.Status))
+	if f.Body != nil {
+		return f.Status, f.Body
+	}
+	return f.Status, failBody(f.Status, "server_error", fmt.Sprintf("scripted failure %d", f.Status))
 }
 
 func (responsesAPI) voice(o voiceOptions) voice { return &responsesVoice{o: o} }
@@ -155,8 +197,11 @@ type responsesVoice struct {
 	id    string // of the response
 	item  string // of the open item
 	think bool
+	how   fixtures.How
 	text  strings.Builder
+	part  bool // of a summary, has begun
 	items []any
+	usage *fixtures.Usage
 }
 
 type (
@@ -171,7 +216,11 @@ type (
 		Choice   string  `json:"tool_choice"`
 		Tools    []any   `json:"tools"`
 		Error    any     `json:"error"`
+		Short    *oShort `json:"incomplete_details"`
 		Usage    *oUsage `json:"usage"`
+	}
+	oShort struct {
+		Reason string `json:"reason"`
 	}
 	oUsage struct {
 		Input        int `json:"input_tokens"`
@@ -214,12 +263,22 @@ type (
 		Role    string  `json:"role"`
 		Status  string  `json:"status"`
 		Content []oText `json:"content"`
+		Phase   string  `json:"phase,omitzero"`
 	}
 	oReasoning struct {
 		Type      string     `json:"type"`
 		ID        string     `json:"id"`
 		Summary   []oSummary `json:"summary"`
+		Content   []oSummary `json:"content,omitzero"`
 		Encrypted *string    `json:"encrypted_content"`
+	}
+	oSearch struct {
+		Type      string         `json:"type"`
+		ID        string         `json:"id"`
+		CallID    string         `json:"call_id"`
+		Execution string         `json:"execution"`
+		Status    string         `json:"status"`
+		Arguments jsontext.Value `json:"arguments"`
 	}
 	oCall struct {
 		Type      string  `json:"type"`
@@ -249,72 +308,25 @@ func (v *responsesVoice) response(status string) *oResponse {
 	r := &oResponse{
 		ID: v.id, Object: "response", Status: status, Model: v.o.model, Output: []any{}, Parallel: true, Choice: "auto", Tools: []any{},
 	}
-	if status == "completed" {
+	if status != "in_progress" && status != "failed" {
 		r.Output = append(r.Output, v.items...)
-		r.Usage = &oUsage{Input: inputTokens, Output: outputTokens, Total: inputTokens + outputTokens}
+		u := v.usage
+		if u == nil {
+			u = &fixtures.Usage{Input: inputTokens, Output: outputTokens}
+		}
+		r.Usage = &oUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
+		r.Usage.InputDetails.Cached, r.Usage.OutputDetails.Reasoning = u.Cached, u.Reasoning
 	}
 	return r
 }
 
-func (v *responsesVoice) begin() error {
+func (v *responsesVoice) begin(u *fixtures.Usage) error {
+	v.usage = u
 	v.id = v.o.id("resp_")
 	return v.event(oEvent{Type: "response.created", Response: v.response("in_progress")})
 }
 
 func (v *responsesVoice) at() *int { n := len(v.items); return &n }
-
-func (v *responsesVoice) open(think bool) error {
-	v.think = think
-	v.text.Reset()
-	if think {
-		v.item = v.o.id("rs_")
-		if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}}); err != nil {
-			return err
-		}
-		return v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.at(), ItemID: v.item, Summary: new(int), Part: oSummary{Type: "summary_text"}})
-	}
-	v.item = v.o.id("msg_")
-	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: oMessage{"message", v.item, "assistant", "in_progress", []oText{}}}); err != nil {
-		return err
-	}
-	return v.event(oEvent{Type: "response.content_part.added", Output: v.at(), ItemID: v.item, Content: new(int), Part: oText{"output_text", "", []any{}}})
-}
-
-func (v *responsesVoice) delta(s string) error {
-	v.text.WriteString(s)
-	if v.think {
-		return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.at(), ItemID: v.item, Summary: new(int), Delta: &s})
-	}
-	return v.event(oEvent{Type: "response.output_text.delta", Output: v.at(), ItemID: v.item, Content: new(int), Delta: &s})
-}
-
-func (v *responsesVoice) shut() error {
-	s := v.text.String()
-	var evs []oEvent
-	var item any
-	if v.think {
-		part := oSummary{"summary_text", s}
-		item = oReasoning{"reasoning", v.item, []oSummary{part}, nil}
-		evs = []oEvent{
-			{Type: "response.reasoning_summary_text.done", ItemID: v.item, Summary: new(int), Text: &s},
-			{Type: "response.reasoning_summary_part.done", ItemID: v.item, Summary: new(int), Part: part},
-		}
-	} else {
-		part := oText{"output_text", s, []any{}}
-		item = oMessage{"message", v.item, "assistant", "completed", []oText{part}}
-		evs = []oEvent{
-			{Type: "response.output_text.done", ItemID: v.item, Content: new(int), Text: &s},
-			{Type: "response.content_part.done", ItemID: v.item, Content: new(int), Part: part},
-		}
-	}
-	for _, e := range evs {
-		e.Output = v.at()
-		if err := v.event(e); err != nil {
-			return err
-		}
-	}
-	return v.done(item)
-}
 
 func (v *responsesVoice) done(item any) error {
 	err := v.event(oEvent{Type: "response.output_item.done", Output: v.at(), Item: item})
@@ -332,6 +344,9 @@ func (v *responsesVoice) call(c wireCall) error {
 		w.Status, w.Action = "completed", c.input
 		return v.done(w)
 	}
+	if c.kind == "search" {
+		return v.done(oSearch{"tool_search_call", v.o.id("tsc_"), callPrefix + c.scenario.ID, "client", "completed", c.input})
+	}
 	item := oCall{Type: "function_call", ID: v.o.id("fc_"), CallID: callPrefix + c.scenario.ID, Namespace: c.namespace, Name: c.name, Status: "in_progress"}
 	delta, done := oEvent{Type: "response.function_call_arguments.delta", Delta: &in}, oEvent{Type: "response.function_call_arguments.done", Args: &in}
 	field := &item.Arguments
@@ -343,6 +358,11 @@ func (v *responsesVoice) call(c wireCall) error {
 	*field = &empty
 	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil {
 		return err
+	}
+	if c.scenario.Open {
+		half := in[:len(in)/2]
+		delta.Delta, delta.Output, delta.ItemID = &half, v.at(), item.ID
+		return v.event(delta)
 	}
 	for _, e := range []oEvent{delta, done} {
 		e.Output, e.ItemID = v.at(), item.ID
@@ -359,7 +379,8 @@ func (v *responsesVoice) fail(f *fixtures.Fail) error {
 	var b struct {
 		Error jsontext.Value `json:"error"`
 	}
-	if err := json.Unmarshal(responsesAPI{}.fail(f), &b, lenient); err != nil || b.Error == nil {
+	_, body := responsesAPI{}.fail(f)
+	if err := json.Unmarshal(body, &b, lenient); err != nil || b.Error == nil {
 		b.Error = jsontext.Value(`{"code":"server_error","message":"scripted failure"}`)
 	}
 	r := v.response("failed")
@@ -367,9 +388,17 @@ func (v *responsesVoice) fail(f *fixtures.Fail) error {
 	return v.event(oEvent{Type: "response.failed", Response: r})
 }
 
-func (v *responsesVoice) end() error {
+// endReasons are the API's words for an end that comes too early.
+var endReasons = map[string]string{"length": "max_output_tokens", "refusal": "content_filter"}
+
+func (v *responsesVoice) end(why string) error {
 	r := v.response("completed")
-	if err := v.event(oEvent{Type: "response.completed", Response: r}); err != nil {
+	e := oEvent{Type: "response.completed", Response: r}
+	if why != "" {
+		r.Status, r.Short = "incomplete", &oShort{endReasons[why]}
+		e.Type = "response.incomplete"
+	}
+	if err := v.event(e); err != nil {
 		return err
 	}
 	return v.o.sink.whole(r)

@@ -2,10 +2,9 @@ package model
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -15,9 +14,12 @@ type script struct {
 	file     string
 	messages []message
 	agents   map[string]*agent
+	asides   []string // messages that the client sent on another thread
 	spawns   []spawn
-	threads  map[string]string // a runtime's id of a sub-agent → its section
-	owner    map[string]string // tool id → the agent that called it
+	threads  map[string]string  // a runtime's id of a sub-agent → its section
+	owner    map[[2]string]bool // which agent makes a call with this id
+	named    map[string]string  // section → the runtime's id, as it told it to the model
+	told     map[string]string  // tool id → its result
 }
 
 // message is a message of the client.
@@ -27,7 +29,7 @@ type message struct {
 }
 
 // spawn is a subagent call of the scenario.
-type spawn struct{ name, prompt string }
+type spawn struct{ name, prompt, call string }
 
 // agent is what is known of one agent.
 type agent struct {
@@ -45,10 +47,13 @@ type line struct {
 }
 
 func newScript(sc *fixtures.Scenario) script {
-	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[string]string{}}
+	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[[2]string]bool{}, named: map[string]string{}, told: map[string]string{}}
 	for _, a := range sc.Client {
-		if a.Verb == fixtures.VerbSend || a.Verb == fixtures.VerbSteer {
+		if a.Says() {
 			s.messages = append(s.messages, message{a.ID, textLines(a.Text)})
+			if a.Verb == fixtures.VerbAside {
+				s.asides = append(s.asides, a.ID)
+			}
 		}
 	}
 	s.agents[""] = &agent{seen: map[string]bool{}}
@@ -61,13 +66,9 @@ func newScript(sc *fixtures.Scenario) script {
 				if p.Tool == nil {
 					continue
 				}
-				s.owner[p.Tool.ID] = name
-				if p.Tool.Tool == "subagent" {
-					var in subagentInput
-					// A mistake in the input is told when the line is said.
-					if err := json.Unmarshal(p.Tool.Input, &in); err == nil && in.Prompt != "" {
-						s.spawns = append(s.spawns, spawn{in.Name, in.Prompt})
-					}
+				s.owner[[2]string{name, p.Tool.ID}] = true
+				if sp, ok := spawnOf(p.Tool); ok {
+					s.spawns = append(s.spawns, sp)
 				}
 			}
 		}
@@ -93,6 +94,11 @@ func (s *script) route(q *ask) string {
 }
 
 func (s *script) section(q *ask) string {
+	for _, id := range s.held(q.texts) {
+		if slices.Contains(s.asides, id) {
+			return "aside"
+		}
+	}
 	if !q.sub && !q.maySub {
 		return ""
 	}
@@ -127,7 +133,7 @@ func (s *script) held(texts []string) []string {
 	var out []string
 	used := make([]bool, len(s.messages))
 	for _, t := range texts {
-		lines := textLines(t)
+		lines := textLines(ownCommand.ReplaceAllString(t, "$1 $2"))
 		for i := 0; i < len(lines); {
 			best := -1
 			for j, m := range s.messages {
@@ -146,6 +152,10 @@ func (s *script) held(texts []string) []string {
 	}
 	return out
 }
+
+// ownCommand is how Claude Code shows the model that the user has called a
+// command of theirs; what the command says comes after it.
+var ownCommand = regexp.MustCompile(`<command-message>[^<]*</command-message>\s*<command-name>([^<]*)</command-name>\s*<command-args>([^<]*)</command-args>`)
 
 func startsWith(lines, with []string) bool {
 	if len(lines) < len(with) {
@@ -167,7 +177,7 @@ func (s *script) receive(q *ask) *exchange {
 		ag = &agent{seen: map[string]bool{}}
 		s.agents[name] = ag
 	}
-	x := &exchange{Request: fixtures.Request{Agent: name, History: s.held(q.texts), Stream: q.stream}, before: ag.last}
+	x := &exchange{Request: fixtures.Request{Agent: name, History: s.held(q.texts), Files: q.files, Stream: q.stream}, before: ag.last}
 	for _, id := range x.History {
 		if !ag.seen[id] {
 			ag.seen[id] = true
@@ -177,7 +187,7 @@ func (s *script) receive(q *ask) *exchange {
 	for _, r := range q.results {
 		id := strings.TrimPrefix(r.call, q.prefix)
 		key := "result:" + id
-		if owner, ours := s.owner[id]; !ours || owner != name || ag.seen[key] {
+		if !s.owner[[2]string{name, id}] || ag.seen[key] {
 			continue
 		}
 		ag.seen[key] = true
@@ -186,8 +196,14 @@ func (s *script) receive(q *ask) *exchange {
 			x.Results = map[string]string{}
 		}
 		x.Results[id] = r.text
+		s.told[id] = r.text
+		for _, sp := range s.spawns {
+			if sp.call == id {
+				s.named[sp.name] = agentIDIn(r.text)
+			}
+		}
 	}
-	if name != "" && ag.last == nil {
+	if name != "" && name != "aside" && ag.last == nil {
 		x.New = append(x.New, "prompt")
 	}
 	if q.notes > ag.notes {
@@ -196,11 +212,20 @@ func (s *script) receive(q *ask) *exchange {
 	ag.notes = q.notes
 	if q.compact {
 		x.New = append(x.New, "compact")
+		// A runtime that got no summary asks for it anew.
+		if ag.last != nil && slices.Contains(ag.last.New, "compact") && ag.last.Ended != fixtures.EndedComplete {
+			x.New = append(x.New, "retry")
+		}
 	}
 	// A request without news after one that is not complete says it again. That one may
 	// still be under way: a client may ask anew before its hanging up is noticed.
-	if len(x.New) == 0 && ag.last != nil && ag.last.Ended != fixtures.EndedComplete {
-		x.New = append(x.New, "retry")
+	if len(x.New) == 0 && ag.last != nil {
+		switch ag.last.Ended {
+		case fixtures.EndedComplete, fixtures.EndedShort:
+			x.New = append(x.New, "again")
+		default:
+			x.New = append(x.New, "retry")
+		}
 	}
 	ag.last = x
 	return x

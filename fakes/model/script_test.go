@@ -31,7 +31,7 @@ func TestWhatARequestBrings(t *testing.T) {
 	q.results = []result{{"call_t1", "out"}, {"call_other", "not ours"}}
 	g.Expect(get(q, fixtures.EndedFailed)).To(Equal([]string{"result:t1"}))
 	g.Expect(get(q, fixtures.EndedComplete)).To(Equal([]string{"retry"}))
-	g.Expect(get(q, fixtures.EndedComplete)).To(BeEmpty(), "after a complete one it is no retry")
+	g.Expect(get(q, fixtures.EndedComplete)).To(Equal([]string{"again"}), "after a complete one it is no retry")
 	// Merged by the runtime into one text, with words around it.
 	x := s.receive(texts("Go on.", "New:\nsecond\nthird\nline\n\nPlease answer."))
 	g.Expect(x.New).To(Equal([]string{"m2", "m3"}))
@@ -71,7 +71,7 @@ func TestWhichLineAnswers(t *testing.T) {
 	g.Expect(say(q, fixtures.EndedClosed)).To(Equal("to task"))
 	g.Expect(say(q, fixtures.EndedComplete)).To(Equal("retry of task"))
 	g.Expect(say(q, fixtures.EndedComplete)).To(Equal("free 2"))
-	g.Expect(say(q, fixtures.EndedComplete)).To(Equal("model: request 7 of the main agent brings []; no reply left; the scenario has 5"))
+	g.Expect(say(q, fixtures.EndedComplete)).To(Equal("model: request 7 of the main agent brings [again]; no reply left; the scenario has 5"))
 }
 
 const twoAgents = `[{"tool":"subagent","id":"t1","input":{"name":"my-alpha","prompt":"Do alpha."}},{"tool":"subagent","id":"t2","input":{"name":"beta","prompt":"Do beta."}}]

@@ -21,6 +21,10 @@ import (
 type Options struct {
 	Addr string // default 127.0.0.1:0; what is not loopback is refused
 	Dir  string // the workspace: Claude Code's file tools want absolute paths
+	// Aside is what a request gets that wants its answer in a form: clients ask
+	// for a title so, beside the session. "": the scenario answers it. What is
+	// said so is not in the witness.
+	Aside string
 }
 
 // Said is what a reply has said so far.
@@ -32,6 +36,7 @@ type Said struct {
 // Server is a scripted model.
 type Server struct {
 	dir  string
+	side string // Options.Aside
 	http *http.Server
 	url  string
 	stop context.CancelFunc
@@ -69,7 +74,7 @@ func Start(s *fixtures.Scenario, o Options) (*Server, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	srv := &Server{
-		dir: o.Dir, url: "http://" + ln.Addr().String(),
+		dir: o.Dir, side: o.Aside, url: "http://" + ln.Addr().String(),
 		done: make(chan struct{}), changed: make(chan struct{}),
 		script: newScript(s), holds: map[string]*hold{}, ids: map[string]int{},
 	}
@@ -263,6 +268,10 @@ func (s *Server) refused(err error) {
 func (s *Server) take(a api, q *ask) (*exchange, *line, []wireCall, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if q.form && s.side != "" {
+		l := &line{Reply: fixtures.Reply{Parts: []fixtures.Part{{Text: []string{s.side}}}}, used: true}
+		return &exchange{line: l, aside: true}, l, nil, nil
+	}
 	x := s.script.receive(q)
 	x.Req = len(s.witness) + 1
 	s.witness = append(s.witness, x)
@@ -272,6 +281,8 @@ func (s *Server) take(a api, q *ask) (*exchange, *line, []wireCall, error) {
 	}
 	var calls []wireCall
 	if err == nil {
+		q.offer.agents = s.script.named
+		q.offer.told = s.script.told
 		if calls, err = a.calls(l.Parts, q.offer, s.dir); err != nil {
 			err = fmt.Errorf("model: %s: %w", s.script.at(l), err)
 		}

@@ -19,10 +19,35 @@ type (
 		YieldMS    int    `json:"yield_ms"`
 		Ask        bool   `json:"ask"`
 		Reason     string `json:"reason"`
+		TTY        bool   `json:"tty"`
 		TimeoutMS  int    `json:"timeout_ms"`
 	}
 	readInput struct {
 		Path string `json:"path"`
+		From int    `json:"from"`
+		Rows int    `json:"lines"`
+	}
+	patchInput struct {
+		Changes []patchChange `json:"changes"`
+	}
+	patchChange struct {
+		Add     string `json:"add"`
+		Content string `json:"content"`
+		Delete  string `json:"delete"`
+		Update  string `json:"update"`
+		Move    string `json:"move"`
+		Old     string `json:"old"`
+		New     string `json:"new"`
+	}
+	stdinInput struct {
+		To   string `json:"to"`
+		Text string `json:"text"`
+	}
+	otherInput struct {
+		Name      string         `json:"name"`
+		Namespace string         `json:"namespace"`
+		Input     jsontext.Value `json:"input"`
+		Script    string         `json:"script"`
 	}
 	writeInput struct {
 		Path    string `json:"path"`
@@ -38,19 +63,24 @@ type (
 		Path    string `json:"path"`
 	}
 	webInput struct {
-		URL   string `json:"url"`
-		Query string `json:"query"`
+		URL     string `json:"url"`
+		Query   string `json:"query"`
+		Pattern string `json:"pattern"`
 	}
 	mcpInput struct {
 		Server    string         `json:"server"`
 		Tool      string         `json:"tool"`
 		Arguments jsontext.Value `json:"arguments"`
 	}
-	subagentInput struct {
-		Name       string `json:"name"`
-		Prompt     string `json:"prompt"`
-		Background *bool  `json:"background"`
-		Wait       bool   `json:"wait"`
+	clientInput struct {
+		Tool      string         `json:"tool"`
+		Arguments jsontext.Value `json:"arguments"`
+	}
+	structuredInput struct {
+		Value jsontext.Value `json:"value"`
+	}
+	discoverInput struct {
+		Query string `json:"query"`
 	}
 	askInput struct {
 		Questions []question `json:"questions"`
@@ -100,10 +130,29 @@ func eachCall(parts []fixtures.Part, f func(*fixtures.ToolCall) (wireCall, error
 		if err != nil {
 			return nil, err
 		}
+		if p.Tool.Spoil != "" {
+			c.input = []byte(p.Tool.Spoil)
+		}
 		c.scenario = p.Tool
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// otherCall calls by a name that no runtime need offer.
+func otherCall(c *fixtures.ToolCall) (wireCall, error) {
+	in, err := input[otherInput](c)
+	switch {
+	case err != nil:
+		return wireCall{}, err
+	case in.Name == "":
+		return wireCall{}, fmt.Errorf("tool %s %q: input: no name", c.Tool, c.ID)
+	case in.Script != "":
+		return wireCall{kind: "custom", namespace: in.Namespace, name: in.Name, input: []byte(in.Script)}, nil
+	case in.Input == nil:
+		in.Input = jsontext.Value("{}")
+	}
+	return wireCall{kind: "function", namespace: in.Namespace, name: in.Name, input: in.Input}, nil
 }
 
 // missing says that a tool is not offered.
@@ -179,6 +228,8 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	}
 	type file struct {
 		Path    string  `json:"file_path"`
+		Offset  int     `json:"offset,omitzero"`
+		Limit   int     `json:"limit,omitzero"`
 		Content *string `json:"content,omitzero"`
 		Old     *string `json:"old_string,omitzero"`
 		New     *string `json:"new_string,omitzero"`
@@ -194,7 +245,7 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			Timeout    int    `json:"timeout,omitzero"`
 			Background bool   `json:"run_in_background,omitzero"`
 		}{in.Command, in.TimeoutMS, in.Background}, "Bash")
-	case "read":
+	case "read", "view":
 		in, err := input[readInput](c)
 		if err != nil {
 			return wireCall{}, err
@@ -203,7 +254,7 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(file{Path: p}, "Read")
+		return make1(file{Path: p, Offset: in.From, Limit: in.Rows}, "Read")
 	case "write":
 		in, err := input[writeInput](c)
 		if err != nil {
@@ -254,21 +305,11 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			return wireCall{}, err
 		}
 		t, err := find("mcp__" + in.Server + "__" + in.Tool)
-		return wireCall{kind: "function", name: t.name, input: arguments(in)}, err
+		return wireCall{kind: "function", name: t.name, input: arguments(in.Arguments)}, err
+	case "client", "structured", "discover":
+		return claudeExtension(c, o)
 	case "subagent":
-		in, err := input[subagentInput](c)
-		if err != nil {
-			return wireCall{}, err
-		}
-		if in.Wait {
-			return wireCall{}, fmt.Errorf("tool %s %q: wait: the runtime has no tool for it", c.Tool, c.ID)
-		}
-		return make1(struct {
-			Description string `json:"description"`
-			Prompt      string `json:"prompt"`
-			Type        string `json:"subagent_type"`
-			Background  *bool  `json:"run_in_background,omitzero"`
-		}{in.Name, in.Prompt, "general-purpose", in.Background}, "Agent", "Task")
+		return claudeSubagent(c, o)
 	case "ask":
 		in, err := input[askInput](c)
 		if err != nil {
@@ -286,14 +327,19 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	case "todo":
 		return claudeTodo(c, o)
 	}
+	if c.Tool == "other" {
+		return otherCall(c)
+	}
 	return wireCall{}, fmt.Errorf("tool %s %q: no translation for Claude Code", c.Tool, c.ID)
 }
 
-func arguments(in mcpInput) []byte {
-	if in.Arguments == nil {
+// arguments are those of a call; without any they are an object without
+// members.
+func arguments(in jsontext.Value) []byte {
+	if in == nil {
 		return []byte("{}")
 	}
-	return in.Arguments
+	return in
 }
 
 func claudeQuestions(in askInput) any {

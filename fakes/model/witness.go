@@ -17,8 +17,10 @@ type ask struct {
 	maySub  bool   // bears no mark: its text decides
 	texts   []string
 	results []result
+	files   int  // pictures and documents in messages of the user
 	notes   int  // how many notes about tasks that ended
 	compact bool // demands a summary
+	form    bool // wants its answer in a form
 	prefix  string
 	offer   offer
 	model   string
@@ -30,13 +32,24 @@ type result struct{ call, text string }
 // offer is the tools that a request offers.
 type offer struct {
 	tools    []offered
-	deferred []string // tools or namespaces that the runtime names in a message
+	deferred []string          // tools or namespaces that the runtime names in a message
+	agents   map[string]string // the runtime's ids of the sub-agents that it told of, by name
+	told     map[string]string // the results of calls, by the scenario's id
 }
 
 type offered struct {
 	kind      string // function, custom, web_search …; "" on Anthropic's API
 	namespace string
 	name      string
+}
+
+// names are the tools that are offered, with those that are kept back.
+func (o offer) names() []string {
+	var out []string
+	for _, t := range o.tools {
+		out = append(out, t.name)
+	}
+	return append(out, o.deferred...)
 }
 
 // find returns the first of the names that is offered.
@@ -85,12 +98,14 @@ type exchange struct {
 	said   []*part
 
 	refusal error // why nothing answers it
+	aside   bool  // see Options.Aside
 }
 
 // part is what is being said; text grows with each delta.
 type part struct {
 	fixtures.Said
 	think bool
+	open  bool // not shut yet
 	text  strings.Builder
 }
 
@@ -101,6 +116,7 @@ func (x *exchange) request() fixtures.Request {
 	r.Said = nil
 	for _, p := range x.said {
 		s := p.Said
+		s.Open = p.open && (x.Ended == fixtures.EndedCut || x.Ended == fixtures.EndedFailed)
 		switch {
 		case s.Tool != "":
 		case p.text.Len() == 0: // a block without words says nothing

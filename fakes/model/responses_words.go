@@ -1,0 +1,114 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// open begins an item. One that is said whole shows itself at its end only.
+func (v *responsesVoice) open(think bool, how fixtures.How) error {
+	v.think, v.how, v.part = think, how, false
+	v.text.Reset()
+	prefix := "msg_"
+	var item any
+	if think {
+		prefix = "rs_"
+	}
+	if v.item = how.ID; v.item == "" {
+		v.item = v.o.id(prefix)
+	}
+	if how.Whole {
+		return nil
+	}
+	item = oMessage{"message", v.item, "assistant", "in_progress", []oText{}, how.Phase}
+	if think {
+		item = oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}
+	}
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil || think {
+		return err
+	}
+	return v.event(oEvent{Type: "response.content_part.added", Output: v.at(), ItemID: v.item, Content: new(int), Part: oText{"output_text", "", []any{}}})
+}
+
+func (v *responsesVoice) delta(s string) error {
+	v.text.WriteString(s)
+	switch {
+	case v.how.Whole:
+		return nil
+	case !v.think:
+		return v.event(oEvent{Type: "response.output_text.delta", Output: v.at(), ItemID: v.item, Content: new(int), Delta: &s})
+	case !v.part: // reasoning without a word has no part
+		v.part = true
+		if err := v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.at(), ItemID: v.item, Summary: new(int), Part: oSummary{Type: "summary_text"}}); err != nil {
+			return err
+		}
+	}
+	return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.at(), ItemID: v.item, Summary: new(int), Delta: &s})
+}
+
+func (v *responsesVoice) shut() error {
+	s := v.text.String()
+	if v.think {
+		return v.thought(s)
+	}
+	final := s
+	if v.how.Final != nil {
+		final = *v.how.Final
+	}
+	part := oText{"output_text", final, []any{}}
+	if !v.how.Whole {
+		for _, e := range []oEvent{
+			{Type: "response.output_text.done", ItemID: v.item, Content: new(int), Text: &s},
+			{Type: "response.content_part.done", ItemID: v.item, Content: new(int), Part: part},
+		} {
+			e.Output = v.at()
+			if err := v.event(e); err != nil {
+				return err
+			}
+		}
+	}
+	return v.done(oMessage{"message", v.item, "assistant", "completed", []oText{part}, v.how.Phase})
+}
+
+// thought ends reasoning: its summary, and what it says in its own words.
+func (v *responsesVoice) thought(s string) error {
+	item := oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}
+	var evs []oEvent
+	if s != "" {
+		part := oSummary{"summary_text", s}
+		item.Summary = append(item.Summary, part)
+		evs = []oEvent{
+			{Type: "response.reasoning_summary_text.done", Summary: new(int), Text: &s},
+			{Type: "response.reasoning_summary_part.done", Summary: new(int), Part: part},
+		}
+	}
+	if v.how.Raw != nil {
+		raw := strings.Join(v.how.Raw, "")
+		item.Content = []oSummary{{"reasoning_text", raw}}
+		for i := range v.how.Raw {
+			evs = append(evs, oEvent{Type: "response.reasoning_text.delta", Content: new(int), Delta: &v.how.Raw[i]})
+		}
+		evs = append(evs, oEvent{Type: "response.reasoning_text.done", Content: new(int), Text: &raw})
+	}
+	for _, e := range evs {
+		if v.how.Whole {
+			break
+		}
+		e.Output, e.ItemID = v.at(), v.item
+		if err := v.event(e); err != nil {
+			return err
+		}
+	}
+	return v.done(item)
+}
+
+// redacted is reasoning that only the model can read.
+func (v *responsesVoice) redacted(data string) error {
+	item := oReasoning{Type: "reasoning", ID: v.o.id("rs_"), Summary: []oSummary{}}
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil {
+		return err
+	}
+	item.Encrypted = &data
+	return v.done(item)
+}
