@@ -1,0 +1,215 @@
+// Package mcp answers one question: how does an MCP server behave that stands
+// in a scenario?
+//
+// Real runtimes start it as a child. It is this very program under another
+// name: Install puts a link named turnspec-mcp-SERVER into a folder, with what
+// the server offers beside it, and a program that has such a link calls Main
+// first. So a runtime's command line holds a plain name and no path, and the
+// server runs where the runtime runs, kept apart as it is.
+//
+// A server waits for files and makes them, relative to its working directory,
+// which is the runtime's: that is how a scenario holds it in mid-call.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"encoding/base64"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Install puts the servers into a folder, which must come first in the PATH of
+// whoever starts them.
+func Install(dir string, servers []fixtures.Server) error {
+	if len(servers) == 0 {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, s := range servers {
+		b, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		link := filepath.Join(dir, fixtures.ServerCommand(s.Name))
+		if err := errors.Join(os.WriteFile(link+".json", b, 0o644), os.Symlink(self, link)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Main is the server when the program was started as one. args are the
+// program's, with its name.
+func Main(args []string) (handled bool, code int) {
+	if !strings.HasPrefix(filepath.Base(args[0]), fixtures.ServerCommand("")) {
+		return false, 0
+	}
+	if err := serve(args[0]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return true, 1
+	}
+	return true, 0
+}
+
+var errBroken = errors.New("this server does not start")
+
+func serve(name string) error {
+	link, err := exec.LookPath(name)
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(link + ".json")
+	if err != nil {
+		return err
+	}
+	var s fixtures.Server
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	if s.Broken {
+		return errBroken
+	}
+	return New(&s).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// New makes a server of a scenario.
+func New(s *fixtures.Server) *mcp.Server {
+	srv := mcp.NewServer(&mcp.Implementation{Name: s.Name, Version: "1"}, nil)
+	for _, t := range s.Tools {
+		schema := t.Schema
+		if schema == nil {
+			schema = jsontext.Value(`{"type":"object"}`)
+		}
+		srv.AddTool(&mcp.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: schema,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly},
+		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return call(ctx, &t, req)
+		})
+	}
+	return srv
+}
+
+func call(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	answer, asked := req.Params.InputResponses[question]
+	if t.Asks != nil && !asked {
+		return ask(t.Asks), nil
+	}
+	for i, text := range t.Progress {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: req.Params.GetProgressToken(), Message: text, Progress: float64(i + 1), Total: float64(len(t.Progress)),
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if t.Makes != "" {
+		if err := os.WriteFile(t.Makes, nil, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if t.Awaits != "" {
+		if err := await(ctx, t.Awaits); err != nil {
+			return nil, err
+		}
+	}
+	if t.Dies {
+		os.Exit(1)
+	}
+	if t.Fail != "" {
+		return nil, &jsonrpc.Error{Code: -32000, Message: t.Fail}
+	}
+	r := &mcp.CallToolResult{IsError: t.IsError, Content: []mcp.Content{}}
+	if t.Structured != nil {
+		r.StructuredContent = t.Structured
+	}
+	for _, c := range t.Result {
+		if c.Image == "" {
+			r.Content = append(r.Content, &mcp.TextContent{Text: c.Text})
+			continue
+		}
+		data, err := base64.StdEncoding.DecodeString(c.Image)
+		if err != nil {
+			return nil, err
+		}
+		mime := c.MIME
+		if mime == "" {
+			mime = "image/png"
+		}
+		r.Content = append(r.Content, &mcp.ImageContent{Data: data, MIMEType: mime})
+	}
+	if asked {
+		text, err := told(answer)
+		if err != nil {
+			return nil, err
+		}
+		r.Content = append(r.Content, &mcp.TextContent{Text: text})
+	}
+	return r, nil
+}
+
+// question names what a tool asks the user.
+const question = "q1"
+
+// ask is a result that puts a question to the user first: the call is then made
+// again, with the answer. Clients of older protocols are asked by a request
+// instead, which the library sees to.
+func ask(q *fixtures.Elicitation) *mcp.CallToolResult {
+	p := &mcp.ElicitParams{Mode: "form", Message: q.Message}
+	if q.URL != "" {
+		p.Mode, p.URL, p.ElicitationID = "url", q.URL, "e1"
+	} else {
+		p.RequestedSchema = q.Schema
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: p}}
+}
+
+// told says what came of the question.
+func told(answer mcp.InputResponse) (string, error) {
+	res, ok := answer.(*mcp.ElicitResult)
+	if !ok {
+		return "", fmt.Errorf("the answer is a %T", answer)
+	}
+	b, err := json.Marshal(struct {
+		Action  string         `json:"action"`
+		Content map[string]any `json:"content,omitempty"`
+	}{res.Action, res.Content}, json.Deterministic(true))
+	return string(b), err
+}
+
+// look is how often a server looks for the file that it waits for: nothing
+// announces one.
+const look = 5 * time.Millisecond
+
+func await(ctx context.Context, path string) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
