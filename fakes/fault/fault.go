@@ -49,6 +49,18 @@ type Harm struct {
 	Chunk func(line []byte) [][]byte
 	// NoLastNewline leaves out the line end of the last line of a process.
 	NoLastNewline bool
+	// Burst plays all that can be played at once, as one who was asleep reads it.
+	Burst bool
+	// Cut says that the line at which it happens is not whole.
+	Cut bool
+	// May says that a client may note the harm in one notice, and need not.
+	May bool
+}
+
+// Struck reports whether a line that was played is the one by which the harm
+// ends the process, or what it says.
+func (h *Harm) Struck(w fixtures.WireLine) bool {
+	return w.Line == h.Line && (w.Dir == fixtures.Exit || w.Dir == runtime.Hangup)
 }
 
 // Into puts the harm into the options of a play.
@@ -78,14 +90,26 @@ func Operators() []Operator {
 			func(h *Harm) { h.Wire = afterEach(fixtures.Out, func(int) string { return "" }) }),
 		everywhere("stderr-noise", "The runtime logs on stderr, coloured, and now and then something that looks like its protocol.",
 			func(h *Harm) { h.Wire = afterEach(fixtures.Err, noise) }),
+		stderrFlood(),
+		everywhere("burst", "All that the runtime says between two acts comes at once, its end too.",
+			func(h *Harm) { h.Burst = true }),
+		lateDelta(),
+		lateItem(),
+		duplicateEnd(),
+		longLine(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
 			func(h *Harm) { h.Wire = unknownFields }),
 		unknownMessage(),
+		unknownValue(),
 		garbageLine(),
 		kill(),
 		exit(),
 		exitWithoutNewline(),
+		cutLine(),
+		closeStdout(),
 		stall(),
+		noHandshake(),
+		errorReply(),
 	}
 }
 

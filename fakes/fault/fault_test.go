@@ -92,7 +92,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 		steps(p)
 		_ = pr.Stdin().Close()
 		steps(p)
-		if h.Operator == "stall" {
+		if mute := []string{"stall", "close-stdout", "no-handshake"}; slices.Contains(mute, h.Operator) {
 			got.stalled = p.State().Finished
 			_ = pr.Signal(proc.SIGTERM)
 		}
@@ -303,6 +303,71 @@ func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
 				g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 				g.Expect(p.Violations()).To(gomega.BeEmpty())
 				p.Close()
+			}
+		}
+	}
+}
+
+// What a turn's end proves: the same words again, behind it.
+func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "codex/0.169.0/text/plain")
+	for _, name := range []string{"late-delta", "late-item", "duplicate-end"} {
+		o := named(t, name)
+		places := o.Places(c)
+		g.Expect(places).To(gomega.HaveLen(1), name)
+		h := o.Apply(c, places[0])
+		lines := h.Wire(1, c.Wire)
+		g.Expect(lines).To(gomega.HaveLen(len(c.Wire)+1), name)
+		g.Expect(string(lines[places[0]].Bytes)).To(gomega.ContainSubstring("turn/completed"))
+		late := lines[places[0]+1]
+		g.Expect(late.Dir).To(gomega.Equal(fixtures.Out))
+		found := false
+		for _, w := range c.Wire[:places[0]+1] {
+			found = found || bytes.Equal(w.Bytes, late.Bytes)
+		}
+		g.Expect(found).To(gomega.BeTrue(), "%s is a line of before", name)
+	}
+	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "its lines name no turn")
+}
+
+func TestEndsAreOfTheirPlace(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "claude/2.1.329/text/plain")
+	cut := named(t, "cut-line")
+	place := cut.Places(c)[1]
+	h := cut.Apply(c, place)
+	lines := h.Wire(1, c.Wire)
+	g.Expect(lines).To(gomega.HaveLen(place + 2))
+	g.Expect(bytes.HasPrefix(c.Wire[place].Bytes, lines[place].Bytes)).To(gomega.BeTrue())
+	g.Expect(len(lines[place].Bytes)).To(gomega.BeNumerically("<", len(c.Wire[place].Bytes)))
+	g.Expect(h.Struck(lines[place+1])).To(gomega.BeTrue())
+
+	hang := named(t, "close-stdout").Apply(c, place)
+	lines = hang.Wire(1, c.Wire)
+	g.Expect(lines[place+1].Dir).To(gomega.Equal(standin.Hangup))
+	g.Expect(hang.Struck(lines[place+1])).To(gomega.BeTrue())
+
+	mute := named(t, "no-handshake")
+	g.Expect(mute.Places(c)).To(gomega.HaveLen(1))
+	h = mute.Apply(c, mute.Places(c)[0])
+	for _, w := range h.Wire(1, c.Wire) {
+		g.Expect(w.Dir).NotTo(gomega.Equal(fixtures.Out))
+	}
+}
+
+func TestOnlyRequestsOfUsersAreRefused(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for id, want := range map[string]int{"codex/0.169.0/text/plain": 3, "claude/2.1.329/text/plain": 1} {
+		c := load(t, id)
+		o := named(t, "error-reply")
+		g.Expect(o.Places(c)).To(gomega.HaveLen(want), id)
+		for _, place := range o.Places(c) {
+			h := o.Apply(c, place)
+			lines := h.Wire(1, c.Wire)
+			g.Expect(string(lines[place].Bytes)).To(gomega.ContainSubstring("the fault refuses"))
+			for _, w := range lines[place+1:] {
+				g.Expect(w.Dir).NotTo(gomega.Equal(fixtures.Out), id)
 			}
 		}
 	}

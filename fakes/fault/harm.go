@@ -23,9 +23,9 @@ func unknownMessage() Operator {
 		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a message of an unknown type.",
 		Places: outputs,
 		Apply: func(c *fixtures.Case, place int) Harm {
-			text := fmt.Sprintf(`{"type":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, sessionID(c), place)
+			text := fmt.Sprintf(`{"type":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, sessionID(c, place), place)
 			if c.Runtime == "codex" {
-				text = fmt.Sprintf(`{"method":"thread/weather/updated","params":{"threadId":%q,"outlook":"fair"},"emittedAtMs":1795235985493}`, sessionID(c))
+				text = fmt.Sprintf(`{"method":"thread/weather/updated","params":{"threadId":%q,"outlook":"fair"},"emittedAtMs":1795235985493}`, sessionID(c, place))
 			}
 			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, text)
@@ -43,7 +43,7 @@ const (
 // WithoutUnknown takes out of a text what unknown-field has added: a client may
 // pass a message on as it came.
 func WithoutUnknown(text string) string {
-	return strings.NewReplacer(unknownMember, "", unknownWithin, "").Replace(text)
+	return strings.NewReplacer(unknownMember, "", unknownWithin, "", longMember, "").Replace(text)
 }
 
 func unknownFields(_ int, lines []fixtures.WireLine) []fixtures.WireLine {

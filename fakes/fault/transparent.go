@@ -9,12 +9,13 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
+// bytewise is how much of a line is cut into single bytes: the rest of one that
+// is megabytes long would show nothing new.
+const bytewise = 64 << 10
+
 func everyByte(line []byte) [][]byte {
-	out := make([][]byte, len(line))
-	for i := range line {
-		out[i] = line[i : i+1]
-	}
-	return out
+	n := min(len(line), bytewise)
+	return slices.Concat(slices.Collect(slices.Chunk(line[:n], 1)), slices.Collect(slices.Chunk(line[n:], bytewise)))
 }
 
 // splitRandom cuts lines at random. Its places are seeds.

@@ -1,0 +1,117 @@
+package fault
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// cutLine kills the process amid a line.
+func cutLine() Operator {
+	const name = "cut-line"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "The process is killed amid a line of stdout.", Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			h := Harm{Operator: name, Kind: Terminal, NoLastNewline: true, Cut: true, May: true}
+			return at(c, place, h, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				half, x := lines[i], fixtures.WireLine{Code: -1, Signal: "SIGKILL", Dir: fixtures.Exit}
+				half.Bytes = half.Bytes[:max(1, len(half.Bytes)/2)]
+				x.T, x.Line, x.Process = half.T, half.Line, half.Process
+				return append(slices.Clone(lines[:i]), half, x)
+			})
+		},
+	}
+}
+
+// closeStdout ends what the process says, and not the process.
+func closeStdout() Operator {
+	const name = "close-stdout"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "After a line of stdout the process closes it, and lives on until a signal.", Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				x := lines[i]
+				x.Dir, x.Bytes = runtime.Hangup, nil
+				return append(slices.Clone(lines[:i+1]), x)
+			})
+		},
+	}
+}
+
+// noHandshake is a process that never says anything.
+func noHandshake() Operator {
+	const name = "no-handshake"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "The first process says nothing at all, and ends only by a signal.",
+		Places: func(c *fixtures.Case) []int {
+			if all := outputs(c); len(all) > 0 && c.Wire[all[0]].Process == 1 {
+				return all[:1]
+			}
+			return nil
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Cut: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return slices.Clone(lines[:i])
+			})
+		},
+	}
+}
+
+// refusable are the requests that a user's act waits for.
+var refusable = []string{
+	"initialize", "thread/start", "thread/resume", "thread/fork", "turn/start", "turn/steer", "turn/interrupt",
+	"interrupt", "set_model", "set_permission_mode",
+}
+
+// errorReply refuses a request, and says nothing more until stdin is closed.
+func errorReply() Operator {
+	const name = "error-reply"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "A request gets an error for a reply, and nothing comes of it.",
+		Places: func(c *fixtures.Case) []int {
+			return slices.DeleteFunc(outputs(c), func(i int) bool { return refusal(c, i) == "" })
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Cut: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				reply := lines[i]
+				reply.Bytes = []byte(refusal(c, place))
+				out := append(slices.Clone(lines[:i]), reply)
+				for _, w := range lines[i+1:] {
+					if w.Dir == fixtures.EOF || w.Dir == fixtures.Exit {
+						out = append(out, w)
+					}
+				}
+				return out
+			})
+		},
+	}
+}
+
+// refusal is the error reply in place of a successful one, or "".
+func refusal(c *fixtures.Case, place int) string {
+	w := c.Wire[place]
+	f := frameOf(w.Bytes)
+	for i := place - 1; i >= 0; i-- {
+		in := c.Wire[i]
+		if in.Dir != fixtures.In || in.Process != w.Process {
+			continue
+		}
+		q := frameOf(in.Bytes)
+		switch {
+		case f.Method == "" && f.Result != nil && q.ID != nil && bytes.Equal(q.ID, f.ID):
+			if slices.Contains(refusable, q.Method) {
+				return fmt.Sprintf(`{"id":%s,"error":{"code":-32603,"message":"the fault refuses"}}`, f.ID)
+			}
+			return ""
+		case f.Type == "control_response" && f.Response.Subtype == "success" && q.RequestID != "" && q.RequestID == f.Response.RequestID:
+			if slices.Contains(refusable, q.Request.Subtype) {
+				return fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"the fault refuses"}}`, q.RequestID)
+			}
+			return ""
+		}
+	}
+	return ""
+}

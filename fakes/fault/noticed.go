@@ -1,0 +1,95 @@
+package fault
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// unknownValue adds a message of a known type whose kind no version has.
+func unknownValue() Operator {
+	const name = "unknown-value"
+	return Operator{
+		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a known message with a value that no version has where it says of what kind it is.",
+		// An item of codex is of a turn that runs.
+		Places: func(c *fixtures.Case) []int {
+			return slices.DeleteFunc(outputs(c), func(i int) bool { return c.Runtime == "codex" && turnID(c, i) == "" })
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			text := fmt.Sprintf(`{"type":"system","subtype":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, sessionID(c, place), place)
+			if c.Runtime == "codex" {
+				text = fmt.Sprintf(`{"method":"item/completed","params":{"threadId":%q,"turnId":%q,"item":{"type":"weatherReport","id":"weather-%d","outlook":"fair"}},"emittedAtMs":1795235985493}`,
+					sessionID(c, place), turnID(c, place), place)
+			}
+			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return insert(lines, i, text)
+			})
+		},
+	}
+}
+
+// turnID is the recorded id of the session's turn that runs at a line, or "".
+func turnID(c *fixtures.Case, place int) string {
+	id, session := "", sessionID(c, place)
+	for _, w := range c.Wire[:place+1] {
+		if w.Dir != fixtures.Out || w.Process != c.Wire[place].Process || !bytes.Contains(w.Bytes, []byte(`"turnId"`)) && !bytes.Contains(w.Bytes, []byte(`"turn/`)) {
+			continue
+		}
+		switch f := frameOf(w.Bytes); {
+		case f.Params.ThreadID != session:
+		case f.Method == "turn/started" && id == "":
+			id = f.Params.Turn.ID
+		case f.Method == "turn/completed":
+			id = ""
+		case id != "" && strings.HasPrefix(f.Method, "item/"):
+			id = f.Params.TurnID // older versions begin the next turn within the one that goes on
+		}
+	}
+	return id
+}
+
+// longMember makes a line longer than what readers of lines take who were told
+// no other bound, and than a pipe holds.
+var longMember = `,"weather":"` + strings.Repeat("fair ", 50<<10) + `"`
+
+// longLine makes one message long. It is still whole and known.
+func longLine() Operator {
+	const name = "long-line"
+	return Operator{
+		Name: name, Kind: Transparent, Doc: "A message has one more member of 250 KiB.",
+		Places: func(c *fixtures.Case) []int {
+			return slices.DeleteFunc(outputs(c), func(i int) bool {
+				b := c.Wire[i].Bytes
+				return !bytes.HasPrefix(b, []byte(`{"`)) || !bytes.HasSuffix(b, []byte("}"))
+			})
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				lines = slices.Clone(lines)
+				b := lines[i].Bytes
+				lines[i].Bytes = slices.Concat(b[:len(b)-1], []byte(longMember+"}"))
+				return lines
+			})
+		},
+	}
+}
+
+// stderrFlood fills the pipe of stderr: a client that does not read it never
+// hears of the rest.
+func stderrFlood() Operator {
+	const name = "stderr-flood"
+	return Operator{
+		Name: name, Kind: Transparent, Doc: "After the first line of stdout come 200 KiB on stderr.",
+		Places: func(c *fixtures.Case) []int { return outputs(c)[:min(1, len(outputs(c)))] },
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				w := lines[i]
+				w.Dir, w.Bytes = fixtures.Err, bytes.Repeat([]byte("0123456789abcdef"), 200<<10/16)
+				return slices.Insert(slices.Clone(lines), i+1, w)
+			})
+		},
+	}
+}
