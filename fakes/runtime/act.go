@@ -7,8 +7,8 @@ import (
 // Kind says what a client did.
 type Kind string
 
-// The kinds of acts. Open, send, steer, answer, stop, set and close are
-// barriers; the rest never halts a play.
+// The kinds of acts. Open, send, steer, answer, stop, set, life and close are
+// barriers, and so is junk that was recorded; the rest never halts a play.
 const (
 	KindOpen   Kind = "open" // the handshake, and a thread's or session's start, resume or fork
 	KindSend   Kind = "send"
@@ -16,6 +16,8 @@ const (
 	KindAnswer Kind = "answer"
 	KindStop   Kind = "stop"
 	KindSet    Kind = "set"
+	KindLife   Kind = "life"  // changes the session as a whole: revert, compact, archive, rewind …
+	KindTask   Kind = "task"  // ends what runs in the background, or takes a message back
 	KindClose  Kind = "close" // stdin was closed
 	KindRead   Kind = "read"  // reads and configuration
 	KindNote   Kind = "note"  // needs no reply and changes nothing: initialized, keep_alive
@@ -32,24 +34,39 @@ const (
 	Failed = "error"  // an error reply
 )
 
+// The scopes of an allow.
+const (
+	session = "session"
+	always  = "always"
+)
+
 // act is a line of a client, understood.
 type act struct {
-	kind   Kind
-	method string         // or the subtype of a control request
-	id     jsontext.Value // of the request, as it stands in the line
-	text   string         // of a message; the value of a set
-	thread string         // the thread or session that it names
-	turn   string         // the turn that it names
-	chose  string         // the message id that the client chose
-	answer answer
-	caps   capabilities // of an initialize
-	soft   bool         // a barrier only until a later act comes
+	kind    Kind
+	method  string         // or the subtype of a control request
+	id      jsontext.Value // of the request, as it stands in the line
+	params  jsontext.Value // of a request, or the request of a control request
+	text    string         // of a message; the value of a set
+	thread  string         // the thread or session that it names
+	turn    string         // the turn that it names
+	chose   string         // the message id that the client chose
+	mode    string         // the permission mode that it sets
+	words   string         // of a denial: what the model is told
+	answer  answer
+	caps    capabilities // of an initialize
+	hooks   hooks        // likewise
+	passing bool         // opens a thread that is not kept
+	soft    bool         // a barrier only until a later act comes
+	alters  []string     // settings that a message changes with it
+	free    bool         // no barrier: the recording's client did it, another one may not
+	names   string       // what a task act names; the priority of a message
 }
 
 // answer is a reply to a request of the runtime.
 type answer struct {
 	decision string
 	value    jsontext.Value // of Value; of an allow that says what to run instead
+	scope    string         // of an allow that holds for more than this once: session, always
 }
 
 // capabilities are what a client of codex asks for in its initialize.
@@ -60,7 +77,7 @@ type capabilities struct {
 
 // halts reports whether output stops at the act.
 func (a *act) halts() bool {
-	return a.kind != KindRead && a.kind != KindNote && a.kind != KindJunk
+	return !a.free && a.kind != KindRead && a.kind != KindNote
 }
 
 // said is what a play needs to know of a line of the runtime.
@@ -68,11 +85,13 @@ type said struct {
 	reply  jsontext.Value // the id of the client's request that it replies to
 	asks   jsontext.Value // the id of its own request
 	input  jsontext.Value // of asks: what is to run, or the question
+	asked  string         // of asks: its method, or the subtype of a control request
 	drops  jsontext.Value // the id of its own request that it takes back
+	hook   string         // the callback of the client that it asks
 	method string         // of a notification
 	label  label
 	turn   int      // 1 begins a turn, -1 ends one
-	thread string   // whose turn it is; "" for the session's
+	thread string   // whose turn it is, or whose question; "" for the session's
 	about  []string // message ids that it is about (command_lifecycle)
 	text   bool     // of a sub-agent: text or reasoning alone
 	parent string   // the tool call whose sub-agent said it
@@ -111,6 +130,14 @@ type dialect interface {
 	setting(params jsontext.Value) string
 	// fail is the error reply to a request, from a recorded error.
 	fail(a *act, e jsontext.Value) []byte
+	// extras names members of a line that only some clients get, and gets
+	// says whether this one does; ids are the messages that the line is about.
+	extras(s *said) []string
+	gets(extra string, ids []string, l *launch) bool
+	// mode is the permission mode that a client asks for at the start, and
+	// modeMember where a line says which one is set: within its quotes.
+	mode(argv []string) string
+	modeMember(line []byte) (span, bool)
 	version(v string) string
 	// mustInitialize says that nothing works before the handshake.
 	mustInitialize() bool
@@ -121,4 +148,9 @@ type dialect interface {
 	wants(s *said, l *launch) bool
 	// onSignal is how the runtime ends.
 	onSignal(s string) (code int, bySignal bool)
+	// waitsFor says that a recorded signal was its client's act: the play halts
+	// there until it comes.
+	waitsFor(signal string) bool
+	// input is all of stdin as one act, where it is no series of lines.
+	input(l *launch, stdin []byte) (all []byte, ok bool)
 }

@@ -25,6 +25,7 @@ type claudeFrame struct {
 		Response  jsontext.Value `json:"response"`
 	} `json:"response"`
 	UUID     string  `json:"uuid"`
+	Priority string  `json:"priority"`
 	IsReplay bool    `json:"isReplay"`
 	Command  string  `json:"command_uuid"`
 	Parent   *string `json:"parent_tool_use_id"`
@@ -35,10 +36,17 @@ type claudeFrame struct {
 }
 
 type claudeRequest struct {
-	Subtype string         `json:"subtype"`
-	Model   *string        `json:"model"`
-	Mode    string         `json:"mode"`
-	Input   jsontext.Value `json:"input"`
+	Callback string         `json:"callback_id"`
+	Subtype  string         `json:"subtype"`
+	Model    *string        `json:"model"`
+	Mode     string         `json:"mode"`
+	Input    jsontext.Value `json:"input"`
+	TaskID   string         `json:"task_id"`
+	Message  string         `json:"message_uuid"`
+	Agent    string         `json:"agent_id"`
+	Title    string         `json:"title"`
+	Rewinds  string         `json:"user_message_id"`
+	Dry      bool           `json:"dry_run"`
 }
 
 type claudeBlock struct {
@@ -77,50 +85,94 @@ func (claudeDialect) act(line []byte) act {
 	switch f.Type {
 	case "user":
 		text, _ := content(f.Message.Content)
-		return act{kind: KindSend, text: text, chose: f.UUID}
+		return act{kind: KindSend, text: text, chose: f.UUID, names: f.Priority}
 	case "control_response":
-		return act{kind: KindAnswer, id: f.Response.RequestID, answer: claudeAnswer(&f)}
+		a := act{kind: KindAnswer, id: f.Response.RequestID}
+		a.answer, a.words = claudeAnswer(&f)
+		return a
 	case "control_request":
 		a := act{kind: KindRead, id: f.RequestID, method: f.Request.Subtype}
+		if at, ok := member(line, "request"); ok {
+			a.params = line[at.from:at.to]
+		}
 		switch f.Request.Subtype {
 		case "":
 			a.kind = KindJunk
 		case "initialize":
 			a.kind, a.soft = KindOpen, true
+			if at, ok := member(a.params, "hooks"); ok {
+				a.hooks = readHooks(a.params[at.from:at.to])
+			}
 		case "interrupt":
 			a.kind = KindStop
+		case "stop_task":
+			a.kind, a.names = KindTask, f.Request.TaskID
+		case "cancel_async_message":
+			a.kind, a.names = KindTask, f.Request.Message
 		case "set_model":
 			a.kind = KindSet
 			if f.Request.Model != nil {
 				a.text = *f.Request.Model
 			}
 		case "set_permission_mode":
-			a.kind, a.text = KindSet, f.Request.Mode
+			a.kind, a.text, a.mode = KindSet, f.Request.Mode, f.Request.Mode
+		case "rename_session", "end_session":
+			a.kind, a.text = KindLife, f.Request.Title
+		case "rewind_files":
+			a.kind, a.turn = KindLife, f.Request.Rewinds
+			if f.Request.Dry {
+				a.text = "dry"
+			}
 		}
 		return a
 	}
 	return act{kind: KindNote} // unknown types are ignored
 }
 
-func claudeAnswer(f *claudeFrame) answer {
+func claudeAnswer(f *claudeFrame) (a answer, words string) {
 	if f.Response.Subtype != "success" {
-		return answer{decision: Failed}
+		return answer{decision: Failed}, ""
 	}
 	var r struct {
 		Behavior  string         `json:"behavior"`
 		Interrupt bool           `json:"interrupt"`
 		Input     jsontext.Value `json:"updatedInput"`
+		Rules     []struct {
+			Destination string `json:"destination"`
+		} `json:"updatedPermissions"`
+		Action  string         `json:"action"`
+		Content jsontext.Value `json:"content"`
+		MCP     jsontext.Value `json:"mcp_response"`
+		Message string         `json:"message"`
 	}
 	_ = decode(f.Response.Response, &r) // an answer of another form is compared as a value
 	switch {
 	case r.Behavior == "allow":
-		return answer{Allow, r.Input}
+		a := answer{decision: Allow, value: r.Input}
+		for _, rule := range r.Rules {
+			if a.scope != always && rule.Destination == session {
+				a.scope = session
+			} else {
+				a.scope = always
+			}
+		}
+		return a, ""
 	case r.Behavior == "deny" && r.Interrupt:
-		return answer{decision: Cancel}
+		return answer{decision: Cancel}, r.Message
 	case r.Behavior == "deny":
-		return answer{decision: Deny}
+		return answer{decision: Deny}, r.Message
+	case r.Behavior != "":
+		return answer{decision: Failed}, "" // the runtime does not run the tool
+	case r.MCP != nil:
+		return mcpAnswer(r.MCP), ""
+	case r.Action == "accept":
+		return answer{decision: Allow, value: content0(r.Content)}, ""
+	case r.Action == "decline":
+		return answer{decision: Deny}, ""
+	case r.Action == "cancel":
+		return answer{decision: Cancel}, ""
 	}
-	return answer{Value, f.Response.Response}
+	return answer{decision: Value, value: content0(f.Response.Response)}, ""
 }
 
 func (claudeDialect) said(line []byte) said {
@@ -132,7 +184,7 @@ func (claudeDialect) said(line []byte) said {
 	case "control_response":
 		return said{reply: f.Response.RequestID}
 	case "control_request":
-		return said{asks: f.RequestID, input: f.Request.Input}
+		return said{asks: f.RequestID, input: f.Request.Input, asked: f.Request.Subtype, hook: f.Request.Callback, thread: f.Request.Agent}
 	case "control_cancel_request":
 		return said{drops: f.RequestID}
 	case "result":
@@ -165,8 +217,9 @@ func (claudeDialect) said(line []byte) said {
 	return said{}
 }
 
-func (claudeDialect) same(rec, sub *act, _ func(string) string) bool {
-	return rec.kind == sub.kind && rec.method == sub.method && rec.text == sub.text
+func (claudeDialect) same(rec, sub *act, tr func(string) string) bool {
+	return rec.kind == sub.kind && rec.method == sub.method && rec.text == sub.text && tr(rec.names) == sub.names &&
+		(rec.turn == "" || tr(rec.turn) == sub.turn)
 }
 
 func (claudeDialect) idMember() []string { return []string{"response", "request_id"} }
@@ -212,13 +265,16 @@ func (claudeDialect) mustInitialize() bool    { return false }
 func (claudeDialect) closesAtOnce() bool      { return false }
 
 func (claudeDialect) wants(s *said, l *launch) bool {
+	if s.hook != "" {
+		return l.hooks.as(l.p.s.processes[l.n].hooks, s.hook) != ""
+	}
 	switch s.label {
 	case partial:
 		return l.flag("--include-partial-messages")
 	case replayed:
 		return l.flag("--replay-user-messages")
 	case state:
-		return l.getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE") != ""
+		return l.getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") != "" || l.getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE") != ""
 	case lifecycle:
 		return slices.ContainsFunc(s.about, l.named)
 	}
@@ -228,12 +284,57 @@ func (claudeDialect) wants(s *said, l *launch) bool {
 	return true
 }
 
+// extras: what is said of messages that the client named, and the mark of a
+// state that is said because CLAUDE_CODE_SDK_READS_SESSION_STATE asks for it.
+func (claudeDialect) extras(s *said) []string {
+	if s.label == state {
+		return []string{"sdk_host_only"}
+	}
+	return []string{"owed_rows", "first_request_input_tokens", "first_request_cache_read_input_tokens", "request_sent_wall_ms"}
+}
+
+func (claudeDialect) gets(extra string, ids []string, l *launch) bool {
+	if extra == "sdk_host_only" {
+		return l.getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") == ""
+	}
+	return len(ids) == 0 || slices.ContainsFunc(ids, l.named)
+}
+
+func (claudeDialect) mode(argv []string) string {
+	mode, ok := value(argv, "--permission-mode")
+	switch {
+	case ok:
+		return mode
+	case slices.Contains(argv, "--dangerously-skip-permissions"):
+		return "bypassPermissions"
+	}
+	return "default"
+}
+
+func (claudeDialect) modeMember(line []byte) (span, bool) {
+	for _, path := range [][]string{{"permissionMode"}, {"response", "response", "current_permission_mode"}} {
+		if !bytes.Contains(line, []byte(path[len(path)-1])) {
+			continue
+		}
+		if at, ok := member(line, path...); ok && line[at.from] == '"' {
+			return span{at.from + 1, at.to - 1}, true
+		}
+	}
+	return span{}, false
+}
+
 func (claudeDialect) onSignal(s string) (int, bool) {
 	switch s {
 	case "SIGTERM":
 		return 143, false
+	case "SIGHUP":
+		return 129, false
 	case "SIGINT":
 		return 0, false
 	}
 	return 0, true
 }
+
+func (claudeDialect) waitsFor(string) bool { return false }
+
+func (claudeDialect) input(*launch, []byte) ([]byte, bool) { return nil, false }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -25,10 +26,21 @@ type codexParams struct {
 	ThreadID       string         `json:"threadId"`
 	TurnID         string         `json:"turnId"`
 	ExpectedTurnID string         `json:"expectedTurnId"`
+	LastTurnID     string         `json:"lastTurnId"`
+	BeforeTurnID   string         `json:"beforeTurnId"`
+	NumTurns       int            `json:"numTurns"`
+	Name           string         `json:"name"`
 	ClientID       string         `json:"clientUserMessageId"`
 	Caps           capabilities   `json:"capabilities"`
+	Ephemeral      bool           `json:"ephemeral"`
 	RequestID      jsontext.Value `json:"requestId"`
-	Input          []struct {
+	Model          string         `json:"model"`
+	Policy         jsontext.Value `json:"approvalPolicy"`
+	Collaboration  struct {
+		Mode string `json:"mode"`
+	} `json:"collaborationMode"`
+	ProcessID string `json:"processId"`
+	Input     []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"input"`
@@ -42,6 +54,22 @@ func (p *codexParams) text() string {
 	return s.String()
 }
 
+// alters are the settings that a request changes. The sandbox is left out: it is
+// the client's own affair how much it trusts what it has allowed.
+func (p *codexParams) alters() []string {
+	var out []string
+	if p.Model != "" {
+		out = append(out, "model "+p.Model)
+	}
+	if p.Policy != nil && p.Policy.Kind() != 'n' {
+		out = append(out, "approvalPolicy "+unquote(p.Policy))
+	}
+	if p.Collaboration.Mode != "" {
+		out = append(out, "collaborationMode "+p.Collaboration.Mode)
+	}
+	return out
+}
+
 func (codexDialect) act(line []byte) act {
 	var f codexFrame
 	if len(bytes.TrimSpace(line)) == 0 {
@@ -50,7 +78,7 @@ func (codexDialect) act(line []byte) act {
 	if decode(line, &f) != nil {
 		return act{kind: KindJunk}
 	}
-	a := act{id: f.ID, method: f.Method}
+	a := act{id: f.ID, method: f.Method, params: f.Params}
 	if f.Method == "" {
 		if f.ID == nil || f.Result == nil && f.Error == nil {
 			a.kind = KindJunk
@@ -61,16 +89,27 @@ func (codexDialect) act(line []byte) act {
 	}
 	var p codexParams
 	_ = decode(f.Params, &p) // another form of parameters has none of these
-	a.thread, a.turn, a.chose, a.caps = p.ThreadID, p.TurnID, p.ClientID, p.Caps
+	a.thread, a.turn, a.chose, a.caps, a.passing = p.ThreadID, p.TurnID, p.ClientID, p.Caps, p.Ephemeral
 	switch f.Method {
 	case "initialize", "thread/start", "thread/resume", "thread/fork":
 		a.kind = KindOpen
+		a.turn = p.LastTurnID
+	case "thread/revert", "thread/rollback", "thread/compact/start", "thread/archive", "thread/unarchive", "thread/name/set", "thread/delete",
+		"review/start", "thread/shellCommand", "thread/goal/set", "thread/goal/clear":
+		a.kind, a.turn, a.text = KindLife, p.BeforeTurnID, p.Name
+		if p.NumTurns > 0 {
+			a.text = strconv.Itoa(p.NumTurns)
+		}
 	case "turn/start":
-		a.kind, a.text = KindSend, p.text()
+		a.kind, a.text, a.alters = KindSend, p.text(), p.alters()
+	case "thread/settings/update":
+		a.kind, a.text = KindSet, strings.Join(p.alters(), ", ")
 	case "turn/steer":
 		a.kind, a.text, a.turn = KindSteer, p.text(), p.ExpectedTurnID
 	case "turn/interrupt":
 		a.kind = KindStop
+	case "thread/backgroundTerminals/terminate":
+		a.kind, a.names = KindTask, p.ProcessID
 	default:
 		a.kind = KindRead
 		if f.ID == nil {
@@ -90,30 +129,43 @@ func codexAnswer(f codexFrame) answer {
 		Action      string         `json:"action"`
 		Content     jsontext.Value `json:"content"`
 		Permissions jsontext.Value `json:"permissions"`
+		Answers     jsontext.Value `json:"answers"`
+		Scope       string         `json:"scope"`
+		Meta        struct {
+			Persist string `json:"persist"`
+		} `json:"_meta"`
 	}
 	_ = decode(f.Result, &r) // what is not of these forms is compared as a value
 	var word string
 	_ = decode(r.Decision, &word)
 	switch {
 	case word == "accept" || word == "acceptForSession" || r.Decision.Kind() == '{' || r.Action == "accept":
-		v := r.Content
-		if v != nil && (v.Kind() == 'n' || sameJSON(v, jsontext.Value("{}"))) {
-			v = nil
+		scope := r.Meta.Persist
+		switch {
+		case word == "acceptForSession":
+			scope = session
+		case r.Decision.Kind() == '{':
+			scope = always
 		}
-		return answer{Allow, v}
+		return answer{decision: Allow, value: content0(r.Content), scope: scope}
 	case word == "decline" || r.Action == "decline":
 		return answer{decision: Deny}
 	case word == "cancel" || r.Action == "cancel":
 		return answer{decision: Cancel}
 	case r.Decision != nil:
 		return answer{decision: Failed} // the runtime fails the item
+	case r.Answers != nil && sameJSON(r.Answers, jsontext.Value("{}")):
+		return answer{decision: Deny} // nobody answered
 	case r.Permissions != nil:
 		if sameJSON(r.Permissions, jsontext.Value("{}")) {
 			return answer{decision: Deny}
 		}
-		return answer{decision: Allow}
+		if r.Scope != session {
+			r.Scope = ""
+		}
+		return answer{decision: Allow, scope: r.Scope}
 	}
-	return answer{Value, f.Result}
+	return answer{decision: Value, value: f.Result}
 }
 
 func (codexDialect) said(line []byte) said {
@@ -125,7 +177,9 @@ func (codexDialect) said(line []byte) said {
 	case f.Method == "":
 		return said{reply: f.ID}
 	case f.ID != nil:
-		return said{asks: f.ID, input: f.Params, method: f.Method}
+		var p codexParams
+		_ = decode(f.Params, &p) // another form of parameters names no thread
+		return said{asks: f.ID, input: f.Params, asked: f.Method, method: f.Method, thread: p.ThreadID}
 	case f.Method == "serverRequest/resolved":
 		var p codexParams
 		_ = decode(f.Params, &p)
@@ -141,10 +195,15 @@ func (codexDialect) said(line []byte) said {
 }
 
 func (codexDialect) same(rec, sub *act, tr func(string) string) bool {
-	if rec.kind != sub.kind || rec.method != sub.method || rec.text != sub.text {
+	if rec.kind != sub.kind || rec.method != sub.method || rec.text != sub.text || rec.passing != sub.passing {
 		return false
 	}
-	return tr(rec.thread) == sub.thread && tr(rec.turn) == sub.turn
+	for _, s := range rec.alters {
+		if !slices.Contains(sub.alters, s) {
+			return false
+		}
+	}
+	return tr(rec.thread) == sub.thread && tr(rec.turn) == sub.turn && rec.names == sub.names
 }
 
 func (codexDialect) idMember() []string { return []string{"id"} }
@@ -191,4 +250,13 @@ func (codexDialect) wants(s *said, l *launch) bool {
 	return s.method == "" || s.asks != nil || !slices.Contains(l.caps.OptOut, s.method)
 }
 
+func (codexDialect) extras(*said) []string               { return nil }
+func (codexDialect) gets(string, []string, *launch) bool { return true }
+func (codexDialect) mode([]string) string                { return "" }
+func (codexDialect) modeMember([]byte) (span, bool)      { return span{}, false }
+
 func (codexDialect) onSignal(s string) (int, bool) { return 0, s != "SIGTERM" }
+
+func (codexDialect) waitsFor(string) bool { return false }
+
+func (codexDialect) input(*launch, []byte) ([]byte, bool) { return nil, false }

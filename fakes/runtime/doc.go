@@ -6,6 +6,9 @@
 // recording does not hold, and shares no wire code with the adapters that talk
 // to it.
 //
+// `codex exec --json` is a runtime of its own, codexexec: its message is all of
+// stdin or an argument, each process is a turn, and a stop is a signal.
+//
 // # Barriers
 //
 // Each act of the recorded client is a barrier: output halts there until the
@@ -23,6 +26,10 @@
 // reads and configuration. Reads are answered at once, by method, from the case
 // or from the lifecycle, in any order, without moving the play.
 //
+// Nor does a stop where no turn ran, which a client need not write, and what the
+// recording's client did on another thread of the process: that thread's lines
+// come all the same, as they do on a connection that is shared.
+//
 // A barrier of codex's turn/start stands right before the first line that it
 // caused, its reply: a client may wait for lines (thread/started, say) that the
 // recording's client did not wait for.
@@ -39,16 +46,20 @@
 //
 //	claude  stream_event, status requesting           without --include-partial-messages
 //	        lines with isReplay, echoed responses     without --replay-user-messages
-//	        session_state_changed                     without CLAUDE_CODE_SDK_READS_SESSION_STATE
+//	        session_state_changed                     without CLAUDE_CODE_SDK_READS_SESSION_STATE (or the older
+//	                                                  CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS, for which sdk_host_only goes)
 //	        text of a sub-agent in the foreground     without --forward-subagent-text
-//	        command_lifecycle, user_message_uuid(s)   of a message sent without uuid
+//	        command_lifecycle, user_message_uuid(s),  of a message sent without uuid
+//	        owed_rows, first_request_*, request_sent_wall_ms
+//	        calls of hooks                            that its initialize did not register
 //	codex   methods in optOutNotificationMethods
 //	        thread/readState/changed                  without experimentalApi
 //
 // # What is rewritten
 //
 // One to one and spliced into the bytes that were recorded, never re-encoded:
-// request ids, message ids and the session id that the client chose; the
+// request ids, message ids, the session id, the permission
+// mode and the words of a denial that the client chose; the
 // placeholders of working directory and home; and UUIDs that the runtime
 // minted, fresh ones for each Seed. All other placeholders stay.
 package runtime

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // launch is one process that a subject has started.
@@ -24,11 +25,16 @@ type launch struct {
 	env        []string
 	dir, home  string
 	caps       capabilities
-	ready      bool // codex: initialize has come
+	hooks      hooks
+	beside     []string // threads that it was given from the lifecycle
+	mode       string   // claude: the permission mode that is set
+	ready      bool     // codex: initialize has come
 	background map[string]bool
+	asked      map[string]string         // by what method it asked, likewise
 	asks       map[string]jsontext.Value // what it asked, by id as the client got it
 	answered   map[string]bool
-	turns      int // that run
+	turns      int  // that run
+	beyond     bool // an act has come that a fault has cut off
 
 	stdout, stderr *outlet
 	input          []byte // the beginning of a line of stdin
@@ -53,8 +59,8 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	}
 	l := &launch{
 		p: p, argv: c.Argv, env: c.Env, dir: c.Dir, background: p.s.background,
-		asks: map[string]jsontext.Value{}, answered: map[string]bool{},
-		done: make(chan struct{}),
+		asked: map[string]string{}, asks: map[string]jsontext.Value{}, answered: map[string]bool{},
+		mode: p.s.dialect.mode(c.Argv), done: make(chan struct{}),
 	}
 	l.stdout, l.stderr = &outlet{l: l, Pipe: pipe.New()}, &outlet{l: l, Pipe: pipe.New()}
 	if l.env == nil {
@@ -86,6 +92,10 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	return l, nil
 }
 
+// laterOptions are options of claude that older versions refuse: a process of
+// theirs ends at once.
+var laterOptions = []struct{ name, since string }{{"--forward-subagent-text", "2.1.329"}}
+
 // refused says in the runtime's words why a launch plays no process, or "".
 func (p *Play) refused(l *launch, rec *process) string {
 	if _, codex := p.s.dialect.(codexDialect); codex {
@@ -94,6 +104,14 @@ func (p *Play) refused(l *launch, rec *process) string {
 			return "error: the recording is of codex app-server"
 		}
 		return ""
+	}
+	if d, exec := p.s.dialect.(codexExecDialect); exec {
+		return p.refusedExec(d, l, rec)
+	}
+	for _, o := range laterOptions {
+		if l.flag(o.name) && fixtures.CompareVersions(p.s.version, o.since) < 0 {
+			return "error: unknown option '" + o.name + "'"
+		}
 	}
 	want, resumed := value(rec.spawn, "--resume", "-r")
 	got, resumes := value(l.argv, "--resume", "-r")
@@ -107,12 +125,37 @@ func (p *Play) refused(l *launch, rec *process) string {
 		p.unrecordedf("launch: no session %s was given by this play", got)
 		return "No conversation found with session ID: " + got
 	}
+	if at, _ := value(rec.spawn, "--resume-session-at"); at != "" {
+		if got, _ := value(l.argv, "--resume-session-at"); got != p.tr(at) {
+			p.unrecordedf("launch: the recording goes on after %s, this launch after %q", p.tr(at), got)
+			return "No message found with message.uuid of: " + got
+		}
+	}
 	if id, ok := value(l.argv, "--session-id"); ok && (!resumed || l.flag("--fork-session")) {
 		rid, had := value(rec.spawn, "--session-id")
 		if !had {
 			rid = rec.session
 		}
 		p.bind(rid, id)
+	}
+	return ""
+}
+
+// refusedExec is refused for `codex exec`.
+func (p *Play) refusedExec(d codexExecDialect, l *launch, rec *process) string {
+	if !slices.Contains(l.argv, "exec") && !slices.Contains(l.argv, "e") {
+		p.unrecordedf("launch: the recording is of `codex exec`, not of %q", l.argv)
+		return "error: the recording is of codex exec"
+	}
+	_, want := d.message(rec.spawn)
+	_, got := d.message(l.argv)
+	switch {
+	case want != "" && got == "" && slices.Contains(l.argv, "--last"):
+	case want != "" && got != "" && p.o.First > 1 && len(p.launches) == p.o.First:
+		p.bind(want, got)
+	case got != p.tr(want):
+		p.unrecordedf("launch: the recording goes on with thread %q here, this launch with %q", p.tr(want), got)
+		return "Error: no rollout found for thread id " + got
 	}
 	return ""
 }
@@ -187,7 +230,7 @@ func (l *launch) Wait() proc.Exit {
 
 // Signal implements proc.Process.
 func (l *launch) Signal(s proc.Signal) error {
-	if s != proc.SIGINT && s != proc.SIGTERM && s != proc.SIGKILL {
+	if s != proc.SIGINT && s != proc.SIGTERM && s != proc.SIGHUP && s != proc.SIGKILL {
 		return fmt.Errorf("unknown signal %s", s)
 	}
 	l.p.mu.Lock()

@@ -12,6 +12,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
+// Hangup is a line that a fault may put into a wire: the process closes its
+// stdout, and lives on.
+const Hangup fixtures.Dir = "hangup"
+
 // Lifecycle answers reads and configuration that a case does not hold.
 type Lifecycle = *fixtures.Lifecycle
 
@@ -34,6 +38,9 @@ type Options struct {
 	// Seed makes the ids that the runtime mints; KeepIDs keeps the recorded ones.
 	Seed    uint64
 	KeepIDs bool
+	// Whole says that the client does all that the recording's client did: also
+	// what no client need do is a barrier then.
+	Whole bool
 	// First is the process that the first launch plays; 0 is 1. A play that
 	// begins later takes the ids that it is given.
 	First int
@@ -71,6 +78,7 @@ type Written struct {
 	Matched   *fixtures.WireLine // the recorded act, if there is one
 	Answer    string             // Allow, Deny, Cancel, Value, Failed
 	RequestID string             // of a request or an answer
+	Asked     string             // of an answer: the method of the request, or its subtype
 	Text      string             // of a message
 }
 
@@ -101,14 +109,22 @@ type Stepped struct {
 }
 
 // New makes a play of a case.
-func New(c *fixtures.Case, o Options) (*Play, error) {
+func New(c *fixtures.Case, o Options) (*Play, error) { return newPlay(c, nil, o) }
+
+// New makes a play of the case.
+func (r *Prepared) New(o Options) (*Play, error) { return newPlay(r.c, r, o) }
+
+func newPlay(c *fixtures.Case, ready *Prepared, o Options) (*Play, error) {
 	wire := c.Wire
 	if o.Fault != nil {
 		wire = harmed(c.Wire, o.Fault)
 	}
-	s, err := compile(c, wire)
+	s, err := compile(c, wire, ready)
 	if err != nil {
 		return nil, err
+	}
+	for i := range s.lines {
+		s.lines[i].act.free = s.lines[i].act.free && !o.Whole
 	}
 	p := &Play{o: o, c: c, s: s, ended: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}}
 	p.change.L = &p.mu

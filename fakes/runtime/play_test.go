@@ -131,7 +131,7 @@ func TestAWrongAnswerIsAViolationAndThePlayGoesOn(t *testing.T) {
 
 func TestEquivalentAnswersAreTheSame(t *testing.T) {
 	for id, change := range map[string][2]string{
-		codexAllow:                        {`"accept"`, `"acceptForSession"`},
+		codexAllow:                        {`"accept"`, `"accept","note":1`},
 		claudeDeny:                        {`The user said no.`, `not now`},
 		"claude/2.1.329/permission/allow": {`"updatedInput":`, `"somethingElse":`}, // without it the tool runs as asked
 	} {

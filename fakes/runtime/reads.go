@@ -2,6 +2,9 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,7 +48,7 @@ func (p *Play) recordedReply(l *launch, a *act) ([]byte, bool) {
 	for i := range p.s.lines {
 		for k := range p.s.lines[i].parts {
 			pt := &p.s.lines[i].parts[k]
-			if pt.reply < 0 {
+			if pt.reply < 0 || p.s.lines[pt.reply].odd {
 				continue
 			}
 			if rec := &p.s.lines[pt.reply].act; rec.kind == KindRead && rec.method == a.method {
@@ -63,8 +66,8 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 	if life == nil || a.id == nil {
 		return false
 	}
-	ans, ok := life.Answer(a.method)
-	if !ok || a.kind == KindSet && p.s.dialect.setting(ans.Params) != a.text {
+	ans, ok := p.answerTo(a)
+	if !ok {
 		return false
 	}
 	// The lifecycle was recorded on a thread of its own.
@@ -76,7 +79,9 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 			_ = decode(x.Params, &own) // most have none
 		}
 	}
+	echo := echoes(ans.Params, a.params)
 	put := func(b jsontext.Value, answer bool) {
+		b = jsontext.Value(echo.Replace(string(b)))
 		if s := p.s.processes[l.n].session; s != "" && own.Thread != "" {
 			b = bytes.ReplaceAll(b, []byte(own.Thread), []byte(s))
 		}
@@ -86,7 +91,8 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 				return
 			}
 		}
-		p.s.slots(&pt, nil)
+		r := slotsOf(p.s.dialect, b, pt.said)
+		p.s.slots(&pt, &r, nil, "")
 		p.reply(l, p.splice(pt.b, pt.slots, nil, l, true))
 	}
 	for _, b := range ans.Before {
@@ -95,12 +101,79 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 	if ans.Error != nil {
 		put(p.s.dialect.fail(a, ans.Error), true)
 	} else {
+		l.mode = cmp.Or(a.mode, l.mode)
+		if a.passing {
+			p.beside(l, ans.Result)
+		}
 		put(p.s.dialect.result(a, ans.Result), true)
 	}
 	for _, b := range ans.Then {
 		put(b, false)
 	}
 	return true
+}
+
+// beside notes a thread that this client was given from the lifecycle.
+func (p *Play) beside(l *launch, result jsontext.Value) {
+	var r struct {
+		Thread struct {
+			ID string `json:"id"`
+		} `json:"thread"`
+	}
+	if decode(result, &r) == nil && r.Thread.ID != "" {
+		l.beside = append(l.beside, p.tr(r.Thread.ID))
+	}
+}
+
+// echoes puts the words of this client's request where an answer repeats those
+// of the recorded one.
+func echoes(recorded, subject jsontext.Value) *strings.Replacer {
+	var pairs []string
+	var rec, sub any
+	if decode(recorded, &rec) == nil && decode(subject, &sub) == nil {
+		eachEcho(rec, sub, func(was, is string) {
+			if len(was) < fewWords || was == is || uuidAt([]byte(was), 0) || slices.Contains(places, was) {
+				return
+			}
+			a, _ := jsontext.AppendQuote(nil, was)
+			b, _ := jsontext.AppendQuote(nil, is)
+			pairs = append(pairs, string(a), string(b))
+		})
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// eachEcho calls do with the strings that stand at the same place of both.
+func eachEcho(rec, sub any, do func(was, is string)) {
+	switch rec := rec.(type) {
+	case string:
+		if is, ok := sub.(string); ok {
+			do(rec, is)
+		}
+	case map[string]any:
+		if sub, ok := sub.(map[string]any); ok {
+			for name, v := range rec {
+				eachEcho(v, sub[name], do)
+			}
+		}
+	case []any:
+		if sub, ok := sub.([]any); ok {
+			for i, v := range rec[:min(len(rec), len(sub))] {
+				eachEcho(v, sub[i], do)
+			}
+		}
+	}
+}
+
+// answerTo is what the lifecycle holds for a request: for one that sets
+// something, the answer to the same value.
+func (p *Play) answerTo(a *act) (fixtures.Answer, bool) {
+	for _, x := range p.o.Lifecycle.Answers {
+		if x.Method == a.method && (a.kind != KindSet || p.s.dialect.setting(x.Params) == a.text) {
+			return x, true
+		}
+	}
+	return fixtures.Answer{}, false
 }
 
 // idle reports whether no turn of the process runs or is about to.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // fresh is the UUID that a play has instead of a minted one: made of its seed,
@@ -30,7 +33,7 @@ func (p *Play) tr(id string) string {
 	if b, ok := p.bound[id]; ok {
 		return b
 	}
-	if p.o.KeepIDs || len(id) != uuidLen || !uuidAt([]byte(id), 0) {
+	if p.o.KeepIDs || id == fixtures.UnknownSession || len(id) != uuidLen || !uuidAt([]byte(id), 0) {
 		return id
 	}
 	f := fresh(p.o.Seed, id)
@@ -172,6 +175,17 @@ func (p *Play) splice(b []byte, slots []slot, id jsontext.Value, l *launch, isJS
 			} else {
 				out = append(out, "null"...)
 			}
+		case slotExtra:
+			if p.s.dialect.gets(s.key, s.ids, l) {
+				out = append(out, was...)
+			}
+		case slotHook:
+			out, _ = jsontext.AppendQuote(out, l.hooks.as(p.s.processes[l.n].hooks, s.key))
+		case slotWords:
+			body, _ := jsontext.AppendQuote(nil, cmp.Or(p.bound[s.key], s.key))
+			out = append(out, body[1:len(body)-1]...)
+		case slotMode:
+			out = append(out, l.mode...)
 		case slotNames:
 			out = p.names(out, was, s.ids, l)
 		}

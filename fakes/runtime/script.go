@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,13 +21,18 @@ type script struct {
 	// minted by the runtime.
 	chosen     map[string]bool
 	background map[string]bool // tool calls whose sub-agent runs in the background
+	words      []string        // that the recording's client told the model with a denial
 	processes  []process       // by number, from 1
 }
 
 // process is what a script knows of one of its processes.
 type process struct {
+	hooks   hooks // of its client
 	spawn   []string
 	session string // the id of its session, or of its thread
+	turns   int    // that run at the line in hand
+	sent    bool   // a message has come since the last turn ended
+	stopped bool   // and a stop
 	exit    int    // the index of its exit line, or -1
 }
 
@@ -35,7 +42,8 @@ type line struct {
 	act     act    // of in
 	parts   []part // of out and err: more than one where lines are glued
 	claimed *Written
-	by      act // of claimed
+	by      act  // of claimed
+	odd     bool // of in: no client may write it; see odd.go
 }
 
 // part is one line of the runtime.
@@ -62,7 +70,15 @@ const (
 	slotID             // the id of the client's request
 	slotChose          // a message id as a JSON string; null when the client chose none
 	slotNames          // a member that lists message ids; left out when the client chose none
+	slotExtra          // a member that only some clients get; left out for the others
+	slotMode           // the permission mode that the client chose
+	slotHook           // the callback of the client that is asked
+	slotWords          // what the client told the model with a denial
 )
+
+// fewWords is how long words must be to be looked for: shorter ones may stand in
+// a line by chance.
+const fewWords = 8
 
 var places = []string{"<work>", "<work:slug>", "<home>", "<home:slug>"}
 
@@ -70,14 +86,17 @@ func dialectOf(runtime string) (dialect, error) {
 	switch runtime {
 	case "codex":
 		return codexDialect{}, nil
+	case "codexexec":
+		return codexExecDialect{}, nil
 	case "claude":
 		return claudeDialect{}, nil
 	}
-	return nil, fmt.Errorf("no stand-in for runtime %q, want codex or claude", runtime)
+	return nil, fmt.Errorf("no stand-in for runtime %q, want codex, codexexec or claude", runtime)
 }
 
-// compile reads the lines of a case. The lines are the case's own or harmed.
-func compile(c *fixtures.Case, wire []fixtures.WireLine) (*script, error) {
+// compile reads the lines of a case. The lines are the case's own or harmed;
+// ready, if there is one, knows what the case's own mean.
+func compile(c *fixtures.Case, wire []fixtures.WireLine, ready *Prepared) (*script, error) {
 	d, err := dialectOf(c.Runtime)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.File, err)
@@ -85,9 +104,11 @@ func compile(c *fixtures.Case, wire []fixtures.WireLine) (*script, error) {
 	s := &script{dialect: d, version: c.Version, chosen: map[string]bool{}, background: map[string]bool{}, processes: make([]process, 1)}
 	minted := map[string]bool{}
 	var names []string // message ids that are no UUIDs
+	s.lines = make([]line, 0, len(wire))
+	read := make([][]reading, 0, len(wire))
 	for i := range wire {
 		w := &wire[i]
-		l := line{w: w}
+		l, rs := line{w: w}, ready.of(d, w)
 		for len(s.processes) <= w.Process {
 			s.processes = append(s.processes, process{exit: -1})
 		}
@@ -96,35 +117,55 @@ func compile(c *fixtures.Case, wire []fixtures.WireLine) (*script, error) {
 		case fixtures.Spawn:
 			p.spawn = w.Argv
 			for _, a := range w.Argv {
-				s.meet([]byte(a), minted, true)
+				s.meet([]byte(a), uuids([]byte(a)), minted, true)
 			}
 		case fixtures.In:
-			l.act = d.act(w.Bytes)
-			s.meet(w.Bytes, minted, true)
+			l.act = rs[0].act
+			if l.act.hooks != nil {
+				p.hooks = l.act.hooks
+			}
+			l.act.free = p.elsewhere(&l.act) || p.idleStop(&l.act)
+			s.meet(w.Bytes, rs[0].uuids, minted, true)
+			if len(l.act.words) >= fewWords {
+				s.words = append(s.words, l.act.words)
+			}
 			if id := l.act.chose; id != "" && !uuidAt([]byte(id), 0) && !slices.Contains(names, id) {
 				names = append(names, id)
 			}
 		case fixtures.EOF:
 			l.act = act{kind: KindClose}
+		case fixtures.Signal:
+			l.act = act{kind: KindSignal, method: w.Signal}
 		case fixtures.Out:
-			for b := range bytes.SplitSeq(w.Bytes, []byte("\n")) {
-				s.meet(b, minted, false)
-				pt := s.part(b, len(s.lines), w.Process)
-				s.learn(p, &pt)
+			l.parts = make([]part, 0, len(rs))
+			for k := range rs {
+				s.meet(rs[k].b, rs[k].uuids, minted, false)
+				pt := s.part(&rs[k], len(s.lines), w.Process)
+				s.learn(p, &pt, &rs[k].facts)
+				p.count(&pt.said)
 				l.parts = append(l.parts, pt)
 			}
 		case fixtures.Err:
-			l.parts = []part{{b: w.Bytes, reply: -1, slots: placeSlots(w.Bytes)}}
+			l.parts = []part{{b: w.Bytes, reply: -1, slots: rs[0].slots}}
 		case fixtures.Exit:
 			p.exit = i
 		}
-		s.lines = append(s.lines, l)
+		s.lines, read = append(s.lines, l), append(read, rs)
 	}
-	s.settle()
+	s.late()
+	s.mark()
+	s.settle(read)
+	modes := make([]string, len(s.processes))
 	for i := range s.lines {
-		for k := range s.lines[i].parts {
-			if s.lines[i].w.Dir == fixtures.Out {
-				s.slots(&s.lines[i].parts[k], names)
+		l := &s.lines[i]
+		switch mode := &modes[l.w.Process]; l.w.Dir {
+		case fixtures.Spawn:
+			*mode = d.mode(l.w.Argv)
+		case fixtures.In:
+			*mode = cmp.Or(l.act.mode, *mode)
+		case fixtures.Out:
+			for k := range l.parts {
+				s.slots(&l.parts[k], &read[i][k], names, *mode)
 			}
 		}
 	}
@@ -132,8 +173,8 @@ func compile(c *fixtures.Case, wire []fixtures.WireLine) (*script, error) {
 }
 
 // meet notes who made up a UUID: the side that said it first.
-func (s *script) meet(b []byte, minted map[string]bool, client bool) {
-	for _, u := range uuids(b) {
+func (s *script) meet(b []byte, uuids []span, minted map[string]bool, client bool) {
+	for _, u := range uuids {
 		id := string(b[u.from:u.to])
 		switch {
 		case minted[id] || s.chosen[id]:
@@ -146,8 +187,8 @@ func (s *script) meet(b []byte, minted map[string]bool, client bool) {
 }
 
 // part reads one line of the runtime, the at-th of the script.
-func (s *script) part(b []byte, at, process int) part {
-	p := part{b: b, said: s.dialect.said(b), reply: -1}
+func (s *script) part(r *reading, at, process int) part {
+	p := part{b: r.b, said: r.said, reply: -1}
 	if p.said.reply == nil {
 		return p
 	}
@@ -164,39 +205,85 @@ func (s *script) part(b []byte, at, process int) part {
 }
 
 // learn keeps what later lines are judged by.
-func (s *script) learn(p *process, pt *part) {
-	var f struct {
-		Type         string `json:"type"`
-		Subtype      string `json:"subtype"`
-		SessionID    string `json:"session_id"`
-		ToolUseID    string `json:"tool_use_id"`
-		Backgrounded bool   `json:"is_backgrounded"`
-		Result       struct {
-			Thread struct {
-				ID string `json:"id"`
-			} `json:"thread"`
-		} `json:"result"`
+func (s *script) learn(p *process, pt *part, f *facts) {
+	for _, id := range f.background {
+		s.background[id] = true
 	}
-	if decode(pt.b, &f) != nil {
-		return
-	}
-	if f.Subtype == "task_started" && f.Backgrounded {
-		s.background[f.ToolUseID] = true
-	}
-	id := f.SessionID
+	id := f.session
 	if pt.reply >= 0 && s.lines[pt.reply].act.kind == KindOpen {
-		id = f.Result.Thread.ID
+		id = f.opened
 	}
 	if p.session == "" {
 		p.session = id
 	}
 }
 
+// late finds the answers that came when their question was not open any more:
+// the runtime took it back, or the turn had ended. A client need not give them.
+func (s *script) late() {
+	type question struct {
+		process int
+		id      string
+	}
+	open := map[question]string{} // with the thread that asks
+	for i := range s.lines {
+		l := &s.lines[i]
+		if l.w.Dir == fixtures.In && l.act.kind == KindAnswer {
+			if _, ok := open[question{l.w.Process, string(l.act.id)}]; !ok {
+				l.act.soft = true
+			}
+		}
+		for k := range l.parts {
+			switch x := &l.parts[k].said; {
+			case x.asks != nil:
+				open[question{l.w.Process, string(x.asks)}] = x.thread
+			case x.drops != nil:
+				delete(open, question{l.w.Process, string(x.drops)})
+			case x.turn < 0:
+				maps.DeleteFunc(open, func(q question, thread string) bool { return q.process == l.w.Process && thread == x.thread })
+			}
+		}
+	}
+}
+
+// count keeps whether a turn of the session runs.
+func (p *process) count(s *said) {
+	if s.turn != 0 && (s.thread == "" || s.thread == p.session) {
+		p.turns += s.turn
+		p.sent, p.stopped = p.sent && s.turn > 0, p.stopped && s.turn > 0
+	}
+}
+
+// elsewhere reports whether the act is about another thread that the
+// recording's client opened beside the session's: its lines come, asked for or
+// not.
+func (p *process) elsewhere(a *act) bool {
+	if p.session == "" {
+		return false
+	}
+	return a.kind == KindOpen && a.method == "thread/start" ||
+		a.kind == KindSend && a.thread != "" && a.thread != p.session
+}
+
+// idleStop reports whether the act stops a turn where none runs, or one that is
+// being stopped: a client that knows it writes nothing.
+func (p *process) idleStop(a *act) bool {
+	if a.kind == KindSend {
+		p.sent = true
+	}
+	if a.kind != KindStop || a.thread != "" && a.thread != p.session {
+		return false
+	}
+	again := p.stopped
+	p.stopped = true
+	return again || p.turns <= 0 && !p.sent
+}
+
 // settle moves a codex client's turn/start behind lines that it did not cause.
 // The recording's client did not wait for what follows the reply to its
 // thread/start; another one may, and all that a turn/start causes comes after
 // its reply.
-func (s *script) settle() {
+func (s *script) settle(read [][]reading) {
 	if _, codex := s.dialect.(codexDialect); !codex {
 		return
 	}
@@ -214,6 +301,9 @@ func (s *script) settle() {
 		moved := s.lines[i]
 		copy(s.lines[i:], s.lines[i+1:end])
 		s.lines[end-1] = moved
+		rs := read[i]
+		copy(read[i:], read[i+1:end])
+		read[end-1] = rs
 		s.renumber(i, end)
 		i = end - 1
 	}
@@ -242,38 +332,33 @@ func (l *line) causeless(i int) bool {
 	return (l.w.Dir == fixtures.Out || l.w.Dir == fixtures.Err) && !l.repliesTo(i)
 }
 
-// slots finds what a play may rewrite in a line.
-func (s *script) slots(p *part, names []string) {
+// slots finds what a play may rewrite in a line. chosen are message ids of the
+// recording's client, mode is its permission mode then.
+func (s *script) slots(p *part, r *reading, chosen []string, mode string) {
+	p.slots = slices.Clip(r.slots) // they are kept for other plays
+	own := len(p.slots)
 	if p.reply >= 0 {
 		if at, ok := member(p.b, s.dialect.idMember()...); ok {
 			p.slots = append(p.slots, slot{span: at, kind: slotID})
 		}
 	}
-	for _, name := range []string{"user_message_uuid", "user_message_uuids"} {
-		if at, ids, ok := wholeMember(p.b, name); ok && len(ids) > 0 {
-			p.slots = append(p.slots, slot{span: at, kind: slotNames, key: name, ids: ids})
-		}
+	if r.mode != nil && string(p.b[r.mode.from:r.mode.to]) == mode {
+		p.slots = append(p.slots, slot{span: *r.mode, kind: slotMode})
 	}
 	// Within a string the quotes would be escaped: this is a member.
-	for _, name := range names {
+	for _, name := range chosen {
 		token, _ := jsontext.AppendQuote(nil, name)
 		s.each(p, append([]byte(`"clientId":`), token...), func(at span) slot {
 			return slot{span: span{at.to - len(token), at.to}, kind: slotChose, key: name}
 		})
 	}
-	for _, u := range uuids(p.b) {
-		p.slots = append(p.slots, slot{span: u, kind: slotUUID, key: string(p.b[u.from:u.to])})
+	for _, w := range s.words {
+		body, _ := jsontext.AppendQuote(nil, w)
+		s.each(p, body[1:len(body)-1], func(at span) slot { return slot{span: at, kind: slotWords, key: w} })
 	}
-	p.slots = append(p.slots, placeSlots(p.b)...)
-	slices.SortStableFunc(p.slots, func(a, b slot) int { return a.from - b.from })
-	end := 0
-	p.slots = slices.DeleteFunc(p.slots, func(x slot) bool {
-		if x.from < end {
-			return true // inside another one
-		}
-		end = x.to
-		return false
-	})
+	if len(p.slots) > own {
+		p.slots = p.tidy()
+	}
 }
 
 func (s *script) each(p *part, what []byte, slotOf func(span) slot) {
@@ -301,8 +386,8 @@ func placeSlots(b []byte) []slot {
 }
 
 // wholeMember finds a top-level member with its name and the comma before it
-// (after it, when it is the first), and the strings that it holds.
-func wholeMember(b []byte, name string) (at span, ids []string, ok bool) {
+// (after it, when it is the first), and its value.
+func wholeMember(b []byte, name string) (at span, value []byte, ok bool) {
 	if !bytes.Contains(b, []byte(`"`+name+`":`)) {
 		return at, nil, false
 	}
@@ -321,12 +406,15 @@ func wholeMember(b []byte, name string) (at span, ids []string, ok bool) {
 	case v.to < len(b) && b[v.to] == ',':
 		at.to++
 	}
-	if decode(b[v.from:v.to], &ids) != nil {
-		var one string
-		if decode(b[v.from:v.to], &one) != nil {
-			return at, nil, false
-		}
-		ids = []string{one}
+	return at, b[v.from:v.to], true
+}
+
+// names are the strings that a value holds, alone or in a list.
+func names(v []byte) (ids []string) {
+	var one string
+	if decode(v, &one) == nil {
+		return []string{one}
 	}
-	return at, ids, true
+	_ = decode(v, &ids) // of anything else there are none
+	return ids
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fakes/internal/signals"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -32,6 +33,8 @@ func exitCode(e proc.Exit) int {
 		return e.Code
 	case proc.SIGINT:
 		return 128 + 2
+	case proc.SIGHUP:
+		return 128 + 1
 	case proc.SIGTERM:
 		return 128 + 15
 	}
@@ -39,7 +42,7 @@ func exitCode(e proc.Exit) int {
 }
 
 // serve is Serve with signals that go to the runtime.
-func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, signals <-chan proc.Signal, stdin io.Reader, stdout, stderr io.Writer) (proc.Exit, *Play) {
+func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, sent <-chan proc.Signal, stdin io.Reader, stdout, stderr io.Writer) (proc.Exit, *Play) {
 	o.Manual = false
 	play, err := New(c, o)
 	if err != nil {
@@ -62,7 +65,7 @@ func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, sign
 	go func() {
 		for {
 			select {
-			case s := <-signals:
+			case s := <-sent:
 				_ = p.Signal(s)
 			case <-ctx.Done():
 				_ = p.Signal(proc.SIGTERM)
@@ -116,8 +119,8 @@ func Main(argv0 string, args []string) (handled bool, code int) {
 			return true, 2
 		}
 	}
-	signals, stop := notify()
-	e, play := serve(context.Background(), c, o, append([]string{name}, args...), signals, os.Stdin, os.Stdout, os.Stderr)
+	sent, stop := signals.Notify()
+	e, play := serve(context.Background(), c, o, append([]string{name}, args...), sent, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	if play != nil && !version {
 		if err := report(play, max(1, o.First), dir, e); err != nil {
@@ -126,7 +129,7 @@ func Main(argv0 string, args []string) (handled bool, code int) {
 		}
 	}
 	if e.Signal != "" {
-		endBy(e.Signal)
+		signals.EndBy(e.Signal)
 	}
 	return true, exitCode(e)
 }
@@ -158,7 +161,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	if err != nil {
 		return nil, o, err
 	}
-	if c.Runtime != name {
+	if Program(c.Runtime) != name {
 		return nil, o, fmt.Errorf("%s: case %q is of %s, but it was started as %s", EnvCase, id, c.Runtime, name)
 	}
 	// Reads are answered from what was recorded beside the case, if anything was.
@@ -227,4 +230,12 @@ func report(p *Play, process int, dir string, e proc.Exit) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Program is the name by which a stand-in of the runtime is started.
+func Program(runtime string) string {
+	if runtime == "codexexec" {
+		return "codex"
+	}
+	return runtime
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,6 +32,17 @@ func (p *Play) Next() (at time.Duration, ok bool) {
 	return p.next(), true
 }
 
+// Ready waits until a line may be played; false says that the play was closed
+// first. With it, whoever steps needs no clock to know when to.
+func (p *Play) Ready() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.closed && !p.peek() {
+		p.change.Wait()
+	}
+	return !p.closed
+}
+
 // next never goes back: a fault and settle may put lines out of their time.
 func (p *Play) next() time.Duration { return max(p.at, p.s.lines[p.pos].w.T) }
 
@@ -50,7 +62,7 @@ func (p *Play) State() State {
 	case ready:
 	case p.launchOf(l.w.Process) == nil:
 		s.AwaitSpawn = true
-	case l.w.Dir == fixtures.In || l.w.Dir == fixtures.EOF:
+	case l.w.Dir == fixtures.In || l.w.Dir == fixtures.EOF || l.w.Dir == fixtures.Signal:
 		s.Barrier = p.barrier(l)
 	default:
 		s.Blocked = true
@@ -87,7 +99,9 @@ func (p *Play) peek() bool {
 			switch {
 			case l.claimed != nil:
 				return true
-			case !l.act.halts() || l.act.soft && p.later(l.w.Process):
+			case l.act.kind == KindAnswer && p.o.Fault == nil && p.unasked(l, run):
+				p.pos++ // this client was not asked
+			case !l.act.halts() && !l.odd || l.act.soft && p.later(l.w.Process):
 				p.pos++
 			case run.shut && p.skipToExit(l.w.Process):
 			default:
@@ -105,6 +119,8 @@ func (p *Play) peek() bool {
 			p.pos++
 		case fixtures.Exit:
 			return !run.full()
+		case fixtures.Signal:
+			return !p.s.dialect.waitsFor(l.w.Signal)
 		default:
 			return true
 		}
@@ -115,7 +131,7 @@ func (p *Play) peek() bool {
 // later reports whether the subject has done an act of the process that comes
 // after the one that the play stands at.
 func (p *Play) later(process int) bool {
-	if p.launchOf(process).shut {
+	if run := p.launchOf(process); run.shut || run.beyond {
 		return true
 	}
 	for i := p.pos + 1; i < len(p.s.lines); i++ {
@@ -173,8 +189,14 @@ func (p *Play) step() Stepped {
 		b, _ := p.output(l, run)
 		run.stderr.write(b)
 		done.Wrote = true
+	case fixtures.In:
+		if l.claimed != nil {
+			run.mode = cmp.Or(l.by.mode, run.mode)
+		}
 	case fixtures.EOF:
 		run.shutPlayed = true
+	case Hangup:
+		run.stdout.CloseWrite()
 	case fixtures.Exit:
 		run.end(proc.Exit{Code: l.w.Code, Signal: proc.Signal(l.w.Signal)})
 	}
@@ -189,6 +211,7 @@ func (p *Play) heed(l *line, run *launch) {
 		s := &l.parts[i].said
 		if s.asks != nil {
 			run.asks[p.translate(string(s.asks), nil)] = s.input
+			run.asked[p.translate(string(s.asks), nil)] = s.asked
 		}
 		if s.thread == "" || s.thread == p.s.processes[run.n].session {
 			run.turns += s.turn
@@ -201,8 +224,8 @@ func (p *Play) heed(l *line, run *launch) {
 func (p *Play) isLast() bool {
 	n := p.s.lines[p.pos].w.Process
 	for i := p.pos + 1; i < len(p.s.lines); i++ {
-		if l := &p.s.lines[i]; l.w.Process == n && l.w.Dir != fixtures.Err {
-			return l.w.Dir == fixtures.Exit || l.w.Dir == fixtures.Signal
+		if l := &p.s.lines[i]; l.w.Process == n && l.w.Dir != fixtures.Err && l.w.Dir != fixtures.Signal {
+			return l.w.Dir == fixtures.Exit
 		}
 	}
 	return true
@@ -247,4 +270,18 @@ func (p *Play) pause() time.Duration {
 		return 0
 	}
 	return time.Duration(float64(p.next()-p.at) / p.o.Speed)
+}
+
+// unasked reports whether the recorded answer is one to a hook that this client
+// does not have.
+func (p *Play) unasked(l *line, run *launch) bool {
+	for i := p.pos - 1; i >= 0; i-- {
+		for k := range p.s.lines[i].parts {
+			s := &p.s.lines[i].parts[k].said
+			if s.asks != nil && string(s.asks) == string(l.act.id) {
+				return s.hook != "" && !p.s.dialect.wants(s, run)
+			}
+		}
+	}
+	return false
 }
