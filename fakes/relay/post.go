@@ -1,0 +1,211 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// Variables by which clients of a runtime are told which program to start.
+var variables = map[string][]string{
+	"codex":  {"CODEX_PATH"},
+	"claude": {"CLAUDE_CODE_EXECUTABLE"},
+}
+
+// own are folders of settings that a client might read: a play has none.
+var own = map[string]string{"codex": "CODEX_HOME", "claude": "CLAUDE_CONFIG_DIR"}
+
+// Post is where a client finds a stand-in for its runtime.
+type Post struct {
+	Program string // the stand-in
+	Dir     string // a folder of this post alone, which Close removes
+	Home    string // the runtime's folder of settings: empty
+
+	name     string
+	listener net.Listener
+	launcher proc.Launcher
+	touched  func()
+	work     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[net.Conn]bool
+}
+
+// errNotReady says what a program lacks that is to be a stand-in.
+var errNotReady = errors.New("this program cannot be started as a stand-in: call conformance.Main() first in main, " +
+	"and in a test in TestMain: `func TestMain(m *testing.M) { conformance.Main(); os.Exit(m.Run()) }`")
+
+// NewPost makes a post for the runtime of this program name (codex, claude).
+// Each process that is started there is launched by l. touched is called
+// whenever the client does something; it may be nil.
+func NewPost(name string, l proc.Launcher, touched func()) (*Post, error) {
+	if !ready {
+		return nil, errNotReady
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "turnspec-")
+	if err != nil {
+		return nil, err
+	}
+	p := &Post{
+		Dir: dir, Program: filepath.Join(dir, "bin", name), Home: filepath.Join(dir, "settings"),
+		name: name, launcher: l, touched: touched, conns: map[net.Conn]bool{},
+	}
+	if p.touched == nil {
+		p.touched = func() {}
+	}
+	socket := filepath.Join(dir, "s")
+	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s %s=%s\nexec %s \"$@\"\n", envSocket, quote(socket), envName, quote(name), quote(self))
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o755), os.Mkdir(p.Home, 0o755), os.WriteFile(p.Program, []byte(script), 0o755)); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if p.listener, err = net.Listen("unix", socket); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w; a socket's path must be short: point TMPDIR at a short one", err), os.RemoveAll(dir))
+	}
+	p.work.Go(p.accept)
+	return p, nil
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Env is an environment in which a client finds the stand-in.
+func (p *Post) Env(base []string) []string {
+	set := map[string]string{own[p.name]: p.Home}
+	for _, v := range variables[p.name] {
+		set[v] = p.Program
+	}
+	path := ""
+	out := make([]string, 0, len(base)+len(set)+1)
+	for _, e := range base {
+		name, value, _ := strings.Cut(e, "=")
+		switch _, ours := set[name]; {
+		case name == "PATH":
+			path = value
+		case !ours:
+			out = append(out, e)
+		}
+	}
+	for name, value := range set {
+		if name != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	return append(out, strings.TrimSuffix("PATH="+filepath.Dir(p.Program)+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
+}
+
+// Close ends what was started, and removes the folder.
+func (p *Post) Close() error {
+	err := p.listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.mu.Unlock()
+	p.work.Wait()
+	return errors.Join(err, os.RemoveAll(p.Dir))
+}
+
+// Running counts the stand-ins that have not ended.
+func (p *Post) Running() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.conns)
+}
+
+func (p *Post) accept() {
+	for {
+		c, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		if p.closed {
+			_ = c.Close()
+		} else {
+			p.conns[c] = true
+			p.work.Go(func() {
+				p.serve(c)
+				p.mu.Lock()
+				delete(p.conns, c)
+				p.mu.Unlock()
+				_ = c.Close()
+				p.touched()
+			})
+		}
+		p.mu.Unlock()
+	}
+}
+
+// serve launches what a stand-in was started as, and carries bytes until one of
+// the two ends.
+func (p *Post) serve(c net.Conn) {
+	w := newWire(c)
+	k, b, err := w.read()
+	var h hello
+	if err != nil || k != kindHello || json.Unmarshal(b, &h) != nil {
+		return
+	}
+	run, err := p.launcher.Launch(context.Background(), proc.Command{Argv: h.Argv, Dir: h.Dir, Env: h.Env})
+	p.touched()
+	if err != nil {
+		_ = w.write(kindStderr, []byte("turnspec: "+err.Error()+"\n"))
+		_ = w.end(proc.Exit{Code: 2})
+		return
+	}
+	var out sync.WaitGroup
+	out.Go(func() { _ = w.copyFrom(run.Stdout(), kindStdout) })
+	out.Go(func() { _ = w.copyFrom(run.Stderr(), kindStderr) })
+	p.work.Go(func() {
+		out.Wait()
+		_ = w.end(run.Wait())
+	})
+	for {
+		k, b, err := w.read()
+		if err != nil {
+			// It has ended, perhaps killed: so has what it stood for.
+			_ = run.Signal(proc.SIGKILL)
+			drop(run)
+			return
+		}
+		switch k {
+		case kindStdin:
+			_, _ = run.Stdin().Write(b)
+		case kindShut:
+			_ = run.Stdin().Close()
+		case kindSignal:
+			_ = run.Signal(proc.Signal(b))
+		}
+		p.touched()
+	}
+}
+
+// drop lets what is left of a process's output go.
+func drop(run proc.Process) {
+	for _, r := range []any{run.Stdout(), run.Stderr()} {
+		if c, ok := r.(interface{ Close() error }); ok {
+			_ = c.Close()
+		}
+	}
+}
+
+func (w *wire) end(e proc.Exit) error {
+	b, err := json.Marshal(ending{Code: e.Code, Signal: string(e.Signal)})
+	if err != nil {
+		return err
+	}
+	return w.write(kindExit, b)
+}
