@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // claudeSession is the session's id: chosen by the client, the same in every
@@ -23,25 +25,30 @@ type claude struct {
 	nextID  int
 	calls   map[string]*claudeReply
 	asks    []claudeAsk
+	closed  []claudeAsk // what is not open any more
 
-	sent    map[string]string // message → its uuid
-	taken   map[string]string // uuid → state of its command: queued, started, completed, cancelled
-	state   string            // of the session: idle, running, requires_action
-	turns   int               // inits less results
-	owed    int               // turns that the runtime will begin by itself
-	streams bool              // a message streams
-	tools   map[string]bool   // tool calls that the wire shows
-	results map[string]bool   // tool calls whose result it shows
-	bg      map[string]bool   // background tasks by task id → ended
-	bgTool  map[string]string // tool → its task
-	subs    map[string]bool   // background tasks that are sub-agents
-	main    said
-	agents  map[string]*said
-}
-
-type claudeAsk struct {
-	id    string
-	input jsontext.Value
+	sent     map[string]string // message → its uuid
+	priority map[string]string // of a message, by its uuid, if it has one
+	taken    map[string]string // uuid → state of its command: queued, started, completed, cancelled
+	mode     string            // of permissions
+	retries  int
+	state    string            // of the session: idle, running, requires_action
+	turns    int               // inits less results
+	owed     int               // turns that the runtime will begin by itself
+	stopped  map[string]bool   // tasks that the client has stopped
+	halting  bool              // an interrupt is under way: what it ends in the background gets no turn
+	streams  bool              // a message streams
+	block    string            // the tool call that the block is, which streams
+	inputs   map[string]bool   // tool calls of whose input a part has streamed
+	tools    map[string]bool   // tool calls that the wire shows
+	results  map[string]bool   // tool calls whose result it shows
+	bg       map[string]bool   // background tasks by task id → ended
+	bgTool   map[string]string // tool → its task
+	subs     map[string]bool   // background tasks that are sub-agents
+	main     said
+	agents   map[string]*said
+	past     claudePast
+	hooked   map[int]int // hooks by number → how often they were called
 }
 
 type claudeReply struct {
@@ -54,35 +61,37 @@ type claudeReply struct {
 func newClaude(d *driver, cfg config) *claude {
 	return &claude{
 		d: d, cfg: cfg, session: claudeSession,
-		sent: map[string]string{}, taken: map[string]string{},
-		tools: map[string]bool{}, results: map[string]bool{}, bg: map[string]bool{}, bgTool: map[string]string{}, subs: map[string]bool{}, agents: map[string]*said{},
+		sent: map[string]string{}, priority: map[string]string{}, taken: map[string]string{},
+		inputs: map[string]bool{}, tools: map[string]bool{}, results: map[string]bool{}, bg: map[string]bool{}, bgTool: map[string]string{}, subs: map[string]bool{}, stopped: map[string]bool{}, agents: map[string]*said{}, hooked: map[int]int{},
 	}
 }
 
-func (c *claude) open(how string) error {
+func (c *claude) open(a fixtures.Act) error {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",
-		"--forward-subagent-text", "--permission-mode", c.cfg.policy,
 	}
-	switch how {
-	case "":
-		args = append(args, "--session-id", c.session)
-	case "resume":
-		args = append(args, "--resume", c.session)
-	case "fork":
-		args = append(args, "--resume", c.session, "--fork-session")
+	args = append(append(args, c.cfg.claude.flags...), "--permission-mode", c.cfg.policy)
+	session, err := c.sessionArgs(a)
+	if err != nil {
+		return err
 	}
+	args = append(args, session...)
+	servers, err := claudeServers(c.d.o.Scenario.Servers)
+	if err != nil {
+		return err
+	}
+	args = append(args, servers...)
 	conn := c.cfg.connect("claude", c.d.o.Model.URL())
 	env := append([]string{"CLAUDE_CODE_SDK_READS_SESSION_STATE=1"}, conn.Env...)
 	c.nextID, c.calls, c.asks, c.state, c.turns = 0, map[string]*claudeReply{}, nil, "", 0
+	c.closed = nil
 	c.owed, c.streams = 0, false
-	if err := c.d.spawn(append(args, conn.Args...), env); err != nil {
+	c.bury()
+	if err := c.d.spawn(append(append(args, conn.Args...), a.Args...), env); err != nil || a.What == "bare" {
 		return err
 	}
-	return c.call(struct {
-		Subtype string `json:"subtype"`
-	}{"initialize"})
+	return c.call(c.initialize())
 }
 
 // messageUUID is the uuid of a message: made of its id, the same in every
@@ -101,21 +110,36 @@ type claudeUser struct {
 	SessionID string `json:"session_id"`
 	Message   struct {
 		Role    string `json:"role"`
-		Content string `json:"content"`
+		Content any    `json:"content"` // a string, or blocks
 	} `json:"message"`
-	Parent *string `json:"parent_tool_use_id"`
+	Parent   *string `json:"parent_tool_use_id"`
+	Priority string  `json:"priority,omitempty"`
 }
 
-func (c *claude) send(id, text string) error {
-	u := claudeUser{Type: "user", UUID: messageUUID(id)}
+func (c *claude) send(id, text string, files []string) error {
+	return c.sendUser(id, text, files, "")
+}
+
+func (c *claude) sendUser(id, text string, files []string, priority string) error {
+	u := claudeUser{Type: "user", UUID: messageUUID(id), Priority: priority}
 	u.Message.Role, u.Message.Content = "user", text
-	c.sent[id] = u.UUID
+	if len(files) > 0 {
+		blocks, err := c.blocks(text, files)
+		if err != nil {
+			return err
+		}
+		u.Message.Content = blocks
+	}
+	c.sent[id], c.priority[u.UUID] = u.UUID, priority
 	if err := c.write(u); err != nil {
 		return err
 	}
-	// The runtime has the message when it says so: only then is it sure that
-	// what follows finds it queued.
-	return c.d.until("the runtime to take message "+id, func() bool { return c.taken[u.UUID] != "" })
+	if c.cfg.claude.lifecycles {
+		// The runtime has the message when it says so: only then is it sure that
+		// what follows finds it queued.
+		return c.d.until("the runtime to take message "+id, func() bool { return c.taken[u.UUID] != "" })
+	}
+	return c.sentSilently(id, u.UUID)
 }
 
 func (c *claude) steer(string, string) error {
@@ -126,57 +150,17 @@ type claudeSubtype struct {
 	Subtype string `json:"subtype"`
 }
 
+// stop interrupts the turn; one that a message has yet to begin is waited for,
+// since an idle runtime takes no notice of an interrupt.
 func (c *claude) stop() error {
+	if err := c.d.until("the turn to begin that is to be stopped", func() bool {
+		return c.turns > 0 || !c.waits() || c.d.holding() // a summary is made before its turn begins
+	}); err != nil {
+		return err
+	}
+	c.halting = true
+	defer func() { c.halting = false }()
 	return c.call(claudeSubtype{"interrupt"})
-}
-
-func (c *claude) set(what, value string) error {
-	if what == "model" {
-		return c.call(struct {
-			Subtype string `json:"subtype"`
-			Model   string `json:"model"`
-		}{"set_model", value})
-	}
-	return c.call(struct {
-		Subtype string `json:"subtype"`
-		Mode    string `json:"mode"`
-	}{"set_permission_mode", value})
-}
-
-// claudeDecision answers a question of the runtime.
-type claudeDecision struct {
-	Behavior  string         `json:"behavior"`
-	Input     jsontext.Value `json:"updatedInput,omitempty"`
-	Message   string         `json:"message,omitempty"`
-	Interrupt bool           `json:"interrupt,omitzero"`
-}
-
-func (c *claude) answer(what string) error {
-	if len(c.asks) == 0 {
-		return errors.New("nothing was asked: `wait ask` first")
-	}
-	ask := c.asks[0]
-	c.asks = c.asks[1:]
-	var d claudeDecision
-	switch what {
-	case "allow":
-		d = claudeDecision{Behavior: "allow", Input: ask.input}
-	case "deny":
-		d = claudeDecision{Behavior: "deny", Message: "The user said no."}
-	case "cancel":
-		d = claudeDecision{Behavior: "deny", Message: "The user said no.", Interrupt: true}
-	default: // the input as the user filled it in
-		d = claudeDecision{Behavior: "allow", Input: jsontext.Value(what)}
-	}
-	type response struct {
-		Subtype  string         `json:"subtype"`
-		ReqID    string         `json:"request_id"`
-		Response claudeDecision `json:"response"`
-	}
-	return c.write(struct {
-		Type     string   `json:"type"`
-		Response response `json:"response"`
-	}{"control_response", response{"success", ask.id, d}})
 }
 
 func (c *claude) write(v any) error {
@@ -197,14 +181,18 @@ func (c *claude) call(request any) error {
 		return err
 	}
 	if r.err != "" {
-		return fmt.Errorf("control request %s: %s", r.id, r.err)
+		return refusal{fmt.Errorf("control request %s: %w: %s", r.id, errRefused, r.err)}
 	}
 	return nil
 }
 
 func (c *claude) post(request any) (*claudeReply, error) {
 	c.nextID++
-	r := &claudeReply{id: "r" + strconv.Itoa(c.nextID)}
+	return c.postAs("r"+strconv.Itoa(c.nextID), request)
+}
+
+func (c *claude) postAs(id string, request any) (*claudeReply, error) {
+	r := &claudeReply{id: id}
 	c.calls[r.id] = r
 	return r, c.write(struct {
 		Type    string `json:"type"`

@@ -1,7 +1,9 @@
 package drive
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -24,17 +26,26 @@ type claudeLine struct {
 
 	SessionID string `json:"session_id"`
 	State     string `json:"state"`
+	Mode      string `json:"permissionMode"`
 	Command   string `json:"command_uuid"`
 	Origin    struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
-	Parent  *string        `json:"parent_tool_use_id"`
-	Event   claudeEvent    `json:"event"`
-	Message jsontext.Value `json:"message"`
+	UUID     string         `json:"uuid"`
+	IsReplay bool           `json:"isReplay"`
+	Parent   *string        `json:"parent_tool_use_id"`
+	Event    claudeEvent    `json:"event"`
+	Message  jsontext.Value `json:"message"`
 
+	ToolResult jsontext.Value `json:"tool_use_result"`
+
+	Patch struct {
+		Status string `json:"status"`
+	} `json:"patch"`
 	TaskID       string `json:"task_id"`
 	ToolUseID    string `json:"tool_use_id"`
 	TaskType     string `json:"task_type"`
+	Status       string `json:"status"`
 	Backgrounded bool   `json:"is_backgrounded"`
 	Tasks        []struct {
 		TaskID string `json:"task_id"`
@@ -43,6 +54,9 @@ type claudeLine struct {
 
 type claudeEvent struct {
 	Type  string `json:"type"`
+	Block struct {
+		ID string `json:"id"`
+	} `json:"content_block"`
 	Delta struct {
 		Type     string `json:"type"`
 		Text     string `json:"text"`
@@ -60,8 +74,12 @@ type claudeMessage struct {
 	} `json:"content"`
 }
 
-func (c *claude) asking() bool             { return len(c.asks) > 0 }
+func (c *claude) asking(tool string) bool {
+	return slices.ContainsFunc(c.asks, func(a claudeAsk) bool { return tool == "" || a.tool == tool })
+}
+func (c *claude) retrying() bool           { return c.retries > 0 }
 func (c *claude) sawTool(id string) bool   { return c.tools[id] }
+func (c *claude) sawInput(id string) bool  { return c.inputs[id] }
 func (c *claude) sawOutput(string) bool    { return false } // it streams none
 func (c *claude) sawResult(id string) bool { return c.results[id] }
 func (c *claude) taskEnded(id string) bool { return c.bgTool[id] != "" && c.bg[c.bgTool[id]] }
@@ -73,12 +91,10 @@ func (c *claude) ended(message string) bool {
 	if !c.done(message) {
 		return false
 	}
-	for m := range c.sent {
-		if !c.done(m) {
-			return true
-		}
+	if c.waits() {
+		return true
 	}
-	return c.turns <= 0 && (c.state == "idle" || c.agentRuns())
+	return c.turns <= 0 && (c.state == "idle" || !c.cfg.claude.lifecycles || c.agentRuns())
 }
 
 func (c *claude) agentRuns() bool {
@@ -96,15 +112,21 @@ func (c *claude) done(message string) bool {
 }
 
 func (c *claude) settled(holding bool) bool { return holding || !c.streams }
+func (c *claude) speaks() bool              { return c.streams }
 
-func (c *claude) idle() bool {
-	if c.turns > 0 || c.owed > 0 || len(c.calls) > 0 || c.state != "" && c.state != "idle" {
-		return false
-	}
+// waits reports whether a message has been sent that the runtime is not done with.
+func (c *claude) waits() bool {
 	for m := range c.sent {
 		if !c.done(m) {
-			return false
+			return true
 		}
+	}
+	return false
+}
+
+func (c *claude) idle() bool {
+	if c.turns > 0 || c.owed > 0 || len(c.calls) > 0 || c.state != "" && c.state != "idle" || c.waits() {
+		return false
 	}
 	for _, over := range c.bg {
 		if !over {
@@ -130,6 +152,9 @@ func (c *claude) line(b []byte) {
 	}
 	switch l.Type {
 	case "control_response":
+		if c.past.answered(l.Response.ReqID) {
+			return
+		}
 		if r := c.calls[l.Response.ReqID]; r != nil {
 			r.done, r.response, r.err = true, l.Response.Response.Clone(), l.Response.Error
 			delete(c.calls, l.Response.ReqID)
@@ -137,9 +162,10 @@ func (c *claude) line(b []byte) {
 	case "control_request":
 		c.asked(l)
 	case "control_cancel_request":
+		c.d.withdrawn(l.ReqID)
 		for i, a := range c.asks {
 			if a.id == l.ReqID {
-				c.asks = append(c.asks[:i], c.asks[i+1:]...)
+				c.asks, c.closed = slices.Delete(c.asks, i, i+1), append(c.closed, a)
 				break
 			}
 		}
@@ -147,6 +173,8 @@ func (c *claude) line(b []byte) {
 		c.taken[l.Command] = l.State
 	case "result":
 		c.turns--
+		c.past.result(c)
+		c.completed()
 		if l.Origin.Kind == "task-notification" {
 			c.owed--
 		}
@@ -156,6 +184,12 @@ func (c *claude) line(b []byte) {
 			c.streams = true
 		case "message_stop":
 			c.streams = false
+		case "content_block_start":
+			c.block = strings.TrimPrefix(l.Event.Block.ID, "toolu_")
+		case "content_block_delta":
+			if l.Event.Delta.Type == "input_json_delta" {
+				c.inputs[c.block] = true
+			}
 		}
 		c.main.text.WriteString(l.Event.Delta.Text)
 		c.main.think.WriteString(l.Event.Delta.Thinking)
@@ -169,33 +203,60 @@ func (c *claude) line(b []byte) {
 }
 
 func (c *claude) system(l claudeLine) {
+	if l.Mode != "" {
+		c.mode = l.Mode
+	}
 	switch l.Subtype {
 	case "init":
 		c.turns++
-		c.session = l.SessionID
+		c.started()
+		c.past.opened(c, l.SessionID)
+	case "api_retry":
+		c.retries++
 	case "session_state_changed":
 		c.state = l.State
 	case "task_started":
 		if l.Backgrounded {
-			if _, known := c.bg[l.TaskID]; !known {
-				c.bg[l.TaskID] = false
-			}
-			c.bgTool[strings.TrimPrefix(l.ToolUseID, "toolu_")] = l.TaskID
-			if l.TaskType == "local_agent" {
-				c.subs[l.TaskID] = true
-			}
+			c.background(l.ToolUseID, l.TaskID, l.TaskType == "local_agent")
 		}
 	case "task_notification":
-		if over, background := c.bg[l.TaskID]; background && !over {
-			c.owed++ // the runtime tells the model about it in a turn of its own
-			c.bg[l.TaskID] = true
+		c.taskOver(l.TaskID, l.Status)
+	case "task_updated":
+		// Without lifecycles the notification comes only after the turn.
+		if !c.cfg.claude.lifecycles && slices.Contains([]string{"completed", "failed", "killed"}, l.Patch.Status) {
+			c.taskOver(l.TaskID, map[string]string{"killed": "stopped"}[l.Patch.Status])
 		}
 	}
 }
 
+func (c *claude) taskOver(task, status string) {
+	if over, background := c.bg[task]; background && !over {
+		// What was stopped gets none, but a sub-agent that the client stopped,
+		// and on a runtime without lifecycles one that the model stopped too.
+		if !c.halting && (status != "stopped" || c.subs[task] && (c.stopped[task] || !c.cfg.claude.lifecycles)) {
+			c.owed++ // the runtime tells the model about it in a turn of its own
+		}
+		c.bg[task] = true
+	}
+}
+
+// background notes that a tool call goes on as a task beside the turns.
+func (c *claude) background(toolUse, task string, agent bool) {
+	if _, known := c.bg[task]; !known {
+		c.bg[task] = false
+	}
+	c.bgTool[strings.TrimPrefix(toolUse, "toolu_")] = task
+	if agent {
+		c.subs[task] = true
+	}
+}
+
 // user takes the results of tools. The text of a replayed message stands as a
-// string and not as blocks: it is of no interest here.
+// string and not as blocks: only that it was taken is of interest.
 func (c *claude) user(l claudeLine) {
+	if l.IsReplay {
+		c.echoed(l.UUID)
+	}
 	var m claudeMessage
 	if json.Unmarshal(l.Message, &m, asItCame) != nil {
 		return
@@ -203,11 +264,15 @@ func (c *claude) user(l claudeLine) {
 	for _, b := range m.Content {
 		if b.Type == "tool_result" {
 			c.results[strings.TrimPrefix(b.ToolID, "toolu_")] = true
+			c.launched(l, b.ToolID)
 		}
 	}
 }
 
 func (c *claude) assistant(l claudeLine) {
+	if l.Parent == nil {
+		c.past.last = l.UUID
+	}
 	var m claudeMessage
 	if err := json.Unmarshal(l.Message, &m, asItCame); err != nil {
 		c.d.fail(fmt.Errorf("an assistant's message is not what the driver knows: %w", err))
@@ -233,22 +298,28 @@ func (c *claude) assistant(l claudeLine) {
 // gets an error at once, so that no turn hangs on it.
 func (c *claude) asked(l claudeLine) {
 	var r struct {
-		Subtype string         `json:"subtype"`
-		Input   jsontext.Value `json:"input"`
+		Subtype     string         `json:"subtype"`
+		Input       jsontext.Value `json:"input"`
+		Tool        string         `json:"tool_use_id"`
+		Name        string         `json:"tool_name"`
+		Suggestions jsontext.Value `json:"permission_suggestions"`
 	}
-	if err := json.Unmarshal(l.Request, &r, asItCame); err == nil && r.Subtype == "can_use_tool" {
-		c.asks = append(c.asks, claudeAsk{l.ReqID, r.Input.Clone()})
+	switch err := c.called(l); {
+	case err == nil:
+		return
+	case !errors.Is(err, errNotOurs):
+		c.d.fail(err)
 		return
 	}
-	type response struct {
-		Subtype string `json:"subtype"`
-		ReqID   string `json:"request_id"`
-		Error   string `json:"error"`
+	if err := json.Unmarshal(l.Request, &r, asItCame); err == nil && r.Subtype == "can_use_tool" {
+		c.asks = append(c.asks, claudeAsk{id: l.ReqID, tool: strings.TrimPrefix(r.Tool, "toolu_"), name: r.Name, input: r.Input.Clone(), suggestions: r.Suggestions.Clone()})
+		return
 	}
-	if err := c.write(struct {
-		Type     string   `json:"type"`
-		Response response `json:"response"`
-	}{"control_response", response{"error", l.ReqID, "not supported by this client"}}); err != nil {
+	if r.Subtype == "elicitation" {
+		c.asks = append(c.asks, claudeAsk{id: l.ReqID, elicits: true})
+		return
+	}
+	if err := c.refuse(l.ReqID, notSupported); err != nil {
 		c.d.fail(err)
 	}
 }

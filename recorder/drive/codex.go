@@ -3,10 +3,11 @@ package drive
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // asItCame reads what a runtime sent: its duplicates and bad UTF-8 are its own.
@@ -19,25 +20,44 @@ type codex struct {
 	nextID int
 	calls  map[int]*codexReply // open calls by id
 	thread string              // of the session
+	other  string              // the second one of the process, see aside
+	asides map[string]string   // message on that one → its turn
+	ends   map[string]bool     // turns of that one that ended
+	side   string              // the thread that lifecycle started beside it
 	turn   string              // that runs, or ""
+	begun  map[string]bool     // turns that the runtime has said to have begun: no other can be stopped
 	heard  map[string]bool     // notifications of this process, by method
+	again  bool                // an error was told that it will try again
 
-	turnOf map[string]string // message → turn
-	over   map[string]bool   // turns that ended
+	sent   []*codexSent    // messages, in the order of sending
+	over   map[string]bool // turns that ended
 	tools  map[string]*codexTool
 	asks   []codexAsk
+	stale  []codexAsk             // questions of turns that are over
+	noted  map[string]bool        // requests that the server says are resolved
+	next   codexSettings          // what the next turn changes
 	spoke  map[string]*said       // by thread
 	agents map[string]*codexAgent // by thread
+	past   codexPast
+
+	servers map[string]bool // MCP servers that have started or failed
+}
+
+// codexSent is a message. The reply to it names a turn, but the turn that it runs
+// in is the one that shows it: older versions put it into the running turn and
+// reply with the id of one that never begins.
+type codexSent struct {
+	id, text string
+	turn     string // that the reply named, or that took it
+	during   string // the turn that ran when it was sent
+	taken    bool
 }
 
 // codexAgent is a sub-agent: a thread that the client did not open. It lives
 // from the call that makes it to the end of its turn.
-type codexAgent struct{ over bool }
-
-type codexAsk struct {
-	id     jsontext.Value
-	method string
-	tool   string
+type codexAgent struct {
+	turn string // that runs, or ran last
+	over bool
 }
 
 // codexTool is the item of a tool call. A command may outlive its turn, and is
@@ -45,8 +65,10 @@ type codexAsk struct {
 type codexTool struct {
 	turn            string
 	agent           string // the thread of the sub-agent that the call made
+	process         string // of a command
 	command, closed bool
 	output          bool // was streamed
+	told            bool // a line tells its end
 }
 
 type codexReply struct {
@@ -62,13 +84,16 @@ type codexError struct {
 }
 
 func newCodex(d *driver, cfg config) *codex {
-	return &codex{d: d, cfg: cfg, turnOf: map[string]string{}, over: map[string]bool{}, tools: map[string]*codexTool{}, spoke: map[string]*said{}, agents: map[string]*codexAgent{}}
+	return &codex{d: d, cfg: cfg, begun: map[string]bool{}, asides: map[string]string{}, ends: map[string]bool{}, over: map[string]bool{}, tools: map[string]*codexTool{}, spoke: map[string]*said{}, agents: map[string]*codexAgent{}, servers: map[string]bool{}}
 }
 
-func (c *codex) start() error {
+func (c *codex) start(a fixtures.Act) error {
 	args := append([]string{"app-server"}, c.cfg.connect("codex", c.d.o.Model.URL()).Args...)
-	c.nextID, c.calls, c.turn, c.asks, c.heard = 0, map[int]*codexReply{}, "", nil, map[string]bool{}
-	if err := c.d.spawn(args, nil); err != nil {
+	args = append(args, codexServers(c.d.o.Scenario.Servers)...)
+	c.nextID, c.calls, c.turn, c.asks, c.stale, c.heard = 0, map[int]*codexReply{}, "", nil, nil, map[string]bool{}
+	c.noted, c.next = map[string]bool{}, codexSettings{}
+	c.bury()
+	if err := c.d.spawn(append(args, a.Args...), nil); err != nil || a.What == "bare" {
 		return err
 	}
 	type info struct {
@@ -85,7 +110,8 @@ func (c *codex) start() error {
 	}{info{"turnspec", "Turnspec", "1"}, capabilities{true}}); err != nil {
 		return err
 	}
-	if err := c.d.until("the greeting", func() bool { return c.cfg.greeting == "" || c.heard[c.cfg.greeting] }); err != nil {
+	greeting := c.cfg.codex.greets(c.d.env("PATH"))
+	if err := c.d.until("the greeting", func() bool { return greeting == "" || c.heard[greeting] }); err != nil {
 		return err
 	}
 	return c.write(struct {
@@ -93,45 +119,20 @@ func (c *codex) start() error {
 	}{"initialized"})
 }
 
-func (c *codex) open(how string) error {
-	if err := c.start(); err != nil {
-		return err
-	}
-	method := map[string]string{"": "thread/start", "resume": "thread/resume", "fork": "thread/fork"}[how]
-	params := codexThread{Cwd: c.d.o.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox}
-	if how != "" {
-		params.ThreadID = c.thread
-	}
-	res, err := c.call(method, params)
-	if err != nil {
-		return err
-	}
-	var r struct {
-		Thread struct {
-			ID string `json:"id"`
-		} `json:"thread"`
-	}
-	if err := json.Unmarshal(res, &r, asItCame); err != nil || r.Thread.ID == "" {
-		return fmt.Errorf("%s: the result names no thread: %.200s", method, res)
-	}
-	c.thread = r.Thread.ID
-	then := "thread/started"
-	if how == "resume" {
-		then = "thread/goal/cleared"
-	}
-	return c.d.until(then, func() bool { return c.heard[then] })
-}
-
 type codexThread struct {
 	ThreadID       string `json:"threadId,omitempty"`
+	LastTurnID     string `json:"lastTurnId,omitempty"`
 	Cwd            string `json:"cwd"`
-	ApprovalPolicy string `json:"approvalPolicy"`
+	ApprovalPolicy any    `json:"approvalPolicy"`
 	Sandbox        string `json:"sandbox"`
+
+	Tools []codexDynamicTool `json:"dynamicTools,omitempty"`
 }
 
 type codexInput struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type string  `json:"type"`
+	Text *string `json:"text,omitzero"` // of a text, even without a word
+	Path string  `json:"path,omitempty"`
 }
 
 type codexTurn struct {
@@ -139,12 +140,15 @@ type codexTurn struct {
 	ExpectedTurnID      string       `json:"expectedTurnId,omitempty"`
 	Input               []codexInput `json:"input"`
 	ClientUserMessageID string       `json:"clientUserMessageId"`
+	codexSettings
+
+	OutputSchema jsontext.Value `json:"outputSchema,omitempty"`
 }
 
 // send starts a turn with the message. While a turn runs the runtime takes it
 // into that one, and says so in its reply.
-func (c *codex) send(id, text string) error {
-	r, err := c.startTurn(id, text)
+func (c *codex) send(id, text string, files []string) error {
+	r, err := c.startTurn(id, text, files)
 	if err != nil {
 		return err
 	}
@@ -152,23 +156,34 @@ func (c *codex) send(id, text string) error {
 		return err
 	}
 	if r.err != nil {
-		return fmt.Errorf("turn/start: error %d: %s", r.err.Code, r.err.Message)
+		return refusal{fmt.Errorf("turn/start: error %d: %s", r.err.Code, r.err.Message)}
 	}
 	return nil
 }
 
-func (c *codex) startTurn(id, text string) (*codexReply, error) {
+func (c *codex) startTurn(id, text string, files []string) (*codexReply, error) {
+	m := &codexSent{id: id, text: text, during: c.turn}
+	c.sent = append(c.sent, m)
 	if c.turn == "" {
 		c.turn = "starting"
 	}
-	c.turnOf[id] = ""
-	return c.post("turn/start", codexTurn{ThreadID: c.thread, Input: []codexInput{{"text", text}}, ClientUserMessageID: id}, func(result jsontext.Value) {
+	input := []codexInput{{Type: "text", Text: &text}}
+	for _, f := range files {
+		input = append(input, codexInput{Type: "localImage", Path: c.d.workFile(f)})
+	}
+	return c.post("turn/start", codexTurn{ThreadID: c.thread, Input: input, ClientUserMessageID: id, OutputSchema: c.d.o.Scenario.Schema, codexSettings: c.settings()}, func(result jsontext.Value) {
 		var p codexParams
 		if err := json.Unmarshal(result, &p, asItCame); err != nil || p.Turn.ID == "" {
 			c.d.fail(fmt.Errorf("turn/start: the result names no turn: %.200s", result))
 			return
 		}
-		c.turn, c.turnOf[id] = p.Turn.ID, p.Turn.ID
+		if !m.taken {
+			m.turn = p.Turn.ID
+		}
+		if c.turn == "starting" {
+			c.turn = m.turn
+		}
+		c.past.took(p.Turn.ID)
 	})
 }
 
@@ -176,45 +191,46 @@ func (c *codex) steer(id, text string) error {
 	if c.turn == "" {
 		return errors.New("no turn runs")
 	}
-	c.turnOf[id] = c.turn
-	_, err := c.call("turn/steer", codexTurn{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []codexInput{{"text", text}}, ClientUserMessageID: id})
+	c.sent = append(c.sent, &codexSent{id: id, text: text, turn: c.turn, during: c.turn})
+	_, err := c.call("turn/steer", codexTurn{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []codexInput{{Type: "text", Text: &text}}, ClientUserMessageID: id})
 	return err
 }
 
 func (c *codex) stop() error {
-	if err := c.d.until("a turn to stop", func() bool { return c.turn != "" && c.turn != "starting" }); err != nil {
+	if err := c.d.until("a turn to stop", func() bool {
+		return c.turn != "" && c.turn != "starting" && (c.begun[c.turn] || c.d.holding()) // a summary's turn is not told of on older wires
+	}); err != nil {
 		return err
+	}
+	turn := c.turn
+	if c.past.begunAs != "" {
+		turn = c.past.begunAs
 	}
 	_, err := c.call("turn/interrupt", struct {
 		ThreadID string `json:"threadId"`
 		TurnID   string `json:"turnId"`
-	}{c.thread, c.turn})
+	}{c.thread, turn})
 	return err
 }
 
-func (c *codex) answer(what string) error {
-	if len(c.asks) == 0 {
-		return errors.New("nothing was asked: `wait ask` first")
-	}
-	ask := c.asks[0]
-	c.asks = c.asks[1:]
-	result := jsontext.Value(what)
-	if !strings.HasPrefix(what, "{") {
-		decision := map[string]string{"allow": "accept", "deny": "decline", "cancel": "cancel"}[what]
-		key := "decision"
-		if ask.method == "mcpServer/elicitation/request" {
-			key = "action"
+// closing answers what would hold the process back. Before that nobody does: the
+// answer would race with the turn that comes next.
+func (c *codex) closing() error {
+	for _, a := range c.stale {
+		if !c.cfg.codex.clings {
+			continue
 		}
-		result = jsontext.Value(fmt.Sprintf(`{%q:%q}`, key, decision))
+		if err := c.reply(a, fixtures.Act{Verb: fixtures.VerbAnswer, What: fixtures.AnswerDeny}); err != nil {
+			return err
+		}
+		if err := c.d.until("the end of what was asked about", func() bool {
+			return a.method == askInput || c.tools[a.tool] != nil && c.tools[a.tool].told
+		}); err != nil {
+			return err
+		}
 	}
-	return c.write(struct {
-		ID     jsontext.Value `json:"id"`
-		Result jsontext.Value `json:"result"`
-	}{ask.id, result})
-}
-
-func (c *codex) set(what, value string) error {
-	return fmt.Errorf("codex has no request that sets the %s of a thread: it is a parameter of a turn", what)
+	c.stale = nil
+	return nil
 }
 
 func (c *codex) write(v any) error {
@@ -235,7 +251,7 @@ func (c *codex) call(method string, params any) (jsontext.Value, error) {
 		return nil, err
 	}
 	if r.err != nil {
-		return nil, fmt.Errorf("%s: error %d: %s", method, r.err.Code, r.err.Message)
+		return nil, refusal{fmt.Errorf("%s: %w: error %d: %s", method, errRefused, r.err.Code, r.err.Message)}
 	}
 	return r.result, nil
 }

@@ -12,18 +12,21 @@ type Connection struct {
 
 // Connect says how a runtime that offers what a scenario needs is pointed at a
 // model. Any client can start it so.
-func Connect(runtime, version string, needs []string, modelURL string) (Connection, error) {
-	cfg, err := configFor(runtime, version, needs)
+func Connect(runtime, version, mode string, needs []string, modelURL string) (Connection, error) {
+	cfg, err := configFor(runtime, version, mode, needs)
 	return cfg.connect(runtime, modelURL), err
 }
 
 func (c config) connect(runtime, modelURL string) Connection {
+	if c.away {
+		modelURL = nowhere
+	}
 	if runtime == "claude" {
-		return Connection{Args: c.args, Model: c.model, Env: []string{
+		return Connection{Args: c.args, Model: c.model, Env: append([]string{
 			"ANTHROPIC_BASE_URL=" + modelURL, "ANTHROPIC_API_KEY=dummy",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
 			"IS_SANDBOX=1",
-		}}
+		}, c.env...)}
 	}
 	return Connection{Model: c.model, Args: append([]string{
 		"-c", `model_provider="fake"`,

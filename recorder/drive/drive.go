@@ -59,24 +59,33 @@ const closeLimit = 15 * time.Second
 // client is what one runtime's client can do. Its methods run on the driver's
 // goroutine.
 type client interface {
-	open(how string) error
-	send(id, text string) error
+	open(a fixtures.Act) error
+	send(id, text string, files []string) error
 	steer(id, text string) error
-	answer(what string) error
+	answer(a fixtures.Act) error
 	stop() error
-	set(what, value string) error
-	line(b []byte) // a line of the runtime's stdout
-	asking() bool
+	// set changes the model or the mode; the runtime must refuse it, or take it.
+	set(what, value string, refused bool) error
+	life
+	line(b []byte)           // a line of the runtime's stdout
+	asking(tool string) bool // "": of any
 	sawTool(id string) bool
+	// sawInput reports whether the wire shows half of the input of a call that
+	// the model has begun to make; true where it never does.
+	sawInput(id string) bool
 	sawOutput(id string) bool // while the tool runs
 	sawResult(id string) bool
 	// settled is false while the wire must still show the rest of what the
 	// model said; holding says that the model stands at a hold, and so that
 	// there is no rest.
 	settled(holding bool) bool
+	// speaks is false while the wire must still show that the main agent's
+	// message has begun.
+	speaks() bool
 	ended(message string) bool
 	taskEnded(tool string) bool
 	idle() bool
+	retrying() bool // the wire has said that the model is asked once more
 	// request sends what lifecycle asks for and waits for the answer, good
 	// or bad; fence does the same with a request that changes nothing.
 	request(a ask) error
@@ -100,15 +109,25 @@ type driver struct {
 	n      int // which process
 	events chan event
 	alive  bool
-	closed bool // stdin was closed, or the process was killed, by an act
-	last   []string
-	err    error // of a client's handling of a line
+	// perTurn says that each message starts a process of its own, which ends
+	// with its turn.
+	perTurn bool
+	closed  bool // stdin was closed, or the process was killed, by an act
+	last    []string
+	err     error // of a client's handling of a line
+
+	called  map[string]bool // tools and hooks of the client that the runtime has called
+	written map[string]bool // files that an act wrote
+	held    []*heldCall     // calls that wait for a file
 }
 
 // Run performs the scenario and returns when the runtime has ended.
 func Run(ctx context.Context, o Options) error {
 	return with(ctx, o, func(d *driver) error {
 		if err := d.perform(); err != nil || !d.alive {
+			return err
+		}
+		if err := d.quiet(); err != nil {
 			return err
 		}
 		return d.close()
@@ -126,7 +145,7 @@ func with(ctx context.Context, o Options, do func(*driver) error) error {
 	if why := o.Scenario.Excluded(o.Runtime, o.Version); why != "" {
 		return fmt.Errorf("%s is not for %s %s: %s", o.Scenario.ID, o.Runtime, o.Version, why)
 	}
-	cfg, err := configFor(o.Runtime, o.Version, o.Scenario.Needs)
+	cfg, err := configFor(o.Runtime, o.Version, o.Scenario.Asking(), o.Scenario.Needs)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Scenario.File, err)
 	}
@@ -139,6 +158,8 @@ func with(ctx context.Context, o Options, do func(*driver) error) error {
 	switch o.Runtime {
 	case "codex":
 		d.c = newCodex(d, cfg)
+	case "codexexec":
+		d.c, d.perTurn = newCodexExec(d, cfg), true
 	case "claude":
 		d.c = newClaude(d, cfg)
 	}
@@ -147,7 +168,7 @@ func with(ctx context.Context, o Options, do func(*driver) error) error {
 }
 
 func newDriver(ctx context.Context, o Options) *driver {
-	return &driver{o: o, ctx: ctx, start: time.Now(), events: make(chan event, 64)}
+	return &driver{o: o, ctx: ctx, start: time.Now(), events: make(chan event, 64), called: map[string]bool{}, written: map[string]bool{}}
 }
 
 // layOut writes the scenario's files into the working directory.
@@ -192,7 +213,7 @@ func (d *driver) perform() error {
 		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)
 	}
 	for _, a := range acts {
-		if err := d.act(a); err != nil {
+		if err := d.expect(a, d.act(a)); err != nil {
 			if a.Line == 0 {
 				return fmt.Errorf("%s: the first open, which is implied: %w", d.o.Scenario.File, err)
 			}
@@ -209,7 +230,7 @@ func (d *driver) perform() error {
 }
 
 func (d *driver) act(a fixtures.Act) error {
-	if !d.alive && a.Verb != fixtures.VerbOpen && a.Verb != fixtures.VerbWrite {
+	if !d.alive && !d.perTurn && a.Verb != fixtures.VerbOpen && a.Verb != fixtures.VerbWrite && (a.Verb != fixtures.VerbWait || a.What != "exit") {
 		return errors.New("no process runs: it was closed or has ended")
 	}
 	switch a.Verb {
@@ -217,30 +238,44 @@ func (d *driver) act(a fixtures.Act) error {
 		if d.alive {
 			return errors.New("a process runs already")
 		}
-		return d.c.open(a.What)
+		return d.c.open(a)
 	case fixtures.VerbSend:
-		return d.c.send(a.ID, a.Text)
+		if a.What != "" {
+			return d.taskAct(a)
+		}
+		return d.c.send(a.ID, a.Text, a.Files)
 	case fixtures.VerbSteer:
 		return d.c.steer(a.ID, a.Text)
 	case fixtures.VerbAnswer:
-		return d.c.answer(a.What)
+		return d.c.answer(a)
 	case fixtures.VerbStop:
 		return d.c.stop()
 	case fixtures.VerbRelease:
 		d.o.Model.Release(a.ID)
 		return nil
 	case fixtures.VerbWrite:
-		return d.writeInto(d.workFile(a.ID), []byte(a.Text))
+		d.written[a.ID] = true
+		if err := d.writeInto(d.workFile(a.ID), []byte(a.Text)); err != nil {
+			return err
+		}
+		return d.answerCalls()
 	case fixtures.VerbSet:
-		return d.c.set(a.What, a.Text)
+		return d.c.set(a.What, a.ValueFor(d.o.Runtime), a.Refused)
 	case fixtures.VerbClose:
-		return d.close()
+		if d.perTurn {
+			return d.until("the end of the turn", d.c.idle)
+		}
+		return errors.Join(d.quiet(), d.close())
 	case fixtures.VerbKill:
-		return d.signal(proc.Signal(a.What))
+		return errors.Join(d.quiet(), d.signal(proc.Signal(a.What)))
 	case fixtures.VerbWait:
 		return d.wait(a)
 	}
-	return fmt.Errorf("unknown verb %q", a.Verb)
+	switch a.Verb {
+	case fixtures.VerbStopTask, fixtures.VerbWithdraw, fixtures.VerbAside:
+		return d.taskAct(a)
+	}
+	return d.lifeAct(a)
 }
 
 func (d *driver) workFile(name string) string {
@@ -253,18 +288,26 @@ func (d *driver) wait(a fixtures.Act) error {
 	case "hold":
 		return d.until(what, func() bool {
 			text, think, ok := d.o.Model.Holding(a.ID)
-			return ok && slices.ContainsFunc(d.c.said(), func(s *said) bool {
+			if text+think == "" && d.ofMain(a.ID) && !d.c.speaks() {
+				return false
+			}
+			if half := d.halfBefore(a.ID); half != "" && !d.c.sawInput(half) {
+				return false
+			}
+			return ok && d.o.Scenario.InSummary(a.ID) || ok && slices.ContainsFunc(d.c.said(), func(s *said) bool {
 				return strings.HasSuffix(s.text.String(), text) && strings.HasSuffix(s.think.String(), think)
 			})
 		})
 	case "ask":
-		return d.until(what, d.settled(d.c.asking))
+		return d.until(what, d.settled(func() bool { return d.c.asking(a.ID) }))
 	case "tool":
 		return d.until(what, d.settled(func() bool { return d.c.sawTool(a.ID) }))
 	case "output":
 		return d.until(what, d.settled(func() bool { return d.c.sawOutput(a.ID) }))
 	case "result":
 		return d.until(what, d.settled(func() bool { return d.c.sawResult(a.ID) }))
+	case "call":
+		return d.until(what, d.settled(func() bool { return d.called[a.ID] }))
 	case "file":
 		return d.until(what, d.settled(func() bool { _, err := os.Stat(d.workFile(a.ID)); return err == nil }))
 	case "end":
@@ -273,8 +316,32 @@ func (d *driver) wait(a fixtures.Act) error {
 		return d.until(what, func() bool { return d.c.taskEnded(a.ID) })
 	case "idle":
 		return d.until(what, d.c.idle)
+	case "exit":
+		return d.waitExit()
+	case "retry":
+		return d.until(what, d.c.retrying)
 	}
 	return fmt.Errorf("unknown wait %q", a.What)
+}
+
+// ofMain reports whether a hold is in a reply to the main agent.
+func (d *driver) ofMain(hold string) bool {
+	return slices.ContainsFunc(d.o.Scenario.Model[""], func(r fixtures.Reply) bool {
+		return slices.ContainsFunc(r.Parts, func(p fixtures.Part) bool { return p.Hold == hold })
+	})
+}
+
+// halfBefore is the tool call of which half has been said when the main agent's
+// model comes to a hold.
+func (d *driver) halfBefore(hold string) string {
+	for _, r := range d.o.Scenario.Model[""] {
+		for i, p := range r.Parts {
+			if p.Hold == hold && i > 0 && r.Parts[i-1].Tool != nil && r.Parts[i-1].Tool.Open {
+				return r.Parts[i-1].Tool.ID
+			}
+		}
+	}
+	return ""
 }
 
 // settled adds to a condition that the wire shows all the model said until now:
@@ -317,7 +384,7 @@ func (d *driver) until(what string, cond func() bool) error {
 		case cond():
 			return nil
 		case !d.alive && !d.closed:
-			return d.stuck(what, errors.New("the runtime has ended by itself"))
+			return d.stuck(what, errEnded)
 		case !d.alive:
 			return d.stuck(what, errors.New("the runtime has ended"))
 		}
@@ -338,13 +405,6 @@ func (d *driver) stuck(what string, why error) error {
 }
 
 func actString(a fixtures.Act) string {
-	s := string(a.Verb)
-	var sSb342 strings.Builder
-	for _, w := range []string{a.What, a.ID} {
-		if w != "" {
-			sSb342.WriteString(" " + w)
-		}
-	}
-	s += sSb342.String()
-	return s
+	words := slices.DeleteFunc([]string{string(a.Verb), a.What, a.ID}, func(w string) bool { return w == "" })
+	return strings.Join(words, " ")
 }

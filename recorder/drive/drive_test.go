@@ -125,7 +125,7 @@ func play(t *testing.T, runtime string, s *fixtures.Scenario, r *script, m Model
 	var wire []string
 	work := t.TempDir()
 	err := Run(t.Context(), Options{
-		Scenario: s, Runtime: runtime, Version: "0.0.0", Binary: "/x/" + runtime, Work: work, Model: m, Launcher: r,
+		Scenario: s, Runtime: runtime, Version: "9.9.9", Binary: "/x/" + runtime, Work: work, Model: m, Launcher: r,
 		Tee: func(l fixtures.WireLine) { wire = append(wire, fmt.Sprintf("%s %s", l.Dir, l.Bytes)) },
 	})
 	return wire, err
@@ -144,7 +144,7 @@ const reply = `[{"text":["a b"]},{"hold":"h1"}]` + "\n"
 
 // greets is the part of a Codex server that every test needs.
 var greets = [][2]string{
-	{`"initialize"`, `{"id":1,"result":{}}` + "\n"},
+	{`"initialize"`, `{"id":1,"result":{}}` + "\n" + `{"method":"remoteControl/status/changed","params":{}}` + "\n"},
 	{`"thread/start"`, `{"id":2,"result":{"thread":{"id":"T"}}}` + "\n" + `{"method":"thread/started","params":{"threadId":"T"}}` + "\n"},
 }
 
@@ -296,7 +296,7 @@ func TestNeedsWithoutConfigurationAreRefused(t *testing.T) {
 	_, err := play(t, "claude", scenario(t, "needs: steer\n", ""), codexSays(), newHolds(""))
 	g.Expect(err).To(MatchError(ContainSubstring("s.txtar: needs: claude has no configuration for \"steer\"")))
 	_, err = play(t, "codex", scenario(t, "not on codex: it cannot\n", ""), codexSays(), newHolds(""))
-	g.Expect(err).To(MatchError(ContainSubstring("text/s is not for codex 0.0.0: it cannot")))
+	g.Expect(err).To(MatchError(ContainSubstring("text/s is not for codex 9.9.9: it cannot")))
 	_, err = play(t, "other", scenario(t, "", ""), codexSays(), newHolds(""))
 	g.Expect(err).To(MatchError(ContainSubstring(`no client for runtime "other"`)))
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -12,7 +13,8 @@ import (
 )
 
 // ask is a read or a configuration that a client may make. THREAD in its
-// parameters stands for the session's id, TURN for the id of its turn. then is
+// parameters stands for the session's id, TURN for the id of its turn, SIDE for
+// the thread that was started beside it, WORK for the working directory. then is
 // the last line that comes with the answer, where it comes after it.
 type ask struct{ method, params, then string }
 
@@ -98,18 +100,30 @@ func requestID(l fixtures.WireLine) string {
 
 func (c *codex) request(a ask) error {
 	var turn string
-	for _, t := range c.turnOf {
-		turn = t
+	for _, m := range c.sent {
+		turn = m.turn
 	}
-	p := strings.NewReplacer("THREAD", c.thread, "TURN", turn).Replace(a.params)
+	p := strings.NewReplacer("THREAD", c.thread, "TURN", turn, "SIDE", c.side, "WORK", c.d.o.Work).Replace(a.params)
 	delete(c.heard, a.then)
 	r, err := c.post(a.method, jsontext.Value(p), nil)
 	if err != nil {
 		return err
 	}
-	return c.d.until("the reply to "+a.method, func() bool {
+	if err := c.d.until("the reply to "+a.method, func() bool {
 		return r.done && (a.then == "" || r.err != nil || c.heard[a.then])
-	})
+	}); err != nil || a.method != "thread/start" {
+		return err
+	}
+	var started struct {
+		Thread struct {
+			ID string `json:"id"`
+		} `json:"thread"`
+	}
+	if err := json.Unmarshal(r.result, &started, asItCame); err != nil || started.Thread.ID == "" {
+		return fmt.Errorf("thread/start: the result names no thread: %.200s", r.result)
+	}
+	c.side = started.Thread.ID
+	return nil
 }
 
 func (c *codex) fence() error {
@@ -119,7 +133,7 @@ func (c *codex) fence() error {
 // asks go from what only reads to what changes the session, and end with what
 // ends its life.
 func (c *codex) lifecycle() []ask {
-	return []ask{
+	asks := []ask{
 		{fixtures.Unknown, `{}`, ""},
 		{"model/list", `{}`, ""},
 		{"modelProvider/capabilities/read", `{}`, ""},
@@ -143,14 +157,27 @@ func (c *codex) lifecycle() []ask {
 		{"thread/goal/get", `{"threadId":"THREAD"}`, ""},
 		{"turn/interrupt", `{"threadId":"THREAD","turnId":"TURN"}`, ""},
 		{"turn/steer", `{"threadId":"THREAD","expectedTurnId":"TURN","input":[{"type":"text","text":"No turn runs."}]}`, ""},
+		// Clients ask for a title so, beside the session.
+		{"thread/start", `{"cwd":"WORK","ephemeral":true}`, c.cfg.codex.started},
+		{"turn/start", `{"threadId":"SIDE","input":[{"type":"text","text":"Which title has it?","text_elements":[]}],"outputSchema":` + titleSchema + `}`, "turn/completed"},
 		{"thread/name/set", `{"threadId":"THREAD","name":"Three rivers"}`, "thread/name/updated"},
-		{"thread/resume", `{"threadId":"THREAD"}`, "thread/goal/cleared"},
+		{"thread/resume", `{"threadId":"THREAD"}`, c.cfg.codex.resumed},
 		{"thread/revert", `{"threadId":"THREAD","beforeTurnId":"TURN"}`, "thread/reverted"},
+		{"thread/rollback", `{"threadId":"THREAD","numTurns":1}`, ""},
 		{"thread/archive", `{"threadId":"THREAD"}`, "thread/archived"},
 		{"thread/unarchive", `{"threadId":"THREAD"}`, "thread/unarchived"},
 		{"thread/delete", `{"threadId":"THREAD"}`, "thread/deleted"},
 	}
+	for i := range asks {
+		if slices.Contains(c.cfg.codex.silent, asks[i].then) {
+			asks[i].then = ""
+		}
+	}
+	// Without a turn that runs, some versions never answer an interrupt.
+	return slices.DeleteFunc(asks, func(a ask) bool { return slices.Contains(c.cfg.codex.mute, a.method) })
 }
+
+const titleSchema = `{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`
 
 func (c *claude) request(a ask) error {
 	// The subtype stands first in a control request.
@@ -196,7 +223,12 @@ func (c *claude) lifecycle() []ask {
 		{"reload_plugins", `{}`, ""},
 		{"reload_skills", `{}`, ""},
 		{"set_max_thinking_tokens", `{"max_thinking_tokens":1024}`, ""},
+		{"set_permission_mode", `{"mode":"plan"}`, ""},
+		{"set_permission_mode", `{"mode":"dontAsk"}`, ""},
+		{"set_permission_mode", `{"mode":"auto"}`, ""},
+		{"set_permission_mode", `{"mode":"bypassPermissions"}`, ""},
 		{"set_permission_mode", `{"mode":"acceptEdits"}`, ""},
+		{"set_permission_mode", `{"mode":"default"}`, ""},
 		{"set_model", `{"model":"sonnet"}`, ""},
 		{"rename_session", `{"title":"Three rivers"}`, ""},
 	}

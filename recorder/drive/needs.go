@@ -2,51 +2,55 @@ package drive
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // config is how a runtime is started for what a scenario needs.
 type config struct {
-	model   string
-	args    []string
-	policy  string // codex: approval policy; claude: permission mode
-	sandbox string // codex
-	// codex: the notification that ends its greeting. What the client sends
-	// waits for it, so that it always stands at the same place.
-	greeting string
+	model    string
+	args     []string
+	policy   string // codex: approval policy; claude: permission mode
+	sandbox  string // codex
+	plans    bool   // codex: turns begin in plan mode
+	granular bool   // codex: the policy names each kind of question
+	env      []string
+	away     bool // nobody listens where the model should be
+	codex    codexVersion
+	claude   claudeVersion
 }
 
-// configFor maps what a scenario needs to model slug, flags and modes. Without
-// the need `permission` a runtime asks nothing, so that a run has no question
-// that the scenario does not name.
-func configFor(runtime, version string, needs []string) (config, error) {
+// configFor maps what a scenario needs to model slug, flags and modes.
+func configFor(runtime, version, mode string, needs []string) (config, error) {
 	var c config
 	var known []string
-	permission := slices.Contains(needs, "permission")
+	needs, err := c.reach(program(runtime), needs)
+	if err != nil {
+		return c, err
+	}
 	switch runtime {
-	case "codex":
-		// This slug has bundled metadata: it gets apply_patch and plain tools.
-		// The slugs newer than it get tools by JavaScript only.
-		c = config{model: "gpt-5.5", policy: "never", sandbox: "danger-full-access"}
-		if version == "0.169.0" {
-			c.greeting = "remoteControl/status/changed"
-		}
-		known = []string{"permission", "plan", "subagent", "steer"}
-		if permission {
-			c.policy = "untrusted"
-		}
-		if slices.Contains(needs, "plan") {
-			c.args = append(c.args, "-c", "tools.update_plan={enabled=true}")
-		}
-		if slices.Contains(needs, "subagent") {
-			c.args = append(c.args, "--enable", "multi_agent_v2")
-		}
+	case "codex", "codexexec":
+		x, err := codexConfig(version, mode, needs)
+		x.args, x.env, x.away = append(x.args, c.args...), c.env, c.away
+		return x, err
 	case "claude":
-		c = config{policy: "bypassPermissions"}
-		known = []string{"permission", "plan", "subagent", "question"}
-		if permission {
-			c.policy = "default"
+		c.policy, c.claude = claudeModes[mode], claudeOf(version)
+		if c.policy == "" {
+			return c, fmt.Errorf("mode: claude has no mode %q: say `not on claude: why`", mode)
+		}
+		known = []string{"permission", "plan", "subagent", "nested", "question", "hook-events", "elicitation", "compaction", "checkpoint"}
+		if slices.Contains(needs, "plan") { // a list that is held whole; else the runtime has tasks
+			c.env = append(c.env, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1", "CLAUDE_CODE_ENABLE_TASKS=0")
+		}
+		if slices.Contains(needs, "compaction") {
+			c.env = append(c.env, "CLAUDE_CODE_AUTO_COMPACT_WINDOW=100000")
+		}
+		if slices.Contains(needs, "checkpoint") {
+			c.env = append(c.env, "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=1")
+		}
+		if slices.Contains(needs, "hook-events") {
+			c.args = append(c.args, "--include-hook-events")
 		}
 	default:
 		return c, fmt.Errorf("no client for runtime %q, want one of codex, claude", runtime)
@@ -58,3 +62,5 @@ func configFor(runtime, version string, needs []string) (config, error) {
 	}
 	return c, nil
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,8 @@
 package drive
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,6 +24,17 @@ type event struct {
 	err  error // reading failed, or a line was too long
 }
 
+// env is a variable of the runtime's environment.
+func (d *driver) env(name string) string {
+	var out string
+	for _, kv := range d.o.Env {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			out = v
+		}
+	}
+	return out
+}
+
 // spawn starts the next process of the runtime.
 func (d *driver) spawn(args, env []string) error {
 	argv := append([]string{d.o.Binary}, args...)
@@ -31,7 +44,7 @@ func (d *driver) spawn(args, env []string) error {
 	}
 	d.n++
 	d.proc, d.alive, d.closed = p, true, false
-	d.record(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{d.o.Runtime}, args...)})
+	d.record(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{program(d.o.Runtime)}, args...)})
 	n, stop := d.n, d.ctx.Done()
 	emit := func(e event) {
 		e.n = n
@@ -98,6 +111,9 @@ func (d *driver) write(line []byte) error {
 // record hands a line to the tee. Lines are recorded in the order in which the
 // client saw and wrote them.
 func (d *driver) record(l fixtures.WireLine) {
+	if bytes.Contains(l.Bytes, aside) {
+		return
+	}
 	l.T = time.Since(d.start)
 	if l.Process == 0 {
 		l.Process = d.n
@@ -111,12 +127,42 @@ func (d *driver) record(l fixtures.WireLine) {
 
 // close closes stdin and waits for the end of the process.
 func (d *driver) close() error {
+	if err := d.c.closing(); err != nil {
+		return err
+	}
 	d.closed = true
 	d.record(fixtures.WireLine{Dir: fixtures.EOF})
 	if err := d.proc.Stdin().Close(); err != nil {
 		return err
 	}
 	return d.untilExit("the end of the runtime after its stdin was closed")
+}
+
+// quietFor is how long a runtime says nothing before its stdin is closed or it
+// gets a signal. The model stands still then; what the runtime says of its own
+// accord, or says twice, would else be in one recording and not in the next.
+const quietFor = 100 * time.Millisecond
+
+// quiet waits until the runtime says nothing more.
+func (d *driver) quiet() error {
+	still := time.NewTimer(quietFor)
+	defer still.Stop()
+	limit := time.NewTimer(closeLimit)
+	defer limit.Stop()
+	for d.alive {
+		select {
+		case e := <-d.events:
+			d.take(e)
+			still.Reset(quietFor)
+		case <-still.C:
+			return d.err
+		case <-limit.C:
+			return d.err // it talks on: what it has to say has no end
+		case <-d.ctx.Done():
+			return d.stuck("the runtime to be quiet", context.Cause(d.ctx))
+		}
+	}
+	return d.err
 }
 
 // signal sends a signal to the runtime and waits for its end.
