@@ -78,25 +78,3 @@ func (n *normalizer) agent(call string) string {
 func (n *normalizer) call(agent, id string) string {
 	return agent + " tool " + firstOf(n.tool(id), "of no scenario")
 }
-
-// settle drops sums from Claude's results that hold what sub-agents had spent
-// by then: they run beside the turn, so that how much it is by its end is
-// chance. The last result's sums are whole.
-func (n *normalizer) settle() {
-	if len(n.tasks) == 0 {
-		return
-	}
-	var last *tree
-	for _, t := range n.trees {
-		if t == nil || t.str("type") != "result" {
-			continue
-		}
-		t.drop("model_usage_since_last_result")
-		if last != nil {
-			last.drop("modelUsage")
-			last.drop("total_cost_usd")
-			last.drop("subagent_stats")
-		}
-		last = t
-	}
-}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,6 +79,10 @@ func (n *normalizer) codex(t *tree, in bool, i, process int) string {
 	}
 	thread := firstOf(params.str("threadId"), params.str("conversationId"), params.str("thread", "id"))
 	id := firstOf(params.str("itemId"), params.str("item", "id"), params.str("callId"))
+	old := params.at("msg") // of 0.98, which says all in an older form too
+	if id == "" {
+		id = firstOf(old.str("call_id"), old.str("item_id"), old.str("item", "id"))
+	}
 	key := method
 	if thread != "" {
 		name := n.thread(thread)
@@ -87,20 +92,35 @@ func (n *normalizer) codex(t *tree, in bool, i, process int) string {
 			if parts := strings.Split(method, "/"); kind == "" && len(parts) > 2 {
 				kind = parts[1]
 			}
-			key = n.item(name, id, kind)
+			if k := old.str("item", "type"); k != "" {
+				kind = strings.ToLower(k[:1]) + k[1:]
+			}
+			if key = n.item(name, id, kind); old != nil {
+				key += " in the old form"
+			}
 		case turnMethods[method]:
 			key = name + " turns"
 		default:
 			key = name + " " + method
 		}
 	}
-	if method == "mcpServer/startupStatus/updated" {
-		key += " " + params.str("name") // servers start side by side
+	switch method { // servers start side by side
+	case "item/commandExecution/terminalInteraction":
+		key += " typed" // told when it was typed, or when the command has ended by it
+	case "mcpServer/startupStatus/updated":
+		key += " " + params.str("name")
+	case "codex/event/mcp_startup_update":
+		key += " " + old.str("server")
+	case "codex/event/mcp_startup_complete":
+		if ready := old.at("ready"); ready != nil {
+			slices.SortFunc(ready.kids, func(a, b *tree) int { return strings.Compare(a.text, b.text) })
+		}
 	}
 	if t.has("id") {
 		t.drop("id")
 		n.asked[asked] = key
 	}
+	begun(params.at("item"))
 	n.watch(i, process, method, key, params)
 	if _, noise := noiseLines[method]; noise || n.again(method, key, i) {
 		return ""
@@ -128,6 +148,21 @@ func (n *normalizer) stream(asked string) string {
 	return "answers to nothing"
 }
 
+// begun drops from the call that made a sub-agent whether that one has begun: it
+// begins beside the call.
+func begun(item *tree) {
+	if item.str("tool") != "spawnAgent" {
+		return
+	}
+	if states := item.at("agentsStates"); states != nil {
+		for _, s := range states.kids {
+			if status := s.str("status"); status == "pendingInit" || status == "running" {
+				s.drop("status")
+			}
+		}
+	}
+}
+
 // watch gathers a command's output, and reports deltas that are not contained
 // in what the item held in the end. Of an item that never ended there is nothing
 // to compare with.
@@ -135,7 +170,7 @@ func (n *normalizer) watch(i, process int, method, key string, params *tree) {
 	k := fmt.Sprint(process, key)
 	o := n.output[k]
 	switch {
-	case method == "item/commandExecution/outputDelta":
+	case method == "item/commandExecution/outputDelta", method == "item/fileChange/outputDelta":
 		if o == nil {
 			o = &strings.Builder{}
 			n.output[k] = o
@@ -143,6 +178,10 @@ func (n *normalizer) watch(i, process int, method, key string, params *tree) {
 		o.WriteString(params.str("delta"))
 	case method == "item/completed" && o != nil:
 		delete(n.output, k)
+		if params.str("item", "type") == "fileChange" { // its item does not repeat it
+			n.add(fmt.Sprintf("process %d %s", process, key), i, fmt.Sprintf("outputDelta: %q", o.String()), nil)
+			return
+		}
 		if !strings.Contains(params.str("item", "aggregatedOutput"), o.String()) {
 			n.add(fmt.Sprintf("process %d %s", process, key), i,
 				fmt.Sprintf("outputDelta: %q is not contained in aggregatedOutput", o.String()), nil)

@@ -100,7 +100,7 @@ func record(lines string, r int) *fixtures.Case {
 		{New: []string{"m1"}, Said: []fixtures.Said{{Tool: "shell", ID: "t1", Input: jsontext.Value(`{"command":"ls"}`)}, {Tool: "shell", ID: "t2"}, {Tool: "subagent", ID: "t3"}}, Ended: fixtures.EndedComplete},
 		{New: []string{"result:t1"}, Results: map[string]string{"t1": fmt.Sprintf("Chunk ID: %06x\nWall time: 0.0%d seconds\nOutput:\none", r, r)}, Said: []fixtures.Said{{Text: "All is well."}}, Ended: fixtures.EndedComplete},
 	}
-	child := fixtures.Request{Agent: "alpha", New: []string{"task"}, Said: []fixtures.Said{{Text: "Done."}}, Ended: fixtures.EndedClosed}
+	child := fixtures.Request{Agent: "alpha", New: []string{"task"}, Said: []fixtures.Said{{Text: "Done."}}, Ended: fixtures.EndedComplete}
 	c.Witness = []fixtures.Request{main[0], main[1], child}
 	if r%2 == 0 { // who asks first is chance
 		c.Witness = []fixtures.Request{main[0], child, main[1]}
@@ -251,6 +251,67 @@ func TestOddWitness(t *testing.T) {
 	a, b := odd(`{}`), odd(`{}`)
 	b.Witness[1].Results["t1"] += "!"
 	g.Expect(Diff(a, b)).To(HavePrefix("witness of main: "))
+}
+
+// Whether Claude had written down a message when it was killed is chance; that of
+// a process that nobody killed is not.
+func TestAMessageThatAKilledProcessMayHaveKept(t *testing.T) {
+	g := NewWithT(t)
+	killed := func(signal string, history ...string) *fixtures.Case {
+		return &fixtures.Case{
+			Runtime: "claude", Wire: []fixtures.WireLine{{Process: 1, Dir: fixtures.Signal, Signal: signal}},
+			Witness: []fixtures.Request{
+				{Req: 1, New: []string{"m1"}, Ended: fixtures.EndedComplete},
+				{Req: 2, New: []string{"m2"}, Ended: fixtures.EndedClosed},
+				{Req: 3, New: []string{"m3"}, History: history, Ended: fixtures.EndedComplete},
+			},
+		}
+	}
+	g.Expect(Diff(killed("SIGKILL", "m1", "m2", "m3"), killed("SIGKILL", "m1", "m3"))).To(BeEmpty())
+	g.Expect(Diff(killed("SIGKILL", "m1", "m2", "m3"), killed("SIGKILL", "m2", "m3"))).NotTo(BeEmpty())
+	g.Expect(Diff(killed("SIGTERM", "m1", "m2", "m3"), killed("SIGTERM", "m1", "m3"))).NotTo(BeEmpty())
+}
+
+// What a reply that was cut off had cost is chance; other sums are not.
+func TestWhatAReplyHadCostThatWasStopped(t *testing.T) {
+	g := NewWithT(t)
+	spent := func(ended fixtures.Ended, tokens int) *fixtures.Case {
+		return &fixtures.Case{
+			Runtime: "claude", Wire: []fixtures.WireLine{{Process: 1, Dir: fixtures.Out, Bytes: fmt.Appendf(nil,
+				`{"type":"result","modelUsage":{"m":{"inputTokens":%d}},"result":"Hi."}`, tokens)}},
+			Witness: []fixtures.Request{{Req: 1, New: []string{"m1"}, Ended: ended}},
+		}
+	}
+	g.Expect(Diff(spent(fixtures.EndedClosed, 100), spent(fixtures.EndedClosed, 200))).To(BeEmpty())
+	g.Expect(Diff(spent(fixtures.EndedComplete, 100), spent(fixtures.EndedComplete, 200))).NotTo(BeEmpty())
+}
+
+// A turn that is stopped as it begins may have asked the model; a reply of which
+// something was said was asked for.
+func TestARequestThatWasStoppedBeforeAWord(t *testing.T) {
+	g := NewWithT(t)
+	second := fixtures.Request{Req: 1, New: []string{"m1", "m2"}, History: []string{"m1", "m2"}, Said: []fixtures.Said{{Text: "The end."}}, Ended: fixtures.EndedComplete}
+	never := &fixtures.Case{Runtime: "claude", Version: "1", Witness: []fixtures.Request{second}}
+	second.Req, second.New = 2, []string{"m2"}
+	first := fixtures.Request{Req: 1, New: []string{"m1"}, History: []string{"m1"}, Ended: fixtures.EndedClosed}
+	asked := &fixtures.Case{Runtime: "claude", Version: "1", Witness: []fixtures.Request{first, second}}
+	g.Expect(Diff(never, asked)).To(BeEmpty())
+	g.Expect(Diff(asked, never)).To(BeEmpty())
+
+	first.Said = []fixtures.Said{{Text: "Once"}}
+	said := &fixtures.Case{Runtime: "claude", Version: "1", Witness: []fixtures.Request{first, second}}
+	g.Expect(Diff(never, said)).To(ContainSubstring("Once"))
+}
+
+// In which order a result names its members is chance; what they are is not.
+func TestAResultThatIsAnObject(t *testing.T) {
+	g := NewWithT(t)
+	with := func(result string) *fixtures.Case {
+		return &fixtures.Case{Runtime: "codex", Witness: []fixtures.Request{{Req: 1, New: []string{"result:t1"}, Results: map[string]string{"t1": result}}}}
+	}
+	g.Expect(Diff(with(`{"answers":{"db":1,"lang":2}}`), with(`{"answers":{"lang":2,"db":1}}`))).To(BeEmpty())
+	g.Expect(Diff(with(`{"answers":{"db":1,"lang":2}}`), with(`{"answers":{"db":2,"lang":1}}`))).NotTo(BeEmpty())
+	g.Expect(Diff(with(`{"a":1`), with(`{"a":2`))).NotTo(BeEmpty())
 }
 
 func TestEveryNoiseHasAReason(t *testing.T) {

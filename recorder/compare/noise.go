@@ -47,6 +47,10 @@ func noiseSuffix(name string) bool {
 var noiseLines = map[string]string{
 	"system/task_progress":              "sent by the clock while a task runs",
 	"item/commandExecution/outputDelta": "lossy at its start and cut by chance: judged by aggregatedOutput",
+	"item/fileChange/outputDelta":       "cut by chance: its pieces are compared as one, when the item ends",
+
+	"codex/event/exec_command_output_delta": "item/commandExecution/outputDelta in the old form",
+	"codex/event/skills_update_available":   "a watcher of files says so when it gets to it",
 }
 
 // noiseWhenUnchanged are Codex's methods of which a line is not compared when it
@@ -54,6 +58,7 @@ var noiseLines = map[string]string{
 var noiseWhenUnchanged = map[string]string{
 	"thread/tokenUsage/updated":  "at a stop it is said again, unless the stop is quicker",
 	"account/rateLimits/updated": "follows thread/tokenUsage/updated",
+	"codex/event/token_count":    "thread/tokenUsage/updated in the old form",
 	"thread/status/changed":      "a thread that is unloaded may say so twice",
 }
 
@@ -71,6 +76,7 @@ var idMembers = map[string]bool{
 	"user_message_uuid": true, "user_message_uuids": true, "command_uuid": true, "message_uuid": true, "leafUuid": true,
 	"new_conversation_id": true, "hook_id": true, "turnsBackwardsCursor": true, "itemsBackwardsCursor": true,
 	"nextCursor": true, "backwardsCursor": true, "agentNickname": true, "agent_nickname": true,
+	"ref": true, // of a sub-agent that is sent a message
 }
 
 // mintedID is the shape of ids that stand under "id", which also names models.
@@ -83,12 +89,17 @@ var noiseTexts = []struct {
 	find *regexp.Regexp
 	repl string
 }{
+	{regexp.MustCompile(`tool-results/[a-z0-9]+\.txt`), "tool-results/<file>"},                                     // where a long output is kept
 	{regexp.MustCompile(`<elided:\d+>`), "<elided>"},                                                               // prose with a number in it has no fixed length
 	{regexp.MustCompile(`Wall time: [\d.]+ seconds`), "Wall time: <t> seconds"},                                    // Codex, to the model
 	{regexp.MustCompile(`Chunk ID: [0-9a-f]+`), "Chunk ID: <id>"},                                                  // Codex, to the model
+	{regexp.MustCompile(`(nickname[\\"]+: ?[\\"]+)[\w .'-]+`), "$1<name>"},                                         // Codex, to the model: a sub-agent's, by lot
+	{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:<hash>"},                                               // Codex, of a file that names the working directory
 	{regexp.MustCompile(`session ID \d+`), "session ID <id>"},                                                      // Codex, to the model: a running command's handle
 	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), "$1<t>"},                                                      // JSON or a trailer within a text
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`), "<time>"},                           // file names, logs
+	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), "$1<id>"},                                               // Claude, to the model: the beginning of an id
+	{regexp.MustCompile(`\.claude/plans/[\w-]+\.md`), ".claude/plans/<plan>.md"},                                   // Claude names a plan by chance
 	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex files its threads by day
 	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ms|µs)\b`), "<t>"},                                                      // durations
 	{regexp.MustCompile(`\b(took|after|in) \d+(?:\.\d+)?(?: seconds|s)\b`), "$1 <t>"},                              // durations

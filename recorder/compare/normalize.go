@@ -70,6 +70,10 @@ func (n *normalizer) tool(id string) string {
 	return ""
 }
 
+// blob is how Claude Code calls a file in which it keeps a picture of an MCP
+// server: by the time and by chance.
+const blob = `\bblob-[0-9]{13}-[a-z0-9]{6}\b`
+
 func (n *normalizer) findIDs() {
 	literal := map[string]bool{}
 	isUUID := regexp.MustCompile("^" + uuid + "$")
@@ -87,7 +91,7 @@ func (n *normalizer) findIDs() {
 			})
 		}
 	}
-	alt := []string{uuid}
+	alt := []string{uuid, blob}
 	var lits []string
 	for s := range literal {
 		lits = append(lits, s)
@@ -193,7 +197,10 @@ func (n *normalizer) line(i int) {
 			return
 		}
 		key := n.codex
-		if t.has("type") {
+		switch {
+		case n.c.Runtime == "codexexec":
+			key = n.codexExec
+		case t.has("type"):
 			key = n.claude
 		}
 		if k := key(t, w.Dir == fixtures.In, i+1, w.Process); k != "" {
@@ -205,8 +212,10 @@ func (n *normalizer) line(i int) {
 // witness compares all that the model said and received, agent by agent. The
 // numbers of requests count over all agents, so they are dropped.
 func (n *normalizer) witness() {
-	for _, q := range n.c.Witness {
+	unwritten := n.unwritten()
+	for _, q := range n.spoken() {
 		q.New = resultsSorted(q.New)
+		q.History = slices.DeleteFunc(slices.Clone(q.History), func(m string) bool { return slices.Contains(unwritten, m) })
 		j, err := json.Marshal(q, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		agent := q.Agent
 		if agent == "" {
@@ -218,6 +227,11 @@ func (n *normalizer) witness() {
 			continue
 		}
 		t.drop("req")
+		if r := t.at("results"); r != nil {
+			for _, result := range r.kids {
+				result.sortObject()
+			}
+		}
 		n.add("witness of "+agent, q.Req, "request", t)
 	}
 }
