@@ -143,6 +143,12 @@ func scenarioWords(s *fixtures.Scenario) []string {
 			}
 		}
 	}
+	for _, v := range []any{s.Servers, s.Tools, s.Hooks} {
+		if b, err := json.Marshal(v); err == nil {
+			value(b)
+		}
+	}
+	value(s.Schema)
 	for _, path := range slices.Sorted(maps.Keys(s.Workspace)) {
 		out = append(out, path, string(s.Workspace[path]))
 	}

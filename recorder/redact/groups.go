@@ -40,6 +40,9 @@ type deltaLine struct {
 	} `json:"event"`
 }
 
+// outputMethods bring what a tool wrote, piece by piece.
+var outputMethods = map[string]bool{"item/commandExecution/outputDelta": true, "item/fileChange/outputDelta": true}
+
 // deltaPaths are the places of deltas.
 var deltaPaths = map[string]bool{
 	"params.delta": true, "params.msg.delta": true,
@@ -72,7 +75,7 @@ func (g *groups) join(w *fixtures.WireLine, first int) {
 		if into == nil {
 			g.open[key] = u
 			u.len = len(u.text)
-			u.output = l.Method == "item/commandExecution/outputDelta"
+			u.output = outputMethods[l.Method]
 			alone = append(alone, u)
 			continue
 		}

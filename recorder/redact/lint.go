@@ -54,7 +54,7 @@ func Lint(b []byte, scenarios ...*fixtures.Scenario) []Finding {
 			texts = append(texts, text{n, plain(line)})
 			continue
 		}
-		output := bytes.Contains(line, []byte(`"item/commandExecution/outputDelta"`))
+		output := bytes.Contains(line, []byte(`/outputDelta"`))
 		for _, t := range toks {
 			texts = append(texts, text{n, t})
 			if isOurs(t) || outputKeys[t.key] || output && t.key == "delta" {
@@ -96,12 +96,17 @@ func Lint(b []byte, scenarios ...*fixtures.Scenario) []Finding {
 		if describing[t.tok.key] {
 			least = describingWords
 		}
-		for _, s := range e.runs(t.tok.text, least) {
-			add("prose", t.tok.text[s.start:s.end])
+		text := t.tok.text[len(logHead.FindString(t.tok.text)):]
+		for _, s := range e.runs(text, least) {
+			add("prose", text[s.start:s.end])
 		}
 	}
 	return out
 }
+
+// logHead is what a logger writes before its message: colours, time, level,
+// module.
+var logHead = regexp.MustCompile(`^\x1b\[2m[0-9TZ:.-]+\x1b\[0m +(?:\x1b\[\d+m)? *[A-Z]+(?:\x1b\[0m)? \x1b\[2m[a-z0-9_:]+\x1b\[0m\x1b\[2m:\x1b\[0m (?:\x1b\[3m\w+\x1b\[0m\x1b\[2m=\x1b\[0m)?`)
 
 // isOurs reports whether a string of a case's line was written by the client or
 // the scenario.

@@ -37,8 +37,13 @@ var phrases = []string{
 	"expected active turn id",
 	"ephemeral threads do not support includeTurns",
 	"stream disconnected before completion:",
+	"Invalid request: unknown variant",
 	"requires experimentalApi capability",
 }
+
+// nameList matches a list of all that a runtime would have taken: longer than
+// what is said about it, and the schemas have it.
+var nameList = regexp.MustCompile("(?:`[^`\\s]+`, ){5,}`[^`\\s]+`")
 
 // anyPlaceholder matches what this package may write. Prose never runs through
 // a placeholder.
@@ -107,6 +112,10 @@ func moved(spans []span, by int) []span {
 // runs finds the runs of at least so many words that are not ours. A word is
 // what stands between white space and holds a letter: a path is one.
 func (e *eliding) runs(text string, least int) []span {
+	if at := nameList.FindStringIndex(text); at != nil {
+		out := append(e.runs(text[:at[0]], least), span{at[0], at[1], fmt.Sprintf("<elided:%d>", at[1]-at[0])})
+		return append(out, moved(e.runs(text[at[1]:], least), at[1])...)
+	}
 	words := fields(text)
 	if len(words) < least {
 		return nil

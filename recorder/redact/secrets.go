@@ -1,11 +1,13 @@
 package redact
 
 import (
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/zricethezav/gitleaks/v8/detect"
 	"github.com/zricethezav/gitleaks/v8/logging"
@@ -37,7 +39,26 @@ var (
 
 // secretsIn returns the secrets of a text, in order of the rules. key is the
 // name of the member that holds it: rules that look for `key = value` see it.
+// What is encoded as base64 is looked into.
 func secretsIn(text, key string) []string {
+	out := plainSecrets(text, key)
+	more := encodedSecrets(text)
+	if strings.Contains(text, `\`) {
+		// JSON within a string: the letter of an escape would hide where a
+		// secret begins.
+		more = append(more, plainSecrets(escapes.ReplaceAllString(text, "  "), key)...)
+	}
+	for _, s := range more {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+var escapes = regexp.MustCompile(`\\[nrtbf"/\\]`)
+
+func plainSecrets(text, key string) []string {
 	if len(text) < shortest {
 		return nil
 	}
@@ -66,3 +87,24 @@ func secretsIn(text, key string) []string {
 }
 
 func secretName(i int) string { return fmt.Sprintf("<secret:%d>", i+1) }
+
+// encoded matches what may be base64, of any alphabet.
+var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+
+// encodedSecrets returns the base64 runs of a text that hold a secret.
+func encodedSecrets(text string) []string {
+	var out []string
+	for _, run := range encoded.FindAllString(text, -1) {
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			b, err := enc.DecodeString(strings.TrimRight(run, "="))
+			if err != nil || !utf8.Valid(b) {
+				continue // an image, an id, a word
+			}
+			if len(plainSecrets(string(b), "")) > 0 {
+				out = append(out, run)
+				break
+			}
+		}
+	}
+	return out
+}
