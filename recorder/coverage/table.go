@@ -1,0 +1,35 @@
+package coverage
+
+import (
+	"fmt"
+	"strings"
+)
+
+// PartNames are the names of a report's parts, in their order.
+func PartNames() []string { return []string{Messages, Requests, Items, Fields, Values} }
+
+// Table is one row a version, under a row of names.
+func Table(reports []*Report) [][]string {
+	head := append([]string{"runtime", "version", "cases"}, PartNames()...)
+	rows := [][]string{head}
+	for _, rep := range reports {
+		row := []string{rep.Runtime, rep.Version, fmt.Sprint(rep.Cases)}
+		for _, p := range rep.Parts {
+			row = append(row, fmt.Sprintf("%d/%d", p.Seen, p.All))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Markdown is the table for a document.
+func Markdown(reports []*Report) string {
+	var b strings.Builder
+	for i, row := range Table(reports) {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	return b.String()
+}

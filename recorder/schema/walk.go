@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Seen is what recorded messages have shown of a schema.
+type Seen struct {
+	Messages map[string]int // kind and name, or the tags of a line: notification turn/started, system/init
+	Fields   map[string]int // Type.field
+	Values   map[string]int // Type.field=literal, or Type=literal of a named list of values
+	Unknown  map[string]int // members that the schema has not: Type.field
+}
+
+// NewSeen has seen nothing.
+func NewSeen() *Seen {
+	return &Seen{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
+}
+
+// Walk marks what a message shows. A method that the schema does not have is
+// marked as a message all the same.
+func (s *Schema) Walk(seen *Seen, kind, name string, value jsontext.Value) {
+	seen.Messages[kind+" "+name]++
+	for _, r := range s.Roots {
+		if r.Kind == kind && r.Name == name && r.Type != "" {
+			s.walk(seen, r.Type, "", value)
+			return
+		}
+	}
+}
+
+// walk follows a value along its type. place names a list of values that stands
+// in a field.
+func (s *Schema) walk(seen *Seen, expr, place string, v jsontext.Value) {
+	switch v.Kind() {
+	case '{':
+		s.object(seen, expr, place, v)
+	case '[':
+		var list []jsontext.Value
+		if json.Unmarshal(v, &list) != nil {
+			return
+		}
+		for _, alt := range s.alternatives(expr) {
+			if of, ok := strings.CutSuffix(alt, "[]"); ok {
+				for _, one := range list {
+					s.walk(seen, unwrap(of), place, one)
+				}
+				return
+			}
+		}
+	case '"', '0', 't', 'f':
+		s.scalar(seen, expr, place, v.String())
+	}
+}
+
+func unwrap(of string) string {
+	if strings.HasPrefix(of, "(") && strings.HasSuffix(of, ")") {
+		return of[1 : len(of)-1]
+	}
+	return of
+}
+
+// scalar marks a literal where the type lists it.
+func (s *Schema) scalar(seen *Seen, expr, place, text string) {
+	for _, alt := range splitTop(expr, " | ") {
+		if alt == text {
+			seen.Values[place+"="+text]++
+			return
+		}
+		if t, ok := s.Types[alt]; ok && t.Expr != "" {
+			s.scalar(seen, t.Expr, alt, text)
+		}
+	}
+}
+
+func (s *Schema) object(seen *Seen, expr, place string, v jsontext.Value) {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(v, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return
+	}
+	name, of := s.choose(expr, members)
+	if of != "" {
+		for _, one := range members {
+			s.walk(seen, unwrap(of), place, one)
+		}
+	}
+	if name == "" {
+		return
+	}
+	fields := s.Types[name].Fields
+	for key, one := range members {
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key })
+		if i < 0 {
+			seen.Unknown[name+"."+key]++
+			continue
+		}
+		seen.Fields[name+"."+key]++
+		s.walk(seen, fields[i].Type, name+"."+key, one)
+	}
+}
+
+// choose finds the alternative that an object is: its literals agree, and of
+// those the one that knows most of its members. Or it is a map: of is then the
+// type of its values.
+func (s *Schema) choose(expr string, members map[string]jsontext.Value) (name, of string) {
+	best := -1
+	for _, alt := range s.alternatives(expr) {
+		if strings.HasPrefix(alt, "{") && best < 0 {
+			of = alt[1 : len(alt)-1]
+			continue
+		}
+		t, ok := s.Types[alt]
+		if !ok {
+			continue
+		}
+		score := 0
+		for _, f := range t.Fields {
+			v, has := members[f.Name]
+			lits := s.literals(f.Type)
+			switch {
+			case !has && !f.Optional:
+				score--
+			case has && lits == nil:
+				score++
+			case has && slices.Contains(lits, v.String()):
+				score += 20
+			case has:
+				score -= 100
+			}
+		}
+		if score > best || name == "" {
+			best, name = score, alt
+		}
+	}
+	if best <= -50 {
+		name = ""
+	}
+	return name, of
+}
+
+// literals are the values of a type that has nothing else.
+func (s *Schema) literals(expr string) []string {
+	alts := s.alternatives(expr)
+	for _, a := range alts {
+		if !isLiteral(a) {
+			return nil
+		}
+	}
+	return alts
+}
+
+func isLiteral(a string) bool { return a[0] == '"' || a[0] >= '0' && a[0] <= '9' || a[0] == '-' }
+
+// alternatives resolves names until only objects, maps, lists, literals and
+// plain types are left.
+func (s *Schema) alternatives(expr string) []string { return s.resolve(expr, nil) }
+
+func (s *Schema) resolve(expr string, path []string) []string {
+	var out []string
+	for _, alt := range splitTop(expr, " | ") {
+		t, ok := s.Types[alt]
+		if ok && t.Expr != "" && !slices.Contains(path, alt) {
+			out = append(out, s.resolve(t.Expr, append(path, alt))...)
+			continue
+		}
+		out = append(out, alt)
+	}
+	return out
+}
