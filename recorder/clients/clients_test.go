@@ -1,0 +1,114 @@
+//go:build clients
+
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// TestMain is three programs: the stand-in, when it was started by a runtime's
+// name; the outer process, which installs the clients and goes into a network
+// of its own; and the tests, in there.
+func TestMain(m *testing.M) {
+	if handled, code := standin.Main(os.Args[0], os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if !isolate.Isolated() {
+		if err := install(os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, "install the clients:", err)
+			os.Exit(1)
+		}
+	}
+	again, code, err := isolate.Enter(os.Args[1:])
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	case again:
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// client is a client and what it is put through.
+type client struct {
+	name    string
+	runtime string
+	script  string
+	agent   string            // of an ACP agent: its program, below node_modules
+	mode    map[string]string // of the client, by what the scenario needs; "" for nothing
+	title   string            // that an agent gives its session, asking the model beside it
+	plays   []string          // scenarios
+}
+
+var all = []client{
+	{
+		name: "claude-sdk", runtime: "claude", script: "claude-sdk.mjs",
+		mode:  map[string]string{"": "bypassPermissions", "permission": "default"},
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "permission/deny-then-stop", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
+	{
+		name: "claude-acp", runtime: "claude", script: "acp.mjs", agent: "@agentclientprotocol/claude-agent-acp/dist/index.js",
+		mode: map[string]string{"": "bypassPermissions", "permission": "default"},
+		// It registers a hook for each tool that has run: cases without hooks show it less than the runtime does.
+		plays: []string{"text/plain", "hook/after-each-command", "permission/deny-then-stop", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
+	{
+		name: "codex-acp", runtime: "codex", script: "acp.mjs", title: "Three rivers", agent: "@agentclientprotocol/codex-acp/dist/index.js",
+		mode:  map[string]string{"": "agent-full-access", "permission": "workspace-write"},
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/asked-with-a-reason", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
+	{
+		name: "codex-sdk", runtime: "codexexec", script: "codex-sdk.mjs",
+		// It has no way to ask, and stdout says no deltas: it is stopped in a tool.
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "file/write-and-edit", "model/error-ends-the-turn", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
+}
+
+func TestClients(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			for _, id := range c.plays {
+				t.Run(id, func(t *testing.T) { c.same(t, id) })
+			}
+		})
+	}
+}
+
+func (c client) same(t *testing.T, id string) {
+	t.Helper()
+	g := NewWithT(t)
+	scn, err := fixtures.LoadScenario(id)
+	g.Expect(err).NotTo(HaveOccurred())
+	rt, err := runtimes.Find("", c.runtime, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	kept := filepath.Join(Folder(t), "seen", c.name, filepath.FromSlash(id))
+	g.Expect(os.MkdirAll(kept, 0o755)).To(Succeed())
+	want, err := c.perform(t.Context(), scn, rt, kept+".real.jsonl", (*side).onRuntime)
+	g.Expect(err).NotTo(HaveOccurred(), "on the real runtime")
+	got, err := c.perform(t.Context(), scn, rt, kept+".stand-in.jsonl", (*side).onStandIn)
+	g.Expect(err).NotTo(HaveOccurred(), "on the stand-in")
+	if diff := differ(want, got); diff != "" {
+		t.Errorf("%s sees something else of the stand-in (+) than of the runtime (-); whole: %s.*\n%s", c.name, kept, diff)
+	}
+}
+
+// Folder is where the clients are installed and what they saw is kept.
+func Folder(t *testing.T) string {
+	t.Helper()
+	dir, err := folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,241 @@
+//go:build clients
+
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/fakes/model"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder"
+	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// limit bounds one run of a client.
+const limit = 60 * time.Second
+
+// side is one of the two that a client performs a scenario on.
+type side struct {
+	c      client
+	s      *fixtures.Scenario
+	rt     runtimes.Runtime
+	rooms  *isolate.Rooms
+	env    []string
+	binary string
+	end    []func() error // what is to be looked at when the client has ended
+}
+
+// plan is what a driver is told.
+type plan struct {
+	Work   string `json:"work"`
+	Binary string `json:"binary"` // the runtime, or what stands in for it
+	Agent  string `json:"agent,omitempty"`
+	Mode   string `json:"mode,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Acts   []act  `json:"acts"`
+}
+
+// perform runs the client and returns what it saw, with the machine's places
+// replaced.
+func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.Runtime, kept string, prepare func(*side) error) (seen []string, err error) {
+	rooms, err := isolate.NewRooms()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rooms.Remove() }()
+	x := &side{c: c, s: s, rt: rt, rooms: rooms, env: rooms.Env(rt.Path...)}
+	for name, data := range s.Workspace {
+		if err := put(filepath.Join(rooms.Work, filepath.FromSlash(name)), data); err != nil {
+			return nil, err
+		}
+	}
+	if err := prepare(x); err != nil {
+		return nil, err
+	}
+	out, err := x.run(ctx)
+	for _, f := range x.end {
+		err = errors.Join(err, f())
+	}
+	text := strings.NewReplacer(
+		rooms.Work, "<work>", rooms.Home, "<home>", rooms.Tmp, "<tmp>", slug(rooms.Work), "<work:slug>", slug(rooms.Home), "<home:slug>",
+	).Replace(string(out))
+	err = errors.Join(err, os.WriteFile(kept, []byte(text), 0o644))
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), err
+}
+
+// slug is a path as runtimes make a file name of it.
+func slug(path string) string { return notAlnum.ReplaceAllString(path, "-") }
+
+var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+func put(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
+}
+
+func (x *side) run(ctx context.Context) ([]byte, error) {
+	dir, err := folder()
+	if err != nil {
+		return nil, err
+	}
+	p := plan{Work: x.rooms.Work, Binary: x.binary, Title: x.c.title}
+	if p.Acts, err = acts(x.s); err != nil {
+		return nil, err
+	}
+	if x.c.agent != "" {
+		p.Agent = filepath.Join(dir, "node_modules", filepath.FromSlash(x.c.agent))
+		x.env = append(x.env, "CODEX_PATH="+x.binary, "CLAUDE_CODE_EXECUTABLE="+x.binary)
+	}
+	p.Mode = x.c.mode[""]
+	for _, need := range x.s.Needs {
+		if m, ok := x.c.mode[need]; ok {
+			p.Mode = m
+		}
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(x.rooms.Tmp, "plan.json")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", filepath.Join(dir, x.c.script), file)
+	var out, told bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = x.rooms.Work, x.env, &out, &told
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		err = fmt.Errorf("%s: %w\n%s\n%s", x.c.name, err, tail(out.String()), tail(told.String()))
+		return out.Bytes(), err
+	}
+	return out.Bytes(), nil
+}
+
+func tail(s string) string { return s[max(0, len(s)-3000):] }
+
+// onRuntime lets the client drive the real runtime against the scripted model.
+func (x *side) onRuntime() error {
+	srv, err := model.Start(x.s, model.Options{Dir: x.rooms.Work, Aside: recorder.Title})
+	if err != nil {
+		return err
+	}
+	x.end = append(x.end, srv.Err, srv.Close)
+	conn, err := drive.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, srv.URL())
+	if err != nil {
+		return err
+	}
+	x.binary, x.env = x.rt.Binary, append(x.env, conn.Env...)
+	return x.config(conn)
+}
+
+// config writes into codex's configuration what its other clients are given as
+// arguments.
+func (x *side) config(conn drive.Connection) error {
+	var lines strings.Builder
+	for i, a := range conn.Args {
+		if a == "-c" {
+			lines.WriteString(conn.Args[i+1] + "\n")
+		}
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	return put(filepath.Join(x.rooms.Home, ".codex", "config.toml"), []byte(lines.String()))
+}
+
+// onStandIn lets the client drive the play of the recorded case: this program,
+// by the runtime's name.
+func (x *side) onStandIn() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	state := filepath.Join(x.rooms.Tmp, "state")
+	x.binary = filepath.Join(x.rooms.Tmp, standin.Program(x.rt.Name))
+	if err := errors.Join(os.Mkdir(state, 0o755), os.Symlink(self, x.binary)); err != nil {
+		return err
+	}
+	// What a tool would have done to the disk.
+	for _, a := range x.s.Client {
+		if a.Verb == fixtures.VerbWait && a.What == "file" {
+			if err := put(filepath.Join(x.rooms.Work, a.ID), nil); err != nil {
+				return err
+			}
+		}
+	}
+	id := path.Join(x.rt.Name, x.rt.Version, x.s.ID)
+	x.env = append(x.env, standin.EnvCase+"="+id, standin.EnvState+"="+state, standin.EnvSpeed+"=1")
+	x.end = append(x.end, func() error { return clean(state) })
+	conn, err := drive.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, "http://127.0.0.1:1")
+	if err != nil {
+		return err
+	}
+	x.env = append(x.env, conn.Env...)
+	return x.config(conn)
+}
+
+// grace is how long a stand-in may outlive its client. One that its client kills
+// says nothing.
+const grace = 5 * time.Second
+
+// reports waits for what each process of the stand-in says at its end: a client
+// may end before its runtime.
+func reports(state string) ([]byte, error) {
+	began, err := filepath.Glob(filepath.Join(state, "process-*"))
+	if err != nil || len(began) == 0 {
+		return nil, errors.Join(errors.New("the stand-in was not started"), err)
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(grace); ; <-tick.C {
+		b, err := os.ReadFile(filepath.Join(state, "play.jsonl"))
+		switch {
+		case err == nil && bytes.Count(b, []byte("\n")) >= len(began):
+			return b, nil
+		case time.Now().After(late):
+			return b, nil
+		}
+	}
+}
+
+// clean says what the client did that the case does not hold.
+func clean(state string) error {
+	b, err := reports(state)
+	if err != nil {
+		return err
+	}
+	var bad []string
+	for line := range strings.Lines(string(b)) {
+		var r standin.Report
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			return err
+		}
+		for _, s := range slices.Concat(r.Unrecorded, r.Violations) {
+			bad = append(bad, fmt.Sprintf("process %d: %s", r.Process, s))
+		}
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("the stand-in could not play along:\n\t%s", strings.Join(bad, "\n\t"))
+	}
+	return nil
+}
