@@ -12,8 +12,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 )
 
 // HostName is the host's name inside the namespace.
@@ -28,10 +31,21 @@ type Rooms struct {
 	Home string
 	Work string // working directory
 	Tmp  string
+	Bin  string // comes first in PATH; it is made by who puts something there
 }
+
+// hangup hears a hangup where the program was started deaf to it, by nohup say.
+// A child inherits deafness, and a runtime that no hangup ends is not what was
+// recorded; what its parent hears it does not inherit.
+var hangup = sync.OnceFunc(func() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+})
 
 // NewRooms makes the folders of one recording. Remove removes them.
 func NewRooms() (*Rooms, error) {
+	hangup()
 	tmp, err := filepath.EvalSymlinks(os.TempDir()) // runtimes tell the real path
 	if err != nil {
 		return nil, err
@@ -41,7 +55,7 @@ func NewRooms() (*Rooms, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return nil, err
 	}
-	r := &Rooms{Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp")}
+	r := &Rooms{Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp"), Bin: filepath.Join(root, "bin")}
 	for _, dir := range []string{r.Home, r.Work, r.Tmp} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			_ = os.RemoveAll(root)
@@ -51,13 +65,17 @@ func NewRooms() (*Rooms, error) {
 	return r, nil
 }
 
-// Remove removes the folders and all that the runtime left in them.
-func (r *Rooms) Remove() error { return os.RemoveAll(r.Root) }
+// Remove ends what the runtime left running, and removes the folders and all
+// that is in them.
+func (r *Rooms) Remove() error {
+	r.sweep()
+	return os.RemoveAll(r.Root)
+}
 
 // Env is the whole environment of the runtime: nothing of ours passes. path
 // are folders that stand before those of the system.
 func (r *Rooms) Env(path ...string) []string {
-	p := ""
+	p := r.Bin + string(os.PathListSeparator)
 	var pSb60 strings.Builder
 	for _, dir := range path {
 		pSb60.WriteString(dir + string(os.PathListSeparator))

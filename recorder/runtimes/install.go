@@ -9,20 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Install installs the default versions of the named runtimes, or of all, into
-// dir ("": Dir) and says to out what it does: first of all the size. What is
-// installed already is left alone; what fails half-way leaves nothing.
-func Install(ctx context.Context, dir string, out io.Writer, names ...string) error {
-	if len(names) == 0 {
-		names = Names()
-	}
+// Install installs pinned versions into dir ("": Dir) and says to out what it
+// does: first of all the size. What is installed already is left alone; what
+// fails half-way leaves nothing.
+func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 	if dir == "" {
 		var err error
 		if dir, err = Dir(); err != nil {
@@ -35,23 +31,17 @@ func Install(ctx context.Context, dir string, out io.Writer, names ...string) er
 	}
 	var todo []want
 	var size int64
-	for _, name := range names {
-		for _, version := range Versions(name) {
-			p, _, err := pinned(name, version)
-			if err != nil {
-				return err
-			}
-			if rt, err := Find(dir, name, version); err == nil {
-				fmt.Fprintf(out, "%s %s is there: %s\n", name, version, rt.Binary)
-				continue
-			}
-			todo = append(todo, want{name, version, p})
-			size += p.Unpacked
-		}
-		if !slices.Contains(Names(), name) {
-			_, _, err := pinned(name, "")
+	for _, pin := range pins {
+		p, _, err := pinned(pin.Name, pin.Version)
+		if err != nil {
 			return err
 		}
+		if rt, err := Find(dir, pin.Name, pin.Version); err == nil {
+			fmt.Fprintf(out, "%s is there: %s\n", pin, rt.Binary)
+			continue
+		}
+		todo = append(todo, want{pin.Name, pin.Version, p})
+		size += p.Unpacked
 	}
 	if len(todo) == 0 {
 		return nil

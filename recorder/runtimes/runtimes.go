@@ -8,6 +8,7 @@
 package runtimes
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -70,14 +71,66 @@ func Names() []string {
 	return slices.Sorted(maps.Keys(l))
 }
 
-// Versions returns the pinned versions of a runtime, the default one first.
+// ways are further ways to start a pinned runtime, each with a wire of its own:
+// `codex exec --json`.
+var ways = map[string]string{"codexexec": "codex"}
+
+// Kinds returns the pinned runtimes and the further ways to start them, sorted.
+func Kinds() []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(Names(), maps.Keys(ways))))
+}
+
+// program is the runtime that is started in that way.
+func program(name string) string { return cmp.Or(ways[name], name) }
+
+// Versions returns the pinned versions of a runtime, the newest first: it is
+// the default.
 func Versions(name string) []string {
 	l, _ := lock()
 	var out []string
-	for _, r := range l[name] {
+	for _, r := range l[program(name)] {
 		out = append(out, r.Version)
 	}
 	return out
+}
+
+// Pin is a pinned version of a runtime.
+type Pin struct{ Name, Version string }
+
+func (p Pin) String() string { return p.Name + " " + p.Version }
+
+// Choose says which pinned versions are meant: NAME@VERSION is just that one,
+// NAME the newest, or with all every version of it. No name means every runtime.
+func Choose(all bool, names ...string) ([]Pin, error) {
+	if len(names) == 0 {
+		names = Names()
+	}
+	var out []Pin
+	for _, n := range names {
+		name, version, exact := strings.Cut(n, "@")
+		if _, ok := slices.BinarySearch(Kinds(), name); !ok {
+			return nil, notPinned(name)
+		}
+		versions := Versions(name)
+		switch {
+		case exact && !slices.Contains(versions, version):
+			return nil, fmt.Errorf("%s %s is not pinned, only %s", name, version, strings.Join(versions, ", "))
+		case exact:
+			versions = []string{version}
+		case !all:
+			versions = versions[:1]
+		}
+		for _, v := range versions {
+			if p := (Pin{name, v}); !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out, nil
+}
+
+func notPinned(name string) error {
+	return fmt.Errorf("no runtime %q is pinned, only %s", name, strings.Join(Kinds(), ", "))
 }
 
 // pinned returns the package of a runtime's version on this system; version ""
@@ -87,9 +140,9 @@ func pinned(name, version string) (Package, string, error) {
 	if err != nil {
 		return Package{}, "", err
 	}
-	releases, ok := l[name]
+	releases, ok := l[program(name)]
 	if !ok {
-		return Package{}, "", fmt.Errorf("no runtime %q is pinned, only %s", name, strings.Join(Names(), ", "))
+		return Package{}, "", notPinned(name)
 	}
 	for _, r := range releases {
 		if version != "" && r.Version != version {
@@ -126,22 +179,26 @@ func Dir() (string, error) {
 }
 
 // ErrNotInstalled says that a pinned runtime is not on this machine.
-var ErrNotInstalled = errors.New("not installed: run `make runtimes`")
+var ErrNotInstalled = errors.New("not installed")
 
-// Locate says where a pinned runtime lies once it is installed. dir "" is Dir,
-// version "" the default one.
+// Locate says where a runtime lies once it is installed: one that is pinned, or
+// that Ensure has installed. dir "" is Dir, version "" the default one.
 func Locate(dir, name, version string) (Runtime, error) {
-	p, version, err := pinned(name, version)
-	if err != nil {
-		return Runtime{}, err
-	}
+	var err error
 	if dir == "" {
 		if dir, err = Dir(); err != nil {
 			return Runtime{}, err
 		}
 	}
-	rt := at(p, filepath.Join(dir, name, version))
-	rt.Name, rt.Version = name, version
+	p, v, err := pinned(name, version)
+	if other, ok := unpinned(dir, name, version); err != nil && ok {
+		p, v, err = other, version, nil
+	}
+	if err != nil {
+		return Runtime{}, err
+	}
+	rt := at(p, filepath.Join(dir, program(name), v))
+	rt.Name, rt.Version = name, v
 	return rt, nil
 }
 
@@ -152,7 +209,8 @@ func Find(dir, name, version string) (Runtime, error) {
 		return Runtime{}, err
 	}
 	if info, err := os.Stat(rt.Binary); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return Runtime{}, fmt.Errorf("%s %s is %w (looked at %s; %s names another folder)", rt.Name, rt.Version, ErrNotInstalled, rt.Binary, Env)
+		return Runtime{}, fmt.Errorf("%s %s is %w: run `turnspec runtimes install %s@%s` (looked at %s; %s names another folder)",
+			rt.Name, rt.Version, ErrNotInstalled, rt.Name, rt.Version, rt.Binary, Env)
 	}
 	return rt, nil
 }

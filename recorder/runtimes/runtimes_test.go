@@ -38,7 +38,7 @@ func TestFindSaysWhatToDo(t *testing.T) {
 	want := locate(t, dir, "codex")
 	_, err := runtimes.Find(dir, "codex", "")
 	g.Expect(err).To(MatchError(runtimes.ErrNotInstalled))
-	g.Expect(err).To(MatchError(ContainSubstring("run `make runtimes`")))
+	g.Expect(err).To(MatchError(ContainSubstring("run `turnspec runtimes install codex@" + runtimes.Versions("codex")[0] + "`")))
 	put(t, want)
 	rt, err := runtimes.Find(dir, "codex", "")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -53,7 +53,7 @@ func TestFindSaysWhatToDo(t *testing.T) {
 func TestWhatIsNotPinnedIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	_, err := runtimes.Find(t.TempDir(), "codex", "0.0.1")
-	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only 0.169.0")))
+	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only 0.169.0, 0.120.0")))
 	_, err = runtimes.Find(t.TempDir(), "other", "")
 	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only claude, codex`)))
 }
@@ -76,7 +76,9 @@ func TestInstallSaysTheSizeFirstAndPinsTheIntegrity(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	npm(t, `cp package.json package-lock.json `+kept+`; echo "$@" > `+kept+`/args; mkdir -p "$(dirname `+inside+`)"; printf x > `+inside+`; chmod +x `+inside)
 	var out bytes.Buffer
-	g.Expect(runtimes.Install(t.Context(), dir, &out, "codex")).To(Succeed())
+	newest, err := runtimes.Choose(false, "codex")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(runtimes.Install(t.Context(), dir, &out, newest)).To(Succeed())
 	g.Expect(out.String()).To(HavePrefix("423 MB will be installed into " + dir))
 	_, err = runtimes.Find(dir, "codex", "")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -93,7 +95,7 @@ func TestInstallSaysTheSizeFirstAndPinsTheIntegrity(t *testing.T) {
 	g.Expect(string(args)).To(And(HavePrefix("ci "), ContainSubstring("--ignore-scripts")), "only ci holds to the lock")
 
 	out.Reset()
-	g.Expect(runtimes.Install(t.Context(), dir, &out, "codex")).To(Succeed())
+	g.Expect(runtimes.Install(t.Context(), dir, &out, newest)).To(Succeed())
 	g.Expect(out.String()).To(HavePrefix("codex 0.169.0 is there"), "a second time nothing is done")
 }
 
@@ -106,11 +108,34 @@ func TestAFailedInstallLeavesNothing(t *testing.T) {
 		dir := t.TempDir()
 		locate(t, dir, "claude")
 		npm(t, script)
-		err := runtimes.Install(t.Context(), dir, &bytes.Buffer{}, "claude")
+		newest, err := runtimes.Choose(false, "claude")
+		g.Expect(err).NotTo(HaveOccurred())
+		err = runtimes.Install(t.Context(), dir, &bytes.Buffer{}, newest)
 		g.Expect(err).To(MatchError(ContainSubstring(want)))
 		left, err := os.ReadDir(filepath.Join(dir, "claude"))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(left).To(BeEmpty())
 	}
-	g.Expect(runtimes.Install(t.Context(), t.TempDir(), &bytes.Buffer{}, "other")).To(MatchError(ContainSubstring(`no runtime "other"`)))
+}
+
+func TestChoose(t *testing.T) {
+	g := NewWithT(t)
+	versions := runtimes.Versions("codex")
+	for _, c := range []struct {
+		all   bool
+		names []string
+		want  []runtimes.Pin
+	}{
+		{false, []string{"codex"}, []runtimes.Pin{{"codex", versions[0]}}},
+		{false, []string{"codex@" + versions[1], "codex"}, []runtimes.Pin{{"codex", versions[1]}, {"codex", versions[0]}}},
+		{true, []string{"codex@" + versions[0]}, []runtimes.Pin{{"codex", versions[0]}}},
+		{false, nil, []runtimes.Pin{{"claude", runtimes.Versions("claude")[0]}, {"codex", versions[0]}}},
+	} {
+		g.Expect(runtimes.Choose(c.all, c.names...)).To(Equal(c.want))
+	}
+	g.Expect(runtimes.Choose(true, "codex")).To(HaveLen(len(versions)))
+	_, err := runtimes.Choose(true, "other")
+	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only claude, codex`)))
+	_, err = runtimes.Choose(false, "codex@0.0.1")
+	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only " + versions[0])))
 }
