@@ -23,10 +23,17 @@ import (
 // asItCame reads what a runtime sent: its duplicates and bad UTF-8 are its own.
 var asItCame = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
+// LifecycleScenario makes the session whose reads are recorded.
+const LifecycleScenario = "text/plain"
+
+// Title is what the model says when a client asks for a title, beside the
+// session.
+const Title = `{"title":"Three rivers"}`
+
 // Lifecycle performs the scenario, which makes a session with a turn in it, and
 // then records what the runtime answers to reads and configuration.
 func Lifecycle(ctx context.Context, o Options) (*fixtures.Lifecycle, *Report, error) {
-	rt, err := runtimes.Find(o.Runtimes, o.Runtime, o.Version)
+	rt, err := o.find()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,6 +43,7 @@ func Lifecycle(ctx context.Context, o Options) (*fixtures.Lifecycle, *Report, er
 	if err != nil {
 		return nil, rep, err
 	}
+	o.aside = Title
 	var asked []drive.Asked
 	c, err := perform(ctx, o, rt, func(ctx context.Context, do drive.Options) (err error) {
 		asked, err = drive.Lifecycle(ctx, do)

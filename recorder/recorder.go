@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/compare"
@@ -31,13 +32,16 @@ import (
 // Options says what to record, and where to.
 type Options struct {
 	Scenario *fixtures.Scenario
-	Runtime  string // codex, claude
-	Version  string // "": the pinned default
-	Runtimes string // folder of installed runtimes; "": runtimes.Dir
-	Out      string // the corpus folder; "": write nothing
+	Runtime  string            // codex, claude
+	Version  string            // "": the pinned default
+	Runtimes string            // folder of installed runtimes; "": runtimes.Dir
+	Found    *runtimes.Runtime // instead of Runtime and Version: this one
+	Out      string            // the corpus folder; "": write nothing
 	Deadline time.Duration
 	Date     string        // of the head; "": today
 	Launcher proc.Launcher // nil: real processes
+
+	aside string // see model.Options
 }
 
 // Report says how a recording went.
@@ -51,7 +55,7 @@ type Report struct {
 
 // Record performs the scenario and returns its case, redacted as it is written.
 func Record(ctx context.Context, o Options) (*fixtures.Case, *Report, error) {
-	rt, err := runtimes.Find(o.Runtimes, o.Runtime, o.Version)
+	rt, err := o.find()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,6 +89,13 @@ func Record(ctx context.Context, o Options) (*fixtures.Case, *Report, error) {
 	return c, rep, nil
 }
 
+func (o Options) find() (runtimes.Runtime, error) {
+	if o.Found != nil {
+		return *o.Found, nil
+	}
+	return runtimes.Find(o.Runtimes, o.Runtime, o.Version)
+}
+
 // Address is where the model listens inside a namespace: always the same, so
 // that nothing of a wire depends on it.
 const Address = "127.0.0.1:8790"
@@ -101,7 +112,10 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	if err != nil {
 		return nil, err
 	}
-	mo := model.Options{Dir: rooms.Work}
+	if err := mcp.Install(rooms.Bin, o.Scenario.Servers); err != nil {
+		return nil, err
+	}
+	mo := model.Options{Dir: rooms.Work, Aside: o.aside}
 	if isolate.Isolated() {
 		mo.Addr = Address
 	}
@@ -197,11 +211,12 @@ func Check(ctx context.Context, o Options, stored *fixtures.Case) (diff string, 
 }
 
 // unsaid refuses a recording that left a reply of the scenario unsaid: the
-// scenario would claim what did not happen. But two may stay unsaid: the reply
-// to a turn that not every runtime begins by itself, and the reply to a message
-// that the runtime brought together with another one.
+// scenario would claim what did not happen. But some may stay unsaid: the reply
+// to a turn that not every runtime begins by itself, or to a request without news
+// that not every runtime makes, and the reply to a message that the runtime brought
+// together with another one.
 func unsaid(s *fixtures.Scenario, unused []int, witness []fixtures.Request) error {
-	may := map[string]bool{"task": true}
+	may := map[string]bool{"task": true, "again": true, "compact": true}
 	for _, r := range witness {
 		if len(r.New) > 1 {
 			for _, id := range r.New {

@@ -130,7 +130,13 @@ func TestTheCorpusHoldsNothingPrivate(t *testing.T) {
 		b, err := fs.ReadFile(fixtures.Embedded().FS, name)
 		ids++
 		lines := strings.Split(string(b), "\n")
-		for _, f := range redact.Lint(b, scenarios...) {
+		own := scenarios
+		for _, s := range scenarios {
+			if strings.HasSuffix(name, "/"+s.ID+".txtar") {
+				own = []*fixtures.Scenario{s} // of 300, all would take minutes
+			}
+		}
+		for _, f := range redact.Lint(b, own...) {
 			if strings.HasPrefix(lines[f.Line-1], `{"method":"`+fixtures.Unknown) && f.Kind == "prose" {
 				continue // a refusal that lists the names of all methods
 			}
