@@ -19,8 +19,8 @@ var both = []conformance.Tier{conformance.TierWitness, conformance.TierLive}
 
 // All returns every check, sorted by topic and then as they are listed.
 func All() []*conformance.Check {
-	return slices.Concat(sessionChecks(), turnChecks(), textChecks(), thinkingChecks(), toolChecks(),
-		permissionChecks(), wireChecks(), orderChecks(), timeChecks())
+	return needing(slices.Concat(sessionChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
+		toolChecks(), callChecks(), permissionChecks(), answerChecks(), onceChecks(), wireChecks(), orderChecks(), timeChecks()))
 }
 
 // Named returns the checks with these ids or topics ("text" or "text.*" is all

@@ -11,54 +11,71 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// judgeCrash: the process was killed after some line of the wire. What the
-// subject then says is exact: the events of the plain run for the lines before,
-// then the closings, then one error if a turn ran, then session_end, within the
-// limit and without being asked.
-func judgeCrash(t *conformance.Trial, f *conformance.Finding) {
-	plain := stripped(t.Run)
-	for _, r := range t.Harmed {
-		fail := func(format string, args ...any) {
-			f.Problems = append(f.Problems, conformance.Problem{Text: r.Harm.String() + ": " + fmt.Sprintf(format, args...), Harm: r.Harm})
-		}
-		if r.Hang != "" {
-			f.Look(1)
-			fail("the subject hangs: %s", r.Hang)
-			continue
-		}
-		died, ok := exitOf(r)
-		if !ok {
-			continue // the run had ended before the place of the harm
-		}
+// judgeCrash: the process died at some line of the wire. What the subject then
+// says is exact: the events of the plain run for the lines before, then the
+// closings, then one error if a turn ran, then session_end, within the limit and
+// without being asked.
+func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := failer(r, f)
+	if r.Hang != "" {
 		f.Look(1)
-		for _, a := range r.Acts {
-			if conformance.Unfinished(a.Err) {
-				fail("%v", a.Err)
-			}
-		}
-		got := stripped(r)
-		n := before(t.Run, r)
-		same := 0
-		for same < min(n, len(got)) && got[same] == plain[same] {
-			same++
-		}
-		switch {
-		case same < n && same < len(got):
-			fail("what was said for the lines before is not what it is without the crash: event %d is %s, want %s", same+1, got[same], plain[same])
-		case same < n:
-			fail("what was said for the lines before is lost: event %d, %s", same+1, plain[same])
-		case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
-			judgeOpenError(r, r.Opens[len(r.Opens)-1].Err, n, fail)
-		default:
-			judgeEnd(r, n, died, fail)
+		fail("the subject hangs: %s", r.Hang)
+		return
+	}
+	died, ok := exitOf(r)
+	if !ok {
+		return // the run had ended before the place of the harm
+	}
+	f.Look(1)
+	n, ok := sameBefore(plain, r, fail)
+	switch {
+	case !ok:
+	case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
+		judgeOpenError(r, r.Opens[len(r.Opens)-1].Err, n, fail)
+	default:
+		judgeEnd(r, n, died, fail)
+	}
+}
+
+// failer notes problems of a run with a harm.
+func failer(r *conformance.Run, f *conformance.Finding) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		f.Problems = append(f.Problems, conformance.Problem{Text: r.Harm.String() + ": " + fmt.Sprintf(format, args...), Harm: r.Harm})
+	}
+}
+
+// sameBefore demands that every act returned, and that what was told for the
+// lines before the harm, n events, is what is told without it.
+func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
+	ok = true
+	for _, a := range r.Acts {
+		if conformance.Unfinished(a.Err) {
+			fail("%v", a.Err)
+			ok = false
 		}
 	}
+	told, got := plain.Told(), r.Told()
+	n = before(plain, r)
+	if r.Tier == conformance.TierProcess {
+		n = beforeInRealTime(plain, r, told, got)
+	}
+	same := 0
+	for same < min(n, len(got)) && got[same] == told[same] {
+		same++
+	}
+	switch {
+	case same < n && same < len(got):
+		fail("what was said for the lines before is not what it is without the harm: event %d is %s, want %s", same+1, clip(got[same]), clip(told[same]))
+	case same < n:
+		fail("what was said for the lines before is lost: event %d, %s", same+1, clip(told[same]))
+	}
+	return n, ok && same >= n
 }
 
 // exitOf returns when the process died, as the play had it.
 func exitOf(r *conformance.Run) (conformance.Played, bool) {
 	for _, p := range r.Played {
-		if p.Line.Dir == fixtures.Exit && p.Line.Line == r.Harm.Line {
+		if r.Harm.Struck(p.Line) {
 			return p, true
 		}
 	}
@@ -70,7 +87,7 @@ func exitOf(r *conformance.Run) (conformance.Played, bool) {
 func before(plain, harmed *conformance.Run) int {
 	lines := 0
 	for _, p := range plain.Played {
-		if p.Line.Line <= harmed.Harm.Line {
+		if p.Line.Line < harmed.Harm.Line || p.Line.Line == harmed.Harm.Line && !harmed.Harm.Cut {
 			lines++
 		}
 	}
@@ -79,6 +96,24 @@ func before(plain, harmed *conformance.Run) int {
 		n++
 	}
 	return n
+}
+
+// beforeInRealTime is before where nobody knows which line an event came of: what
+// both runs begin with, and at least what was said when the last act began.
+func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
+	n := 0
+	for n < min(len(want), len(got)) && want[n] == got[n] {
+		n++
+	}
+	acts := len(harmed.Acts)
+	if acts > 0 && harmed.Acts[acts-1].Act.Verb == fixtures.VerbClose {
+		acts-- // it is the suite's own, at the end
+	}
+	least := 0
+	for least < len(plain.Events) && plain.Events[least].Acts < acts {
+		least++
+	}
+	return max(n, least)
 }
 
 // judgeOpenError: the runtime died before the session was ready, and Open said
@@ -193,6 +228,10 @@ func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(stri
 				fail("turn %d ran when the runtime died, and ends in %s", e.Turn, describe(d))
 			}
 		case event.SessionEnd, event.Queue:
+		case event.Notice:
+			if !r.Harm.May {
+				fail("a notice follows the death of the runtime: %s", d.Text)
+			}
 		default:
 			if !closing(e.Data) || len(s.open) >= was {
 				fail("%s follows the death of the runtime, and closes nothing", e.Type())
@@ -205,7 +244,10 @@ func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(stri
 	if waiting != "" && !asked {
 		fail("message %s was accepted and no turn had taken it: no error tells that it is lost", waiting)
 	}
-	for k := range s.open {
+	for k, kind := range s.open {
+		if !r.Carries(string(kind)) {
+			continue
+		}
 		fail("still open at the end: %s", k)
 	}
 	if !s.ended {
@@ -227,6 +269,11 @@ func untaken(r *conformance.Run, n int) string {
 			}
 		case event.UserMessage:
 			taken[d.MessageID] = true
+		}
+	}
+	for _, a := range r.Acts {
+		if a.Act.Verb == fixtures.VerbWithdraw && a.Err == nil {
+			taken[a.Act.ID] = true // the user took it back
 		}
 	}
 	for _, a := range r.Acts {

@@ -15,6 +15,7 @@ type brought struct {
 	tools    []toolMark
 	end      bool   // of a turn
 	thread   string // Codex: whose line it is
+	opens    string // Codex: the thread that it tells of as opened
 }
 
 // toolMark is a tool call that a line tells in full.
@@ -47,7 +48,10 @@ func readCodex(b []byte) (out brought) {
 		Params struct {
 			ThreadID string `json:"threadId"`
 			Delta    any    `json:"delta"`
-			Item     struct {
+			Thread   struct {
+				ID string `json:"id"`
+			} `json:"thread"`
+			Item struct {
 				ID string `json:"id"`
 			} `json:"item"`
 		} `json:"params"`
@@ -65,6 +69,8 @@ func readCodex(b []byte) (out brought) {
 		out.tools = []toolMark{{toolEnds, head.Params.Item.ID}}
 	case "turn/completed":
 		out.end = true
+	case "thread/started":
+		out.opens = head.Params.Thread.ID
 	}
 	return out
 }

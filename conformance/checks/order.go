@@ -2,12 +2,14 @@ package checks
 
 import (
 	"bytes"
-	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 func orderChecks() []*conformance.Check {
@@ -17,9 +19,10 @@ func orderChecks() []*conformance.Check {
 			Sentence: "seq counts 1, 2, 3 … within a session, also across resume.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				f.Look(len(t.Events))
-				for i, e := range t.Events {
-					if e.Seq != int64(i+1) {
-						f.At(e, "event %d has seq %d", i+1, e.Seq)
+				last := map[string]int64{}
+				for _, e := range t.Events {
+					if last[e.SessionID]++; e.Seq != last[e.SessionID] {
+						f.At(e, "event %d of session %s has seq %d", last[e.SessionID], e.SessionID, e.Seq)
 						return
 					}
 				}
@@ -52,30 +55,57 @@ func orderChecks() []*conformance.Check {
 				}
 			},
 		},
+		{
+			ID: "order.ts", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
+			Sentence: "ts never runs backwards, so that seq alone breaks ties.",
+			Judge: func(t *conformance.Trial, f *conformance.Finding) {
+				last := map[string]time.Time{}
+				for _, e := range t.Events {
+					f.Look(1)
+					if e.TS.Before(last[e.SessionID]) {
+						f.At(e, "ts is %s, that of the event before %s", e.TS.Format(time.RFC3339Nano), last[e.SessionID].Format(time.RFC3339Nano))
+						return
+					}
+					last[e.SessionID] = e.TS
+				}
+			},
+		},
+		{
+			ID: "replay.interrupted", Severity: conformance.Must, Source: "chats in which a stopped turn looks finished when it is loaded again", Tiers: both,
+			Sentence: "A stopped turn looks stopped when the stored events are reduced again.",
+			Judge:    judgeStoredStop,
+		},
 	}
+}
+
+// judgeStoredStop: where the wire told that a stop ended the turn, and not the
+// runtime before it.
+func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
+	stopped := false
+	for _, a := range t.Acts {
+		stopped = stopped || a.Act.Verb == fixtures.VerbStop && a.Err == nil
+	}
+	cut := false
+	for _, q := range mainRequests(t.Run) {
+		cut = cut || q.Ended == fixtures.EndedClosed
+	}
+	if !stopped || !cut {
+		return
+	}
+	f.Look(1)
+	stored, err := t.Chat()
+	if err != nil {
+		f.Failf("the events cannot be stored and read back: %v", err)
+		return
+	}
+	for _, m := range stored.Messages {
+		if m.Role == replay.RoleAssistant && m.Status == replay.Stopped {
+			return
+		}
+	}
+	f.Failf("the model was stopped amid its words, and no message of the stored chat looks stopped")
 }
 
 func pretty(v any) ([]byte, error) {
 	return json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// stripped are the events without what a second run may change: seq and ts, and
-// ids that the subject or the play chose.
-func stripped(r *conformance.Run) []string {
-	out := make([]string, 0, len(r.Events))
-	defer func() { copy(out, strings.Split(r.Recorded(strings.Join(out, "\n")), "\n")) }()
-	for _, e := range r.Events {
-		data, err := json.Marshal(e.Data, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		if err != nil {
-			data = []byte(err.Error())
-		}
-		line, _ := json.Marshal(struct {
-			Type string         `json:"type"`
-			Turn int            `json:"turn,omitzero"`
-			Sub  string         `json:"subagent_id,omitzero"`
-			Data jsontext.Value `json:"data"`
-		}{string(e.Type()), e.Turn, e.SubagentID, data})
-		out = append(out, string(line))
-	}
-	return out
 }

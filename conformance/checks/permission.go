@@ -2,7 +2,6 @@ package checks
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,16 +34,20 @@ func permissionChecks() []*conformance.Check {
 	}
 }
 
-// answers are the scenario's decisions, in order.
-func answers(r *conformance.Run) []string {
-	var out []string
+// answers are the scenario's decisions, in order, but for those that came too
+// late to decide anything.
+func answers(r *conformance.Run) []fixtures.Act {
+	var out []fixtures.Act
 	for _, a := range r.Scenario.Client {
-		if a.Verb == fixtures.VerbAnswer {
-			out = append(out, a.What)
+		if a.Verb == fixtures.VerbAnswer && !a.Late {
+			out = append(out, a)
 		}
 	}
 	return out
 }
+
+// denies reports whether the tool that was asked about must not run.
+func denies(a fixtures.Act) bool { return !a.Allows() && a.What != fixtures.AnswerValue }
 
 func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	want := len(answers(t.Run))
@@ -55,7 +58,7 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	ids, interrupts := map[string]bool{}, map[string]bool{}
 	questions := 0
 	for _, a := range answers(t.Run) {
-		if strings.HasPrefix(a, "{") {
+		if a.What == fixtures.AnswerValue || slices.Contains(t.Scenario.Needs, "elicitation") {
 			questions++
 		}
 	}
@@ -76,8 +79,9 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 			interrupts[d.InterruptID] = true
 		}
 	}
-	if len(ids) != want-questions || len(interrupts) != questions {
-		f.Failf("the runtime asked for %d permissions and %d answers, the subject for %d and %d", want-questions, questions, len(ids), len(interrupts))
+	// A plan is approved by yes or no, and yet it is an interrupt.
+	if len(ids)+len(interrupts) != want || len(interrupts) < questions {
+		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, questions, len(ids), len(interrupts))
 	}
 }
 
@@ -85,7 +89,7 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 // that call is the one that it names.
 func judgeAskedInput(t *conformance.Trial, e conformance.Seen, d event.PermissionRequest, f *conformance.Finding) {
 	var calls []string
-	for _, call := range saidTools(t.Run) {
+	for _, call := range allTools(t.Run) {
 		var in scripted
 		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !isTool(d.ToolUseID, call.ID) {
 			continue
@@ -123,7 +127,11 @@ func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
 func repliesOf(r *conformance.Run) map[string]int {
 	replies := map[string]int{}
 	for _, w := range r.Wrote {
-		if w.Kind == standin.KindAnswer {
+		switch {
+		case w.Kind != standin.KindAnswer:
+		case w.Asked == "hook_callback", w.Asked == "mcp_message", w.Asked == "item/tool/call":
+			// A call of what the client brings is no question to the user.
+		default:
 			replies[w.RequestID]++
 		}
 	}
@@ -133,23 +141,38 @@ func repliesOf(r *conformance.Run) map[string]int {
 // closeWhenAsked is the scenario up to its first answer, and then the end.
 func closeWhenAsked(s *fixtures.Scenario) []fixtures.Act {
 	for i, a := range s.Client {
-		if a.Verb == fixtures.VerbAnswer {
+		if a.Verb == fixtures.VerbAnswer && !a.Late {
 			return append(slices.Clone(s.Client[:i]), fixtures.Act{Verb: fixtures.VerbClose, Line: a.Line})
 		}
 	}
 	return nil
 }
 
+// asked counts the questions that the subject passed on before it was closed.
+func asked(r *conformance.Run) int {
+	closing := slices.IndexFunc(r.Acts, func(d conformance.Done) bool { return d.Act.Verb == fixtures.VerbClose })
+	n := 0
+	for _, e := range r.Events {
+		if closing >= 0 && e.Acts > closing {
+			break
+		}
+		if e.Type() == event.TypePermissionRequest || e.Type() == event.TypeInterrupt {
+			n++
+		}
+	}
+	return n
+}
+
 // judgeClosedWhenAsked: the session was closed with a question open. It gets
 // its one reply, which allows nothing, before stdin is closed.
 func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
-	if t.Other == nil {
-		return
+	if t.Other == nil || !t.Carries("session_end") {
+		return // it has no word for the end of a session with a question open
 	}
 	f.Look(1)
 	replies := repliesOf(t.Other)
-	if len(replies) != 1 {
-		f.Failf("the session was closed while a question was open: %d questions got a reply, want 1", len(replies))
+	if want := max(1, asked(t.Other)); len(replies) != want {
+		f.Failf("the session was closed while %d questions were open: %d got a reply", want, len(replies))
 	}
 	for id, n := range replies {
 		if n != 1 {
@@ -177,11 +200,17 @@ func decisions(r *conformance.Run) []string {
 	return out
 }
 
+// stops reports whether the user ends a turn: then the model may never be asked
+// again, and be told nothing.
+func stops(r *conformance.Run) bool {
+	return has(r, fixtures.VerbStop) || slices.ContainsFunc(answers(r), func(a fixtures.Act) bool { return a.What == fixtures.AnswerCancel })
+}
+
 func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 	denied := 0
 	all := true
 	for _, a := range answers(t.Run) {
-		if a == "deny" || a == "cancel" {
+		if denies(a) {
 			denied++
 		} else {
 			all = false
@@ -196,11 +225,11 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 		sent := decisions(t.Run)
 		for i, want := range answers(t.Run) {
 			switch {
-			case want != "deny" && want != "cancel":
+			case !denies(want):
 			case i >= len(sent):
 				f.Failf("question %d was to be denied, and was not answered", i+1)
 			case sent[i] == "allow":
-				f.Failf("question %d: the user said %s, the subject sent allow", i+1, want)
+				f.Failf("question %d: the user said %s, the subject sent allow", i+1, want.What)
 			}
 		}
 		return
@@ -216,7 +245,7 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolDenied {
 			for _, call := range saidTools(t.Run) {
-				if isTool(d.ToolUseID, call.ID) && results[call.ID] == "" && !has(t.Run, fixtures.VerbStop) {
+				if isTool(d.ToolUseID, call.ID) && results[call.ID] == "" && !stops(t.Run) {
 					f.At(e, "tool %s was denied, but the model was not told", call.ID)
 				}
 			}

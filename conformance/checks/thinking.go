@@ -5,7 +5,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 func thinkingChecks() []*conformance.Check {
@@ -16,18 +15,21 @@ func thinkingChecks() []*conformance.Check {
 			var want, got strings.Builder
 			reqs := mainRequests(t.Run)
 			for i, q := range reqs {
-				if abandoned(reqs, i) || q.Ended == fixtures.EndedFailed {
-					continue
-				}
-				for _, s := range q.Said {
-					if s.Think != "" {
+				for j, s := range q.Said {
+					if s.Think != "" && (!abandoned(reqs, i) || !broken(q, j)) {
 						f.Look(1)
 						want.WriteString(s.Think)
 					}
 				}
 			}
+			back := map[string]bool{}
 			for _, e := range t.Events {
-				if d, ok := e.Data.(event.Thinking); ok && e.SubagentID == "" {
+				if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
+					back[d.BlockID] = true
+				}
+			}
+			for _, e := range t.Events {
+				if d, ok := e.Data.(event.Thinking); ok && e.SubagentID == "" && !back[d.BlockID] {
 					got.WriteString(d.Text)
 				}
 			}

@@ -17,6 +17,10 @@ func timeChecks() []*conformance.Check {
 			judgeMoments(t, f)
 			judgeCauses(t, f)
 		},
+	}, {
+		ID: "time.first-delta", Severity: conformance.Must, Source: "adapters that wait for a sentence before they say a word", Tiers: []conformance.Tier{conformance.TierTiming},
+		Sentence: "The first delta of the wire is at once the first delta of the stream.",
+		Judge:    judgeFirstDelta,
 	}}
 }
 
@@ -36,6 +40,36 @@ func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
 		if _, ok := slices.BinarySearch(moments, e.At); !ok {
 			f.At(e, "%s reached the listener at %v, when nothing happened on the wire", e.Type(), e.At)
 		}
+	}
+}
+
+// judgeFirstDelta looks at the first words of the session.
+func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
+	first := slices.IndexFunc(t.Events, func(e conformance.Seen) bool {
+		d, ok := e.Data.(event.Delta)
+		return ok && d.Text != "" && e.SubagentID == ""
+	})
+	thread, others := "", map[string]bool{}
+	for i, p := range t.Played {
+		brought := readLine(t.Runtime, p.Line)
+		if brought.opens != "" {
+			others[brought.opens] = len(others) > 0
+		}
+		if thread == "" && !others[brought.thread] {
+			thread = brought.thread
+		}
+		if standin.TextDelta(t.Runtime, p.Line.Bytes) == "" || brought.thread != thread {
+			continue
+		}
+		f.Look(1)
+		switch {
+		case first < 0: // what never comes is not late
+		case t.Events[first].Line > i+1:
+			f.At(t.Events[first], "the first delta comes %v and %d lines after that of the wire", t.Events[first].At-p.At, t.Events[first].Line-i-1)
+		case t.Events[first].At > p.At:
+			f.At(t.Events[first], "the first delta comes %v after that of the wire", t.Events[first].At-p.At)
+		}
+		return
 	}
 }
 
@@ -60,14 +94,21 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 		all.add(t.Runtime, e)
 	}
 	i, thread := 0, "" // Codex: the main agent's, which is named first
+	others := map[string]bool{}
 	for n, p := range t.Played {
 		brought := readLine(t.Runtime, p.Line)
+		if brought.opens != "" {
+			others[brought.opens] = len(others) > 0 // sub-agents' are not told of so
+		}
+		if others[brought.thread] {
+			continue
+		}
 		wire.text += len(standin.TextDelta(t.Runtime, p.Line.Bytes))
 		wire.thinking += len(brought.thinking)
 		if thread == "" {
 			thread = brought.thread
 		}
-		if brought.end && brought.thread == thread {
+		if brought.end && brought.thread == thread && !refusedAt(t.Run, p.Line.Line) {
 			wire.ends++
 		}
 		for ; i < len(t.Events) && t.Events[i].Line <= n+1; i++ {

@@ -1,12 +1,14 @@
 package checks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 func toolChecks() []*conformance.Check {
@@ -42,6 +44,12 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		f.Look(1)
+		if len(starts) == 0 && call.Tool == "ask" && asked(t.Run) > 0 {
+			continue // some runtimes put the question in place of the call
+		}
+		if len(starts) == 0 && call.Tool == "other" && askedAbout(t.Run, call.ID) {
+			continue // as a call for more rights, which is a question and nothing else
+		}
 		if len(starts) != 1 {
 			f.Failf("the model called %s %s; there are %d tool_start with its id", call.Tool, call.ID, len(starts))
 			continue
@@ -52,6 +60,23 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 		}
 		judgeInput(call, d, starts[0], f)
 	}
+}
+
+// fromScript reports whether the model called a command from within a script, as
+// some models do: the runtime gives such a call an id of its own.
+func fromScript(s fixtures.Said, d event.ToolStart) bool {
+	var in struct {
+		Script string `json:"script"`
+	}
+	return s.Tool == "other" && d.Command != "" && json.Unmarshal(s.Input, &in) == nil && strings.Contains(in.Script, d.Command)
+}
+
+// askedAbout reports whether a question names the call.
+func askedAbout(r *conformance.Run, call string) bool {
+	return slices.ContainsFunc(r.Events, func(e conformance.Seen) bool {
+		d, ok := e.Data.(event.PermissionRequest)
+		return ok && isTool(d.ToolUseID, call)
+	})
 }
 
 // judgeInvented: a call that the model never made, not even in a reply that was
@@ -65,7 +90,7 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 		known := false
 		for _, q := range t.Witness {
 			for _, s := range q.Said {
-				known = known || s.Tool != "" && isTool(d.ToolUseID, s.ID)
+				known = known || s.Tool != "" && (isTool(d.ToolUseID, s.ID) || fromScript(s, d))
 			}
 		}
 		if !known {

@@ -34,7 +34,9 @@ func turnChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.nothing-after-terminal", Severity: conformance.Must, Source: "adapters that show deltas after turn/completed", Tiers: both,
-			Sentence: "Nothing of a turn follows its terminal event; late wire is dropped or belongs to the next turn.",
+			Sentence:  "Nothing of a turn follows its terminal event; late wire is dropped or belongs to the next turn.",
+			Harm:      []string{"late-delta", "late-item", "duplicate-end"},
+			JudgeHarm: judgeHarmless,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				ended := map[int]conformance.Seen{}
 				for _, e := range t.Events {
@@ -61,9 +63,21 @@ func turnChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.crash-ends", Severity: conformance.Must, Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "If the runtime dies, the turn ends in error within the limit, what was said stays, and Send returns.",
-			Harm:     []string{"kill"},
-			Judge:    judgeCrash,
+			Sentence:  "If the runtime dies, the turn ends in error within the limit, what was said stays, and Send returns.",
+			Harm:      []string{"kill", "exit", "exit-without-newline", "cut-line", "close-stdout"},
+			JudgeHarm: judgeCrash,
+		},
+		{
+			ID: "turn.stall-ends", Severity: conformance.Must, Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
+			Sentence:  "If the runtime goes silent for good, the turn ends in an error of code timeout; while a tool or a question is open nothing is asked of it.",
+			Harm:      []string{"stall"},
+			JudgeHarm: judgeStall,
+		},
+		{
+			ID: "turn.refused", Severity: conformance.Must, Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A request that the runtime refuses is told: the act fails, or an error or a notice comes; nothing waits for it for ever.",
+			Harm:      []string{"error-reply"},
+			JudgeHarm: judgeRefused,
 		},
 	}
 }
@@ -101,7 +115,9 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			case event.ToolStart:
 				open[d.ToolUseID] = true
 			case event.ToolResult:
-				if e.Acts > i && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
+				// Where the subject has no word for an interrupted call, a call that ended
+				// just before cannot be told from it.
+				if e.Acts > i && t.Carries("tool_result.status") && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
 					f.At(e, "tool %s was open when the turn was stopped, and is told as %s", d.ToolUseID, d.Status)
 				}
 				delete(open, d.ToolUseID)

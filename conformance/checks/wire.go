@@ -1,27 +1,53 @@
 package checks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 func wireChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "wire.unknown", Severity: conformance.Must, Source: "claude-agent-sdk-python#599", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "An unknown type, subtype, field, enum value or method at any place does not end the turn, and is passed on as a notice.",
-			Harm:     []string{"unknown-message", "unknown-field"},
-			Judge:    judgeHarmless,
+			Sentence:  "An unknown type, subtype, field, enum value or method at any place does not end the turn, and is passed on as a notice.",
+			Harm:      []string{"unknown-message", "unknown-field", "unknown-value"},
+			JudgeHarm: judgeHarmless,
 		},
 		{
 			ID: "wire.split", Severity: conformance.Must, Source: "every line reader", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "Chunks cut anywhere, glued lines, CRLF and a missing last newline change nothing.",
-			Harm:     []string{"split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline"},
-			Judge:    judgeHarmless,
+			Sentence:  "Chunks cut anywhere, glued lines, CRLF and a missing last newline change nothing.",
+			Harm:      []string{"split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline", "blank-lines"},
+			JudgeHarm: judgeHarmless,
+		},
+		{
+			ID: "wire.same-chunk", Severity: conformance.Must, Source: "devspace#362", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A response, the notifications behind it and the end of the file, read at once, lose nothing.",
+			Harm:      []string{"burst"},
+			JudgeHarm: judgeHarmless,
+		},
+		{
+			ID: "wire.long-line", Severity: conformance.Must, Source: "openclaw#71793: big frames kill the turn", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A line that is longer than a pipe, and than what line readers take by default, arrives whole.",
+			Harm:      []string{"long-line"},
+			JudgeHarm: judgeHarmless,
+		},
+		{
+			ID: "wire.garbage", Severity: conformance.Must, Source: "runtimes and their wrappers that print warnings on stdout", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A line that is no message is told in one notice and skipped.",
+			Harm:      []string{"garbage-line"},
+			JudgeHarm: judgeHarmless,
+		},
+		{
+			ID: "wire.stderr", Severity: conformance.Must, Source: "runtimes that log on stderr", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "What the runtime says on stderr is never taken for its protocol, and never blocks it.",
+			Harm:      []string{"stderr-noise", "stderr-flood"},
+			JudgeHarm: judgeStderr,
 		},
 		{
 			ID: "wire.own-lines", Severity: conformance.Must, Source: "the wires of Codex and Claude Code", Tiers: []conformance.Tier{conformance.TierWitness},
@@ -37,48 +63,109 @@ func wireChecks() []*conformance.Check {
 	}
 }
 
+// judgeStderr: the same events, but that an error may quote what stands there.
+func judgeStderr(plain, r *conformance.Run, f *conformance.Finding) {
+	failing := slices.ContainsFunc(plain.Events, func(e conformance.Seen) bool { return e.Type() == event.TypeError })
+	if !failing || r.Hang != "" {
+		judgeHarmless(plain, r, f)
+		return
+	}
+	f.Look(1)
+	kinds := func(r *conformance.Run) string {
+		var b strings.Builder
+		for i, e := range r.Events {
+			line := r.Told()[i]
+			if d, is := e.Data.(event.Error); is {
+				line = fmt.Sprintf("error %s of turn %d", d.Code, e.Turn)
+			}
+			b.WriteString(line + "\n")
+		}
+		return b.String()
+	}
+	if want, got := kinds(plain), kinds(r); got != want {
+		f.Problems = append(f.Problems, conformance.Problem{Harm: r.Harm, Text: r.Harm.String() + ": the events differ", Diff: conformance.Diff("undisturbed", want, "harmed", got)})
+	}
+}
+
 // judgeHarmless: with the harm the same events, and one notice more where a
 // message was unknown.
-func judgeHarmless(t *conformance.Trial, f *conformance.Finding) {
-	plain := strings.Join(stripped(t.Run), "\n") + "\n"
-	for _, r := range t.Harmed {
-		if !played(t.Run, r.Harm.Line) {
-			continue // the run had ended before the place of the harm
-		}
-		f.Look(1)
-		notices := 0
-		if r.Harm.Kind == fault.Noticed {
-			notices = 1
-		}
-		p := conformance.Problem{Harm: r.Harm}
-		if r.Hang != "" {
-			p.Text = r.Harm.String() + ": the subject hangs: " + r.Hang
-			f.Problems = append(f.Problems, p)
+func judgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
+	if !played(plain, r.Harm.Line) || refusedAt(plain, r.Harm.Line) {
+		return // the run had ended before the place of the harm, or there is no session to tell of it
+	}
+	if marked(r.Harm) && r.Hang == "" && !slices.ContainsFunc(r.Played, func(p conformance.Played) bool {
+		return strings.Contains(string(p.Line.Bytes), mark)
+	}) {
+		return // the subject ended the runtime before it could say it
+	}
+	if at := lineOf(plain, r.Harm.Line); at.At > 0 && slices.ContainsFunc(plain.Acts, func(a conformance.Done) bool {
+		return a.At <= at.At && (a.Act.Verb == fixtures.VerbArchive || a.Act.Verb == fixtures.VerbStop && r.Harm.Operator == "unknown-value")
+	}) {
+		return // nobody listens to a session that was put away, and what comes of a stopped turn is dropped
+	}
+	f.Look(1)
+	p := conformance.Problem{Harm: r.Harm}
+	if r.Hang != "" {
+		p.Text = r.Harm.String() + ": the subject hangs: " + r.Hang
+		f.Problems = append(f.Problems, p)
+		return
+	}
+	told := plain.Told()
+	rest, notices := withoutNotices(told, r)
+	switch {
+	case r.Harm.Kind != fault.Noticed && !r.Harm.May && len(notices) > 0, len(notices) > 1:
+		p.Text = fmt.Sprintf("%s: %d notices too many", r.Harm, len(notices))
+		f.Problems = append(f.Problems, p)
+	case !r.Carries("notice"):
+	case r.Harm.Kind == fault.Noticed && len(notices) == 0:
+		p.Text = r.Harm.String() + ": no notice of it"
+		f.Problems = append(f.Problems, p)
+	case marked(r.Harm) && !strings.Contains(string(notices[0].Raw), mark):
+		p.Text = r.Harm.String() + ": the notice of the unknown message does not hold it: raw is " + clip(string(notices[0].Raw))
+		f.Problems = append(f.Problems, p)
+	}
+	undisturbed := strings.Join(told, "\n") + "\n"
+	if harmed := fault.WithoutUnknown(strings.Join(rest, "\n")) + "\n"; harmed != undisturbed {
+		p.Text = r.Harm.String() + ": the events differ"
+		p.Diff = conformance.Diff("undisturbed", undisturbed, "harmed", harmed)
+		f.Problems = append(f.Problems, p)
+	}
+}
+
+// mark stands in each message that a fault makes up.
+const mark = "weather"
+
+func marked(h *fault.Harm) bool {
+	return h.Operator == "unknown-message" || h.Operator == "unknown-value"
+}
+
+// withoutNotices takes out of the events the notices that the plain run does not
+// have.
+func withoutNotices(plain []string, r *conformance.Run) (rest []string, more []event.Notice) {
+	had := map[string]int{}
+	for _, s := range plain {
+		had[s]++
+	}
+	for i, s := range r.Told() {
+		d, ok := r.Events[i].Data.(event.Notice)
+		if ok && had[fault.WithoutUnknown(s)] == 0 {
+			more = append(more, d)
 			continue
 		}
-		var rest []string
-		got := 0
-		for i, s := range stripped(r) {
-			if d, ok := r.Events[i].Data.(event.Notice); ok && d.Code == event.NoticeUnknownMessage && got < notices {
-				got++
-				if !strings.Contains(string(d.Raw), "weather") {
-					p.Text = r.Harm.String() + ": the notice of the unknown message does not hold it: raw is " + clip(string(d.Raw))
-					f.Problems = append(f.Problems, p)
-				}
-				continue
-			}
-			rest = append(rest, s)
-		}
-		if got != notices {
-			p.Text = r.Harm.String() + ": no notice of the unknown message"
-			f.Problems = append(f.Problems, p)
-		}
-		if harmed := fault.WithoutUnknown(strings.Join(rest, "\n")) + "\n"; harmed != plain {
-			p.Text = r.Harm.String() + ": the events differ"
-			p.Diff = conformance.Diff("undisturbed", plain, "harmed", harmed)
-			f.Problems = append(f.Problems, p)
+		had[s]--
+		rest = append(rest, s)
+	}
+	return rest, more
+}
+
+// refusedAt reports whether a line is of a process that opened no session.
+func refusedAt(r *conformance.Run, line int) bool {
+	for _, p := range r.Played {
+		if p.Line.Line == line && p.Line.Process <= len(r.Opens) {
+			return r.Opens[p.Line.Process-1].Err != nil
 		}
 	}
+	return false
 }
 
 // played reports whether a line of the case's file was played; 0 is the whole

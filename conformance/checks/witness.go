@@ -23,26 +23,54 @@ func kept(r *conformance.Run) []piece {
 	var out []piece
 	reqs := mainRequests(r)
 	for i, q := range reqs {
-		if q.Ended == fixtures.EndedFailed {
-			continue
-		}
-		if abandoned(reqs, i) {
-			continue
+		if slices.Contains(q.New, "compact") {
+			continue // a summary is for the model
 		}
 		for j, s := range q.Said {
-			if s.Text == "" {
+			if s.Text == "" || abandoned(reqs, i) && broken(q, j) {
 				continue
 			}
-			last := j == len(q.Said)-1
-			out = append(out, piece{s.Text, q.Ended == fixtures.EndedClosed && last && !held(r, s.Text), q.Req})
+			text := s.Text
+			if r.Scenario.Asking() == "plan" {
+				text = untagged(text)
+			}
+			out = append(out, piece{text, loose(q, j) && !held(r, s.Text), q.Req})
 		}
 	}
 	return out
 }
 
-// abandoned reports whether what a request said was given up and said again.
+// untagged takes out the tags around a plan, as a runtime that plans does: it
+// tells the plan apart from the message.
+func untagged(text string) string {
+	return strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "", "</proposed_plan>", "").Replace(text)
+}
+
+// broken reports whether a reply ended amid one of its parts.
+func broken(q fixtures.Request, part int) bool {
+	return q.Said[part].Open || q.Ended == fixtures.EndedClosed && part == len(q.Said)-1
+}
+
+// loose reports whether no more than a prefix of a part need be there: a client
+// may lose what it had not read when the connection broke, and may take back
+// what it will not hear the end of.
+func loose(q fixtures.Request, part int) bool {
+	switch q.Ended {
+	case fixtures.EndedClosed:
+		return broken(q, part)
+	case fixtures.EndedCut, fixtures.EndedFailed:
+		return true
+	}
+	return false
+}
+
+// abandoned reports whether a reply was broken off and asked for again.
 func abandoned(reqs []fixtures.Request, i int) bool {
-	return reqs[i].Ended == fixtures.EndedCut && i+1 < len(reqs) && slices.Contains(reqs[i+1].New, "retry")
+	switch reqs[i].Ended {
+	case fixtures.EndedCut, fixtures.EndedFailed, fixtures.EndedClosed:
+		return i+1 < len(reqs) && slices.Contains(reqs[i+1].New, "retry")
+	}
+	return false
 }
 
 func mainRequests(r *conformance.Run) []fixtures.Request {
@@ -55,14 +83,17 @@ func mainRequests(r *conformance.Run) []fixtures.Request {
 	return out
 }
 
-// held reports whether the text was said before a hold: the recording went on
-// only when all of it was on the wire, so that no prefix will do.
+// held reports whether the text was said before a hold, and not the last of a
+// broken reply: the recording went on only when all of it was on the wire, so
+// that no prefix will do.
 func held(r *conformance.Run, text string) bool {
 	for _, reply := range r.Scenario.Model[""] {
 		var said strings.Builder
+		n := len(reply.Parts)
+		fails := n > 0 && (reply.Parts[n-1].Fail != nil || reply.Parts[n-1].Cut || reply.Parts[n-1].Close)
 		for _, p := range reply.Parts {
 			said.WriteString(strings.Join(p.Text, ""))
-			if p.Hold != "" && said.String() == text {
+			if p.Hold != "" && !fails && said.String() == text {
 				return true
 			}
 		}
@@ -83,8 +114,9 @@ type block struct {
 func blocks(r *conformance.Run) []*block {
 	var out []*block
 	byID := map[string]*block{}
+	own := ownTurns(r)
 	for _, e := range r.Events {
-		if e.SubagentID != "" {
+		if e.SubagentID != "" || own[e.Turn] {
 			continue
 		}
 		switch d := e.Data.(type) {
@@ -106,6 +138,29 @@ func blocks(r *conformance.Run) []*block {
 				b.text.Reset()
 				b.text.WriteString(d.Text)
 			}
+		}
+	}
+	return out
+}
+
+// ownTurns are the turns of commands that the runtime answers by itself: the
+// model never saw the message, and what is said there is not its text.
+func ownTurns(r *conformance.Run) map[int]bool {
+	commands := map[string]bool{}
+	for _, a := range r.Scenario.Client {
+		if a.Verb == fixtures.VerbSend && strings.HasPrefix(a.Text, "/") {
+			commands[a.ID] = true
+		}
+	}
+	for _, q := range r.Witness {
+		for _, id := range q.New {
+			delete(commands, id)
+		}
+	}
+	out := map[int]bool{}
+	for _, e := range r.Events {
+		if d, ok := e.Data.(event.TurnStart); ok && len(d.MessageIDs) > 0 && commands[d.MessageIDs[0]] {
+			out[e.Turn] = true
 		}
 	}
 	return out
@@ -162,7 +217,20 @@ func saidTools(r *conformance.Run) []saidTool {
 		}
 		for _, s := range q.Said {
 			if s.Tool != "" {
-				out = append(out, saidTool{s, q.Req, r.Scenario.HiddenOn(r.Runtime, s.ID)})
+				out = append(out, saidTool{s, q.Req, r.Scenario.HiddenOn(r.Runtime, r.Version, s.ID)})
+			}
+		}
+	}
+	return out
+}
+
+// allTools are the tool calls of all agents.
+func allTools(r *conformance.Run) []fixtures.Said {
+	var out []fixtures.Said
+	for _, q := range r.Witness {
+		for _, s := range q.Said {
+			if s.Tool != "" {
+				out = append(out, s)
 			}
 		}
 	}
@@ -172,7 +240,7 @@ func saidTools(r *conformance.Run) []saidTool {
 // isTool reports whether a subject's tool id is that of the scenario's call:
 // the model's id with the prefix that its API wants.
 func isTool(subjectID, scenarioID string) bool {
-	return subjectID == scenarioID || subjectID == "toolu_"+scenarioID || subjectID == "call_"+scenarioID
+	return subjectID == scenarioID || subjectID == "toolu_"+scenarioID || subjectID == "call_"+scenarioID || subjectID == "ws_"+scenarioID
 }
 
 // toolResults are what the runtime sent back to the model, by the scenario's id.

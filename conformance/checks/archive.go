@@ -1,0 +1,45 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// judgeArchive: what follows a session's archive, until another is opened, ends
+// with its session_end. Where the runtime is played, its stdin was closed or it
+// was signalled.
+func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
+	process := 0
+	for i, a := range t.Acts {
+		if a.Act.Verb == fixtures.VerbOpen {
+			process++
+		}
+		if a.Act.Verb != fixtures.VerbArchive || a.Err != nil {
+			continue
+		}
+		f.Look(1)
+		ended := false
+		for _, e := range t.Events {
+			if e.Acts != i+1 {
+				continue
+			}
+			if ended {
+				f.At(e, "%s follows the end of a session that was put away", e.Type())
+			}
+			ended = ended || e.Type() == event.TypeSessionEnd
+		}
+		if !ended {
+			f.Failf("the session was put away, and no session_end tells its end")
+		}
+		letGo := slices.ContainsFunc(t.Wrote, func(w standin.Written) bool {
+			return w.Process == process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal)
+		})
+		if t.Tier != conformance.TierLive && !letGo {
+			f.Failf("the session was put away, and its runtime was left running")
+		}
+	}
+}

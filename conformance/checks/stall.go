@@ -1,0 +1,187 @@
+package checks
+
+import (
+	"errors"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// judgeStall: the runtime said nothing more after some line, and lived on. What
+// was told until then stays. The turn that ran ends in a timeout before anybody
+// closes the session, unless a tool, a question, a summary or an announced
+// retry was open: then nobody can tell silence from work.
+func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := failer(r, f)
+	if r.Hang != "" {
+		f.Look(1)
+		fail("the subject hangs: %s", r.Hang)
+		return
+	}
+	if !played(r, r.Harm.Line) {
+		return
+	}
+	f.Look(1)
+	n, ok := sameBefore(plain, r, fail)
+	if !ok {
+		return
+	}
+	stalled := lineOf(r, r.Harm.Line)
+	if last := len(r.Opens) - 1; last >= 0 && r.Opens[last].Err != nil && last+1 == stalled.Line.Process {
+		judgeOpenError(r, r.Opens[last].Err, n, fail)
+		return
+	}
+	if has(r, fixtures.VerbKill) || closedBefore(r, stalled.At) {
+		return // somebody ends the runtime anyhow
+	}
+	s := state{open: map[string]event.Type{}}
+	paused, sums := false, false
+	for _, e := range r.Events[:n] {
+		s.add(e)
+		s.forget()
+		switch d := e.Data.(type) {
+		case event.Notice:
+			paused = paused || d.Code == event.NoticeRetry
+		case event.Compaction:
+			sums = d.Phase == event.PhaseStart
+		case event.Delta, event.ToolStart, event.TurnStart, event.Done, event.Error:
+			paused = false
+		}
+	}
+	paused = paused || sums
+	for _, kind := range s.open {
+		paused = paused || kind == event.TypeToolResult || kind == event.TypePermissionResolved || kind == event.TypeInterruptResolved || kind == event.TypeTask
+	}
+	running, waiting := s.running, untaken(r, n)
+	closed, told := closedAfter(r, stalled.At), false
+	for _, e := range r.Events[n:] {
+		if e.At >= closed {
+			break
+		}
+		was := len(s.open)
+		s.add(e)
+		switch d := e.Data.(type) {
+		case event.Error:
+			told = true
+			if d.Code != event.ErrorTimeout {
+				fail("the runtime went silent, and the error says %q", d.Code)
+			}
+		case event.SessionEnd, event.Queue:
+		case event.TurnStart:
+			if waiting == "" { // the turn of a message that was accepted may begin, to be ended
+				fail("%s comes, and the runtime said nothing", e.Type())
+			}
+		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
+			// Of what the user did meanwhile.
+		default:
+			thinks, begun := e.Data.(event.Thinking)
+			if begun && waiting != "" && thinks.Text == "" {
+				continue
+			}
+			if !closing(e.Data) || len(s.open) >= was {
+				fail("%s comes, and the runtime said nothing", e.Type())
+				return
+			}
+		}
+	}
+	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= conformance.StallLimit {
+		fail("turn %d ran (or message %q waited) when the runtime went silent, and no error came within %v", running, waiting, conformance.StallLimit)
+	}
+}
+
+// closedAfter is when the session was closed, or another one opened, after some
+// moment; without that the end of time.
+func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
+	for _, a := range r.Acts {
+		if v := a.Act.Verb; a.At >= at && (v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at) {
+			return a.At
+		}
+	}
+	return 1<<63 - 1
+}
+
+// closedBefore reports whether the session was closed by then, and not opened
+// again: what it waits for is the end of the process.
+func closedBefore(r *conformance.Run, at time.Duration) bool {
+	closed := false
+	for _, a := range r.Acts {
+		switch {
+		case a.At >= at:
+		case a.Act.Verb == fixtures.VerbOpen:
+			closed = false
+		case a.Act.Verb == fixtures.VerbClose || a.Act.Verb == fixtures.VerbArchive:
+			closed = true
+		}
+	}
+	return closed
+}
+
+// lineOf is the play of a line of the case's file.
+func lineOf(r *conformance.Run, line int) conformance.Played {
+	for _, p := range r.Played {
+		if p.Line.Line == line {
+			return p
+		}
+	}
+	return conformance.Played{}
+}
+
+// judgeMute: the runtime never said a word.
+func judgeMute(_, r *conformance.Run, f *conformance.Finding) {
+	fail := failer(r, f)
+	if r.Hang != "" || len(r.Opens) == 0 {
+		f.Look(1)
+		fail("Open does not return: %s", r.Hang)
+		return
+	}
+	f.Look(1)
+	var typed *adapters.OpenError
+	switch err := r.Opens[0].Err; {
+	case err == nil:
+		fail("Open succeeded, and the runtime never said a word")
+	case conformance.Unfinished(err):
+		fail("%v", err)
+	case !errors.As(err, &typed) || typed.Code != event.ErrorTimeout:
+		fail("the error of Open is not an *adapters.OpenError with code %q: %v", event.ErrorTimeout, err)
+	}
+	if len(r.Events) > 0 && r.Events[0].Acts <= 1 {
+		fail("%s of a session that was not opened", r.Events[0].Type())
+	}
+}
+
+// judgeRefused: a request got an error for a reply.
+func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := failer(r, f)
+	if r.Hang != "" {
+		f.Look(1)
+		fail("the subject hangs: %s", r.Hang)
+		return
+	}
+	if !played(r, r.Harm.Line) {
+		return
+	}
+	f.Look(1)
+	n, ok := sameBefore(plain, r, fail)
+	if !ok || closedAfter(r, 0) <= lineOf(r, r.Harm.Line).At {
+		return
+	}
+	for _, a := range r.Acts {
+		if a.Err == nil {
+			continue
+		}
+		var typed *adapters.OpenError
+		if a.Act.Verb == fixtures.VerbOpen && (!errors.As(a.Err, &typed) || typed.Code == "") {
+			fail("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
+		}
+		return // it was told
+	}
+	for _, e := range r.Events[n:] {
+		if d, notice := e.Data.(event.Notice); e.Type() == event.TypeError || notice && d.Code == event.NoticeRefused {
+			return
+		}
+	}
+	fail("no act fails, and neither an error nor a notice tells of it")
+}
