@@ -1,0 +1,109 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+	"github.com/turnspec/turnspec/recorder/schema"
+)
+
+// Stored is a side whose recordings the corpus holds. ok is false when it holds
+// none.
+func Stored(c fixtures.Corpus, scenarios []*fixtures.Scenario, runtime, version string) (side Side, ok bool, err error) {
+	side = blank(version)
+	for _, s := range scenarios {
+		k, err := c.LoadCase(path.Join(runtime, version, s.ID))
+		switch {
+		case err == nil:
+			side.Cases[s.ID] = k
+			ok = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return side, false, err
+		default:
+			side.Excluded[s.ID] = s.Excluded(runtime, version)
+		}
+	}
+	for id, why := range side.Excluded {
+		if ok && why == "" {
+			side.Failed[id] = errors.New("the corpus holds no case, and the scenario does not say why")
+		}
+	}
+	side.Lifecycle, err = c.LoadLifecycle(runtime, version)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return side, ok, err
+}
+
+// Recorded is a side that is recorded now, on an installed runtime.
+func Recorded(ctx context.Context, scenarios []*fixtures.Scenario, rt runtimes.Runtime, progress func(done, total int, id string)) (Side, error) {
+	side := blank(rt.Version)
+	known := nearest(rt.Name, rt.Version)
+	for i, s := range scenarios {
+		if progress != nil {
+			progress(i, len(scenarios), s.ID)
+		}
+		if why := s.Excluded(rt.Name, known); why != "" {
+			side.Excluded[s.ID] = why
+			continue
+		}
+		k, _, err := recorder.Record(ctx, recorder.Options{Scenario: s, Found: &rt, Deadline: deadline})
+		if err != nil && ctx.Err() == nil {
+			k, _, err = recorder.Record(ctx, recorder.Options{Scenario: s, Found: &rt, Deadline: deadline}) // a failure must come twice
+		}
+		switch {
+		case ctx.Err() != nil:
+			return side, ctx.Err()
+		case err != nil:
+			side.Failed[s.ID] = err
+		default:
+			side.Cases[s.ID] = k
+		}
+	}
+	plain, err := fixtures.LoadScenario(recorder.LifecycleScenario)
+	if err != nil {
+		return side, err
+	}
+	side.Lifecycle, _, err = recorder.Lifecycle(ctx, recorder.Options{Scenario: plain, Found: &rt, Deadline: deadline})
+	if err != nil {
+		side.Failed["lifecycle"] = err
+	}
+	return side, ctx.Err()
+}
+
+// deadline bounds a recording; one takes a second, a few seconds on a slow day.
+const deadline = 30 * time.Second
+
+func blank(version string) Side {
+	return Side{Version: version, Cases: map[string]*fixtures.Case{}, Excluded: map[string]string{}, Failed: map[string]error{}}
+}
+
+// nearest is the newest pinned version that is not newer: what a scenario says
+// of that is expected to hold until somebody has looked.
+func nearest(runtime, version string) string {
+	pinned := runtimes.Versions(runtime) // the newest first
+	for _, v := range pinned {
+		if fixtures.CompareVersions(v, version) <= 0 {
+			return v
+		}
+	}
+	return pinned[len(pinned)-1]
+}
+
+// StoredSchema is what the corpus holds of a version's declarations, or nil.
+func StoredSchema(c fixtures.Corpus, runtime, version string) (*schema.Schema, error) {
+	b, err := c.Schema(runtime, version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return schema.Parse(path.Join(c.Root, runtime, version, "schema.txt"), b)
+}

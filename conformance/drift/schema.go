@@ -1,0 +1,114 @@
+package drift
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/recorder/schema"
+)
+
+// schemaChanges compares declarations: messages, types, members, values.
+func schemaChanges(a, b *schema.Schema) []Change {
+	if a == nil || b == nil {
+		return nil
+	}
+	var out []Change
+	change := func(sort Sort, what, detail string) {
+		out = append(out, Change{Level: LevelSchema, Sort: sort, What: what, Detail: detail})
+	}
+	roots := func(s *schema.Schema) map[string]string {
+		m := map[string]string{}
+		for _, r := range s.Roots {
+			m[r.Kind+" "+r.Name] = ""
+		}
+		for _, name := range s.Lines().Names {
+			m[name] = ""
+		}
+		return m
+	}
+	ra, rb := roots(a), roots(b)
+	compareSets(ra, rb, change)
+	for _, name := range keys(a.Types, b.Types) {
+		ta, inA := a.Types[name]
+		tb, inB := b.Types[name]
+		switch {
+		case !inA:
+			change(Added, "type "+name, "")
+		case !inB:
+			change(Gone, "type "+name, "")
+		case ta.Expr != "" || tb.Expr != "":
+			va, vb := parts(ta.Expr), parts(tb.Expr)
+			if len(va) > 0 && len(vb) > 0 {
+				compareSets(valuesOf(name, va), valuesOf(name, vb), change)
+			}
+		default:
+			fa, fb := fieldsOf(name, ta), fieldsOf(name, tb)
+			compareSets(fa, fb, change)
+			for _, f := range keys(fa, fb) {
+				x, okA := fa[f]
+				y, okB := fb[f]
+				if okA && okB && x != y {
+					changedType(f, x, y, change)
+				}
+			}
+		}
+	}
+	return sorted(out)
+}
+
+// changedType tells values that were added to or taken from a list, else the
+// whole of both types.
+func changedType(field, x, y string, change func(Sort, string, string)) {
+	va, vb := valuesOf(strings.TrimPrefix(field, "field "), parts(x)), valuesOf(strings.TrimPrefix(field, "field "), parts(y))
+	if len(va) == len(parts(x)) && len(vb) == len(parts(y)) && len(va)+len(vb) > 2 {
+		compareSets(va, vb, change)
+		return
+	}
+	change(Changed, field, x+" → "+y)
+}
+
+func parts(expr string) []string { return schema.Alternatives(expr) }
+
+func valuesOf(name string, alts []string) map[string]string {
+	m := map[string]string{}
+	for _, v := range alts {
+		m["value "+name+"="+v] = ""
+	}
+	return m
+}
+
+func fieldsOf(name string, t schema.Type) map[string]string {
+	m := map[string]string{}
+	for _, f := range t.Fields {
+		m["field "+name+"."+f.Name] = f.Type
+	}
+	return m
+}
+
+func compareSets(a, b map[string]string, change func(Sort, string, string)) {
+	for _, k := range keys(a, b) {
+		_, inA := a[k]
+		_, inB := b[k]
+		switch {
+		case !inA:
+			change(Added, k, "")
+		case !inB:
+			change(Gone, k, "")
+		}
+	}
+}
+
+// keys are those of both, sorted, each once.
+func keys[V any](a, b map[string]V) []string {
+	var out []string
+	for k := range a {
+		out = append(out, k)
+	}
+	for k := range b {
+		if _, have := a[k]; !have {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,127 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/turnspec/turnspec/recorder/census"
+)
+
+// difference is one way in which the events of scenarios differ: the same way in
+// many of them is one finding.
+type difference struct {
+	sort Sort
+	what string
+	how  string
+}
+
+// differences tells how two lists of events differ, each way once.
+func differences(a, b string) []difference {
+	before, after := split(a), split(b)
+	var out []difference
+	note := func(d difference) {
+		if !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	for _, op := range difflib.NewMatcher(before, after).GetOpCodes() {
+		if op.Tag == 'e' {
+			continue
+		}
+		old, now := decode(before[op.I1:op.I2]), decode(after[op.J1:op.J2])
+		for _, e := range now {
+			// the event of its type that it replaces, or none
+			i := slices.IndexFunc(old, func(o map[string]any) bool { return label(o) == label(e) })
+			if i < 0 {
+				note(difference{Added, "event " + label(e), ""})
+				continue
+			}
+			for _, d := range apartIn(label(e), old[i], e) {
+				note(d)
+			}
+			old = slices.Delete(old, i, i+1)
+		}
+		for _, o := range old {
+			note(difference{Gone, "event " + label(o), ""})
+		}
+	}
+	return out
+}
+
+func split(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
+
+func decode(lines []string) []map[string]any {
+	var out []map[string]any
+	for _, l := range lines {
+		var m map[string]any
+		if json.Unmarshal([]byte(l), &m) == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// label is an event's type, with the member that tells its kinds apart.
+func label(e map[string]any) string {
+	name := fmt.Sprint(e["type"])
+	data, _ := e["data"].(map[string]any)
+	for _, k := range []string{"code", "status", "cause", "via", "phase", "reason"} {
+		if v, ok := data[k].(string); ok {
+			return name + "(" + v + ")"
+		}
+	}
+	return name
+}
+
+// apartIn tells the members in which two events differ.
+func apartIn(name string, a, b map[string]any) []difference {
+	x, y := map[string]any{}, map[string]any{}
+	flatten("", a, x)
+	flatten("", b, y)
+	var out []difference
+	for _, path := range keys(x, y) {
+		u, inA := x[path]
+		v, inB := y[path]
+		what := "member " + strings.TrimPrefix(path, "data.") + " of " + name
+		switch {
+		case !inA:
+			out = append(out, difference{Added, what, ""})
+		case !inB:
+			out = append(out, difference{Gone, what, ""})
+		case u != v:
+			out = append(out, difference{Changed, what, form(u) + " → " + form(v)})
+		}
+	}
+	return out
+}
+
+func flatten(path string, v any, into map[string]any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, one := range v {
+			flatten(strings.TrimPrefix(path+"."+k, "."), one, into)
+		}
+	case []any:
+		for _, one := range v {
+			flatten(path+"[]", one, into)
+		}
+	default:
+		into[path] = v
+	}
+}
+
+// form is a short value itself, else what it looks like.
+func form(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return fmt.Sprint(v)
+	}
+	if f := census.Form(s); f != "word" {
+		return f
+	}
+	return s
+}

@@ -1,0 +1,259 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/census"
+)
+
+// wireChanges compares what the runtime sent in the scenarios that both sides
+// performed.
+func wireChanges(cfg Config, both []*fixtures.Scenario) []Change {
+	var from, to []*fixtures.Case
+	for _, s := range both {
+		from, to = append(from, cfg.From.Cases[s.ID]), append(to, cfg.To.Cases[s.ID])
+	}
+	a, b := census.Take(from), census.Take(to)
+	out := kinds(a, b)
+	out = append(out, members(a, b)...)
+	out = append(out, presence(a, b)...)
+	out = append(out, order(from, to)...)
+	for i := range from {
+		out = append(out, itemOrder(from[i], to[i])...)
+	}
+	out = append(out, waits(from, to)...)
+	return sorted(out)
+}
+
+// ours reports whether the runtime sends messages of the kind.
+func ours(kind string) bool { return strings.HasPrefix(kind, "out ") }
+
+func message(kind string) string { return "message " + strings.TrimPrefix(kind, "out ") }
+
+// kinds tells messages that are on one side only.
+func kinds(a, b *census.Census) []Change {
+	var out []Change
+	for _, k := range keys(a.Kinds, b.Kinds) {
+		ka, kb := a.Kinds[k], b.Kinds[k]
+		switch {
+		case !ours(k):
+		case ka == nil:
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: message(k), Where: names(kb.Cases)})
+		case kb == nil:
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: message(k), Where: names(ka.Cases)})
+		}
+	}
+	return out
+}
+
+// presence tells messages that a scenario shows on one side only, though other
+// scenarios show them on both.
+func presence(a, b *census.Census) []Change {
+	var out []Change
+	for _, k := range keys(a.Kinds, b.Kinds) {
+		ka, kb := a.Kinds[k], b.Kinds[k]
+		if !ours(k) || ka == nil || kb == nil {
+			continue
+		}
+		if only := without(ka.Cases, kb.Cases); len(only) > 0 {
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: message(k), Detail: "in some scenarios", Where: only})
+		}
+		if only := without(kb.Cases, ka.Cases); len(only) > 0 {
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: message(k), Detail: "in some scenarios", Where: only})
+		}
+	}
+	return out
+}
+
+// members tells members that are on one side only, or of another form there. A
+// member that many messages share is told once.
+func members(a, b *census.Census) []Change {
+	type found struct {
+		sort         Sort
+		what, detail string
+	}
+	where := map[found][]string{}
+	note := func(f found, kind string) { where[f] = append(where[f], strings.TrimPrefix(kind, "out ")) }
+	for _, k := range keys(a.Kinds, b.Kinds) {
+		ka, kb := a.Kinds[k], b.Kinds[k]
+		if !ours(k) || ka == nil || kb == nil {
+			continue
+		}
+		for _, path := range keys(ka.Fields, kb.Fields) {
+			fa, fb := ka.Fields[path], kb.Fields[path]
+			switch {
+			case fa == nil && !below(path, ka.Fields, kb.Fields):
+				note(found{Added, "field " + path, ""}, k)
+			case fb == nil && !below(path, kb.Fields, ka.Fields):
+				note(found{Gone, "field " + path, ""}, k)
+			case fa == nil || fb == nil:
+			case apart(fa.Forms, fb.Forms):
+				note(found{Changed, "field " + path, forms(fa) + " → " + forms(fb)}, k)
+			default:
+				if d := words(fa, fb, strings.HasSuffix(path, "[]")); d != "" {
+					note(found{Changed, "values of " + path, d}, k)
+				}
+			}
+		}
+	}
+	var out []Change
+	for f, in := range where {
+		slices.Sort(in)
+		out = append(out, Change{Level: LevelWire, Sort: f.sort, What: f.what, Detail: f.detail, Where: in})
+	}
+	return out
+}
+
+// below reports whether an ancestor of the path is missing too, or held nothing
+// to look into.
+func below(path string, missing, have map[string]*census.Field) bool {
+	for p := path; ; {
+		i := strings.LastIndexAny(p, ".[")
+		if i <= 0 {
+			return false
+		}
+		p = p[:i]
+		if have[p] == nil {
+			continue
+		}
+		if missing[p] == nil || missing[p].Forms["object"] == 0 && missing[p].Forms["list"] == 0 {
+			return true
+		}
+		if strings.HasPrefix(path[len(p):], "[]") && missing[p+"[]"] == nil {
+			return path != p+"[]" // an empty list on that side: told by its elements
+		}
+	}
+}
+
+// apart reports whether no form is on both sides.
+func apart(a, b map[string]int) bool {
+	shared, na, nb := false, 0, 0
+	for f := range a {
+		if f != "null" {
+			na++
+			shared = shared || b[f] > 0
+		}
+	}
+	for f := range b {
+		if f != "null" {
+			nb++
+		}
+	}
+	return na > 0 && nb > 0 && !shared
+}
+
+func forms(f *census.Field) string {
+	return strings.Join(slices.Sorted(maps.Keys(f.Forms)), " or ")
+}
+
+// few is how many words a closed list may have; one of tools has some dozens.
+const few = census.MaxValues
+
+// words tells the words that are on one side only, where the member holds few.
+// Of a list, such as that of the tools, it tells too which were in most lists
+// and are in hardly any now, or the other way round: a scenario may have asked
+// for what is no default any more.
+func words(a, b *census.Field, listed bool) string {
+	if a.Forms["word"] == 0 || b.Forms["word"] == 0 || len(a.Values) > few && len(b.Values) > few {
+		return ""
+	}
+	var out []string
+	for _, w := range keys(a.Values, b.Values) {
+		switch {
+		case a.Values[w] == 0:
+			out = append(out, "+"+w)
+		case b.Values[w] == 0:
+			out = append(out, "-"+w)
+		case listed && most(a, w) && !some(b, w):
+			out = append(out, "-"+w+" (rare now)")
+		case listed && !some(a, w) && most(b, w):
+			out = append(out, "+"+w+" (was rare)")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// most and some compare how often a word stands in a list with how often the
+// word does that stands there most: at least half as often, or a tenth.
+func most(f *census.Field, word string) bool { return 2*f.Values[word] >= commonest(f) }
+func some(f *census.Field, word string) bool { return 10*f.Values[word] >= commonest(f) }
+
+func commonest(f *census.Field) int {
+	n := 0
+	for _, v := range f.Values {
+		n = max(n, v)
+	}
+	return n
+}
+
+// waits tells answers that take more than a second on one side and not on the
+// other.
+func waits(from, to []*fixtures.Case) []Change {
+	a, b := answerTimes(from), answerTimes(to)
+	var out []Change
+	for _, k := range keys(a, b) {
+		x, y := a[k], b[k]
+		if x == 0 || y == 0 || max(x, y) < time.Second || max(x, y) < 5*min(x, y) {
+			continue
+		}
+		out = append(out, Change{
+			Level: LevelWire, Sort: Changed, What: "wait for the " + k,
+			Detail: fmt.Sprintf("%.1fs → %.1fs, the median", x.Seconds(), y.Seconds()),
+		})
+	}
+	return out
+}
+
+// answerTimes are the medians from a process's start or a request to its answer,
+// and from the end of its stdin to its exit.
+func answerTimes(cases []*fixtures.Case) map[string]time.Duration {
+	all := map[string][]time.Duration{}
+	for _, c := range cases {
+		asked := map[string]time.Duration{}
+		for _, m := range census.Messages(c) {
+			at := c.Wire[m.Line].T
+			name, answer := strings.CutPrefix(m.Kind, "answer to ")
+			switch {
+			case m.In && !answer:
+				asked[strings.TrimPrefix(m.Kind, "control_request/")] = at
+			case !m.In && answer && asked[name] > 0:
+				all[m.Kind] = append(all[m.Kind], at-asked[name])
+			}
+		}
+		var closed time.Duration
+		for _, l := range c.Wire {
+			switch l.Dir {
+			case fixtures.EOF:
+				closed = l.T
+			case fixtures.Exit:
+				if closed > 0 {
+					all["exit after its stdin was closed"] = append(all["exit after its stdin was closed"], l.T-closed)
+				}
+			}
+		}
+	}
+	out := map[string]time.Duration{}
+	for k, times := range all {
+		slices.Sort(times)
+		out[k] = times[len(times)/2]
+	}
+	return out
+}
+
+func names(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+
+func without(a, b map[string]bool) []string {
+	var out []string
+	for k := range a {
+		if !b[k] {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
