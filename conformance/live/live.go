@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/drive"
@@ -29,6 +30,7 @@ type Config struct {
 	Scenarios []*fixtures.Scenario
 	Subjects  []conformance.Subject
 	Checks    []*conformance.Check
+	Version   string // of the runtimes; "": the newest
 	Runtimes  string // folder of installed runtimes; "": the default
 	Progress  func(done, total int, id string)
 }
@@ -46,12 +48,12 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 	}
 	var jobs []job
 	for _, s := range cfg.Subjects {
-		rt, err := runtimes.Find(cfg.Runtimes, s.Runtime(), "")
+		rt, err := runtimes.Find(cfg.Runtimes, s.Runtime(), cfg.Version)
 		if err != nil {
 			return nil, err
 		}
 		for _, scn := range cfg.Scenarios {
-			if scn.Excluded(rt.Name, rt.Version) == "" {
+			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Expressible(rt.Name) == "" && !aside(scn) {
 				jobs = append(jobs, job{s, rt, scn})
 			}
 		}
@@ -96,7 +98,10 @@ func completed(r *conformance.Run) conformance.Result {
 	c.Judge = func(t *conformance.Trial, f *conformance.Finding) {
 		f.Look(len(t.Acts))
 		for _, a := range t.Acts {
-			if a.Err != nil {
+			switch {
+			case a.Act.Refused && a.Err == nil:
+				f.Failf("%s:%d: %s was to be refused, and was not", t.Scenario.File, a.Act.Line, a.Act.Verb)
+			case a.Err != nil && !a.Act.Refused && !a.Act.Late: // there it is right to refuse
 				f.Failf("%s:%d: %s: %v", t.Scenario.File, a.Act.Line, a.Act.Verb, a.Err)
 			}
 		}
@@ -124,12 +129,15 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 			return nil, err
 		}
 	}
+	if err := mcp.Install(rooms.Bin, scn.Servers); err != nil {
+		return nil, err
+	}
 	srv, err := model.Start(scn, model.Options{Dir: rooms.Work})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = srv.Close() }()
-	conn, err := drive.Connect(rt.Name, rt.Version, scn.Needs, srv.URL())
+	conn, err := drive.Connect(rt.Name, rt.Version, scn.Asking(), scn.Needs, srv.URL())
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +149,15 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 		return nil, err
 	}
 	return conformance.Live(ctx, s, scn, conformance.Real{
-		Runtime: rt.Name, Command: []string{rt.Binary}, Args: conn.Args,
+		Runtime: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Unprompted: unprompted,
 	}), nil
+}
+
+// aside reports whether something in the scenario happens beside the session,
+// such as a turn of another thread of its process: in play the recording holds
+// it, and live nobody is there who could do it.
+func aside(s *fixtures.Scenario) bool {
+	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbAside })
 }
