@@ -1,139 +1,227 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// maxProblems bounds what is printed of one failure; the count tells the rest.
-const maxProblems = 5
+// MaxProblems bounds what is told of one failure; the count tells the rest.
+const MaxProblems = 5
 
-// Failures writes every failed result: the rule, the case's intent, what is
-// wrong, the wire around it with its time, and how to run just that again.
-func Failures(w io.Writer, rep *conformance.Report, st Style) error {
-	for _, r := range rep.Results {
-		if !r.Verdict.Bad() {
-			continue
-		}
-		if err := Failure(w, r, st); err != nil {
-			return err
-		}
-	}
-	return unjudged(w, rep, st)
-}
-
-// unjudged writes why something has no verdict, once for each case and reason.
-func unjudged(w io.Writer, rep *conformance.Report, st Style) error {
-	type why struct {
-		verdict               conformance.Verdict
-		subject, name, reason string
-	}
-	n := map[why]int{}
-	var order []why
-	for _, r := range rep.Results {
-		if r.Verdict == conformance.Unrecorded || r.Verdict == conformance.NotExpressible {
-			k := why{r.Verdict, r.Subject, r.Case, r.Reason}
-			if n[k]++; n[k] == 1 {
-				order = append(order, k)
-			}
-		}
-	}
-	for _, k := range order {
-		if _, err := fmt.Fprintf(w, "%s %s (%s): %d checks give no verdict: %s\n",
-			st.Dim(strings.ToUpper(string(k.verdict))), k.name, k.subject, n[k], k.reason); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Failure writes one failed result.
-func Failure(w io.Writer, r conformance.Result, st Style) error {
+// Failures writes every failed verdict: the rule, the case's intent, what is
+// wrong, the wire around it with its time, and how to run just that again; then
+// what was known to fail, what of that is stale, and what has no verdict.
+func Failures(w io.Writer, d *Document, st Style) error {
 	var b strings.Builder
-	label := st.Bad(strings.ToUpper(string(r.Verdict)))
-	if r.Check.Severity == conformance.Should {
-		label = st.Dim("WARNING")
-	}
-	fmt.Fprintf(&b, "\n%s %s [%s] %s  (%s)\n", label, r.Case, r.Tier, r.Check.ID, r.Subject)
-	fmt.Fprintf(&b, "  %s\n", r.Check.Sentence)
-	if r.Trial != nil && r.Trial.Scenario != nil {
-		fmt.Fprintf(&b, "  %s\n", st.Dim("case: "+strings.Join(strings.Fields(r.Trial.Scenario.Intent), " ")))
-	}
-	for i, p := range r.Problems {
-		if i == maxProblems {
-			fmt.Fprintf(&b, "  … and %d more\n", len(r.Problems)-i)
-			break
+	find := d.finder()
+	for _, e := range d.Results {
+		if e.Bad() && e.Known == nil {
+			writeFailure(&b, d, e, find, st)
 		}
-		fmt.Fprintf(&b, "  - %s\n", indent(p.Text, "    "))
-		if p.Diff != "" {
-			fmt.Fprintf(&b, "    %s\n", indent(clipLines(strings.TrimRight(p.Diff, "\n"), 24), "    "))
-		}
-		writeWire(&b, r, p, st)
 	}
-	if r.Trial != nil && r.Trial.Hang != "" {
-		fmt.Fprintf(&b, "  the run hung: %s\n", indent(clipLines(r.Trial.Hang, 6), "    "))
-	}
-	for _, a := range actErrors(r) {
-		fmt.Fprintf(&b, "  act failed: %s\n", a)
-	}
-	tier := ""
-	if r.Tier == conformance.TierLive {
-		tier = " --tier live" // the only tier that does not run unless it is named
-	}
-	fmt.Fprintf(&b, "  rerun: turnspec run%s --case %s --check %s\n", tier, r.Case, r.Check.ID)
+	writeKnown(&b, d, st)
+	unjudged(&b, d, st)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func actErrors(r conformance.Result) []string {
-	var out []string
-	if r.Trial == nil {
-		return nil
+// Failure writes one failed result.
+func Failure(w io.Writer, r conformance.Result, st Style) error {
+	d := New(&conformance.Report{Results: []conformance.Result{r}}, About{})
+	var b strings.Builder
+	writeFailure(&b, d, d.Results[0], d.finder(), st)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeKnown writes the known failures that were met, and those that are stale.
+func writeKnown(b *strings.Builder, d *Document, st Style) {
+	begin := "\n"
+	for _, u := range d.Known {
+		at := u.Check + " " + u.Case
+		if u.Subject != "" {
+			at += " (" + u.Subject + ")"
+		}
+		link := ""
+		if u.Link != "" {
+			link = " " + u.Link
+		}
+		switch {
+		case u.Stale != "":
+			fmt.Fprintf(b, "%s%s %s: %s: %s; remove it\n", begin, st.Bad("STALE"), u.where(), at, u.Stale)
+		case u.Failed > 0:
+			fmt.Fprintf(b, "%s%s %s: %d failures: %s%s\n", begin, st.Dim("KNOWN"), at, u.Failed, u.Reason, st.Dim(link))
+		default:
+			continue
+		}
+		begin = ""
 	}
-	for _, a := range r.Trial.Acts {
-		if a.Err != nil {
-			out = append(out, fmt.Sprintf("%s:%d: %s: %v", r.Trial.Scenario.File, a.Act.Line, a.Act.Verb, a.Err))
+}
+
+func (u KnownUse) where() string {
+	if u.At == "" {
+		return "known failure"
+	}
+	return u.At
+}
+
+// unjudged writes why something has no verdict, once for each reason.
+func unjudged(b *strings.Builder, d *Document, st Style) {
+	type why struct{ verdict, subject, reason string }
+	checks := map[why]int{}
+	cases := map[why][]string{}
+	var order []why
+	for _, e := range d.Results {
+		if e.Verdict == string(conformance.Unrecorded) || e.Verdict == string(conformance.NotExpressible) {
+			k := why{e.Verdict, e.Subject, e.Reason}
+			if checks[k]++; checks[k] == 1 {
+				order = append(order, k)
+			}
+			if all := cases[k]; len(all) == 0 || all[len(all)-1] != e.Case { // they stand together
+				cases[k] = append(all, e.Case)
+			}
 		}
 	}
-	return out
+	for _, k := range order {
+		name := cases[k][0]
+		if n := len(cases[k]); n > 1 {
+			name = fmt.Sprintf("%s and %d more", name, n-1)
+		}
+		fmt.Fprintf(b, "%s %s (%s): %d checks give no verdict: %s\n",
+			st.Dim(strings.ToUpper(k.verdict)), name, k.subject, checks[k], k.reason)
+	}
+}
+
+func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fault) *Play, st Style) {
+	label := st.Bad(strings.ToUpper(e.Verdict))
+	if e.Severity == string(conformance.Should) {
+		label = st.Dim("WARNING")
+	}
+	fmt.Fprintf(b, "\n%s %s [%s] %s  (%s)\n", label, e.Case, e.Tier, e.Check, e.Subject)
+	fmt.Fprintf(b, "  %s\n", d.rule(e.Check).Sentence)
+	plain := find(e, nil)
+	if plain != nil && plain.Intent != "" {
+		fmt.Fprintf(b, "  %s\n", st.Dim("case: "+plain.Intent))
+	}
+	if e.Reason != "" {
+		fmt.Fprintf(b, "  %s\n", indent(clipLines(e.Reason, 6)))
+	}
+	for i, p := range e.Problems {
+		if i == MaxProblems {
+			fmt.Fprintf(b, "  … and %d more\n", len(e.Problems)-i)
+			break
+		}
+		fmt.Fprintf(b, "  - %s\n", indent(p.Text))
+		if p.Diff != "" {
+			fmt.Fprintf(b, "    %s\n", indent(clipLines(strings.TrimRight(p.Diff, "\n"), 24)))
+		}
+		writeWire(b, find(e, p.Fault), p, st)
+	}
+	if plain != nil {
+		if plain.Hang != "" {
+			fmt.Fprintf(b, "  the run hung: %s\n", indent(clipLines(plain.Hang, 6)))
+		}
+		for _, a := range plain.Acts {
+			if a.Error != "" {
+				fmt.Fprintf(b, "  act failed: %s:%d: %s: %s\n", plain.Scenario, a.Line, a.Verb, a.Error)
+			}
+		}
+	}
+	fmt.Fprintf(b, "  rerun: %s\n", d.Rerun(e))
+}
+
+// Rerun is the command that runs just that check on that case again.
+func (d *Document) Rerun(e Entry) string {
+	command := cmp.Or(d.Selection.Command, "turnspec run")
+	if e.Tier == string(conformance.TierLive) {
+		command += " --tier live" // the only tier that does not run unless it is named
+	}
+	flags, program, acp := strings.Cut(command, " -- ") // what stands behind is the command of an ACP agent
+	command = fmt.Sprintf("%s --case %s --check %s", flags, e.Case, e.Check)
+	if acp {
+		command += " -- " + program
+	}
+	return command
+}
+
+// finder finds the plays that verdicts are about.
+func (d *Document) finder() func(Entry, *Fault) *Play {
+	byKey := make(map[playKey]*Play, len(d.Plays))
+	for i := range d.Plays {
+		byKey[d.Plays[i].key()] = &d.Plays[i]
+	}
+	return func(e Entry, f *Fault) *Play {
+		p := Play{Case: e.Case, Subject: e.Subject, Live: e.Tier == string(conformance.TierLive), Fault: f}
+		return byKey[p.key()]
+	}
+}
+
+// Places tells of a verdict the file of its case, and the line at which its
+// first problem shows; 0: none does.
+func (d *Document) Places() func(Entry) (file string, line int) {
+	find := d.finder()
+	return func(e Entry) (string, int) {
+		plain := find(e, nil)
+		if plain == nil {
+			return "", 0
+		}
+		for _, x := range e.Problems {
+			if p := find(e, x.Fault); p != nil {
+				if at := p.place(x); at >= 0 && at < len(p.Wire) {
+					return plain.File, p.Wire[at].Line
+				}
+			}
+		}
+		return plain.File, 0
+	}
+}
+
+// place is the index of the wire line at which a problem shows, or -1.
+func (p *Play) place(x Problem) int {
+	switch {
+	case x.Seq > 0:
+		for _, e := range p.Events {
+			if e.Seq == x.Seq {
+				return e.Wire - 1
+			}
+		}
+	case x.Line > 0 || x.Fault != nil && x.Fault.Line > 0:
+		line := x.Line
+		if line == 0 {
+			line = x.Fault.Line
+		}
+		for i, l := range p.Wire {
+			if l.Line == line {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // writeWire shows the lines that were played around a problem.
-func writeWire(b *strings.Builder, r conformance.Result, p conformance.Problem, st Style) {
-	t := r.Trial
-	if t == nil || len(t.Played) == 0 {
+func writeWire(b *strings.Builder, p *Play, x Problem, st Style) {
+	if p == nil {
 		return
 	}
-	at := -1
-	switch {
-	case p.Seq > 0:
-		for _, e := range t.Events {
-			if e.Seq == p.Seq {
-				at = e.Line - 1
-			}
-		}
-	case p.Line > 0:
-		for i, x := range t.Played {
-			if x.Line.Line == p.Line {
-				at = i
-			}
-		}
-	}
-	if at < 0 {
+	at := p.place(x)
+	if at < 0 || at >= len(p.Wire) {
 		return
 	}
-	fmt.Fprintf(b, "    wire (virtual time), %s:\n", t.Case.File)
-	for i := max(0, at-2); i <= min(at+1, len(t.Played)-1); i++ {
-		x := t.Played[i]
+	fmt.Fprintf(b, "    wire (virtual time), %s:%d:\n", p.File, p.Wire[at].Line)
+	for i := max(0, at-2); i <= min(at+1, len(p.Wire)-1); i++ {
+		l := p.Wire[i]
 		mark := " "
 		if i == at {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, x.Line.Line, arrow(x.Line.Dir), x.At, st.Dim(clip(text(x.Line), 140)))
+		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, l.Line, arrow(fixtures.Dir(l.Dir)), time.Duration(l.At), st.Dim(clip(cmp.Or(l.Text, l.Dir), 140)))
 	}
 }
 
@@ -157,7 +245,8 @@ func text(l fixtures.WireLine) string {
 	return string(l.Dir)
 }
 
-func indent(s, by string) string { return strings.ReplaceAll(s, "\n", "\n"+by) }
+// indent lets the lines after the first stand below it.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
 
 func clipLines(s string, n int) string {
 	lines := strings.Split(s, "\n")

@@ -1,53 +1,93 @@
 package report
 
 import (
+	"bytes"
+	_ "embed"
+	"fmt"
 	"io"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/turnspec/turnspec/conformance"
 )
 
-// Document is the JSON form of a report.
-type Document struct {
-	Failed  bool     `json:"failed"`
-	Cases   int      `json:"cases"`
-	Harms   int      `json:"runs_with_a_fault"`
-	Missing []string `json:"checks_without_a_case,omitempty"`
-	Results []Entry  `json:"results"`
-}
+// Schema is the JSON Schema of the JSON form.
+//
+//go:embed report.schema.json
+var Schema []byte
 
-// Entry is one verdict.
-type Entry struct {
-	Check    string   `json:"check"`
-	Case     string   `json:"case"`
-	Subject  string   `json:"subject"`
-	Tier     string   `json:"tier"`
-	Severity string   `json:"severity"`
-	Verdict  string   `json:"verdict"`
-	Looked   int      `json:"looked_at"`
-	Reason   string   `json:"reason,omitempty"`
-	Problems []string `json:"problems,omitempty"`
-}
-
-// JSON writes the report for programs.
-func JSON(w io.Writer, rep *conformance.Report) error {
-	doc := Document{Failed: rep.Failed(), Cases: rep.Cases, Harms: rep.Harms, Results: []Entry{}}
-	for _, c := range rep.Missing {
-		doc.Missing = append(doc.Missing, c.ID)
+// JSON writes the document for programs and for `turnspec merge`: each verdict
+// and each play on a line of its own, so that tools for lines can work on it.
+func JSON(w io.Writer, d *Document) error {
+	b, err := json.Marshal(d, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
 	}
-	for _, r := range rep.Results {
-		e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: string(r.Check.Severity),
-			Verdict: string(r.Verdict), Looked: r.Looked, Reason: r.Reason}
-		for _, p := range r.Problems {
-			text := p.Text
-			if p.Diff != "" {
-				text += "\n" + p.Diff
-			}
-			e.Problems = append(e.Problems, text)
+	var out bytes.Buffer
+	dec := jsontext.NewDecoder(bytes.NewReader(b))
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	out.WriteByte('{')
+	for sep := "\n"; dec.PeekKind() == '"'; sep = ",\n" {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return err
 		}
-		doc.Results = append(doc.Results, e)
+		fmt.Fprintf(&out, "%s  %s: ", sep, name)
+		if err := member(&out, dec); err != nil {
+			return err
+		}
 	}
-	return json.MarshalWrite(w, doc, jsontext.WithIndent("  "))
+	out.WriteString("\n}\n")
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// member writes a value, the elements of an array each on a line.
+func member(out *bytes.Buffer, dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '[' {
+		v, err := dec.ReadValue()
+		out.Write(v)
+		return err
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	out.WriteByte('[')
+	sep := "\n    "
+	for ; dec.PeekKind() != ']'; sep = ",\n    " {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		out.WriteString(sep)
+		out.Write(v)
+	}
+	if sep[0] == ',' {
+		out.WriteString("\n  ")
+	}
+	out.WriteByte(']')
+	_, err := dec.ReadToken()
+	return err
+}
+
+// Read reads what JSON wrote. file is named in errors.
+func Read(file string, b []byte) (*Document, error) {
+	var head struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	switch {
+	case head.Format == nil:
+		return nil, fmt.Errorf("%s: it is no report: `turnspec run --json` or `--report json=FILE` writes one", file)
+	case *head.Format != Format:
+		return nil, fmt.Errorf("%s: its format is %d, this program reads %d: use the turnspec that wrote it", file, *head.Format, Format)
+	}
+	var d Document
+	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return &d, nil
 }

@@ -24,7 +24,9 @@ func line(n int, dir fixtures.Dir, text string) conformance.Played {
 }
 
 // example is a report with every kind of verdict that a table tells apart.
-func example() *conformance.Report {
+func example() *report.Document { return report.New(sample(), report.About{}) }
+
+func sample() *conformance.Report {
 	run := &conformance.Run{
 		Scenario: &fixtures.Scenario{ID: "text/plain", File: "fixtures/scenarios/text/plain.txtar", Intent: "The user asks,\nthe model answers."},
 		Case:     &fixtures.Case{ID: "codex/1/text/plain", File: "fixtures/codex/1/text/plain.txtar"},
@@ -65,8 +67,8 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	g.Expect(report.Table(&b, example(), report.Style{})).To(Succeed())
 	g.Expect(b.String()).To(Equal(`check       mine
-text.once   FAIL 1 of 2 cases
 turn.stop   pass    1 cases, 1 unrecorded
+text.once   FAIL 1 of 2 cases
 tool.known  not applicable
 
 3 cases and 5 runs with a fault: 6 verdicts, 2 pass, 1 fail, 2 not applicable, 1 unrecorded, no case gave a verdict on tool.known
@@ -86,13 +88,13 @@ FAIL codex/1/text/plain [witness] text.once  (mine)
     +++ got
     -a
     +aa
-    wire (virtual time), fixtures/codex/1/text/plain.txtar:
+    wire (virtual time), fixtures/codex/1/text/plain.txtar:12:
         10 in>      10ms {"id":1}
         11 out<     11ms {"id":1,"result":{}}
     >   12 out<     12ms {"method":"delta"}
         13          13ms exit
   - and late
-    wire (virtual time), fixtures/codex/1/text/plain.txtar:
+    wire (virtual time), fixtures/codex/1/text/plain.txtar:11:
         10 in>      10ms {"id":1}
     >   11 out<     11ms {"id":1,"result":{}}
         12 out<     12ms {"method":"delta"}
@@ -105,9 +107,9 @@ UNRECORDED codex/1/stop/mid-text (mine): 1 checks give no verdict: process 1: re
 // TestWarning: what SHOULD be is told as a warning.
 func TestWarning(t *testing.T) {
 	g := NewWithT(t)
-	r := example().Results[3]
+	r := sample().Results[3]
 	r.Verdict = conformance.Fail
-	rep := &conformance.Report{Cases: 1, Results: []conformance.Result{r}}
+	rep := report.New(&conformance.Report{Cases: 1, Results: []conformance.Result{r}}, report.About{})
 	var b strings.Builder
 	g.Expect(report.Failures(&b, rep, report.Style{})).To(Succeed())
 	g.Expect(b.String()).To(HavePrefix("\nWARNING codex/1/stop/mid-tool [witness] turn.stop"))
@@ -118,7 +120,7 @@ func TestWarning(t *testing.T) {
 
 func TestFailureIsBounded(t *testing.T) {
 	g := NewWithT(t)
-	r := example().Results[0]
+	r := sample().Results[0]
 	r.Problems = nil
 	for range 8 {
 		r.Problems = append(r.Problems, conformance.Problem{Text: "again", Diff: strings.Repeat("+x\n", 30)})
@@ -134,45 +136,4 @@ func TestColour(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(report.Style{}.Bad("x")).To(Equal("x"))
 	g.Expect(report.Style{Color: true}.Bad("x")).To(Equal("\x1b[31;1mx\x1b[0m"))
-}
-
-func TestJSON(t *testing.T) {
-	g := NewWithT(t)
-	rep := example()
-	rep.Results = []conformance.Result{rep.Results[0], rep.Results[4]}
-	rep.Results[0].Problems = rep.Results[0].Problems[:1]
-	var b strings.Builder
-	g.Expect(report.JSON(&b, rep)).To(Succeed())
-	g.Expect(b.String()).To(Equal(`{
-  "failed": true,
-  "cases": 3,
-  "runs_with_a_fault": 5,
-  "checks_without_a_case": [
-    "tool.known"
-  ],
-  "results": [
-    {
-      "check": "text.once",
-      "case": "codex/1/text/plain",
-      "subject": "mine",
-      "tier": "witness",
-      "severity": "MUST",
-      "verdict": "fail",
-      "looked_at": 2,
-      "problems": [
-        "the text came twice\n--- want\n+++ got\n-a\n+aa\n"
-      ]
-    },
-    {
-      "check": "turn.stop",
-      "case": "codex/1/stop/mid-text",
-      "subject": "mine",
-      "tier": "witness",
-      "severity": "SHOULD",
-      "verdict": "unrecorded",
-      "looked_at": 1,
-      "reason": "process 1: read (weather)"
-    }
-  ]
-}`))
 }

@@ -1,7 +1,9 @@
 // Package report answers one question: how is the outcome of a run shown?
 //
-// A table for people, failures with all that is needed to understand them, and
-// JSON for programs.
+// A table for people and failures with all that is needed to understand them on
+// the terminal; JSON, from which all other forms are made, alone or merged from
+// shards (Merge); JUnit for CI systems, Markdown for a pull request, and HTML
+// to look at every play.
 package report
 
 import (
@@ -34,17 +36,17 @@ func (s Style) Dim(t string) string { return s.paint("2", t) }
 
 // cell sums up a check on a subject over all cases.
 type cell struct {
-	pass, sent, fail, unrecorded, other, na, looked int
-	warns                                           bool // a failure is a warning
+	pass, sent, fail, known, unrecorded, other, na, looked int
+	warns                                                  bool // a failure is a warning
 }
 
 // Table writes checks × subjects: how many cases passed, and how much was
 // looked at.
-func Table(w io.Writer, rep *conformance.Report, st Style) error {
+func Table(w io.Writer, d *Document, st Style) error {
 	var checks, subjects []string
 	cells := map[[2]string]*cell{}
-	for _, r := range rep.Results {
-		id := r.Check.ID
+	for _, r := range d.Results {
+		id := r.Check
 		if !slices.Contains(checks, id) {
 			checks = append(checks, id)
 		}
@@ -86,7 +88,7 @@ func Table(w io.Writer, rep *conformance.Report, st Style) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w, "\n"+Summary(rep, st))
+	_, err := fmt.Fprintln(w, "\n"+Summary(d, st))
 	return err
 }
 
@@ -97,9 +99,9 @@ func clip(s string, n int) string {
 	return s[:n-1] + "…"
 }
 
-func (c *cell) add(r conformance.Result) {
+func (c *cell) add(r Entry) {
 	c.looked += r.Looked
-	switch r.Verdict {
+	switch conformance.Verdict(r.Verdict) {
 	case conformance.Pass:
 		c.pass++
 	case conformance.Sent:
@@ -107,8 +109,12 @@ func (c *cell) add(r conformance.Result) {
 	case conformance.NotApplicable:
 		c.na++
 	case conformance.Fail, conformance.HarnessError, conformance.NotTestable:
+		if r.Known != nil {
+			c.known++
+			break
+		}
 		c.fail++
-		c.warns = r.Check.Severity == conformance.Should
+		c.warns = r.Severity == string(conformance.Should)
 	case conformance.Unrecorded:
 		c.unrecorded++
 	default:
@@ -123,7 +129,9 @@ func (c *cell) text() string {
 		if c.warns {
 			word = "WARN"
 		}
-		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.fail+c.pass+c.sent+c.other+c.unrecorded)
+		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judged())
+	case c.known > 0:
+		return fmt.Sprintf("known %2d of %d cases fail", c.known, c.judged())
 	case c.unrecorded > 0:
 		return fmt.Sprintf("pass  %3d cases, %d unrecorded", c.pass+c.sent, c.unrecorded)
 	case c.other > 0:
@@ -136,25 +144,31 @@ func (c *cell) text() string {
 	return fmt.Sprintf("pass  %3d cases %7d looked at", c.pass, c.looked)
 }
 
+// judged is on how many cases there was something to look at.
+func (c *cell) judged() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
+
 func (c *cell) paint(st Style, text string) string {
 	switch {
 	case c.fail > 0 && !c.warns:
 		return st.Bad(text)
-	case c.pass+c.sent == 0 || c.other+c.unrecorded+c.fail > 0:
+	case c.pass+c.sent == 0 || c.other+c.unrecorded+c.fail+c.known > 0:
 		return st.Dim(text)
 	}
 	return st.Good(text)
 }
 
 // Summary is the closing line.
-func Summary(rep *conformance.Report, st Style) string {
-	n := map[conformance.Verdict]int{}
-	for _, r := range rep.Results {
-		n[r.Verdict]++
+func Summary(d *Document, st Style) string {
+	n, known := d.count()
+	head := fmt.Sprintf("%d cases and %d runs with a fault: %d verdicts", d.Cases, d.Harms, len(d.Results))
+	if d.Harms > 0 && d.Selection.Seed > 0 {
+		head = fmt.Sprintf("%d cases and %d runs with a fault (seed %d): %d verdicts", d.Cases, d.Harms, d.Selection.Seed, len(d.Results))
 	}
-	parts := []string{fmt.Sprintf("%d cases and %d runs with a fault: %d verdicts", rep.Cases, rep.Harms, len(rep.Results))}
-	for _, v := range []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.NotApplicable,
-		conformance.NotExpressible, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError} {
+	if d.Shard != nil {
+		head = fmt.Sprintf("shard %v, %s", d.Shard, head)
+	}
+	parts := []string{head}
+	for _, v := range verdicts {
 		if n[v] > 0 {
 			text := fmt.Sprintf("%d %s", n[v], v)
 			if v.Bad() {
@@ -163,8 +177,35 @@ func Summary(rep *conformance.Report, st Style) string {
 			parts = append(parts, text)
 		}
 	}
-	for _, c := range rep.Missing {
-		parts = append(parts, st.Bad("no case gave a verdict on "+c.ID))
+	if known > 0 {
+		parts = append(parts, fmt.Sprintf("%d known to fail", known))
+	}
+	switch stale := len(d.Stale()); stale {
+	case 0:
+	case 1:
+		parts = append(parts, st.Bad("a known failure is stale"))
+	default:
+		parts = append(parts, st.Bad(fmt.Sprintf("%d known failures are stale", stale)))
+	}
+	for _, id := range d.Missing {
+		parts = append(parts, st.Bad("no case gave a verdict on "+id))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// verdicts in the order in which they are told.
+var verdicts = []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.NotApplicable,
+	conformance.NotExpressible, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError}
+
+// count counts the verdicts, those that were known to be bad apart.
+func (d *Document) count() (n map[conformance.Verdict]int, known int) {
+	n = map[conformance.Verdict]int{}
+	for _, e := range d.Results {
+		if e.Known != nil {
+			known++
+			continue
+		}
+		n[conformance.Verdict(e.Verdict)]++
+	}
+	return n, known
 }

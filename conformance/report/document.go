@@ -1,0 +1,240 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Format is the number of the JSON form. It grows when a reader of the last one
+// would misread it.
+const Format = 1
+
+// Document is the outcome of a run as it is stored: all that the other forms
+// show. The documents of shards join into that of the whole.
+type Document struct {
+	Format    int                `json:"format"`
+	Turnspec  string             `json:"turnspec,omitempty"` // version of the program
+	Corpus    string             `json:"corpus,omitempty"`   // fixtures.Corpus.Sum
+	Shard     *conformance.Shard `json:"shard,omitempty"`    // absent: the whole
+	Selection Selection          `json:"selection"`
+	Failed    bool               `json:"failed"`
+	Cases     int                `json:"cases"`
+	Harms     int                `json:"runs_with_a_fault"`
+	Missing   []string           `json:"checks_without_a_case,omitempty"`
+	Known     []KnownUse         `json:"known_failures,omitempty"`
+	Checks    []Rule             `json:"checks"`
+	Results   []Entry            `json:"results"`
+	Plays     []Play             `json:"plays,omitempty"`
+}
+
+// Selection says what was asked for. Shards of one run have the same.
+type Selection struct {
+	Subjects []string `json:"subjects,omitempty"`
+	Checks   []string `json:"checks,omitempty"`
+	Cases    []string `json:"cases,omitempty"`  // globs; none: all
+	Tiers    []string `json:"tiers,omitempty"`  // none: all that are played
+	Places   int      `json:"places,omitempty"` // of a case, at which each fault is tried; 0: all
+	Seed     uint64   `json:"seed,omitempty"`   // picked the places
+	Command  string   `json:"command,omitempty"`
+}
+
+// Rule is a check.
+type Rule struct {
+	ID       string `json:"id"`
+	Sentence string `json:"sentence"`
+	Severity string `json:"severity"`
+	Source   string `json:"source,omitempty"`
+}
+
+// Entry is one verdict.
+type Entry struct {
+	Check    string    `json:"check"`
+	Case     string    `json:"case"`
+	Subject  string    `json:"subject"`
+	Tier     string    `json:"tier"`
+	Severity string    `json:"severity"`
+	Verdict  string    `json:"verdict"`
+	Looked   int       `json:"looked_at"`
+	Reason   string    `json:"reason,omitempty"`
+	Problems []Problem `json:"problems,omitempty"`
+	Known    *Known    `json:"known,omitempty"`
+}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Text  string `json:"text"`
+	Diff  string `json:"diff,omitempty"`
+	Seq   int64  `json:"event,omitzero"` // seq of the event at which it shows
+	Line  int    `json:"line,omitzero"`  // of the case's file
+	Fault *Fault `json:"fault,omitempty"`
+}
+
+// Fault is a harm that was done to the wire.
+type Fault struct {
+	Operator string `json:"operator"`
+	Kind     string `json:"kind"`
+	Place    int    `json:"place"`
+	Line     int    `json:"line,omitzero"` // of the case's file
+}
+
+// Known is why a failure does not fail the run.
+type Known struct {
+	Reason string `json:"reason"`
+	Link   string `json:"link,omitempty"`
+	At     string `json:"at,omitempty"` // file:line
+}
+
+// KnownUse is an entry among the known failures, and what became of it.
+type KnownUse struct {
+	Check   string `json:"check"`
+	Case    string `json:"case"`
+	Subject string `json:"subject,omitempty"`
+	Known
+	Failed int    `json:"failed"`
+	Seen   int    `json:"seen"`
+	Absent bool   `json:"absent,omitzero"`
+	Stale  string `json:"stale,omitempty"` // why it is to be removed
+}
+
+// About is what a run does not say of itself.
+type About struct {
+	Turnspec, Corpus string
+	Selection        Selection
+	Runs             bool // show the plays of what did not fail too
+}
+
+// Select is what a configuration asks for.
+func Select(cfg conformance.Config) Selection {
+	s := Selection{Cases: cfg.Cases, Places: cfg.Places}
+	if cfg.Places > 0 {
+		s.Seed = cfg.Seed
+	}
+	for _, x := range cfg.Subjects {
+		s.Subjects = append(s.Subjects, x.Name())
+	}
+	for _, c := range cfg.Checks {
+		s.Checks = append(s.Checks, c.ID)
+	}
+	if cfg.Golden {
+		for _, c := range conformance.GoldenChecks() {
+			s.Checks = append(s.Checks, c.ID)
+		}
+	}
+	for _, t := range cfg.Tiers {
+		s.Tiers = append(s.Tiers, string(t))
+	}
+	return s
+}
+
+// New makes a run's outcome a document.
+func New(rep *conformance.Report, about About) *Document {
+	d := &Document{
+		Format: Format, Turnspec: about.Turnspec, Corpus: about.Corpus, Selection: about.Selection,
+		Cases: rep.Cases, Harms: rep.Harms, Results: make([]Entry, 0, len(rep.Results)),
+	}
+	if rep.Shard.Partial() {
+		d.Shard = &rep.Shard
+	}
+	rules := map[string]Rule{}
+	taken := map[playKey]bool{}
+	for _, r := range rep.Results {
+		c := r.Check
+		rules[c.ID] = Rule{c.ID, c.Sentence, string(c.Severity), c.Source}
+		d.Results = append(d.Results, entry(r))
+		if r.Verdict.Bad() || about.Runs {
+			d.Plays = append(d.Plays, plays(r, taken)...)
+		}
+	}
+	for _, u := range rep.Known {
+		d.Known = append(d.Known, KnownUse{
+			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: Known{u.Reason, u.Link, u.At},
+			Failed: u.Failed, Seen: u.Seen, Absent: u.Absent,
+		})
+	}
+	for _, c := range rep.Missing {
+		d.Missing = append(d.Missing, c.ID)
+	}
+	d.settle(rules)
+	return d
+}
+
+func entry(r conformance.Result) Entry {
+	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: string(r.Check.Severity),
+		Verdict: string(r.Verdict), Looked: r.Looked, Reason: r.Reason}
+	for _, p := range r.Problems {
+		q := Problem{Diff: shortened(p.Diff), Seq: p.Seq, Line: p.Line}
+		q.Text, _ = bounded(p.Text)
+		if h := p.Harm; h != nil {
+			q.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
+		}
+		e.Problems = append(e.Problems, q)
+	}
+	if r.Known != nil {
+		e.Known = &Known{r.Known.Reason, r.Known.Link, r.Known.At}
+	}
+	return e
+}
+
+// settle puts all into its order, which does not depend on shards, and tells
+// what follows from the verdicts.
+func (d *Document) settle(rules map[string]Rule) {
+	subject := map[string]int{}
+	for i, s := range d.Selection.Subjects {
+		subject[s] = i
+	}
+	order := func(subjectA, caseA, subjectB, caseB string) int {
+		return cmp.Or(cmp.Compare(subject[subjectA], subject[subjectB]), cmp.Compare(subjectA, subjectB),
+			slices.Compare(strings.Split(caseA, "/"), strings.Split(caseB, "/")))
+	}
+	slices.SortStableFunc(d.Results, func(a, b Entry) int { return order(a.Subject, a.Case, b.Subject, b.Case) })
+	slices.SortStableFunc(d.Plays, func(a, b Play) int { return order(a.Subject, a.Case, b.Subject, b.Case) })
+	d.Checks = []Rule{}
+	for _, e := range d.Results {
+		if rule, ok := rules[e.Check]; ok {
+			d.Checks = append(d.Checks, rule)
+			delete(rules, e.Check)
+		}
+	}
+	slices.SortStableFunc(d.Missing, func(a, b string) int {
+		at := func(id string) int { return slices.IndexFunc(d.Checks, func(r Rule) bool { return r.ID == id }) }
+		return at(a) - at(b)
+	})
+	for i, u := range d.Known {
+		d.Known[i].Stale = ""
+		if d.Shard == nil {
+			d.Known[i].Stale = conformance.KnownUse{Failed: u.Failed, Seen: u.Seen, Absent: u.Absent}.Stale()
+		}
+	}
+	d.Failed = len(d.Missing) > 0 || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)
+}
+
+// Bad reports whether the check did not hold, known or not.
+func (e Entry) Bad() bool { return conformance.Verdict(e.Verdict).Bad() }
+
+// Fails reports whether the verdict fails the run.
+func (e Entry) Fails() bool {
+	return e.Bad() && e.Known == nil && e.Severity == string(conformance.Must)
+}
+
+// Stale are the known failures that are to be removed.
+func (d *Document) Stale() []KnownUse {
+	var out []KnownUse
+	for _, u := range d.Known {
+		if u.Stale != "" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+func (d *Document) rule(id string) Rule {
+	for _, r := range d.Checks {
+		if r.ID == id {
+			return r
+		}
+	}
+	return Rule{ID: id}
+}

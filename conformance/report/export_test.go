@@ -1,0 +1,34 @@
+package report
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Members are the names of the members of each object of the JSON form, as the
+// schema calls it.
+func Members() map[string][]string {
+	out := map[string][]string{}
+	for name, v := range map[string]any{
+		"document": Document{}, "selection": Selection{}, "rule": Rule{}, "entry": Entry{}, "problem": Problem{}, "fault": Fault{}, "known": Known{},
+		"known_use": KnownUse{}, "play": Play{}, "act": Act{}, "wire": Wire{}, "event": Event{}, "bubble": Bubble{}, "shard": conformance.Shard{},
+	} {
+		out[name] = membersOf(reflect.TypeOf(v))
+	}
+	return out
+}
+
+func membersOf(t reflect.Type) []string {
+	var out []string
+	for f := range t.Fields() {
+		if f.Anonymous {
+			out = append(out, membersOf(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, name)
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+//go:embed page/page.html
+var pageHTML string
+
+//go:embed page/page.css
+var pageCSS string
+
+// The scripts share one scope: first what draws, then what the reader does.
+var (
+	//go:embed page/draw.js
+	drawJS string
+	//go:embed page/play.js
+	playJS string
+	//go:embed page/page.js
+	pageJS string
+)
+
+// pageIndex is what the page reads at once. What is behind a case (problems,
+// plays) stands compressed beside it, and is read when the case is opened.
+type pageIndex struct {
+	Outcome  string       `json:"outcome"`
+	Failed   bool         `json:"failed"`
+	Summary  string       `json:"summary"`
+	Turnspec string       `json:"turnspec,omitempty"`
+	Corpus   string       `json:"corpus,omitempty"`
+	Missing  []string     `json:"missing,omitempty"`
+	Known    []KnownUse   `json:"known,omitempty"`
+	Subjects []string     `json:"subjects"`
+	Rules    []Rule       `json:"rules"`
+	Columns  []pageColumn `json:"columns"`
+	Rows     []pageRow    `json:"rows"`
+}
+
+// pageColumn is a check in a tier.
+type pageColumn struct {
+	Rule int    `json:"rule"`
+	Tier string `json:"tier"`
+}
+
+// pageRow is a case for a subject. Verdicts holds a letter a column: see
+// letterOf.
+type pageRow struct {
+	Case     string `json:"case"`
+	Subject  int    `json:"subject"`
+	Verdicts string `json:"verdicts"`
+	Detail   int    `json:"detail,omitzero"` // the number of what stands beside, from 1
+}
+
+// pageDetail is what is behind a case.
+type pageDetail struct {
+	Entries []pageEntry `json:"entries,omitempty"`
+	Plays   []Play      `json:"plays,omitempty"`
+}
+
+type pageEntry struct {
+	Entry
+	Rerun string `json:"rerun,omitempty"`
+}
+
+// letterOf is a verdict in a letter; a capital one fails the run, k is known to
+// fail, w is a warning, and a dot looked at nothing.
+func letterOf(e Entry) byte {
+	switch v := conformance.Verdict(e.Verdict); {
+	case e.Known != nil:
+		return 'k'
+	case e.Fails() && v == conformance.HarnessError:
+		return 'H'
+	case e.Fails():
+		return 'F'
+	case e.Bad():
+		return 'w'
+	case v == conformance.Pass:
+		return 'p'
+	case v == conformance.Sent:
+		return 's'
+	case v == conformance.Unrecorded:
+		return 'u'
+	case v == conformance.NotExpressible:
+		return 'x'
+	}
+	return '.'
+}
+
+// HTML writes one file that needs nothing else: a summary, and each case with
+// wire, events and chat on one axis of time.
+func HTML(w io.Writer, d *Document) error {
+	index, details := pageOf(d)
+	data, err := json.Marshal(index, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for i := range details {
+		text, err := pack(details[i])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"d%d\">%s</script>\n", i+1, text)
+	}
+	_, err = strings.NewReplacer(
+		"{{title}}", "Turnspec: "+index.Outcome,
+		"{{css}}", pageCSS, "{{js}}", drawJS+playJS+pageJS, "{{index}}", string(data), "{{details}}", b.String(),
+	).WriteString(w, pageHTML)
+	return err
+}
+
+func pageOf(d *Document) (*pageIndex, []pageDetail) {
+	p := &pageIndex{
+		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus,
+		Missing: d.Missing, Known: d.Known, Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
+	}
+	rules := map[string]int{}
+	for i, r := range d.Checks {
+		rules[r.ID] = i
+	}
+	subjects, columns := map[string]int{}, map[pageColumn]int{}
+	for _, e := range d.Results {
+		if _, ok := subjects[e.Subject]; !ok {
+			subjects[e.Subject] = len(p.Subjects)
+			p.Subjects = append(p.Subjects, e.Subject)
+		}
+		if c := (pageColumn{rules[e.Check], e.Tier}); !has(columns, c) {
+			columns[c] = len(p.Columns)
+			p.Columns = append(p.Columns, c)
+		}
+	}
+	type key struct {
+		subject int
+		name    string
+	}
+	rows := map[key]int{}
+	var letters [][]byte
+	var details []pageDetail
+	detail := func(row int) *pageDetail {
+		if p.Rows[row].Detail == 0 {
+			details = append(details, pageDetail{})
+			p.Rows[row].Detail = len(details)
+		}
+		return &details[p.Rows[row].Detail-1]
+	}
+	for _, e := range d.Results {
+		k := key{subjects[e.Subject], e.Case}
+		row, ok := rows[k]
+		if !ok {
+			row = len(p.Rows)
+			rows[k] = row
+			p.Rows = append(p.Rows, pageRow{Case: e.Case, Subject: k.subject})
+			letters = append(letters, bytes.Repeat([]byte{' '}, len(p.Columns)))
+		}
+		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = letterOf(e)
+		if e.Bad() {
+			at := detail(row)
+			at.Entries = append(at.Entries, pageEntry{e, d.Rerun(e)})
+		}
+	}
+	for _, x := range d.Plays {
+		if row, ok := rows[key{subjects[x.Subject], x.Case}]; ok {
+			at := detail(row)
+			at.Plays = append(at.Plays, x)
+		}
+	}
+	for i := range p.Rows {
+		p.Rows[i].Verdicts = string(letters[i])
+	}
+	return p, details
+}
+
+func has(m map[pageColumn]int, c pageColumn) bool { _, ok := m[c]; return ok }
+
+// pack compresses a value into letters that may stand in a page.
+func pack(v any) (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := json.MarshalWrite(z, v, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}

@@ -1,0 +1,125 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	. "github.com/onsi/gomega"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report"
+)
+
+func written(t *testing.T, write report.Writer, d *report.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	NewWithT(t).Expect(write(&b, d)).To(Succeed())
+	return b.String()
+}
+
+// known is the example with a known failure and a stale one.
+func known() *report.Document {
+	rep := sample()
+	k := conformance.Known{Check: "text.once", Case: "text", Reason: "twice | until v2", Link: "https://example.org/1", At: "known.txt:3"}
+	rep.Results[0].Known = &k
+	rep.Known = []conformance.KnownUse{{Known: k, Failed: 1, Seen: 2},
+		{Known: conformance.Known{Check: "turn.stop", Case: "stop/*", Reason: "late", At: "known.txt:7"}, Seen: 1}}
+	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0", Selection: report.Selection{Subjects: []string{"mine"}, Places: 4}})
+}
+
+// TestJSON: each verdict is a line, and what is written is read back the same.
+func TestJSON(t *testing.T) {
+	g := NewWithT(t)
+	text := written(t, report.JSON, example())
+	g.Expect(text).To(HavePrefix("{\n  \"format\": 1,\n"))
+	g.Expect(text).To(ContainSubstring(`    {"check":"turn.stop","case":"codex/1/stop/mid-text","subject":"mine","tier":"witness","severity":"SHOULD","verdict":"unrecorded","looked_at":1,"reason":"process 1: read (weather)"}`))
+	g.Expect(text).To(ContainSubstring("\n  \"failed\": true,\n"))
+	for _, d := range []*report.Document{example(), known(), report.New(&conformance.Report{}, report.About{})} {
+		text := written(t, report.JSON, d)
+		back, err := report.Read("x.json", []byte(text))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(written(t, report.JSON, back)).To(Equal(text))
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`:                          "x.json: ",
+		`{}`:                         "x.json: it is no report",
+		`{"format":99}`:              "x.json: its format is 99, this program reads 1",
+		`{"format":1,"weather":"x"}`: "x.json: ",
+	} {
+		if _, err := report.Read("x.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	g := NewWithT(t)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema))
+	g.Expect(err).NotTo(HaveOccurred())
+	c := jsonschema.NewCompiler()
+	g.Expect(c.AddResource("report.json", doc)).To(Succeed())
+	s, err := c.Compile("report.json")
+	g.Expect(err).NotTo(HaveOccurred())
+	return s
+}
+
+// TestSchema: what is written fits the schema, and what does not fit is found.
+func TestSchema(t *testing.T) {
+	g := NewWithT(t)
+	s := schema(t)
+	valid := func(text string) error {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		g.Expect(err).NotTo(HaveOccurred())
+		return s.Validate(doc)
+	}
+	for _, d := range []*report.Document{example(), known(), faulty(t), report.New(&conformance.Report{Shard: conformance.Shard{Index: 1, Total: 2}}, report.About{})} {
+		g.Expect(valid(written(t, report.JSON, d))).To(Succeed())
+	}
+	text := written(t, report.JSON, known())
+	for _, change := range [][2]string{
+		{`"format": 1`, `"format": 2`},
+		{`"verdict":"pass"`, `"verdict":"good"`},
+		{`"severity":"SHOULD"`, `"severity":"MAY"`},
+		{`"looked_at":3`, `"looked_at":-3`},
+		{`"at_ns":`, `"when":`},
+		{`"dir":"out"`, `"dir":"up"`},
+		{`"stale":"it`, `"old":"it`},
+	} {
+		g.Expect(text).To(ContainSubstring(change[0]))
+		g.Expect(valid(strings.Replace(text, change[0], change[1], 1))).NotTo(Succeed(), change[1])
+	}
+}
+
+// TestSchemaIsWhole: the schema names each member that the document may have,
+// and no other.
+func TestSchemaIsWhole(t *testing.T) {
+	g := NewWithT(t)
+	type object struct {
+		Properties map[string]any `json:"properties"`
+	}
+	var s struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	g.Expect(json.Unmarshal(report.Schema, &s)).To(Succeed())
+	members := report.Members()
+	for name, want := range members {
+		o := s.Defs[name]
+		if name == "document" {
+			o = s.object
+		}
+		var got []string
+		for m := range o.Properties {
+			got = append(got, m)
+		}
+		g.Expect(got).To(ConsistOf(want), name)
+	}
+	g.Expect(s.Defs).To(HaveLen(len(members) - 1))
+}

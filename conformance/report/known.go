@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// WriteKnown writes a file of known failures: what failed and is not known yet, one
+// entry a check, each with its reason still to be written.
+func WriteKnown(w io.Writer, d *Document) error {
+	type key struct{ check, subject string }
+	var order []key
+	cases := map[key][]string{}
+	first := map[key]string{}
+	subjects := map[string]bool{}
+	for _, r := range d.Results {
+		subjects[r.Subject] = true
+		if !r.Bad() || r.Known != nil {
+			continue
+		}
+		k := key{r.Check, r.Subject}
+		if cases[k] == nil {
+			order = append(order, k)
+			if len(r.Problems) > 0 {
+				first[k] = r.Problems[0].Text
+			}
+		}
+		if !slices.Contains(cases[k], r.Case) { // a check may run in more than one tier
+			cases[k] = append(cases[k], r.Case)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("# Known failures: they do not fail the run. One that fails no more does: remove it then.\n# Say of each why it fails, and until when. `case` may be a glob.\n")
+	for _, k := range order {
+		b.WriteByte('\n')
+		if first[k] != "" {
+			line, _, _ := strings.Cut(first[k], "\n")
+			fmt.Fprintf(&b, "# %s\n", clip(line, 200))
+		}
+		fmt.Fprintf(&b, "check: %s\n", k.check)
+		if len(subjects) > 1 {
+			fmt.Fprintf(&b, "subject: %s\n", k.subject)
+		}
+		for _, id := range cases[k] {
+			fmt.Fprintf(&b, "case: %s\n", id)
+		}
+		fmt.Fprintf(&b, "reason: %s\n", conformance.KnownTodo)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Part is a document with the name of its file.
+type Part struct {
+	File string
+	*Document
+}
+
+// Merge joins the documents of all shards of a run into what the whole run
+// would have said. A document of a whole run stays as it is.
+func Merge(parts []Part) (*Document, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("there is no report to merge")
+	}
+	if len(parts) == 1 && parts[0].Shard == nil {
+		return parts[0].Document, nil
+	}
+	if err := fit(parts); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return a.Shard.Index - b.Shard.Index })
+	first := parts[0]
+	out := &Document{Format: Format, Turnspec: first.Turnspec, Corpus: first.Corpus, Selection: first.Selection, Known: slices.Clone(first.Known), Results: []Entry{}}
+	rules := map[string]Rule{}
+	from := map[[2]string]string{}
+	for i, p := range parts {
+		out.Cases += p.Cases
+		out.Harms += p.Harms
+		out.Results = append(out.Results, p.Results...)
+		out.Plays = append(out.Plays, p.Plays...)
+		for _, r := range p.Checks {
+			rules[r.ID] = r
+		}
+		for _, e := range p.Results {
+			k := [2]string{e.Subject, e.Case}
+			if other, ok := from[k]; ok && other != p.File {
+				return nil, fmt.Errorf("%s and %s both hold the case %s of %s: they are no shards of one run", other, p.File, e.Case, e.Subject)
+			}
+			from[k] = p.File
+		}
+		for j := range out.Known {
+			if i > 0 {
+				out.Known[j].Failed += p.Known[j].Failed
+				out.Known[j].Seen += p.Known[j].Seen
+			}
+		}
+	}
+	if len(out.Selection.Cases) == 0 {
+		out.Missing = missing(out.Results)
+	}
+	out.settle(rules)
+	return out, nil
+}
+
+// fit says why documents are not the shards of one run.
+func fit(parts []Part) error {
+	first := parts[0]
+	for _, p := range parts {
+		if p.Shard == nil {
+			return fmt.Errorf("%s is the report of a whole run, not of a shard: there is nothing to merge it with", p.File)
+		}
+		for _, x := range []struct {
+			what string
+			a, b any
+		}{
+			{"versions of turnspec", first.Turnspec, p.Turnspec},
+			{"corpora", first.Corpus, p.Corpus},
+			{"numbers of shards", first.Shard.Total, p.Shard.Total},
+			{"subjects", first.Selection.Subjects, p.Selection.Subjects},
+			{"checks", first.Selection.Checks, p.Selection.Checks},
+			{"cases", first.Selection.Cases, p.Selection.Cases},
+			{"tiers", first.Selection.Tiers, p.Selection.Tiers},
+			{"numbers of places for a fault", first.Selection.Places, p.Selection.Places},
+			{"known failures", entries(first.Known), entries(p.Known)},
+		} {
+			if !reflect.DeepEqual(x.a, x.b) {
+				return fmt.Errorf("%s and %s are of different %s: %s and %s; run all shards alike", first.File, p.File, x.what, brief(x.a), brief(x.b))
+			}
+		}
+	}
+	return complete(parts)
+}
+
+// complete says which shards are missing or doubled.
+func complete(parts []Part) error {
+	total := parts[0].Shard.Total
+	files := make([][]string, total+1)
+	for _, p := range parts {
+		if p.Shard.Index < 1 || p.Shard.Index > total {
+			return fmt.Errorf("%s says that it is shard %v", p.File, p.Shard)
+		}
+		files[p.Shard.Index] = append(files[p.Shard.Index], p.File)
+	}
+	var gone []string
+	for i, f := range files[1:] {
+		s := conformance.Shard{Index: i + 1, Total: total}
+		switch {
+		case len(f) == 0:
+			gone = append(gone, s.String())
+		case len(f) > 1:
+			return fmt.Errorf("shard %v is there %d times: %s", s, len(f), strings.Join(f, ", "))
+		}
+	}
+	if len(gone) > 0 {
+		return fmt.Errorf("missing: shard %s; a run that is not whole proves nothing", strings.Join(gone, ", "))
+	}
+	return nil
+}
+
+// entries are known failures as they are written, without what became of them.
+func entries(all []KnownUse) []KnownUse {
+	out := make([]KnownUse, 0, len(all))
+	for _, u := range all {
+		u.Failed, u.Seen, u.Stale = 0, 0, ""
+		out = append(out, u)
+	}
+	return out
+}
+
+func brief(v any) string { return clip(fmt.Sprintf("%v", v), 80) }
+
+// missing are the checks that gave no verdict on any case, in the order of their
+// first result.
+func missing(results []Entry) []string {
+	checks := map[string]*conformance.Check{}
+	all := make([]conformance.Result, 0, len(results))
+	for _, e := range results {
+		if checks[e.Check] == nil {
+			checks[e.Check] = &conformance.Check{ID: e.Check}
+		}
+		all = append(all, conformance.Result{Check: checks[e.Check], Tier: conformance.Tier(e.Tier), Verdict: conformance.Verdict(e.Verdict), Reason: e.Reason})
+	}
+	var out []string
+	for _, c := range conformance.Missing(all) {
+		out = append(out, c.ID)
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+// The page: a list of cases, and what is known of the one that is chosen.
+
+const index = JSON.parse($("index").textContent);
+const words = { F: "failed", H: "harness error", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", p: "passed", s: "sent", ".": "not applicable" };
+const worst = "HFkwuxsp.";
+const marks = { F: "✗", H: "✗", w: "!", k: "~", u: "?", x: "–", p: "✓", s: "✓", ".": "·" };
+const tones = { F: "failed", H: "failed", w: "warn", k: "warn", p: "passed", s: "passed" };
+
+const columnName = (c) => index.rules[c.rule].id + (index.columns.filter((o) => o.rule === c.rule).length > 1 ? ` [${c.tier}]` : "");
+for (const r of index.rows) r.worst = [...worst].find((l) => r.verdicts.includes(l)) || ".";
+const idOf = (r) => r.case + (index.subjects.length > 1 ? " · " + index.subjects[r.subject] : "");
+
+// detail reads what is behind a row.
+async function detail(row) {
+  if (!row.detail) return { entries: [], plays: [] };
+  const bytes = Uint8Array.from(atob($("d" + row.detail).textContent), (c) => c.charCodeAt(0));
+  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return { entries: text.entries || [], plays: text.plays || [] };
+}
+
+// The hash holds all that is chosen, so that a place can be sent to somebody.
+const state = () => new URLSearchParams(location.hash.slice(1));
+function go(changes) {
+  const s = state();
+  for (const [k, v] of Object.entries(changes)) v === "" || v === null ? s.delete(k) : s.set(k, v);
+  location.hash = s.toString();
+}
+
+function wanted() {
+  const s = state();
+  const find = (s.get("find") || "").toLowerCase(), show = s.get("show") || "", check = s.get("check");
+  const cols = check ? index.columns.map((c, i) => (index.rules[c.rule].id === check ? i : -1)).filter((i) => i >= 0) : null;
+  return index.rows.filter((r) => {
+    if (find && !idOf(r).toLowerCase().includes(find)) return false;
+    const letters = cols ? cols.map((i) => r.verdicts[i]) : [...r.verdicts];
+    if (show) return letters.some((l) => (show === "F" ? "FH" : show).includes(l));
+    return !cols || letters.some((l) => l !== "." && l !== " ");
+  });
+}
+
+let listed = [];
+function drawList() {
+  listed = wanted();
+  const current = state().get("case");
+  $("count").textContent = `${listed.length} of ${index.rows.length} cases`;
+  $("cases").replaceChildren(...listed.map((r) => {
+    const parts = r.case.split("/");
+    const s = state();
+    s.set("case", idOf(r));
+    return el("li", {}, el("a", { href: "#" + s, "aria-current": idOf(r) === current ? "true" : null },
+      el("span", { class: tones[r.worst] || "soft", title: words[r.worst] }, marks[r.worst]),
+      el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject])))));
+  }));
+  const at = $("cases").querySelector("[aria-current]");
+  if (at) { // the list alone scrolls, not the page
+    const list = $("cases").getBoundingClientRect(), own = at.getBoundingClientRect();
+    if (own.top < list.top || own.bottom > list.bottom) $("cases").scrollTop += own.top - list.top - list.height / 3;
+  }
+}
+
+function copy(text) {
+  const b = el("button", { type: "button", onclick: async () => {
+    try { await navigator.clipboard.writeText(text); b.textContent = "copied"; } catch { b.textContent = "select it"; }
+  } }, "copy");
+  return el("p", { class: "rerun" }, el("code", {}, text), b);
+}
+
+const sameFault = (a, b) => (a || b ? a && b && a.operator === b.operator && a.place === b.place : true);
+
+function drawEntry(e, plays, choose) {
+  const rule = index.rules.find((r) => r.id === e.check) || {};
+  const kind = e.known ? "known" : e.severity === "SHOULD" ? "warning" : "";
+  return el("section", { class: "problem " + kind, tabindex: "-1", "aria-label": e.check },
+    el("p", {}, el("strong", { class: kind ? "warn" : "failed" }, e.verdict), " ", el("code", {}, e.check), " ", el("span", { class: "soft" }, "[" + e.tier + "]" + (kind ? " " + kind : ""))),
+    el("p", {}, rule.sentence || ""),
+    e.known ? el("p", { class: "warn" }, "Known: " + e.known.reason, e.known.link ? [" ", /^https?:/.test(e.known.link) ? el("a", { href: e.known.link }, e.known.link) : e.known.link] : "") : "",
+    e.reason ? el("p", {}, e.reason) : "",
+    el("ul", {}, (e.problems || []).slice(0, 20).map((p) => el("li", {}, p.text,
+      (p.event || p.line || p.fault) && plays.some((x) => sameFault(x.fault, p.fault)) ? [" ", el("button", { type: "button", onclick: () => choose(p, true) }, "show")] : "",
+      p.diff ? diff(p.diff) : ""))),
+    (e.problems || []).length > 20 ? el("p", { class: "soft" }, `and ${e.problems.length - 20} more`) : "",
+    e.rerun ? copy(e.rerun) : "");
+}
+
+async function drawCase(row) {
+  const main = $("main");
+  main.replaceChildren(el("p", { class: "soft" }, "…"));
+  const d = await detail(row);
+  if (state().get("case") !== idOf(row)) return; // another was chosen meanwhile
+  const plain = d.plays.find((p) => !p.fault) || d.plays[0];
+  const problems = d.entries.flatMap((e) => e.problems || []);
+  const stage = el("div", { id: "play" });
+  const tabs = d.plays.map((p, i) => el("button", { type: "button", role: "tab", "aria-selected": "false", onclick: () => choose(i) }, p.fault ? "fault: " + faultName(p.fault) : "as recorded"));
+  function choose(which, move) {
+    const i = typeof which === "number" ? which : Math.max(0, d.plays.findIndex((p) => sameFault(p.fault, which.fault)));
+    tabs.forEach((t, k) => t.setAttribute("aria-selected", String(k === i)));
+    const own = typeof which === "number" ? problems.filter((p) => sameFault(p.fault, d.plays[i].fault)) : [which];
+    stage.replaceChildren(drawPlay(d.plays[i], own));
+    if (move) requestAnimationFrame(() => requestAnimationFrame(() => (stage.querySelector(".row.bad, .row.fault") || stage).scrollIntoView({ block: "center" })));
+  }
+  const judged = index.columns.map((c, i) => [c, row.verdicts[i]]).filter(([, l]) => l !== "." && l !== " ");
+  main.replaceChildren(...[
+    el("a", { class: "back", href: "#" + without("case") }, "← all cases"),
+    el("h2", {}, row.case), index.subjects.length > 1 ? el("p", { class: "soft" }, index.subjects[row.subject]) : "",
+    plain ? el("p", {}, plain.intent || "", el("br"), el("span", { class: "soft mono" }, [plain.file, plain.scenario].filter(Boolean).join(" · "))) : "",
+    d.entries.map((e) => drawEntry(e, d.plays, choose)),
+    d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
+      : el("p", { class: "soft" }, "What did not fail is shown with wire and events when the run had --runs."),
+    el("h3", {}, "Checks"),
+    el("p", {}, judged.map(([c, l]) => [el("span", { class: tones[l] || "soft" }, marks[l] + " ", el("code", {}, columnName(c)), l === "p" ? "" : " " + words[l]), " · "]).flat().slice(0, -1)),
+  ].flat(9).filter((x) => x !== ""));
+  // The first that has a problem is shown first.
+  if (d.plays.length) choose(Math.max(0, d.plays.findIndex((x) => problems.some((p) => sameFault(x.fault, p.fault)))));
+}
+
+const without = (...keys) => { const s = state(); keys.forEach((k) => s.delete(k)); return s.toString(); };
+
+function drawSummary() {
+  const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "check"), index.subjects.map((s) => el("th", {}, s)))));
+  const body = el("tbody");
+  const score = (i) => index.rows.reduce((n, r) => n + (/[FHwk]/.test(r.verdicts[i]) ? 1 : 0), 0);
+  const order = index.columns.map((c, i) => [c, i, score(i)]).sort((a, b) => b[2] - a[2] || a[1] - b[1]);
+  for (const [c, i] of order) {
+    const cells = index.subjects.map((_, s) => {
+      const n = {};
+      for (const r of index.rows) if (r.subject === s) n[r.verdicts[i]] = (n[r.verdicts[i]] || 0) + 1;
+      const bad = (n.F || 0) + (n.H || 0), ok = (n.p || 0) + (n.s || 0);
+      const parts = [];
+      if (bad) parts.push(el("a", { class: "failed", href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: "F" }) }, `${bad} failed`));
+      for (const l of "kwux") if (n[l]) parts.push(el("span", { class: tones[l] || "soft" }, `${n[l]} ${words[l]}`));
+      if (ok) parts.push(el("span", { class: bad ? "soft" : "passed" }, `${ok} passed`));
+      return el("td", { class: "n" }, parts.length ? parts.map((p) => el("div", {}, p)) : el("span", { class: "soft" }, "nothing to look at"));
+    });
+    body.append(el("tr", {}, el("td", {}, el("code", {}, columnName(c)), el("small", {}, index.rules[c.rule].sentence)), cells));
+  }
+  table.append(body);
+  const stale = (index.known || []).filter((k) => k.stale), known = (index.known || []).filter((k) => k.failed);
+  const items = (title, all, show) => (all.length ? [el("h3", {}, title), el("ul", {}, all.map((x) => el("li", {}, show(x))))] : []);
+  $("main").replaceChildren(el("h2", {}, "Checks"),
+    ...items("Checks on which no case gave a verdict", index.missing || [], (m) => el("code", { class: "failed" }, m)),
+    ...items("Known failures that are stale", stale, (k) => [el("span", { class: "failed" }, k.stale), ": ", el("code", {}, `${k.at || ""} ${k.check} ${k.case}`)]),
+    ...items("Known failures", known, (k) => [el("code", {}, `${k.check} ${k.case}`), `, ${k.failed}: ${k.reason}`]),
+    el("div", { class: "scroll" }, table));
+}
+
+let last = null;
+function draw() {
+  const s = state(), chosen = s.get("case");
+  for (const id of ["find", "show", "check"]) if (document.activeElement !== $(id)) $(id).value = s.get(id) || "";
+  document.body.classList.toggle("case", !!chosen);
+  drawList();
+  if (chosen === last && last !== null) return;
+  last = chosen;
+  const row = index.rows.find((r) => idOf(r) === chosen) || index.rows.find((r) => r.case === chosen);
+  if (row && idOf(row) !== chosen) go({ case: idOf(row) }); // named without its subject
+  else if (row) {
+    drawCase(row).catch((e) => $("main").replaceChildren(el("p", { class: "failed" }, "This case cannot be shown: " + e)));
+    if (getComputedStyle(document.querySelector("nav")).position !== "sticky") scrollTo(0, 0);
+  } else drawSummary();
+}
+
+function step(by) {
+  const at = listed.findIndex((r) => idOf(r) === state().get("case"));
+  const r = listed[Math.min(Math.max(at + by, 0), listed.length - 1)];
+  if (r) go({ case: idOf(r) });
+}
+
+let problem = -1;
+addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  if (e.key === "Escape") {
+    if (typing) e.target.blur(); else go({ case: null });
+    return;
+  }
+  if (typing) return;
+  const keys = {
+    "/": () => $("find").focus(), j: () => step(1), k: () => step(-1),
+    n: () => { const all = document.querySelectorAll(".problem"); if (all.length) { problem = (problem + 1) % all.length; all[problem].focus(); all[problem].scrollIntoView({ block: "start" }); } },
+  };
+  if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
+});
+
+const options = (id, list) => $(id).append(...list.map(([v, t]) => el("option", { value: v }, t)));
+const counts = {};
+for (const r of index.rows) for (const l of new Set(r.verdicts.replaceAll("H", "F"))) counts[l] = (counts[l] || 0) + 1;
+options("show", [["", "all verdicts"], ...[..."Fkwuxps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
+options("check", [["", "all checks"], ...index.rules.map((r) => [r.id, r.id])]);
+$("find").addEventListener("input", () => go({ find: $("find").value }));
+for (const id of ["show", "check"]) $(id).addEventListener("change", () => go({ [id]: $(id).value }));
+$("filter").addEventListener("submit", (e) => e.preventDefault());
+addEventListener("hashchange", draw);
+
+$("outcome").textContent = index.outcome;
+$("outcome").className = index.failed ? "failed" : "passed";
+$("summary").textContent = index.summary;
+$("version").textContent = ["turnspec " + (index.turnspec || ""), index.corpus ? "corpus " + index.corpus.slice(0, 19) : ""].filter(Boolean).join(" · ");
+if (!location.hash && counts.F) history.replaceState(null, "", "#show=F");
+draw();

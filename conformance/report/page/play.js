@@ -1,0 +1,136 @@
+// One play: wire, events and chat on one axis of time.
+
+const faultName = (f) => f.operator + (f.line ? " at line " + f.line : "");
+
+function span(play) {
+  let end = 1e6;
+  for (const list of [play.acts, play.wire, play.events]) for (const x of list || []) end = Math.max(end, x.at_ns);
+  for (const b of play.chat || []) end = Math.max(end, b.to_ns);
+  return end * 1.02;
+}
+
+function faultTime(play) {
+  if (!play.fault) return null;
+  if (!play.fault.line) return 0;
+  const l = (play.wire || []).find((w) => w.line >= play.fault.line) || (play.wire || []).at(-1);
+  return l ? l.at_ns : 0;
+}
+
+const lane = (dir) => (["in", "out", "err"].includes(dir) ? dir : "out");
+
+// marksOf are what the axis shows. bad holds the seqs and lines of problems.
+function marksOf(play, bad) {
+  const out = [];
+  for (const a of play.acts || []) out.push({ lane: "act", from: a.at_ns, to: a.at_ns, title: `${a.verb} ${a.text || ""}${a.error ? ": " + a.error : ""}` });
+  for (const w of play.wire || []) out.push({ lane: lane(w.dir), from: w.at_ns, to: w.at_ns, bad: bad.lines.has(w.line), title: `${w.dir} ${short(w.text || "", 200)}` });
+  for (const e of play.events || []) out.push({ lane: "event", from: e.at_ns, to: e.at_ns, bad: bad.seqs.has(e.seq), title: `${e.seq} ${e.type} ${short(e.text || "", 200)}` });
+  for (const b of play.chat || []) out.push({ lane: "chat", from: b.from_ns, to: b.to_ns, title: `${b.role} ${b.kind || ""} ${b.name || ""} ${short(b.text || "", 200)}` });
+  return out;
+}
+
+const short = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
+
+// rowsOf lines up acts, wire, the events that came of each line, and the chat
+// that began with them.
+function rowsOf(play) {
+  const rows = [];
+  const acts = [...(play.acts || [])];
+  const after = new Map(); // events by the number of lines played
+  (play.events || []).forEach((e, i) => {
+    const at = e.wire || 0;
+    if (!after.has(at)) after.set(at, []);
+    after.get(at).push({ ...e, index: i });
+  });
+  const chat = new Map();
+  let rest = [];
+  for (const b of play.chat || []) {
+    if (b.event < 0) { rest.push(b); continue; }
+    if (!chat.has(b.event)) chat.set(b.event, []);
+    chat.get(b.event).push(b);
+  }
+  const add = (row) => {
+    row.chat = row.events.flatMap((e) => chat.get(e.index) || []);
+    rows.push(row);
+  };
+  const before = (at, strict) => {
+    while (acts.length && (strict ? acts[0].at_ns < at : acts[0].at_ns <= at)) { const a = acts.shift(); add({ at: a.at_ns, act: a, events: [] }); }
+  };
+  if (after.has(0)) add({ at: after.get(0)[0].at_ns, events: after.get(0) });
+  (play.wire || []).forEach((w, i) => {
+    before(w.at_ns, w.dir !== "in" && w.dir !== "spawn");
+    const own = after.get(i + 1) || [];
+    const now = own.filter((e) => e.at_ns <= w.at_ns), later = own.filter((e) => e.at_ns > w.at_ns);
+    add({ at: w.at_ns, wire: w, events: now });
+    for (const e of later) { before(e.at_ns, false); add({ at: e.at_ns, events: [e] }); }
+  });
+  before(Infinity, false);
+  for (const b of rest) { // no event names it: it stands where its time is
+    const at = rows.findIndex((r) => r.at > b.from_ns);
+    rows.splice(at < 0 ? rows.length : at, 0, { at: b.from_ns, events: [], chat: [b] });
+  }
+  return rows;
+}
+
+function pretty(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
+
+// folded shows a line, and all of it when it is opened.
+function folded(head, text, size) {
+  const d = el("details", {}, el("summary", {}, head, " ", el("code", {}, short(text || "", 300))));
+  d.addEventListener("toggle", () => {
+    if (d.open && d.children.length === 1) d.append(el("pre", {}, pretty(text || ""), size ? `\n(${size.toLocaleString()} bytes, cut)` : ""));
+  });
+  return d;
+}
+
+function rowOf(row, play, bad) {
+  const isBad = (row.wire && bad.lines.has(row.wire.line)) || row.events.some((e) => bad.seqs.has(e.seq));
+  const isFault = row.wire && play.fault && (!row.wire.line || row.wire.line === play.fault.line); // a line of the fault's own has no number
+  const wire = row.wire
+    ? el("div", {}, isFault ? el("span", { class: "tag" }, "fault: " + play.fault.operator) : "",
+      row.wire.text ? folded([el("span", { class: "dir " + row.wire.dir }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")], row.wire.text, row.wire.size)
+        : el("span", {}, el("span", { class: "dir" }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")))
+    : row.act ? el("div", {}, el("span", { class: "dir act" }, row.act.verb), " ", row.act.text || "", row.act.error ? el("span", { class: "failed" }, " " + row.act.error) : "")
+      : el("div", {});
+  return el("div", { class: "row" + (isBad ? " bad" : "") + (isFault ? " fault" : "") },
+    el("div", { class: "time mono" }, seconds(row.at)), wire,
+    el("div", {}, row.events.map((e) => folded([el("span", { class: "soft" }, e.seq), " ", el("span", { class: "type" }, e.type), e.turn ? el("span", { class: "soft" }, " turn " + e.turn) : "", e.subagent ? el("span", { class: "soft" }, " " + e.subagent) : ""], e.text, e.size))),
+    el("div", {}, (row.chat || []).map((b) => el("div", { class: "bubble " + b.role, style: b.depth ? `margin-left:${b.depth}rem` : null },
+      el("span", { class: "soft" }, [b.role === "user" ? "user" : b.kind, b.name, b.status].filter(Boolean).join(" · ") + "\n"), b.text || ""))));
+}
+
+const chunk = 300; // rows that are drawn at once
+
+// drawPlay draws a play, with the problems that are about it marked.
+function drawPlay(play, problems) {
+  const bad = { seqs: new Set(problems.filter((p) => p.event).map((p) => p.event)), lines: new Set(problems.filter((p) => p.line && !p.event).map((p) => p.line)) };
+  const view = { from: 0, to: span(play) };
+  const all = rowsOf(play);
+  const list = el("div", { class: "play", role: "group", "aria-label": "Wire, events and chat" });
+  let pending = 0;
+  function rows() {
+    const inside = all.filter((r) => r.at >= view.from && r.at <= view.to);
+    label.textContent = `${seconds(view.from)} to ${seconds(view.to)}: ${inside.length} of ${all.length} rows`;
+    list.replaceChildren(el("div", { class: "row head" }, el("div", { class: "time" }, "time"), el("div", {}, "wire"), el("div", {}, "events"), el("div", {}, "chat")));
+    let at = 0;
+    const more = el("button", { type: "button", onclick: () => next() });
+    function next() {
+      more.remove();
+      list.append(...inside.slice(at, at + chunk).map((r) => rowOf(r, play, bad)));
+      at += chunk;
+      if (at < inside.length) { more.textContent = `${inside.length - at} rows more`; list.append(more); }
+    }
+    next();
+    // A problem further down is drawn too, so that it can be gone to.
+    const last = inside.findLastIndex((r) => (r.wire && bad.lines.has(r.wire.line)) || r.events.some((e) => bad.seqs.has(e.seq)));
+    while (at <= last) next();
+  }
+  const time = axis(play, view, bad, () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(rows); });
+  const label = time.querySelector("#window");
+  rows();
+  return el("div", {}, time,
+    play.hang ? el("p", { class: "failed" }, "The run hung: " + play.hang) : "",
+    (play.unrecorded || []).map((u) => el("p", { class: "warn" }, "Unrecorded: " + u)),
+    (play.violations || []).map((v) => el("p", { class: "warn" }, "Against what it was told: " + v)), list);
+}

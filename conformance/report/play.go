@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// maxText bounds a line of the wire, an event, a text of the chat, in bytes.
+const maxText = 2 << 10
+
+// maxFaulty bounds the plays with a fault that are kept of one verdict.
+const maxFaulty = 3
+
+// Play is what happened when a subject performed a case once.
+type Play struct {
+	Case       string   `json:"case"`
+	Subject    string   `json:"subject"`
+	Live       bool     `json:"live,omitzero"` // with the real runtime
+	Fault      *Fault   `json:"fault,omitempty"`
+	Intent     string   `json:"intent,omitempty"`
+	File       string   `json:"file,omitempty"`     // of the case
+	Scenario   string   `json:"scenario,omitempty"` // its file
+	Acts       []Act    `json:"acts,omitempty"`
+	Wire       []Wire   `json:"wire,omitempty"`
+	Events     []Event  `json:"events,omitempty"`
+	Chat       []Bubble `json:"chat,omitempty"`
+	Hang       string   `json:"hang,omitempty"`
+	Unrecorded []string `json:"unrecorded,omitempty"`
+	Violations []string `json:"violations,omitempty"`
+}
+
+// Act is what the user did.
+type Act struct {
+	At    int64  `json:"at_ns"`
+	Line  int    `json:"line,omitzero"` // of the scenario's file
+	Verb  string `json:"verb"`
+	Text  string `json:"text,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// Wire is a line that was played.
+type Wire struct {
+	At   int64  `json:"at_ns"`
+	Line int    `json:"line,omitzero"` // of the case's file; 0: a fault put it there
+	Dir  string `json:"dir"`
+	Text string `json:"text,omitempty"`
+	Size int    `json:"size,omitzero"` // of the whole, where the text is cut
+}
+
+// Event is what the subject made of it.
+type Event struct {
+	At    int64  `json:"at_ns"`
+	Seq   int64  `json:"seq"`
+	Wire  int    `json:"wire"` // how many lines had been played by then
+	Type  string `json:"type"`
+	Turn  int    `json:"turn,omitzero"`
+	Agent string `json:"subagent,omitempty"`
+	Text  string `json:"text,omitempty"` // the data as JSON
+	Size  int    `json:"size,omitzero"`
+}
+
+type playKey struct {
+	name, subject, operator string
+	live                    bool
+	place                   int
+}
+
+func (p *Play) key() playKey {
+	k := playKey{name: p.Case, subject: p.Subject, live: p.Live}
+	if p.Fault != nil {
+		k.operator, k.place = p.Fault.Operator, p.Fault.Place
+	}
+	return k
+}
+
+// plays are the plays that a verdict is about and that were not taken yet: the
+// plain one, and those with the faults that its problems name.
+func plays(r conformance.Result, taken map[playKey]bool) []Play {
+	if r.Trial == nil || r.Trial.Run == nil {
+		return nil
+	}
+	runs := []*conformance.Run{r.Trial.Run}
+	for _, p := range r.Problems {
+		for _, h := range r.Trial.Harmed {
+			if p.Harm != nil && h.Harm == p.Harm && runs[len(runs)-1] != h && len(runs) <= maxFaulty {
+				runs = append(runs, h)
+			}
+		}
+	}
+	var out []Play
+	for _, run := range runs {
+		k := playKey{name: r.Case, subject: r.Subject, live: run.Tier == conformance.TierLive}
+		if run.Harm != nil {
+			k.operator, k.place = run.Harm.Operator, run.Harm.Place
+		}
+		if !taken[k] {
+			taken[k] = true
+			out = append(out, play(r, run))
+		}
+	}
+	return out
+}
+
+func play(r conformance.Result, run *conformance.Run) Play {
+	p := Play{
+		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(run.Hang, 12),
+		Unrecorded: run.Unrecorded, Violations: run.Violations,
+	}
+	if h := run.Harm; h != nil {
+		p.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
+	}
+	if run.Scenario != nil {
+		p.Intent, p.Scenario = strings.Join(strings.Fields(run.Scenario.Intent), " "), run.Scenario.File
+	}
+	if run.Case != nil {
+		p.File = run.Case.File
+	}
+	for _, a := range run.Acts {
+		x := Act{At: int64(a.At), Line: a.Act.Line, Verb: string(a.Act.Verb), Text: actText(a.Act)}
+		if a.Err != nil {
+			x.Error = a.Err.Error()
+		}
+		p.Acts = append(p.Acts, x)
+	}
+	for _, l := range run.Played {
+		x := Wire{At: int64(l.At), Line: l.Line.Line, Dir: string(l.Line.Dir)}
+		if s := text(l.Line); s != x.Dir {
+			x.Text, x.Size = bounded(s)
+		}
+		p.Wire = append(p.Wire, x)
+	}
+	for _, e := range run.Events {
+		p.Events = append(p.Events, seen(run, e))
+	}
+	p.Chat = bubbles(run)
+	return p
+}
+
+// seen shows an event with the ids of the recording, so that the wire beside it
+// has the same, and two runs too.
+func seen(run *conformance.Run, e conformance.Seen) Event {
+	x := Event{At: int64(e.At), Seq: e.Seq, Wire: e.Line, Turn: e.Turn, Type: string(e.Type()), Agent: e.SubagentID}
+	b, err := json.Marshal(e.Data, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
+	if err != nil {
+		x.Text = err.Error()
+		return x
+	}
+	x.Text, x.Size = bounded(run.Recorded(string(b)))
+	return x
+}
+
+func actText(a fixtures.Act) string {
+	return strings.Join(strings.Fields(fmt.Sprint(a.ID, " ", a.Text, a.What)), " ")
+}
+
+// bounded cuts a text that is too long, between runes, and says how long it was.
+func bounded(s string) (string, int) {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxText {
+		return s, 0
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…", len(s)
+}
