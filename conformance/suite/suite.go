@@ -35,7 +35,8 @@ func Run(t *testing.T, cfg conformance.Config) {
 // Specs adds one spec a case and subject to the suite at hand: its name is
 // "<case id> [<subject>]". What a case proves is judged outside of the bubble
 // in which the subject performs, so that a failure is ginkgo's own. A last spec
-// fails if some check gave no verdict on any case, unless Config names cases.
+// fails if some check gave no verdict on any case, unless Config names cases or
+// a shard; another if a known failure is stale.
 func Specs(t *testing.T, cfg conformance.Config) {
 	t.Helper()
 	jobs, err := cfg.Jobs()
@@ -54,7 +55,7 @@ func Specs(t *testing.T, cfg conformance.Config) {
 				looked := 0
 				for _, r := range results {
 					looked += r.Looked
-					if r.Verdict.Bad() && r.Check.Severity == conformance.Must {
+					if r.Verdict.Bad() && r.Known == nil && r.Check.Severity == conformance.Must {
 						gomega.Expect(report.Failure(&failures, r, report.Style{})).To(gomega.Succeed())
 					}
 				}
@@ -66,6 +67,16 @@ func Specs(t *testing.T, cfg conformance.Config) {
 				gomega.Expect(looked).To(gomega.BeNumerically(">", 0), "no check looked at anything in "+j.Case.ID)
 			})
 		}
+		if cfg.Shard.Partial() {
+			return // only the whole can tell
+		}
+		ginkgo.It("has no known failure that fails no more", func() {
+			uses, err := cfg.KnownUses(all)
+			gomega.Expect(err).NotTo(gomega.HaveOccurred())
+			for _, u := range (&conformance.Report{Known: uses}).Stale() {
+				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
+			}
+		})
 		if len(cfg.Cases) > 0 {
 			return // some cases need not exercise every check
 		}
