@@ -11,7 +11,7 @@ func contents() []Adapter {
 	return []Adapter{
 		{
 			Name: "stopped-tools-fail", Sentence: "tells a tool that was stopped as failed",
-			Fails: []string{"turn.crash-ends", "turn.stop"},
+			Fails: []string{"turn.crash-ends", "turn.stall-ends", "turn.stop"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok && (d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded) {
 					d.Status, d.IsError = event.ToolError, true
@@ -22,7 +22,8 @@ func contents() []Adapter {
 		},
 		{
 			Name: "invents-a-tool", Sentence: "tells a step of its own as a tool call",
-			Fails: []string{"tool.known"},
+			Fails: []string{"tool.known", "turn.activity-first", "turn.stall-ends"},
+			Only:  map[string]string{"turn.stall-ends": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				out(e)
 				if step := "step-" + strconv.Itoa(e.Turn); e.Type() == event.TypeTurnStart {
@@ -46,7 +47,8 @@ func contents() []Adapter {
 		},
 		{
 			Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-			Fails: []string{"tool.output"},
+			Fails: []string{"tool.output", "tool.streamed"},
+			Only:  map[string]string{"tool.streamed": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok {
 					d.Output = d.Output[:min(3, len(d.Output))]
@@ -57,7 +59,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "streams-snapshots", Sentence: "streams all of a tool's output so far, again and again",
-			Fails: []string{"tool.output"}, Runtime: "codex", Why: "claude tells a command's output when it has ended",
+			Fails: []string{"tool.streamed"}, Runtime: "codex", Why: "claude tells a command's output when it has ended",
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				so := map[string]string{}
 				return func(e event.Event, out func(event.Event)) {
@@ -105,7 +107,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "thinks-twice", Sentence: "tells the reasoning again when it is whole",
-			Fails: []string{"thinking.delivered"},
+			Fails: []string{"thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				whole := ""
 				return func(e event.Event, out func(event.Event)) {
@@ -121,7 +123,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "begins-with-a-break", Sentence: "puts an empty line before each block of text",
-			Fails: []string{"text.once", "text.paragraph-break"},
+			Fails: []string{"subagent.parallel", "text.once", "text.paragraph-break", "turn.after-stop"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				seen := map[string]bool{}
 				return func(e event.Event, out func(event.Event)) {
@@ -136,7 +138,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "all-text-is-the-first-turns", Sentence: "tells the text of later turns as that of the first",
-			Fails: []string{"text.once", "text.paragraph-break", "turn.nothing-after-terminal"},
+			Fails: []string{"text.once", "text.paragraph-break", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if e.Type() == event.TypeDelta {
 					e.Turn = 1

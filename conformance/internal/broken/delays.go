@@ -33,7 +33,7 @@ func delays() []Adapter {
 	return []Adapter{
 		{
 			Name: "coalesces", Sentence: "joins two deltas into one event",
-			Fails: []string{"time.no-added-delay", "turn.crash-ends", "wire.unknown"},
+			Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.unknown"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				var kept *event.Event
 				return func(e event.Event, out func(event.Event)) {
@@ -54,7 +54,8 @@ func delays() []Adapter {
 		},
 		{
 			Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn back until the next event comes",
-			Fails: []string{"time.no-added-delay", "turn.crash-ends"},
+			Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+			Only:  map[string]string{"turn.stall-ends": "claude"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				turn := 0
 				return holding(func(e event.Event) bool {
@@ -68,14 +69,14 @@ func delays() []Adapter {
 		},
 		{
 			Name: "delays-tools", Sentence: "tells a tool event when the next event comes",
-			Fails: []string{"time.no-added-delay", "turn.crash-ends"},
+			Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 			mutation: holding(func(e event.Event) bool {
 				return e.Type() == event.TypeToolStart || e.Type() == event.TypeToolResult
 			}),
 		},
 		{
 			Name: "delays-thinking", Sentence: "tells a piece of thinking when the next one comes",
-			Fails: []string{"time.no-added-delay"},
+			Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 			mutation: holding(func(e event.Event) bool {
 				d, ok := e.Data.(event.Thinking)
 				return ok && d.Text != ""
@@ -83,12 +84,14 @@ func delays() []Adapter {
 		},
 		{
 			Name: "ends-late", Sentence: "ends a turn when the runtime speaks again",
-			Fails:    []string{"time.no-added-delay"},
+			Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+			Only:     map[string]string{"turn.crash-ends": "claude"}, // it speaks between the end and the exit
 			mutation: holding(event.Event.Terminal),
 		},
 		{
 			Name: "stops-slowly", Sentence: "tells long after that a turn was stopped",
-			Fails: []string{"time.no-added-delay", "turn.stop"},
+			Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+			Only:  map[string]string{"turn.crash-ends": "claude", "turn.stall-ends": "claude"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.Done); ok && d.Stopped {
 					time.Sleep(late)
@@ -100,14 +103,14 @@ func delays() []Adapter {
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
-			Fails: []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "session.resume-context", "session.returns",
-				"text.once", "thinking.delivered", "tool.known", "turn.crash-ends", "turn.one-terminal", "wire.split", "wire.unknown"},
+			Fails:    []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "process.exit-code", "question.answered", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Only:     map[string]string{"turn.unprompted": "claude"}, // Codex begins no turn by itself
 			mutation: mutation{send: func(context.Context) { select {} }},
 		},
 		{
 			Name: "panics-in-close", Sentence: "panics in Close",
 			// Close is followed by a resume in one case.
-			Fails:    []string{"session.resume-context", "session.returns", "text.once"},
+			Fails:    []string{"session.resume-context", "session.returns", "text.once", "turn.refused", "turn.stall-ends"},
 			mutation: mutation{close: func() { panic("close of closed channel") }},
 		},
 	}

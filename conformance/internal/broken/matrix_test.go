@@ -2,10 +2,12 @@ package broken_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
-	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -22,87 +24,177 @@ func references() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
+// sampled: some adapters only, to look for races or to be quick; what they
+// prove is proven by the whole run.
+func sampled() bool { return raced || testing.Short() }
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // a play leaves much behind, and little of it lives
+	os.Exit(m.Run())
+}
+
 // places bounds the places of each fault: the matrix asks which checks fail,
 // not where.
-const places = 3
+const places = 2
 
-// small are the cases that are not large, which prove nothing more.
-func small(t *testing.T) []string {
+// proof are the scenarios that the matrix runs: all that it takes to prove each
+// check, so that its cost does not grow with the corpus. A new check that none
+// of them exercises brings the smallest scenario that does.
+var proof = []string{
+	"file/write-and-edit",
+	"image/sent-with-a-message",
+	"model/cut-in-mid-text-then-retried",
+	"model/error-ends-the-turn",
+	"mode/changed-between-turns",
+	"permission/allow",
+	"permission/answer-comes-late",
+	"permission/deny-then-stop",
+	"process/bad-flag",
+	"process/sigterm-when-idle",
+	"session/archived-is-not-resumed",
+	"session/fork-with-tools",
+	"question/one",
+	"session/another-thread-talks",
+	"session/resume-in-a-new-process",
+	"session/resume-of-an-unknown-id",
+	"stop/mid-text",
+	"stop/mid-tool",
+	"stop/then-next-turn",
+	"subagent/ends-while-the-parent-talks",
+	"subagent/in-the-foreground",
+	"subagent/outlives-the-turn",
+	"subagent/two-beside-the-turn",
+	"subagent/waited-for",
+	"text/plain",
+	"text/unicode-and-markdown",
+	"thinking/then-text",
+	"tool/background-outlives-turn",
+	"tool/output-while-it-runs",
+	"tool/parallel",
+	"tool/text-tool-text-three-rounds",
+	"turn/message-during-a-tool",
+	"turn/steer",
+	"turn/two-messages-during-a-turn",
+	"turn/two-messages-into-a-turn",
+	"turn/two-turns-one-process",
+}
+
+// alone are the checks that one runtime's wire alone can exercise.
+var alone = map[string]string{
+	"session.archive-closes": "codex", // claude's sessions are files
+	"session.two-at-once":    "codex", // a process of claude is one session
+	"turn.steer":             "codex", // claude takes a message in between by itself
+	"tool.streamed":          "codex", // claude tells a command's output when it has ended
+}
+
+// proving are the cases of these scenarios on the newest version of each
+// runtime.
+func proving(t *testing.T) []string {
 	t.Helper()
-	all, err := fixtures.Cases()
+	all, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
-	for _, c := range all {
-		if len(c.Wire) < 200 {
-			out = append(out, c.ID)
-		}
-	}
-	return out
+	return slices.DeleteFunc(fixtures.Newest(all), func(id string) bool {
+		runtime, _, scenario := fixtures.SplitCaseID(id)
+		return !slices.Contains(proof, scenario) || !slices.ContainsFunc(references(), func(s conformance.Subject) bool { return s.Runtime() == runtime })
+	})
 }
 
-func of(runtime string, ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, runtime+"/") })
+// seen is what the matrix found: which checks an adapter fails, on which
+// runtimes.
+type seen struct {
+	sync.Mutex
+	adapters int
+	failed   map[string]bool // runtime and check
+	rows     []string
 }
 
 // TestMatrix runs every broken adapter against every check: it fails exactly
 // the checks that it names, and every check is failed by one of them.
+// TestMatrix/NAME looks at one adapter.
 func TestMatrix(t *testing.T) {
-	g := NewWithT(t)
-	proven := map[string]bool{}
-	cases := small(t)
-	var table strings.Builder
-	for i, a := range broken.All() {
-		if raced && i%10 != 0 {
-			continue
-		}
-		failed := map[string][]string{} // check → runtimes
-		for _, ref := range references() {
-			if a.Runtime != "" && a.Runtime != ref.Runtime() {
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Cases: proving(t),
+		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming}, Places: places,
+	}
+	jobs, err := cfg.Jobs()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	all := seen{failed: map[string]bool{}}
+	// One group, so that what follows it waits for all adapters.
+	t.Run("of", func(t *testing.T) {
+		for i, a := range broken.All() {
+			if sampled() && i%10 != 0 {
 				continue
 			}
-			rep, err := conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{a.Subject(ref)}, Checks: checks.All(),
-				Cases: of(ref.Runtime(), cases), Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming}, Places: places, Workers: runtime.NumCPU(),
-			}.Run(t.Context())
-			g.Expect(err).NotTo(HaveOccurred())
-			for _, r := range rep.Results {
-				if r.Verdict == conformance.Fail && !slices.Contains(failed[r.Check.ID], ref.Runtime()) {
-					failed[r.Check.ID] = append(failed[r.Check.ID], ref.Runtime())
-				}
-			}
+			t.Run(a.Name, func(t *testing.T) {
+				t.Parallel()
+				row(t, cfg, jobs, a, &all)
+			})
 		}
-		got := []string{}
-		for id, on := range failed {
-			got = append(got, id)
-			for _, name := range on {
-				proven[name+" "+id] = true
-			}
-			if a.Runtime == "" && len(on) != len(references()) {
-				t.Errorf("%s: fails %s on %v only, and does not say why", a.Name, id, on)
-			}
+	})
+	if all.adapters == len(broken.All()) {
+		proven(t, &all)
+	}
+	if testing.Verbose() {
+		slices.Sort(all.rows)
+		_, _ = fmt.Fprintln(os.Stdout, strings.Join(all.rows, "\n"))
+	}
+}
+
+// row holds a broken adapter to all checks.
+func row(t *testing.T, cfg conformance.Config, jobs []conformance.Job, a broken.Adapter, all *seen) {
+	t.Helper()
+	failed := map[string][]string{} // check → runtimes
+	for _, j := range jobs {
+		runtime := j.Subject.Runtime()
+		if a.Runtime != "" && a.Runtime != runtime {
+			continue
 		}
-		slices.Sort(got)
-		want := slices.Clone(a.Fails)
-		slices.Sort(want)
-		fmt.Fprintf(&table, "%-26s %s\n", a.Name, strings.Join(got, " "))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: fails %v, want %v", a.Name, failed, want)
+		j.Subject = a.Subject(j.Subject)
+		results, _, err := cfg.Do(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			if r.Verdict == conformance.Fail && !slices.Contains(failed[r.Check.ID], runtime) {
+				failed[r.Check.ID] = append(failed[r.Check.ID], runtime)
+			}
 		}
 	}
-	for _, c := range checks.All() {
-		if raced {
-			break
+	got := slices.Sorted(maps.Keys(failed))
+	want := slices.Sorted(slices.Values(a.Fails))
+	for _, id := range got {
+		if on := failed[id]; a.Runtime == "" && len(on) != len(references()) && !slices.Equal(on, []string{a.Only[id]}) {
+			t.Errorf("fails %s on %v only, and does not say why", id, on)
 		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("fails %v, want %v", failed, want)
+	}
+	all.Lock()
+	defer all.Unlock()
+	all.adapters++
+	all.rows = append(all.rows, fmt.Sprintf("%-26s %s", a.Name, strings.Join(got, " ")))
+	for id, on := range failed {
+		for _, runtime := range on {
+			all.failed[runtime+" "+id] = true
+		}
+	}
+}
+
+// proven demands that each check is failed on each runtime.
+func proven(t *testing.T, all *seen) {
+	t.Helper()
+	for _, c := range checks.All() {
 		for _, ref := range references() {
-			if !proven[ref.Runtime()+" "+c.ID] {
+			if only, ok := alone[c.ID]; ok && ref.Runtime() != only {
+				continue
+			}
+			if !all.failed[ref.Runtime()+" "+c.ID] {
 				t.Errorf("no broken adapter fails %s on %s: a check that cannot fail proves nothing", c.ID, ref.Runtime())
 			}
 		}
-	}
-	if testing.Verbose() {
-		_, _ = fmt.Fprint(os.Stdout, table.String())
 	}
 }
 

@@ -8,7 +8,9 @@ package broken
 import (
 	"context"
 	"io"
+	"sync/atomic"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -21,6 +23,9 @@ type Adapter struct {
 	Fails    []string // the checks that it fails, all of them, on either runtime
 	// Runtime is the one whose wire can show the defect, and Why; "": both.
 	Runtime, Why string
+	// Only says of a check in Fails which runtime's wire alone shows that it fails:
+	// there something follows from the defect that the other does not have.
+	Only map[string]string
 
 	mutation
 }
@@ -31,12 +36,18 @@ type mutation struct {
 	raw     bool                                              // seq is the mutation's affair
 	open    func(o *conformance.Open)
 	answer  func(a *conformance.Answer)
-	written func(line []byte, w io.Writer) error // what it writes to the runtime
-	read    func(chunk []byte) []byte            // what it reads from it
-	send    func(ctx context.Context)            // before a message is sent
-	closing func(p proc.Process)                 // before it closes
-	close   func()                               // when it has closed
-	failed  func(err error) error                // what Open fails with
+	late    func(runtime, id string, w io.Writer)         // an answer that the reference refuses
+	written func(line []byte, w io.Writer) error          // what it writes to the runtime
+	read    func(chunk []byte) []byte                     // what it reads from it
+	files   func(f []event.Attachment) []event.Attachment // what a message brings
+	send    func(ctx context.Context)                     // before a message is sent
+	stop    func(before int) error                        // instead of stopping, after so many stops, if it is an error
+	closing func(p proc.Process)                          // before it closes
+	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
+	close   func()                                        // when it has closed
+	failed  func(err error) error                         // what Open fails with
+	// process replaces what it reads.
+	process func(p proc.Process) (stdout, stderr io.Reader)
 }
 
 // Subject breaks a reference adapter.
@@ -56,7 +67,7 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 		s.a.open(&o)
 	}
 	l := &launcher{Launcher: o.Launch, m: s.a.mutation}
-	if s.a.written != nil || s.a.read != nil || s.a.closing != nil {
+	if s.a.written != nil || s.a.read != nil || s.a.closing != nil || s.a.late != nil || s.a.process != nil {
 		o.Launch = l
 	}
 	sess, err := s.Subject.Open(ctx, o)
@@ -66,10 +77,14 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 	if err != nil {
 		return nil, err
 	}
-	b := &session{Session: sess, a: s.a, events: sess.Events(), l: l}
-	if s.a.events != nil {
+	b := &session{Session: sess, a: s.a, events: sess.Events(), l: l, runtime: s.Runtime()}
+	emit := s.a.events
+	if s.a.away != nil {
+		emit = b.whenAway
+	}
+	if emit != nil {
 		out := make(chan event.Event)
-		go pump(sess.Events(), out, s.a.events(), o.After.Seq, s.a.raw)
+		go pump(sess.Events(), out, emit(), o.After.Seq, s.a.raw)
 		b.events = out
 	}
 	return b, nil
@@ -92,9 +107,12 @@ func pump(in <-chan event.Event, out chan<- event.Event, f func(event.Event, fun
 
 type session struct {
 	conformance.Session
-	a      Adapter
-	events <-chan event.Event
-	l      *launcher
+	a       Adapter
+	events  <-chan event.Event
+	l       *launcher
+	stops   int
+	runtime string
+	put     atomic.Bool // it was put away
 }
 
 func (s *session) Events() <-chan event.Event { return s.events }
@@ -104,6 +122,71 @@ func (s *session) Send(ctx context.Context, id, text string) error {
 		s.a.send(ctx)
 	}
 	return s.Session.Send(ctx, id, text)
+}
+
+func (s *session) Stop(ctx context.Context) error {
+	s.stops++
+	if s.a.stop != nil {
+		if err := s.a.stop(s.stops - 1); err != nil {
+			return err
+		}
+	}
+	return s.Session.Stop(ctx)
+}
+
+// What not every session can do.
+
+// SendWith implements conformance.Attacher where the reference does.
+func (s *session) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
+	x, ok := s.Session.(conformance.Attacher)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	if s.a.files != nil {
+		files = s.a.files(files)
+	}
+	return x.SendWith(ctx, id, text, files)
+}
+
+// Archive implements conformance.Archiver where the reference does.
+func (s *session) Archive(ctx context.Context) error {
+	if x, ok := s.Session.(conformance.Archiver); ok {
+		s.put.Store(true)
+		return x.Archive(ctx)
+	}
+	return adapters.ErrUnsupported
+}
+
+// whenAway is the mutation of what is emitted from the archive on.
+func (s *session) whenAway() func(event.Event, func(event.Event)) {
+	return func(e event.Event, out func(event.Event)) {
+		if s.put.Load() {
+			s.a.away(e, out)
+			return
+		}
+		out(e)
+	}
+}
+
+func (s *session) StopTask(ctx context.Context, id string) error {
+	if st, ok := s.Session.(conformance.TaskStopper); ok {
+		return st.StopTask(ctx, id)
+	}
+	return adapters.ErrUnsupported
+}
+
+func (s *session) SendAt(ctx context.Context, id, text, priority string) error {
+	if q, ok := s.Session.(conformance.Queuer); ok {
+		return q.SendAt(ctx, id, text, priority)
+	}
+	return adapters.ErrUnsupported
+}
+
+func (s *session) Withdraw(ctx context.Context, id string) error {
+	if q, ok := s.Session.(conformance.Queuer); ok {
+		return q.Withdraw(ctx, id)
+	}
+	return adapters.ErrUnsupported
 }
 
 func (s *session) Close(ctx context.Context) error {
@@ -121,7 +204,27 @@ func (s *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 	if s.a.answer != nil {
 		s.a.answer(&a)
 	}
-	return s.Session.Answer(ctx, id, a)
+	err := s.Session.Answer(ctx, id, a)
+	if err != nil && s.a.late != nil {
+		s.a.late(s.runtime, id, s.l.last.Stdin())
+	}
+	return err
+}
+
+// SetModel implements conformance.Setter where the reference does.
+func (s *session) SetModel(ctx context.Context, model string) error {
+	if st, ok := s.Session.(conformance.Setter); ok {
+		return st.SetModel(ctx, model)
+	}
+	return adapters.ErrUnsupported
+}
+
+// SetMode implements conformance.Setter where the reference does.
+func (s *session) SetMode(ctx context.Context, mode string) error {
+	if st, ok := s.Session.(conformance.Setter); ok {
+		return st.SetMode(ctx, mode)
+	}
+	return adapters.ErrUnsupported
 }
 
 // launcher puts the mutation between the adapter and the runtime.
@@ -137,12 +240,25 @@ func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, er
 		return nil, err
 	}
 	l.last = p
-	return &process{p, l.m}, nil
+	if l.m.process != nil {
+		b := &process{Process: p, m: l.m}
+		b.out, b.err = l.m.process(p)
+		return b, nil
+	}
+	return &process{Process: p, m: l.m}, nil
 }
 
 type process struct {
 	proc.Process
-	m mutation
+	m        mutation
+	out, err io.Reader // nil: the process's own
+}
+
+func (p *process) Stderr() io.Reader {
+	if p.err != nil {
+		return p.err
+	}
+	return p.Process.Stderr()
 }
 
 func (p *process) Stdin() io.WriteCloser {
@@ -153,7 +269,10 @@ func (p *process) Stdin() io.WriteCloser {
 }
 
 func (p *process) Stdout() io.Reader {
-	if p.m.read == nil {
+	switch {
+	case p.out != nil:
+		return p.out
+	case p.m.read == nil:
 		return p.Process.Stdout()
 	}
 	return &stdout{r: p.Process.Stdout(), f: p.m.read}
@@ -170,17 +289,20 @@ func (s *stdin) Write(b []byte) (int, error) { return len(b), s.f(b, s.WriteClos
 type stdout struct {
 	r    io.Reader
 	f    func([]byte) []byte
+	buf  []byte // of one read; made once, since reads may be of single bytes
 	rest []byte
 }
 
 func (s *stdout) Read(b []byte) (int, error) {
 	if len(s.rest) == 0 {
-		buf := make([]byte, 64<<10)
-		n, err := s.r.Read(buf)
+		if s.buf == nil {
+			s.buf = make([]byte, 64<<10)
+		}
+		n, err := s.r.Read(s.buf)
 		if n == 0 {
 			return 0, err
 		}
-		s.rest = s.f(buf[:n])
+		s.rest = s.f(s.buf[:n])
 	}
 	n := copy(b, s.rest)
 	s.rest = s.rest[n:]
