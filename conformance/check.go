@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+	"path"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -56,12 +58,23 @@ type Check struct {
 	// that an act which the case does not hold is its business, not a reason to
 	// give no verdict.
 	Wrote bool
-	// Judge looks at a trial. It reports what it looked at and what is wrong.
+	// Needs are the events, and members of them, without which there is nothing to
+	// judge by: see Carrier.
+	Needs []string
+	// NeedsOf are further ones that it needs of a run, by what is in it; nil: none.
+	NeedsOf func(r *Run) []string
+	// ByLine says that it is judged by the line that each event came of, which
+	// nobody knows in real time.
+	ByLine bool
+	// Judge looks at the plain run, and the one with other acts. It reports what it
+	// looked at and what is wrong. nil: only runs with a harm are judged.
 	Judge func(t *Trial, f *Finding)
+	// JudgeHarm looks at one run with a harm, beside the plain one.
+	JudgeHarm func(plain, harmed *Run, f *Finding)
 }
 
-// Trial is what a check judges: the plain run and, if it asked for them, the
-// runs with harm.
+// Trial is what a check judges: the plain run and, of those with a harm, some in
+// which something is wrong.
 type Trial struct {
 	*Run
 	Harmed []*Run
@@ -75,6 +88,8 @@ type Problem struct {
 	Seq  int64  // the event at which it shows, 0: none
 	Line int    // the line of the case's wire, 0: none
 	Harm *fault.Harm
+
+	want, got string // of Diff
 }
 
 // Finding collects what a check saw.
@@ -99,7 +114,7 @@ func (f *Finding) At(e Seen, format string, args ...any) {
 
 // Diff notes a problem with what was wanted and what came.
 func (f *Finding) Diff(text, want, got string) {
-	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got)})
+	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got), want: want, got: got})
 }
 
 // Result is the verdict of a check on a case.
@@ -112,16 +127,42 @@ type Result struct {
 	Looked   int
 	Reason   string // for verdicts that are neither pass nor fail
 	Problems []Problem
-	Trial    *Trial
+	Known    *Known // it failed, as was known
+	Trial    *Trial // nil where it did not fail, but with Config.Runs
 }
 
 // cannot says what of the scenario the subject declared that it has no way to
 // do. Only what a runtime may lack counts: who cannot send is no adapter.
 func (r *Run) cannot() string {
 	for _, a := range r.Acts {
-		question := a.Act.Verb == fixtures.VerbAnswer && strings.HasPrefix(a.Act.What, "{")
-		if (a.Act.Verb == fixtures.VerbSteer || question) && errors.Is(a.Err, adapters.ErrUnsupported) {
+		if lacks(a) || errors.Is(a.Err, ErrNotCarried) {
 			return string(a.Act.Verb) + ": " + a.Err.Error()
+		}
+		optional := a.Act.Verb == fixtures.VerbSteer || a.Act.Verb == fixtures.VerbSet || a.Act.Verb == fixtures.VerbAnswer && more(a.Act) || mayLack(a.Act)
+		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
+			return string(a.Act.Verb) + ": " + a.Err.Error()
+		}
+	}
+	return ""
+}
+
+// more reports whether an answer says more than yes or no.
+func more(a fixtures.Act) bool {
+	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
+}
+
+// beyond says what a check needs and a run does not have, or "".
+func (c *Check) beyond(r *Run) string {
+	if c.ByLine && r.Tier == TierProcess {
+		return "in real time nobody knows which line an event came of"
+	}
+	all := c.Needs
+	if c.NeedsOf != nil {
+		all = slices.Concat(all, c.NeedsOf(r))
+	}
+	for _, need := range all {
+		if !r.Carries(need) {
+			return "the subject's events carry no " + need
 		}
 	}
 	return ""
@@ -132,20 +173,32 @@ func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }
 
 // Apply judges a trial by a check.
 func (c *Check) Apply(t *Trial, tier Tier) Result {
+	var f Finding
+	if c.Judge != nil && t.Harness == "" {
+		c.Judge(t, &f)
+	}
+	return c.conclude(t, tier, &f)
+}
+
+// conclude makes a verdict of what was found.
+func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
 	res := Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
 	if t.Case != nil {
 		res.Case = t.Case.ID
 	} else {
-		res.Case = t.Runtime + "/" + t.Scenario.ID
+		res.Case = path.Join(t.Runtime, t.Version, t.Scenario.ID)
 	}
 	if t.Harness != "" {
 		res.Verdict, res.Reason = HarnessError, t.Harness
 		return res
 	}
-	var f Finding
-	c.Judge(t, &f)
+	cannot := cmp.Or(c.beyond(t.Run), t.cannot())
+	for i, p := range f.Problems {
+		if p.Seq == 0 && p.Line == 0 && p.want != p.got {
+			f.Problems[i].Seq = t.locate(p.want, p.got)
+		}
+	}
 	res.Looked, res.Problems = f.Looked, f.Problems
-	cannot := t.cannot()
 	switch {
 	case f.Looked == 0 && len(f.Problems) == 0:
 		res.Verdict = NotApplicable

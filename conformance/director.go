@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -43,20 +43,25 @@ type director struct {
 	stage   stage
 	start   time.Time
 
-	mu       sync.Mutex
-	reducer  *replay.Reducer
-	sess     Session
-	drained  chan struct{} // the listener of sess has ended
-	provider string
-	after    event.Position
-	changed  chan struct{} // closed at the next event
+	mu      sync.Mutex
+	chats   chats
+	over    bool // the run is judged: what comes now comes too late
+	sess    Session
+	away    bool            // the session was put away, and so closed
+	drained chan struct{}   // the listener of sess has ended
+	begun   int             // how many events there were before sess
+	talks   []*conversation // opened, in order
+	turns   int             // of all sessions: each turn of a run has a number of its own
+	current *conversation
+	changed chan struct{} // closed at the next event
+	calls   calls
+
+	breakers []Breaker // the sessions that can be broken
 }
 
-var errNothingAsked = errors.New("no permission_request and no interrupt is open")
-
 func (d *director) perform(ctx context.Context) {
-	d.reducer = replay.New()
 	d.changed = make(chan struct{})
+	d.calls.init(d)
 	acts := d.run.Scenario.Client
 	if len(acts) == 0 || acts[0].Verb != fixtures.VerbOpen {
 		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)
@@ -70,7 +75,7 @@ func (d *director) perform(ctx context.Context) {
 	if d.sess != nil {
 		if h := d.run.Harm; h != nil && h.Kind == fault.Terminal {
 			// What the subject says of its own accord comes first.
-			d.settle(d.died, EndLimit)
+			d.settle(func() bool { return d.died() || d.broken() != nil }, d.patience())
 		}
 		if !d.run.Stopped {
 			d.act(ctx, fixtures.Act{Verb: fixtures.VerbWait, What: "idle"})
@@ -79,7 +84,20 @@ func (d *director) perform(ctx context.Context) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.Live = d.reducer.Chat()
+	d.run.Live = d.chats.chat()
+	if err := d.broken(); err != nil && d.run.Hang == "" {
+		d.run.Hang = err.Error()
+	}
+}
+
+// broken is why a session cannot go on, or nil.
+func (d *director) broken() error {
+	for _, b := range d.breakers {
+		if err := b.Broken(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // act does one act; false: the run cannot go on.
@@ -92,18 +110,38 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 		d.settle(func() bool { return d.died() || d.shows(act) }, d.patience())
 		return true
 	}
+	if act.Verb == fixtures.VerbKill && d.struck() {
+		return false // a fault was quicker
+	}
+	if act.Verb == fixtures.VerbWrite {
+		d.calls.wrote(act.ID)
+	}
 	if done, err := d.stage.perform(act); done {
 		if err != nil {
 			d.fail(act, err)
 		}
+		if act.Verb == fixtures.VerbKill && err == nil {
+			_ = d.stage.reach(fixtures.Act{Verb: fixtures.VerbWait, What: "exit"})
+			d.killed(ctx)
+		}
 		return err == nil
+	}
+	if act.Verb == fixtures.VerbClose && d.away {
+		d.away = false
+		return true // it was closed when it was put away
 	}
 	if act.Verb != fixtures.VerbOpen && d.sess == nil {
 		d.fail(act, errors.New("no session is open"))
 		return false
 	}
+	if act.Verb != fixtures.VerbClose && d.broken() != nil {
+		return false // what it would say now means nothing
+	}
 	if act.Verb == fixtures.VerbAnswer {
-		d.settle(func() bool { _, ok := d.asked(); return ok || d.died() }, d.patience()) // a slow subject asks late
+		d.settle(func() bool { _, ok := d.asked(act); return ok || d.died() }, d.patience()) // a slow subject asks late
+	}
+	if d.struck() {
+		d.settle(d.died, EndLimit) // a process that lives on without a voice takes its time to end
 	}
 	if d.died() {
 		// A fault has ended the session: what the subject said until then is
@@ -116,19 +154,25 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 	i := len(d.run.Acts) - 1
 	d.mu.Unlock()
 	err := d.wait(ctx, act)
-	if act.Verb == fixtures.VerbClose {
-		d.sess = nil
+	if act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive && err == nil {
+		d.sess, d.away = nil, act.Verb == fixtures.VerbArchive
 	}
-	if err == nil && act.Verb == fixtures.VerbClose {
+	if err == nil && (act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive) {
 		err = d.closed()
 	}
 	d.mu.Lock()
 	d.run.Acts[i].Err = err
 	d.mu.Unlock()
 	d.stage.finished(act)
+	if (act.Refused || act.Verb == fixtures.VerbArchive) && d.struck() {
+		return false // what comes of a later process says nothing of the one that a fault has ended
+	}
+	if errors.Is(err, ErrNotCarried) {
+		return false // nothing of the scenario can be judged then
+	}
 	// A refused act is the subject's affair (the checks see what came of it);
 	// what never returned, or could not be begun, ends the run.
-	return err == nil || act.Verb != fixtures.VerbOpen && !Unfinished(err) && !errors.Is(err, errNothingAsked)
+	return err == nil || (act.Verb != fixtures.VerbOpen || act.Refused) && !Unfinished(err) && !errors.Is(err, errNothingAsked)
 }
 
 func (d *director) fail(act fixtures.Act, err error) {
@@ -185,7 +229,10 @@ func (d *director) do(ctx context.Context, sess Session, act fixtures.Act) error
 	case fixtures.VerbOpen:
 		return d.open(ctx, act)
 	case fixtures.VerbSend:
-		return sess.Send(ctx, act.ID, act.Text)
+		if act.What != "" {
+			return d.taskAct(ctx, sess, act)
+		}
+		return d.send(ctx, sess, act)
 	case fixtures.VerbSteer:
 		return sess.Steer(ctx, act.ID, act.Text)
 	case fixtures.VerbStop:
@@ -193,50 +240,79 @@ func (d *director) do(ctx context.Context, sess Session, act fixtures.Act) error
 	case fixtures.VerbClose:
 		return sess.Close(ctx)
 	case fixtures.VerbAnswer:
-		id, ok := d.asked()
+		return d.answer(ctx, sess, act)
+	case fixtures.VerbSet:
+		st, ok := sess.(Setter)
 		if !ok {
-			return errNothingAsked
+			return adapters.ErrUnsupported
 		}
-		if len(act.What) > 0 && act.What[0] == '{' {
-			return sess.Answer(ctx, id, Answer{Decision: event.DecisionAllow, Value: []byte(act.What)})
+		if act.What == "model" {
+			return st.SetModel(ctx, act.ValueFor(d.run.Runtime))
 		}
-		return sess.Answer(ctx, id, Answer{Decision: event.Decision(act.What)})
+		return st.SetMode(ctx, act.ValueFor(d.run.Runtime))
 	}
-	return fmt.Errorf("the suite does not know how to %s", act.Verb)
+	if act.Verb == fixtures.VerbStopTask || act.Verb == fixtures.VerbWithdraw || act.Verb == fixtures.VerbAside {
+		return d.taskAct(ctx, sess, act)
+	}
+	return lifeAct(ctx, sess, act)
 }
 
 func (d *director) open(ctx context.Context, act fixtures.Act) error {
-	o := Open{Ask: slices.Contains(d.run.Scenario.Needs, "permission")}
-	if act.What == "resume" {
-		o.Resume, o.After = d.provider, d.after
+	o, talk, err := d.opening(act)
+	if err != nil {
+		return err
 	}
 	with, err := d.stage.open(o)
 	if err != nil {
 		return err
 	}
-	with.Ask, with.Resume, with.After = o.Ask, o.Resume, o.After
+	with.Args = append(slices.Clip(with.Args), act.Args...)
+	d.calls.into(&with)
 	sess, err := d.subject.Open(ctx, with)
 	d.mu.Lock()
-	d.run.Opens = append(d.run.Opens, Opened{Resume: o.Resume, Provider: d.stage.provider(), Err: err})
+	d.begun = len(d.run.Events)
+	d.run.Opens = append(d.run.Opens, Opened{Act: act, Resume: with.Resume, Provider: d.stage.provider(), Err: err})
+	if err == nil {
+		if d.current = talk; !slices.Contains(d.talks, talk) {
+			d.talks = append(d.talks, talk)
+		}
+	}
 	d.mu.Unlock()
 	if err != nil {
+		if errors.Is(err, ErrBroken) {
+			d.run.Hang = err.Error()
+		}
 		return err
 	}
-	d.sess, d.drained = sess, make(chan struct{})
-	go d.listen(sess, d.drained)
+	if b, ok := sess.(Breaker); ok {
+		d.breakers = append(d.breakers, b)
+	}
+	if c, ok := sess.(Carrier); ok {
+		before := d.run.carries // of another session of the run
+		d.run.carries = func(what string) bool { return c.Carries(what) && (before == nil || before(what)) }
+	}
+	drained := make(chan struct{})
+	d.mu.Lock() // a stage looks whether the session before has ended
+	d.sess, d.drained = sess, drained
+	d.mu.Unlock()
+	go d.listen(sess, talk, drained)
 	return nil
 }
 
-func (d *director) listen(sess Session, drained chan struct{}) {
+func (d *director) listen(sess Session, talk *conversation, drained chan struct{}) {
 	defer close(drained)
 	for e := range sess.Events() {
 		d.mu.Lock()
-		d.run.Events = append(d.run.Events, Seen{e, time.Since(d.start), len(d.run.Played), len(d.run.Acts)})
-		d.reducer.Add(e)
-		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
-			d.provider = r.ProviderSessionID
+		if d.over {
+			d.mu.Unlock()
+			continue
 		}
-		d.after.Seq, d.after.Turn = e.Seq, max(d.after.Turn, e.Turn)
+		d.run.Events = append(d.run.Events, Seen{e, time.Since(d.start), len(d.run.Played), len(d.run.Acts)})
+		d.chats.add(e)
+		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
+			talk.provider = r.ProviderSessionID
+		}
+		talk.seq, d.turns = e.Seq, max(d.turns, e.Turn)
 		close(d.changed)
 		d.changed = make(chan struct{})
 		d.mu.Unlock()
@@ -259,38 +335,6 @@ func (d *director) closed() error {
 	}
 }
 
-// asked is the oldest question that has no answer.
-func (d *director) asked() (string, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.openQuestion()
-}
-
-func (d *director) openQuestion() (string, bool) {
-	resolved := map[string]bool{}
-	for _, e := range d.run.Events {
-		switch x := e.Data.(type) {
-		case event.PermissionResolved:
-			resolved[x.RequestID] = true
-		case event.InterruptResolved:
-			resolved[x.InterruptID] = true
-		}
-	}
-	for _, e := range d.run.Events {
-		switch x := e.Data.(type) {
-		case event.PermissionRequest:
-			if !resolved[x.RequestID] {
-				return x.RequestID, true
-			}
-		case event.Interrupt:
-			if !resolved[x.InterruptID] {
-				return x.InterruptID, true
-			}
-		}
-	}
-	return "", false
-}
-
 // Unfinished reports whether an act's error says that it hung or panicked:
 // other than a refusal, that is never right.
 func Unfinished(err error) bool { return errors.Is(err, errNoReturn) || errors.Is(err, errPanicked) }
@@ -299,14 +343,23 @@ func Unfinished(err error) bool { return errors.Is(err, errNoReturn) || errors.I
 // that a turn was stopped. Adapters give a process some seconds to end.
 const EndLimit = 15 * time.Second
 
+// StallLimit is how long a subject may take to tell that a runtime which lives
+// says nothing more: it has to tell it from one that is slow.
+const StallLimit = 5 * time.Minute
+
 // patience is how long a subject may say nothing, once the stage is still,
 // before the director goes on without what it waits for. Where the runtime may
 // be dead it gets the time to notice.
 func (d *director) patience() time.Duration {
-	if h := d.run.Harm; h != nil && h.Kind == fault.Terminal {
-		return EndLimit
+	switch h := d.run.Harm; {
+	case h == nil || h.Kind != fault.Terminal:
+		return time.Second
+	case h.Operator == "stall" && d.reached(h.Line):
+		return StallLimit
+	case h.Operator == "stall":
+		return time.Second
 	}
-	return time.Second
+	return EndLimit
 }
 
 // settle waits until the events show what cond looks for, or the subject has
@@ -338,14 +391,15 @@ func (d *director) shows(wait fixtures.Act) bool {
 	defer d.mu.Unlock()
 	switch wait.What {
 	case "ask":
-		_, ok := d.openQuestion()
+		_, ok := d.question(wait)
 		return ok
 	case "end":
-		return messageEnded(d.run.Events, wait.ID)
+		return aside(d.run.Scenario, wait.ID) || messageEnded(d.run.Events, wait.ID)
 	case "idle":
 		return allEnded(d.run.Events)
 	case "hold":
-		return strings.HasSuffix(deltas(d.run.Events), saidBefore(d.run.Scenario, wait.ID))
+		text, _ := saidSoFar(d.run.Events)
+		return d.run.Scenario.InSummary(wait.ID) || asideHold(d.run.Scenario, wait.ID) || strings.HasSuffix(text, saidBefore(d.run.Scenario, wait.ID))
 	}
 	return true
 }
@@ -366,10 +420,26 @@ func saidBefore(s *fixtures.Scenario, hold string) string {
 	return ""
 }
 
+// reached reports whether a line of the case's file was played.
+func (d *director) reached(line int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.run.Played, func(p Played) bool { return p.Line.Line == line })
+}
+
+// struck reports whether the harm has ended a process.
+func (d *director) struck() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.run.Harm != nil && slices.ContainsFunc(d.run.Played, func(p Played) bool {
+		return d.run.Harm.Struck(p.Line)
+	})
+}
+
 // died reports whether a harmed session has ended by itself.
 func (d *director) died() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.run.Events)
-	return d.run.Harm != nil && d.sess != nil && n > 0 && d.run.Events[n-1].Type() == event.TypeSessionEnd
+	return d.run.Harm != nil && d.sess != nil && n > d.begun && d.run.Events[n-1].Type() == event.TypeSessionEnd
 }

@@ -158,7 +158,7 @@ func TestSpinningSubject(t *testing.T) {
 			}
 		}
 	}}
-	r := conformance.PlayWithin(50*time.Millisecond, spin, scn, c, nil, nil)
+	r := conformance.PlayWithin(50*time.Millisecond, spin, scn, c)
 	close(stop)
 	g.Expect(r.Hang).To(HavePrefix("the subject did not come to rest within 50ms"))
 	g.Expect(r.Events).To(BeEmpty())

@@ -9,6 +9,7 @@
 //	witness   any subject, stand-in in play, judged by the witness
 //	golden    the reference adapters: events and chat equal the stored ones
 //	timing    virtual time, exact to the nanosecond
+//	process   real time and real processes: a subject that is a program (package process)
 //	live      the subject drives the real runtime against the scripted model
 //
 // A stranger's adapter implements Subject in a page; see the example.
@@ -20,8 +21,9 @@
 // moves, and plays the next; each act falls where it fell in the recording. The
 // outcome is a Run: the events with the moment, the line and the act at which
 // they came, what the subject wrote, how each act went. Checks that want it get
-// more runs of the same case: one for each place of a fault (Check.Harm), one
-// with another end (Check.Instead).
+// more runs of the same case: one for each place of a fault (Check.Harm, judged by
+// Check.JudgeHarm), one with another end (Check.Instead). A fault is tried at
+// Config.Places of its places, picked by Config.Seed, or at all.
 //
 // A check looks at these runs, counts what it looked at, and notes problems:
 //
@@ -39,6 +41,14 @@
 // warns. Whatever else there is, a check that gave no verdict on any case fails
 // the suite too (Report.Missing), unless only some cases were asked for.
 //
+// # Known failures, and shards
+//
+// A failure that Config.Known names (ParseKnown reads a file of them) fails
+// nothing, and one that fails no more does: so the list only gets shorter. A run
+// may be one of several (Config.Shard), each case being in exactly one;
+// package report joins them. What only the whole can tell, a shard does not
+// judge: checks without a verdict, and known failures that are stale.
+//
 // # What hangs, and what panics
 //
 // An act that does not return within ten minutes of virtual time, or panics, is
@@ -46,7 +56,9 @@
 // bubble in which all wait for ever is a Run with Hang; so is a subject that
 // never comes to rest (it spins, or waits for a lock) after two minutes of real
 // time, whose goroutines then stay. A panic in a goroutine that the subject
-// itself started ends the program: Go lets nobody else catch it.
+// itself started ends the program: Go lets nobody else catch it. With
+// Config.Isolate all this happens in worker processes (package worker), and such
+// an end is the verdict of the case at hand, with the first lines of the stack.
 //
 // # What is exact
 //
@@ -54,8 +66,12 @@
 // before, then only what closes what is open, then one error with the code
 // crash if a turn ran or an accepted message waited, then session_end and
 // nothing more, within EndLimit and without Close; an Open that fails by it
-// says so with an *adapters.OpenError. With a harmless fault: the same events,
-// and one notice that holds the message where there was an unknown one. In
+// says so with an *adapters.OpenError. When the runtime goes silent for good
+// (turn.stall-ends): the same, with the code timeout, within StallLimit, but for
+// a turn in which a tool, a question, a summary or an announced retry is open.
+// A request that is refused (turn.refused) is told by the act, an error or a
+// notice. With a harmless fault: the same events, and one notice that holds the
+// message where there was an unknown one. In
 // virtual time: no event at a moment at which nothing happened, and when a line
 // has been played, what it brought (text, thinking, a tool call or its result,
 // the end of a turn) is out.

@@ -105,7 +105,7 @@ func Example() {
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{mine{}},
 		Checks:   judges,
-		Cases:    []string{"text/plain"},
+		Cases:    []string{"claude/2.1.329/text/plain"},
 		Tiers:    []conformance.Tier{conformance.TierWitness},
 		Places:   1,
 	}.Run(context.Background())

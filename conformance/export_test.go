@@ -1,8 +1,19 @@
 package conformance
 
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
 // What the tests look at from inside.
 var (
-	PlayWithin = playWithin
-	Spread     = spread
-	SessionID  = sessionID
+	Spread    = spread
+	SessionID = sessionID
+	Take      = Shard.take
 )
+
+// PlayWithin is Play with a limit of its own.
+func PlayWithin(limit time.Duration, s Subject, scn *fixtures.Scenario, c *fixtures.Case) *Run {
+	return playWithin(limit, s, c, nil, &setting{scenario: scn})
+}

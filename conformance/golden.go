@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // The golden tier: what the reference adapters made of a case when a person
@@ -50,7 +51,7 @@ func Golden(r *Run) ([]byte, error) {
 	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	return []byte(r.Recorded(b.String())), nil
+	return fixtures.Shrink([]byte(r.Recorded(b.String())))
 }
 
 func splitGolden(b []byte) (events, chat string) {

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,9 @@ func TestGoldensMatchThePublishedSchema(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	looked := 0
 	for _, id := range ids {
+		if runtime, _, _ := strings.Cut(id, "/"); slices.Contains(fixtures.ByName, runtime) {
+			continue // no reference adapter drives it
+		}
 		golden, err := fixtures.Golden(id)
 		g.Expect(err).NotTo(HaveOccurred())
 		events, _, found := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")

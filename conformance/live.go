@@ -20,6 +20,7 @@ import (
 // talks to.
 type Real struct {
 	Runtime string
+	Version string
 	Command []string // the native program
 	Args    []string // what points it at the model
 	Env     []string // its whole environment
@@ -37,7 +38,7 @@ const liveLimit = 60 * time.Second
 
 // Live lets a subject drive the real runtime through a scenario.
 func Live(ctx context.Context, s Subject, scn *fixtures.Scenario, on Real) *Run {
-	r := &Run{Tier: TierLive, Subject: s.Name(), Runtime: on.Runtime, Scenario: scn}
+	r := &Run{Tier: TierLive, Subject: s.Name(), Runtime: on.Runtime, Version: on.Version, Scenario: scn}
 	st := &liveStage{ctx: ctx, real: on, watch: watcher{Launcher: proc.Exec{}}}
 	d := &director{run: r, subject: s, stage: st, start: time.Now()}
 	st.d = d
@@ -123,6 +124,8 @@ func (l *liveStage) perform(act fixtures.Act) (bool, error) {
 	case fixtures.VerbRelease:
 		l.real.Model.Release(act.ID)
 		return true, nil
+	case fixtures.VerbKill:
+		return true, l.watch.signal(proc.Signal(act.What))
 	case fixtures.VerbWrite:
 		path := filepath.Join(l.real.Dir, filepath.FromSlash(act.ID))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -195,17 +198,27 @@ func (l *liveStage) reached(act fixtures.Act) bool {
 	switch act.What {
 	case "hold":
 		said, ok := l.real.Model.Holding(act.ID)
-		return ok && strings.HasSuffix(deltas(events), said.Text)
+		text, think := saidSoFar(events)
+		return ok && (l.d.run.Scenario.InSummary(act.ID) || strings.HasSuffix(text, said.Text) && strings.HasSuffix(think, said.Think))
+	case "retry":
+		return slices.ContainsFunc(events, func(e Seen) bool {
+			n, ok := e.Data.(event.Notice)
+			return ok && n.Code == event.NoticeRetry
+		})
 	case "ask":
-		_, ok := l.d.openQuestion()
+		_, ok := l.d.question(act)
 		return ok
 	case "tool", "output", "result", "task":
 		return sawTool(events, act)
+	case "call":
+		return l.d.calls.called[act.ID]
 	case "file":
 		_, err := os.Stat(filepath.Join(l.real.Dir, filepath.FromSlash(act.ID)))
 		return err == nil
 	case "end":
 		return messageEnded(events, act.ID)
+	case "exit":
+		return true // the director sees the end
 	case "idle":
 		return l.idle(events, act.Line == 0)
 	}
@@ -213,14 +226,18 @@ func (l *liveStage) reached(act fixtures.Act) bool {
 }
 
 // deltas is all text, of sub-agents too.
-func deltas(events []Seen) string {
-	var b strings.Builder
+// saidSoFar is the text and the reasoning so far.
+func saidSoFar(events []Seen) (text, think string) {
+	var said, thought strings.Builder
 	for _, e := range events {
-		if d, ok := e.Data.(event.Delta); ok {
-			b.WriteString(d.Text)
+		switch d := e.Data.(type) {
+		case event.Delta:
+			said.WriteString(d.Text)
+		case event.Thinking:
+			thought.WriteString(d.Text)
 		}
 	}
-	return b.String()
+	return said.String(), thought.String()
 }
 
 func sawTool(events []Seen, act fixtures.Act) bool {
@@ -280,7 +297,7 @@ func (l *liveStage) idle(events []Seen, last bool) bool {
 		return false
 	}
 	for _, a := range l.d.run.Acts {
-		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !messageEnded(events, a.Act.ID) {
+		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !withdrawn(l.d.run.Scenario, a.Act.ID) && !messageEnded(events, a.Act.ID) {
 			return false
 		}
 	}

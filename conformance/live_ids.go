@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -17,8 +18,20 @@ import (
 type watcher struct {
 	proc.Launcher
 
-	mu  sync.Mutex
-	ids []*idFinder // by launch
+	mu   sync.Mutex
+	ids  []*idFinder // by launch
+	last proc.Process
+}
+
+// signal sends a signal to the process that was started last.
+func (w *watcher) signal(s proc.Signal) error {
+	w.mu.Lock()
+	p := w.last
+	w.mu.Unlock()
+	if p == nil {
+		return errors.New("no process was started")
+	}
+	return p.Signal(s)
 }
 
 // Launch implements proc.Launcher.
@@ -29,7 +42,7 @@ func (w *watcher) Launch(ctx context.Context, c proc.Command) (proc.Process, err
 	}
 	f := &idFinder{}
 	w.mu.Lock()
-	w.ids = append(w.ids, f)
+	w.ids, w.last = append(w.ids, f), p
 	w.mu.Unlock()
 	return &watched{p, &tee{p.Stdout(), f}}, nil
 }

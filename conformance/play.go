@@ -27,15 +27,15 @@ const restLimit = 2 * time.Minute
 // never fails: what went wrong stands in the Run. What cannot be caught is a
 // panic in a goroutine that the subject started.
 func Play(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
-	return playWithin(restLimit, s, scn, c, harm, lifecycle)
+	return playWithin(restLimit, s, c, harm, &setting{scenario: scn, life: lifecycle})
 }
 
 // playWithin gives up on a play that does not come to rest: its goroutines stay.
-func playWithin(limit time.Duration, s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
+func playWithin(limit time.Duration, s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *Run {
 	blank := func() *Run {
 		return &Run{
-			Tier: TierWitness, Subject: s.Name(), Runtime: c.Runtime,
-			Scenario: scn, Case: c, Harm: harm, Witness: c.Witness,
+			Tier: TierWitness, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
+			Scenario: with.scenario, Case: c, Harm: harm, Witness: c.Witness,
 		}
 	}
 	done := make(chan *Run, 1)
@@ -50,7 +50,7 @@ func playWithin(limit time.Duration, s Subject, scn *fixtures.Scenario, c *fixtu
 			}
 			done <- r
 		}()
-		rehearse(r, s, lifecycle)
+		rehearse(r, s, with)
 		ended = true
 	}()
 	t := time.NewTimer(limit)
@@ -65,7 +65,7 @@ func playWithin(limit time.Duration, s Subject, scn *fixtures.Scenario, c *fixtu
 	}
 }
 
-func rehearse(r *Run, s Subject, lifecycle *fixtures.Lifecycle) {
+func rehearse(r *Run, s Subject, with *setting) {
 	defer func() {
 		// A bubble whose goroutines all wait for ever panics here: the verdict
 		// is a hang of the subject, not a crash of the run.
@@ -79,11 +79,11 @@ func rehearse(r *Run, s Subject, lifecycle *fixtures.Lifecycle) {
 				r.Hang = fmt.Sprint("panic: ", p)
 			}
 		}()
-		opts := standin.Options{Manual: true, Lifecycle: lifecycle}
+		opts := standin.Options{Manual: true, Lifecycle: with.life}
 		if r.Harm != nil {
 			r.Harm.Into(&opts)
 		}
-		play, err := standin.New(r.Case, opts)
+		play, err := with.newPlay(r.Case, opts)
 		if err != nil {
 			r.Harness = "stand-in: " + err.Error()
 			return
@@ -108,8 +108,9 @@ type playStage struct {
 	start time.Time
 }
 
-func (p *playStage) open(Open) (Open, error) {
-	return Open{Launch: p.play.Launcher(), Dir: "/play/work", Env: []string{"HOME=/play/home", "PATH=/bin"}}, nil
+func (p *playStage) open(o Open) (Open, error) {
+	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", []string{"HOME=/play/home", "PATH=/bin"}
+	return o, nil
 }
 
 func (p *playStage) provider() string { return p.play.ProviderSessionID() }
@@ -151,6 +152,9 @@ func (p *playStage) step() bool {
 	if !p.playLine() {
 		return false
 	}
+	for p.run.Harm != nil && p.run.Harm.Burst && p.playLine() {
+		continue
+	}
 	synctest.Wait()
 	return true
 }
@@ -187,14 +191,20 @@ func (p *playStage) before(fixtures.Act) {
 }
 
 func (p *playStage) finished(act fixtures.Act) {
-	if act.Verb != fixtures.VerbClose {
+	if act.Verb == fixtures.VerbClose {
+		return
+	}
+	_ = p.reach(act)
+	// What is to be refused the subject may refuse by itself.
+	if b := p.play.State().Barrier; act.Refused && b != nil && b.Kind == standin.KindLife {
+		p.play.Skip()
 		_ = p.reach(act)
 	}
 }
 
 func (p *playStage) perform(act fixtures.Act) (bool, error) {
 	switch act.Verb {
-	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill:
+	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside:
 		return true, nil // the recording holds what came of it
 	}
 	return false, nil

@@ -1,7 +1,11 @@
 package conformance
 
 import (
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
@@ -18,6 +22,7 @@ const (
 	TierWitness Tier = "witness"
 	TierGolden  Tier = "golden"
 	TierTiming  Tier = "timing"
+	TierProcess Tier = "process"
 	TierLive    Tier = "live"
 )
 
@@ -27,6 +32,7 @@ type Run struct {
 	Tier     Tier
 	Subject  string
 	Runtime  string
+	Version  string
 	Scenario *fixtures.Scenario
 	Case     *fixtures.Case // what was played; nil when live
 	Harm     *fault.Harm    // what was done to its wire; nil: nothing
@@ -43,11 +49,17 @@ type Run struct {
 	Unrecorded []string          // what it did that the case does not hold
 	Violations []string          // what it did against what it was told
 
+	// Of a play with real processes:
+	Left int // runtimes that still ran when the subject had closed its sessions
+
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end
 	Home      string
 
 	recorded func(string) string // what a play rewrote, back into the recorded form
+	told     []string            // see Told
+
+	carries func(what string) bool // what the subject's events hold; nil: everything
 
 	Hang    string // why the run did not come to its end, or ""
 	Harness string // why the harness could not let the subject perform, or ""
@@ -62,6 +74,34 @@ func (r *Run) Recorded(text string) string {
 	}
 	return r.recorded(text)
 }
+
+// Told are the events without what a second run may change: seq and ts, and ids
+// that the subject or the play chose. The run must be over.
+func (r *Run) Told() []string {
+	if r.told != nil {
+		return r.told
+	}
+	out := make([]string, 0, len(r.Events))
+	for _, e := range r.Events {
+		data, err := json.Marshal(e.Data, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		if err != nil {
+			data = []byte(err.Error())
+		}
+		line, _ := json.Marshal(struct {
+			Type string         `json:"type"`
+			Turn int            `json:"turn,omitzero"`
+			Sub  string         `json:"subagent_id,omitzero"`
+			Data jsontext.Value `json:"data"`
+		}{string(e.Type()), e.Turn, e.SubagentID, data})
+		out = append(out, string(line))
+	}
+	copy(out, strings.Split(r.Recorded(strings.Join(out, "\n")), "\n"))
+	r.told = out
+	return out
+}
+
+// Carries reports whether the subject's events hold what is named so; see Carrier.
+func (r *Run) Carries(what string) bool { return r.carries == nil || r.carries(what) }
 
 // Seen is an event with the moment at which it reached the listener.
 type Seen struct {
@@ -80,6 +120,7 @@ type Done struct {
 
 // Opened is how an Open went.
 type Opened struct {
+	Act      fixtures.Act
 	Resume   string // the id it was to resume
 	Provider string // the id that the runtime gave to the session
 	Err      error
@@ -106,5 +147,59 @@ func (r *Run) Chat() (*replay.Chat, error) {
 		}
 		stored = append(stored, back)
 	}
-	return replay.Reduce(stored), nil
+	var c chats
+	for _, e := range stored {
+		c.keep(e)
+	}
+	return c.stored(), nil
+}
+
+// chats are the chats of a run's sessions: a fork is a session of its own.
+type chats struct {
+	ids     []string
+	live    map[string]*replay.Reducer
+	history map[string][]event.Event
+}
+
+func (c *chats) meet(id string) {
+	if c.live == nil {
+		c.live, c.history = map[string]*replay.Reducer{}, map[string][]event.Event{}
+	}
+	if c.live[id] == nil {
+		c.ids = append(c.ids, id)
+		c.live[id] = replay.New()
+	}
+}
+
+// add takes an event as it comes.
+func (c *chats) add(e event.Event) {
+	c.meet(e.SessionID)
+	c.live[e.SessionID].Add(e)
+}
+
+// keep takes an event that was stored.
+func (c *chats) keep(e event.Event) {
+	c.meet(e.SessionID)
+	c.history[e.SessionID] = append(c.history[e.SessionID], e)
+}
+
+// chat is what was reduced as it came, one session after the other.
+func (c *chats) chat() *replay.Chat {
+	return c.join(func(id string) *replay.Chat { return c.live[id].Chat() })
+}
+
+// stored is what the stored events reduce to.
+func (c *chats) stored() *replay.Chat {
+	return c.join(func(id string) *replay.Chat { return replay.Reduce(c.history[id]) })
+}
+
+func (c *chats) join(of func(id string) *replay.Chat) *replay.Chat {
+	if len(c.ids) == 0 {
+		return replay.New().Chat()
+	}
+	out := of(c.ids[0])
+	for _, id := range c.ids[1:] {
+		out.Messages = append(out.Messages, of(id).Messages...)
+	}
+	return out
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fakes/fault"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -24,46 +26,77 @@ type Config struct {
 	// Golden names the subjects whose events are compared with the goldens: the
 	// reference adapters.
 	Golden bool
-	// Places bounds how many places of a case each fault is tried at, spread
-	// evenly; 0: all.
+	// Places bounds how many places of a case each fault is tried at; 0: all. Seed
+	// picks them; 0: spread evenly.
 	Places  int
+	Seed    uint64
 	Workers int
+	// Known are failures that do not fail the run; see ParseKnown.
+	Known []Known
+	Shard Shard // the part of the cases that is run; zero: all
+	// Runs keeps the runs of what did not fail too, in Result.Trial: hundreds of
+	// megabytes over the whole corpus.
+	Runs bool
+	// Isolate plays in worker processes: a subject that panics in a goroutine of
+	// its own, or ends the program, fails its case and no other. A worker is this
+	// program, started anew with the same arguments; in a test give t.Name(), by
+	// which it is run there. Empty: all is played in this process.
+	Isolate string
+	// Rest is how long, in real time, a play in virtual time may take; 0: two
+	// minutes. It takes milliseconds, but for a subject that spins.
+	Rest time.Duration
 	// Progress is called after each case, from one goroutine at a time.
 	Progress func(done, total int, id string)
+
+	hung *bool // set when a play does not come to its end
 }
 
 // Report is the outcome of a run.
 type Report struct {
 	Results []Result
 	Cases   int
-	Harms   int // runs with a fault
+	Harms   int // runs with a fault: triples of a case, an operator and a place
 	// Missing are the checks that gave no verdict on any case: they looked at
 	// nothing, or all they looked at was unrecorded or not expressible. A suite
 	// that holds one has failed. Where only some cases were asked for (Config's
-	// Cases) it is empty, since those need not exercise every check.
+	// Cases, or a shard) it is empty, since those need not exercise every check.
 	Missing []*Check
+	Known   []KnownUse
+	Shard   Shard
 }
 
 // Failed reports whether the suite failed.
 func (r *Report) Failed() bool {
-	if len(r.Missing) > 0 {
+	if len(r.Missing) > 0 || len(r.Stale()) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict.Bad() && x.Check.Severity == Must
+		return x.Verdict.Bad() && x.Known == nil && x.Check.Severity == Must
 	})
+}
+
+// Stale are the known failures that fail no more. A shard cannot tell.
+func (r *Report) Stale() []KnownUse {
+	if r.Shard.Partial() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.Known), func(u KnownUse) bool { return u.Stale() == "" })
 }
 
 // Job is one case for one subject.
 type Job struct {
 	Subject Subject
 	Case    *fixtures.Case
+	// Plain leaves the faults out: in real time they are tried on some cases only.
+	Plain bool
+
+	with *setting // nil: to be loaded
 }
 
-// Jobs are the subjects' cases, in the order of the corpus.
+// Jobs are the subjects' cases, in the order of the corpus. A shard may hold
+// none.
 func (cfg Config) Jobs() ([]Job, error) {
-	cases, err := cfg.Corpus.Cases()
-	if err != nil {
+	if err := cfg.Shard.check(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -74,12 +107,26 @@ func (cfg Config) Jobs() ([]Job, error) {
 	}
 	var jobs []Job
 	matched := map[string]bool{}
+	cases, err := cfg.Corpus.CasesWhere(func(id string) bool {
+		runtime, _, _ := fixtures.SplitCaseID(id)
+		return slices.ContainsFunc(cfg.Subjects, func(s Subject) bool { return s.Runtime() == runtime }) && cfg.wants(id, matched)
+	})
+	if err != nil {
+		return nil, err
+	}
+	loaded := loader{corpus: cfg.Corpus}
 	for _, s := range cfg.Subjects {
 		for _, c := range cases {
-			if c.Runtime == s.Runtime() && cfg.wants(c.ID, matched) {
-				jobs = append(jobs, Job{s, c})
+			if c.Runtime != s.Runtime() {
+				continue
 			}
+			with, err := loaded.setting(c)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, Job{Subject: s, Case: c, with: with})
 		}
+		cfg.sampleJobs(s, jobs)
 	}
 	for _, g := range cfg.Cases {
 		if !matched[g] {
@@ -92,6 +139,10 @@ func (cfg Config) Jobs() ([]Job, error) {
 			names = append(names, fmt.Sprintf("%s (%s)", s.Name(), s.Runtime()))
 		}
 		return nil, fmt.Errorf("the corpus holds no case for any subject: %s", strings.Join(names, ", "))
+	}
+	jobs = cfg.Shard.take(jobs)
+	if worker.Serving(cfg.Isolate) {
+		cfg.serve(jobs)
 	}
 	return jobs, nil
 }
@@ -140,7 +191,7 @@ give:
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rep := &Report{Cases: len(jobs)}
+	rep := &Report{Cases: len(jobs), Shard: cfg.Shard}
 	for i := range jobs {
 		if errs[i] != nil {
 			return nil, errs[i]
@@ -148,10 +199,11 @@ give:
 		rep.Results = append(rep.Results, results[i]...)
 		rep.Harms += harms[i]
 	}
-	if len(cfg.Cases) == 0 {
+	if len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
 		rep.Missing = Missing(rep.Results)
 	}
-	return rep, nil
+	rep.Known, err = cfg.KnownUses(rep.Results)
+	return rep, err
 }
 
 func (cfg Config) wants(id string, matched map[string]bool) bool {
@@ -172,11 +224,10 @@ func (cfg Config) wants(id string, matched map[string]bool) bool {
 func Match(glob, id string) bool {
 	glob = strings.TrimSuffix(glob, "/")
 	parts := strings.Split(id, "/")
-	for i := range parts {
-		for j := i + 1; j <= len(parts); j++ {
-			if ok, _ := path.Match(glob, strings.Join(parts[i:j], "/")); ok {
-				return true
-			}
+	n := 1 + strings.Count(glob, "/") // no * matches a slash
+	for i := 0; i+n <= len(parts); i++ {
+		if ok, _ := path.Match(glob, strings.Join(parts[i:i+n], "/")); ok {
+			return true
 		}
 	}
 	return false
@@ -191,7 +242,7 @@ func Missing(results []Result) []*Check {
 		if _, seen := judged[r.Check]; !seen {
 			out = append(out, r.Check)
 		}
-		judged[r.Check] = judged[r.Check] || r.Verdict.Judged()
+		judged[r.Check] = judged[r.Check] || r.Verdict.Judged() || r.beyondReach()
 	}
 	return slices.DeleteFunc(out, func(c *Check) bool { return judged[c] })
 }
@@ -201,75 +252,74 @@ func (cfg Config) tier(t Tier) bool { return len(cfg.Tiers) == 0 || slices.Conta
 // Do plays a case, plain and with the faults that the checks want, and judges.
 // It says how many runs had a fault.
 func (cfg Config) Do(j Job) ([]Result, int, error) {
-	scn, err := cfg.Corpus.LoadScenario(j.Case.Scenario)
-	if err != nil {
-		return nil, 0, err
+	do := cfg.do
+	if external, _ := cfg.stages(j.Subject); cfg.Isolate != "" && !external {
+		do = cfg.away
 	}
-	life, err := cfg.lifecycle(j.Case)
-	if err != nil {
-		return nil, 0, err
+	out, harms, err := do(j)
+	for i := range out {
+		cfg.excuse(&out[i])
 	}
-	plain := Play(j.Subject, scn, j.Case, nil, life)
-	harmed := map[string][]*Run{}
-	n := 0
-	var out []Result
-	for _, check := range cfg.Checks {
-		for _, tier := range []Tier{TierWitness, TierTiming} {
-			if !slices.Contains(check.Tiers, tier) || !cfg.tier(tier) {
-				continue
-			}
-			trial := &Trial{Run: plain}
-			for _, name := range check.Harm {
-				if _, have := harmed[name]; !have {
-					op, err := fault.Named(name)
-					if err != nil {
-						return nil, 0, err
-					}
-					for _, place := range spread(op.Places(j.Case), cfg.Places) {
-						harm := op.Apply(j.Case, place)
-						harmed[name] = append(harmed[name], Play(j.Subject, scn, j.Case, &harm, life))
-						n++
-					}
-				}
-				trial.Harmed = append(trial.Harmed, harmed[name]...)
-			}
-			if check.Instead != nil {
-				if acts := check.Instead(scn); acts != nil {
-					other := *scn
-					other.Client = acts
-					trial.Other = Play(j.Subject, &other, j.Case, nil, life)
-				}
-			}
-			out = append(out, check.Apply(trial, tier))
+	return out, harms, err
+}
+
+func (cfg Config) do(j Job) ([]Result, int, error) {
+	with := j.with
+	if with == nil {
+		var err error
+		if with, err = (&loader{corpus: cfg.Corpus}).setting(j.Case); err != nil {
+			return nil, 0, err
 		}
 	}
-	if cfg.Golden && cfg.tier(TierGolden) {
+	scn := with.scenario
+	if why := scn.Expressible(j.Case.Runtime); why != "" {
+		return cfg.inexpressible(j, scn, why), 0, nil
+	}
+	ready, err := standin.Prepare(j.Case)
+	if err != nil {
+		return nil, 0, err
+	}
+	external, as := cfg.stages(j.Subject)
+	play := func(harm *fault.Harm, scn *fixtures.Scenario) *Run {
+		s := setting{scenario: scn, life: with.life, ready: ready}
+		if external {
+			return playProcess(j.Subject, j.Case, harm, &s)
+		}
+		r := playWithin(cfg.rest(), j.Subject, j.Case, harm, &s)
+		if r.Hang != "" && cfg.hung != nil {
+			*cfg.hung = true
+		}
+		return r
+	}
+	plain := play(nil, scn)
+	alone := plain.cannot() != "" || cfg.hung != nil && plain.Hang != "" // more plays would tell nothing more
+	j.Plain = j.Plain || alone
+	judged := cfg.judgePlain(plain, external, alone, as, func(acts []fixtures.Act) *Run {
+		other := *scn
+		other.Client = acts
+		return play(nil, &other)
+	})
+	n := 0
+	if !j.Plain {
+		if n, err = cfg.judgeHarmed(j.Case, plain, judged, external, func(harm *fault.Harm) *Run { return play(harm, scn) }); err != nil {
+			return nil, 0, err
+		}
+	}
+	var out []Result
+	for _, x := range judged {
+		if x.untimed {
+			out = append(out, untimed(x.check, plain))
+			continue
+		}
+		out = append(out, x.check.conclude(x.trial, x.tier, &x.found))
+	}
+	if cfg.Golden && cfg.tier(TierGolden) && !external {
 		out = append(out, cfg.judgeGolden(plain)...)
 	}
+	for i := range out {
+		if !out[i].Verdict.Bad() && !cfg.Runs {
+			out[i].Trial = nil
+		}
+	}
 	return out, n, nil
-}
-
-// lifecycle is what the runtime answers to reads; a corpus may hold none.
-func (cfg Config) lifecycle(c *fixtures.Case) (*fixtures.Lifecycle, error) {
-	l, err := cfg.Corpus.LoadLifecycle(c.Runtime, c.Version)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return l, err
-}
-
-// spread picks at most n places: the first of all, which lies in the handshake,
-// and the others evenly over the inside. One place alone is the middle.
-func spread(places []int, n int) []int {
-	if n <= 0 || len(places) <= n {
-		return places
-	}
-	var out []int
-	if n > 1 {
-		out, n = append(out, places[0]), n-1
-	}
-	for i := range n {
-		out = append(out, places[(2*i+1)*len(places)/(2*n)])
-	}
-	return out
 }

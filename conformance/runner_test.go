@@ -27,11 +27,11 @@ var (
 func TestSpread(t *testing.T) {
 	g := NewWithT(t)
 	places := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-	g.Expect(conformance.Spread(places, 0)).To(Equal(places), "all")
-	g.Expect(conformance.Spread(places, 10)).To(Equal(places))
-	g.Expect(conformance.Spread(places, 1)).To(Equal([]int{5}), "the middle")
-	g.Expect(conformance.Spread(places, 3)).To(Equal([]int{0, 2, 7}), "the first, and the inside")
-	g.Expect(conformance.Spread(nil, 3)).To(BeEmpty())
+	g.Expect(conformance.Spread(places, 0, func(n int) int { return n / 2 })).To(Equal(places), "all")
+	g.Expect(conformance.Spread(places, 10, func(n int) int { return n / 2 })).To(Equal(places))
+	g.Expect(conformance.Spread(places, 1, func(n int) int { return n / 2 })).To(Equal([]int{5}), "the middle")
+	g.Expect(conformance.Spread(places, 3, func(n int) int { return n / 2 })).To(Equal([]int{0, 2, 7}), "the first, and the inside")
+	g.Expect(conformance.Spread(nil, 3, func(n int) int { return n / 2 })).To(BeEmpty())
 }
 
 // TestMissing: a check without a verdict fails a whole suite, and not one over
@@ -43,7 +43,7 @@ func TestMissing(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
 	g.Expect(rep.Failed()).To(BeTrue())
-	cfg.Cases = []string{"text/plain"}
+	cfg.Cases = []string{"claude/2.1.329/text/plain"}
 	rep, err = cfg.Run(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Missing).To(BeEmpty())

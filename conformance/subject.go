@@ -30,8 +30,21 @@ type Open struct {
 	Dir     string         // the working directory
 	Model   string         // "" is the runtime's default
 	Ask     bool           // tools ask for permission; false: nothing is asked
+	Mode    string         // the same in more words, one of fixtures.Modes
 	Resume  string         // the provider_session_id to go on with
 	After   event.Position // where the stream left off before a resume
+
+	SessionID   string // a name for the session: s1, s2 …; a resumed one has its own again
+	Fork        bool   // with Resume: a new session with that history
+	At          string // with Fork: the provider_turn_id of the last turn that it takes over
+	Unarchive   bool   // with Resume: the session was put away
+	Checkpoints bool   // copies of files are to be kept, so that they can be put back
+
+	Questions bool                 // MCP servers may ask the user, though no tool asks for permission
+	MCP       []adapters.MCPServer // servers that the runtime starts
+	Tools     []adapters.Tool      // the client's own; a subject that cannot offer them fails with ErrUnsupported
+	Hooks     []adapters.Hook      // likewise
+	Schema    jsontext.Value       // of the final answer; likewise
 }
 
 // Session is one conversation. Events is read all the time, from another
@@ -46,10 +59,27 @@ type Session interface {
 	Events() <-chan event.Event
 }
 
-// Answer is a scenario's answer: a decision, or JSON for a question.
+// Attacher is a Session whose messages can bring files. One without it refuses
+// such a message with adapters.ErrUnsupported.
+type Attacher interface {
+	SendWith(ctx context.Context, id, text string, files []event.Attachment) error
+}
+
+// Setter is a Session that can change its model and its permission mode (one of
+// fixtures.Modes). A runtime that does not know the value makes it an error.
+type Setter interface {
+	SetModel(ctx context.Context, model string) error
+	SetMode(ctx context.Context, mode string) error
+}
+
+// Answer is a scenario's answer: a decision, or JSON for a question. The value
+// holds the answers by the question's text or id: a string, or a list of them.
 type Answer struct {
 	Decision event.Decision
 	Value    jsontext.Value
+	Input    jsontext.Value // with allow: run with this input instead
+	Message  string         // with deny and cancel: what the model is told
+	Scope    adapters.Scope // with allow: how long it holds
 }
 
 // Adapter makes a Subject of an adapter of this module's interface.
@@ -64,13 +94,24 @@ func (s *adapterSubject) Name() string    { return s.name }
 func (s *adapterSubject) Runtime() string { return s.adapter.Capabilities().Runtime }
 
 func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
-	mode := "never"
-	if o.Ask {
-		mode = "ask"
+	mode := o.Mode
+	switch {
+	case o.Questions && mode == adapters.ModeNever && s.Runtime() == "codex":
+		mode = adapters.ModeAcceptEdits // where nothing is asked, questions are declined unasked
+	case mode != "":
+	case o.Ask:
+		mode = adapters.ModeAsk
+	default:
+		mode = adapters.ModeNever
+	}
+	if c := s.adapter.Capabilities(); len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
+		return nil, adapters.ErrUnsupported
 	}
 	sess, err := s.adapter.Open(ctx, adapters.Options{
-		SessionID: "s1", Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: mode,
+		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: mode,
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
+		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
+		MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 	})
 	if err != nil {
 		return nil, err
@@ -86,6 +127,10 @@ func (s adapterSession) Send(ctx context.Context, id, text string) error {
 	return s.s.Send(ctx, adapters.Message{ID: id, Text: text})
 }
 
+func (s adapterSession) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
+	return s.s.Send(ctx, adapters.Message{ID: id, Text: text, Attachments: files})
+}
+
 func (s adapterSession) Steer(ctx context.Context, id, text string) error {
 	st, ok := s.s.(adapters.Steerer)
 	if !ok {
@@ -95,7 +140,23 @@ func (s adapterSession) Steer(ctx context.Context, id, text string) error {
 }
 
 func (s adapterSession) Answer(ctx context.Context, id string, a Answer) error {
-	return s.s.Answer(ctx, id, adapters.Answer{Decision: a.Decision, Value: a.Value})
+	return s.s.Answer(ctx, id, adapters.Answer{Decision: a.Decision, Value: a.Value, Input: a.Input, Message: a.Message, Scope: a.Scope})
+}
+
+func (s adapterSession) SetModel(ctx context.Context, model string) error {
+	st, ok := s.s.(adapters.ModelSetter)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return st.SetModel(ctx, model)
+}
+
+func (s adapterSession) SetMode(ctx context.Context, mode string) error {
+	st, ok := s.s.(adapters.ModeSetter)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return st.SetMode(ctx, mode)
 }
 
 func (s adapterSession) Stop(ctx context.Context) error  { return s.s.Stop(ctx) }

@@ -1,0 +1,162 @@
+package conformance
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// calls is what a scenario's client brings: tools, hooks and MCP servers. It
+// answers the runtime's calls as the scenario says. Its fields are guarded by
+// the director's mu.
+type calls struct {
+	d       *director
+	called  map[string]bool          // tools and hooks, by name
+	written map[string]chan struct{} // closed when the file is written
+	hooked  map[int]int              // hooks by number: how often they were called
+}
+
+func (c *calls) init(d *director) {
+	*c = calls{d: d, called: map[string]bool{}, written: map[string]chan struct{}{}, hooked: map[int]int{}}
+}
+
+// file is closed when an act writes it.
+func (c *calls) file(name string) chan struct{} {
+	ch := c.written[name]
+	if ch == nil {
+		ch = make(chan struct{})
+		c.written[name] = ch
+	}
+	return ch
+}
+
+func (c *calls) wrote(name string) {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	ch := c.file(name)
+	select {
+	case <-ch:
+	default:
+		close(ch)
+	}
+}
+
+// call notes a call and waits for the file that its answer waits for.
+func (c *calls) call(ctx context.Context, name, file string) error {
+	c.d.mu.Lock()
+	c.called[name] = true
+	close(c.d.changed) // a wait may be for this
+	c.d.changed = make(chan struct{})
+	var ch chan struct{}
+	if file != "" {
+		ch = c.file(file)
+	}
+	c.d.mu.Unlock()
+	if ch == nil {
+		return nil
+	}
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// into completes what a subject is to open.
+func (c *calls) into(o *Open) {
+	s := c.d.run.Scenario
+	o.Questions = slices.Contains(s.Needs, "elicitation")
+	for _, srv := range s.Servers {
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: srv.Name, Command: fixtures.ServerCommand(srv.Name)})
+	}
+	for i := range s.Tools {
+		t := &s.Tools[i]
+		o.Tools = append(o.Tools, adapters.Tool{
+			Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
+			Call: func(ctx context.Context, _ adapters.ToolCall) (adapters.ToolAnswer, error) {
+				if err := c.call(ctx, t.Name, t.Awaits); err != nil {
+					return adapters.ToolAnswer{}, err
+				}
+				return answerOf(t)
+			},
+		})
+	}
+	for i := range s.Hooks {
+		h := &s.Hooks[i]
+		o.Hooks = append(o.Hooks, adapters.Hook{
+			Event: h.Event, Matcher: h.Matcher,
+			Call: func(ctx context.Context, _ event.Raw) (event.Raw, error) {
+				c.d.mu.Lock()
+				n := c.hooked[i]
+				c.hooked[i]++
+				c.d.mu.Unlock()
+				if err := c.call(ctx, h.Event, h.Awaits); err != nil {
+					return nil, err
+				}
+				switch {
+				case h.Fail != "":
+					return nil, errors.New(h.Fail)
+				case n < len(h.Replies):
+					return h.Replies[n], nil
+				}
+				return nil, nil
+			},
+		})
+	}
+	o.Schema = s.Schema
+}
+
+// answerOf is a tool's answer as the scenario has it.
+func answerOf(t *fixtures.Tool) (adapters.ToolAnswer, error) {
+	if t.Fail != "" {
+		return adapters.ToolAnswer{}, errors.New(t.Fail)
+	}
+	a := adapters.ToolAnswer{IsError: t.IsError}
+	for _, r := range t.Result {
+		if r.Image == "" {
+			a.Content = append(a.Content, adapters.ToolContent{Text: r.Text})
+			continue
+		}
+		data, err := base64.StdEncoding.DecodeString(r.Image)
+		if err != nil {
+			return a, err
+		}
+		mime := r.MIME
+		if mime == "" {
+			mime = "image/png"
+		}
+		a.Content = append(a.Content, adapters.ToolContent{Image: data, MIME: mime})
+	}
+	return a, nil
+}
+
+// send sends a message with the files that it brings: as data, since in play
+// there is no disk.
+func (d *director) send(ctx context.Context, sess Session, act fixtures.Act) error {
+	if len(act.Files) == 0 {
+		return sess.Send(ctx, act.ID, act.Text)
+	}
+	with, ok := sess.(Attacher)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	var files []event.Attachment
+	for _, name := range act.Files {
+		mime := fixtures.MIME(name)
+		kind := "file"
+		if mime[:min(6, len(mime))] == "image/" {
+			kind = "image"
+		}
+		files = append(files, event.Attachment{
+			Kind: kind, Name: name, MIME: mime,
+			URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(d.run.Scenario.Workspace[name]),
+		})
+	}
+	return with.SendWith(ctx, act.ID, act.Text, files)
+}

@@ -1,0 +1,158 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance/worker"
+	"github.com/turnspec/turnspec/fakes/fault"
+)
+
+// asked is a job for a worker process.
+type asked struct{ Subject, Case string }
+
+// told is what came of it: the runs themselves stay where they were.
+type told struct {
+	Results []toldResult
+	Harms   int
+	Err     string
+	Hung    bool // some play did not come to its end
+}
+
+type toldResult struct {
+	Check    int // of Config.Checks; -1: a golden's
+	ID       string
+	Tier     Tier
+	Verdict  Verdict
+	Looked   int
+	Reason   string
+	Problems []toldProblem
+}
+
+type toldProblem struct {
+	Text, Diff string
+	Seq        int64
+	Line       int
+	Operator   string // of the harm, if there was one
+	Place      int
+}
+
+// serve makes this process a worker of the run: it does jobs until there are no
+// more, and does not return.
+func (cfg Config) serve(jobs []Job) {
+	cfg.Isolate = ""
+	worker.Serve(func(q asked) (told, bool) {
+		i := slices.IndexFunc(jobs, func(j Job) bool { return j.Subject.Name() == q.Subject && j.Case.ID == q.Case })
+		if i < 0 {
+			return told{Err: fmt.Sprintf("the worker has no case %s for %s: it was started another way than the run", q.Case, q.Subject)}, true
+		}
+		var out told
+		own := cfg
+		own.hung = &out.Hung
+		results, harms, err := own.do(jobs[i])
+		out.Harms = harms
+		if err != nil {
+			out.Err = err.Error()
+		}
+		for _, r := range results {
+			t := toldResult{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Looked, r.Reason, nil}
+			for _, p := range r.Problems {
+				x := toldProblem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
+				if p.Harm != nil {
+					x.Operator, x.Place = p.Harm.Operator, p.Harm.Place
+				}
+				t.Problems = append(t.Problems, x)
+			}
+			out.Results = append(out.Results, t)
+		}
+		return out, !out.Hung // goroutines that hang would slow down what comes
+	})
+}
+
+// away does a job in a worker process. What failed there, and ended well, is
+// done here once more: so its runs are here to be shown.
+func (cfg Config) away(j Job) ([]Result, int, error) {
+	pool := worker.Of(cfg.Isolate)
+	t, err := worker.Do[asked, told](pool, asked{j.Subject.Name(), j.Case.ID})
+	if death, ok := errors.AsType[*worker.DeathError](err); ok {
+		return cfg.died(j, death)
+	}
+	if err == nil && t.Err != "" {
+		err = errors.New(t.Err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if !t.Hung && (cfg.Runs || slices.ContainsFunc(t.Results, func(r toldResult) bool { return r.Verdict.Bad() })) {
+		return cfg.do(j)
+	}
+	run, err := cfg.blank(j)
+	if err != nil {
+		return nil, 0, err
+	}
+	var out []Result
+	for _, r := range t.Results {
+		res := Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Looked: r.Looked, Reason: r.Reason}
+		if r.Check >= 0 {
+			res.Check = cfg.Checks[r.Check]
+		} else if i := slices.IndexFunc(GoldenChecks(), func(c *Check) bool { return c.ID == r.ID }); i >= 0 {
+			res.Check = GoldenChecks()[i]
+		}
+		for _, p := range r.Problems {
+			x := Problem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
+			if op, err := fault.Named(p.Operator); err == nil {
+				h := op.Apply(j.Case, p.Place)
+				x.Harm = &h
+			}
+			res.Problems = append(res.Problems, x)
+		}
+		if r.Verdict.Bad() {
+			res.Trial = &Trial{Run: run}
+		}
+		out = append(out, res)
+	}
+	return out, t.Harms, nil
+}
+
+// died gives the verdicts on a case that ended the process it was played in.
+func (cfg Config) died(j Job, death *worker.DeathError) ([]Result, int, error) {
+	run, err := cfg.blank(j)
+	if err != nil {
+		return nil, 0, err
+	}
+	run.Hang = "the subject ended the process that it ran in: " + death.Error()
+	var out []Result
+	for _, c := range cfg.Checks {
+		for _, tier := range []Tier{TierWitness, TierTiming} {
+			if slices.Contains(c.Tiers, tier) && cfg.tier(tier) {
+				out = append(out, c.Apply(&Trial{Run: run}, tier))
+			}
+		}
+	}
+	return out, 0, nil
+}
+
+// blank is the run of a job that was not performed here.
+func (cfg Config) blank(j Job) (*Run, error) {
+	with := j.with
+	if with == nil {
+		var err error
+		if with, err = (&loader{corpus: cfg.Corpus}).setting(j.Case); err != nil {
+			return nil, err
+		}
+	}
+	return &Run{
+		Tier: TierWitness, Subject: j.Subject.Name(), Runtime: j.Case.Runtime, Version: j.Case.Version,
+		Scenario: with.scenario, Case: j.Case, Witness: j.Case.Witness,
+	}, nil
+}
+
+// rest is how long, in real time, a play may take.
+func (cfg Config) rest() time.Duration {
+	if cfg.Rest > 0 {
+		return cfg.Rest
+	}
+	return restLimit
+}

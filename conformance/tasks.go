@@ -1,0 +1,116 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// TaskStopper is a Session that can end what runs in the background, by the
+// task_id that its events gave to it.
+type TaskStopper interface {
+	StopTask(ctx context.Context, taskID string) error
+}
+
+// Queuer is a Session whose runtime has a queue: a message may have a priority
+// (now, next, later), and be taken back while it waits.
+type Queuer interface {
+	SendAt(ctx context.Context, id, text, priority string) error
+	Withdraw(ctx context.Context, id string) error
+}
+
+func (s adapterSession) StopTask(ctx context.Context, id string) error {
+	st, ok := s.s.(adapters.TaskStopper)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return st.StopTask(ctx, id)
+}
+
+func (s adapterSession) SendAt(ctx context.Context, id, text, priority string) error {
+	return s.s.Send(ctx, adapters.Message{ID: id, Text: text, Priority: adapters.Priority(priority)})
+}
+
+func (s adapterSession) Withdraw(ctx context.Context, id string) error {
+	w, ok := s.s.(adapters.Withdrawer)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return w.Withdraw(ctx, id)
+}
+
+// taskAct does an act that has to do with what runs at once.
+func (d *director) taskAct(ctx context.Context, sess Session, act fixtures.Act) error {
+	queue, queues := sess.(Queuer)
+	switch act.Verb {
+	case fixtures.VerbSend:
+		if !queues {
+			return adapters.ErrUnsupported
+		}
+		return queue.SendAt(ctx, act.ID, act.Text, act.What)
+	case fixtures.VerbWithdraw:
+		if !queues {
+			return adapters.ErrUnsupported
+		}
+		return queue.Withdraw(ctx, act.ID)
+	case fixtures.VerbStopTask:
+		st, ok := sess.(TaskStopper)
+		if !ok {
+			return adapters.ErrUnsupported
+		}
+		id := d.taskOf(act.ID)
+		if id == "" {
+			return fmt.Errorf("no task of tool call %s runs", act.ID)
+		}
+		return st.StopTask(ctx, id)
+	}
+	return fmt.Errorf("the suite does not know how to %s", act.Verb)
+}
+
+// taskOf is the id of the task that a tool call made, as the events told it.
+func (d *director) taskOf(tool string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range slices.Backward(d.run.Events) {
+		if t, ok := e.Data.(event.Task); ok && sameTool(t.ToolUseID, tool) {
+			return t.TaskID
+		}
+	}
+	return ""
+}
+
+// sameTool reports whether a subject's tool id is that of the scenario's call.
+func sameTool(subject, scenario string) bool {
+	return subject == scenario || subject == "toolu_"+scenario || subject == "call_"+scenario
+}
+
+// lacks reports whether the error of an act says that the subject, or its
+// runtime, has no way to do what not every one can.
+func lacks(a Done) bool {
+	optional := a.Act.Verb == fixtures.VerbStopTask || a.Act.Verb == fixtures.VerbWithdraw ||
+		a.Act.Verb == fixtures.VerbSend && a.Act.What != ""
+	return optional && errors.Is(a.Err, adapters.ErrUnsupported)
+}
+
+// withdrawn reports whether the scenario's client takes the message back.
+func withdrawn(s *fixtures.Scenario, message string) bool {
+	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbWithdraw && a.ID == message })
+}
+
+// aside reports whether the message goes to another thread of the process: the
+// session must not show it.
+func aside(s *fixtures.Scenario, message string) bool {
+	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbAside && a.ID == message })
+}
+
+// asideHold reports whether the hold stands in a reply to such a message.
+func asideHold(s *fixtures.Scenario, hold string) bool {
+	return slices.ContainsFunc(s.Model["aside"], func(r fixtures.Reply) bool {
+		return slices.ContainsFunc(r.Parts, func(p fixtures.Part) bool { return p.Hold == hold })
+	})
+}
