@@ -73,8 +73,8 @@ func scenarioIDs() []string {
 	return out
 }
 
-func runtimeNames() []string { return runtimes.Names() }
+func runtimeNames() []string { return runtimes.Kinds() }
 
 func tierNames() []string {
-	return []string{string(conformance.TierWitness), string(conformance.TierGolden), string(conformance.TierTiming), string(conformance.TierLive)}
+	return []string{string(conformance.TierWitness), string(conformance.TierGolden), string(conformance.TierTiming), string(conformance.TierProcess), string(conformance.TierLive)}
 }

@@ -86,13 +86,13 @@ func matching(c fixtures.Corpus, glob string) ([]string, error) {
 	return out, nil
 }
 
-// oneCase loads the case that a glob names.
+// oneCase loads the case that a glob names, the newest of its versions.
 func oneCase(c fixtures.Corpus, glob string) (*fixtures.Case, error) {
 	ids, err := matching(c, glob)
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) > 1 {
+	if ids = fixtures.Newest(ids); len(ids) > 1 {
 		return nil, fmt.Errorf("%q names %d cases, name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
 	}
 	return c.LoadCase(ids[0])

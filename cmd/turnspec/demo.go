@@ -43,23 +43,28 @@ the reference with one defect. It takes no arguments and ends with 0.`,
 			if err != nil {
 				return err
 			}
+			ids, err := matching(fixtures.Embedded(), demoCase)
+			if err != nil {
+				return err
+			}
 			rep, err := conformance.Config{
-				Corpus: fixtures.Embedded(), Checks: judges, Cases: []string{demoCase}, Places: 1,
+				Corpus: fixtures.Embedded(), Checks: judges, Cases: fixtures.Newest(ids), Places: 1,
 				Subjects: []conformance.Subject{refs[0], defect.Subject(refs[0])},
 				Tiers:    []conformance.Tier{conformance.TierWitness},
 			}.Run(ctx)
 			if err != nil {
 				return err
 			}
+			d := report.New(rep, report.About{})
 			out := cmd.OutOrStdout()
 			st := styleOf(out)
 			fmt.Fprintf(out, "A recording of the real %s is played to two adapters: the reference, and one that\n%s. The checks judge both by what the model said.\n",
 				demoRuntime, defect.Sentence)
-			if err := report.Failures(out, rep, st); err != nil {
+			if err := report.Failures(out, d, st); err != nil {
 				return err
 			}
 			fmt.Fprintln(out)
-			if err := report.Table(out, rep, st); err != nil {
+			if err := report.Table(out, d, st); err != nil {
 				return err
 			}
 			fmt.Fprintln(out, "\nThe failure above is the defect, found. Next: `turnspec run` holds the reference adapters to every check;\n`turnspec explain text.once` says more about this one.")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/defects"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
@@ -32,6 +33,10 @@ func explainCmd() *cobra.Command {
 					explain(cmd.OutOrStdout(), c)
 					return nil
 				}
+			}
+			if a, ok := checks.AliasOf(args[0]); ok && !asJSON {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n  is judged by %s. %s\n", a.ID, strings.Join(a.By, ", "), a.Why)
+				return nil
 			}
 			return fmt.Errorf("no check %q%s; `turnspec list checks` prints all", args[0], near(args[0], checkIDs()))
 		},

@@ -75,8 +75,8 @@ func forbidden(from, to string) string {
 		return "fakes share no code with adapters but proc and event"
 	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/event"):
 		return "the recorder shares no code with adapters but proc and event"
-	case under(from, "conformance") && !under(from, "conformance/live") && under(to, "recorder"):
-		return "only conformance/live joins conformance and recorder"
+	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift") && under(to, "recorder"):
+		return "only conformance/live and conformance/drift join conformance and recorder"
 	case !under(from, "cmd") && under(to, "cmd"):
 		return "nothing imports cmd"
 	}
@@ -137,6 +137,7 @@ func TestTheRulesForbid(t *testing.T) {
 		{"conformance", "recorder", true},
 		{"conformance/checks", "recorder/drive", true},
 		{"conformance/live", "recorder/drive", false},
+		{"conformance/drift", "recorder/schema", false},
 		{"conformance/report", "adapters/replay", false},
 		{"conformance", "cmd/turnspec", true},
 	} {

@@ -15,6 +15,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/mcp"
 )
 
 // The exit codes.
@@ -31,6 +34,10 @@ var errFailed = errors.New("failed")
 func main() { os.Exit(run()) }
 
 func run() int {
+	conformance.Main()
+	if ok, code := mcp.Main(os.Args); ok {
+		return code
+	}
 	if code, ok := standIn(os.Args); ok {
 		return code
 	}
@@ -87,8 +94,8 @@ Exit codes: 0 all is well, 1 a check failed, 2 wrong use or a harness error.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(demoCmd(), runCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
-		normalizeCmd(), chatCmd(), runtimesCmd(), versionCmd())
+	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
+		normalizeCmd(), chatCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), importCmd(), versionCmd())
 	return root
 }
 

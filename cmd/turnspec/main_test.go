@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,13 +55,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// corpusCommand writes the scenarios and the cases that match the globs, with
-// their goldens, into a folder: corpus DIR [GLOB…].
+// corpusCommand writes the scenarios and the newest cases that match the globs,
+// with their goldens, into a folder: corpus DIR [GLOB…].
 func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: corpus DIR [GLOB…]")
 	}
 	c := fixtures.Embedded()
+	ids, err := c.CaseIDs()
+	ts.Check(err)
+	ids = fixtures.Newest(ids)
 	copied := 0
 	ts.Check(fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -69,7 +73,7 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 		id := strings.TrimSuffix(name, filepath.Ext(name))
 		want := strings.HasPrefix(name, "scenarios/") || filepath.Base(name) == "lifecycle.txtar"
 		for _, glob := range args[1:] {
-			if conformance.Match(glob, id) {
+			if slices.Contains(ids, id) && conformance.Match(glob, id) {
 				want = true
 				copied++
 			}

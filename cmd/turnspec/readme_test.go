@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"regexp"
@@ -95,6 +96,32 @@ func TestReadmeTargetsExist(t *testing.T) {
 		if !bytes.Contains(makefile, []byte("\n"+m[1]+":")) {
 			t.Errorf("README says make %s, the Makefile has no such target", m[1])
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write what README shows of the corpus")
+
+// README's table of coverage is that of the embedded corpus.
+func TestReadmeCoverage(t *testing.T) {
+	var out, errOut bytes.Buffer
+	if code := execute(t.Context(), []string{"coverage", "--markdown"}, strings.NewReader(""), &out, &errOut); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errOut.String())
+	}
+	text := readme(t)
+	before, rest, ok := strings.Cut(text, "-run TestReadmeCoverage -update` -->\n")
+	shown, after, ok2 := strings.Cut(rest, "<!-- end -->")
+	if !ok || !ok2 {
+		t.Fatal("README has no place for the table")
+	}
+	if shown == out.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("README shows\n%sthe corpus has\n%srun go test ./cmd/turnspec -run TestReadmeCoverage -update", shown, out.String())
+	}
+	text = before + "-run TestReadmeCoverage -update` -->\n" + out.String() + "<!-- end -->" + after
+	if err := os.WriteFile("../../README.md", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -18,45 +18,81 @@ import (
 
 type runFlags struct {
 	corpus, runtime     string
+	subject             string
+	acp                 bool
+	agent               []string // of acp
 	cases, checks, tier []string
-	json, verbose       bool
 	exhaustive          bool
 	places              int
+	seed                uint64
+	out                 output
+	known               knownFlags
+	shard               string
+	runs                bool
 }
 
 func runCmd() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Run the checks on the reference adapters",
+		Short: "Run the checks on the reference adapters, or on yours",
 		Long: `Run plays every case to the reference adapter of its runtime, in virtual time,
 and prints what failed and a table of checks by runtime.
+
+--subject plays to an adapter of yours instead: a program in any language, which
+speaks JSON lines over stdio (conformance/process/PROTOCOL.md) and finds a
+stand-in where it looks for the runtime. It runs in real time, in the tier
+process. ` + "`turnspec smoke`" + ` checks first whether it is plugged in right.
 
 The tiers witness, golden and timing play recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
-Faults are tried at a few places of each case; --exhaustive tries all places.
+Faults are tried at a few places of each case, which a seed picks; --exhaustive
+tries all places.
+
+A failure that --known names does not fail the run; an entry that names none any
+more does. A file of them holds entries such as
+
+  check: text.once
+  case: claude/*/tool/*
+  reason: the result is shown too, until we drop v1
+
+with subject: and link: if you like, and an empty line between two; --write-known
+starts one.
 
 Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
+  turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
+  turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec run --report junit=junit.xml --report html=report.html
+  turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return suite(cmd, f) },
+		Args: func(_ *cobra.Command, args []string) error { return f.commandArgs(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.agent = args
+			return suite(cmd, f)
+		},
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.corpus)
 	fl.StringArrayVar(&f.cases, "case", nil, "glob over case ids or parts of them: permission, codex/*/text/plain (again for more)")
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more)")
-	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing or live (again for more; default: all but live)")
-	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: codex or claude")
-	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print each verdict")
+	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
+	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: codex or claude; with a version: claude@2.1.197 (live takes the newest without)")
+	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference; with --runtime")
+	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
+	cmd.MarkFlagsMutuallyExclusive("acp", "subject")
+	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
+	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
+	f.out.flags(cmd)
+	f.known.flags(cmd)
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
-	fl.IntVar(&f.places, "places", 4, "try each fault at so many places of a case")
+	fl.IntVar(&f.places, "places", 1, "try each fault at so many places of a case")
+	fl.Uint64Var(&f.seed, "seed", 1, "pick the places of the faults by this number; 0 spreads them evenly")
 	cmd.MarkFlagsMutuallyExclusive("exhaustive", "places")
 	completeFlag(cmd, "case", caseIDs)
 	completeFlag(cmd, "check", checkNames)
@@ -70,52 +106,59 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Known, err = f.known.read(); err != nil {
+		return err
+	}
+	if _, err := f.out.targets(); err != nil {
+		return err
+	}
+	cfg.Runs = f.runs
 	step, wipe := progress(cmd.ErrOrStderr())
 	cfg.Progress = step
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	var rep *conformance.Report
 	if slices.Contains(cfg.Tiers, conformance.TierLive) {
-		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg)
+		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
 	} else {
 		rep, err = cfg.Run(ctx)
 	}
 	wipe()
-	if err == nil && len(rep.Results) == 0 {
+	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
 		err = errors.New("nothing was judged: no check of these runs in these tiers; `turnspec explain CHECK` names its tiers")
 	}
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if f.json {
-		err = report.JSON(out, rep)
-	} else {
-		err = text(out, rep, f.verbose)
-	}
-	if err == nil && rep.Failed() {
-		return errFailed
-	}
-	return err
-}
-
-func text(out io.Writer, rep *conformance.Report, verbose bool) error {
-	st := styleOf(out)
-	if verbose {
-		for _, r := range rep.Results {
-			if r.Verdict != conformance.NotApplicable {
-				fmt.Fprintf(out, "%-10s %s [%s] %s, %d looked at\n", r.Verdict, r.Case, r.Tier, r.Check.ID, r.Looked)
-			}
-		}
-		fmt.Fprintln(out)
-	}
-	if err := report.Failures(out, rep, st); err != nil {
+	about, err := f.about(cmd, cfg)
+	if err != nil {
 		return err
 	}
-	if rep.Failed() {
-		fmt.Fprintln(out)
+	d := report.New(rep, about)
+	if err := f.known.write(d); err != nil {
+		return err
 	}
-	return report.Table(out, rep, st)
+	return f.out.show(cmd, d)
+}
+
+// about says what was run, for the report.
+func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.About, error) {
+	sum, err := cfg.Corpus.Sum()
+	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.Runs, Selection: report.Select(cfg)}
+	a.Selection.Command = rerun(cmd)
+	return a, err
+}
+
+func (f runFlags) name() string {
+	name, _, _ := strings.Cut(f.runtime, "@")
+	return name
+}
+
+// version is that of --runtime; "" means the newest when live, and all when
+// played.
+func (f runFlags) version() string {
+	_, version, _ := strings.Cut(f.runtime, "@")
+	return version
 }
 
 // config makes the flags a configuration.
@@ -128,7 +171,7 @@ func (f runFlags) config() (conformance.Config, error) {
 	if cfg.Corpus, err = openCorpus(f.corpus); err != nil {
 		return cfg, err
 	}
-	if cfg.Subjects, err = references(f.runtime); err != nil {
+	if cfg.Subjects, err = f.subjects(); err != nil {
 		return cfg, err
 	}
 	for _, t := range f.tier {
@@ -144,6 +187,12 @@ func (f runFlags) config() (conformance.Config, error) {
 	if cfg.Checks, cfg.Golden, err = named(f.checks); err != nil {
 		return cfg, err
 	}
+	if v := f.version(); v != "" && !onReal {
+		if len(f.cases) > 0 {
+			return cfg, errors.New("--runtime with a version and --case: name the version in the case, such as " + f.name() + "/" + v + "/text")
+		}
+		f.cases = []string{f.name() + "/" + v + "/*/*"}
+	}
 	for _, glob := range f.cases {
 		if onReal {
 			break // there scenarios are run, not cases
@@ -152,9 +201,23 @@ func (f runFlags) config() (conformance.Config, error) {
 			return cfg, err
 		}
 	}
-	cfg.Cases, cfg.Workers, cfg.Places = f.cases, goruntime.GOMAXPROCS(0), f.places
+	if f.shard != "" {
+		if onReal {
+			return cfg, errors.New("the tier live has no shards: name the scenarios with --case")
+		}
+		if cfg.Shard, err = conformance.ParseShard(f.shard, os.Getenv); err != nil {
+			return cfg, err
+		}
+	}
+	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
 	if f.exhaustive {
 		cfg.Places = 0
+	}
+	if f.external() {
+		cfg.Golden = false
+	}
+	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {
+		cfg.Workers *= waiting
 	}
 	return cfg, nil
 }

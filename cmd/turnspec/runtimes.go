@@ -8,6 +8,7 @@ import (
 
 func runtimesCmd() *cobra.Command {
 	var dir string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "runtimes",
 		Short: "Install or list the pinned real runtimes",
@@ -19,18 +20,30 @@ checksums are pinned; they come from the npm registry.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "", "folder of the runtimes (default: $"+runtimes.Env+", else .runtimes beside go.mod)")
-	cmd.AddCommand(
-		&cobra.Command{
-			Use:               "install [NAME…]",
-			Short:             "Install the pinned versions from the npm registry",
-			Example:           "  turnspec runtimes install\n  turnspec runtimes install codex --dir ./runtimes",
-			ValidArgsFunction: complete(runtimeNames),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				ctx, stop := interruptible(cmd)
-				defer stop()
-				return runtimes.Install(ctx, dir, cmd.OutOrStdout(), args...)
-			},
+	install := &cobra.Command{
+		Use:   "install [NAME[@VERSION]…]",
+		Short: "Install pinned versions from the npm registry",
+		Long: `Install the pinned versions from the npm registry: the newest of each runtime, of
+those named, or just the version that is named; with --all every pinned version.
+The newest alone are 800 MB, which is what CI takes for each change; older ones
+are for recording and checking cases of theirs.`,
+		Example: `  turnspec runtimes install
+  turnspec runtimes install --all
+  turnspec runtimes install codex@0.98.0 --dir ./runtimes`,
+		ValidArgsFunction: complete(runtimeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pins, err := runtimes.Choose(all, args...)
+			if err != nil {
+				return err
+			}
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			return runtimes.Install(ctx, dir, cmd.OutOrStdout(), pins)
 		},
+	}
+	install.Flags().BoolVar(&all, "all", false, "every pinned version, not only the newest")
+	cmd.AddCommand(
+		install,
 		&cobra.Command{
 			Use:     "list",
 			Short:   "List the pinned versions, and where they are installed",
@@ -40,7 +53,7 @@ checksums are pinned; they come from the npm registry.`,
 				var rows [][]string
 				for _, name := range runtimes.Names() {
 					for _, version := range runtimes.Versions(name) {
-						where := "not installed: turnspec runtimes install " + name
+						where := "not installed: turnspec runtimes install " + name + "@" + version
 						if rt, err := runtimes.Find(dir, name, version); err == nil {
 							where = rt.Binary
 						}

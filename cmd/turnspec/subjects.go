@@ -1,13 +1,102 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/shell"
 
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/acp"
+	"github.com/turnspec/turnspec/conformance/process"
 )
+
+// waiting is how many plays with processes go on for each processor: they wait
+// most of the time.
+const waiting = 4
+
+// subjects are those that the flags name.
+func (f runFlags) subjects() ([]conformance.Subject, error) {
+	if !f.external() {
+		return references(f.name())
+	}
+	if f.acp {
+		s, err := agent(f.agent, f.name())
+		if err != nil {
+			return nil, err
+		}
+		return []conformance.Subject{s}, nil
+	}
+	s, err := program(f.subject, f.name())
+	if err != nil {
+		return nil, err
+	}
+	return []conformance.Subject{s}, nil
+}
+
+// external says whether the subject is a program.
+func (f runFlags) external() bool { return f.acp || f.subject != "" }
+
+// commandArgs are wrong where there is no agent to start by them.
+func (f runFlags) commandArgs(args []string) error {
+	switch {
+	case f.acp && len(args) == 0:
+		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp")
+	case !f.acp && len(args) > 0:
+		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD", strings.Join(args, " "))
+	}
+	return nil
+}
+
+// agent is an ACP agent that a command starts: its words, or one word that holds
+// them all.
+func agent(argv []string, runtime string) (*acp.Subject, error) {
+	if len(argv) == 1 {
+		words, err := shell.Fields(argv[0], nil)
+		if err != nil {
+			return nil, fmt.Errorf("--acp %q: %w", argv[0], err)
+		}
+		argv = words
+	}
+	if len(argv) == 0 {
+		return nil, errors.New("the command of the agent is empty")
+	}
+	if err := wraps(runtime); err != nil {
+		return nil, err
+	}
+	return &acp.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+}
+
+// wraps says what is wrong with the runtime that a subject is said to wrap.
+func wraps(runtime string) error {
+	switch {
+	case runtime == "":
+		return fmt.Errorf("say with --runtime which runtime the subject wraps: %s", strings.Join(runtimeNames(), " or "))
+	case !slices.Contains(runtimeNames(), runtime):
+		return fmt.Errorf("no runtime %q, only %s", runtime, strings.Join(runtimeNames(), ", "))
+	}
+	return nil
+}
+
+// program is a subject that a command line starts.
+func program(command, runtime string) (*process.Subject, error) {
+	argv, err := shell.Fields(command, nil)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--subject %q: %w", command, err)
+	case len(argv) == 0:
+		return nil, errors.New("--subject is empty: give the command that starts your adapter")
+	}
+	if err := wraps(runtime); err != nil {
+		return nil, err
+	}
+	return &process.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+}
 
 // references are the reference adapters, one a runtime; runtime "" is all.
 func references(runtime string) ([]conformance.Subject, error) {

@@ -24,14 +24,15 @@ func versionCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cases, err := fixtures.Cases()
+			cases, err := fixtures.Embedded().CaseIDs()
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(out, "corpus   %d scenarios, %d cases\n", len(scenarios), len(cases))
 			count := map[string]int{}
-			for _, c := range cases {
-				count[c.Runtime+" "+c.Version]++
+			for _, id := range cases {
+				runtime, version, _ := fixtures.SplitCaseID(id)
+				count[runtime+" "+version]++
 			}
 			for _, name := range slices.Sorted(maps.Keys(count)) {
 				fmt.Fprintf(out, "         %s: %d cases\n", name, count[name])

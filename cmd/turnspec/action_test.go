@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"go.yaml.in/yaml/v3"
+)
+
+// action is what a GitHub Action's description holds that matters here.
+type action struct {
+	Inputs map[string]struct {
+		Description string
+		Default     string
+	}
+	Runs struct {
+		Using string
+		Steps []struct {
+			If, Uses, Run, Shell string
+			Dir                  string `yaml:"working-directory"`
+			Env                  map[string]string
+		}
+	}
+}
+
+func readAction(t *testing.T) action {
+	t.Helper()
+	g := NewWithT(t)
+	b, err := os.ReadFile("../../action.yml")
+	g.Expect(err).NotTo(HaveOccurred())
+	var a action
+	g.Expect(yaml.Unmarshal(b, &a)).To(Succeed())
+	return a
+}
+
+var inputName = regexp.MustCompile(`inputs\.([a-z-]+)`)
+
+// TestAction: each input is described and used, none stands in a script, where a
+// shell would read it, and each flag that is given is one of run's.
+func TestAction(t *testing.T) {
+	g := NewWithT(t)
+	a := readAction(t)
+	g.Expect(a.Runs.Using).To(Equal("composite"))
+	used := map[string]bool{}
+	for _, s := range a.Runs.Steps {
+		g.Expect(s.Run).NotTo(ContainSubstring("${{"), "an input is no part of a script")
+		g.Expect(s.Run == "" || s.Shell == "bash").To(BeTrue())
+		texts := []string{s.If, s.Dir}
+		for _, v := range s.Env {
+			texts = append(texts, v)
+		}
+		for _, m := range inputName.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+			used[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`args\+=\(--([a-z]+)`).FindAllStringSubmatch(s.Run, -1) {
+			g.Expect(runCmd().Flags().Lookup(m[1])).NotTo(BeNil(), m[1])
+		}
+	}
+	for name, in := range a.Inputs {
+		g.Expect(in.Description).NotTo(BeEmpty(), name)
+		g.Expect(used).To(HaveKey(name))
+	}
+	g.Expect(used).To(HaveLen(len(a.Inputs)), "an input that is used is described")
+}
+
+// TestActionRuns: the script makes the inputs arguments, one each, whatever they
+// hold.
+func TestActionRuns(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here; the action runs where there is")
+	}
+	g := NewWithT(t)
+	a := readAction(t)
+	script := a.Runs.Steps[len(a.Runs.Steps)-1]
+	bin := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(bin, "turnspec"), []byte("#!"+bash+"\nprintf '<%s>' \"$@\"\n"), 0o755)).To(Succeed())
+	args := func(inputs map[string]string) string {
+		cmd := exec.CommandContext(t.Context(), bash, "-eo", "pipefail", "-c", script.Run)
+		cmd.Env = []string{"PATH=" + bin}
+		for name, text := range script.Env {
+			in := inputName.FindStringSubmatch(text)[1]
+			v, ok := inputs[in]
+			if !ok {
+				v = a.Inputs[in].Default
+			}
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+		out, err := cmd.CombinedOutput()
+		g.Expect(err).NotTo(HaveOccurred(), string(out))
+		return string(out)
+	}
+	g.Expect(args(nil)).To(Equal("<run><--report><github>"))
+	g.Expect(args(map[string]string{"subject": "python3 'my adapter.py' $(date)", "runtime": "claude", "shard": "2/5", "known": "known.txt",
+		"report": "html=a b.html\njunit=x.xml\n", "summary": "false", "args": "--case\ntext/*"})).To(Equal(
+		"<run><--subject><python3 'my adapter.py' $(date)><--runtime><claude><--shard><2/5><--known><known.txt><--report><html=a b.html><--report><junit=x.xml><--case><text/*>"))
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"go.yaml.in/yaml/v3"
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// TestCIPage: what "Gate your adapter in CI" tells people to copy is right: the
+// inputs of the action, the flags, the file of known failures, the Go code.
+func TestCIPage(t *testing.T) {
+	g := NewWithT(t)
+	b, err := os.ReadFile("../../conformance/CI.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	page := string(b)
+	count := map[string]int{}
+	for _, m := range regexp.MustCompile("(?s)```([a-z]*)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		kind, text := m[1], m[2]
+		count[kind]++
+		switch kind {
+		case "yaml":
+			var v any
+			g.Expect(yaml.Unmarshal([]byte(text), &v)).To(Succeed(), text)
+			for _, with := range actionSteps(v) {
+				for name := range with {
+					g.Expect(readAction(t).Inputs).To(HaveKey(name))
+				}
+				count["action"]++
+			}
+		case "go":
+			_, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+text, 0)
+			g.Expect(err).NotTo(HaveOccurred())
+		case "":
+			known, err := conformance.ParseKnown("known.txt", []byte(text))
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, k := range known {
+				g.Expect(checkIDs()).To(ContainElement(k.Check))
+			}
+		}
+	}
+	g.Expect(count).To(Equal(map[string]int{"yaml": 3, "action": 2, "go": 1, "console": 3, "": 1}))
+	commands := regexp.MustCompile(`(?m)(?:^\$ |^ *- |`+"`"+`)turnspec ([^|`+"`"+`\n]*)`).FindAllStringSubmatch(page, -1)
+	g.Expect(len(commands)).To(BeNumerically(">=", 5))
+	for _, c := range commands {
+		args, err := shell.Fields(strings.ReplaceAll(c[1], "…", ""), func(string) string { return "1" })
+		g.Expect(err).NotTo(HaveOccurred())
+		cmd, rest, err := rootCmd().Find(args)
+		g.Expect(err).NotTo(HaveOccurred(), c[1])
+		if !cmd.DisableFlagParsing {
+			g.Expect(cmd.ParseFlags(rest)).To(Succeed(), c[1])
+		}
+	}
+	for _, f := range formats() {
+		g.Expect(page).To(ContainSubstring("\n| "+f+" |"), "the table of formats")
+	}
+}
+
+// actionSteps are the inputs of each step that is our action.
+func actionSteps(v any) []map[string]any {
+	var out []map[string]any
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			out = append(out, actionSteps(x)...)
+		}
+	case map[string]any:
+		if uses, _ := v["uses"].(string); strings.HasPrefix(uses, "turnspec/turnspec@") {
+			with, _ := v["with"].(map[string]any)
+			out = append(out, with)
+		}
+		for _, x := range v {
+			out = append(out, actionSteps(x)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/drift"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+	"github.com/turnspec/turnspec/recorder/schema"
+)
+
+type driftFlags struct {
+	corpus, from, to, failOn string
+	scenarios                []string
+	json, markdown, all      bool
+	stored                   bool
+}
+
+func driftCmd() *cobra.Command {
+	var f driftFlags
+	cmd := &cobra.Command{
+		Use:   "drift RUNTIME --to VERSION|latest|PROGRAM",
+		Short: "Tell what changed from one version of a runtime to another, and whether it hurts adapters",
+		Long: `Drift records every scenario on the new version and compares with the old one on
+three levels: what the runtime declares (messages, fields, values), what it sends
+(messages added, gone, reordered), and what matters: which scenarios give other
+events with the reference adapter, and which checks fail.
+
+Versions that are not here are installed from the npm registry. The old side is
+what the corpus holds of it, else it is recorded too.
+
+The verdict is one of
+  none         nothing differs
+  additive     there is only more of it; every scenario gives the same events
+  behavioural  something is gone, reordered or of another form, or events differ
+  breaking     a check fails, or something could not be run
+
+Exit codes: 0 less than --fail-on, 1 that or worse, 2 it could not be compared.`,
+		Example: `  turnspec drift codex --to latest
+  turnspec drift codex --from 0.120.0 --to 0.169.0 --all
+  turnspec drift claude --to ./claude --markdown
+  turnspec drift claude --from 2.1.197 --to 2.1.329 --stored --json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: complete(runtimeNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDrift(cmd, args[0], f) },
+	}
+	fl := cmd.Flags()
+	corpusFlag(cmd, &f.corpus)
+	fl.StringVar(&f.from, "from", "", "the old version (default: the newest that the corpus has recorded and that is not the new one)")
+	fl.StringVar(&f.to, "to", "latest", "the new version, latest, or the path of a program")
+	fl.StringVar(&f.failOn, "fail-on", string(drift.Behavioural), "the verdict that is a failure, as is any worse: additive, behavioural or breaking")
+	fl.StringArrayVar(&f.scenarios, "scenario", nil, "glob over scenarios: permission, text/plain (again for more; default: all)")
+	fl.BoolVar(&f.stored, "stored", false, "take the new side from the corpus too, and run nothing")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown for a pull request")
+	fl.BoolVar(&f.all, "all", false, "print every finding of the schema, and differences whole")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "all")
+	completeFlag(cmd, "scenario", scenarioIDs)
+	completeFlag(cmd, "fail-on", func() []string { return []string{"additive", "behavioural", "breaking"} })
+	return cmd
+}
+
+func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
+	if !slices.Contains(drift.Verdicts()[1:], drift.Verdict(f.failOn)) {
+		return fmt.Errorf("--fail-on %s: it is additive, behavioural or breaking", f.failOn)
+	}
+	c, err := openCorpus(f.corpus)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	step, wipe := progress(cmd.ErrOrStderr())
+	defer wipe()
+	cfg, err := sides(ctx, cmd.ErrOrStderr(), c, runtime, f, step)
+	if err != nil {
+		return err
+	}
+	cfg.Progress = step
+	rep, err := drift.Compare(ctx, *cfg)
+	if err != nil {
+		return err
+	}
+	wipe()
+	out := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		err = printJSON(out, rep)
+	case f.markdown:
+		err = rep.Markdown(out)
+	default:
+		err = rep.Text(out, f.all)
+	}
+	if err == nil && rep.Verdict.Worse(drift.Verdict(f.failOn)) {
+		return errFailed
+	}
+	return err
+}
+
+// sides finds, installs and records both versions. What needs the network comes
+// before the namespace.
+func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime string, f driftFlags, step func(int, int, string)) (*drift.Config, error) {
+	refs, err := references(runtime)
+	if err != nil {
+		return nil, err
+	}
+	scenarios, err := f.chosen(c)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &drift.Config{Runtime: runtime, Scenarios: scenarios, Subject: refs[0], Checks: checks.All()}
+	var to runtimes.Runtime
+	if f.stored {
+		to = runtimes.Runtime{Name: runtime, Version: f.to}
+	} else if to, err = newSide(ctx, errOut, runtime, f.to); err != nil {
+		return nil, err
+	}
+	if f.from == "" {
+		if f.from = before(c, runtime, to.Version); f.from == "" {
+			return nil, fmt.Errorf("the corpus has no recordings of %s but of %s: name the old version with --from", runtime, to.Version)
+		}
+	}
+	var have, both bool
+	if cfg.From, have, err = drift.Stored(c, scenarios, runtime, f.from); err != nil {
+		return nil, err
+	}
+	var from runtimes.Runtime
+	if !have {
+		if f.stored {
+			return nil, fmt.Errorf("the corpus has no recordings of %s %s", runtime, f.from)
+		}
+		if from, err = runtimes.Ensure(ctx, "", runtime, f.from, errOut); err != nil {
+			return nil, err
+		}
+	}
+	if f.stored {
+		if cfg.To, both, err = drift.Stored(c, scenarios, runtime, f.to); err == nil && !both {
+			err = fmt.Errorf("the corpus has no recordings of %s %s", runtime, f.to)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	old, err1 := schemaOf(ctx, c, from, runtime, f.from)
+	now, err2 := schemaOf(ctx, c, to, runtime, to.Version)
+	cfg.SchemaError = errors.Join(err1, err2)
+	if f.stored {
+		cfg.From.Schema, cfg.To.Schema = old, now
+		return cfg, nil
+	}
+	// The program is started once more, inside a namespace: there the versions
+	// are known and installed.
+	if err := enter(ctx, func([]string) (bool, int, error) { return isolate.Enter(f.again(runtime, to)) }); err != nil {
+		return nil, err
+	}
+	if !have {
+		if cfg.From, err = drift.Recorded(ctx, scenarios, from, step); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.To, err = drift.Recorded(ctx, scenarios, to, step); err != nil {
+		return nil, err
+	}
+	cfg.From.Schema, cfg.To.Schema = old, now
+	return cfg, nil
+}
+
+// again are the arguments for the program inside: what was looked up is named.
+func (f driftFlags) again(runtime string, to runtimes.Runtime) []string {
+	args := []string{"drift", runtime, "--from", f.from, "--to", f.to, "--fail-on", f.failOn}
+	if f.to == "latest" {
+		args[5] = to.Version
+	}
+	if f.corpus != "" {
+		args = append(args, "--corpus", f.corpus)
+	}
+	for _, g := range f.scenarios {
+		args = append(args, "--scenario", g)
+	}
+	for flag, on := range map[string]bool{"--json": f.json, "--markdown": f.markdown, "--all": f.all} {
+		if on {
+			args = append(args, flag)
+		}
+	}
+	return args
+}
+
+// chosen are the scenarios that the flags name, or all.
+func (f driftFlags) chosen(c fixtures.Corpus) ([]*fixtures.Scenario, error) {
+	all, err := c.Scenarios()
+	if err != nil {
+		return nil, err
+	}
+	matched := map[string]bool{}
+	all = slices.DeleteFunc(all, func(s *fixtures.Scenario) bool { return !wanted(f.scenarios, matched, s.ID) })
+	for _, g := range f.scenarios {
+		if !matched[g] {
+			return nil, fmt.Errorf("no scenario matches %q%s; `turnspec list scenarios` prints all", g, near(g, scenarioIDs()))
+		}
+	}
+	return all, nil
+}
+
+// newSide finds the program that is meant: by its path, or by its version, which
+// is installed when it is not there.
+func newSide(ctx context.Context, errOut io.Writer, runtime, to string) (runtimes.Runtime, error) {
+	if strings.ContainsRune(to, os.PathSeparator) {
+		return runtimes.AtPath(ctx, runtime, to)
+	}
+	if to == "latest" {
+		var err error
+		if to, err = runtimes.Latest(ctx, runtime); err != nil {
+			return runtimes.Runtime{}, err
+		}
+	}
+	return runtimes.Ensure(ctx, "", runtime, to, errOut)
+}
+
+// before is the newest version that the corpus has recorded, but for one.
+func before(c fixtures.Corpus, runtime, version string) string {
+	ids, err := c.CaseIDs()
+	if err != nil {
+		return ""
+	}
+	best := ""
+	for _, id := range ids {
+		rt, v, _ := fixtures.SplitCaseID(id)
+		if rt == runtime && v != version && (best == "" || fixtures.CompareVersions(v, best) > 0) {
+			best = v
+		}
+	}
+	return best
+}
+
+// schemaOf is the stored schema of a version, or the one that the runtime gives;
+// that is kept beside the installed runtimes, since inside the namespace there
+// is no registry to ask.
+func schemaOf(ctx context.Context, c fixtures.Corpus, rt runtimes.Runtime, runtime, version string) (*schema.Schema, error) {
+	if s, err := drift.StoredSchema(c, runtime, version); s != nil || err != nil {
+		return s, err
+	}
+	if rt.Binary == "" {
+		return nil, fmt.Errorf("the corpus has no schema of %s %s; `turnspec schema %s@%s --write` stores it", runtime, version, runtime, version)
+	}
+	dir, err := runtimes.Dir()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "schema", runtime+"-"+version+".txt")
+	if b, err := os.ReadFile(file); err == nil {
+		return schema.Parse(file, b)
+	}
+	s, err := schema.Read(ctx, rt)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of %s %s: %w", runtime, version, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(file, s.Format(), 0o644)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/capture"
+)
+
+func importCmd() *cobra.Command {
+	var out, runtime, name string
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Make a case of a recording that somebody else made",
+		Long: `Import reads lines of JSON (- is stdin), finds out what they are, and makes a
+case of them: redacted and linted as a recording is, without a witness, with a
+word on where it comes from. What still holds something that must not be
+published is refused, and nothing is written.
+
+  plain        each line is one of the runtime's stdout
+  timed        {"t_ms":12,"dir":"in|out|err","line":…}
+  tape         {"dir":"read|write","frame":{…}}, of claude-agent-cassette
+  transcript   {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
+
+Exit codes: 0 it was made, 2 it could not be.`,
+		Example: `  turnspec import session.jsonl --out session.txtar
+  turnspec import --runtime codex@0.120.0 - <wire.jsonl`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, from := cmd.InOrStdin(), "stdin"
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer func() { _ = f.Close() }()
+				in, from = f, filepath.Base(args[0])
+			}
+			rec, err := capture.Read(in)
+			if err != nil {
+				return fmt.Errorf("%s: %w", from, err)
+			}
+			h := capture.Head{Name: name, Runtime: rec.Runtime, Version: rec.Version,
+				Recorded: fmt.Sprintf("%s imported: from %s (%s)", time.Now().Format(time.DateOnly), from, rec.Format)}
+			if err := whose(&h, runtime, rec.Wire); err != nil {
+				return err
+			}
+			b, err := capture.Make(h, capture.Elsewhere(rec.Wire), rec.Wire)
+			if err != nil {
+				return err
+			}
+			return put(cmd.OutOrStdout(), out, b)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "", "file to write (default: stdout)")
+	f.StringVar(&runtime, "runtime", "", "runtime@version, where the lines do not tell")
+	f.StringVar(&name, "name", "imported/recording", "what the case is called")
+	completeFlag(cmd, "runtime", runtimeNames)
+	return cmd
+}
+
+// whose says of which runtime and version lines are: as the flag says, else as
+// they tell.
+func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
+	if name, version, _ := strings.Cut(flag, "@"); flag != "" {
+		h.Runtime, h.Version = name, version
+	}
+	runtime, version := capture.Guess(wire)
+	if h.Runtime == "" {
+		h.Runtime = runtime
+	}
+	if h.Version == "" && h.Runtime == runtime {
+		h.Version = version
+	}
+	if h.Runtime != "codex" && h.Runtime != "claude" || h.Version == "" {
+		return errors.New("the lines do not tell runtime and version: say --runtime codex@VERSION or claude@VERSION")
+	}
+	return nil
+}
+
+// put writes a case to a file that is not there yet, or to stdout.
+func put(stdout io.Writer, file string, b []byte) error {
+	if file == "" {
+		_, err := stdout.Write(b)
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/conformance/report/sarif"
+)
+
+// output is what a run, or a merge of runs, prints and writes.
+type output struct {
+	json, verbose bool
+	reports       []string
+}
+
+// summaryVariable names the file that GitHub shows as the summary of a job.
+const summaryVariable = "GITHUB_STEP_SUMMARY"
+
+func (o *output) flags(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.BoolVar(&o.json, "json", false, "print JSON")
+	fl.BoolVarP(&o.verbose, "verbose", "v", false, "print each verdict")
+	fl.StringArrayVar(&o.reports, "report", nil, "write a report, FORMAT=FILE: "+strings.Join(formats(), ", ")+
+		"; github alone appends the Markdown to the summary of the job (again for more)")
+	completeFlag(cmd, "report", func() []string {
+		out := []string{"github"}
+		for _, f := range formats() {
+			out = append(out, f+"=")
+		}
+		return out
+	})
+}
+
+// target is a report to be written.
+type target struct {
+	file   string
+	add    bool // at the end of what is there
+	format report.Writer
+}
+
+// formats are the forms that a report may have.
+func formats() []string { return append(report.Formats(), "sarif") }
+
+func writer(format string) report.Writer {
+	if format == "sarif" {
+		return sarif.Write
+	}
+	return report.Named(format)
+}
+
+// targets are the reports that were asked for; what cannot be written is said
+// before anything is run.
+func (o *output) targets() ([]target, error) {
+	var out []target
+	for _, text := range o.reports {
+		if text == "github" {
+			file := os.Getenv(summaryVariable)
+			if file == "" {
+				return nil, errors.New("--report github: " + summaryVariable + " is not set: only a job of GitHub Actions has it; write markdown=FILE")
+			}
+			out = append(out, target{file, true, report.Markdown})
+			continue
+		}
+		name, file, ok := strings.Cut(text, "=")
+		write := writer(name)
+		switch {
+		case !ok || file == "":
+			return nil, fmt.Errorf("--report %q: want FORMAT=FILE, such as html=report.html", text)
+		case write == nil:
+			return nil, fmt.Errorf("--report %q: no format %q, only %s", text, name, strings.Join(formats(), ", "))
+		}
+		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--report %q: there is no folder %s", text, filepath.Dir(file))
+		}
+		out = append(out, target{file: file, format: write})
+	}
+	return out, nil
+}
+
+func (t target) write(d *report.Document) (err error) {
+	how := os.O_TRUNC
+	if t.add {
+		how = os.O_APPEND
+	}
+	f, err := os.OpenFile(t.file, os.O_WRONLY|os.O_CREATE|how, 0o644)
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	return errors.Join(t.format(w, d), w.Flush())
+}
+
+// show prints the outcome and writes the reports; what is bad makes it
+// errFailed.
+func (o *output) show(cmd *cobra.Command, d *report.Document) error {
+	targets, err := o.targets()
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if err := t.write(d); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	if o.json {
+		err = report.JSON(out, d)
+	} else {
+		err = text(out, d, o.verbose)
+	}
+	if err == nil && d.Failed {
+		return errFailed
+	}
+	return err
+}
+
+func text(out io.Writer, d *report.Document, verbose bool) error {
+	st := styleOf(out)
+	if verbose {
+		for _, e := range d.Results {
+			if e.Verdict != string(conformance.NotApplicable) {
+				fmt.Fprintf(out, "%-10s %s [%s] %s, %d looked at\n", e.Verdict, e.Case, e.Tier, e.Check, e.Looked)
+			}
+		}
+		fmt.Fprintln(out)
+	}
+	if err := report.Failures(out, d, st); err != nil {
+		return err
+	}
+	if d.Failed {
+		fmt.Fprintln(out)
+	}
+	return report.Table(out, d, st)
+}
+
+// rerun is the command that does the same again, but for what chooses cases,
+// checks and outputs.
+func rerun(cmd *cobra.Command) string {
+	words := []string{cmd.CommandPath()}
+	for _, name := range []string{"corpus", "subject", "acp", "runtime", "tier", "places", "seed", "exhaustive"} {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		if name == "runtime" && !slices.Contains(words, "--subject") && !slices.Contains(words, "--acp") {
+			continue // the case names it; of a program nothing else tells
+		}
+		values := []string{flag.Value.String()}
+		switch list, ok := flag.Value.(interface{ GetSlice() []string }); {
+		case ok:
+			values = list.GetSlice()
+		case name == "runtime":
+			values[0], _, _ = strings.Cut(values[0], "@") // the case names the version
+		}
+		for _, v := range values {
+			switch {
+			case v == string(conformance.TierLive): // the report says it of its verdicts
+			case flag.Value.Type() == "bool":
+				words = append(words, "--"+name)
+			default:
+				words = append(words, "--"+name, quoted(v))
+			}
+		}
+	}
+	if slices.Contains(words, "--acp") {
+		words = append(words, "--")
+		for _, arg := range cmd.Flags().Args() {
+			words = append(words, quoted(arg))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("@%+=:,./_-", r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// TestRerun: a failure is seen again with the same corpus, faults and tier, and
+// words that a shell would take apart are quoted.
+func TestRerun(t *testing.T) {
+	g := NewWithT(t)
+	cmd := runCmd()
+	g.Expect(rerun(cmd)).To(Equal("run"))
+	g.Expect(cmd.ParseFlags([]string{"--corpus", "my corpus", "--runtime", "claude@2.1.329", "--tier", "witness", "--tier", "live", "--exhaustive", "--known", "k", "--shard", "1/2"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --corpus 'my corpus' --tier witness --exhaustive"))
+	cmd = runCmd()
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "codex@0.169.0", "--seed", "7", "--acp", "--", "npx", "an agent"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --acp --runtime codex --seed 7 -- npx 'an agent'"))
+	g.Expect(quoted("it's")).To(Equal(`'it'\''s'`))
+	g.Expect(quoted("")).To(Equal("''"))
+	g.Expect(quoted("codex/*")).To(Equal("'codex/*'"))
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/recorder/capture"
+)
+
+// liveFlags are those of record --live.
+type liveFlags struct {
+	out, runtime string
+	yes          bool
+}
+
+// recordLive stands between a client and a person's own runtime: every byte
+// passes as it is. Nothing reaches the disk before the person has seen what
+// would be written, and agreed.
+func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
+	switch {
+	case len(argv) == 0:
+		return errors.New("--live needs the command of the runtime: turnspec record --live --out FILE -- codex app-server")
+	case f.out == "":
+		return errors.New("--live needs --out FILE: stdout belongs to the client")
+	}
+	if _, err := os.Stat(f.out); err == nil {
+		return fmt.Errorf("%s is there already: name another file", f.out)
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	wire, exit, err := capture.Live(cmd.Context(), argv, capture.Stdio{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Signals: signals})
+	if err != nil {
+		return err
+	}
+	h := capture.Head{Name: "live/session", Recorded: time.Now().Format(time.DateOnly) + " turnspec record --live"}
+	if err := whose(&h, f.runtime, wire); err != nil {
+		return err
+	}
+	b, err := capture.Make(h, capture.Here(), wire)
+	if err != nil {
+		return err
+	}
+	if !f.yes {
+		if err := agreed(f.out, b); err != nil {
+			return err
+		}
+	}
+	if err := put(io.Discard, f.out, b); err != nil {
+		return err
+	}
+	if exit.Code != 0 {
+		return exitError(exit.Code)
+	}
+	return nil
+}
+
+// agreed shows what would be written, and asks at the terminal: stdin was the
+// client's.
+func agreed(file string, b []byte) error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return errors.New("nothing was written: there is no terminal to ask at; --yes agrees beforehand")
+	}
+	defer func() { _ = tty.Close() }()
+	preview(tty, file, b)
+	fmt.Fprint(tty, "Write it? [y/N] ")
+	answer, err := bufio.NewReader(tty).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was written")
+	}
+	return nil
+}
+
+// preview shows the beginning of each line, and what was replaced.
+func preview(out io.Writer, file string, b []byte) {
+	const width, most = 160, 40
+	n := 0
+	for line := range bytes.Lines(b) {
+		if n++; n <= most {
+			line = bytes.TrimRight(line, "\n")
+			fmt.Fprintf(out, "%.*s\n", width, line)
+		}
+	}
+	if n > most {
+		fmt.Fprintf(out, "… %d lines more\n", n-most)
+	}
+	fmt.Fprintf(out, "%s: %d lines, %d bytes; replaced: %d secrets, %d paths of the home, %d pieces of prose.\n", file, n, len(b),
+		bytes.Count(b, []byte("<secret:")), bytes.Count(b, []byte("<home>")), bytes.Count(b, []byte("<elided:")))
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+	"github.com/turnspec/turnspec/recorder/schema"
+)
+
+func schemaCmd() *cobra.Command {
+	var dir string
+	var check, write bool
+	cmd := &cobra.Command{
+		Use:   "schema [RUNTIME[@VERSION]…]",
+		Short: "Read what an installed runtime says of its own wire: messages, types, fields, values",
+		Long: `Schema prints the names that a runtime's wire may hold, one declaration a line.
+Codex writes them itself, without network. Of Claude Code they are the published
+types of its SDK, which come from the npm registry; Node reads them.
+
+--write stores them beside the cases, --check compares with what is stored there.
+
+Exit codes: 0 done or equal, 1 they differ, 2 they could not be read.`,
+		Example: `  turnspec schema codex
+  turnspec schema claude@2.1.197 --write
+  turnspec schema --check`,
+		ValidArgsFunction: complete(runtimeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = runtimes.Names()
+			}
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			differ := false
+			for _, arg := range args {
+				name, version, _ := strings.Cut(arg, "@")
+				rt, err := runtimes.Find("", name, version)
+				if err != nil {
+					return err
+				}
+				s, err := schema.Read(ctx, rt)
+				if err != nil {
+					return fmt.Errorf("%s %s: %w", rt.Name, rt.Version, err)
+				}
+				out, text := cmd.OutOrStdout(), s.Format()
+				if !check && !write {
+					if _, err := out.Write(text); err != nil {
+						return err
+					}
+					continue
+				}
+				disk, corpus, err := corpusOnDisk(dir)
+				if err != nil {
+					return err
+				}
+				file := filepath.Join(disk, rt.Name, rt.Version, "schema.txt")
+				if write {
+					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
+						return err
+					}
+					fmt.Fprintln(out, "wrote", file)
+					continue
+				}
+				stored, err := corpus.Schema(rt.Name, rt.Version)
+				switch {
+				case errors.Is(err, fs.ErrNotExist):
+					return fmt.Errorf("%w; `turnspec schema %s@%s --write` stores it", err, rt.Name, rt.Version)
+				case err != nil:
+					return err
+				case bytes.Equal(stored, text):
+					fmt.Fprintln(out, "same ", file)
+				default:
+					differ = true
+					fmt.Fprintf(out, "DIFF  %s\n%s", file, conformance.Diff("stored", string(stored), "now", string(text)))
+				}
+			}
+			if differ {
+				return errFailed
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
+	f.BoolVar(&check, "check", false, "compare with the stored schema")
+	f.BoolVar(&write, "write", false, "store it beside the cases")
+	cmd.MarkFlagsMutuallyExclusive("check", "write")
+	return cmd
+}

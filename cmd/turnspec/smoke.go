@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/acp"
+	"github.com/turnspec/turnspec/conformance/process"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func smokeCmd() *cobra.Command {
+	var runtime string
+	var isACP bool
+	cmd := &cobra.Command{
+		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
+		Short: "Check whether a program is plugged in right as a subject",
+		Long: `Smoke starts a program that wraps a runtime, plays one turn of text to it and
+prints each line of the protocol (conformance/process/PROTOCOL.md): hello, open,
+send, close. It judges the plug alone; ` + "`turnspec run --subject`" + ` is the suite.
+
+With --acp the program is an agent of the Agent Client Protocol.
+
+Exit codes: 0 the program is plugged in, 1 it is not, 2 wrong use.`,
+		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
+  turnspec smoke --runtime codex@0.120.0 -- ./my-adapter --stdio
+  turnspec smoke --runtime codex --acp -- npx @agentclientprotocol/codex-acp`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("give the command that starts your adapter: turnspec smoke --runtime claude -- python3 my_adapter.py")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return smoke(cmd.OutOrStdout(), runtime, isACP, args) },
+	}
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that it wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
+	completeFlag(cmd, "runtime", runtimeNames)
+	return cmd
+}
+
+func smoke(out io.Writer, runtime string, isACP bool, argv []string) error {
+	name, version, _ := strings.Cut(runtime, "@")
+	if !slices.Contains(runtimeNames(), name) {
+		return fmt.Errorf("say with --runtime which runtime it wraps: %s", strings.Join(runtimeNames(), " or "))
+	}
+	if version == "" {
+		version = "*"
+	}
+	corpus := fixtures.Embedded()
+	ids, err := matching(corpus, name+"/"+version+"/"+process.SmokeScenario)
+	if err != nil {
+		return err
+	}
+	c, err := corpus.LoadCase(fixtures.Newest(ids)[0])
+	if err != nil {
+		return err
+	}
+	scn, err := corpus.LoadScenario(c.Scenario)
+	if err != nil {
+		return err
+	}
+	life, err := corpus.LoadLifecycle(c.Runtime, c.Version)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	show := func(in bool, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		arrow := "<"
+		if in {
+			arrow = ">"
+		}
+		fmt.Fprintf(out, "%s %s\n", arrow, clip(text, 240))
+	}
+	title, flag := filepath.Base(argv[len(argv)-1]), fmt.Sprintf("--subject '%s'", strings.Join(argv, " "))
+	var s conformance.Subject = &process.Subject{Title: title, Of: name, Command: argv, Watch: func(l process.Line) { show(l.In, l.Text) }}
+	if isACP {
+		flag = "--acp -- " + strings.Join(argv, " ")
+		s = &acp.Subject{Title: title, Of: name, Command: argv, Watch: show}
+	}
+	fmt.Fprintf(out, "%s plays to: %s\n", c.ID, strings.Join(argv, " "))
+	steps := process.Smoke(s, scn, c, life)
+	fmt.Fprintln(out)
+	for _, step := range steps {
+		if step.Err != nil {
+			fmt.Fprintf(out, "FAIL %s\n  %s\n", step.Name, strings.ReplaceAll(step.Err.Error(), "\n", "\n  "))
+			return errFailed
+		}
+		fmt.Fprintf(out, "ok   %s\n", step.Name)
+	}
+	fmt.Fprintf(out, "\nIt is plugged in. Next: turnspec run --runtime %s %s\n", name, flag)
+	return nil
+}
