@@ -33,17 +33,30 @@ $(LINT):
 	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
 .PHONY: runtimes
-runtimes: ## install the pinned real runtimes from the npm registry into .runtimes
+runtimes: ## install the newest pinned version of each real runtime into .runtimes, from npm
 	$(GO) run ./cmd/turnspec runtimes install
+
+.PHONY: runtimes-all
+runtimes-all: ## install every pinned version of the real runtimes
+	$(GO) run ./cmd/turnspec runtimes install --all
 
 .PHONY: live
 live: ## let the adapters drive the real runtimes against the scripted model
 	$(GO) run ./cmd/turnspec run --tier live
 	$(GO) test -count=1 -tags live ./recorder
+	$(GO) run ./cmd/turnspec schema --check codex
+
+.PHONY: test-clients
+test-clients: ## let clients that we did not write drive stand-ins and real runtimes, and compare what they see
+	$(GO) test -count=1 -tags clients ./recorder/clients
 
 .PHONY: record-check
 record-check: ## record every scenario anew and compare with the stored cases
 	$(GO) run ./cmd/turnspec record --check
+
+.PHONY: schema-check
+schema-check: ## compare the stored schemas with what the installed runtimes say of themselves
+	$(GO) run ./cmd/turnspec schema --check
 
 .PHONY: fuzz
 fuzz: ## fuzz the decoders for a minute each
