@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -96,7 +97,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 			got.stalled = p.State().Finished
 			_ = pr.Signal(proc.SIGTERM)
 		}
-		got.exit = pr.Wait()
+		got.exit = ended(t, p, pr, h)
 		<-done
 		<-done
 		if got.exit.Signal != "" {
@@ -107,10 +108,29 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 	return got
 }
 
+// ended waits for the end of a process. One that has none fails the test, with
+// the harm and where the play stands.
+func ended(t *testing.T, p *standin.Play, pr proc.Process, h fault.Harm) proc.Exit {
+	t.Helper()
+	end := make(chan proc.Exit, 1)
+	go func() { end <- pr.Wait() }()
+	select {
+	case e := <-end:
+		return e
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: the process has not ended; the play stands at %+v", h, p.State())
+		return proc.Exit{}
+	}
+}
+
+// steps plays until the play halts. It asks last whether a line may be played:
+// the reader may make room for it between two questions.
 func steps(p *standin.Play) {
 	for {
-		_, ok := p.Step()
-		if _, more := p.Next(); !ok && !more && !p.State().Blocked {
+		if _, ok := p.Step(); ok || p.State().Blocked {
+			continue
+		}
+		if _, more := p.Next(); !more {
 			return
 		}
 	}
