@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -27,10 +29,33 @@ func TestMain(m *testing.M) {
 	program := func() { os.Exit(run()) }
 	testscript.Main(m, map[string]func(){
 		"turnspec": program,
+		"turnspec-with-a-panic": func() {
+			builtin = func() []conformance.Subject { return []conformance.Subject{panics{conformance.Adapter("claude", claude.New())}} }
+			program()
+		},
 		// The program under the name of a runtime is its stand-in.
 		"codex":  program,
 		"claude": program,
 	})
+}
+
+// panics is the reference adapter, but that a goroutine of it panics when it is
+// sent a message that names rivers.
+type panics struct{ conformance.Subject }
+
+func (p panics) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	s, err := p.Subject.Open(ctx, o)
+	return panicsSession{s}, err
+}
+
+type panicsSession struct{ conformance.Session }
+
+func (s panicsSession) Send(ctx context.Context, id, text string) error {
+	if strings.Contains(text, "rivers") {
+		go panic("no such river")
+		<-make(chan struct{}) // the end of the program is all that ends this
+	}
+	return s.Session.Send(ctx, id, text)
 }
 
 // TestScripts runs the program as its users do.

@@ -28,7 +28,7 @@ type runFlags struct {
 	out                 output
 	known               knownFlags
 	shard               string
-	runs                bool
+	runs, isolate       bool
 }
 
 func runCmd() *cobra.Command {
@@ -50,6 +50,9 @@ and ` + "`turnspec runtimes install`" + `.
 
 Faults are tried at a few places of each case, which a seed picks; --exhaustive
 tries all places.
+
+--isolate plays in worker processes: an adapter that panics in a goroutine of its
+own, or ends the program, fails the case at hand, with the stack, and no other.
 
 A failure that --known names does not fail the run; an entry that names none any
 more does. A file of them holds entries such as
@@ -88,6 +91,10 @@ Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
 	cmd.MarkFlagsMutuallyExclusive("acp", "subject")
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
+	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
+	for _, other := range []string{"subject", "acp"} {
+		cmd.MarkFlagsMutuallyExclusive("isolate", other)
+	}
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
@@ -212,6 +219,12 @@ func (f runFlags) config() (conformance.Config, error) {
 	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
 	if f.exhaustive {
 		cfg.Places = 0
+	}
+	if f.isolate {
+		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {
+			return cfg, errors.New("--isolate is for what is played in this process: leave it out in the tiers process and live")
+		}
+		cfg.Isolate = "turnspec run"
 	}
 	if f.external() {
 		cfg.Golden = false

@@ -98,9 +98,15 @@ func program(command, runtime string) (*process.Subject, error) {
 	return &process.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
 }
 
+// builtin are the adapters that stand in for one that nobody named. A test puts a
+// broken one here.
+var builtin = func() []conformance.Subject {
+	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+}
+
 // references are the reference adapters, one a runtime; runtime "" is all.
 func references(runtime string) ([]conformance.Subject, error) {
-	all := []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	all := builtin()
 	if runtime == "" {
 		return all, nil
 	}
