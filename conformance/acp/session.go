@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -24,6 +25,7 @@ import (
 var (
 	ending      = proc.Grace{Stdin: 2 * time.Second, Term: 10 * time.Second}
 	cancelLimit = 10 * time.Second
+	stderrLimit = time.Second // for what is left of stderr after the end
 )
 
 // stderrKept is how much of an agent's stderr stands in a mistake.
@@ -39,6 +41,7 @@ type session struct {
 	over   chan struct{} // closed when stdout is at its end and the agent has ended
 	gone   chan struct{} // closed when nobody reads events any more
 	drop   sync.Once
+	deaf   atomic.Bool // what was written did not reach the agent
 	events chan event.Event
 	more   chan struct{} // holds one: the queue has grown
 	can    acpsdk.AgentCapabilities
@@ -91,8 +94,14 @@ func newSession(s *Subject, p proc.Process, o conformance.Open) *session {
 	errs.Go(func() { _, _ = io.Copy(x.tail, p.Stderr()) })
 	go func() {
 		<-x.conn.Done()
-		exit := proc.End(p, ending) // who has closed stdout has nothing more to say
+		exit := proc.End(p, ending)                    // who has closed stdout has nothing more to say
+		finish := time.AfterFunc(stderrLimit, func() { // somebody else may hold its stderr
+			if f, ok := p.Stderr().(io.Closer); ok {
+				_ = f.Close()
+			}
+		})
 		errs.Wait()
+		finish.Stop()
 		x.ended(exit)
 		close(x.over)
 	}()
@@ -135,6 +144,24 @@ func (x *session) fail(m *process.PlugError) {
 	x.mu.Unlock()
 	if first {
 		_ = x.p.Signal(proc.SIGKILL)
+	}
+}
+
+// bury waits, where the agent can be spoken to no more, until its end has been
+// noted: that tells more than a connection that is cut.
+func (x *session) bury() {
+	select {
+	case <-x.conn.Done():
+	default:
+		if !x.deaf.Load() {
+			return
+		}
+	}
+	t := time.NewTimer(ending.Stdin + ending.Term + stderrLimit)
+	defer t.Stop()
+	select {
+	case <-x.over:
+	case <-t.C:
 	}
 }
 

@@ -90,12 +90,26 @@ func (x *session) watched(r io.Reader) io.Reader {
 	return io.TeeReader(r, &lineWriter{show: func(l string) { x.s.Watch(false, l) }})
 }
 
-// written shows what is written.
+// written shows what is written, and notes when nobody reads it any more.
 func (x *session) written(w io.Writer) io.Writer {
+	w = &noting{w, x}
 	if x.s.Watch == nil {
 		return w
 	}
 	return io.MultiWriter(w, &lineWriter{show: func(l string) { x.s.Watch(true, l) }})
+}
+
+type noting struct {
+	w io.Writer
+	x *session
+}
+
+func (n *noting) Write(p []byte) (int, error) {
+	written, err := n.w.Write(p)
+	if err != nil {
+		n.x.deaf.Store(true)
+	}
+	return written, err
 }
 
 type lineWriter struct {

@@ -193,6 +193,7 @@ func (x *session) openError(op string, err error) error {
 		case -32002, -32602:
 			code, err = event.ErrorInvalid, errors.New(said(err))
 		default:
+			x.bury()
 			err = errors.New(said(err))
 		}
 	}
