@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/feed"
 	"github.com/turnspec/turnspec/conformance/process"
 )
 
@@ -33,29 +34,25 @@ const stderrKept = 4 << 10
 
 // session is an agent that was started. It holds one session.
 type session struct {
-	s      *Subject
-	p      proc.Process
-	tail   *proc.Tail
-	gate   *gate
-	conn   *acpsdk.Connection
-	over   chan struct{} // closed when stdout is at its end and the agent has ended
-	gone   chan struct{} // closed when nobody reads events any more
-	drop   sync.Once
-	deaf   atomic.Bool // what was written did not reach the agent
-	events chan event.Event
-	more   chan struct{} // holds one: the queue has grown
-	can    acpsdk.AgentCapabilities
+	s    *Subject
+	p    proc.Process
+	tail *proc.Tail
+	gate *gate
+	conn *acpsdk.Connection
+	over chan struct{} // closed when stdout is at its end and the agent has ended
+	deaf atomic.Bool   // what was written did not reach the agent
+	can  acpsdk.AgentCapabilities
+
+	*feed.Feed
 
 	mu      sync.Mutex
 	name    string // ours
 	id      acpsdk.SessionId
-	queue   []event.Event
 	early   []event.Data // before session_ready
 	isReady bool
 	loading bool // what is told is history
 	seq     int64
 	closing bool
-	fault   *process.PlugError
 	lacks   map[string]bool // what this agent was seen not to carry
 
 	translator
@@ -77,8 +74,7 @@ func (l *later) Read(p []byte) (int, error) {
 
 func newSession(s *Subject, p proc.Process, o conformance.Open) *session {
 	x := &session{
-		s: s, p: p, tail: proc.NewTail(stderrKept), over: make(chan struct{}), gone: make(chan struct{}),
-		events: make(chan event.Event), more: make(chan struct{}, 1), lacks: map[string]bool{}, asks: map[string]*ask{},
+		s: s, p: p, tail: proc.NewTail(stderrKept), over: make(chan struct{}), Feed: feed.New(), lacks: map[string]bool{}, asks: map[string]*ask{},
 		name: o.SessionID, seq: o.After.Seq,
 	}
 	// An agent of codex reads the thread that it could not resume, to see whether it
@@ -104,8 +100,8 @@ func newSession(s *Subject, p proc.Process, o conformance.Open) *session {
 		finish.Stop()
 		x.ended(exit)
 		close(x.over)
+		x.Finish()
 	}()
-	go x.forward()
 	return x
 }
 
@@ -123,26 +119,10 @@ func call[T any](ctx context.Context, x *session, limit time.Duration, method st
 	return out, err
 }
 
-// Broken is the mistake that ended the session, or nil; see conformance.Breaker.
-func (x *session) Broken() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.fault == nil {
-		return nil
-	}
-	return x.fault
-}
-
 // fail notes the first mistake and ends the agent.
 func (x *session) fail(m *process.PlugError) {
-	x.mu.Lock()
-	first := x.fault == nil
-	if first {
-		m.Stderr = x.tail.String()
-		x.fault = m
-	}
-	x.mu.Unlock()
-	if first {
+	m.Stderr = x.tail.String()
+	if x.Blame(m) {
 		_ = x.p.Signal(proc.SIGKILL)
 	}
 }
@@ -172,14 +152,13 @@ func (x *session) ended(exit proc.Exit) {
 	reason := "closed"
 	if !x.closing {
 		reason = "the agent ended"
-		if x.fault == nil {
-			doing := "a session was open"
-			if x.running {
-				doing = "a prompt had no reply"
-			}
-			x.fault = ended(exit.String(), doing)
-			x.fault.Stderr = x.tail.String()
+		doing := "a session was open"
+		if x.running {
+			doing = "a prompt had no reply"
 		}
+		m := ended(exit.String(), doing)
+		m.Stderr = x.tail.String()
+		x.Blame(m)
 	}
 	if x.running {
 		x.closeTurn(event.BlockInterrupted, true)
@@ -193,9 +172,6 @@ func (x *session) ended(exit proc.Exit) {
 	}
 }
 
-// Events implements conformance.Session.
-func (x *session) Events() <-chan event.Event { return x.events }
-
 // Send implements conformance.Session. The agent replies when the turn is over.
 func (x *session) Send(_ context.Context, id, text string) error {
 	x.mu.Lock()
@@ -203,8 +179,8 @@ func (x *session) Send(_ context.Context, id, text string) error {
 	switch {
 	case x.closing || x.over == nil:
 		return adapters.ErrClosed
-	case x.fault != nil:
-		return x.fault
+	case x.Broken() != nil:
+		return x.Broken()
 	case x.running:
 		return fmt.Errorf("a prompt while one has no reply: %w", conformance.ErrNotCarried)
 	}
@@ -291,7 +267,7 @@ func (x *session) abandon() {
 	x.mu.Lock()
 	x.closing = true
 	x.mu.Unlock()
-	x.drop.Do(func() { close(x.gone) })
+	x.Drop()
 	_ = x.p.Signal(proc.SIGKILL)
 }
 

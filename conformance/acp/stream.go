@@ -30,11 +30,7 @@ func (x *session) tell(d event.Data, turn int) {
 		return
 	}
 	x.seq++
-	x.queue = append(x.queue, event.Event{Data: d, TS: time.Now().UTC(), Seq: x.seq, SessionID: x.name, Turn: turn})
-	select {
-	case x.more <- struct{}{}:
-	default:
-	}
+	x.Add(event.Event{Data: d, TS: time.Now().UTC(), Seq: x.seq, SessionID: x.name, Turn: turn})
 }
 
 // ready tells that the session is open, and then what was told before.
@@ -47,39 +43,6 @@ func (x *session) ready(d event.SessionReady) {
 		}
 	}
 	x.early = nil
-}
-
-// forward hands events on, in their order, without holding up the agent.
-func (x *session) forward() {
-	defer close(x.events)
-	for {
-		x.mu.Lock()
-		queue := x.queue
-		x.queue = nil
-		x.mu.Unlock()
-		for _, e := range queue {
-			select {
-			case x.events <- e:
-			case <-x.gone:
-				return
-			}
-		}
-		if len(queue) > 0 {
-			continue
-		}
-		select {
-		case <-x.more:
-		case <-x.gone:
-			return
-		case <-x.over:
-			x.mu.Lock()
-			rest := len(x.queue)
-			x.mu.Unlock()
-			if rest == 0 {
-				return
-			}
-		}
-	}
 }
 
 // watched shows what is read, line by line.

@@ -65,40 +65,6 @@ func (x *session) declared(t event.Type) bool {
 	return slices.Contains(x.hello.Events, t)
 }
 
-// forward hands events on, in their order, without holding up the program's
-// replies.
-func (x *session) forward() {
-	defer close(x.events)
-	for {
-		x.mu.Lock()
-		queue := x.queue
-		x.queue = nil
-		x.mu.Unlock()
-		for _, e := range queue {
-			select {
-			case x.events <- e:
-			case <-x.gone:
-				return
-			}
-		}
-		if len(queue) > 0 {
-			continue
-		}
-		select {
-		case <-x.more:
-		case <-x.gone:
-			return
-		case <-x.over:
-			x.mu.Lock()
-			rest := len(x.queue)
-			x.mu.Unlock()
-			if rest == 0 {
-				return
-			}
-		}
-	}
-}
-
 // resolve finds the program in our own PATH, not in that with the stand-in.
 func resolve(argv []string, dir string) ([]string, error) {
 	if len(argv) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/feed"
 )
 
 // The limits, in real time: generous, since a program in some languages takes a
@@ -33,15 +34,14 @@ const stderrKept = 4 << 10
 
 // session is a program that was started. It holds one session.
 type session struct {
-	s      *Subject
-	p      proc.Process
-	tail   *proc.Tail
-	hello  Hello
-	heard  chan struct{} // closed after hello, or when there will be none
-	over   chan struct{} // closed when stdout is at its end and the program has ended
-	gone   chan struct{} // closed when nobody reads events any more
-	drop   sync.Once
-	events chan event.Event
+	s     *Subject
+	p     proc.Process
+	tail  *proc.Tail
+	hello Hello
+	heard chan struct{} // closed after hello, or when there will be none
+	over  chan struct{} // closed when stdout is at its end and the program has ended
+
+	*feed.Feed
 
 	sessionID string
 	write     sync.Mutex // guards stdin
@@ -52,10 +52,7 @@ type session struct {
 	lines   int
 	asked   int
 	waiting map[int]*waiter
-	queue   []event.Event
-	more    chan struct{} // holds one: the queue has grown
-	closing bool          // close was answered, or session_end told
-	fault   *PlugError
+	closing bool // close was answered, or session_end told
 }
 
 // waiter is a command that has no reply yet.
@@ -79,11 +76,10 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 		return nil, notStarted(s.Command, err)
 	}
 	x := &session{
-		s: s, p: p, tail: proc.NewTail(stderrKept), heard: make(chan struct{}), over: make(chan struct{}), gone: make(chan struct{}),
-		events: make(chan event.Event), fills: map[string]bool{}, waiting: map[int]*waiter{}, more: make(chan struct{}, 1),
+		s: s, p: p, tail: proc.NewTail(stderrKept), heard: make(chan struct{}), over: make(chan struct{}),
+		Feed: feed.New(), fills: map[string]bool{}, waiting: map[int]*waiter{},
 	}
 	go x.read()
-	go x.forward()
 	t := time.NewTimer(helloLimit)
 	defer t.Stop()
 	select {
@@ -101,27 +97,11 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 	return x, nil
 }
 
-// Broken is the mistake that ended the session, or nil; see conformance.Breaker.
-func (x *session) Broken() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.fault == nil {
-		return nil
-	}
-	return x.fault
-}
-
 // fail notes the first mistake and ends the program: what it says after it means
 // nothing.
 func (x *session) fail(m *PlugError) {
-	x.mu.Lock()
-	first := x.fault == nil
-	if first {
-		m.Stderr = x.tail.String()
-		x.fault = m
-	}
-	x.mu.Unlock()
-	if first {
+	m.Stderr = x.tail.String()
+	if x.Blame(m) {
 		_ = x.p.Signal(proc.SIGKILL)
 	}
 }
@@ -166,7 +146,7 @@ func (x *session) read() {
 // end lets go whoever waits.
 func (x *session) end(exit proc.Exit) {
 	x.mu.Lock()
-	if x.fault == nil && !x.closing {
+	if !x.closing {
 		doing := "no command waited for a reply"
 		if open := x.open1(); len(open) > 0 {
 			doing = "it was to do " + strings.Join(open, ", ")
@@ -174,8 +154,9 @@ func (x *session) end(exit proc.Exit) {
 		if x.hello.Protocol == 0 {
 			doing = "it had not said hello"
 		}
-		x.fault = ended(exit.String(), doing)
-		x.fault.Stderr = x.tail.String()
+		m := ended(exit.String(), doing)
+		m.Stderr = x.tail.String()
+		x.Blame(m)
 	}
 	waiting := x.waiting
 	x.waiting = nil
@@ -184,8 +165,8 @@ func (x *session) end(exit proc.Exit) {
 	default:
 		close(x.heard)
 	}
-	fault := x.fault
 	x.mu.Unlock()
+	fault := x.Broken()
 	for _, w := range waiting {
 		if fault != nil {
 			w.done <- fault
@@ -194,6 +175,7 @@ func (x *session) end(exit proc.Exit) {
 		}
 	}
 	close(x.over)
+	x.Finish()
 }
 
 // open1 names the commands that wait. It is called with mu held.
@@ -243,13 +225,9 @@ func (x *session) take(b []byte) *PlugError {
 			return badEvent(x.lines, b, err)
 		}
 		x.mu.Lock()
-		x.queue = append(x.queue, e)
 		x.closing = x.closing || e.Type() == event.TypeSessionEnd
 		x.mu.Unlock()
-		select {
-		case x.more <- struct{}{}:
-		default:
-		}
+		x.Add(e)
 	default:
 		return badLine(x.lines, b, errors.New("neither hello nor reply nor event"))
 	}
@@ -308,8 +286,8 @@ func (x *session) ask(ctx context.Context, c *command) error {
 	x.mu.Lock()
 	if x.waiting == nil {
 		defer x.mu.Unlock()
-		if x.fault != nil {
-			return x.fault
+		if err := x.Broken(); err != nil {
+			return err
 		}
 		return adapters.ErrClosed
 	}
@@ -362,6 +340,6 @@ func (x *session) leave() error {
 
 // abandon ends the program; nobody reads its events.
 func (x *session) abandon() {
-	x.drop.Do(func() { close(x.gone) })
+	x.Drop()
 	_ = x.p.Signal(proc.SIGKILL)
 }

@@ -46,9 +46,6 @@ func (x *session) Carries(what string) bool {
 // members are those of an event itself that it may lack.
 var members = []string{"seq", "ts", "turn", "subagent_id"}
 
-// Events implements conformance.Session.
-func (x *session) Events() <-chan event.Event { return x.events }
-
 // Send implements conformance.Session.
 func (x *session) Send(ctx context.Context, id, text string) error {
 	return x.ask(ctx, &command{Do: "send", MessageID: id, Text: text})
