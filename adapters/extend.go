@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"context"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -52,6 +53,10 @@ type ToolContent struct {
 type Hook struct {
 	Event   string // PreToolUse, Stop …
 	Matcher string // which tools; "" is all
+	// Timeout is how long the runtime waits for the answer, rounded up to whole
+	// seconds; when 0, its own default. After it the call is taken back, and ctx is
+	// done.
+	Timeout time.Duration
 	// Call gets what the runtime tells and answers in the runtime's words; nil
 	// is to say nothing. Its goroutine and ctx are as those of Tool.Call. An
 	// error is told to the runtime, which goes on without the hook.

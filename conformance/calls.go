@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -90,7 +91,7 @@ func (c *calls) into(o *Open) {
 	for i := range s.Hooks {
 		h := &s.Hooks[i]
 		o.Hooks = append(o.Hooks, adapters.Hook{
-			Event: h.Event, Matcher: h.Matcher,
+			Event: h.Event, Matcher: h.Matcher, Timeout: time.Duration(h.Timeout) * time.Second,
 			Call: func(ctx context.Context, _ event.Raw) (event.Raw, error) {
 				c.d.mu.Lock()
 				n := c.hooked[i]

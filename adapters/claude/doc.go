@@ -129,7 +129,9 @@
 // after a compaction, and CwdChanged after a command's cd. 2.1.197 calls no
 // Notification of an open question, and none when the model is changed. No hook
 // hears of what a mode denies. PermissionRequest is called beside the question to the user,
-// which is withdrawn when the hook decides.
+// which is withdrawn when the hook decides. A call that is not answered within
+// Hook.Timeout is taken back, and a tool that it was about does not run: its
+// result is an error.
 //
 // # Acts
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,6 +36,7 @@ type greeting struct {
 type hooked struct {
 	Matcher   string   `json:"matcher,omitempty"`
 	Callbacks []string `json:"hookCallbackIds"`
+	Timeout   int      `json:"timeout,omitzero"` // in seconds
 }
 
 const hookPrefix = "hook_"
@@ -49,10 +51,13 @@ func (p *protocol) greeting() greeting {
 		if g.Hooks == nil {
 			g.Hooks = map[string][]hooked{}
 		}
-		g.Hooks[h.Event] = append(g.Hooks[h.Event], hooked{h.Matcher, []string{hookPrefix + strconv.Itoa(i)}})
+		g.Hooks[h.Event] = append(g.Hooks[h.Event], hooked{h.Matcher, []string{hookPrefix + strconv.Itoa(i)}, seconds(h.Timeout)})
 	}
 	return g
 }
+
+// seconds is a time in the runtime's whole seconds: at least as long.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // servers is the argument that lets the runtime start MCP servers.
 func servers(list []adapters.MCPServer) []string {

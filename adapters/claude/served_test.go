@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -83,7 +84,7 @@ func TestAHookThatIsOpenAtCloseIsGivenUp(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var greeting, given string
 	called := make(chan struct{})
-	o := adapters.Options{Hooks: []adapters.Hook{{Event: "Stop", Matcher: "x", Call: func(ctx context.Context, _ event.Raw) (event.Raw, error) {
+	o := adapters.Options{Hooks: []adapters.Hook{{Event: "Stop", Matcher: "x", Timeout: 1500 * time.Millisecond, Call: func(ctx context.Context, _ event.Raw) (event.Raw, error) {
 		close(called)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -100,6 +101,6 @@ func TestAHookThatIsOpenAtCloseIsGivenUp(t *testing.T) {
 		next(event.TypeTurnStart)
 		<-called
 	})
-	g.Expect(greeting).To(gomega.ContainSubstring(`"hooks":{"Stop":[{"matcher":"x","hookCallbackIds":["hook_0"]}]}`))
+	g.Expect(greeting).To(gomega.ContainSubstring(`"hooks":{"Stop":[{"matcher":"x","hookCallbackIds":["hook_0"],"timeout":2}]}`))
 	g.Expect(given).To(gomega.ContainSubstring(`"subtype":"error"`))
 }

@@ -20,6 +20,7 @@ const claudeToolServer = "client"
 type claudeHook struct {
 	Matcher   string   `json:"matcher,omitempty"`
 	Callbacks []string `json:"hookCallbackIds"`
+	Timeout   int      `json:"timeout,omitzero"`
 }
 
 // initialize tells the runtime of the client's tools, hooks and schema.
@@ -38,7 +39,7 @@ func (c *claude) initialize() any {
 		if req.Hooks == nil {
 			req.Hooks = map[string][]claudeHook{}
 		}
-		req.Hooks[h.Event] = append(req.Hooks[h.Event], claudeHook{h.Matcher, []string{"hook_" + strconv.Itoa(i)}})
+		req.Hooks[h.Event] = append(req.Hooks[h.Event], claudeHook{h.Matcher, []string{"hook_" + strconv.Itoa(i)}, h.Timeout})
 	}
 	return req
 }
