@@ -272,6 +272,10 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 		}
 		return
 	}
+	if id != "" && id == th.heard {
+		return
+	}
+	th.heard = id
 	if !completed {
 		th.add(newItem(id, "userMessage"))
 	}

@@ -112,6 +112,12 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// The echo of a message that comes again is the same message.
+func TestAMessageIsToldOnceHoweverOftenItIsEchoed(t *testing.T) {
+	NewWithT(t).Expect(told(`+ "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`,
+		"e completed")).To(Equal([]string{"user_message", "done false"}))
+}
+
 // What streams when a message of the user is taken was cut by it: the block ends
 // before the message.
 func TestASteeredTextEndsBeforeTheMessage(t *testing.T) {

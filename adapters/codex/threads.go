@@ -24,6 +24,7 @@ type thread struct {
 	background []string          // commands that outlived their turn
 	processes  map[string]string // the runtime's handles of these
 	taken      int               // messages that the running turn took
+	heard      string            // the item of the last of them: one that comes again is the same
 	said       string            // the last complete message of the running turn
 	failed     *turnError
 	retrying   bool

@@ -41,6 +41,48 @@ func closeStdout() Operator {
 	}
 }
 
+// closeStdin ends what the process hears, and what it says.
+func closeStdin() Operator {
+	const name = "close-stdin"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "After a line of stdout the process closes its stdin and says nothing more, and lives on until a signal.", Places: outputs,
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				x := lines[i]
+				x.Dir, x.Bytes = runtime.Deaf, nil
+				return append(slices.Clone(lines[:i+1]), x)
+			})
+		},
+	}
+}
+
+// missingEnd leaves out the end of a turn. Its place is the line before: what is
+// said until then is known.
+func missingEnd() Operator {
+	const name = "missing-end"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "The end of a turn never comes, nor anything else: the process ends only by a signal.",
+		Places: func(c *fixtures.Case) []int {
+			var places []int
+			last := map[int]int{} // of each process, the line of stdout before
+			for _, i := range outputs(c) {
+				f, n := frameOf(c.Wire[i].Bytes), c.Wire[i].Process
+				before, ok := last[n]
+				if ok && (f.Method == "turn/completed" || f.Type == "result") {
+					places = append(places, before)
+				}
+				last[n] = i
+			}
+			return places
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return slices.Clone(lines[:i+1])
+			})
+		},
+	}
+}
+
 // noHandshake is a process that never says anything.
 func noHandshake() Operator {
 	const name = "no-handshake"

@@ -53,6 +53,8 @@ type Harm struct {
 	Burst bool
 	// Cut says that the line at which it happens is not whole.
 	Cut bool
+	// Silent says that the process lives on and says nothing more.
+	Silent bool
 	// May says that a client may note the harm in one notice, and need not.
 	May bool
 }
@@ -96,7 +98,12 @@ func Operators() []Operator {
 		lateDelta(),
 		lateItem(),
 		duplicateEnd(),
+		echoInput(),
+		reorderIndependent(),
+		unknownRequest(),
 		longLine(),
+		hugeLine(),
+		endlessLine(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
 			func(h *Harm) { h.Wire = unknownFields }),
 		unknownMessage(),
@@ -107,7 +114,9 @@ func Operators() []Operator {
 		exitWithoutNewline(),
 		cutLine(),
 		closeStdout(),
+		closeStdin(),
 		stall(),
+		missingEnd(),
 		noHandshake(),
 		errorReply(),
 	}

@@ -93,7 +93,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 		steps(p)
 		_ = pr.Stdin().Close()
 		steps(p)
-		if mute := []string{"stall", "close-stdout", "no-handshake"}; slices.Contains(mute, h.Operator) {
+		if mute := []string{"close-stdout", "no-handshake"}; h.Silent || slices.Contains(mute, h.Operator) {
 			got.stalled = p.State().Finished
 			_ = pr.Signal(proc.SIGTERM)
 		}

@@ -43,7 +43,7 @@ const (
 // WithoutUnknown takes out of a text what unknown-field has added: a client may
 // pass a message on as it came.
 func WithoutUnknown(text string) string {
-	return strings.NewReplacer(unknownMember, "", unknownWithin, "", longMember, "").Replace(text)
+	return strings.NewReplacer(unknownMember, "", unknownWithin, "").Replace(withoutLong(text))
 }
 
 func unknownFields(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
@@ -60,6 +60,28 @@ func unknownFields(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 		lines[i].Bytes = append(bytes.Clone(b), unknownMember+"}"...)
 	}
 	return lines
+}
+
+// unknownRequest asks what no version asks. Whoever does not answer lets the
+// runtime wait.
+func unknownRequest() Operator {
+	const name = "unknown-request"
+	return Operator{
+		Name: name, Kind: Transparent, Doc: "After a line of stdout the runtime asks something that no version asks.",
+		// A request of codex is of a turn that runs.
+		Places: func(c *fixtures.Case) []int {
+			return slices.DeleteFunc(outputs(c), func(i int) bool { return c.Runtime == "codex" && turnID(c, i) == "" })
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			text := fmt.Sprintf(`{"type":"control_request","request_id":"weather-%d","request":{"subtype":"weather_ask","outlook":"fair"}}`, place)
+			if c.Runtime == "codex" {
+				text = fmt.Sprintf(`{"id":"weather-%d","method":"item/weather/requestOutlook","params":{"threadId":%q,"turnId":%q,"outlook":"fair"}}`, place, sessionID(c, place), turnID(c, place))
+			}
+			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return insert(lines, i, text)
+			})
+		},
+	}
 }
 
 // garbageLine adds a line that is not JSON.
@@ -100,7 +122,7 @@ func stall() Operator {
 		Name: name, Kind: Terminal, Doc: "After a line of stdout the process says nothing more, and ends only by a signal.",
 		Places: outputs,
 		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return slices.Clone(lines[:i+1])
 			})
 		},

@@ -51,32 +51,6 @@ func turnID(c *fixtures.Case, place int) string {
 	return id
 }
 
-// longMember makes a line longer than what readers of lines take who were told
-// no other bound, and than a pipe holds.
-var longMember = `,"weather":"` + strings.Repeat("fair ", 50<<10) + `"`
-
-// longLine makes one message long. It is still whole and known.
-func longLine() Operator {
-	const name = "long-line"
-	return Operator{
-		Name: name, Kind: Transparent, Doc: "A message has one more member of 250 KiB.",
-		Places: func(c *fixtures.Case) []int {
-			return slices.DeleteFunc(outputs(c), func(i int) bool {
-				b := c.Wire[i].Bytes
-				return !bytes.HasPrefix(b, []byte(`{"`)) || !bytes.HasSuffix(b, []byte("}"))
-			})
-		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				lines = slices.Clone(lines)
-				b := lines[i].Bytes
-				lines[i].Bytes = slices.Concat(b[:len(b)-1], []byte(longMember+"}"))
-				return lines
-			})
-		},
-	}
-}
-
 // stderrFlood fills the pipe of stderr: a client that does not read it never
 // hears of the rest.
 func stderrFlood() Operator {

@@ -40,6 +40,7 @@ type launch struct {
 	input          []byte // the beginning of a line of stdin
 	shut           bool   // stdin is closed
 	shutPlayed     bool   // and the play has come to it
+	deaf           bool   // it has closed its stdin
 	over           bool
 	exit           proc.Exit
 	done           chan struct{}

@@ -16,6 +16,9 @@ import (
 // stdout, and lives on.
 const Hangup fixtures.Dir = "hangup"
 
+// Deaf is another one: the process closes its stdin, and lives on.
+const Deaf fixtures.Dir = "deaf"
+
 // Lifecycle answers reads and configuration that a case does not hold.
 type Lifecycle = *fixtures.Lifecycle
 
@@ -179,6 +182,19 @@ func (p *Play) Close() {
 	}
 	p.mu.Unlock()
 	p.work.Wait()
+}
+
+// Running is how many of the processes that were launched have not ended.
+func (p *Play) Running() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, l := range p.launches {
+		if l != nil && !l.over {
+			n++
+		}
+	}
+	return n
 }
 
 // Wrote returns what the subject did so far.

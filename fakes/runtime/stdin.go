@@ -21,7 +21,7 @@ func (s stdin) Write(b []byte) (int, error) {
 	p := s.l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.l.over || s.l.shut {
+	if s.l.over || s.l.shut || s.l.deaf {
 		return 0, io.ErrClosedPipe
 	}
 	n := len(b)

@@ -197,6 +197,8 @@ func (p *Play) step() Stepped {
 		run.shutPlayed = true
 	case Hangup:
 		run.stdout.CloseWrite()
+	case Deaf:
+		run.deaf = true
 	case fixtures.Exit:
 		run.end(proc.Exit{Code: l.w.Code, Signal: proc.Signal(l.w.Signal)})
 	}

@@ -1,0 +1,116 @@
+package fault_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Two tools at once: their lines change places, and no others.
+func TestOnlyWhatIsIndependentChangesPlaces(t *testing.T) {
+	for _, id := range []string{"codex/0.169.0/tool/parallel", "claude/2.1.329/tool/parallel"} {
+		g := gomega.NewWithT(t)
+		c := load(t, id)
+		o := named(t, "reorder-independent")
+		places := o.Places(c)
+		g.Expect(places).NotTo(gomega.BeEmpty(), id)
+		for _, place := range places {
+			h := o.Apply(c, place)
+			lines := h.Wire(1, c.Wire)
+			g.Expect(lines).To(gomega.HaveLen(len(c.Wire)))
+			g.Expect(lines[place].Bytes).To(gomega.Equal(c.Wire[place+1].Bytes))
+			g.Expect(lines[place+1].Bytes).To(gomega.Equal(c.Wire[place].Bytes))
+			for _, l := range [][]byte{lines[place].Bytes, lines[place+1].Bytes} {
+				g.Expect(bytes.Contains(l, []byte("call_t")) || bytes.Contains(l, []byte("toolu_t"))).To(gomega.BeTrue(), "%s: %s", h, l)
+			}
+		}
+		plain := load(t, id[:len(id)-len("tool/parallel")]+"text/plain")
+		g.Expect(o.Places(plain)).To(gomega.BeEmpty(), "nothing runs at once there")
+	}
+}
+
+func TestAnEchoIsTheClientsOwnMessage(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for id, words := range map[string]string{"codex/0.169.0/text/plain": `"userMessage"`, "claude/2.1.329/text/plain": `"isReplay":true`} {
+		c := load(t, id)
+		o := named(t, "echo-input")
+		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
+		place := o.Places(c)[0]
+		h := o.Apply(c, place)
+		lines := h.Wire(1, c.Wire)
+		g.Expect(lines[place+1].Bytes).To(gomega.Equal(lines[place].Bytes))
+		g.Expect(string(lines[place].Bytes)).To(gomega.ContainSubstring(words))
+	}
+}
+
+func TestAMissingEndIsThatOfATurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for id, end := range map[string]string{"codex/0.169.0/text/plain": `"turn/completed"`, "claude/2.1.329/text/plain": `"type":"result"`} {
+		c := load(t, id)
+		o := named(t, "missing-end")
+		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
+		place := o.Places(c)[0]
+		h := o.Apply(c, place)
+		for _, w := range h.Wire(1, c.Wire) {
+			g.Expect(string(w.Bytes)).NotTo(gomega.ContainSubstring(end))
+		}
+		next := place + 1
+		for c.Wire[next].Dir != fixtures.Out {
+			next++
+		}
+		g.Expect(string(c.Wire[next].Bytes)).To(gomega.ContainSubstring(end))
+	}
+}
+
+func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "codex/0.169.0/text/plain")
+	o := named(t, "close-stdin")
+	h := o.Apply(c, o.Places(c)[0])
+	options := standin.Options{Manual: true, KeepIDs: true}
+	h.Into(&options)
+	p, err := standin.New(c, options)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer p.Close()
+	pr, err := p.Launcher().Launch(context.Background(), proc.Command{Argv: c.Wire[0].Argv, Dir: "<work>", Env: []string{"HOME=<home>"}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, w := range c.Wire {
+		if w.Dir == fixtures.In {
+			_, err = pr.Stdin().Write(append(bytes.Clone(w.Bytes), '\n'))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			break
+		}
+	}
+	steps(p)
+	_, err = pr.Stdin().Write([]byte("{}\n"))
+	g.Expect(err).To(gomega.HaveOccurred())
+	g.Expect(p.Running()).To(gomega.Equal(1), "it lives on")
+	g.Expect(pr.Signal(proc.SIGTERM)).To(gomega.Succeed())
+	g.Expect(p.Running()).To(gomega.BeZero())
+}
+
+func TestLongLinesHaveTheirLengths(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "codex/0.169.0/text/plain")
+	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}} {
+		o := named(t, name)
+		places := o.Places(c)
+		for i, n := range want {
+			h := o.Apply(c, places[i])
+			longest := 0
+			for _, w := range h.Wire(1, c.Wire) {
+				longest = max(longest, len(w.Bytes))
+			}
+			g.Expect(longest).To(gomega.BeNumerically("~", n, 8<<10), name)
+		}
+	}
+	for _, name := range []string{"huge-line", "endless-line"} {
+		g.Expect(named(t, name).Places(load(t, someCases[1]))).To(gomega.BeEmpty(), "few places: %s", name)
+	}
+}
