@@ -14,7 +14,8 @@
 // Each act of the recorded client is a barrier: output halts there until the
 // subject does the equal act. An act that comes early is held until its barrier
 // is reached, so that a stop always lands on the recorded partial text. Equal
-// means: a message with the same text, a reply to the same request with an
+// means: a message with the same text, or a transcript that ends with it behind
+// who says it ("User: …"), a reply to the same request with an
 // equivalent decision, a thread or session id that this play gave. An act that
 // the case does not hold gets an error reply where its wire has one and is
 // listed by Unrecorded; an act that contradicts the recording (allow where it

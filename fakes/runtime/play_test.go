@@ -188,6 +188,31 @@ func TestWhatTheCaseDoesNotHoldIsUnrecordedAndGetsAnErrorReply(t *testing.T) {
 	g.Expect(p.State().Finished).To(gomega.BeTrue())
 }
 
+// Some clients send a transcript, even of one message.
+func TestAMessageAtTheEndOfATranscriptIsTheMessage(t *testing.T) {
+	for said, held := range map[string]bool{
+		"User: Name three rivers.": true,
+		"Be brief.\n\nHuman: Hello.\n\nAssistant: Hello.\n\nHuman: Name three rivers.": true,
+		"User: Name three rivers. Quick!":                                              false,
+		"Please: do it: Name three rivers.":                                            false,
+		"User:Name three rivers.":                                                      false,
+	} {
+		g := gomega.NewWithT(t)
+		c, p, e := playOf(t, codexPlain)
+		e.instead = func(w *fixtures.WireLine) []string {
+			return []string{strings.Replace(string(w.Bytes), "Name three rivers.", strings.ReplaceAll(said, "\n", `\n`), 1)}
+		}
+		err := e.perform(c)
+		if held {
+			g.Expect(err).To(gomega.Succeed())
+			g.Expect(p.Unrecorded()).To(gomega.BeEmpty(), said)
+			g.Expect(p.State().Finished).To(gomega.BeTrue())
+		} else {
+			g.Expect(p.Unrecorded()).To(gomega.HaveLen(1), said)
+		}
+	}
+}
+
 func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
@@ -218,6 +243,29 @@ func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 
 // Plays at once may share a lifecycle: none writes into its bytes, not even
 // behind them.
+// A client that stops before its first message, and waits for the reply, must
+// not wait for that of a stop which the recording's client did later.
+func TestAStopBeforeItsPlaceIsAnsweredAtOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := load(t, "claude/2.1.329/stop/when-idle")
+	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, Lifecycle: life})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer p.Close()
+	e := newEchoClient(p)
+	g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
+	e.write(t, `{"type":"control_request","request_id":"i","request":{"subtype":"initialize"}}`)
+	e.write(t, `{"type":"control_request","request_id":"early","request":{"subtype":"interrupt"}}`)
+	e.steps()
+	g.Expect(e.proc.Stdin().Close()).To(gomega.Succeed())
+	e.steps()
+	e.proc.Wait()
+	e.read.Wait()
+	g.Expect(e.out[1].String()).To(gomega.ContainSubstring(`"request_id":"early"`))
+	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+}
+
 func TestALifecycleIsNotWrittenTo(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -198,7 +199,7 @@ func (p *Play) cutOff(l *launch, a *act) bool {
 	}
 	for i := range p.c.Wire {
 		if w := &p.c.Wire[i]; w.Process == l.n && w.Dir == fixtures.In {
-			if rec := p.s.dialect.act(w.Bytes); p.s.dialect.same(&rec, a, p.tr) {
+			if rec := p.s.dialect.act(w.Bytes); p.s.dialect.same(&rec, a, p.tr) || p.transcript(&rec, a, p.tr) {
 				return true
 			}
 		}
@@ -216,8 +217,29 @@ func (p *Play) hangs(n int) bool {
 	return p.s.processes[n].exit < 0
 }
 
-// claim gives the act to the first recorded one that equals it and has none yet.
+// claim gives the act to the first recorded one that equals it and has none yet;
+// where none does, to the first message with which its transcript ends.
 func (p *Play) claim(l *launch, w *Written, a *act) bool {
+	return p.claimAs(l, w, a, p.s.dialect.same) || (a.kind == KindSend || a.kind == KindSteer) && p.claimAs(l, w, a, p.transcript)
+}
+
+// speaker stands before a message in a transcript: clients that are written for
+// chats make one of each message, such as "User: Hello."
+var speaker = regexp.MustCompile(`(^|\n)[A-Z][a-z]*: $`)
+
+// transcript reports whether the client sent a message as the end of a
+// transcript, behind who says it.
+func (p *Play) transcript(rec, sub *act, tr func(string) string) bool {
+	before, ok := strings.CutSuffix(sub.text, rec.text)
+	if !ok || rec.text == "" || !speaker.MatchString(before) {
+		return false
+	}
+	bare := *sub
+	bare.text = rec.text
+	return p.s.dialect.same(rec, &bare, tr)
+}
+
+func (p *Play) claimAs(l *launch, w *Written, a *act, same func(rec, sub *act, tr func(string) string) bool) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.claimed != nil || rec.act.kind == KindAnswer {
@@ -227,16 +249,27 @@ func (p *Play) claim(l *launch, w *Written, a *act) bool {
 		if rec.act.kind == KindLife && p.s.chosen[rec.act.turn] && !p.named[rec.act.turn] {
 			p.bind(rec.act.turn, a.turn) // of a message that nobody sent
 		}
-		if !p.s.dialect.same(&rec.act, a, p.tr) {
+		if !same(&rec.act, a, p.tr) {
 			continue
 		}
 		if a.kind == KindStop && i != p.pos && !rec.act.free && p.idle(l) {
 			return false // it stops nothing, and not the turn of which the recording tells
 		}
+		if a.kind == KindStop && rec.act.free && p.o.Lifecycle != nil && p.halts(l, i) {
+			return false // it stops nothing either, and its client would wait for a reply that is to come much later
+		}
 		p.match(rec, w, a)
 		return true
 	}
 	return false
+}
+
+// halts reports whether the play halts for an act of the process before it comes
+// to a line.
+func (p *Play) halts(l *launch, before int) bool {
+	return slices.ContainsFunc(p.s.lines[p.pos:before], func(rec line) bool {
+		return rec.w.Process == l.n && rec.w.Dir == fixtures.In && rec.act.halts() && rec.claimed == nil
+	})
 }
 
 func (p *Play) match(rec *line, w *Written, a *act) {
