@@ -147,10 +147,32 @@ type processStage struct {
 
 func (p *processStage) moved() { p.last.Store(int64(time.Since(p.d.start))) }
 
+// Lines that came apart come apart: a client that lags behind its runtime for a
+// moment is no worse off than with the runtime. A gap from apart on is kept, up to
+// apartMost.
+const (
+	apart     = 20 * time.Millisecond
+	apartMost = 50 * time.Millisecond
+)
+
+// pace waits for the next line, unless a fault wants all at once.
+func (p *processStage) pace(before time.Duration) time.Duration {
+	at, ok := p.play.Next()
+	if !ok {
+		return before
+	}
+	if gap := at - before; gap >= apart && (p.d.run.Harm == nil || !p.d.run.Harm.Burst) {
+		time.Sleep(min(gap, apartMost))
+	}
+	return at
+}
+
 // pump plays. A line is noted together with being played, so that each event
 // that comes of it finds it noted.
 func (p *processStage) pump() {
+	var at time.Duration
 	for p.play.Ready() {
+		at = p.pace(at)
 		p.d.mu.Lock()
 		if st, ok := p.play.Step(); ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, Played{*st.Line, time.Since(p.d.start)})

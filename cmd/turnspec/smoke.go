@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func smoke(out io.Writer, runtime string, isACP bool, argv []string) error {
 		return err
 	}
 	life, err := corpus.LoadLifecycle(c.Runtime, c.Version)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
 		return err
 	}
 	var mu sync.Mutex

@@ -27,7 +27,10 @@ type bridge struct {
 	event func(e event.Event, write func(event.Event))
 	// reply changes the id of a reply.
 	reply func(do string, id int) []int
+	// takes is how many messages it takes; 0: all.
+	takes int
 
+	sent int
 	mu   sync.Mutex
 	sess conformance.Session
 	seen sync.WaitGroup
@@ -136,6 +139,11 @@ func (b *bridge) do(c *command) error {
 	ctx := context.Background()
 	if c.Do == "open" {
 		return b.open(ctx, c)
+	}
+	if c.Do == "send" && b.takes > 0 {
+		if b.sent++; b.sent > b.takes {
+			return adapters.ErrUnsupported
+		}
 	}
 	s := b.sess
 	switch c.Do {

@@ -19,6 +19,14 @@ func addBroken() {
 	maps.Copy(programs, map[string]func(){
 		"bridge":       (&bridge{runtime: "claude"}).run,
 		"bridge codex": (&bridge{runtime: "codex"}).run,
+		"no word for interrupted": (&bridge{runtime: "claude", without: []string{"tool_result.status"}, event: func(e event.Event, write func(event.Event)) {
+			if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolInterrupted {
+				d.Status, d.IsError = event.ToolError, true
+				e.Data = d
+			}
+			write(e)
+		}}).run,
+		"one message": (&bridge{runtime: "claude", takes: 1}).run,
 	})
 	for name, b := range broken {
 		b.bridge.runtime = "claude"
@@ -169,4 +177,36 @@ func TestBrokenPrograms(t *testing.T) {
 			t.Log(slices.Sorted(maps.Keys(failed)))
 		})
 	}
+}
+
+// TestOneMessageAtATime: who refuses a message while a turn runs has no word for
+// it; who refuses one when nothing runs is no adapter.
+func TestOneMessageAtATime(t *testing.T) {
+	t.Parallel()
+	verdicts := func(id string) map[conformance.Verdict]int {
+		_, rep := judged(t, of(t, "one message", "claude"), 0, id)
+		out := map[conformance.Verdict]int{}
+		for _, r := range rep.Results {
+			out[r.Verdict]++
+		}
+		return out
+	}
+	g := gomega.NewWithT(t)
+	during := verdicts("claude/2.1.329/turn/message-during-thinking")
+	g.Expect(during).To(gomega.HaveKey(conformance.NotExpressible))
+	g.Expect(during).NotTo(gomega.HaveKey(conformance.Fail))
+	after := verdicts("claude/2.1.329/turn/two-turns-one-process")
+	g.Expect(after).To(gomega.HaveKey(conformance.Fail))
+}
+
+// TestAnInterruptedCallWithoutAWordForIt: who tells it as an error, with what the
+// model was told, tells nothing wrong.
+func TestAnInterruptedCallWithoutAWordForIt(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), 0, "claude/2.1.329/stop/mid-tool-then-next-turn")
+	g.Expect(failed).To(gomega.BeEmpty())
+	g.Expect(slices.ContainsFunc(rep.Results, func(r conformance.Result) bool {
+		return r.Check.ID == "tool.output" && r.Verdict == conformance.Pass
+	})).To(gomega.BeTrue())
 }

@@ -52,7 +52,11 @@ type session struct {
 	lines   int
 	asked   int
 	waiting map[int]*waiter
-	closing bool // close was answered, or session_end told
+	queue   []event.Event
+	more    chan struct{} // holds one: the queue has grown
+	closing bool          // close was answered, or session_end told
+	busy    bool          // a turn runs, as the program told
+	fault   *PlugError
 }
 
 // waiter is a command that has no reply yet.
@@ -226,12 +230,24 @@ func (x *session) take(b []byte) *PlugError {
 		}
 		x.mu.Lock()
 		x.closing = x.closing || e.Type() == event.TypeSessionEnd
+		x.turned(e)
 		x.mu.Unlock()
 		x.Add(e)
 	default:
 		return badLine(x.lines, b, errors.New("neither hello nor reply nor event"))
 	}
 	return nil
+}
+
+// turned notes whether a turn runs. It is called with mu held.
+func (x *session) turned(e event.Event) {
+	switch {
+	case e.SubagentID != "" || e.Turn == 0:
+	case e.Type() == event.TypeTurnStart:
+		x.busy = true
+	case e.Type() == event.TypeDone || e.Type() == event.TypeError:
+		x.busy = false
+	}
 }
 
 var errNoObject = errors.New("want an object")

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,9 +47,20 @@ func (x *session) Carries(what string) bool {
 // members are those of an event itself that it may lack.
 var members = []string{"seq", "ts", "turn", "subagent_id"}
 
-// Send implements conformance.Session.
+// Events implements conformance.Session.
+func (x *session) Events() <-chan event.Event { return x.events }
+
+// Send implements conformance.Session. A program may say that it takes no message
+// while a turn runs; who takes none at all is no adapter.
 func (x *session) Send(ctx context.Context, id, text string) error {
-	return x.ask(ctx, &command{Do: "send", MessageID: id, Text: text})
+	x.mu.Lock()
+	busy := x.busy
+	x.mu.Unlock()
+	err := x.ask(ctx, &command{Do: "send", MessageID: id, Text: text})
+	if r, ok := errors.AsType[*refused](err); ok && busy && r.code == "unsupported" {
+		return fmt.Errorf("send while a turn runs: %s: %w", r.text, conformance.ErrNotCarried)
+	}
+	return err
 }
 
 // SendWith implements conformance.Attacher.
