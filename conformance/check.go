@@ -90,6 +90,7 @@ type Problem struct {
 	Harm *fault.Harm
 
 	want, got string // of Diff
+	missing   bool   // it did not come
 }
 
 // Finding collects what a check saw.
@@ -105,6 +106,12 @@ func (f *Finding) Look(n int) { f.Looked += n }
 // Failf notes a problem.
 func (f *Finding) Failf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...)})
+}
+
+// Missingf notes that something did not come: in a run that has left the
+// recording, that says nothing.
+func (f *Finding) Missingf(format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), missing: true})
 }
 
 // At notes a problem at an event.
@@ -180,6 +187,10 @@ func (c *Check) Apply(t *Trial, tier Tier) Result {
 	return c.conclude(t, tier, &f)
 }
 
+func (f *Finding) onlyMissing() bool {
+	return len(f.Problems) > 0 && !slices.ContainsFunc(f.Problems, func(p Problem) bool { return !p.missing })
+}
+
 // conclude makes a verdict of what was found.
 func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
 	res := Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
@@ -204,7 +215,7 @@ func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
 		res.Verdict = NotApplicable
 	case cannot != "":
 		res.Verdict, res.Reason = NotExpressible, cannot
-	case len(t.Unrecorded) > 0 && !c.Wrote:
+	case len(t.Unrecorded) > 0 && (!c.Wrote || f.onlyMissing()):
 		// The stand-in had nothing to say to that: what came after it is neither
 		// right nor wrong.
 		res.Verdict, res.Reason = Unrecorded, t.Unrecorded[0]

@@ -120,7 +120,7 @@ func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	if len(replies) < want {
-		f.Failf("the runtime asked %d questions and got replies to %d", want, len(replies))
+		f.Missingf("the runtime asked %d questions and got replies to %d", want, len(replies))
 	}
 }
 
@@ -227,7 +227,7 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 			switch {
 			case !denies(want):
 			case i >= len(sent):
-				f.Failf("question %d was to be denied, and was not answered", i+1)
+				f.Missingf("question %d was to be denied, and was not answered", i+1)
 			case sent[i] == "allow":
 				f.Failf("question %d: the user said %s, the subject sent allow", i+1, want.What)
 			}
