@@ -50,6 +50,14 @@ live: ## let the adapters drive the real runtimes against the scripted model
 test-clients: ## let clients that we did not write drive stand-ins and real runtimes, and compare what they see
 	$(GO) test -count=1 -tags clients ./recorder/clients
 
+.PHONY: peers
+peers: ## let adapters that others maintain perform a part of the corpus, and print how they stand; their failures fail nothing
+	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers
+
+.PHONY: peers-update
+peers-update: ## the same, and write it into conformance/PEERS.md
+	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
+
 .PHONY: record-check
 record-check: ## record every scenario anew and compare with the stored cases
 	$(GO) run ./cmd/turnspec record --check

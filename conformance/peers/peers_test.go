@@ -1,0 +1,160 @@
+//go:build peers
+
+package peers
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/acp"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/process"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+var (
+	update = flag.Bool("update", false, "write the outcome into ../PEERS.md")
+	only   = flag.String("peer", "", "run this peer alone")
+	nth    = flag.Int("nth", 4, "perform every n-th case of each topic")
+	topics = flag.String("topics", "text,thinking,tool,permission,stop,model", "topics of cases, by their names or globs over them; '*' is all")
+)
+
+// peer is an adapter that others maintain.
+type peer struct {
+	name, pack string // of its plug; of its package
+	with       string // the package whose version matters too, or ""
+	runtime    string
+	acp        string // an ACP agent: its program in the package
+	hint       string // what a command needs beside it
+}
+
+var peers = []peer{
+	{name: "codex-acp", pack: "@agentclientprotocol/codex-acp", runtime: "codex", acp: "dist/index.js"},
+	{name: "claude-agent-acp", pack: "@agentclientprotocol/claude-agent-acp", runtime: "claude", acp: "dist/index.js"},
+	{name: "claude-agent-sdk", pack: "@anthropic-ai/claude-agent-sdk", runtime: "claude"},
+	{name: "ai-sdk-provider-claude-code", pack: "ai-sdk-provider-claude-code", with: "ai", runtime: "claude"},
+	{name: "ai-sdk-provider-codex-app-server", pack: "ai-sdk-provider-codex-app-server", with: "ai6", runtime: "codex"},
+	{name: "ai-sdk-provider-codex-cli", pack: "ai-sdk-provider-codex-cli", with: "ai", runtime: "codex"},
+	{name: "codex-sdk", pack: "@openai/codex-sdk", runtime: "codexexec"},
+}
+
+func (p peer) argv() []string {
+	if p.acp != "" {
+		return []string{"node", filepath.Join(folder, "node_modules", filepath.FromSlash(p.pack), filepath.FromSlash(p.acp))}
+	}
+	return []string{"node", filepath.Join(folder, p.name+".mjs")}
+}
+
+func (p peer) subject() conformance.Subject {
+	if p.acp != "" {
+		return &acp.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
+	}
+	return &process.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
+}
+
+// part is what a peer performs: on the newest version of its runtime, each n-th
+// case of each topic.
+func (p peer) part() ([]string, error) {
+	ids, err := fixtures.Embedded().CaseIDs()
+	if err != nil {
+		return nil, err
+	}
+	var newest string
+	for _, id := range ids {
+		if runtime, version, _ := fixtures.SplitCaseID(id); runtime == p.runtime && (newest == "" || fixtures.CompareVersions(version, newest) > 0) {
+			newest = version
+		}
+	}
+	var out []string
+	wanted := strings.Split(*topics, ",")
+	few := p.runtime == "codexexec"
+	if few {
+		wanted = []string{"*"}
+	}
+	for _, topic := range wanted {
+		n := 0
+		for _, id := range ids {
+			if !conformance.Match(p.runtime+"/"+newest+"/"+topic+"/*", id) {
+				continue
+			}
+			if n%*nth == 0 || few {
+				out = append(out, id)
+			}
+			n++
+		}
+	}
+	return out, nil
+}
+
+// run lets a peer perform its part.
+func (p peer) run(ctx context.Context) (*graded, error) {
+	cases, err := p.part()
+	if err != nil {
+		return nil, err
+	}
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{p.subject()}, Checks: plain(), Cases: cases,
+		Places: 1, Seed: 1, Workers: 4 * goruntime.GOMAXPROCS(0),
+	}
+	file := filepath.Join("known", p.name+".txt")
+	b, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if cfg.Known, err = conformance.ParseKnown(file, b); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	rep, err := cfg.Run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.name, err)
+	}
+	_, version, _ := fixtures.SplitCaseID(cases[0])
+	g := &graded{peer: p, on: version, took: time.Since(began), report: rep}
+	return g, g.plugged()
+}
+
+// plain are the checks that want no fault: what a library does of a harmed wire
+// is for whoever maintains it, by `turnspec run`.
+func plain() []*conformance.Check {
+	return slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return c.Judge == nil })
+}
+
+func TestMain(m *testing.M) {
+	conformance.Main()
+	os.Exit(m.Run())
+}
+
+func TestPeers(t *testing.T) {
+	if err := install(os.Stdout); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("IS_SANDBOX", "1") // as root, claude-agent-acp offers to ask nothing only with it
+	var all []*graded
+	for _, p := range peers {
+		if *only != "" && *only != p.name {
+			continue
+		}
+		g, err := p.run(t.Context())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		fmt.Printf("%s: %d cases in %v\n", p.name, g.report.Cases, g.took.Round(time.Second))
+		all = append(all, g)
+	}
+	if err := publish(all); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,41 @@
+// ai-sdk-provider-codex-cli, by its app-server: one process, one thread.
+import { streamText } from "ai";
+import { createCodexAppServer } from "ai-sdk-provider-codex-cli";
+import { provide } from "./ai-sdk.mjs";
+import { rules } from "./codex.mjs";
+import { ask, emit } from "./plug.mjs";
+
+let codex;
+
+// A call's result is its whole item. While a command runs, its output comes as
+// results of a kind of their own.
+function result(part) {
+  const o = part.output;
+  if (o?.type === "output-delta") return emit("tool_output", { tool_use_id: part.toolCallId, text: o.delta });
+  return { ...part, isError: o?.status === "failed" || o?.status === "declined", output: o?.aggregatedOutput ?? o?.result?.content ?? o?.error?.message ?? "" };
+}
+
+const approve = (tool_name) => async ({ params }) => {
+  const tool_input = params.command ? { command: params.command } : {}; // of a file change it has the id alone
+  const a = await ask({ tool_name, tool_input, tool_use_id: params.itemId });
+  return { decision: { allow: "accept", deny: "decline", cancel: "cancel" }[a.decision] };
+};
+
+provide({
+  name: "ai-sdk-provider-codex-cli", runtime: "codex", streamText, asks: true, can: ["resume"],
+  result, events: ["tool_output"], lacks: ["permission_request.tool_input"],
+  session: (meta) => meta["codex-app-server"]?.threadId,
+  open({ dir, mode, model = "gpt-5.5", resume }) {
+    const { approval, sandbox } = rules(mode);
+    codex = createCodexAppServer({
+      defaultSettings: {
+        codexPath: process.env.CODEX_PATH, cwd: dir, logger: false, threadMode: "persistent", resume,
+        approvalPolicy: approval, sandboxPolicy: sandbox,
+        serverRequests: { onCommandExecutionApproval: approve("Bash"), onFileChangeApproval: approve("Edit") },
+      },
+    });
+    const one = codex(model);
+    return { next: () => one };
+  },
+  shut: () => codex.close(),
+});

@@ -1,0 +1,170 @@
+//go:build peers
+
+package peers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// graded is the outcome of a peer.
+type graded struct {
+	peer   peer
+	on     string // version of the runtime
+	took   time.Duration
+	report *conformance.Report
+}
+
+// plugged is an error where the peer did not come to play: then the report says
+// nothing of it.
+func (g *graded) plugged() error {
+	n := g.count()
+	if n[conformance.HarnessError] > 0 || n[conformance.Pass] < 2*g.report.Cases {
+		return fmt.Errorf("%s passed %d checks of %d cases, with %d errors of the harness: is it installed whole? `turnspec smoke %s` shows one turn",
+			g.peer.name, n[conformance.Pass], g.report.Cases, n[conformance.HarnessError], g.peer.flags())
+	}
+	return nil
+}
+
+func (g *graded) count() map[conformance.Verdict]int {
+	out := map[conformance.Verdict]int{}
+	for _, r := range g.report.Results {
+		out[r.Verdict]++
+	}
+	return out
+}
+
+// seen is a failure of a check: known and why, or new.
+type seen struct {
+	check, reason string
+	first         string // the first case that fails
+	cases         int
+	told          string // of a new one: what the check said
+}
+
+func (g *graded) failures() []*seen {
+	var out []*seen
+	for _, r := range g.report.Results {
+		if !r.Verdict.Bad() {
+			continue
+		}
+		s := seen{check: r.Check.ID, first: r.Case}
+		if r.Known != nil {
+			s.reason = r.Known.Reason
+		} else if len(r.Problems) > 0 {
+			s.told, _, _ = strings.Cut(r.Problems[0].Text, "\n")
+		}
+		i := slices.IndexFunc(out, func(x *seen) bool { return x.check == s.check && x.reason == s.reason })
+		if i < 0 {
+			out = append(out, &s)
+			i = len(out) - 1
+		}
+		out[i].cases++
+	}
+	slices.SortStableFunc(out, func(a, b *seen) int { return b.cases - a.cases })
+	return out
+}
+
+// flags are those by which turnspec runs the peer, from the root of this module.
+func (p peer) flags() string {
+	if p.acp != "" {
+		return fmt.Sprintf("--runtime %s --acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
+	}
+	return fmt.Sprintf("--runtime %s --subject 'node .tmp/peers/%s.mjs'", p.runtime, p.name)
+}
+
+// again is the command that runs one case of one check.
+func (p peer) again(s *seen) string {
+	return fmt.Sprintf("turnspec run --tier process --case %s --check %s %s", s.first, s.check, p.flags())
+}
+
+// markdown is the report.
+func markdown(all []*graded) (string, error) {
+	var b strings.Builder
+	b.WriteString("| peer | version | on | cases | pass | sent | fail | new | not expressible | unrecorded | what fails most |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	for _, g := range all {
+		version, err := installed(g.peer.pack)
+		if err != nil {
+			return "", err
+		}
+		if g.peer.with != "" {
+			with, err := installed(g.peer.with)
+			if err != nil {
+				return "", err
+			}
+			version += " with ai " + with
+		}
+		n, most, fresh := g.count(), "", 0
+		fails := g.failures()
+		for _, s := range fails {
+			if s.reason == "" {
+				fresh += s.cases
+			} else if most == "" {
+				most = "`" + s.check + "`: " + s.reason
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", g.peer.pack, version, g.peer.runtime, g.on, g.report.Cases,
+			n[conformance.Pass], n[conformance.Sent], n[conformance.Fail], fresh, n[conformance.NotExpressible], n[conformance.Unrecorded], cell(most))
+	}
+	for _, g := range all {
+		fails := g.failures()
+		if len(fails) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n| check | cases | what was seen | reproduce |\n|---|---:|---|---|\n", g.peer.pack)
+		for _, s := range fails {
+			what := s.reason
+			if what == "" {
+				what = "New, nobody has looked at it: " + s.told
+			}
+			fmt.Fprintf(&b, "| `%s` | %d | %s | `%s` |\n", s.check, s.cases, cell(what), g.peer.again(s))
+		}
+	}
+	return b.String(), nil
+}
+
+func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
+
+// The marks in PEERS.md between which the outcome stands.
+const (
+	from = "<!-- written by `make peers-update` -->\n"
+	to   = "<!-- end of what is written -->\n"
+)
+
+// publish prints the report, keeps it beside the peers, and writes it into
+// PEERS.md where that was asked for.
+func publish(all []*graded) error {
+	text, err := markdown(all)
+	if err != nil {
+		return err
+	}
+	fmt.Print("\n", text)
+	if err := os.WriteFile(filepath.Join(folder, "report.md"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	if !*update {
+		return nil
+	}
+	if len(all) < len(peers) {
+		return errors.New("-update needs all peers: some did not run")
+	}
+	page := filepath.Join("..", "PEERS.md")
+	b, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(b, []byte(from))
+	_, after, ok2 := bytes.Cut(rest, []byte(to))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s lacks the marks %q and %q", page, from, to)
+	}
+	return os.WriteFile(page, slices.Concat(before, []byte(from), []byte(text), []byte(to), after), 0o644)
+}
