@@ -29,6 +29,17 @@ type External interface {
 	External()
 }
 
+// Placed is an External that was started before the run, by somebody else, where
+// it finds the stand-in in a folder that stays: see relay.Furnish. One case at a
+// time is played to it.
+type Placed interface {
+	External
+	Standin() string // the folder; "": it is started like any other
+}
+
+// placed lets one play at a time be at a folder that stays.
+var placed sync.Mutex
+
 // Carrier is a Session that cannot carry all that events and acts hold: its
 // protocol has no word for some of it, or its maker said so. What a check needs
 // and a session does not carry is not expressible.
@@ -98,7 +109,14 @@ func playProcess(s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *
 	st := &processStage{d: d, play: play}
 	d.stage = st
 	st.moved()
-	if st.post, err = relay.NewPost(standin.Program(c.Runtime), play.Launcher(), st.moved); err == nil {
+	if p, is := s.(Placed); is && p.Standin() != "" {
+		placed.Lock()
+		defer placed.Unlock()
+		st.post, err = relay.NewPostAt(p.Standin(), standin.Program(c.Runtime), play.Launcher(), st.moved)
+	} else {
+		st.post, err = relay.NewPost(standin.Program(c.Runtime), play.Launcher(), st.moved)
+	}
+	if err == nil {
 		err = furnish(st.work(), with.scenario.Workspace)
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -27,7 +26,7 @@ var own = map[string]string{"codex": "CODEX_HOME", "claude": "CLAUDE_CONFIG_DIR"
 // Post is where a client finds a stand-in for its runtime.
 type Post struct {
 	Program string // the stand-in
-	Dir     string // a folder of this post alone, which Close removes
+	Dir     string // a folder of this play alone, which Close removes
 	Home    string // the runtime's folder of settings: empty
 
 	name     string
@@ -52,28 +51,34 @@ func NewPost(name string, l proc.Launcher, touched func()) (*Post, error) {
 	if !ready {
 		return nil, errNotReady
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "turnspec-")
 	if err != nil {
 		return nil, err
 	}
+	p, err := newPost(dir, dir, name, l, touched)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return p, nil
+}
+
+func newPost(place, dir, name string, l proc.Launcher, touched func()) (*Post, error) {
 	p := &Post{
-		Dir: dir, Program: filepath.Join(dir, "bin", name), Home: filepath.Join(dir, "settings"),
+		Dir: dir, Program: program(place, name), Home: settings(place),
 		name: name, launcher: l, touched: touched, conns: map[net.Conn]bool{},
 	}
 	if p.touched == nil {
 		p.touched = func() {}
 	}
-	socket := filepath.Join(dir, "s")
-	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s %s=%s\nexec %s \"$@\"\n", envSocket, quote(socket), envName, quote(name), quote(self))
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o755), os.Mkdir(p.Home, 0o755), os.WriteFile(p.Program, []byte(script), 0o755)); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	err := furnish(place, name)
+	if err == nil {
+		p.listener, err = net.Listen("unix", socket(place, name))
+		if err != nil {
+			err = fmt.Errorf("%w; a socket's path must be short: point TMPDIR at a short one", err)
+		}
 	}
-	if p.listener, err = net.Listen("unix", socket); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w; a socket's path must be short: point TMPDIR at a short one", err), os.RemoveAll(dir))
+	if err != nil {
+		return nil, err
 	}
 	p.work.Go(p.accept)
 	return p, nil
@@ -82,29 +87,7 @@ func NewPost(name string, l proc.Launcher, touched func()) (*Post, error) {
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Env is an environment in which a client finds the stand-in.
-func (p *Post) Env(base []string) []string {
-	set := map[string]string{own[p.name]: p.Home}
-	for _, v := range variables[p.name] {
-		set[v] = p.Program
-	}
-	path := ""
-	out := make([]string, 0, len(base)+len(set)+1)
-	for _, e := range base {
-		name, value, _ := strings.Cut(e, "=")
-		switch _, ours := set[name]; {
-		case name == "PATH":
-			path = value
-		case !ours:
-			out = append(out, e)
-		}
-	}
-	for name, value := range set {
-		if name != "" {
-			out = append(out, name+"="+value)
-		}
-	}
-	return append(out, strings.TrimSuffix("PATH="+filepath.Dir(p.Program)+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
-}
+func (p *Post) Env(base []string) []string { return environ(base, p.name, p.Program, p.Home) }
 
 // Close ends what was started, and removes the folder.
 func (p *Post) Close() error {

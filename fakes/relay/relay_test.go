@@ -3,6 +3,7 @@ package relay_test
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,4 +125,46 @@ func TestALaunchThatFailsIsTold(t *testing.T) {
 	g.Expect(cmd.Run()).NotTo(gomega.Succeed())
 	g.Expect(cmd.ProcessState.ExitCode()).To(gomega.Equal(2))
 	g.Expect(told.String()).To(gomega.ContainSubstring("turnspec: permission denied"))
+}
+
+// TestAPlaceOutlivesPlays: a client that was started before them finds each play
+// where it was told, and ends at once in between.
+func TestAPlaceOutlivesPlays(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	place := t.TempDir()
+	env, err := relay.Furnish(place, "claude", os.Environ())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	program := filepath.Join(place, "bin", "claude")
+	g.Expect(env).To(gomega.ContainElements(
+		"CLAUDE_CODE_EXECUTABLE="+program, "CLAUDE_CONFIG_DIR="+filepath.Join(place, "settings"), gomega.HavePrefix("PATH="+filepath.Dir(program)+":")))
+	run := func() string {
+		cmd := exec.Command(program, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+		cmd.Env, cmd.Stdin = append(os.Environ(), env...), strings.NewReader(hello)
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	g.Expect(run()).To(gomega.ContainSubstring("the stand-in of claude has lost the suite that plays it"))
+	for range 2 {
+		play, err := standin.New(c, standin.Options{})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := relay.NewPostAt(place, "claude", play.Launcher(), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(p.Program).To(gomega.Equal(program))
+		_, err = relay.NewPostAt(place, "claude", play.Launcher(), nil)
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("another run plays at " + place)))
+		g.Expect(run()).To(gomega.ContainSubstring("the Nile"))
+		play.Close()
+		g.Expect(p.Close()).To(gomega.Succeed())
+		g.Expect(p.Dir).NotTo(gomega.BeADirectory())
+	}
+	// What a run that was killed has left there is in nobody's way.
+	l, err := net.Listen("unix", filepath.Join(place, "claude.s"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	g.Expect(l.Close()).To(gomega.Succeed())
+	p, err := relay.NewPostAt(place, "claude", nil, nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(p.Close()).To(gomega.Succeed())
 }

@@ -1,0 +1,406 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// translator is what has been told of a sidecar that speaks the plain form. It is
+// guarded by the session's lock.
+type translator struct {
+	ready *event.SessionReady // not told yet
+	early []event.Data        // behind it
+	begun bool
+
+	turn    int
+	running bool
+
+	blocks        int
+	block         string // the open block of text that was made here, or ""
+	closesThought bool
+
+	calls  []string        // that have no result
+	asks   []ask           // that are not resolved
+	byUser map[string]bool // questions that were answered here
+}
+
+// ask is a question whose end was not told.
+type ask struct{ id, tool string }
+
+// begin opens a session of the plain form. session_ready waits for the runtime's
+// id of the session, which may come with the first message only.
+func (x *session) begin(d event.SessionReady) {
+	x.ready, x.begun = &d, true
+	if d.ProviderSessionID != "" {
+		x.provider = d.ProviderSessionID
+		x.release()
+	}
+}
+
+// release tells session_ready, and what waits behind it.
+func (x *session) release() {
+	if x.ready == nil {
+		return
+	}
+	d, early := *x.ready, x.early
+	x.ready, x.early = nil, nil
+	x.tell(d, 0, "")
+	for _, e := range early {
+		x.emit(e)
+	}
+}
+
+// emit tells what is made here of the turn that runs, or ran last.
+func (x *session) emit(d event.Data) {
+	if x.ready != nil {
+		x.early = append(x.early, d)
+		return
+	}
+	x.tell(d, x.turnOf(d), "")
+}
+
+// turnOf is the turn that an event belongs to.
+func (x *session) turnOf(d event.Data) int {
+	if x.running {
+		return x.turn
+	}
+	switch d.(type) {
+	case event.Delta, event.Thinking, event.BlockEnd, event.Result, event.Done, event.Error:
+		return x.turn // it comes late: it was to be told before the end
+	}
+	return 0 // a call may outlive its turn; the rest is the session's
+}
+
+func (x *session) tell(d event.Data, turn int, subagent string) {
+	x.seq++
+	x.Add(event.Event{Data: d, TS: time.Now().UTC(), Seq: x.seq, SessionID: x.name, Turn: turn, SubagentID: subagent})
+}
+
+// plain tells an event of the plain form.
+func (x *session) plain(e envelope) error {
+	x.lacks["seq"], x.lacks["ts"] = true, true
+	m, err := members(e.Data)
+	if err != nil {
+		return err
+	}
+	m.keep(e.Type)
+	x.fill(e.Type, m)
+	e.Seq, e.Turn, e.TS = 1, 0, time.Now().UTC().Format(time.RFC3339Nano) // tell fills them in
+	if e.Data, err = json.Marshal(m); err != nil {
+		return err
+	}
+	out, err := e.decode()
+	if err != nil {
+		return err
+	}
+	if d, is := out.Data.(event.SessionReady); is {
+		x.readied(d)
+		return nil
+	}
+	x.release()
+	if d, is := out.Data.(event.Result); is && d.Text == "" {
+		return nil // a turn that has none
+	}
+	if _, is := out.Data.(event.Delta); !is && out.SubagentID == "" {
+		x.endBlock(event.BlockComplete)
+	}
+	x.follows(out)
+	return nil
+}
+
+// follows tells an event and notes what follows from it.
+func (x *session) follows(e event.Event) {
+	switch d := e.Data.(type) {
+	case event.Thinking:
+		x.closesThought = x.closesThought || d.Done
+	case event.ToolStart:
+		x.calls = append(x.calls, d.ToolUseID)
+	case event.ToolResult:
+		x.calls = slices.DeleteFunc(x.calls, func(id string) bool { return id == d.ToolUseID })
+	case event.PermissionRequest:
+		x.asks = append(x.asks, ask{d.RequestID, d.ToolName})
+	case event.PermissionResolved:
+		x.asks = slices.DeleteFunc(x.asks, func(a ask) bool { return a.id == d.RequestID })
+	case event.Done:
+		if d.Stopped {
+			x.interrupt()
+		}
+	case event.Error:
+		x.interrupt()
+	}
+	x.tell(e.Data, x.turnOf(e.Data), e.SubagentID)
+	switch e.Data.(type) {
+	case event.Done, event.Error:
+		if e.SubagentID == "" {
+			x.running = false
+		}
+	}
+}
+
+// interrupt ends the calls of a turn that was broken off, as who stops it does.
+func (x *session) interrupt() {
+	calls := x.calls
+	x.calls = nil
+	for _, id := range calls {
+		x.lacks["tool_result.status"] = true
+		x.emit(event.ToolResult{ToolUseID: id, IsError: true, Status: event.ToolInterrupted})
+	}
+}
+
+// readied takes a session_ready: one when the session is created, and one more
+// when the runtime tells its id.
+func (x *session) readied(d event.SessionReady) {
+	switch {
+	case d.ProviderSessionID == "" || d.ProviderSessionID == x.provider:
+		return
+	case x.ready == nil: // too late to be the first event; it is needed to resume
+		x.lacks["session_ready.provider_session_id"] = true
+		x.provider = d.ProviderSessionID
+		x.tell(d, 0, "")
+		return
+	}
+	x.provider = d.ProviderSessionID
+	x.ready.ProviderSessionID = d.ProviderSessionID
+	if d.Model != "" {
+		x.ready.Model = d.Model
+	}
+	x.release()
+}
+
+// leave tells the end of a session. One that was asked for ends no turn: the
+// sidecar owes that.
+func (x *session) leave(asked bool) {
+	x.release()
+	reason := "closed"
+	if !asked {
+		reason = "the sidecar let it go"
+	}
+	if x.running {
+		x.endBlock(event.BlockInterrupted)
+		x.interrupt()
+		if !asked {
+			x.emit(event.Error{Code: event.ErrorCrash, Message: reason})
+		}
+		x.running = false
+	}
+	x.told = true
+	x.tell(event.SessionEnd{Reason: reason}, 0, "")
+}
+
+func (x *session) endBlock(s event.BlockStatus) {
+	if x.block != "" {
+		x.emit(event.BlockEnd{BlockID: x.block, Status: s})
+		x.block = ""
+	}
+}
+
+// answered notes that the user has answered.
+func (x *session) answered(id string) { x.byUser[id] = true }
+
+// fill fills in what the plain form leaves out of an event's data.
+func (x *session) fill(t event.Type, m data) {
+	switch t {
+	case event.TypeSessionReady:
+		m.set("session_id", x.name)
+		m.missing("runtime", x.s.Of)
+	case event.TypeDelta:
+		if m["block_id"] == nil {
+			x.lacks["delta.block_id"], x.lacks["block_end"] = true, true
+			if x.block == "" {
+				x.blocks++
+				x.block = strconv.Itoa(x.turn) + "." + strconv.Itoa(x.blocks)
+			}
+			m.set("block_id", x.block)
+		}
+		if m["message_id"] == nil {
+			m["message_id"] = m["block_id"]
+		}
+	case event.TypeThinking:
+		m.missing("text", "")
+	case event.TypeToolResult:
+		x.fillResult(m)
+	case event.TypePermissionRequest:
+		if m.missing("request_id", "p"+strconv.Itoa(x.count)) {
+			x.lacks["permission_resolved"] = true
+		}
+		if m["tool_use_id"] == nil {
+			x.lacks["permission_request.tool_use_id"] = true
+		}
+		if m.missing("tool_input", struct{}{}) {
+			x.lacks["permission_request.tool_input"] = true
+		}
+	case event.TypePermissionResolved:
+		x.fillResolved(m)
+	case event.TypeInterruptResolved:
+		if m.missing("by", event.ByUser) {
+			x.lacks["interrupt_resolved"] = true
+		}
+		m.missing("value", nil)
+	case event.TypeComponentUpdate:
+		if name := m["name"]; name != nil && m["component_name"] == nil {
+			m["component_name"] = name
+		}
+		delete(m, "name")
+	case event.TypeError:
+		if code := m.text("code"); !slices.Contains(event.ErrorCodes(), event.ErrorCode(code)) {
+			x.lacks["error.code"] = true
+			m.set("code", event.ErrorUnknown)
+		}
+	}
+}
+
+func (x *session) fillResult(m data) {
+	switch output := m["output"]; {
+	case output == nil:
+		x.lacks["tool_result.output"] = true
+		m.set("output", "")
+	case output.Kind() != '"':
+		var blocks []struct {
+			Text *string `json:"text"`
+		}
+		var texts []string
+		if json.Unmarshal(output, &blocks, lenient) == nil {
+			for _, b := range blocks {
+				if b.Text != nil {
+					texts = append(texts, *b.Text)
+				}
+			}
+		}
+		if len(texts) < len(blocks) || blocks == nil {
+			x.lacks["tool_result.output"] = true
+		}
+		m.set("output", strings.Join(texts, "\n"))
+	}
+	m.missing("is_error", false)
+	if m["status"] == nil {
+		x.lacks["tool_result.status"] = true
+		status := event.ToolOK
+		if string(m["is_error"]) == "true" {
+			status = event.ToolError
+		}
+		m.set("status", status)
+	}
+}
+
+// fillResolved finds the question that an end is told of.
+func (x *session) fillResolved(m data) {
+	if m["request_id"] == nil {
+		x.lacks["permission_resolved"] = true
+		id := "unasked"
+		for _, a := range slices.Backward(x.asks) {
+			if a.tool == m.text("tool_name") {
+				id = a.id
+			}
+		}
+		m.set("request_id", id)
+	}
+	if m["decision"] == nil {
+		x.lacks["permission_resolved"] = true
+		d := event.DecisionDeny
+		if string(m["allowed"]) == "true" {
+			d = event.DecisionAllow
+		}
+		m.set("decision", d)
+	}
+	if m["by"] == nil {
+		x.lacks["permission_resolved"] = true
+		by := event.ByPolicy
+		if x.byUser[m.text("request_id")] {
+			by = event.ByUser
+		}
+		m.set("by", by)
+	}
+}
+
+// data are the members of an event's data.
+type data map[string]jsontext.Value
+
+func members(b jsontext.Value) (data, error) {
+	var m data
+	if err := json.Unmarshal(b, &m, lenient); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if m == nil {
+		return nil, errors.New("data: missing")
+	}
+	return m, nil
+}
+
+func (m data) set(name string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // words and flags alone
+	}
+	m[name] = b
+}
+
+// missing sets a member that is not there, and reports whether it was not.
+func (m data) missing(name string, v any) bool {
+	if m[name] != nil {
+		return false
+	}
+	m.set(name, v)
+	return true
+}
+
+// text is a member that is a string, or "".
+func (m data) text(name string) (s string) {
+	_ = json.Unmarshal(m[name], &s, lenient)
+	return s
+}
+
+// keep drops what is no member of an event of this type, and what is null.
+func (m data) keep(t event.Type) {
+	own := shapes()[t]
+	for name, v := range m {
+		_, is := own[name]
+		switch {
+		case name == "subagent_id", name == "name" && t == event.TypeComponentUpdate:
+		case !is, v.Kind() == 'n':
+			delete(m, name)
+		}
+	}
+}
+
+// shapes are the members of each event's data, as the schema has them.
+var shapes = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
+	var schema struct {
+		OneOf []struct {
+			Properties struct {
+				Type struct {
+					Const event.Type `json:"const"`
+				} `json:"type"`
+				Data struct {
+					Ref string `json:"$ref"`
+				} `json:"data"`
+			} `json:"properties"`
+		} `json:"oneOf"`
+		Defs map[string]struct {
+			Properties map[string]jsontext.Value `json:"properties"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(event.Schema, &schema); err != nil {
+		panic(err) // it is embedded
+	}
+	out := map[event.Type]map[string]jsontext.Value{}
+	for _, one := range schema.OneOf {
+		out[one.Properties.Type.Const] = schema.Defs[strings.TrimPrefix(one.Properties.Data.Ref, "#/$defs/")].Properties
+	}
+	return out
+})
+
+// known reports whether there is such an event.
+func known(t event.Type) bool { return slices.Contains(event.Types(), t) }
+
+// declared reports whether the sidecar sends such events.
+func (x *session) declared(t event.Type) bool { return slices.Contains(x.health.Events, t) }

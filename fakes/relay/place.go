@@ -1,0 +1,123 @@
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// A place is a folder in which clients find a stand-in, and what it is spoken to
+// by: that of a Post alone, or one that stays, for a client that is started
+// before the play and outlives it.
+
+func program(place, name string) string { return filepath.Join(place, "bin", name) }
+func settings(place string) string      { return filepath.Join(place, "settings") }
+
+// socket is of one runtime, so that a place may stand for several.
+func socket(place, name string) string { return filepath.Join(place, name+".s") }
+
+// furnish puts the stand-in into a place.
+func furnish(place, name string) error {
+	if !ready {
+		return errNotReady
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s %s=%s\nexec %s \"$@\"\n",
+		envSocket, quote(socket(place, name)), envName, quote(name), quote(self))
+	file := program(place, name)
+	if old, err := os.ReadFile(file); err == nil && string(old) == script {
+		return nil
+	}
+	fresh := fmt.Sprintf("%s.%d", file, os.Getpid()) // a client may be starting the one that is there
+	return errors.Join(
+		os.MkdirAll(filepath.Dir(file), 0o755), os.MkdirAll(settings(place), 0o755),
+		os.WriteFile(fresh, []byte(script), 0o755), os.Rename(fresh, file))
+}
+
+// Furnish makes a place, and returns the variables by which a client that is
+// started with them finds the stand-in of a runtime there. Between plays the
+// stand-in ends at once.
+func Furnish(place, name string, base []string) ([]string, error) {
+	place, err := filepath.Abs(place)
+	if err == nil {
+		err = furnish(place, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	had := map[string]bool{}
+	for _, e := range base {
+		had[e] = true
+	}
+	var out []string
+	for _, e := range environ(base, name, program(place, name), settings(place)) {
+		if !had[e] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// NewPostAt makes a post at a place, where one play at a time may be: see
+// Furnish.
+func NewPostAt(place, name string, l proc.Launcher, touched func()) (*Post, error) {
+	place, err := filepath.Abs(place)
+	if err == nil {
+		err = os.MkdirAll(place, 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := socket(place, name)
+	if c, err := net.DialTimeout("unix", at, time.Second); err == nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("another run plays at %s: wait for its end, or give this one, and the client, another folder", place)
+	}
+	_ = os.Remove(at) // of a run that was killed
+	dir, err := os.MkdirTemp(place, "play-")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.RemoveAll(settings(place)), os.Mkdir(settings(place), 0o755)) // what the play before has left there
+	if err == nil {
+		var p *Post
+		if p, err = newPost(place, dir, name, l, touched); err == nil {
+			return p, nil
+		}
+	}
+	return nil, errors.Join(err, os.RemoveAll(dir))
+}
+
+// environ is an environment in which a client finds the stand-in.
+func environ(base []string, name, program, home string) []string {
+	set := map[string]string{own[name]: home}
+	for _, v := range variables[name] {
+		set[v] = program
+	}
+	path := ""
+	out := make([]string, 0, len(base)+len(set)+1)
+	for _, e := range base {
+		name, value, _ := strings.Cut(e, "=")
+		switch _, ours := set[name]; {
+		case name == "PATH":
+			path = value
+		case !ours:
+			out = append(out, e)
+		}
+	}
+	for name, value := range set {
+		if name != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	return append(out, strings.TrimSuffix("PATH="+filepath.Dir(program)+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
+}
