@@ -94,7 +94,7 @@ Exit codes: 0 all is well, 1 a check failed, 2 wrong use or a harness error.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
+	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), envCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
 		normalizeCmd(), chatCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), importCmd(), versionCmd())
 	return root
 }

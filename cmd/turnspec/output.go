@@ -149,12 +149,12 @@ func text(out io.Writer, d *report.Document, verbose bool) error {
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, name := range []string{"corpus", "subject", "acp", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
+	for _, name := range []string{"corpus", "subject", "acp", "http", "standin", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
 		}
-		if name == "runtime" && !slices.Contains(words, "--subject") && !slices.Contains(words, "--acp") {
+		if name == "runtime" && !slices.ContainsFunc([]string{"--subject", "--acp", "--http"}, func(f string) bool { return slices.Contains(words, f) }) {
 			continue // the case names it; of a program nothing else tells
 		}
 		values := []string{flag.Value.String()}
@@ -174,7 +174,7 @@ func rerun(cmd *cobra.Command) string {
 			}
 		}
 	}
-	if slices.Contains(words, "--acp") {
+	if cmd.Flags().NArg() > 0 {
 		words = append(words, "--")
 		for _, arg := range cmd.Flags().Args() {
 			words = append(words, quoted(arg))

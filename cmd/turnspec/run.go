@@ -20,7 +20,8 @@ type runFlags struct {
 	corpus, runtime     string
 	subject             string
 	acp                 bool
-	agent               []string // of acp
+	http, standin       string
+	command             []string // of acp and http
 	cases, checks, tier []string
 	exhaustive          bool
 	places              int
@@ -42,7 +43,11 @@ and prints what failed and a table of checks by runtime.
 --subject plays to an adapter of yours instead: a program in any language, which
 speaks JSON lines over stdio (conformance/process/PROTOCOL.md) and finds a
 stand-in where it looks for the runtime. It runs in real time, in the tier
-process. ` + "`turnspec smoke`" + ` checks first whether it is plugged in right.
+process. ` + "`turnspec smoke`" + ` checks first whether it is plugged in right. --acp plays to
+an ACP agent, --http to a sidecar of HTTP and server-sent events
+(conformance/sidecar/ROUTES.md): one that a command starts, with a free port in
+PORT where the address has port 0, or one that runs already and was started in a
+shell where ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + ` was said.
 
 The tiers witness, golden and timing play recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
@@ -71,12 +76,13 @@ Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
   turnspec run --exhaustive
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
 		Args: func(_ *cobra.Command, args []string) error { return f.commandArgs(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.agent = args
+			f.command = args
 			return suite(cmd, f)
 		},
 	}
@@ -88,11 +94,13 @@ Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: codex or claude; with a version: claude@2.1.197 (live takes the newest without)")
 	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference; with --runtime")
 	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
-	cmd.MarkFlagsMutuallyExclusive("acp", "subject")
+	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
+	standinFlag(cmd, &f.standin)
+	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
-	for _, other := range []string{"subject", "acp"} {
+	for _, other := range []string{"subject", "acp", "http"} {
 		cmd.MarkFlagsMutuallyExclusive("isolate", other)
 	}
 	f.out.flags(cmd)
@@ -231,6 +239,9 @@ func (f runFlags) config() (conformance.Config, error) {
 	}
 	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {
 		cfg.Workers *= waiting
+	}
+	if alone(cfg.Subjects) {
+		cfg.Workers = 1
 	}
 	return cfg, nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func smokeCmd() *cobra.Command {
-	var runtime string
+	var runtime, address, dir string
 	var isACP bool
 	cmd := &cobra.Command{
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
@@ -28,27 +28,62 @@ func smokeCmd() *cobra.Command {
 prints each line of the protocol (conformance/process/PROTOCOL.md): hello, open,
 send, close. It judges the plug alone; ` + "`turnspec run --subject`" + ` is the suite.
 
-With --acp the program is an agent of the Agent Client Protocol.
+With --acp the program is an agent of the Agent Client Protocol, with --http a
+sidecar (conformance/sidecar/ROUTES.md), which may also run already.
 
 Exit codes: 0 the program is plugged in, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
   turnspec smoke --runtime codex@0.120.0 -- ./my-adapter --stdio
-  turnspec smoke --runtime codex --acp -- npx @agentclientprotocol/codex-acp`,
+  turnspec smoke --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && address == "" {
 				return errors.New("give the command that starts your adapter: turnspec smoke --runtime claude -- python3 my_adapter.py")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return smoke(cmd.OutOrStdout(), runtime, isACP, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
+			return smoke(cmd.OutOrStdout(), runtime, shown, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
+				return plugged(name, isACP, address, dir, args, show)
+			})
+		},
 	}
 	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that it wraps: codex or claude; with a version: claude@2.1.197")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
+	cmd.Flags().StringVar(&address, "http", "", "the program is a sidecar at this address, started by the command if there is one")
+	standinFlag(cmd, &dir)
+	cmd.MarkFlagsMutuallyExclusive("acp", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
 }
 
-func smoke(out io.Writer, runtime string, isACP bool, argv []string) error {
+// plugged is the subject of a smoke test, and the flag by which run takes it.
+func plugged(name string, isACP bool, address, dir string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
+	if address != "" {
+		s, err := server(address, dir, argv, name)
+		if err != nil {
+			return nil, "", err
+		}
+		s.Watch = show
+		flag := "--http " + address
+		if dir != "" {
+			flag += " --standin " + quoted(dir)
+		}
+		if len(argv) > 0 {
+			flag += " -- " + strings.Join(argv, " ")
+		}
+		return s, flag, nil
+	}
+	title := filepath.Base(argv[len(argv)-1])
+	if isACP {
+		return &acp.Subject{Title: title, Of: name, Command: argv, Watch: show}, "--acp -- " + strings.Join(argv, " "), nil
+	}
+	s := &process.Subject{Title: title, Of: name, Command: argv, Watch: func(l process.Line) { show(l.In, l.Text) }}
+	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
+}
+
+func smoke(out io.Writer, runtime, shown string, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
 		return fmt.Errorf("say with --runtime which runtime it wraps: %s", strings.Join(runtimeNames(), " or "))
@@ -83,13 +118,11 @@ func smoke(out io.Writer, runtime string, isACP bool, argv []string) error {
 		}
 		fmt.Fprintf(out, "%s %s\n", arrow, clip(text, 240))
 	}
-	title, flag := filepath.Base(argv[len(argv)-1]), fmt.Sprintf("--subject '%s'", strings.Join(argv, " "))
-	var s conformance.Subject = &process.Subject{Title: title, Of: name, Command: argv, Watch: func(l process.Line) { show(l.In, l.Text) }}
-	if isACP {
-		flag = "--acp -- " + strings.Join(argv, " ")
-		s = &acp.Subject{Title: title, Of: name, Command: argv, Watch: show}
+	s, flag, err := plug(name, show)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%s plays to: %s\n", c.ID, strings.Join(argv, " "))
+	fmt.Fprintf(out, "%s plays to: %s\n", c.ID, shown)
 	steps := process.Smoke(s, scn, c, life)
 	fmt.Fprintln(out)
 	for _, step := range steps {

@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/acp"
 	"github.com/turnspec/turnspec/conformance/process"
+	"github.com/turnspec/turnspec/conformance/sidecar"
 )
 
 // waiting is how many plays with processes go on for each processor: they wait
@@ -25,14 +26,16 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	if !f.external() {
 		return references(f.name())
 	}
-	if f.acp {
-		s, err := agent(f.agent, f.name())
-		if err != nil {
-			return nil, err
-		}
-		return []conformance.Subject{s}, nil
+	var s conformance.Subject
+	var err error
+	switch {
+	case f.acp:
+		s, err = agent(f.command, f.name())
+	case f.http != "":
+		s, err = server(f.http, f.standin, f.command, f.name())
+	default:
+		s, err = program(f.subject, f.name())
 	}
-	s, err := program(f.subject, f.name())
 	if err != nil {
 		return nil, err
 	}
@@ -40,15 +43,23 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 }
 
 // external says whether the subject is a program.
-func (f runFlags) external() bool { return f.acp || f.subject != "" }
+func (f runFlags) external() bool { return f.acp || f.subject != "" || f.http != "" }
 
-// commandArgs are wrong where there is no agent to start by them.
+// alone says whether one case at a time can be played to the subject.
+func alone(subjects []conformance.Subject) bool {
+	return slices.ContainsFunc(subjects, func(s conformance.Subject) bool {
+		one, is := s.(interface{ Alone() bool })
+		return is && one.Alone()
+	})
+}
+
+// commandArgs are wrong where there is nothing to start by them.
 func (f runFlags) commandArgs(args []string) error {
 	switch {
 	case f.acp && len(args) == 0:
 		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp")
-	case !f.acp && len(args) > 0:
-		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD", strings.Join(args, " "))
+	case !f.acp && f.http == "" && len(args) > 0:
+		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD, a sidecar's with --http URL -- CMD", strings.Join(args, " "))
 	}
 	return nil
 }
@@ -56,12 +67,9 @@ func (f runFlags) commandArgs(args []string) error {
 // agent is an ACP agent that a command starts: its words, or one word that holds
 // them all.
 func agent(argv []string, runtime string) (*acp.Subject, error) {
-	if len(argv) == 1 {
-		words, err := shell.Fields(argv[0], nil)
-		if err != nil {
-			return nil, fmt.Errorf("--acp %q: %w", argv[0], err)
-		}
-		argv = words
+	argv, err := words("--acp", argv)
+	if err != nil {
+		return nil, err
 	}
 	if len(argv) == 0 {
 		return nil, errors.New("the command of the agent is empty")
@@ -70,6 +78,39 @@ func agent(argv []string, runtime string) (*acp.Subject, error) {
 		return nil, err
 	}
 	return &acp.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+}
+
+// words are a command: as it is, or one word that holds them all.
+func words(flag string, argv []string) ([]string, error) {
+	if len(argv) != 1 {
+		return argv, nil
+	}
+	argv, err := shell.Fields(argv[0], nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the command: %w", flag, err)
+	}
+	return argv, nil
+}
+
+// server is a sidecar: one that a command starts, or one that runs already and
+// finds the stand-in in a folder.
+func server(url, standin string, argv []string, runtime string) (*sidecar.Subject, error) {
+	argv, err := words("--http", argv)
+	if err != nil {
+		return nil, err
+	}
+	if err := wraps(runtime); err != nil {
+		return nil, err
+	}
+	s := &sidecar.Subject{Title: url, Of: runtime, URL: url, Command: argv}
+	if len(argv) > 0 {
+		s.Title = filepath.Base(argv[len(argv)-1])
+		return s, s.Check()
+	}
+	if s.Place, err = place(standin); err != nil {
+		return nil, err
+	}
+	return s, s.Check()
 }
 
 // wraps says what is wrong with the runtime that a subject is said to wrap.

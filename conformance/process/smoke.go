@@ -87,7 +87,8 @@ func launched(r *conformance.Run) error {
 	}
 	return &PlugError{
 		What: fmt.Sprintf("the program opened, and started no %s", r.Runtime),
-		Do:   "let it find the runtime in PATH, take the variable for it (CODEX_PATH, CLAUDE_CODE_EXECUTABLE), or start the command that open gives; a fixed path finds another one",
+		Do: "let it find the runtime in PATH, take the variable for it (CODEX_PATH, CLAUDE_CODE_EXECUTABLE), or start the command that open gives; a fixed path finds another one; " +
+			"a sidecar that runs already was to be started with what `turnspec env` prints",
 	}
 }
 

@@ -93,6 +93,7 @@ func (s *sidecarServer) run() {
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println(l.Addr())
 	panic(http.Serve(l, mux)) //nolint:gosec // a test's server, on loopback
 }
 

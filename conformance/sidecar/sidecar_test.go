@@ -1,9 +1,12 @@
 package sidecar_test
 
 import (
+	"bufio"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -12,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/sidecar"
+	"github.com/turnspec/turnspec/fakes/relay"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -241,4 +245,32 @@ func TestABrokenSidecarFailsTheCheckThatIsNamedForIt(t *testing.T) {
 			g.Expect(failed).To(BeEmpty(), "nothing else is wrong with it")
 		})
 	}
+}
+
+// A sidecar that was started before the run, with the variables of a place, serves
+// one play after the other.
+func TestASidecarThatRunsAlready(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	place := t.TempDir()
+	env, err := relay.Furnish(place, "claude", os.Environ())
+	g.Expect(err).NotTo(HaveOccurred())
+	cmd := exec.Command(self, asServer, "whole")
+	cmd.Env = append(append(os.Environ(), env...), "PORT=0")
+	out, err := cmd.StdoutPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cmd.Start()).To(Succeed())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
+	s := &sidecar.Subject{Of: "claude", URL: "http://" + strings.TrimSpace(address), Place: place}
+	g.Expect(s.Alone()).To(BeTrue())
+	failed, passed := judged(t, s, 0, claudeCases...)
+	g.Expect(failed).To(BeEmpty())
+	g.Expect(passed).To(HaveKeyWithValue("text.once", len(claudeCases)))
 }

@@ -55,6 +55,12 @@ func (s *Subject) Alone() bool {
 	return err != nil || len(s.Command) == 0 || u.Port() != "0"
 }
 
+// Check says what is wrong with the address, or nil.
+func (s *Subject) Check() error {
+	_, err := s.parse()
+	return err
+}
+
 // opening is the body of POST /sessions and of /sessions/:id/resume.
 type opening struct {
 	SessionID string          `json:"session_id"`

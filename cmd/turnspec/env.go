@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/fakes/relay"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
+)
+
+func envCmd() *cobra.Command {
+	var runtime, dir string
+	cmd := &cobra.Command{
+		Use:   "env --runtime RUNTIME",
+		Short: "Print the variables by which a sidecar finds the stand-in",
+		Long: `A sidecar that runs before ` + "`turnspec run --http URL`" + ` must find the stand-in where
+it looks for its runtime. Env puts one into a folder and prints the variables for
+the shell in which the sidecar is started: PATH, and CODEX_PATH or
+CLAUDE_CODE_EXECUTABLE. It plays only while a run goes on; between runs it ends at
+once, and says so.`,
+		Example: `  eval "$(turnspec env --runtime claude)" && node server.js
+  turnspec env --runtime codex --standin ./standin`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := wraps(runtime); err != nil {
+				return err
+			}
+			dir, err := place(dir)
+			if err != nil {
+				return err
+			}
+			vars, err := relay.Furnish(dir, standin.Program(runtime), os.Environ())
+			if err != nil {
+				return err
+			}
+			for _, v := range vars {
+				name, value, _ := strings.Cut(v, "=")
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "export %s=%s\n", name, quoted(value)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that it wraps: codex or claude")
+	standinFlag(cmd, &dir)
+	completeFlag(cmd, "runtime", runtimeNames)
+	return cmd
+}
+
+func standinFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "standin", "", "the folder in which a sidecar that runs already finds the stand-in (default: turnspec/standin in the user's cache)")
+}
+
+// place is the folder of the stand-in for what is started before a run.
+func place(dir string) (string, error) {
+	if dir != "" {
+		return filepath.Abs(dir)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("where is the stand-in to be? %w; name a folder with --standin, for `turnspec env` and the run", err)
+	}
+	return filepath.Join(cache, "turnspec", "standin"), nil
+}
