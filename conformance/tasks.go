@@ -108,9 +108,10 @@ func aside(s *fixtures.Scenario, message string) bool {
 	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbAside && a.ID == message })
 }
 
-// asideHold reports whether the hold stands in a reply to such a message.
+// asideHold reports whether the hold stands in a reply that the session does not
+// show: to such a message, or to a search that the runtime has made.
 func asideHold(s *fixtures.Scenario, hold string) bool {
-	return slices.ContainsFunc(s.Model["aside"], func(r fixtures.Reply) bool {
+	return slices.ContainsFunc(slices.Concat(s.Model["aside"], s.Model["search"]), func(r fixtures.Reply) bool {
 		return slices.ContainsFunc(r.Parts, func(p fixtures.Part) bool { return p.Hold == hold })
 	})
 }

@@ -16,7 +16,6 @@ func Aliases() []Alias {
 			"They count session_ready against what was opened, also where the runtime repeats its init each turn, and compare its id."},
 		{"text.fallback", []string{"text.once"}, "It holds for a text that comes whole as for one that comes in deltas: once."},
 		{"tool.parallel", []string{"tool.known", "tool.paired", "tool.output"}, "They go by ids, so that calls at once are told apart in whatever order they end."},
-		{"tool.web-search", []string{"tool.paired", "tool.canonical"}, "A search gets its name and its one result, as every call does."},
 		{"wire.both-prefixes", []string{"thinking.delivered", "tool.output"}, "The cases of the older versions hold the older names."},
 		{"process.no-orphans", []string{"session.returns", "turn.crash-ends"},
 			"A goroutine that waits for ever when all is closed is a hang of the run, and a process that lives on keeps Close from returning."},

@@ -210,7 +210,7 @@ func judgeAttributed(t *conformance.Trial, f *conformance.Finding) {
 		main, sub := false, false
 		for _, q := range t.Witness {
 			for _, s := range q.Said {
-				if s.Tool != "" && isTool(d.ToolUseID, s.ID) && q.Agent != aside {
+				if s.Tool != "" && isTool(d.ToolUseID, s.ID) && !besides(q.Agent) {
 					main, sub = main || q.Agent == "", sub || q.Agent != ""
 				}
 			}

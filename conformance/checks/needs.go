@@ -55,6 +55,7 @@ var needs = map[string][]string{
 	"tool.interrupted":            {"tool_start", "tool_result", "tool_result.status"},
 	"tool.canonical":              {"tool_start.tool"},
 	"tool.file-change":            {"tool_result.changes"},
+	"tool.web-search":             {"tool_start.input", "tool_result.output"},
 	"subagent.attributed":         {"subagent_id"},
 	"subagent.spawn":              {"tool_start.subagent_spawn"},
 	"subagent.text-apart":         {"subagent_id"},

@@ -61,6 +61,10 @@ func onceChecks() []*conformance.Check {
 // session's.
 const aside = "aside"
 
+// besides reports whether the witness's name is of no agent at all: of such a
+// thread, or of a search that the runtime has made in a request of its own.
+func besides(agent string) bool { return agent == aside || agent == "search" }
+
 func judgeElsewhere(t *conformance.Trial, f *conformance.Finding) {
 	var words, tools []string
 	for _, q := range t.Witness {

@@ -38,7 +38,7 @@ func abandonedBy(reqs []fixtures.Request, i int) bool {
 func agentsOf(r *conformance.Run) []string {
 	var out []string
 	for _, q := range r.Witness {
-		if q.Agent != "" && q.Agent != aside && !slices.Contains(out, q.Agent) {
+		if q.Agent != "" && !besides(q.Agent) && !slices.Contains(out, q.Agent) {
 			out = append(out, q.Agent)
 		}
 	}

@@ -28,6 +28,11 @@ func toolChecks() []*conformance.Check {
 			Sentence: "What tool_result carries is contained in what the runtime sent back to the model, trailing newlines aside; error flag and exit code agree.",
 			Judge:    judgeOutput,
 		},
+		{
+			ID: "tool.web-search", Severity: conformance.Must, Source: "wire/codex: a webSearch item starts with an empty query", Tiers: both,
+			Sentence: "A search of the web whose tool_start does not hold the query gets it with its tool_result, and is not left running.",
+			Judge:    judgeSearch,
+		},
 	}
 }
 
@@ -119,6 +124,40 @@ func judgeInput(call saidTool, d event.ToolStart, at conformance.Seen, f *confor
 	for _, text := range in.texts() {
 		if !holds(d.Input, text) {
 			f.At(at, "tool %s: the input %s does not hold %q", call.ID, clip(string(d.Input)), text)
+		}
+	}
+}
+
+// judgeSearch looks at searches that begin before it is known what is looked for.
+func judgeSearch(t *conformance.Trial, f *conformance.Finding) {
+	for _, call := range saidTools(t.Run) {
+		var in struct {
+			Query string `json:"query"`
+			URL   string `json:"url"`
+		}
+		if call.Tool != "web" || call.hidden || json.Unmarshal(call.Input, &in) != nil {
+			continue
+		}
+		for _, start := range startsOf(t, call) {
+			d, _ := start.Data.(event.ToolStart)
+			if holds(d.Input, in.Query) && holds(d.Input, in.URL) {
+				continue // it was known
+			}
+			f.Look(1)
+			i := slices.IndexFunc(t.Events, func(e conformance.Seen) bool {
+				r, ok := e.Data.(event.ToolResult)
+				return ok && r.ToolUseID == d.ToolUseID && e.SubagentID == start.SubagentID
+			})
+			if i < 0 {
+				f.At(start, "the search %s has no result", d.ToolUseID)
+				continue
+			}
+			switch r, _ := t.Events[i].Data.(event.ToolResult); {
+			case r.Status != event.ToolOK && r.Status != event.ToolError: // cut short
+			case !strings.Contains(r.Output, in.Query) || !strings.Contains(r.Output, in.URL):
+				f.At(t.Events[i], "the search %s ends, and neither its input %s nor its output %q tells what was looked for: %q",
+					d.ToolUseID, clip(string(d.Input)), clip(r.Output), in.Query+in.URL)
+			}
 		}
 	}
 }

@@ -79,6 +79,7 @@ func (messagesAPI) read(h http.Header, body []byte) (*ask, error) {
 	q.sub = q.thread != ""
 	for _, t := range m.Tools {
 		q.offer.tools = append(q.offer.tools, offered{name: t.Name})
+		q.search = len(m.Tools) == 1 && strings.HasPrefix(t.Type, "web_search_")
 	}
 	for i, msg := range m.Messages {
 		if msg.Role == "assistant" {

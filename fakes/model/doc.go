@@ -17,7 +17,9 @@
 // # Which line answers
 //
 // A request belongs to an agent: the main one, or that of a `-- model NAME --`
-// section. Claude Code marks the requests of a sub-agent with a header; which
+// section. One that offers nothing but the API's own search of the web belongs to
+// `-- model search --`: Claude Code's WebSearch asks so, in a conversation of its
+// own. Claude Code marks the requests of a sub-agent with a header; which
 // section is meant says its first text, which holds the prompt of a subagent call.
 // Codex sends the agent's name, or else its prompt is looked for too.
 //
@@ -26,6 +28,7 @@
 //	m1          a message of the scenario
 //	result:t1   the result of a tool call
 //	prompt      what a sub-agent is to do: its first request
+//	query       what is to be looked for: the first request of a search
 //	task        the runtime's note that something in the background has ended
 //	compact     a demand to sum up the conversation
 //	retry       nothing, and the request before it has not ended well

@@ -37,6 +37,7 @@ type voice interface {
 	delta(text string) error
 	shut() error // the open block
 	redacted(data string) error
+	search(s *fixtures.Search) error
 	call(c wireCall) error       // the whole of it, or its start where the scenario leaves it open
 	fail(f *fixtures.Fail) error // in mid-stream
 	end(why string) error        // "" or the scenario's word for an end that comes too early

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -159,6 +160,9 @@ func (responsesAPI) calls(parts []fixtures.Part, o offer, _ string) ([]wireCall,
 	for _, p := range parts {
 		if p.End != "" && endReasons[p.End] == "" {
 			return nil, fmt.Errorf("end: the Responses API has no %q", p.End)
+		}
+		if p.Search != nil {
+			return nil, errors.New("search: with the Responses API a search is the tool `web` of the model")
 		}
 	}
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return codexCall(c, o) })

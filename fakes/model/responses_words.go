@@ -112,3 +112,6 @@ func (v *responsesVoice) redacted(data string) error {
 	item.Encrypted = &data
 	return v.done(item)
 }
+
+// search is refused before a reply begins.
+func (v *responsesVoice) search(*fixtures.Search) error { return nil }

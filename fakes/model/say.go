@@ -99,6 +99,11 @@ func (y *saying) part(ctx context.Context, p fixtures.Part) error {
 			return err
 		}
 		return y.v.redacted(p.Redacted)
+	case p.Search != nil:
+		if err := y.shut(); err != nil {
+			return err
+		}
+		return y.v.search(p.Search)
 	case p.Tool != nil:
 		return y.call(p.Tool)
 	case p.Hold != "":

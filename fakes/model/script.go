@@ -93,10 +93,20 @@ func (s *script) route(q *ask) string {
 	return name
 }
 
+// beside are the sections that answer neither the main agent nor a sub-agent:
+// another thread of the client, and the runtime's own requests for a search.
+const (
+	besideThread = "aside"
+	besideSearch = "search"
+)
+
 func (s *script) section(q *ask) string {
+	if q.search {
+		return besideSearch
+	}
 	for _, id := range s.held(q.texts) {
 		if slices.Contains(s.asides, id) {
-			return "aside"
+			return besideThread
 		}
 	}
 	if !q.sub && !q.maySub {
@@ -203,7 +213,14 @@ func (s *script) receive(q *ask) *exchange {
 			}
 		}
 	}
-	if name != "" && name != "aside" && ag.last == nil {
+	switch {
+	case name == "", name == besideThread:
+	case name == besideSearch: // each is a conversation of its own
+		if key := "query:" + strings.Join(q.texts, "\n"); !ag.seen[key] {
+			ag.seen[key] = true
+			x.New = append(x.New, "query")
+		}
+	case ag.last == nil:
 		x.New = append(x.New, "prompt")
 	}
 	if q.notes > ag.notes {
@@ -260,7 +277,9 @@ func (s *script) choose(x *exchange) (*line, error) {
 		}
 	}
 	who := "the main agent"
-	if x.Agent != "" {
+	if x.Agent == besideSearch {
+		who = "`-- model search --`"
+	} else if x.Agent != "" {
 		who = fmt.Sprintf("the sub-agent %q", x.Agent)
 	}
 	return nil, fmt.Errorf("model: request %d of %s brings %v; no reply left; the scenario has %d", s.count(ag, x), who, x.New, len(ag.lines))

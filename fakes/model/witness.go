@@ -21,6 +21,7 @@ type ask struct {
 	notes   int  // how many notes about tasks that ended
 	compact bool // demands a summary
 	form    bool // wants its answer in a form
+	search  bool // wants a search of the web, and offers nothing else
 	prefix  string
 	offer   offer
 	model   string

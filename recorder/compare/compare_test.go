@@ -55,7 +55,7 @@ const claudeLines = `
 > {"type":"system","subtype":"task_started","task_id":"b$P","tool_use_id":"toolu_t2"}
 > {"type":"system","subtype":"task_progress","task_id":"b$P","usage":{"total_tokens":$T}}
 $I
-> {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_t1","content":"in background with ID: b$P"}]},"timestamp":"2026-11-21T04:0$R:00Z"}
+> {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_t1","content":"in background with ID: b$P"}]},"tool_use_result":{"durationSeconds":0.$T},"timestamp":"2026-11-21T04:0$R:00Z"}
 > {"type":"system","subtype":"task_notification","task_id":"b$P","status":"completed"}
 > {"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":$T}
 > {"type":"result","duration_ms":$T,"total_cost_usd":0.$R,"result":"All is well."}

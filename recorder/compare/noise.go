@@ -20,6 +20,7 @@ var noiseMembers = map[string]string{
 	"elapsedSeconds":        clock,
 	"elapsed_time_seconds":  clock,
 	"duration":              clock,
+	"durationSeconds":       clock,
 	"resets_at":             clock,
 	"resetsAt":              clock,
 	"mtime":                 clock,

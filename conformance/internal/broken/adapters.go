@@ -183,8 +183,8 @@ func streams() []Adapter {
 		},
 		{
 			Name: "summarizes-output", Sentence: "puts its own words where the tool's output belongs",
-			Fails: []string{"tool.output", "tool.streamed"},
-			Only:  map[string]string{"tool.streamed": "codex"},
+			Fails: []string{"tool.output", "tool.streamed", "tool.web-search"},
+			Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok {
 					d.Output = "The tool ran."

@@ -1,6 +1,10 @@
 package broken
 
-import "github.com/turnspec/turnspec/adapters/event"
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
 
 // starting makes a mutation of tool_start.
 func starting(f func(d *event.ToolStart)) mutation {
@@ -37,6 +41,17 @@ func naming() []Adapter {
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok {
 					d.Changes = nil
+					e.Data = d
+				}
+				out(e)
+			}),
+		},
+		{
+			Name: "searches-for-nothing", Sentence: "does not tell what was looked for, where that is known only when the search ends",
+			Fails: []string{"tool.web-search"}, Runtime: "codex", Why: "claude tells the query when a search begins",
+			mutation: each(func(e event.Event, out func(event.Event)) {
+				if d, ok := e.Data.(event.ToolResult); ok && strings.HasPrefix(d.ToolUseID, "ws_") {
+					d.Output = ""
 					e.Data = d
 				}
 				out(e)

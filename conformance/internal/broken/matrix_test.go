@@ -77,6 +77,7 @@ var proof = []string{
 	"turn/two-messages-during-a-turn",
 	"turn/two-messages-into-a-turn",
 	"turn/two-turns-one-process",
+	"web/opens-a-page",
 }
 
 // alone are the checks that one runtime's wire alone can exercise.
@@ -85,6 +86,7 @@ var alone = map[string]string{
 	"session.two-at-once":    "codex", // a process of claude is one session
 	"turn.steer":             "codex", // claude takes a message in between by itself
 	"tool.streamed":          "codex", // claude tells a command's output when it has ended
+	"tool.web-search":        "codex", // claude tells the query when a search begins
 }
 
 // proving are the cases of these scenarios on the newest version of each
