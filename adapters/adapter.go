@@ -146,6 +146,12 @@ type Withdrawer interface {
 	Withdraw(ctx context.Context, messageID string) error
 }
 
+// AllStopper is a Session that can stop the turn and take back all messages that
+// wait, so that none of them runs next.
+type AllStopper interface {
+	StopAll(ctx context.Context) error
+}
+
 // Backlogger is a Session that reports its backlog: events that wait for the
 // reader, and how long the oldest has waited.
 type Backlogger interface {
@@ -249,6 +255,7 @@ type Capabilities struct {
 	Subagents   bool
 	StopTask    bool // sessions implement TaskStopper
 	Withdraw    bool // sessions implement Withdrawer
+	StopAll     bool // sessions implement AllStopper
 	Priority    bool // Message.Priority counts
 	Tools       bool // the client's own, Options.Tools
 	Hooks       bool // Options.Hooks

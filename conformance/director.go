@@ -236,6 +236,9 @@ func (d *director) do(ctx context.Context, sess Session, act fixtures.Act) error
 	case fixtures.VerbSteer:
 		return sess.Steer(ctx, act.ID, act.Text)
 	case fixtures.VerbStop:
+		if act.What == fixtures.StopAll {
+			return d.taskAct(ctx, sess, act)
+		}
 		return sess.Stop(ctx)
 	case fixtures.VerbClose:
 		return sess.Close(ctx)

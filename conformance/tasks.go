@@ -17,11 +17,25 @@ type TaskStopper interface {
 	StopTask(ctx context.Context, taskID string) error
 }
 
+// AllStopper is a Session that can stop the turn and take back all messages that
+// wait behind it.
+type AllStopper interface {
+	StopAll(ctx context.Context) error
+}
+
 // Queuer is a Session whose runtime has a queue: a message may have a priority
 // (now, next, later), and be taken back while it waits.
 type Queuer interface {
 	SendAt(ctx context.Context, id, text, priority string) error
 	Withdraw(ctx context.Context, id string) error
+}
+
+func (s adapterSession) StopAll(ctx context.Context) error {
+	st, ok := s.s.(adapters.AllStopper)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return st.StopAll(ctx)
 }
 
 func (s adapterSession) StopTask(ctx context.Context, id string) error {
@@ -58,6 +72,12 @@ func (d *director) taskAct(ctx context.Context, sess Session, act fixtures.Act) 
 			return adapters.ErrUnsupported
 		}
 		return queue.Withdraw(ctx, act.ID)
+	case fixtures.VerbStop:
+		st, ok := sess.(AllStopper)
+		if !ok {
+			return adapters.ErrUnsupported
+		}
+		return st.StopAll(ctx)
 	case fixtures.VerbStopTask:
 		st, ok := sess.(TaskStopper)
 		if !ok {
@@ -92,13 +112,21 @@ func sameTool(subject, scenario string) bool {
 // lacks reports whether the error of an act says that the subject, or its
 // runtime, has no way to do what not every one can.
 func lacks(a Done) bool {
-	optional := a.Act.Verb == fixtures.VerbStopTask || a.Act.Verb == fixtures.VerbWithdraw ||
+	optional := a.Act.Verb == fixtures.VerbStopTask || a.Act.Verb == fixtures.VerbWithdraw || a.Act.What == fixtures.StopAll ||
 		a.Act.Verb == fixtures.VerbSend && a.Act.What != ""
 	return optional && errors.Is(a.Err, adapters.ErrUnsupported)
 }
 
-// withdrawn reports whether the scenario's client takes the message back.
+// withdrawn reports whether the scenario's client takes the message back: by
+// itself, or with all that wait, of which nobody awaits an end.
 func withdrawn(s *fixtures.Scenario, message string) bool {
+	at := func(like fixtures.Act) int {
+		return slices.IndexFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == like.Verb && a.What == like.What && a.ID == like.ID })
+	}
+	sent := at(fixtures.Act{Verb: fixtures.VerbSend, ID: message})
+	if all := at(fixtures.Act{Verb: fixtures.VerbStop, What: fixtures.StopAll}); sent >= 0 && sent < all {
+		return at(fixtures.Act{Verb: fixtures.VerbWait, What: "end", ID: message}) < 0
+	}
 	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbWithdraw && a.ID == message })
 }
 

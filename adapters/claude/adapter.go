@@ -31,7 +31,7 @@ func (adapter) Capabilities() adapters.Capabilities {
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
 		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
 		ForkAt: true, Rewind: true, Compact: true, Rename: true,
-		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, Priority: true,
+		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, StopAll: true, Priority: true,
 	}
 }
 

@@ -15,6 +15,7 @@ var (
 	_ adapters.ModeSetter  = (*chat)(nil)
 	_ adapters.TaskStopper = (*chat)(nil)
 	_ adapters.Withdrawer  = (*chat)(nil)
+	_ adapters.AllStopper  = (*chat)(nil)
 )
 
 // Send implements adapters.Session.
@@ -45,6 +46,9 @@ func (c *chat) Backlog() (depth int, oldest time.Duration) { return c.s.Backlog(
 
 // StopTask implements adapters.TaskStopper.
 func (c *chat) StopTask(ctx context.Context, id string) error { return c.s.StopTask(ctx, id) }
+
+// StopAll implements adapters.AllStopper.
+func (c *chat) StopAll(ctx context.Context) error { return c.s.StopAll(ctx) }
 
 // Withdraw implements adapters.Withdrawer.
 func (c *chat) Withdraw(ctx context.Context, id string) error { return c.s.Withdraw(ctx, id) }

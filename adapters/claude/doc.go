@@ -137,6 +137,7 @@
 //
 //	Send      user line; uuid is the message id if that is a UUID, else derived from session and id
 //	Stop      interrupt; before the turn has begun it is sent when it begins. What waits runs next
+//	StopAll   interrupt with cancel_queued; 2.1.197 does not know it: cancel_async_message of each, and interrupt
 //	StopTask  stop_task
 //	Withdraw  cancel_async_message, of a message that waits
 //	Answer    allow (with the input: older versions insist on it, or with Answer.Input), deny, cancel is deny with interrupt

@@ -24,6 +24,7 @@ type protocol struct {
 	isReady  bool
 	old      bool   // the runtime did not name its version in the handshake
 	wantStop bool   // a stop came before its turn began
+	wantAll  bool   // and it is for what waits behind it, too
 	overdue  func() // cancels the wait for a missing result
 	serving  map[string]*served
 }
@@ -159,24 +160,30 @@ func (p *protocol) Starting() bool { return p.h.Ledger().Turn() == nil && p.t.ma
 // is sent when it begins: an idle runtime would take no notice of it.
 func (p *protocol) Stop(reply func(error)) {
 	if p.h.Ledger().Turn() == nil {
-		p.wantStop = true
+		p.wantStop, p.wantAll = true, false
 		reply(nil)
 		return
 	}
-	p.interrupt()
+	p.interrupt(false)
 	reply(nil)
 }
 
-func (p *protocol) interrupt() {
+// interrupt stops the turn, and takes back what waits behind it, if that is
+// wanted too.
+func (p *protocol) interrupt(all bool) {
 	p.t.turn.interrupted = true
-	p.ask(subtype{"interrupt"}, func(*reply, error) {}) // the turn's end tells; the stop limit watches
+	if all && p.old {
+		p.withdrawAll()
+		all = false
+	}
+	p.ask(interrupt{"interrupt", all}, func(*reply, error) {}) // the turn's end tells; the stop limit watches
 }
 
 // begun implements client.
 func (p *protocol) begun() {
 	if p.wantStop {
 		p.wantStop = false
-		p.interrupt()
+		p.interrupt(p.wantAll)
 	}
 }
 
@@ -232,7 +239,7 @@ func (p *protocol) Closing() {
 		p.t.closeAsk(id, "the session is closing")
 	}
 	if p.h.Ledger().Turn() != nil || p.t.agents.alive() {
-		p.interrupt()
+		p.interrupt(false)
 	}
 }
 

@@ -18,6 +18,11 @@ type cancelMessage struct {
 	UUID    string `json:"message_uuid"`
 }
 
+type interrupt struct {
+	Subtype string `json:"subtype"`
+	Queued  bool   `json:"cancel_queued,omitzero"`
+}
+
 // StopTask implements session.TaskStopper.
 func (p *protocol) StopTask(id string, done func(error)) {
 	for task, a := range p.t.agents.byTask {
@@ -40,7 +45,7 @@ func (p *protocol) Withdraw(id string, done func(error)) {
 	}
 	uuid := m.waiting[i].uuid
 	p.ask(cancelMessage{"cancel_async_message", uuid}, func(r *reply, err error) {
-		if err = replyError("withdraw", r, err); err == nil && !r.Response.Cancelled {
+		if err = replyError("withdraw", r, err); err == nil && string(r.Response.Cancelled) != "true" {
 			err = fmt.Errorf("withdraw: %w: %q was taken", adapters.ErrUnknownID, id)
 		}
 		if err == nil {
@@ -50,6 +55,24 @@ func (p *protocol) Withdraw(id string, done func(error)) {
 		}
 		done(err)
 	})
+}
+
+// StopAll implements session.AllStopper.
+func (p *protocol) StopAll(done func(error)) {
+	if p.h.Ledger().Turn() == nil {
+		p.wantStop, p.wantAll = true, true
+	} else {
+		p.interrupt(true)
+	}
+	done(nil)
+}
+
+// withdrawAll takes back what waits, one by one: older versions do not know how
+// to do it with the stop.
+func (p *protocol) withdrawAll() {
+	for _, id := range p.t.mail.queued() {
+		p.Withdraw(id, func(error) {}) // what was taken already is stopped
+	}
 }
 
 // replyError is what a reply says went wrong.

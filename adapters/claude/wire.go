@@ -356,8 +356,9 @@ type body struct {
 	Model    text `json:"model"`
 	Behavior text `json:"behavior"`
 	Action   text `json:"action"`
-	// Cancelled: the message was taken back in time.
-	Cancelled bool `json:"cancelled"`
+	// Cancelled: true when the message was taken back in time; of an interrupt,
+	// the messages that were.
+	Cancelled jsontext.Value `json:"cancelled"`
 
 	// Of rewind_files:
 	CanRewind    bool    `json:"canRewind"`

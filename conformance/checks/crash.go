@@ -276,6 +276,13 @@ func untaken(r *conformance.Run, n int) string {
 			taken[a.Act.ID] = true // the user took it back
 		}
 	}
+	for i, a := range r.Acts {
+		for _, before := range r.Acts[:i] {
+			if a.Act.What == fixtures.StopAll && a.Err == nil {
+				taken[before.Act.ID] = true // likewise
+			}
+		}
+	}
 	for _, a := range r.Acts {
 		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !taken[a.Act.ID] {
 			return a.Act.ID

@@ -47,6 +47,7 @@ type claudeRequest struct {
 	Title    string         `json:"title"`
 	Rewinds  string         `json:"user_message_id"`
 	Dry      bool           `json:"dry_run"`
+	Queued   bool           `json:"cancel_queued"`
 }
 
 type claudeBlock struct {
@@ -105,6 +106,9 @@ func (claudeDialect) act(line []byte) act {
 			}
 		case "interrupt":
 			a.kind = KindStop
+			if f.Request.Queued {
+				a.names = "all"
+			}
 		case "stop_task":
 			a.kind, a.names = KindTask, f.Request.TaskID
 		case "cancel_async_message":

@@ -146,13 +146,20 @@ func (c *claude) steer(string, string) error {
 	return errors.New("claude has no steer: a message that is sent while a tool runs is injected (`send`)")
 }
 
+type claudeInterrupt struct {
+	Subtype string `json:"subtype"`
+	Queued  bool   `json:"cancel_queued,omitzero"` // and take back what waits
+}
+
 type claudeSubtype struct {
 	Subtype string `json:"subtype"`
 }
 
 // stop interrupts the turn; one that a message has yet to begin is waited for,
 // since an idle runtime takes no notice of an interrupt.
-func (c *claude) stop() error {
+func (c *claude) stop() error { return c.interrupt(false) }
+
+func (c *claude) interrupt(queued bool) error {
 	if err := c.d.until("the turn to begin that is to be stopped", func() bool {
 		return c.turns > 0 || !c.waits() || c.d.holding() // a summary is made before its turn begins
 	}); err != nil {
@@ -160,7 +167,7 @@ func (c *claude) stop() error {
 	}
 	c.halting = true
 	defer func() { c.halting = false }()
-	return c.call(claudeSubtype{"interrupt"})
+	return c.call(claudeInterrupt{"interrupt", queued})
 }
 
 func (c *claude) write(v any) error {

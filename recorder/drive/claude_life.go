@@ -129,6 +129,6 @@ func (c *claude) closing() error {
 	if c.turns <= 0 || len(c.past.raws) > 0 {
 		return nil
 	}
-	_, err := c.post(claudeSubtype{"interrupt"})
+	_, err := c.post(claudeInterrupt{"interrupt", false})
 	return err
 }

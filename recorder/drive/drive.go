@@ -249,6 +249,9 @@ func (d *driver) act(a fixtures.Act) error {
 	case fixtures.VerbAnswer:
 		return d.c.answer(a)
 	case fixtures.VerbStop:
+		if a.What == fixtures.StopAll {
+			return d.taskAct(a)
+		}
 		return d.c.stop()
 	case fixtures.VerbRelease:
 		d.o.Model.Release(a.ID)

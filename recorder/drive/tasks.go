@@ -13,6 +13,7 @@ import (
 // tasker is the part of a client that has to do with what runs at once.
 type tasker interface {
 	sendWith(id, text, priority string) error
+	stopAll() error
 	stopTask(tool string) error
 	withdraw(message string) error
 	aside(id, text string) error
@@ -26,6 +27,8 @@ func (d *driver) taskAct(a fixtures.Act) error {
 	switch a.Verb {
 	case fixtures.VerbSend:
 		return c.sendWith(a.ID, a.Text, a.What)
+	case fixtures.VerbStop:
+		return c.stopAll()
 	case fixtures.VerbStopTask:
 		return c.stopTask(a.ID)
 	case fixtures.VerbWithdraw:
@@ -38,6 +41,19 @@ func (d *driver) taskAct(a fixtures.Act) error {
 
 func (c *claude) sendWith(id, text, priority string) error {
 	return c.sendUser(id, text, nil, priority)
+}
+
+// stopAll stops the turn and takes back what waits.
+func (c *claude) stopAll() error {
+	err := c.interrupt(true)
+	if err == nil {
+		c.move("queued", "cancelled") // where nothing else says so
+	}
+	return err
+}
+
+func (c *codex) stopAll() error {
+	return errors.New("codex has no queue: what is sent during a turn goes into it")
 }
 
 func (c *claude) stopTask(tool string) error {

@@ -103,12 +103,37 @@ func (s *Session) Stop(ctx context.Context) error {
 			reply(nil)
 			return
 		}
-		s.stopping = s.After(s.limits.Stop, func() {
-			s.stopping = nil
-			s.giveUp(event.Error{Code: event.ErrorTimeout,
-				Message: fmt.Sprintf("the turn did not end within %v of being stopped", s.limits.Stop)})
-		})
+		s.limitStop()
 		s.proto.Stop(reply)
+	})
+}
+
+// StopAll implements adapters.AllStopper.
+func (s *Session) StopAll(ctx context.Context) error {
+	p, ok := s.proto.(AllStopper)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	return s.Do(ctx, func(reply func(error)) {
+		if s.ledger.Turn() == nil && !s.starting() || s.stopping != nil && s.stopsAll {
+			reply(nil)
+			return
+		}
+		if s.stopping == nil {
+			s.limitStop()
+		}
+		s.stopsAll = true
+		p.StopAll(reply)
+	})
+}
+
+// limitStop begins a stop: the turn must end within the limit.
+func (s *Session) limitStop() {
+	s.stopsAll = false
+	s.stopping = s.After(s.limits.Stop, func() {
+		s.stopping = nil
+		s.giveUp(event.Error{Code: event.ErrorTimeout,
+			Message: fmt.Sprintf("the turn did not end within %v of being stopped", s.limits.Stop)})
 	})
 }
 

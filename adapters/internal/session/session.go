@@ -113,6 +113,7 @@ type Session struct {
 	pinged   bool         // the runtime was asked for a sign of life since
 	unwatch  func()       // cancels the watch for silence
 	stopping func()       // cancels the stop limit
+	stopsAll bool         // what is being stopped is all that waits, too
 
 	out      writer
 	depth    atomic.Int64

@@ -18,6 +18,11 @@ type Withdrawer interface {
 	Withdraw(id string, reply func(error))
 }
 
+// AllStopper is a Protocol that can stop the turn and take back what waits.
+type AllStopper interface {
+	StopAll(reply func(error))
+}
+
 // StopTask implements adapters.TaskStopper.
 func (s *Session) StopTask(ctx context.Context, id string) error {
 	p, ok := s.proto.(TaskStopper)

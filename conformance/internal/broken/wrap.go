@@ -168,6 +168,13 @@ func (s *session) whenAway() func(event.Event, func(event.Event)) {
 	}
 }
 
+func (s *session) StopAll(ctx context.Context) error {
+	if st, ok := s.Session.(conformance.AllStopper); ok {
+		return st.StopAll(ctx)
+	}
+	return adapters.ErrUnsupported
+}
+
 func (s *session) StopTask(ctx context.Context, id string) error {
 	if st, ok := s.Session.(conformance.TaskStopper); ok {
 		return st.StopTask(ctx, id)
