@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // normalizer is what both runtimes' Normalizers are.
@@ -150,6 +151,9 @@ const (
 	claudeToolEnd = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%[1]d","content":"x"}]},"session_id":"S","parent_tool_use_id":null}`
 )
 
+// fewer divides the rounds of long tests: the race detector is slow.
+var fewer = map[bool]int{false: 1, true: 20}[raced.Enabled]
+
 func TestATranscriptOfAnyLengthTakesConstantMemory(t *testing.T) {
 	for _, e := range endless {
 		t.Run(e.runtime+"/"+e.name, func(t *testing.T) {
@@ -186,7 +190,7 @@ func TestTheCorpusAgainAndAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const rounds = max(12/fewer, 5)
+	rounds := max(12/fewer, 5)
 	for i, id := range fixtures.Newest(all) {
 		if i%fewer != 0 {
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // recordings are the recorded cases of this runtime.
@@ -31,7 +32,7 @@ func recordings(t *testing.T) []*fixtures.Case {
 	if len(ours) == 0 {
 		t.Fatal("no recorded case of claude")
 	}
-	return sample(ours)
+	return raced.Sample(ours, 15)
 }
 
 // stdout are the lines of one process.

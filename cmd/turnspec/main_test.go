@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // A program with the race detector sleeps a second when it ends; we start many.
@@ -70,6 +72,12 @@ func TestScripts(t *testing.T) {
 			// No runtime of this machine may be found.
 			e.Setenv("TURNSPEC_RUNTIMES", filepath.Join(e.WorkDir, "none"))
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "raced" {
+				return false, fmt.Errorf("no condition %q, only raced", name)
+			}
+			return raced.Enabled, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"corpus":     corpusCommand,

@@ -9,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // TestReferenceAdapters: there are no known failures in the reference adapters.
@@ -27,7 +28,7 @@ func TestReferenceAdapters(t *testing.T) {
 // newest cases, to look for races; else all.
 func sample(t *testing.T) []string {
 	t.Helper()
-	if !raced {
+	if !raced.Enabled {
 		return nil
 	}
 	all, err := fixtures.Embedded().CaseIDs()

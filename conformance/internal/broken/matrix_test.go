@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 func references() []conformance.Subject {
@@ -26,7 +27,7 @@ func references() []conformance.Subject {
 
 // sampled: some adapters only, to look for races or to be quick; what they
 // prove is proven by the whole run.
-func sampled() bool { return raced || testing.Short() }
+func sampled() bool { return raced.Enabled || testing.Short() }
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // a play leaves much behind, and little of it lives
@@ -126,7 +127,7 @@ func TestMatrix(t *testing.T) {
 	// One group, so that what follows it waits for all adapters.
 	t.Run("of", func(t *testing.T) {
 		for i, a := range broken.All() {
-			if sampled() && i%10 != 0 {
+			if sampled() && i%20 != 0 {
 				continue
 			}
 			t.Run(a.Name, func(t *testing.T) {

@@ -1,5 +1,0 @@
-//go:build race
-
-package drift_test
-
-const raced = true

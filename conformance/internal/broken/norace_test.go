@@ -1,5 +1,0 @@
-//go:build !race
-
-package broken_test
-
-const raced = false
