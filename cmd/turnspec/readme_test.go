@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 func readme(t *testing.T) string {
@@ -103,6 +105,9 @@ var update = flag.Bool("update", false, "write what README shows of the corpus")
 
 // README's table of coverage is that of the embedded corpus.
 func TestReadmeCoverage(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("it reads the whole corpus in one goroutine, which takes minutes with the race detector; it is run without")
+	}
 	var out, errOut bytes.Buffer
 	if code := execute(t.Context(), []string{"coverage", "--markdown"}, strings.NewReader(""), &out, &errOut); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, errOut.String())

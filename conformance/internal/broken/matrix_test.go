@@ -127,7 +127,7 @@ func TestMatrix(t *testing.T) {
 	// One group, so that what follows it waits for all adapters.
 	t.Run("of", func(t *testing.T) {
 		for i, a := range broken.All() {
-			if sampled() && i%20 != 0 {
+			if sampled() && i%30 != 0 {
 				continue
 			}
 			t.Run(a.Name, func(t *testing.T) {
