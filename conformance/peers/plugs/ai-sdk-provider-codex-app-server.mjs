@@ -3,12 +3,13 @@
 import { streamText } from "ai6";
 import { createCodexAppServer } from "ai-sdk-provider-codex-app-server";
 import { provide } from "./ai-sdk.mjs";
-import { rules } from "./codex.mjs";
+import { result, rules } from "./codex.mjs";
 
 let one;
 
 provide({
   name: "ai-sdk-provider-codex-app-server", runtime: "codex", streamText, asks: false, can: ["resume"],
+  result,
   session: (meta) => meta["codex-app-server"]?.sessionId ?? meta.codex?.sessionId,
   open({ dir, mode, model = "gpt-5.5", resume }) {
     const { approval, sandbox } = rules(mode);

@@ -2,18 +2,10 @@
 import { streamText } from "ai";
 import { createCodexAppServer } from "ai-sdk-provider-codex-cli";
 import { provide } from "./ai-sdk.mjs";
-import { rules } from "./codex.mjs";
-import { ask, emit } from "./plug.mjs";
+import { result, rules } from "./codex.mjs";
+import { ask } from "./plug.mjs";
 
 let codex;
-
-// A call's result is its whole item. While a command runs, its output comes as
-// results of a kind of their own.
-function result(part) {
-  const o = part.output;
-  if (o?.type === "output-delta") return emit("tool_output", { tool_use_id: part.toolCallId, text: o.delta });
-  return { ...part, isError: o?.status === "failed" || o?.status === "declined", output: o?.aggregatedOutput ?? o?.result?.content ?? o?.error?.message ?? "" };
-}
 
 const approve = (tool_name) => async ({ params }) => {
   const tool_input = params.command ? { command: params.command } : {}; // of a file change it has the id alone

@@ -41,9 +41,10 @@ export function provide({ name, runtime, streamText, open, shut, asks, can = [],
       const { fullStream } = streamText({ model: model.next(), prompt, abortSignal: abort.signal, onError() {}, ...model.options });
       for await (const part of fullStream) {
         if (part.type === "error") error = part.error;
+        if (part.type === "finish" && part.finishReason === "error") error ??= "the call finished with an error";
         if (part.type === "abort") stopped = true;
         if (part.type === "finish-step") ready(runtime, session(part.providerMetadata ?? {}));
-        play(part.type === "tool-result" ? result(part) : part);
+        play(part.type === "tool-result" || part.type === "tool-error" ? result(part) : part);
       }
     } catch (e) {
       if (abort.signal.aborted) stopped = true;
