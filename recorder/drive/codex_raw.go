@@ -52,11 +52,22 @@ var codexTold = map[string]string{
 }
 
 // rawAnswered takes the reply to a line of the scenario's own. A review names
-// its turn there, and another one when it begins.
+// its turn there, and another one when it begins. One that has a thread of its
+// own is waited for as a sub-agent is.
 func (c *codex) rawAnswered(l codexLine) {
 	c.past.good = l.Error == nil
-	var p codexParams
-	if json.Unmarshal(l.Result, &p, asItCame) == nil && p.Turn.ID != "" && c.turn == "starting" {
+	var p struct {
+		codexParams
+		Review string `json:"reviewThreadId"`
+	}
+	switch {
+	case json.Unmarshal(l.Result, &p, asItCame) != nil || p.Turn.ID == "" || c.turn != "starting":
+	case p.Review != "" && p.Review != c.thread:
+		c.turn = ""
+		if a := c.agent(p.Review); a.turn == "" {
+			a.turn = p.Turn.ID
+		}
+	default:
 		c.turn, c.begun[p.Turn.ID] = p.Turn.ID, true
 	}
 }
