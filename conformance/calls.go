@@ -80,7 +80,10 @@ func (c *calls) into(o *Open) {
 		t := &s.Tools[i]
 		o.Tools = append(o.Tools, adapters.Tool{
 			Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
-			Call: func(ctx context.Context, _ adapters.ToolCall) (adapters.ToolAnswer, error) {
+			Call: func(ctx context.Context, call adapters.ToolCall) (adapters.ToolAnswer, error) {
+				c.d.mu.Lock()
+				c.d.run.Called = append(c.d.run.Called, Called{t.Name, call.Input})
+				c.d.mu.Unlock()
 				if err := c.call(ctx, t.Name, t.Awaits); err != nil {
 					return adapters.ToolAnswer{}, err
 				}

@@ -42,6 +42,7 @@ type Run struct {
 	Live   *replay.Chat // reduced as the events came
 	Acts   []Done
 	Opens  []Opened
+	Called []Called // the calls that reached the client's tools
 
 	// Of a play:
 	Played     []Played          // the lines that were played, with their time
@@ -116,6 +117,12 @@ type Done struct {
 	Act fixtures.Act
 	At  time.Duration
 	Err error // nil: done
+}
+
+// Called is a call that reached a tool of the client's.
+type Called struct {
+	Tool  string
+	Input jsontext.Value
 }
 
 // Opened is how an Open went.

@@ -20,7 +20,7 @@ var both = []conformance.Tier{conformance.TierWitness, conformance.TierLive}
 // All returns every check, sorted by topic and then as they are listed.
 func All() []*conformance.Check {
 	return needing(slices.Concat(sessionChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
-		toolChecks(), callChecks(), permissionChecks(), answerChecks(), onceChecks(), wireChecks(), orderChecks(), timeChecks()))
+		toolChecks(), callChecks(), clientChecks(), permissionChecks(), answerChecks(), onceChecks(), wireChecks(), orderChecks(), timeChecks()))
 }
 
 // Named returns the checks with these ids or topics ("text" or "text.*" is all

@@ -42,6 +42,7 @@ const places = 2
 // check, so that its cost does not grow with the corpus. A new check that none
 // of them exercises brings the smallest scenario that does.
 var proof = []string{
+	"client/tool-fails",
 	"file/write-and-edit",
 	"image/sent-with-a-message",
 	"model/cut-in-mid-text-then-retried",

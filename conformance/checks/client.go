@@ -1,0 +1,136 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func clientChecks() []*conformance.Check {
+	return []*conformance.Check{
+		{
+			ID: "tool.client-offered", Severity: conformance.Must, Source: "wire/codex: dynamicTools; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence: "A tool of the client's is offered to the runtime with its name, its description and its schema.",
+			Wrote:    true,
+			Judge:    judgeOffered,
+		},
+		{
+			ID: "tool.client-called", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: both,
+			Sentence: "Each call of a tool of the client's reaches it, once, with what the model said.",
+			Judge:    judgeCalled,
+		},
+	}
+}
+
+// judgeOffered looks through all that the subject wrote: each runtime has a
+// message of its own that offers tools, and all describe a tool in these words.
+func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
+	for _, tool := range t.Scenario.Tools {
+		f.Look(1)
+		f.Sent = true
+		want := offer{tool.Name, tool.Description, oneForm(tool.Schema)}
+		var near []offer
+		for _, w := range t.Wrote {
+			near = append(near, offers(w.Bytes)...)
+		}
+		if tool.Schema == nil { // the scenario says nothing of the input: nor must the offer
+			for i := range near {
+				near[i].schema = want.schema
+			}
+		}
+		switch i := slices.IndexFunc(near, func(o offer) bool { return o.name == want.name }); {
+		case slices.Contains(near, want):
+		case i < 0:
+			f.Failf("the tool %s of the client's is in nothing that the subject wrote", tool.Name)
+		default:
+			f.Failf("the tool %s of the client's was offered as %q with the schema %s; it is %q with %s",
+				tool.Name, near[i].description, near[i].schema, want.description, want.schema)
+		}
+	}
+}
+
+// offer is a tool as it is told to a runtime.
+type offer struct{ name, description, schema string }
+
+// offers are all descriptions of tools anywhere in a line.
+func offers(line []byte) []offer {
+	var v any
+	if !decodeLine(line, &v) {
+		return nil
+	}
+	var out []offer
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			name, _ := v["name"].(string)
+			schema, described := v["inputSchema"]
+			if described {
+				description, _ := v["description"].(string)
+				b, err := json.Marshal(schema, json.Deterministic(true))
+				if err == nil {
+					out = append(out, offer{name, description, oneForm(b)})
+				}
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(v)
+	return out
+}
+
+// oneForm is a JSON value in its one form, to be compared as text. None is an
+// object without members.
+func oneForm(v jsontext.Value) string {
+	if len(v) == 0 {
+		return "{}"
+	}
+	v = v.Clone()
+	if err := v.Canonicalize(); err != nil {
+		return string(v)
+	}
+	return string(v)
+}
+
+// judgeCalled compares the calls that reached the client's tools with those that
+// the model made, in any order: they run side by side.
+func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
+	var want, got []string
+	for _, call := range saidTools(t.Run) {
+		if call.Tool != "client" {
+			continue
+		}
+		f.Look(1)
+		want = append(want, calledAs(call.Said))
+	}
+	for _, c := range t.Called {
+		got = append(got, c.Tool+" "+oneForm(c.Input))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		f.Failf("the model called the client's tools as %q; they were called as %q", want, got)
+	}
+}
+
+// calledAs is a call by the scenario's words for it.
+func calledAs(s fixtures.Said) string {
+	var in struct {
+		Tool      string         `json:"tool"`
+		Arguments jsontext.Value `json:"arguments"`
+	}
+	if !decodeLine(s.Input, &in) {
+		return string(s.Input)
+	}
+	return in.Tool + " " + oneForm(in.Arguments)
+}
