@@ -169,7 +169,7 @@ func (p *processStage) moved() { p.last.Store(int64(time.Since(p.d.start))) }
 // moment is no worse off than with the runtime. A gap from apart on is kept, up to
 // apartMost.
 const (
-	apart     = 20 * time.Millisecond
+	apart     = 5 * time.Millisecond
 	apartMost = 50 * time.Millisecond
 )
 

@@ -26,7 +26,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write the outcome into ../PEERS.md")
 	only   = flag.String("peer", "", "run this peer alone")
-	nth    = flag.Int("nth", 4, "perform every n-th case of each topic")
+	nth    = flag.Int("nth", 5, "perform every n-th case of each topic")
 	topics = flag.String("topics", "text,thinking,tool,permission,stop,model", "topics of cases, by their names or globs over them; '*' is all")
 )
 
@@ -152,6 +152,7 @@ func TestPeers(t *testing.T) {
 			continue
 		}
 		fmt.Printf("%s: %d cases in %v\n", p.name, g.report.Cases, g.took.Round(time.Second))
+		g.fresh()
 		all = append(all, g)
 	}
 	if err := publish(all); err != nil {

@@ -73,6 +73,16 @@ func (g *graded) failures() []*seen {
 	return out
 }
 
+// fresh prints each failure that nobody has looked at.
+func (g *graded) fresh() {
+	for _, r := range g.report.Results {
+		if r.Verdict.Bad() && r.Known == nil && len(r.Problems) > 0 {
+			told, _, _ := strings.Cut(r.Problems[0].Text, "\n")
+			fmt.Printf("  new: %s %s: %s\n", r.Check.ID, r.Case, told)
+		}
+	}
+}
+
 // flags are those by which turnspec runs the peer, from the root of this module.
 func (p peer) flags() string {
 	if p.acp != "" {
@@ -89,7 +99,7 @@ func (p peer) again(s *seen) string {
 // markdown is the report.
 func markdown(all []*graded) (string, error) {
 	var b strings.Builder
-	b.WriteString("| peer | version | on | cases | pass | sent | fail | new | not expressible | unrecorded | what fails most |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	b.WriteString("| peer | version | on | cases | pass | sent | fail | new | not expressible | unrecorded | what matters most |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, g := range all {
 		version, err := installed(g.peer.pack)
 		if err != nil {
@@ -107,8 +117,11 @@ func markdown(all []*graded) (string, error) {
 		for _, s := range fails {
 			if s.reason == "" {
 				fresh += s.cases
-			} else if most == "" {
-				most = "`" + s.check + "`: " + s.reason
+			}
+		}
+		for _, k := range g.report.Known { // what matters most stands first in the file
+			if most == "" && k.Failed > 0 {
+				most = "`" + k.Check + "`: " + k.Reason
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", g.peer.pack, version, g.peer.runtime, g.on, g.report.Cases,

@@ -71,7 +71,8 @@ export function provide({ name, runtime, streamText, open, shut, asks, can = [],
     },
     async close() {
       if (running()) abort.abort();
-      await answer;
+      // A call that does not end by its abort ends with its client.
+      await Promise.race([answer, new Promise((go) => setTimeout(go, 2000))]);
       await shut?.();
     },
   });
