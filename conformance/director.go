@@ -62,6 +62,10 @@ type director struct {
 func (d *director) perform(ctx context.Context) {
 	d.changed = make(chan struct{})
 	d.calls.init(d)
+	if s, ok := d.subject.(Declarer); ok {
+		c := s.Capabilities()
+		d.run.Declared = &c
+	}
 	acts := d.run.Scenario.Client
 	if len(acts) == 0 || acts[0].Verb != fixtures.VerbOpen {
 		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)

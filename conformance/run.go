@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -43,6 +44,8 @@ type Run struct {
 	Acts   []Done
 	Opens  []Opened
 	Called []Called // the calls that reached the client's tools
+
+	Declared *adapters.Capabilities // nil: the subject declares nothing
 
 	// Of a play:
 	Played     []Played          // the lines that were played, with their time

@@ -21,6 +21,11 @@ type Subject interface {
 	Open(ctx context.Context, o Open) (Session, error)
 }
 
+// Declarer is a Subject that declares what it can do.
+type Declarer interface {
+	Capabilities() adapters.Capabilities
+}
+
 // Open says what the subject is to open.
 type Open struct {
 	Launch  proc.Launcher  // starts the runtime (or its stand-in)
@@ -91,7 +96,9 @@ type adapterSubject struct {
 }
 
 func (s *adapterSubject) Name() string    { return s.name }
-func (s *adapterSubject) Runtime() string { return s.adapter.Capabilities().Runtime }
+func (s *adapterSubject) Runtime() string { return s.Capabilities().Runtime }
+
+func (s *adapterSubject) Capabilities() adapters.Capabilities { return s.adapter.Capabilities() }
 
 func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
 	mode := o.Mode
@@ -104,7 +111,7 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
 	default:
 		mode = adapters.ModeNever
 	}
-	if c := s.adapter.Capabilities(); len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
+	if c := s.Capabilities(); len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
 		return nil, adapters.ErrUnsupported
 	}
 	sess, err := s.adapter.Open(ctx, adapters.Options{

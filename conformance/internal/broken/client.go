@@ -18,9 +18,15 @@ func tooling(f func(t *adapters.Tool)) mutation {
 	}}
 }
 
-// offering are broken in what they make of a client's tools.
+// offering are broken in what they make of a client's tools, and in what they say
+// that they can.
 func offering() []Adapter {
 	return []Adapter{
+		{
+			Name: "declares-nothing", Sentence: "declares none of what it can do",
+			Fails:    []string{"session.capabilities"},
+			mutation: mutation{able: func(c *adapters.Capabilities) { *c = adapters.Capabilities{Runtime: c.Runtime} }},
+		},
 		{
 			Name: "offers-without-a-word", Sentence: "offers a tool by its name alone",
 			Fails:    []string{"tool.client-offered"},

@@ -46,6 +46,7 @@ type mutation struct {
 	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
 	close   func()                                        // when it has closed
 	failed  func(err error) error                         // what Open fails with
+	able    func(c *adapters.Capabilities)                // what it declares
 	// process replaces what it reads.
 	process func(p proc.Process) (stdout, stderr io.Reader)
 }
@@ -61,6 +62,18 @@ type subject struct {
 }
 
 func (s *subject) Name() string { return s.Subject.Name() + " that " + s.a.Sentence }
+
+// Capabilities implements conformance.Declarer.
+func (s *subject) Capabilities() adapters.Capabilities {
+	var c adapters.Capabilities
+	if d, ok := s.Subject.(conformance.Declarer); ok {
+		c = d.Capabilities()
+	}
+	if s.a.able != nil {
+		s.a.able(&c)
+	}
+	return c
+}
 
 func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
 	if s.a.open != nil {

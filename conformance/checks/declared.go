@@ -1,0 +1,104 @@
+package checks
+
+import (
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func declaredChecks() []*conformance.Check {
+	return []*conformance.Check{
+		{
+			ID: "session.capabilities", Severity: conformance.Must, Source: "user interfaces that offer only what an adapter says it can", Tiers: both,
+			Sentence: "What the subject does it declares that it can.",
+			Judge:    judgeDeclared,
+		},
+	}
+}
+
+// ability is one thing that a subject may declare.
+type ability struct {
+	name     string
+	declared func(c *adapters.Capabilities) bool
+	act      func(a fixtures.Act) bool     // an act that takes it
+	shows    func(e conformance.Seen) bool // an event that shows it
+}
+
+func verb(v fixtures.Verb, what ...string) func(fixtures.Act) bool {
+	return func(a fixtures.Act) bool {
+		if len(what) == 0 {
+			return a.Verb == v
+		}
+		for _, w := range what {
+			if a.Verb == v && a.What == w {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func ofType(t event.Type) func(conformance.Seen) bool {
+	return func(e conformance.Seen) bool { return e.Type() == t }
+}
+
+// abilities are those of which acts or events tell. What is declared and lacking
+// is not expressible, and so no failure.
+var abilities = []ability{
+	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
+	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
+	{"fork at a turn", func(c *adapters.Capabilities) bool { return c.ForkAt }, forksAt, nil},
+	{"steer", func(c *adapters.Capabilities) bool { return c.Steer }, verb(fixtures.VerbSteer), nil},
+	{"set the model", func(c *adapters.Capabilities) bool { return c.SetModel }, verb(fixtures.VerbSet, "model"), nil},
+	{"set the mode", func(c *adapters.Capabilities) bool { return c.SetMode }, verb(fixtures.VerbSet, "mode"), nil},
+	{"stop a task", func(c *adapters.Capabilities) bool { return c.StopTask }, verb(fixtures.VerbStopTask), nil},
+	{"withdraw", func(c *adapters.Capabilities) bool { return c.Withdraw }, verb(fixtures.VerbWithdraw), nil},
+	{"send by priority", func(c *adapters.Capabilities) bool { return c.Priority }, verb(fixtures.VerbSend, "now", "next", "later"), nil},
+	{"revert", func(c *adapters.Capabilities) bool { return c.Revert }, verb(fixtures.VerbRevert), nil},
+	{"rewind", func(c *adapters.Capabilities) bool { return c.Rewind }, verb(fixtures.VerbRewind), nil},
+	{"compact", func(c *adapters.Capabilities) bool { return c.Compact }, verb(fixtures.VerbCompact), nil},
+	{"archive", func(c *adapters.Capabilities) bool { return c.Archive }, verb(fixtures.VerbArchive), nil},
+	{"rename", func(c *adapters.Capabilities) bool { return c.Rename }, verb(fixtures.VerbName), nil},
+	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, nil, ofType(event.TypePermissionRequest)},
+	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
+	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
+	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Seen) bool { return e.SubagentID != "" }},
+	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Seen) bool {
+		d, ok := e.Data.(event.ToolResult)
+		return ok && d.Status == event.ToolBackgrounded
+	}},
+}
+
+// forksAt: the fork begins amid the history.
+func forksAt(a fixtures.Act) bool {
+	return a.Verb == fixtures.VerbOpen && a.What == "fork" && a.At != ""
+}
+
+func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
+	if t.Declared == nil {
+		return // this subject declares nothing
+	}
+	for _, x := range abilities {
+		declared := x.declared(t.Declared)
+		for _, a := range t.Acts {
+			if x.act == nil || !x.act(a.Act) {
+				continue
+			}
+			f.Look(1)
+			if !declared && a.Err == nil {
+				f.Failf("the subject declares that it cannot %s, and did", x.name)
+			}
+		}
+		for _, e := range t.Events {
+			if x.shows == nil || !x.shows(e) {
+				continue
+			}
+			f.Look(1)
+			if !declared {
+				f.At(e, "the subject declares that it cannot %s, and did", x.name)
+				break
+			}
+		}
+	}
+}
