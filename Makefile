@@ -3,7 +3,7 @@ GO        ?= go
 BIN       := .tmp/bin
 LINT      := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
-CODE      := adapters cmd conformance fakes fixtures recorder
+CODE      := adapters cmd conformance fakes fixtures internal recorder
 
 .DEFAULT_GOAL := help
 
@@ -71,6 +71,10 @@ fuzz: ## fuzz the decoders for a minute each
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzDecode -fuzztime 60s
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzLines -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzLines -fuzztime 60s
+
+.PHONY: mutants
+mutants: ## change the adapters in thousands of small ways, and list in conformance/MUTANTS.md what the suite does not see (hours; ARGS='--sample 200')
+	$(GO) run ./internal/mutants --page conformance/MUTANTS.md $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built and installed here

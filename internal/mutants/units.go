@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// whole are the tests of the adapters that play the whole corpus: what they see
+// the suite sees as well, in less time.
+const whole = "Anywhere|TheText|Recording|FastPath|FuzzFast|Allocations|Late|Unknown|Transcript|Prefix|Stress|Flat|Witness"
+
+// unitLimit is how long the tests of a package may take: they take a second.
+const unitLimit = 60 * time.Second
+
+// unitTests lets the tests of a mutant's own package try what the suite did not
+// kill.
+func (o options) unitTests(dir, overlay string, out []Outcome) error {
+	programs := map[string]string{}
+	for _, p := range where {
+		program := filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(p, "./"), "/", "-")+".test")
+		if err := build(overlay, program, "test", "-c", p); err != nil {
+			return err
+		}
+		programs[strings.TrimPrefix(p, "./")] = program
+		if why := failsUnder(programs[strings.TrimPrefix(p, "./")], p, 0); why != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant: %w", p, why)
+		}
+	}
+	var left []int
+	for i, x := range out {
+		if x.Status != Killed && !x.Tested {
+			left = append(left, i)
+		}
+	}
+	return each(o.workers, len(left), func() func(int) error {
+		return func(i int) error {
+			x := &out[left[i]]
+			x.Tested = true
+			x.Unit = failsUnder(programs[x.Package], x.Package, x.ID) != nil
+			return nil
+		}
+	})
+}
+
+// failsUnder is how the tests of a package fail while a mutant is on, or nil.
+func failsUnder(program, pkg string, id int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), unitLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-test.failfast", "-test.short", "-test.skip="+whole)
+	cmd.Dir = filepath.FromSlash(pkg)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("TURNSPEC_MUTANT=%d", id))
+	b, err := cmd.CombinedOutput()
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return fmt.Errorf("%w\n%s", err, b)
+	}
+	return err
+}
