@@ -82,11 +82,15 @@ func (c *calls) into(o *Open) {
 			Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
 			Call: func(ctx context.Context, call adapters.ToolCall) (adapters.ToolAnswer, error) {
 				c.d.mu.Lock()
-				c.d.run.Called = append(c.d.run.Called, Called{t.Name, call.Input})
+				n := len(c.d.run.Called)
+				c.d.run.Called = append(c.d.run.Called, Called{Tool: t.Name, Input: call.Input})
 				c.d.mu.Unlock()
 				if err := c.call(ctx, t.Name, t.Awaits); err != nil {
 					return adapters.ToolAnswer{}, err
 				}
+				c.d.mu.Lock()
+				defer c.d.mu.Unlock()
+				c.d.run.Called[n].Answered = ctx.Err() == nil
 				return answerOf(t)
 			},
 		})

@@ -124,8 +124,9 @@ type Done struct {
 
 // Called is a call that reached a tool of the client's.
 type Called struct {
-	Tool  string
-	Input jsontext.Value
+	Tool     string
+	Input    jsontext.Value
+	Answered bool // the tool answered, while the call was still wanted
 }
 
 // Opened is how an Open went.

@@ -1,7 +1,9 @@
 package checks
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +24,12 @@ func clientChecks() []*conformance.Check {
 			ID: "tool.client-called", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: both,
 			Sentence: "Each call of a tool of the client's reaches it, once, with what the model said.",
 			Judge:    judgeCalled,
+		},
+		{
+			ID: "tool.client-answered", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence: "What a tool of the client's answers is told to the runtime, each answer once.",
+			Wrote:    true,
+			Judge:    judgeToldBack,
 		},
 	}
 }
@@ -133,4 +141,64 @@ func calledAs(s fixtures.Said) string {
 		return string(s.Input)
 	}
 	return in.Tool + " " + oneForm(in.Arguments)
+}
+
+// judgeToldBack looks for the answers of the client's tools, or why they failed,
+// in the lines that the subject wrote.
+func judgeToldBack(t *conformance.Trial, f *conformance.Finding) {
+	for _, tool := range t.Scenario.Tools {
+		want := 0
+		for _, c := range t.Called {
+			if c.Tool == tool.Name && c.Answered {
+				want++
+			}
+		}
+		said := answersOf(&tool)
+		if want == 0 || len(said) == 0 {
+			continue
+		}
+		f.Look(want)
+		f.Sent = true
+		got := 0
+		for _, w := range t.Wrote {
+			if inStrings(w.Bytes, said) {
+				got++
+			}
+		}
+		if got != want {
+			f.Failf("the tool %s of the client's answered %d times with %q; the subject wrote that %d times", tool.Name, want, said, got)
+		}
+	}
+}
+
+// answersOf are the texts and images that a tool answers with, or why it fails.
+func answersOf(t *fixtures.Tool) []string {
+	if t.Fail != "" {
+		return []string{t.Fail}
+	}
+	var out []string
+	for _, r := range t.Result {
+		out = append(out, r.Text+r.Image)
+	}
+	return out
+}
+
+// inStrings reports whether all texts stand in a line, each in a string of it.
+func inStrings(line []byte, texts []string) bool {
+	var all []string
+	for d := jsontext.NewDecoder(bytes.NewReader(line)); ; {
+		tok, err := d.ReadToken()
+		if err != nil {
+			break // the end of the line, or of what is JSON of it
+		}
+		if tok.Kind() == '"' {
+			all = append(all, tok.String())
+		}
+	}
+	for _, text := range texts {
+		if !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, text) }) {
+			return false
+		}
+	}
+	return true
 }

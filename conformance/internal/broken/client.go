@@ -42,5 +42,16 @@ func offering() []Adapter {
 				}
 			}),
 		},
+		{
+			Name: "answers-with-nothing", Sentence: "answers a call of the client's tool with nothing",
+			Fails: []string{"tool.client-answered"},
+			mutation: tooling(func(t *adapters.Tool) {
+				call := t.Call
+				t.Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+					_, _ = call(ctx, c)
+					return adapters.ToolAnswer{}, nil
+				}
+			}),
+		},
 	}
 }
