@@ -35,7 +35,7 @@ type options struct {
 	cases, faulty int
 	workers       int
 	dir, page     string
-	units         bool
+	units         *regexp.Regexp // nil: none
 }
 
 func main() {
@@ -48,11 +48,16 @@ func main() {
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes that play")
 	flag.StringVar(&o.dir, "dir", ".tmp/mutants", "folder for the rewritten code and results.json")
 	flag.StringVar(&o.page, "page", "", "write the page to this file")
-	flag.BoolVar(&o.units, "units", false, "let the adapters' own tests try what survived")
+	units := flag.String("units", "", "let the adapters' own tests try what the suite does not kill in these packages: a regular expression")
 	flag.Parse()
 	err := func() (err error) {
 		if o.only, err = regexp.Compile(*only); err != nil {
 			return err
+		}
+		if *units != "" {
+			if o.units, err = regexp.Compile(*units); err != nil {
+				return err
+			}
 		}
 		return o.run()
 	}()
@@ -117,7 +122,7 @@ func (o options) run() error {
 		return err
 	}
 	slices.SortFunc(out, func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
-	if o.units {
+	if o.units != nil {
 		if err := o.unitTests(dir, overlay, out); err != nil {
 			return err
 		}

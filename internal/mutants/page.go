@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -69,7 +70,7 @@ func reasonOf(reasons []reason, m Mutant) (kind, why string) {
 }
 
 // tally counts mutants of one kind.
-type tally struct{ all, killed, golden, faults, survived, same, unit, unreached int }
+type tally struct{ all, killed, golden, faults, survived, same, tested, unit, unreached int }
 
 func (t *tally) add(x Outcome, kind string) {
 	t.all++
@@ -88,6 +89,9 @@ func (t *tally) add(x Outcome, kind string) {
 	case Unreached:
 		t.unreached++
 	}
+	if x.Tested {
+		t.tested++
+	}
 	if x.Unit {
 		t.unit++
 	}
@@ -104,7 +108,11 @@ func percent(n, of int) string {
 }
 
 func (t *tally) row(name string) string {
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", name, t.all, t.unreached, t.killed, t.golden, t.survived, t.same, t.unit,
+	unit := "-"
+	if t.tested > 0 {
+		unit = strconv.Itoa(t.unit)
+	}
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %s | %s |\n", name, t.all, t.unreached, t.killed, t.golden, t.survived, t.same, unit,
 		percent(t.killed, t.killed+t.survived-t.same))
 }
 

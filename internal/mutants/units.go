@@ -22,21 +22,23 @@ const unitLimit = 60 * time.Second
 // kill.
 func (o options) unitTests(dir, overlay string, out []Outcome) error {
 	programs := map[string]string{}
-	for _, p := range where {
-		program := filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(p, "./"), "/", "-")+".test")
-		if err := build(overlay, program, "test", "-c", p); err != nil {
-			return err
-		}
-		programs[strings.TrimPrefix(p, "./")] = program
-		if why := failsUnder(programs[strings.TrimPrefix(p, "./")], p, 0); why != nil {
-			return fmt.Errorf("the tests of %s fail without a mutant: %w", p, why)
-		}
-	}
 	var left []int
 	for i, x := range out {
-		if x.Status != Killed && !x.Tested {
-			left = append(left, i)
+		if x.Status == Killed || x.Tested || !o.units.MatchString(x.Package) {
+			continue
 		}
+		left = append(left, i)
+		if programs[x.Package] != "" {
+			continue
+		}
+		program := filepath.Join(dir, strings.ReplaceAll(x.Package, "/", "-")+".test")
+		if err := build(overlay, program, "test", "-c", "./"+x.Package); err != nil {
+			return err
+		}
+		if why := failsUnder(program, x.Package, 0); why != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant: %w", x.Package, why)
+		}
+		programs[x.Package] = program
 	}
 	return each(o.workers, len(left), func() func(int) error {
 		return func(i int) error {
