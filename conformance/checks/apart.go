@@ -25,7 +25,7 @@ var exactly = map[string][]string{
 // and so need what tells apart whatever else is in the case.
 var ofTheStream = []string{
 	"turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "turn.after-stop", "text.once", "text.order",
-	"thinking.delivered", "tool.known", "tool.paired", "tool.output", "wire.split",
+	"thinking.delivered", "tool.known", "tool.paired", "tool.output", "wire.split", "text.result",
 }
 
 // needsOf is what a check needs of a run, by what is in it.

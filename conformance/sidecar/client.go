@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -108,7 +109,7 @@ func (x *session) do(ctx context.Context, method, path string, in, out any) erro
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	x.show(true, method+" "+path+" "+string(body))
+	x.show(true, strings.TrimSpace(method+" "+path+" "+string(body)))
 	resp, err := x.http.Do(req)
 	var answer []byte
 	if err == nil {
@@ -126,7 +127,7 @@ func (x *session) do(ctx context.Context, method, path string, in, out any) erro
 		}
 		return x.fail(lostAnswer(method, path, err))
 	}
-	x.show(false, resp.Status+" "+string(answer))
+	x.show(false, strings.TrimSpace(resp.Status+" "+string(answer)))
 	switch {
 	case resp.StatusCode == http.StatusNotFound && refusal(resp.StatusCode, answer).code == "", resp.StatusCode == http.StatusMethodNotAllowed:
 		return x.fail(noRoute(method, path, resp.Status+" "+clip(string(answer))))

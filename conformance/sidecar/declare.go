@@ -96,7 +96,12 @@ var never = []string{
 	"session_ready", "session_ready.forked_from", "session_ready.resumed", "session_end", "session_end.exit_code",
 	"turn_start", "turn_start.cause", "turn_start.message_ids", "turn_start.provider_turn_id",
 	"tool_start.tool", "tool_result.changes", "notice", "open.refused",
+	"error.code", // who waits for the end of a runtime that died gets no session_end either
 }
+
+// some are members that not every sidecar of the plain form has: they are carried
+// where one was seen.
+var some = []string{"thinking.done", "tool_start.is_file_read"}
 
 // filled are types that the plain form does without: what is told by them is this
 // package's own, or the client's.
@@ -114,8 +119,8 @@ func (x *session) Carries(what string) bool {
 		return false
 	case !whole && what == "session_ready.provider_session_id":
 		return x.provider != ""
-	case !whole && what == "thinking.done":
-		return x.closesThought
+	case !whole && slices.Contains(some, what):
+		return x.seen[what]
 	case !slices.Contains(event.Types(), event.Type(typ)):
 		return true // of the envelope, or of an act
 	case !whole && slices.Contains(filled, event.Type(typ)):

@@ -292,6 +292,28 @@ func TestThePlainFormIsFilledIn(t *testing.T) {
 	}
 }
 
+// A call that a stopped turn leaves open ends with it, a sub-agent's as its own.
+func TestAStoppedTurnEndsItsCalls(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	sess, err := serve(t, like(routes{"GET /sessions/s1/events": streams(false,
+		data(`{"type":"tool_start","data":{"tool_use_id":"t1","tool":"Bash"}}`),
+		data(`{"type":"tool_start","data":{"tool_use_id":"t2","tool":"Bash","subagent_id":"a"}}`),
+		data(`{"type":"done","data":{"stopped":true}}`))}), conformance.Open{})
+	g.Expect(err).NotTo(HaveOccurred())
+	var ended []string
+	for e := range sess.Events() {
+		if d, is := e.Data.(event.ToolResult); is {
+			g.Expect(d.Status).To(Equal(event.ToolInterrupted))
+			ended = append(ended, d.ToolUseID+" of "+e.SubagentID)
+		}
+		if e.Type() == event.TypeDone {
+			break
+		}
+	}
+	g.Expect(ended).To(Equal([]string{"t1 of ", "t2 of a"}))
+}
+
 // The runtime's id of a session comes when it is created, or with the first
 // message.
 func TestTheRuntimesIDIsTold(t *testing.T) {

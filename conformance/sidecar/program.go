@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +52,11 @@ func (s *Subject) started(ctx context.Context, o conformance.Open) (*program, st
 	for _, a := range s.Command[1:] {
 		argv = append(argv, strings.ReplaceAll(a, "{port}", port))
 	}
-	p, err := launch.Launch(ctx, proc.Command{Argv: argv, Dir: s.Dir, Env: append(o.Env[:len(o.Env):len(o.Env)], "PORT="+port)})
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	p, err := launch.Launch(ctx, proc.Command{Argv: argv, Dir: s.Dir, Env: append(slices.Clip(env), "PORT="+port)})
 	if err != nil {
 		free()
 		return nil, "", notStarted(s.Command, err)

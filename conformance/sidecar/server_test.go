@@ -38,13 +38,12 @@ type sidecarServer struct {
 // held is a session of the server.
 type held struct {
 	conformance.Session
-	mu     sync.Mutex
-	told   []string // what listeners are told, as frames
-	from   int      // where a listener begins
-	grown  chan struct{}
-	over   bool
-	cut    bool
-	asking event.PermissionRequest
+	mu    sync.Mutex
+	told  []string // what listeners are told, as frames
+	from  int      // where a listener begins
+	grown chan struct{}
+	over  bool
+	cut   bool
 }
 
 func (h *held) tell(frame string) {
@@ -94,7 +93,7 @@ func (s *sidecarServer) run() {
 		panic(err)
 	}
 	fmt.Println(l.Addr())
-	panic(http.Serve(l, mux)) //nolint:gosec // a test's server, on loopback
+	panic(http.Serve(l, mux))
 }
 
 // body is what may stand in a request.
@@ -247,7 +246,7 @@ func downgrade(e event.Event) ([]byte, error) {
 		return nil, err
 	}
 	kept = map[string]any{"trace": "of its own"}
-	for _, n := range strings.Fields(names) {
+	for n := range strings.FieldsSeq(names) {
 		if v, is := all[n]; is {
 			kept[n] = v
 		}

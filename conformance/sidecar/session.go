@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,11 +63,11 @@ func (x *session) fail(m *process.PlugError) error {
 
 // path is a route of this session.
 func (x *session) path(words ...string) string {
-	out := "/sessions/" + url.PathEscape(x.id)
+	all := []string{"/sessions", url.PathEscape(x.id)}
 	for _, w := range words {
-		out += "/" + url.PathEscape(w)
+		all = append(all, url.PathEscape(w))
 	}
-	return out
+	return strings.Join(all, "/")
 }
 
 // message is the body of POST /sessions/:id/message and /steer.
@@ -85,7 +86,7 @@ func (x *session) Send(ctx context.Context, id, text string) error {
 			return fmt.Errorf("a message while a turn runs: %w", conformance.ErrNotCarried)
 		}
 		x.turn++
-		x.running = true
+		x.running, x.stopped = true, false
 		x.emit(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{id}})
 		x.emit(event.UserMessage{MessageID: id, Text: text, Via: event.ViaTurn})
 		x.mu.Unlock()
@@ -133,6 +134,9 @@ func (x *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 
 // Stop implements conformance.Session.
 func (x *session) Stop(ctx context.Context) error {
+	x.mu.Lock()
+	x.stopped = x.running
+	x.mu.Unlock()
 	return x.do(ctx, http.MethodPost, x.path("stop"), map[string]any{"runtime": x.s.Of}, nil)
 }
 

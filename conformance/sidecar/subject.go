@@ -100,7 +100,7 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 		s: s, name: o.SessionID, id: nameOf(o), http: newClient(), over: make(chan struct{}), Feed: feed.New(),
 		lacks: map[string]bool{}, seq: o.After.Seq,
 	}
-	x.translator = translator{turn: o.After.Turn, byUser: map[string]bool{}}
+	x.translator = translator{turn: o.After.Turn, byUser: map[string]bool{}, seen: map[string]bool{}}
 	if err := x.open(ctx, o); err != nil {
 		x.abandon()
 		return nil, x.openError(err)
@@ -187,17 +187,12 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if out.ID != "" {
 		x.id = out.ID
 	}
-	if err := x.listen(); err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if !x.health.whole() {
 		x.begin(event.SessionReady{
-			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Cwd: o.Dir, Mode: mode,
+			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Mode: mode,
 		})
 	}
-	return nil
+	return x.listen()
 }
 
 // openError is an error of Open with a code.

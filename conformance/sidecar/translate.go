@@ -24,15 +24,19 @@ type translator struct {
 
 	turn    int
 	running bool
+	stopped bool // its stop was asked for
 
-	blocks        int
-	block         string // the open block of text that was made here, or ""
-	closesThought bool
+	blocks int
+	block  string          // the open block of text that was made here, or ""
+	seen   map[string]bool // of some
 
-	calls  []string        // that have no result
+	calls  []call          // that have no result
 	asks   []ask           // that are not resolved
 	byUser map[string]bool // questions that were answered here
 }
+
+// call is one of the main agent, or of a sub-agent.
+type call struct{ id, subagent string }
 
 // ask is a question whose end was not told.
 type ask struct{ id, tool string }
@@ -122,11 +126,12 @@ func (x *session) plain(e envelope) error {
 func (x *session) follows(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.Thinking:
-		x.closesThought = x.closesThought || d.Done
+		x.seen["thinking.done"] = x.seen["thinking.done"] || d.Done
 	case event.ToolStart:
-		x.calls = append(x.calls, d.ToolUseID)
+		x.seen["tool_start.is_file_read"] = x.seen["tool_start.is_file_read"] || d.IsFileRead
+		x.calls = append(x.calls, call{d.ToolUseID, e.SubagentID})
 	case event.ToolResult:
-		x.calls = slices.DeleteFunc(x.calls, func(id string) bool { return id == d.ToolUseID })
+		x.calls = slices.DeleteFunc(x.calls, func(c call) bool { return c.id == d.ToolUseID })
 	case event.PermissionRequest:
 		x.asks = append(x.asks, ask{d.RequestID, d.ToolName})
 	case event.PermissionResolved:
@@ -151,9 +156,9 @@ func (x *session) follows(e event.Event) {
 func (x *session) interrupt() {
 	calls := x.calls
 	x.calls = nil
-	for _, id := range calls {
+	for _, c := range calls {
 		x.lacks["tool_result.status"] = true
-		x.emit(event.ToolResult{ToolUseID: id, IsError: true, Status: event.ToolInterrupted})
+		x.tell(event.ToolResult{ToolUseID: c.id, IsError: true, Status: event.ToolInterrupted}, x.turn, c.subagent)
 	}
 }
 
@@ -285,7 +290,10 @@ func (x *session) fillResult(m data) {
 	if m["status"] == nil {
 		x.lacks["tool_result.status"] = true
 		status := event.ToolOK
-		if string(m["is_error"]) == "true" {
+		switch failed := string(m["is_error"]) == "true"; {
+		case failed && x.stopped:
+			status = event.ToolInterrupted // there is no other word for it
+		case failed:
 			status = event.ToolError
 		}
 		m.set("status", status)
