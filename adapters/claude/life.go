@@ -81,7 +81,7 @@ func (c *chat) Compact(ctx context.Context) error {
 			return
 		}
 		uuid := newUUID()
-		err := c.p.write(userOut{Type: "user", Message: messageOut{"user", []blockOut{{Type: "text", Text: compactCommand}}}, UUID: uuid})
+		err := c.p.write(userOut{Type: "user", Message: messageOut{"user", []blockOut{textBlock(compactCommand)}}, UUID: uuid})
 		if err == nil {
 			c.p.t.mail.send(letter{uuid: uuid, command: true}, true)
 		}

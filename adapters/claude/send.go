@@ -27,7 +27,7 @@ type messageOut struct {
 
 type blockOut struct {
 	Type   string     `json:"type"`
-	Text   string     `json:"text,omitempty"`
+	Text   *string    `json:"text,omitzero"` // of a text block always, "" too
 	Source *sourceOut `json:"source,omitempty"`
 }
 
@@ -67,10 +67,12 @@ func contentOf(m adapters.Message) ([]blockOut, error) {
 		blocks = append(blocks, b)
 	}
 	if m.Text != "" || len(blocks) == 0 {
-		blocks = append(blocks, blockOut{Type: "text", Text: m.Text})
+		blocks = append(blocks, textBlock(m.Text))
 	}
 	return blocks, nil
 }
+
+func textBlock(text string) blockOut { return blockOut{Type: "text", Text: &text} }
 
 func attachment(a event.Attachment) (blockOut, error) {
 	kind := ""
@@ -97,9 +99,9 @@ func attachment(a event.Attachment) (blockOut, error) {
 	case kind != "" && a.URL != "":
 		return blockOut{Type: kind, Source: &sourceOut{Type: "url", URL: a.URL}}, nil
 	case a.Path != "":
-		return blockOut{Type: "text", Text: "@" + a.Path}, nil
+		return textBlock("@" + a.Path), nil
 	case a.URL != "":
-		return blockOut{Type: "text", Text: a.URL}, nil
+		return textBlock(a.URL), nil
 	}
 	return blockOut{}, fmt.Errorf("want a path or a url")
 }

@@ -77,9 +77,6 @@ func newSession(s *Subject, p proc.Process, o conformance.Open) *session {
 		s: s, p: p, tail: proc.NewTail(stderrKept), over: make(chan struct{}), Feed: feed.New(), lacks: map[string]bool{}, asks: map[string]*ask{},
 		name: o.SessionID, seq: o.After.Seq,
 	}
-	// An agent of codex reads the thread that it could not resume, to see whether it
-	// is there; the stand-in answers that as it does for each thread.
-	x.lacks["open.refused"] = s.Of == "codex"
 	x.translator = translator{turn: o.After.Turn, tools: map[acpsdk.ToolCallId]*tool{}}
 	x.gate = newGate(x.watched(p.Stdout()), x.garbage)
 	made := make(chan struct{})

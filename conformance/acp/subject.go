@@ -13,7 +13,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 // The limits, in real time: an agent may be installed before it speaks.
@@ -53,10 +52,6 @@ func (*Subject) External() {}
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
 	if what := beyond(o); what != "" {
 		return nil, fmt.Errorf("ACP has no word for %s: %w", what, conformance.ErrNotCarried)
-	}
-	if o.Resume == fixtures.UnknownSession && s.Of == "codex" {
-		// See newSession: the agent would wait for what nobody says.
-		return nil, fmt.Errorf("a session that is not there, as the stand-in of %s plays it: %w", s.Of, conformance.ErrNotCarried)
 	}
 	x, err := s.start(ctx, o)
 	if err != nil {

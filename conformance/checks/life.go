@@ -96,12 +96,13 @@ type past struct {
 }
 
 // lineage says, for each message that is sent, what its session knows then, as
-// the acts of the scenario have it. what a summary holds is nobody's to say.
+// the acts of the scenario have it. What a summary holds is nobody's to say, nor
+// whether a runtime that was killed had written down the turn that ran.
 func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool) {
 	of, resumed = map[string]past{}, map[string]bool{}
 	histories := [][]string{nil}
 	at, again := 0, false
-	var all []string
+	var all, unended []string
 	for i, a := range s.Client {
 		switch a.Verb {
 		case fixtures.VerbOpen:
@@ -133,6 +134,13 @@ func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool)
 			if k := slices.Index(histories[at], a.ID); !a.Refused && k >= 0 {
 				histories[at] = slices.Clip(histories[at][:k])
 			}
+		case fixtures.VerbWait:
+			if a.What == "end" {
+				unended = nil
+			}
+		case fixtures.VerbKill:
+			lost := func(m string) bool { return slices.Contains(unended, m) }
+			all, histories[at], unended = slices.DeleteFunc(all, lost), slices.DeleteFunc(slices.Clone(histories[at]), lost), nil
 		case fixtures.VerbCompact:
 			return of, resumed
 		case fixtures.VerbSend, fixtures.VerbSteer:
@@ -143,7 +151,7 @@ func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool)
 				}
 			}
 			of[a.ID], resumed[a.ID] = p, again
-			all, histories[at] = append(all, a.ID), append(histories[at], a.ID)
+			all, histories[at], unended = append(all, a.ID), append(histories[at], a.ID), append(unended, a.ID)
 		}
 	}
 	return of, resumed

@@ -51,6 +51,7 @@ type act struct {
 	turn    string         // the turn that it names
 	chose   string         // the message id that the client chose
 	mode    string         // the permission mode that it sets
+	cwd     string         // where the session that it opens works
 	words   string         // of a denial: what the model is told
 	answer  answer
 	caps    capabilities // of an initialize

@@ -75,6 +75,24 @@ func content(v jsontext.Value) (text string, only bool) {
 	return text, only
 }
 
+// wordless reports whether a block of text has no member for it, not even an empty
+// one: the runtime then fails before it asks its model, and says nothing.
+func wordless(v jsontext.Value) bool {
+	var blocks []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if decode(v, &blocks) != nil {
+		return false
+	}
+	for _, b := range blocks {
+		if b.Type == "text" && b.Text == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (claudeDialect) act(line []byte) act {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return act{kind: KindNote}
@@ -86,6 +104,9 @@ func (claudeDialect) act(line []byte) act {
 	switch f.Type {
 	case "user":
 		text, _ := content(f.Message.Content)
+		if wordless(f.Message.Content) {
+			return act{kind: KindJunk}
+		}
 		return act{kind: KindSend, text: text, chose: f.UUID, names: f.Priority}
 	case "control_response":
 		a := act{kind: KindAnswer, id: f.Response.RequestID}

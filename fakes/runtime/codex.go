@@ -27,6 +27,7 @@ type codexParams struct {
 	TurnID         string         `json:"turnId"`
 	ExpectedTurnID string         `json:"expectedTurnId"`
 	LastTurnID     string         `json:"lastTurnId"`
+	Cwd            string         `json:"cwd"`
 	BeforeTurnID   string         `json:"beforeTurnId"`
 	NumTurns       int            `json:"numTurns"`
 	Name           string         `json:"name"`
@@ -93,7 +94,7 @@ func (codexDialect) act(line []byte) act {
 	switch f.Method {
 	case "initialize", "thread/start", "thread/resume", "thread/fork":
 		a.kind = KindOpen
-		a.turn = p.LastTurnID
+		a.turn, a.cwd = p.LastTurnID, p.Cwd
 	case "thread/revert", "thread/rollback", "thread/compact/start", "thread/archive", "thread/unarchive", "thread/name/set", "thread/delete",
 		"review/start", "thread/shellCommand", "thread/goal/set", "thread/goal/clear":
 		a.kind, a.turn, a.text = KindLife, p.BeforeTurnID, p.Name

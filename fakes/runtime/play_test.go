@@ -241,6 +241,51 @@ func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 }
 
+// A client that asks whether a thread is there is told that it is not, as the
+// runtime tells it, and of the one that it has what it holds.
+func TestAReadOfAThreadThatThisPlayDidNotGiveFails(t *testing.T) {
+	for _, version := range []string{"0.169.0", "0.120.0", "0.98.0"} {
+		g := gomega.NewWithT(t)
+		c := load(t, "codex/"+version+"/text/plain")
+		life, err := fixtures.LoadLifecycle("codex", version)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := standin.New(c, standin.Options{Manual: true, Lifecycle: life})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		e := newEchoClient(p)
+		g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
+		for _, w := range acts(c)[:3] { // initialize, initialized, thread/start
+			e.write(t, string(w.Bytes))
+			e.steps()
+		}
+		thread := p.ProviderSessionID()
+		e.write(t,
+			`{"id":"q1","method":"thread/read","params":{"threadId":"11111111-2222-4333-8444-555555555555"}}`,
+			`{"id":"q2","method":"thread/read","params":{"threadId":"`+thread+`"}}`,
+		)
+		g.Expect(e.proc.Stdin().Close()).To(gomega.Succeed())
+		e.steps()
+		e.read.Wait()
+		got := e.out[1].String()
+		g.Expect(got).To(gomega.ContainSubstring(`{"error":{"code":-32600,"message":"thread not loaded: 11111111-2222-4333-8444-555555555555"},"id":"q1"}`), version)
+		g.Expect(got).To(gomega.ContainSubstring(`{"id":"q2","result":{"thread":{"id":"`+thread), version)
+		g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+		p.Close()
+	}
+}
+
+// The folder of a session of codex is the one that its client asks for, wherever
+// the process was started.
+func TestASessionWorksWhereItsClientWants(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c, p, e := playOf(t, codexPlain)
+	e.instead = func(w *fixtures.WireLine) []string {
+		return []string{strings.ReplaceAll(string(w.Bytes), "<work>", "/srv/else/where")}
+	}
+	_ = e.perform(c)
+	g.Expect(e.out[1].String()).To(gomega.ContainSubstring(`"cwd":"/srv/else/where"`))
+	g.Expect(p.Recorded("in /srv/else/where")).To(gomega.Equal("in <work>"))
+}
+
 // Plays at once may share a lifecycle: none writes into its bytes, not even
 // behind them.
 // A client that stops before its first message, and waits for the reply, must

@@ -13,12 +13,14 @@ import (
 
 // read answers at once, from the case or from the lifecycle.
 func (p *Play) read(l *launch, w *Written, a *act) {
-	if p.claimNext(l, w, a) {
-		return
-	}
-	if b, ok := p.recordedReply(l, a); ok {
-		p.reply(l, b)
-		return
+	if p.gave(l, a.thread) {
+		if p.claimNext(l, w, a) {
+			return
+		}
+		if b, ok := p.recordedReply(l, a); ok {
+			p.reply(l, b)
+			return
+		}
 	}
 	if p.fromLifecycle(l, a) {
 		return
@@ -66,7 +68,7 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 	if life == nil || a.id == nil {
 		return false
 	}
-	ans, ok := p.answerTo(a)
+	ans, ok := p.answerTo(l, a)
 	if !ok {
 		return false
 	}
@@ -93,7 +95,11 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 		}
 		r := slotsOf(p.s.dialect, b, pt.said)
 		p.s.slots(&pt, &r, nil, "")
-		p.reply(l, p.splice(pt.b, pt.slots, nil, l, true))
+		b = p.splice(pt.b, pt.slots, nil, l, true)
+		if a.thread != "" {
+			b = bytes.ReplaceAll(b, []byte(fixtures.UnknownSession), []byte(a.thread))
+		}
+		p.reply(l, b)
 	}
 	for _, b := range ans.Before {
 		put(b, false)
@@ -165,11 +171,27 @@ func eachEcho(rec, sub any, do func(was, is string)) {
 	}
 }
 
-// answerTo is what the lifecycle holds for a request: for one that sets
-// something, the answer to the same value.
-func (p *Play) answerTo(a *act) (fixtures.Answer, bool) {
+// gave reports whether this play has told its client of a thread: of any other
+// the runtime knows nothing. A request that names none is about none.
+func (p *Play) gave(l *launch, thread string) bool {
+	if thread == "" || p.o.KeepIDs && thread != fixtures.UnknownSession || slices.Contains(l.beside, thread) {
+		return true
+	}
+	for _, id := range p.bound {
+		if id == thread {
+			return true
+		}
+	}
+	return false
+}
+
+// answerTo is what the lifecycle holds for a request: for one about a thread that
+// nobody has, the answer to one; for one that sets something, the answer to the
+// same value.
+func (p *Play) answerTo(l *launch, a *act) (fixtures.Answer, bool) {
+	unknown := a.kind == KindRead && !p.gave(l, a.thread)
 	for _, x := range p.o.Lifecycle.Answers {
-		if x.Method == a.method && (a.kind != KindSet || p.s.dialect.setting(x.Params) == a.text) {
+		if x.Method == a.method && unknown == bytes.Contains(x.Params, []byte(fixtures.UnknownSession)) && (a.kind != KindSet || p.s.dialect.setting(x.Params) == a.text) {
 			return x, true
 		}
 	}

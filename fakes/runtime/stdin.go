@@ -275,6 +275,9 @@ func (p *Play) halts(l *launch, before int) bool {
 func (p *Play) match(rec *line, w *Written, a *act) {
 	rec.claimed, rec.by, w.Matched = w, *a, rec.w
 	p.bind(rec.act.words, a.words)
+	if rec.act.cwd == "<work>" && a.cwd != "" && a.cwd != "<work>" { // the process itself may have been started anywhere
+		p.launches[rec.w.Process].dir = a.cwd
+	}
 	if rec.act.chose != "" && a.chose != "" {
 		p.bind(rec.act.chose, a.chose)
 		p.named[rec.act.chose] = true

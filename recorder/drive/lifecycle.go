@@ -155,6 +155,7 @@ func (c *codex) lifecycle() []ask {
 		{"thread/items/list", `{"threadId":"THREAD"}`, ""},
 		{"thread/backgroundTerminals/list", `{"threadId":"THREAD"}`, ""},
 		{"thread/goal/get", `{"threadId":"THREAD"}`, ""},
+		{"thread/read", `{"threadId":"` + fixtures.UnknownSession + `","includeTurns":true}`, ""},
 		{"turn/interrupt", `{"threadId":"THREAD","turnId":"TURN"}`, ""},
 		{"turn/steer", `{"threadId":"THREAD","expectedTurnId":"TURN","input":[{"type":"text","text":"No turn runs."}]}`, ""},
 		// Clients ask for a title so, beside the session.
