@@ -36,7 +36,6 @@ type peer struct {
 	with       string // the package whose version matters too, or ""
 	runtime    string
 	acp        string // an ACP agent: its program in the package
-	hint       string // what a command needs beside it
 }
 
 var peers = []peer{

@@ -224,7 +224,7 @@ func (p *Play) claim(l *launch, w *Written, a *act) bool {
 }
 
 // speaker stands before a message in a transcript: clients that are written for
-// chats make one of each message, such as "User: Hello."
+// chats make one of each message, such as "User: Hello".
 var speaker = regexp.MustCompile(`(^|\n)[A-Z][a-z]*: $`)
 
 // transcript reports whether the client sent a message as the end of a
