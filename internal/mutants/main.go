@@ -177,10 +177,13 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 	return out, err
 }
 
-// save writes outcomes anew.
+// save writes the outcomes anew of which the tests of the adapters had to say.
 func save(dir string, out []Outcome) error {
 	var b bytes.Buffer
 	for _, x := range out {
+		if !x.Tested {
+			continue
+		}
 		if err := json.NewEncoder(&b).Encode(x); err != nil {
 			return err
 		}

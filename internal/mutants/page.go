@@ -210,7 +210,11 @@ func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 			fmt.Fprintf(b, "### %s\n\n", strings.ToUpper(g.why[:1])+g.why[1:])
 		}
 		for _, x := range found[g] {
-			fmt.Fprintf(b, "- %s `%s` %s: `%s`\n", strings.TrimPrefix(x.File, "adapters/"), x.Func, x.Operator, strings.ReplaceAll(x.Text, "`", "'"))
+			unit := ""
+			if x.Unit {
+				unit = " (a unit test kills it)"
+			}
+			fmt.Fprintf(b, "- %s `%s` %s: `%s`%s\n", strings.TrimPrefix(x.File, "adapters/"), x.Func, x.Operator, strings.ReplaceAll(x.Text, "`", "'"), unit)
 		}
 		b.WriteByte('\n')
 	}
