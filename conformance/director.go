@@ -344,3 +344,108 @@ func (d *director) closed() error {
 // Unfinished reports whether an act's error says that it hung or panicked:
 // other than a refusal, that is never right.
 func Unfinished(err error) bool { return errors.Is(err, errNoReturn) || errors.Is(err, errPanicked) }
+
+// EndLimit is how long a subject may take to tell that the runtime is gone, or
+// that a turn was stopped. Adapters give a process some seconds to end.
+const EndLimit = 15 * time.Second
+
+// StallLimit is how long a subject may take to tell that a runtime which lives
+// says nothing more: it has to tell it from one that is slow.
+const StallLimit = 5 * time.Minute
+
+// patience is how long a subject may say nothing, once the stage is still,
+// before the director goes on without what it waits for. Where the runtime may
+// be dead it gets the time to notice.
+func (d *director) patience() time.Duration {
+	switch h := d.run.Harm; {
+	case h == nil || h.Kind != fault.Terminal:
+		return time.Second
+	case h.Silent && d.reached(h.Line):
+		return StallLimit
+	case h.Silent:
+		return time.Second
+	}
+	return EndLimit
+}
+
+// settle waits until the events show what cond looks for, or the subject has
+// nothing more to say. A subject that keeps up is never waited for.
+func (d *director) settle(cond func() bool, patience time.Duration) {
+	for {
+		d.mu.Lock()
+		changed := d.changed
+		d.mu.Unlock()
+		if cond() {
+			return
+		}
+		if d.stage.until(changed) {
+			continue
+		}
+		t := time.NewTimer(patience)
+		select {
+		case <-changed:
+			t.Stop()
+		case <-t.C:
+			return
+		}
+	}
+}
+
+// shows reports whether the events show what a wait names, as far as events do.
+func (d *director) shows(wait fixtures.Act) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch wait.What {
+	case "ask":
+		_, ok := d.question(wait)
+		return ok
+	case "end":
+		return aside(d.run.Scenario, wait.ID) || messageEnded(d.run.Events, wait.ID)
+	case "idle":
+		return allEnded(d.run.Events)
+	case "hold":
+		text, _ := saidSoFar(d.run.Events)
+		return d.run.Scenario.InSummary(wait.ID) || asideHold(d.run.Scenario, wait.ID) || strings.HasSuffix(text, saidBefore(d.run.Scenario, wait.ID))
+	}
+	return true
+}
+
+// saidBefore is the text of a reply up to its hold.
+func saidBefore(s *fixtures.Scenario, hold string) string {
+	for _, replies := range s.Model {
+		for _, r := range replies {
+			var text strings.Builder
+			for _, p := range r.Parts {
+				text.WriteString(strings.Join(p.Text, ""))
+				if p.Hold == hold {
+					return text.String()
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// reached reports whether a line of the case's file was played.
+func (d *director) reached(line int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.run.Played, func(p Played) bool { return p.Line.Line == line })
+}
+
+// struck reports whether the harm has ended a process.
+func (d *director) struck() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.run.Harm != nil && slices.ContainsFunc(d.run.Played, func(p Played) bool {
+		return d.run.Harm.Struck(p.Line)
+	})
+}
+
+// died reports whether a harmed session has ended by itself.
+func (d *director) died() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.run.Events)
+	return d.run.Harm != nil && d.sess != nil && n > d.begun && d.run.Events[n-1].Type() == event.TypeSessionEnd
+}

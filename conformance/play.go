@@ -91,7 +91,9 @@ func rehearse(r *Run, s Subject, with *setting) {
 		st := &playStage{play: play, run: r, start: time.Now()}
 		d := &director{run: r, subject: s, stage: st, start: st.start}
 		st.mu = &d.mu
+		r.Start = st.start
 		d.perform(context.Background())
+		r.Left = play.Running()
 		r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
 		r.recorded = play.Recorded
 		play.Close()

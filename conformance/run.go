@@ -48,13 +48,12 @@ type Run struct {
 	Declared *adapters.Capabilities // nil: the subject declares nothing
 
 	// Of a play:
+	Start      time.Time         // in its own time; zero where that is nobody's
 	Played     []Played          // the lines that were played, with their time
 	Wrote      []standin.Written // what the subject wrote to the runtime
 	Unrecorded []string          // what it did that the case does not hold
 	Violations []string          // what it did against what it was told
-
-	// Of a play with real processes:
-	Left int // runtimes that still ran when the subject had closed its sessions
+	Left       int               // runtimes that still ran when the subject had closed its sessions
 
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end

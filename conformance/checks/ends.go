@@ -40,6 +40,7 @@ func endChecks() []*conformance.Check {
 			ID: "wire.no-own-echo", Severity: conformance.Must, Source: "wire/claude: user messages are replayed", Tiers: both,
 			Sentence: "An echo of the client's own messages is not taken for the runtime's: each message is told once, with its own words.",
 			Judge:    judgeEcho,
+			Harm:     []string{"echo-input"}, JudgeHarm: judgeHarmless,
 		},
 	}
 }

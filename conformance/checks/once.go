@@ -18,6 +18,12 @@ func onceChecks() []*conformance.Check {
 			Judge:    judgeAgentsApart,
 		},
 		{
+			ID: "tool.parallel", Severity: conformance.Must, Source: "wire/claude: results come in the order in which the tools end", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "Tools and agents that work at once may come in any order: what is told of each stays the same.",
+			Harm:      []string{"reorder-independent"},
+			JudgeHarm: judgeReordered,
+		},
+		{
 			ID: "subagent.background", Severity: conformance.Must, Source: "wire/claude: a sub-agent works on after the result", Tiers: both,
 			Sentence: "A sub-agent's task is told from its beginning to its end, each once, and nothing of it follows its end, also where it outlives its parent's turn.",
 			Judge:    judgeAgentTasks,

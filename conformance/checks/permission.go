@@ -31,6 +31,13 @@ func permissionChecks() []*conformance.Check {
 			Wrote:    true,
 			Judge:    judgeDeny,
 		},
+		{
+			ID: "permission.unsupported-request", Severity: conformance.Must, Source: "wire/codex: server requests that a client does not know", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A request of the runtime that the subject does not know gets an error for a reply, at once.",
+			Wrote:     true,
+			Harm:      []string{"unknown-request"},
+			JudgeHarm: judgeUnsupported,
+		},
 	}
 }
 

@@ -66,7 +66,8 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		switch d := e.Data.(type) {
 		case event.Error:
 			told = true
-			if d.Code != event.ErrorTimeout {
+			// Who writes to a runtime that does not hear learns it before.
+			if d.Code != event.ErrorTimeout && (r.Harm.Operator != "close-stdin" || d.Code == "") {
 				fail("the runtime went silent, and the error says %q", d.Code)
 			}
 		case event.SessionEnd, event.Queue:

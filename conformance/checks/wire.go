@@ -33,8 +33,8 @@ func wireChecks() []*conformance.Check {
 		},
 		{
 			ID: "wire.long-line", Severity: conformance.Must, Source: "openclaw#71793: big frames kill the turn", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A line that is longer than a pipe, and than what line readers take by default, arrives whole.",
-			Harm:      []string{"long-line"},
+			Sentence:  "Lines of 64 KiB, 1 MiB and 8 MiB arrive whole; one that has no end gives one notice, and the session lives on.",
+			Harm:      []string{"long-line", "huge-line", "endless-line"},
 			JudgeHarm: judgeHarmless,
 		},
 		{

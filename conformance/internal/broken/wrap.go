@@ -46,7 +46,8 @@ type mutation struct {
 	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
 	close   func()                                        // when it has closed
 	failed  func(err error) error                         // what Open fails with
-	able    func(c *adapters.Capabilities)                // what it declares
+	// launched stands in for the process.
+	launched func(p proc.Process) proc.Process
 	// process replaces what it reads.
 	process func(p proc.Process) (stdout, stderr io.Reader)
 }
@@ -80,7 +81,7 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 		s.a.open(&o)
 	}
 	l := &launcher{Launcher: o.Launch, m: s.a.mutation}
-	if s.a.written != nil || s.a.read != nil || s.a.closing != nil || s.a.late != nil || s.a.process != nil {
+	if s.a.written != nil || s.a.read != nil || s.a.closing != nil || s.a.late != nil || s.a.process != nil || s.a.launched != nil {
 		o.Launch = l
 	}
 	sess, err := s.Subject.Open(ctx, o)
@@ -260,6 +261,9 @@ func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, er
 		return nil, err
 	}
 	l.last = p
+	if l.m.launched != nil {
+		return l.m.launched(p), nil
+	}
 	if l.m.process != nil {
 		b := &process{Process: p, m: l.m}
 		b.out, b.err = l.m.process(p)

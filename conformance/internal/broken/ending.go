@@ -1,0 +1,93 @@
+package broken
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// endings are broken in how they end a runtime, or in what they make of what
+// comes in another order or is not known.
+func endings() []Adapter {
+	return []Adapter{
+		{
+			Name: "kills-at-once", Sentence: "kills the runtime when it is closed",
+			Fails:    []string{"permission.answered-once", "process.gentle", "turn.not-before-end"},
+			Only:     map[string]string{"turn.not-before-end": "codex"}, // Claude Code tells of a killed turn what it tells of a stopped one
+			mutation: mutation{closing: func(p proc.Process) { _ = p.Signal(proc.SIGKILL) }},
+		},
+		{
+			Name: "leaves-the-runtime", Sentence: "takes its signal for the runtime's end, and does not look whether it has ended",
+			Fails: []string{"process.no-orphans"},
+			mutation: mutation{launched: func(p proc.Process) proc.Process {
+				return &unsignalled{Process: p, gone: make(chan struct{})}
+			}},
+		},
+		{
+			Name: "pairs-by-order", Sentence: "gives each result to the tool that began first",
+			Fails: []string{"time.no-added-delay", "tool.interrupted", "tool.output", "tool.paired", "tool.parallel", "tool.streamed", "turn.crash-ends"},
+			Only:  map[string]string{"tool.streamed": "codex", "turn.crash-ends": "codex"}, // Codex streams output, and tells its tools one by one
+			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
+				var open []string
+				return func(e event.Event, out func(event.Event)) {
+					switch d := e.Data.(type) {
+					case event.ToolStart:
+						open = append(open, d.ToolUseID)
+					case event.ToolResult:
+						if len(open) > 0 {
+							d.ToolUseID, open = open[0], open[1:]
+						}
+						e.Data = d
+					}
+					out(e)
+				}
+			}},
+		},
+		{
+			Name: "answers-what-it-knows", Sentence: "leaves a request that it does not know without a reply",
+			Fails: []string{"permission.unsupported-request"},
+			mutation: mutation{written: func(line []byte, w io.Writer) error {
+				if bytes.Contains(line, []byte(`"weather-`)) {
+					return nil
+				}
+				_, err := w.Write(line)
+				return err
+			}},
+		},
+	}
+}
+
+// unsignalled is a process that no signal reaches, and that looks as if one had.
+type unsignalled struct {
+	proc.Process
+	once sync.Once
+	gone chan struct{}
+}
+
+// Signal implements proc.Process.
+func (u *unsignalled) Signal(proc.Signal) error {
+	u.once.Do(func() {
+		close(u.gone)
+		for _, r := range []io.Reader{u.Stdout(), u.Stderr()} {
+			if c, ok := r.(io.Closer); ok {
+				_ = c.Close()
+			}
+		}
+	})
+	return nil
+}
+
+// Wait implements proc.Process.
+func (u *unsignalled) Wait() proc.Exit {
+	ended := make(chan proc.Exit, 1)
+	go func() { ended <- u.Process.Wait() }()
+	select {
+	case e := <-ended:
+		return e
+	case <-u.gone:
+		return proc.Exit{Code: 143}
+	}
+}
