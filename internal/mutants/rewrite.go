@@ -131,7 +131,7 @@ func (r *rewriter) around(n ast.Node, before, after string, inside func()) {
 func (r *rewriter) block(list, last []ast.Stmt) {
 	for i, s := range list {
 		atEnd := last != nil && i == len(list)-1
-		if r.removable(s) && !(atEnd && returns(s)) {
+		if r.removable(s) && (!atEnd || !returns(s)) {
 			id := r.mutant(s, "statement")
 			r.around(s, fmt.Sprintf("if %s.Keep(%d) { ", name, id), " }", func() { r.node(s) })
 			continue

@@ -100,8 +100,8 @@ func streams() []Adapter {
 		},
 		{
 			Name: "swaps-deltas", Sentence: "hands two deltas over in the wrong order",
-			Fails: []string{"order.ts", "subagent.parallel", "text.order", "text.result", "time.first-delta", "time.no-added-delay", "turn.after-stop", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.unknown"},
-			Only:  map[string]string{"subagent.parallel": "codex"}, // Claude tells a sub-agent's text whole
+			Fails: []string{"order.ts", "permission.unsupported-request", "subagent.parallel", "text.order", "text.result", "time.first-delta", "time.no-added-delay", "tool.parallel", "turn.after-stop", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.unknown"},
+			Only:  map[string]string{"subagent.parallel": "codex", "tool.parallel": "claude", "wire.long-line": "claude"}, // Claude tells a sub-agent's text whole
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				var kept []event.Event
 				return func(e event.Event, out func(event.Event)) {
@@ -216,7 +216,8 @@ func streams() []Adapter {
 		},
 		{
 			Name: "dies-of-the-unknown", Sentence: "ends the turn at a message that it does not know",
-			Fails: []string{"wire.garbage", "wire.unknown"},
+			Fails: []string{"permission.unsupported-request", "wire.garbage", "wire.unknown"},
+			Only:  map[string]string{"permission.unsupported-request": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeUnknownMessage {
 					e.Data = event.Error{Code: event.ErrorProtocol, Message: "unknown message"}
@@ -258,7 +259,7 @@ func streams() []Adapter {
 		},
 		{
 			Name: "smooths", Sentence: "holds each delta back for 5 ms, to look smoother",
-			Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+			Fails: []string{"permission.unsupported-request", "time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if e.Type() == event.TypeDelta {
 					time.Sleep(5 * time.Millisecond)

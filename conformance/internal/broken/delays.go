@@ -33,7 +33,8 @@ func delays() []Adapter {
 	return []Adapter{
 		{
 			Name: "coalesces", Sentence: "joins two deltas into one event",
-			Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.unknown"},
+			Fails: []string{"permission.unsupported-request", "time.first-delta", "time.no-added-delay", "tool.parallel", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.unknown"},
+			Only:  map[string]string{"permission.unsupported-request": "claude", "tool.parallel": "claude", "wire.long-line": "claude"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				var kept *event.Event
 				return func(e event.Event, out func(event.Event)) {
@@ -90,8 +91,8 @@ func delays() []Adapter {
 		},
 		{
 			Name: "stops-slowly", Sentence: "tells long after that a turn was stopped",
-			Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
-			Only:  map[string]string{"turn.crash-ends": "claude", "turn.stall-ends": "claude"},
+			Fails: []string{"permission.unsupported-request", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+			Only:  map[string]string{"permission.unsupported-request": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.Done); ok && d.Stopped {
 					time.Sleep(late)
@@ -103,9 +104,9 @@ func delays() []Adapter {
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
-			Fails: []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "process.exit-code", "question.answered", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Fails: []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "process.exit-code", "question.answered", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 			// Codex begins no turn by itself, and is offered tools before a message.
-			Only:     map[string]string{"turn.unprompted": "claude", "tool.client-offered": "claude"},
+			Only:     map[string]string{"permission.unsupported-request": "claude", "turn.unprompted": "claude", "tool.client-offered": "claude"},
 			mutation: mutation{send: func(context.Context) { select {} }},
 		},
 		{
