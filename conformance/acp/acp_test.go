@@ -108,7 +108,7 @@ func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
 		{otherToolID, "tool/text-tool-text-three-rounds", "tool.paired", nil},
 		{invents, "tool/text-tool-text-three-rounds", "tool.known", nil},
 		{neverReplies, "text/plain", "turn.one-terminal", nil},
-		{exits, "text/plain", "session.returns", []string{"text.once", "process.gentle"}}, // its runtime dies with it
+		{exits, "text/plain", "session.returns", []string{"text.once"}},
 		{lateChunk, "text/plain", "turn.nothing-after-terminal", []string{"text.once"}},
 		{forgetsCancel, "stop/mid-text", "turn.stop", []string{"replay.interrupted"}},
 		{asksTwice, "permission/allow", "permission.asked", nil},

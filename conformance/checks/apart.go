@@ -14,6 +14,8 @@ var exactly = map[string][]string{
 	"session.resume-unknown":           {"open.refused"},
 	"session.resume-no-replay":         {"session_ready.resumed"},
 	"turn.crash-ends":                  {"error.code"},
+	"process.gentle":                   {"session_end"}, // who tells of no end is ended by a signal to its group, and its runtime with it
+	"process.no-orphans":               {"session_end"},
 	"turn.child-end-is-not-parent-end": {"subagent_id"},
 	"tool.known":                       {"tool_start.tool_use_id", "tool_start.input"},
 	"tool.output":                      {"tool_start.tool_use_id", "tool_result.output"},
