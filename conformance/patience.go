@@ -25,9 +25,9 @@ func (d *director) patience() time.Duration {
 	switch h := d.run.Harm; {
 	case h == nil || h.Kind != fault.Terminal:
 		return time.Second
-	case h.Operator == "stall" && d.reached(h.Line):
+	case h.Silent && d.reached(h.Line):
 		return StallLimit
-	case h.Operator == "stall":
+	case h.Silent:
 		return time.Second
 	}
 	return EndLimit

@@ -32,7 +32,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"turnspec": program,
 		"turnspec-with-a-panic": func() {
-			builtin = func() []conformance.Subject { return []conformance.Subject{panics{conformance.Adapter("claude", claude.New())}} }
+			builtin = func() []conformance.Subject {
+				return []conformance.Subject{panics{conformance.Adapter("claude", claude.New())}}
+			}
 			program()
 		},
 		// The program under the name of a runtime is its stand-in.

@@ -15,7 +15,6 @@ func Aliases() []Alias {
 		{"session.ready-once-per-open", []string{"session.ready-first", "session.provider-id"},
 			"They count session_ready against what was opened, also where the runtime repeats its init each turn, and compare its id."},
 		{"text.fallback", []string{"text.once"}, "It holds for a text that comes whole as for one that comes in deltas: once."},
-		{"tool.web-search", []string{"tool.paired", "tool.canonical"}, "A search gets its name and its one result, as every call does."},
 		{"wire.both-prefixes", []string{"thinking.delivered", "tool.output"}, "The cases of the older versions hold the older names."},
 		{"time.limits", []string{"process.start-failure", "turn.stall-ends", "turn.stop", "turn.crash-ends"},
 			"Each is judged in virtual time, with a limit of its own."},

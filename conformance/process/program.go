@@ -52,11 +52,8 @@ type session struct {
 	lines   int
 	asked   int
 	waiting map[int]*waiter
-	queue   []event.Event
-	more    chan struct{} // holds one: the queue has grown
-	closing bool          // close was answered, or session_end told
-	busy    bool          // a turn runs, as the program told
-	fault   *PlugError
+	closing bool // close was answered, or session_end told
+	busy    bool // a turn runs, as the program told
 }
 
 // waiter is a command that has no reply yet.

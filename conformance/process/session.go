@@ -47,9 +47,6 @@ func (x *session) Carries(what string) bool {
 // members are those of an event itself that it may lack.
 var members = []string{"seq", "ts", "turn", "subagent_id"}
 
-// Events implements conformance.Session.
-func (x *session) Events() <-chan event.Event { return x.events }
-
 // Send implements conformance.Session. A program may say that it takes no message
 // while a turn runs; who takes none at all is no adapter.
 func (x *session) Send(ctx context.Context, id, text string) error {

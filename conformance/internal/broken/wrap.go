@@ -46,6 +46,7 @@ type mutation struct {
 	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
 	close   func()                                        // when it has closed
 	failed  func(err error) error                         // what Open fails with
+	able    func(c *adapters.Capabilities)                // what it declares
 	// launched stands in for the process.
 	launched func(p proc.Process) proc.Process
 	// process replaces what it reads.
