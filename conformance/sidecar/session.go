@@ -44,6 +44,7 @@ type session struct {
 	last     time.Time // when the last event came
 	closing  bool      // DELETE was sent, or session_end told
 	told     bool      // session_end was
+	deleted  bool      // by Close, which then ends the sidecar
 	provider string    // as the stream tells it
 	lacks    map[string]bool
 
@@ -148,7 +149,7 @@ func (x *session) Close(ctx context.Context) error {
 		x.wait(closeLimit, func() bool { return !x.turns() }) // if it has no end, that is for the checks to say
 	}
 	x.mu.Lock()
-	x.closing = true
+	x.closing, x.deleted = true, true
 	x.mu.Unlock()
 	err := x.do(ctx, http.MethodDelete, x.path(), nil, nil)
 	if err != nil {

@@ -94,8 +94,12 @@ func (x *session) follow(body io.ReadCloser) {
 	if !x.health.whole() && x.begun {
 		x.leave(closing)
 	}
+	deleted := x.deleted
 	x.mu.Unlock()
 	close(x.over)
+	if x.p != nil && !deleted { // nobody closes a session that has ended by itself
+		x.p.end()
+	}
 	x.Finish()
 }
 
