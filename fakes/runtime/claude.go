@@ -66,13 +66,12 @@ func content(v jsontext.Value) (text string, only bool) {
 		return "", false
 	}
 	only = len(blocks) > 0
-	var textSb60 strings.Builder
+	var all strings.Builder
 	for _, b := range blocks {
-		textSb60.WriteString(b.Text)
+		all.WriteString(b.Text)
 		only = only && (b.Type == "text" || b.Type == "thinking" || b.Type == "redacted_thinking")
 	}
-	text += textSb60.String()
-	return text, only
+	return all.String(), only
 }
 
 // wordless reports whether a block of text has no member for it, not even an empty
