@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/wireonly"
 )
 
 // The limits, in real time: an agent may be installed before it speaks.
@@ -50,7 +51,7 @@ func (*Subject) External() {}
 // Open implements conformance.Subject: it starts the agent and opens a session
 // with it.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
-	if what := beyond(o); what != "" {
+	if what := wireonly.Beyond(o); what != "" {
 		return nil, fmt.Errorf("ACP has no word for %s: %w", what, conformance.ErrNotCarried)
 	}
 	x, err := s.start(ctx, o)
@@ -62,28 +63,6 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 		return nil, err
 	}
 	return x, nil
-}
-
-// beyond is what of an opening ACP has no word for, or "".
-func beyond(o conformance.Open) string {
-	for _, not := range []struct {
-		wanted bool
-		what   string
-	}{
-		{len(o.Args) > 0, "arguments of the runtime"},
-		{o.Fork, "a fork"},
-		{o.Unarchive, "an archive"},
-		{o.Checkpoints, "checkpoints"},
-		{o.Questions, "questions of MCP servers"},
-		{len(o.Tools) > 0 || len(o.Hooks) > 0, "tools and hooks of the client"},
-		{o.Schema != nil, "the schema of an answer"},
-		{o.Model != "", "the runtime's name of a model"},
-	} {
-		if not.wanted {
-			return not.what
-		}
-	}
-	return ""
 }
 
 func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/feed"
+	"github.com/turnspec/turnspec/conformance/internal/wireonly"
 	"github.com/turnspec/turnspec/conformance/process"
 )
 
@@ -93,7 +94,7 @@ type opened struct {
 // Open implements conformance.Subject: it starts the sidecar, if it is to be
 // started, creates a session and listens to it.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
-	if what := beyond(o); what != "" {
+	if what := wireonly.Beyond(o); what != "" {
 		return nil, fmt.Errorf("there is no route for %s: %w", what, conformance.ErrNotCarried)
 	}
 	x := &session{
@@ -115,28 +116,6 @@ func nameOf(o conformance.Open) string {
 		return o.SessionID
 	}
 	return filepath.Base(filepath.Dir(o.Dir)) + "-" + o.SessionID
-}
-
-// beyond is what of an opening has no place in the routes, or "".
-func beyond(o conformance.Open) string {
-	for _, not := range []struct {
-		wanted bool
-		what   string
-	}{
-		{len(o.Args) > 0, "arguments of the runtime"},
-		{o.Fork, "a fork"},
-		{o.Unarchive, "an archive"},
-		{o.Checkpoints, "checkpoints"},
-		{o.Questions, "questions of MCP servers"},
-		{len(o.Tools) > 0 || len(o.Hooks) > 0, "tools and hooks of the client"},
-		{o.Schema != nil, "the schema of an answer"},
-		{o.Model != "", "the runtime's name of a model"},
-	} {
-		if not.wanted {
-			return not.what
-		}
-	}
-	return ""
 }
 
 func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
