@@ -2,9 +2,11 @@ package sidecar_test
 
 import (
 	"bufio"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +43,24 @@ func TestMain(m *testing.M) {
 		servers[os.Args[2]]()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if pids := children(); code == 0 && len(pids) > 0 {
+		fmt.Fprintln(os.Stderr, "sidecars that nobody has ended still run:", pids)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// children are the processes that this one has started and that still run, where
+// the system tells (Linux).
+func children() []string {
+	files, _ := filepath.Glob("/proc/self/task/*/children") // none elsewhere
+	var pids []string
+	for _, f := range files {
+		b, _ := os.ReadFile(f) // a thread may have ended by now
+		pids = append(pids, strings.Fields(string(b))...)
+	}
+	return pids
 }
 
 // of is a subject that is one of servers.
