@@ -19,6 +19,10 @@ build: ## build bin/turnspec
 test: ## run all tests that need no real runtime
 	$(GO) test -race ./...
 
+.PHONY: matrix
+matrix: ## hold every broken adapter to every check (`go test` tries a third of them)
+	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestMatrix ./conformance/internal/broken
+
 .PHONY: run
 run: ## run the suite on the embedded corpus
 	$(GO) run ./cmd/turnspec run
@@ -67,10 +71,33 @@ schema-check: ## compare the stored schemas with what the installed runtimes say
 	$(GO) run ./cmd/turnspec schema --check
 
 .PHONY: fuzz
-fuzz: ## fuzz the decoders for a minute each
+fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzDecode -fuzztime 60s
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzLines -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzLines -fuzztime 60s
+	$(GO) test ./adapters/policy -run '^$$' -fuzz FuzzGrammar -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./adapters/policy -run '^$$' -fuzz FuzzText -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzFast -fuzztime 60s
+	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
+	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzPiece -fuzztime 60s
+	$(GO) test ./adapters/internal/scan -run '^$$' -fuzz FuzzText -fuzztime 60s
+
+BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./conformance/bench ./conformance/bench/load
+.PHONY: bench
+bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
+	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps' -benchmem -count 6 $(ARGS)
+
+.PHONY: bench-page
+bench-page: ## measure the adapters on this machine, which should be quiet, and write pages and JSON into .tmp/bench (half an hour)
+	mkdir -p .tmp/bench
+	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
+	-.tmp/bench/turnspec bench --repeat 10 --gate targets --json --html .tmp/bench/index.html > .tmp/bench/bench.json
+	.tmp/bench/turnspec bench --repeat 5 --sessions 1,50,200,400 --rate 50 --deltas 200 --json --html .tmp/bench/sessions.html > .tmp/bench/sessions.json
+	.tmp/bench/turnspec bench --repeat 5 --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json --html .tmp/bench/shared.html > .tmp/bench/shared.json
+
+.PHONY: crash
+crash: ## kill a program that appends to an event log at 200 random moments
+	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite
 
 .PHONY: mutants
 mutants: ## change the adapters in thousands of small ways, and list in conformance/MUTANTS.md what the suite does not see (hours; ARGS='--sample 200')

@@ -3,8 +3,8 @@
 //
 // An adapter wraps one agent runtime and turns its wire into one stream of
 // normalized events (package event). The packages below it are one a runtime
-// (claude, codex), the children and pipes that they run on (proc), and the
-// reducer that turns events into a chat (replay).
+// (claude, codex), the children and pipes that they run on (proc), the reducer
+// that turns events into a chat (replay), and the log that keeps them (eventlog).
 //
 // # Names
 //
@@ -176,6 +176,10 @@ type Options struct {
 	Launch  proc.Launcher     // how to start it; proc.Exec when nil
 	Limits  Limits            // zero fields take the defaults
 	Config  map[string]string // the runtime's own settings, by its own names
+
+	// Judge decides about each tool call that the runtime lets it see; what it
+	// leaves is asked as Mode has it. Each adapter's doc.go says what it sees.
+	Judge Judge
 
 	MCP    []MCPServer
 	Tools  []Tool

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -76,8 +79,12 @@ func (c *calls) into(o *Open) {
 	for _, srv := range s.Servers {
 		o.MCP = append(o.MCP, adapters.MCPServer{Name: srv.Name, Command: fixtures.ServerCommand(srv.Name)})
 	}
+	o.Components = s.Components
 	for i := range s.Tools {
 		t := &s.Tools[i]
+		if s.Components != nil && component.IsTool(t.Name) {
+			continue // the subject's own
+		}
 		o.Tools = append(o.Tools, adapters.Tool{
 			Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
 			Call: func(ctx context.Context, call adapters.ToolCall) (adapters.ToolAnswer, error) {
@@ -117,7 +124,25 @@ func (c *calls) into(o *Open) {
 			},
 		})
 	}
-	o.Schema = s.Schema
+	o.Schema, o.Policy = s.Schema, s.Policy
+}
+
+// chose lets the user answer the question of a component whose tool waits for
+// this file.
+func (d *director) chose(ctx context.Context, file string) error {
+	s := d.run.Scenario
+	i := slices.IndexFunc(s.Tools, func(t fixtures.Tool) bool { return t.Name == component.ToolAsk && t.Awaits == file })
+	if s.Components == nil || i < 0 || len(s.Tools[i].Result) == 0 || d.sess == nil {
+		return nil
+	}
+	value := jsontext.Value(s.Tools[i].Result[0].Text)
+	act := fixtures.Act{Verb: fixtures.VerbAnswer, Value: value}
+	d.settle(func() bool { _, ok := d.asked(act); return ok || d.died() }, d.patience())
+	q, ok := d.asked(act)
+	if !ok {
+		return nil // what was not asked checks find
+	}
+	return d.sess.Answer(ctx, q.id, Answer{Value: value})
 }
 
 // answerOf is a tool's answer as the scenario has it.

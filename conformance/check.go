@@ -58,6 +58,9 @@ type Check struct {
 	// that an act which the case does not hold is its business, not a reason to
 	// give no verdict.
 	Wrote bool
+	// Declared says that the check judges what the subject declares, so that what it
+	// declared and cannot do is a failure, and not beyond what it can express.
+	Declared bool
 	// Needs are the events, and members of them, without which there is nothing to
 	// judge by: see Carrier.
 	Needs []string
@@ -213,7 +216,7 @@ func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
 	switch {
 	case f.Looked == 0 && len(f.Problems) == 0:
 		res.Verdict = NotApplicable
-	case cannot != "":
+	case cannot != "" && (!c.Declared || len(f.Problems) == 0):
 		res.Verdict, res.Reason = NotExpressible, cannot
 	case len(t.Unrecorded) > 0 && (!c.Wrote || f.onlyMissing()):
 		// The stand-in had nothing to say to that: what came after it is neither

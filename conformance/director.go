@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -83,6 +84,7 @@ func (d *director) perform(ctx context.Context) {
 		if !d.run.Stopped {
 			d.act(ctx, fixtures.Act{Verb: fixtures.VerbWait, What: "idle"})
 		}
+		d.caughtUp()
 		d.act(ctx, fixtures.Act{Verb: fixtures.VerbClose})
 	}
 	d.mu.Lock()
@@ -118,6 +120,10 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 	}
 	if act.Verb == fixtures.VerbWrite {
 		d.calls.wrote(act.ID)
+		if err := d.chose(ctx, act.ID); err != nil {
+			d.fail(act, err)
+			return false
+		}
 	}
 	if done, err := d.stage.perform(act); done {
 		if err != nil {
@@ -274,10 +280,13 @@ func (d *director) open(ctx context.Context, act fixtures.Act) error {
 	}
 	with.Args = append(slices.Clip(with.Args), act.Args...)
 	d.calls.into(&with)
+	if with.Judge, err = judgeOf(with.Policy); err != nil {
+		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
+	}
 	sess, err := d.subject.Open(ctx, with)
 	d.mu.Lock()
 	d.begun = len(d.run.Events)
-	d.run.Opens = append(d.run.Opens, Opened{Act: act, Resume: with.Resume, Provider: d.stage.provider(), Err: err})
+	d.run.Opens = append(d.run.Opens, Opened{Act: act, Resume: with.Resume, Dir: with.Dir, Model: with.Model, Provider: d.stage.provider(), Err: err})
 	if err == nil {
 		if d.current = talk; !slices.Contains(d.talks, talk) {
 			d.talks = append(d.talks, talk)
@@ -318,10 +327,14 @@ func (d *director) listen(sess Session, talk *conversation, drained chan struct{
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID
 		}
+		if e.Type() == event.TypeInterrupt && d.run.Scenario.Components != nil {
+			d.calls.called[component.ToolAsk] = true
+		}
 		talk.seq, d.turns = e.Seq, max(d.turns, e.Turn)
 		close(d.changed)
 		d.changed = make(chan struct{})
 		d.mu.Unlock()
+		d.pause(sess)
 	}
 }
 

@@ -151,6 +151,7 @@ func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
 		Ask:         mode != "never",
 		Mode:        mode,
 		Checkpoints: slices.Contains(d.run.Scenario.Needs, "checkpoint"),
+		Model:       d.run.Scenario.OpenModel(d.run.Runtime),
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -183,7 +184,7 @@ func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
 		o.Fork, o.After.Turn = true, d.turns
 		if act.At != "" {
 			if o.At = d.turnOf(act.At); o.At == "" {
-				return o, nil, fmt.Errorf("open fork at: the events tell no id of the turn of %s: %w", act.At, adapters.ErrUnsupported)
+				return o, nil, fmt.Errorf("open fork at: the events tell no id of the turn of %s: %w", act.At, ErrNotCarried)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -94,7 +95,8 @@ type liveStage struct {
 
 func (l *liveStage) open(o Open) (Open, error) {
 	o.Launch = &l.watch
-	o.Command, o.Args, o.Env, o.Dir, o.Model = l.real.Command, l.real.Args, l.real.Env, l.real.Dir, l.real.Slug
+	o.Command, o.Args, o.Env, o.Dir = l.real.Command, l.real.Args, l.real.Env, l.real.Dir
+	o.Model = cmp.Or(o.Model, l.real.Slug)
 	return o, nil
 }
 

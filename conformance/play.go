@@ -89,12 +89,14 @@ func rehearse(r *Run, s Subject, with *setting) {
 			return
 		}
 		st := &playStage{play: play, run: r, start: time.Now()}
+		r.Played = make([]Played, 0, len(r.Case.Wire))
 		d := &director{run: r, subject: s, stage: st, start: st.start}
 		st.mu = &d.mu
 		r.Start = st.start
 		d.perform(context.Background())
 		r.Left = play.Running()
 		r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
+		r.Asked, r.Started, r.Settings = play.Asked(), play.Started(), play.Settings()
 		r.recorded = play.Recorded
 		play.Close()
 		synctest.Wait()

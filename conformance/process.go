@@ -59,6 +59,10 @@ type Breaker interface {
 // subject itself is broken, and not the runtime.
 var ErrBroken = errors.New("the subject does not keep to its protocol")
 
+// ErrNotAsDeclared is, or is wrapped by, the error of an act that a subject
+// declared that it has a way to do, and then refused as one that it has not.
+var ErrNotAsDeclared = errors.New("the subject declares that it can do this, and says that it cannot")
+
 // ErrNotCarried is, or is wrapped by, the error of an act that a subject
 // declared that it has no way to do.
 var ErrNotCarried = fmt.Errorf("the subject declares no way to do this: %w", adapters.ErrUnsupported)
@@ -129,6 +133,7 @@ func playProcess(s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *
 	d.perform(context.Background())
 	st.leave()
 	r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
+	r.Asked, r.Started, r.Settings = play.Asked(), play.Started(), play.Settings()
 	r.recorded = play.Recorded
 	play.Close()
 	pump.Wait()

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +55,12 @@ type Run struct {
 	Wrote      []standin.Written // what the subject wrote to the runtime
 	Unrecorded []string          // what it did that the case does not hold
 	Violations []string          // what it did against what it was told
+	Asked      []standin.Asked   // what the runtime asked of its client
+	Started    []standin.Started // the processes of the runtime that it has started
+	Settings   []standin.Setting // what it had chosen for its sessions; empty with a harm
 	Left       int               // runtimes that still ran when the subject had closed its sessions
+
+	Slow *Slowed // what became of a slow listener; nil: it was not slow
 
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end
@@ -78,27 +85,34 @@ func (r *Run) Recorded(text string) string {
 	return r.recorded(text)
 }
 
+// asTold writes what an event holds the same way each time, whatever it holds.
+var asTold = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
 // Told are the events without what a second run may change: seq and ts, and ids
 // that the subject or the play chose. The run must be over.
 func (r *Run) Told() []string {
 	if r.told != nil {
 		return r.told
 	}
-	out := make([]string, 0, len(r.Events))
+	var b bytes.Buffer
 	for _, e := range r.Events {
-		data, err := json.Marshal(e.Data, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		if err != nil {
-			data = []byte(err.Error())
+		head := append(b.AvailableBuffer(), `{"type":"`...)
+		head = append(append(head, e.Type()...), '"')
+		if e.Turn != 0 {
+			head = strconv.AppendInt(append(head, `,"turn":`...), int64(e.Turn), 10)
 		}
-		line, _ := json.Marshal(struct {
-			Type string         `json:"type"`
-			Turn int            `json:"turn,omitzero"`
-			Sub  string         `json:"subagent_id,omitzero"`
-			Data jsontext.Value `json:"data"`
-		}{string(e.Type()), e.Turn, e.SubagentID, data})
-		out = append(out, string(line))
+		if e.SubagentID != "" {
+			head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // its only error is invalid UTF-8, replaced
+		}
+		b.Write(append(head, `,"data":`...))
+		if err := json.MarshalWrite(&b, e.Data, asTold); err != nil {
+			text, _ := jsontext.AppendQuote(nil, err.Error())
+			b.Write(text)
+		}
+		b.WriteString("}\n")
 	}
-	copy(out, strings.Split(r.Recorded(strings.Join(out, "\n")), "\n"))
+	out := make([]string, len(r.Events))
+	copy(out, strings.Split(r.Recorded(b.String()), "\n"))
 	r.told = out
 	return out
 }
@@ -132,6 +146,8 @@ type Called struct {
 type Opened struct {
 	Act      fixtures.Act
 	Resume   string // the id it was to resume
+	Dir      string // the working directory it was to have
+	Model    string // the model it was to have; "": the runtime's default
 	Provider string // the id that the runtime gave to the session
 	Err      error
 }

@@ -2,10 +2,12 @@ package conformance
 
 import (
 	"context"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -45,11 +47,22 @@ type Open struct {
 	Unarchive   bool   // with Resume: the session was put away
 	Checkpoints bool   // copies of files are to be kept, so that they can be put back
 
+	// Policy is the tool policy that the subject is to hold, in the form of package
+	// adapters/policy; Judge is that policy, for subjects that take one. A subject
+	// that cannot hold any fails with ErrUnsupported.
+	Policy jsontext.Value
+	Judge  adapters.Judge
+
 	Questions bool                 // MCP servers may ask the user, though no tool asks for permission
 	MCP       []adapters.MCPServer // servers that the runtime starts
 	Tools     []adapters.Tool      // the client's own; a subject that cannot offer them fails with ErrUnsupported
 	Hooks     []adapters.Hook      // likewise
 	Schema    jsontext.Value       // of the final answer; likewise
+
+	// Components are what the agent may show, a component.Definition. The subject
+	// offers the tools for it itself (their names are those of package component)
+	// and tells what is shown by events; likewise.
+	Components jsontext.Value
 }
 
 // Session is one conversation. Events is read all the time, from another
@@ -114,11 +127,22 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
 	if c := s.Capabilities(); len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
 		return nil, adapters.ErrUnsupported
 	}
-	sess, err := s.adapter.Open(ctx, adapters.Options{
+	adapter := s.adapter
+	if o.Components != nil {
+		reg, err := component.Parse(o.Components)
+		if err != nil {
+			return nil, err
+		}
+		if !s.Capabilities().Tools {
+			return nil, adapters.ErrUnsupported
+		}
+		adapter = component.Adapter(adapter, reg)
+	}
+	sess, err := adapter.Open(ctx, adapters.Options{
 		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: mode,
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
-		MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
+		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 	})
 	if err != nil {
 		return nil, err
@@ -164,6 +188,14 @@ func (s adapterSession) SetMode(ctx context.Context, mode string) error {
 		return adapters.ErrUnsupported
 	}
 	return st.SetMode(ctx, mode)
+}
+
+// Backlog implements adapters.Backlogger, as far as the adapter's session does.
+func (s adapterSession) Backlog() (depth int, oldest time.Duration) {
+	if b, ok := s.s.(adapters.Backlogger); ok {
+		return b.Backlog()
+	}
+	return 0, 0
 }
 
 func (s adapterSession) Stop(ctx context.Context) error  { return s.s.Stop(ctx) }

@@ -51,6 +51,9 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		}
 		o.Env = append(slices.Clip(o.Env), checkpointVar+"=1")
 	}
+	if err := judgeable(o); err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "judge", Err: err}
+	}
 	if o.SessionID == "" {
 		o.SessionID = newUUID()
 	}
@@ -140,6 +143,9 @@ func arguments(o adapters.Options, provider string) []string {
 	}
 	if o.Mode != "" {
 		a = append(a, "--permission-mode", modeFlag(o.Mode))
+	}
+	if o.Judge != nil {
+		a = append(a, settingsFlag, judgeSettings)
 	}
 	return append(a, servers(o.MCP)...)
 }

@@ -20,6 +20,8 @@ type ask struct {
 	suggestions          []jsontext.Value // rules that the runtime would keep
 	interrupt            bool             // a question to the user, not a permission
 	elicits              bool             // an MCP server asks it
+	judged               bool             // the judge is at it, and the user's answer waits
+	waits                []func()         // such answers
 }
 
 // questions are the tools that ask the user something, by the name of the
@@ -78,10 +80,14 @@ func (t *translator) canUse(requestID string, r *request, b []byte) {
 		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
 		return
 	}
-	s.Permission(event.PermissionRequest{
+	d := event.PermissionRequest{
 		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
 		Options: options(r.Suggestions), Reason: string(r.Reason),
-	})
+	}
+	s.Permission(d)
+	if t.client != nil {
+		t.client.judgePermission(requestID, a)
+	}
 }
 
 // asked is the scope that a question belongs to, or nil when it is none: then

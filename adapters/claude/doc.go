@@ -65,6 +65,7 @@
 //	hook_started, hook_progress      ignored: as above
 //	thinking_tokens                  ignored: an estimate; usage tells
 //	session_state_changed            ignored: turns tell
+//	ui_invalidate                    ignored: of the runtime's own screen
 //	session_title_changed, commands_changed, plugin_install   ignored: no part of the conversation
 //	files_persisted, memory_recall, elicitation_complete       ignored: as above
 //	control_request_progress         ignored: a sign of life
@@ -132,6 +133,26 @@
 // which is withdrawn when the hook decides. A call that is not answered within
 // Hook.Timeout is taken back, and a tool that it was about does not run: its
 // result is an error.
+//
+// # Judge
+//
+// Options.Judge is asked by a PreToolUse hook of the adapter's own before every
+// tool call, of sub-agents and in every mode, also about what is never asked
+// (reading, searching, edits in accept-edits, anything in never); and again by
+// can_use_tool, whose question is told and then resolved by policy. The user's
+// answer to such a question waits for the judge's.
+//
+//	deny    the hook's denial: the tool_result says denied, the model is told the reason. No permission_request
+//	allow   the hook says nothing and the mode decides; what is then asked is allowed. In dont-ask the hook allows
+//	ask     the hook says nothing and the mode decides; what is then asked is the user's
+//
+// AskUserQuestion and ExitPlanMode may be denied; who answers them is the user.
+// Settings of the workspace do not switch the hook off (disableAllHooks), and
+// rules that allow do not outdo it. --settings {"disableSkillShellExecution":true}
+// is given with it: commands that stand in a skill or in a command of the
+// workspace run without any hook. So Open fails with --settings or --bare among
+// Options.Args, and with CLAUDE_CODE_SIMPLE: these start the runtime without hooks
+// though it says hooks_applied. Unenforceable lists what is left.
 //
 // # Acts
 //

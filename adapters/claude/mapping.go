@@ -76,6 +76,7 @@ func systems() []adapters.Mapped {
 		ignored("system", "hooks are the configuration's", "hook_started", "hook_progress"),
 		ignored("system", "an estimate; usage tells", "thinking_tokens"),
 		ignored("system", "turns tell", "session_state_changed"),
+		ignored("system", "of the runtime's own screen", "ui_invalidate"),
 		ignored("system", "no part of the conversation", "session_title_changed", "commands_changed", "plugin_install", "files_persisted", "memory_recall", "elicitation_complete"),
 		ignored("system", "a sign of life", "control_request_progress"),
 		ignored("system", "the end of the process tells", "worker_shutting_down"),

@@ -118,6 +118,8 @@ func (p *protocol) Start() {
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: err})
 		case r.Subtype != "success":
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: errors.New(string(r.Error))})
+		case p.o.Judge != nil && r.Response.Hooks != nil && !*r.Response.Hooks:
+			p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: "judge", Err: errors.New("the runtime takes no hooks: nothing would hold what the judge denies")})
 		default:
 			p.open(version{number: string(r.Response.Version), mode: string(r.Response.Mode)})
 		}
@@ -195,6 +197,10 @@ func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
 	a := p.t.asks[id]
 	if a == nil {
 		reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
+		return
+	}
+	if a.judged {
+		a.waits = append(a.waits, func() { p.Answer(id, an, reply) })
 		return
 	}
 	var v any

@@ -23,6 +23,7 @@ const clientServer = "client"
 type served struct {
 	requestID string
 	rpc       jsontext.Value // of a tool: the id of the MCP request
+	instead   any            // the answer where it is given up, if it is no error
 	cancel    func()
 }
 
@@ -52,6 +53,12 @@ func (p *protocol) greeting() greeting {
 			g.Hooks = map[string][]hooked{}
 		}
 		g.Hooks[h.Event] = append(g.Hooks[h.Event], hooked{h.Matcher, []string{hookPrefix + strconv.Itoa(i)}, seconds(h.Timeout)})
+	}
+	if p.o.Judge != nil {
+		if g.Hooks == nil {
+			g.Hooks = map[string][]hooked{}
+		}
+		g.Hooks[preToolUse] = append(g.Hooks[preToolUse], hooked{Callbacks: []string{judgeHook}})
 	}
 	return g
 }
@@ -86,6 +93,10 @@ func servers(list []adapters.MCPServer) []string {
 func (p *protocol) serve(requestID string, r *request, b []byte) bool {
 	switch r.Subtype {
 	case "hook_callback":
+		if r.CallbackID == judgeHook && p.o.Judge != nil {
+			p.judgeTool(requestID, clone(r.Input))
+			return true
+		}
 		n, err := strconv.Atoi(strings.TrimPrefix(string(r.CallbackID), hookPrefix))
 		if err != nil || n < 0 || n >= len(p.o.Hooks) {
 			return false
@@ -229,6 +240,10 @@ func (p *protocol) cancelled(rpc jsontext.Value) {
 func (p *protocol) drop(id string, s *served) {
 	s.cancel()
 	delete(p.serving, id)
+	if s.instead != nil {
+		p.respond(id, s.instead)
+		return
+	}
 	if s.rpc == nil {
 		p.refuse(id, "cancelled")
 		return

@@ -43,12 +43,13 @@ type client interface {
 	deny(requestID string, elicits bool, why string)
 	// serve takes a call of a hook or a tool of the client; false: there is none.
 	serve(requestID string, r *request, b []byte) bool
-	takenBack(requestID string)       // the runtime wants no answer any more
-	replied(r *reply, raw []byte)     // a control_response came
-	opened(v version)                 // the runtime told its version
-	begun()                           // a turn has begun
-	completedWithoutResult(turn int)  // the runtime is done with a message, but the turn's result is missing
-	resultBeforeReady(message string) // the runtime refuses to open
+	judgePermission(requestID string, a *ask) // lets the judge answer a permission, if there is one
+	takenBack(requestID string)               // the runtime wants no answer any more
+	replied(r *reply, raw []byte)             // a control_response came
+	opened(v version)                         // the runtime told its version
+	begun()                                   // a turn has begun
+	completedWithoutResult(turn int)          // the runtime is done with a message, but the turn's result is missing
+	resultBeforeReady(message string)         // the runtime refuses to open
 	ready() bool
 	checkpoints() bool // copies of files were asked for
 }
@@ -219,7 +220,7 @@ func (t *translator) system(ln *line, b []byte) {
 			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
 				Text: "hook failed: " + string(ln.HookName)})
 		}
-	case "hook_started", "hook_progress", "thinking_tokens", "model_refusal_no_fallback", "worker_shutting_down", "session_state_changed", "session_title_changed",
+	case "hook_started", "hook_progress", "thinking_tokens", "model_refusal_no_fallback", "worker_shutting_down", "session_state_changed", "ui_invalidate", "session_title_changed",
 		"commands_changed", "files_persisted", "memory_recall", "elicitation_complete", "plugin_install", "control_request_progress":
 		// Ignored by name, see doc.go.
 	default:

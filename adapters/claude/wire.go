@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/internal/scan"
 )
 
 // lenient accepts what runtimes really send: lone surrogates, invalid UTF-8 and
@@ -23,6 +25,8 @@ type line struct {
 	AgentID         id      `json:"agent_id"`
 	Message         message `json:"message"`
 	Event           stream  `json:"event"`
+
+	like scan.Like // the delta that was read last
 
 	// stream_event
 	APIMessageID id         `json:"api_message_id"`
@@ -167,7 +171,7 @@ type block struct {
 	IsError   bool           `json:"is_error"`
 }
 
-// stream is an event of the model's stream.
+// stream is an event of the model's stream. Other messages have a word there.
 type stream struct {
 	Type    word    `json:"type"`
 	Index   int     `json:"index"`
@@ -176,6 +180,15 @@ type stream struct {
 	Message begun   `json:"message"`
 	Usage   *usage  `json:"usage"`
 	Error   errBody `json:"error"`
+}
+
+// UnmarshalJSONFrom reads an object and skips the rest.
+func (s *stream) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	type plain stream
+	return json.UnmarshalDecode(d, (*plain)(s))
 }
 
 type delta struct {
@@ -351,11 +364,12 @@ type reply struct {
 // body is what a reply to a request of ours holds, and what an echo of our own
 // reply to a permission holds.
 type body struct {
-	Version  text `json:"claude_code_version"`
-	Mode     text `json:"current_permission_mode"`
-	Model    text `json:"model"`
-	Behavior text `json:"behavior"`
-	Action   text `json:"action"`
+	Version  text  `json:"claude_code_version"`
+	Mode     text  `json:"current_permission_mode"`
+	Model    text  `json:"model"`
+	Hooks    *bool `json:"hooks_applied"` // of initialize
+	Behavior text  `json:"behavior"`
+	Action   text  `json:"action"`
 	// Cancelled: true when the message was taken back in time; of an interrupt,
 	// the messages that were.
 	Cancelled jsontext.Value `json:"cancelled"`

@@ -97,13 +97,16 @@ func (i *id) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // reset makes the line ready for the next one: ids keep their strings for
 // comparison, everything else is forgotten.
 func (l *line) reset() {
-	s, p, a, m := l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s
-	*l = line{}
+	s, p, a, m, like := l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s, l.like
+	*l = line{like: like}
 	l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s = s, p, a, m
 }
 
 // decode reads one line of stdout.
 func (l *line) decode(b []byte) error {
+	if l.again(b) {
+		return nil
+	}
 	l.reset()
 	if l.fast(b) {
 		return nil

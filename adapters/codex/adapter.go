@@ -57,7 +57,7 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if o.SessionID == "" {
 		o.SessionID = newID()
 	}
-	c := proc.Command{Argv: argv(o), Dir: o.Dir, Env: o.Env}
+	c := proc.Command{Argv: argv(o, closed(ctx, o)), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: "codex", ProviderSessionID: o.Resume}
 	var live *client
 	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
@@ -70,18 +70,18 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	return chat{s, live}, nil
 }
 
-// argv is the command line: the program, its subcommand, the settings in the
-// order of their names, and what the caller appends.
-func argv(o adapters.Options) []string {
+// argv is the command line: the program, its subcommand, what the judge closes,
+// the settings in the order of their names, and what the caller appends.
+func argv(o adapters.Options, closed []string) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
 		args = []string{program(o.Env)}
 	}
-	args = append(args, "app-server")
+	args = append(append(args, "app-server"), closed...)
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
-	args = append(args, servers(o.MCP)...)
+	args = append(args, servers(o)...)
 	return append(args, o.Args...)
 }
 

@@ -22,6 +22,8 @@ type ask struct {
 	asMCP   bool             // an elicitation that is a permission
 	rule    jsontext.Value   // what would allow such a command always
 	parts   []inputQuestion  // of a question to the user
+	judged  bool             // the judge is at it, and the user's answer waits
+	waits   []func()         // such answers
 }
 
 // The server requests that are questions to the user.
@@ -131,6 +133,9 @@ func (t *translator) request(b []byte) {
 		}
 	}
 	sc.Permission(d)
+	if t.live != nil && t.live.o.Judge != nil {
+		t.live.judge(a, t.call(a, d))
+	}
 }
 
 // waits reports whether an open question is about the item.

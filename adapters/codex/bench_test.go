@@ -2,6 +2,8 @@ package codex_test
 
 import (
 	"fmt"
+	"io"
+	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -11,30 +13,51 @@ import (
 
 const delta = `{"method":"item/agentMessage/delta","params":{"threadId":"01a1fc75-23ab-7220-9ee7-bd6824ee8a6f","turnId":"01a1fc75-23be-7d01-83b9-f8b7091d4168","itemId":"msg_1","delta":"word %d "},"emittedAtMs":1795236897860}`
 
-// A delta must stay within three allocations: text, event, and one to spare.
-func TestADeltaIsLean(t *testing.T) {
-	n := codex.NewNormalizer("s", func(event.Event) {})
+// The budget of a delta.
+const (
+	maxAllocs = 3
+	maxBytes  = 600
+)
+
+// deltas feeds a normalizer that is in the middle of a message: the whole step,
+// from a line of the wire to a line of NDJSON.
+func deltas(tb testing.TB) (next func()) {
+	tb.Helper()
+	enc := event.NewEncoder(io.Discard)
+	n := codex.NewNormalizer("s", func(e event.Event) {
+		if err := enc.Encode(e); err != nil {
+			tb.Error(err)
+		}
+	})
 	lines := make([][]byte, 64)
 	for i := range lines {
 		lines[i] = fmt.Appendf(nil, delta, i)
 	}
 	at, i := time.Unix(0, 0), 0
 	n.Line(at, lines[0])
-	if got := testing.AllocsPerRun(1000, func() { i++; n.Line(at, lines[i%64]) }); got > 3 {
-		t.Errorf("a delta took %v allocations, want at most 3", got)
+	return func() { i++; n.Line(at, lines[i%64]) }
+}
+
+func TestADeltaCostsFewAllocations(t *testing.T) {
+	const runs = 1000
+	next := deltas(t)
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	n := testing.AllocsPerRun(runs, next)
+	goruntime.ReadMemStats(&after)
+	if n > maxAllocs {
+		t.Errorf("a delta costs %.1f allocations, want at most %d", n, maxAllocs)
+	}
+	if size := (after.TotalAlloc - before.TotalAlloc) / runs; size > maxBytes {
+		t.Errorf("a delta costs %d bytes, want at most %d", size, maxBytes)
 	}
 }
 
 func BenchmarkDelta(b *testing.B) {
-	n := codex.NewNormalizer("s", func(event.Event) {})
-	lines := make([][]byte, 64)
-	for i := range lines {
-		lines[i] = fmt.Appendf(nil, delta, i)
-	}
-	at := time.Unix(0, 0)
+	next := deltas(b)
 	b.ReportAllocs()
-	b.SetBytes(int64(len(lines[0])))
-	for i := 0; b.Loop(); i++ {
-		n.Line(at, lines[i%64])
+	b.SetBytes(int64(len(delta)))
+	for b.Loop() {
+		next()
 	}
 }

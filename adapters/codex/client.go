@@ -130,6 +130,9 @@ func (c *client) Start() {
 
 func (c *client) openThread() {
 	p := threadParams{Cwd: c.o.Dir, Model: c.o.Model, ApprovalPolicy: c.mode.approval, Sandbox: c.mode.sandbox}
+	if c.o.Judge != nil {
+		p.ApprovalPolicy = judged
+	}
 	method, op, from := "thread/start", "start thread", ""
 	if c.o.Resume != "" {
 		method, op = "thread/resume", "resume"
@@ -311,7 +314,14 @@ func (c *client) turnEnded(ids []string) {
 }
 
 // Answer implements session.Protocol.
-func (c *client) Answer(id string, a adapters.Answer, reply func(error)) { reply(c.t.answer(id, a)) }
+func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
+	if i := slices.IndexFunc(c.t.asks, func(a *ask) bool { return a.id == id && a.judged }); i >= 0 {
+		a := c.t.asks[i]
+		a.waits = append(a.waits, func() { reply(c.t.answer(id, an)) })
+		return
+	}
+	reply(c.t.answer(id, an))
+}
 
 // Ping implements session.Protocol: any reply is a sign of life.
 func (c *client) Ping() {

@@ -75,8 +75,9 @@ func (t *translator) callTool(a *ask, b []byte) {
 
 func (c *client) run(r *toolRun, tool adapters.Tool, call adapters.ToolCall) {
 	c.runs = append(c.runs, r)
+	judged := adapters.Call{Tool: tool.Name, Input: call.Input, Dir: c.o.Dir, SubagentID: c.t.subID(r.th)}
 	r.cancel = c.host.Go(func(ctx context.Context) func() {
-		a, err := tool.Call(ctx, call)
+		a, err := c.callJudged(ctx, tool, call, judged)
 		return func() {
 			c.dropRun(r)
 			if err != nil {
@@ -165,9 +166,9 @@ func toolAnswer(a adapters.ToolAnswer) toolResultOut {
 
 // servers are the arguments that let the runtime start MCP servers: settings,
 // whose values are TOML.
-func servers(list []adapters.MCPServer) []string {
+func servers(o adapters.Options) []string {
 	var args []string
-	for _, s := range list {
+	for _, s := range o.MCP {
 		var quoted []string
 		for _, a := range s.Args {
 			quoted = append(quoted, tomlString(a))
@@ -179,6 +180,9 @@ func servers(list []adapters.MCPServer) []string {
 				env = append(env, tomlString(k)+"="+tomlString(s.Env[k]))
 			}
 			v += ",env={" + strings.Join(env, ",") + "}"
+		}
+		if o.Judge != nil {
+			v += askAlways
 		}
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, v))
 	}

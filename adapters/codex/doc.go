@@ -66,6 +66,31 @@
 // A message that the running turn never took because it ended is told in notice
 // refused: the runtime drops it.
 //
+// # Judge
+//
+// With Options.Judge the approval policy is untrusted in every mode, also after
+// SetMode, because it makes the runtime ask about most; the sandbox is that of the
+// mode. Where a Judge lets nothing be written, ModeReadOnly has the sandbox hold
+// it too. A question about a tool is told, judged and resolved by policy; the
+// user's answer waits for the judge's. What the judge leaves is the user's, but in
+// never it runs and in dont-ask it is denied (by runtime): there the runtime would
+// not have asked. A SetMode to a policy of the runtime's own is ErrRefused.
+//
+// The judge sees a command without the shell around it, a patch with its changes
+// as in tool_start, an MCP tool and a tool of the client with its arguments,
+// RequestPermissions with what is wanted, Network {host, protocol} where a command
+// that runs wants out. A question that does not say what it is about is denied.
+// The reason of a denial has no place in this wire: the model is told that a user
+// refused. 0.169 asks about every command, older ones not about those that they
+// know to only read. An allowed command stays in the sandbox, but on 0.98; an
+// allowed patch is applied outside of it.
+//
+// What is never asked about is taken away at Open where the judge denies it as a
+// whole: WebSearch with an empty query (web_search="disabled"), Read of / (the tool
+// that looks at pictures: features.view_image=false, since 0.169). Servers of
+// Options.MCP get default_tools_approval_mode="prompt", so that 0.169 asks about
+// read-only tools too. Unenforceable lists what is left.
+//
 // # Notifications
 //
 //	turn/started                          turn_start (cause user; task when nothing was sent, as for a goal that the

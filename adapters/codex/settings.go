@@ -92,6 +92,9 @@ func (c *client) SetMode(name string, reply func(error)) {
 	s := c.next
 	m, ours := modes[name]
 	switch {
+	case !ours && c.o.Judge != nil:
+		reply(fmt.Errorf("set mode: %w: a policy of the runtime's own would hide from the judge what it does not ask: %q", adapters.ErrRefused, name))
+		return
 	case ours:
 		s.SandboxPolicy = &sandboxPolicy{m.policy}
 	case !c.settles() && !slices.Contains(policies, name):
@@ -101,6 +104,9 @@ func (c *client) SetMode(name string, reply func(error)) {
 		m = mode{name: name, approval: name}
 	}
 	s.ApprovalPolicy = m.approval
+	if c.o.Judge != nil {
+		s.ApprovalPolicy = judged
+	}
 	was := c.t.mode == adapters.ModePlan || c.wanted == adapters.ModePlan
 	if is := m.name == adapters.ModePlan; is != was {
 		s.Collaboration = c.collaboration(is)
@@ -175,7 +181,11 @@ func (t *translator) settled() {
 		return
 	}
 	t.modelChanged(string(d.Model))
-	t.modeChanged(modeName(scalarOf(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode)))
+	mode := modeName(scalarOf(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode))
+	if t.live != nil && t.live.o.Judge != nil && scalarOf(d.ApprovalPolicy) == judged {
+		mode = t.live.wanted // whatever it is, the policy is the judge's
+	}
+	t.modeChanged(mode)
 }
 
 func (t *translator) modelChanged(m string) {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/scan"
 )
 
 // message is any line of the runtime: what stands in it decides what it is. One
@@ -17,6 +18,8 @@ type message struct {
 	Params params         `json:"params"`
 	Result opt[result]    `json:"result"`
 	Error  opt[rpcError]  `json:"error"`
+
+	like scan.Like // the piece that was read last
 }
 
 // params is the union of what notifications and server requests carry. Fields
@@ -52,6 +55,8 @@ type params struct {
 	Cwd                str                  `json:"cwd"`
 	CommandActions     list[commandAction]  `json:"commandActions"`
 	Reason             str                  `json:"reason"`
+	Kind               str                  `json:"kind"`
+	Network            opt[networkAsk]      `json:"networkApprovalContext"`
 	AvailableDecisions list[jsontext.Value] `json:"availableDecisions"`
 	Permissions        jsontext.Value       `json:"permissions"`
 	FileChanges        jsontext.Value       `json:"fileChanges"`
@@ -61,6 +66,12 @@ type params struct {
 	Meta               opt[elicitMeta]      `json:"_meta"`
 	Tool               str                  `json:"tool"`
 	Arguments          jsontext.Value       `json:"arguments"`
+}
+
+// networkAsk is what a command that runs wants to reach.
+type networkAsk struct {
+	Host     str `json:"host"`
+	Protocol str `json:"protocol"`
 }
 
 // inputQuestion is a part of a question to the user.
@@ -229,15 +240,26 @@ type input struct {
 	Name str `json:"name"`
 }
 
-// decode reads one line into the message, which it empties first but for the
-// strings that are likely to come again.
+// decode reads one line into the message.
 func (m *message) decode(b []byte) error {
+	if m.again(b) {
+		return nil
+	}
+	m.empty()
+	if m.fast(b) {
+		return nil
+	}
+	m.empty()
+	return json.Unmarshal(b, m, asItCame)
+}
+
+// empty forgets the last line, but for the strings that are likely to come again.
+func (m *message) empty() {
 	m.ID = m.ID[:0]
 	m.Result.v, m.Error.v = nil, nil
 	m.Method.set = false
 	p := &m.Params
 	*p = params{ThreadID: text{s: p.ThreadID.s}, TurnID: text{s: p.TurnID.s}, ItemID: text{s: p.ItemID.s}, Delta: text{s: p.Delta.s}}
-	return json.Unmarshal(b, m, asItCame)
 }
 
 // Outgoing.

@@ -50,16 +50,19 @@ func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	if e.Data == nil {
 		return b, errors.New("event without data")
 	}
-	data, err := json.Marshal(e.Data, lenientText)
-	if err != nil {
-		return b, fmt.Errorf("%s: %w", e.Type(), err)
+	out, ok := appendPiece(b, e.Data)
+	if !ok {
+		data, err := json.Marshal(e.Data, lenientText)
+		if err != nil {
+			return b, fmt.Errorf("%s: %w", e.Type(), err)
+		}
+		out = append(out, `{"type":`...)
+		out = appendQuoted(out, string(e.Type()))
+		out = append(out, `,"data":`...)
+		out = append(out, data...)
 	}
-	out := b
-	out = append(out, `{"type":`...)
-	out = appendQuoted(out, string(e.Type()))
-	out = append(out, `,"data":`...)
-	out = append(out, data...)
 	out = append(out, `,"ts":"`...)
+	var err error
 	if out, err = e.TS.UTC().AppendText(out); err != nil {
 		return b, fmt.Errorf("ts: %w", err)
 	}
@@ -76,6 +79,39 @@ func (e Event) AppendJSON(b []byte) ([]byte, error) {
 		out = appendQuoted(out, e.SubagentID)
 	}
 	return append(out, '}'), nil
+}
+
+// appendPiece appends type and data of the events that nearly all of a stream
+// are, as the encoder would write them: reflection is most of what they cost.
+// Of other events it appends nothing, and ok is false.
+func appendPiece(b []byte, d Data) (out []byte, ok bool) {
+	switch d := d.(type) {
+	case Delta:
+		b = append(b, `{"type":"delta","data":{"text":`...)
+		b = appendQuoted(b, d.Text)
+		b = append(b, `,"message_id":`...)
+		b = appendQuoted(b, d.MessageID)
+		b = append(b, `,"block_id":`...)
+		b = appendQuoted(b, d.BlockID)
+	case Thinking:
+		b = append(b, `{"type":"thinking","data":{"text":`...)
+		b = appendQuoted(b, d.Text)
+		if d.Done {
+			b = append(b, `,"done":true`...)
+		}
+		if d.BlockID != "" {
+			b = append(b, `,"block_id":`...)
+			b = appendQuoted(b, d.BlockID)
+		}
+	case ToolOutput:
+		b = append(b, `{"type":"tool_output","data":{"tool_use_id":`...)
+		b = appendQuoted(b, d.ToolUseID)
+		b = append(b, `,"text":`...)
+		b = appendQuoted(b, d.Text)
+	default:
+		return b, false
+	}
+	return append(b, '}'), true
 }
 
 func appendQuoted(b []byte, s string) []byte {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -26,7 +27,20 @@ func NewLines(r io.Reader, limit int) *Lines {
 	if limit <= 0 {
 		limit = MaxLine
 	}
-	return &Lines{r: bufio.NewReaderSize(r, 64<<10), max: limit}
+	l := released.Get().(*Lines)
+	l.r.Reset(r)
+	l.max = limit
+	return l
+}
+
+// released are Lines that nobody uses: their buffers are large.
+var released = sync.Pool{New: func() any { return &Lines{r: bufio.NewReaderSize(nil, 64<<10)} }}
+
+// Release gives the buffers back, for Lines that are made later. What Next
+// returned is not valid any more, and l must not be used again.
+func (l *Lines) Release() {
+	l.r.Reset(nil)
+	released.Put(l)
 }
 
 // Next returns the next line without its line end (\n or \r\n). The slice is
@@ -48,6 +62,9 @@ func (l *Lines) Next() ([]byte, error) {
 		if !long {
 			if err == nil && len(l.buf) == 0 {
 				return trim(part), nil // the whole line stands in the reader's buffer
+			}
+			if len(l.buf)+len(part) > cap(l.buf) { // to the double, so that a long line is copied seldom
+				l.buf = slices.Grow(l.buf, min(len(l.buf)+2*len(part), l.max+2-len(l.buf)))
 			}
 			l.buf = append(l.buf, part...)
 		}
@@ -94,6 +111,23 @@ func (t *Tail) Write(p []byte) (int, error) {
 		t.b = append(t.b[:0], t.b[over:]...)
 	}
 	return len(p), nil
+}
+
+// ReadFrom implements io.ReaderFrom: io.Copy would make a larger buffer than
+// what most children say is worth.
+func (t *Tail) ReadFrom(r io.Reader) (n int64, err error) {
+	b := make([]byte, 4<<10)
+	for {
+		k, err := r.Read(b)
+		_, _ = t.Write(b[:k]) // it never fails
+		n += int64(k)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
 }
 
 func (t *Tail) String() string {

@@ -14,16 +14,15 @@ func (r *Reducer) agent(e event.Event, tool, parent string) *node {
 	if n := r.agents[id]; n != nil {
 		return n
 	}
-	n := &node{block: Block{Kind: KindSubagent, ID: id, Status: Running, Subagent: &Subagent{}}, turn: e.Turn}
+	n := r.newNode(Block{Kind: KindSubagent, ID: id, Status: Running, Subagent: &Subagent{}}, e.Turn)
 	if by := r.spawner(id, tool, parent); by != nil {
-		n.into(&by.kids, by, by.msg)
+		n.into(&by.kids)
 		n.block.Subagent.Name = by.block.Tool.Subagent
 	} else if up := r.agents[parent]; up != nil {
-		n.into(&up.kids, up, up.msg)
+		n.into(&up.kids)
 	} else {
 		e.SubagentID = ""
-		list, _, msg := r.place(e)
-		n.into(list, nil, msg)
+		n.into(r.place(e))
 	}
 	r.agents[id] = n
 	return n
@@ -44,17 +43,16 @@ func (r *Reducer) spawner(id, tool, parent string) *node {
 
 // link nests a sub-agent in its tool, once.
 func (r *Reducer) link(agent, tool *node) {
-	if agent.parent == tool || tool.within(agent) {
+	up := agent.parent()
+	if up == tool || tool.within(agent) || up != nil && up.block.Kind == KindTool {
 		return
 	}
-	if agent.parent != nil && agent.parent.block.Kind == KindTool {
-		return
-	}
-	agent.into(&tool.kids, tool, tool.msg)
+	agent.into(&tool.kids)
 	agent.block.Subagent.Name = cmp.Or(agent.block.Subagent.Name, tool.block.Tool.Subagent)
 }
 
 func (r *Reducer) task(e event.Event, d event.Task) {
+	r.tasksChanged = true
 	t := r.taskByID[d.TaskID]
 	if t == nil {
 		t = &Task{ID: d.TaskID}
@@ -69,6 +67,8 @@ func (r *Reducer) task(e event.Event, d event.Task) {
 	if d.Usage != nil {
 		t.Usage = own(d.Usage)
 	}
+	r.linkedTask(e, t)
+	r.detachedTask(e, t)
 	if d.Kind != event.TaskSubagent {
 		return
 	}
@@ -112,6 +112,9 @@ func (r *Reducer) usage(e event.Event, d event.Usage) {
 		n.touch()
 		return
 	}
+	if t := r.turns[e.Turn]; t != nil && !t.ended {
+		t.tokens = own(&d.Tokens)
+	}
 	u := event.Usage{Tokens: d.Tokens, Cost: own(d.Cost), Context: own(d.Context)}
 	if old := r.chat.Usage; old != nil {
 		u.Cost, u.Context = cmp.Or(u.Cost, old.Cost), cmp.Or(u.Context, old.Context)
@@ -123,33 +126,15 @@ func (r *Reducer) usage(e event.Event, d event.Usage) {
 // has none.
 func (r *Reducer) result(e event.Event, d event.Result) {
 	t := r.turns[e.Turn]
-	if t == nil || e.SubagentID != "" || t.text > 0 || d.Text == "" {
+	if t == nil || e.SubagentID != "" {
+		return
+	}
+	if !t.ended && d.Stats != nil {
+		t.stats = own(d.Stats)
+	}
+	if t.text > 0 || d.Text == "" {
 		return
 	}
 	t.text++
 	r.add(e, Block{Kind: KindText, Status: Complete}).write(d.Text)
-}
-
-func (r *Reducer) componentUpdate(d event.ComponentUpdate) {
-	p := r.partByID[d.ComponentID]
-	if p == nil {
-		p = &Component{ID: d.ComponentID}
-		r.partByID[d.ComponentID] = p
-		r.parts = append(r.parts, p)
-	}
-	p.Name, p.Surface = valid(d.ComponentName), valid(d.Surface)
-	if d.Merge {
-		p.Props = merged(p.Props, d.Props)
-	} else {
-		p.Props = raw(d.Props)
-	}
-}
-
-func (r *Reducer) componentRemove(d event.ComponentRemove) {
-	p := r.partByID[d.ComponentID]
-	if p == nil {
-		return
-	}
-	delete(r.partByID, d.ComponentID)
-	r.parts = slices.DeleteFunc(r.parts, func(x *Component) bool { return x == p })
 }

@@ -63,32 +63,35 @@ func (r *Reducer) addBlock(e event.Event) {
 
 // add puts a new block where the event's blocks go.
 func (r *Reducer) add(e event.Event, b Block) *node {
-	n := &node{block: b, turn: e.Turn}
-	list, parent, msg := r.place(e)
-	n.into(list, parent, msg)
+	n := r.newNode(b, e.Turn)
+	list := r.place(e)
+	n.into(list)
 	switch b.Kind {
 	case KindNotice, KindCompaction, KindCheckpoint, KindSubagent: // stand aside, part no text
 	default:
 		list.tail = n
 	}
 	if b.ID != "" {
-		r.index[key{e.SubagentID, b.Kind, b.ID}] = n
+		r.file(n, key{e.SubagentID, b.Kind, b.ID})
 	}
 	return n
 }
 
+// file makes a block known by its id.
+func (r *Reducer) file(n *node, k key) {
+	n.key = k
+	r.index[k] = n
+}
+
 // place is where the event's blocks go: its sub-agent, its turn or the session.
-func (r *Reducer) place(e event.Event) (*blocks, *node, *message) {
+func (r *Reducer) place(e event.Event) *blocks {
 	if e.SubagentID != "" {
-		n := r.agent(e, "", "")
-		return &n.kids, n, n.msg
+		return &r.agent(e, "", "").kids
 	}
-	msg := r.session
 	if t := r.turns[e.Turn]; t != nil {
-		msg = func() *message { return r.assistant(t) }
+		return &r.assistant(t).blocks
 	}
-	m := msg()
-	return &m.blocks, nil, m
+	return &r.session().blocks
 }
 
 func (r *Reducer) find(e event.Event, k Kind, id string) *node {
@@ -102,7 +105,7 @@ func (r *Reducer) delta(e event.Event, d event.Delta) {
 	}
 	n := r.find(e, KindText, d.BlockID)
 	if d.BlockID == "" {
-		if list, _, _ := r.place(e); list.tail != nil && list.tail.block.Kind == KindText &&
+		if list := r.place(e); list.tail != nil && list.tail.block.Kind == KindText &&
 			list.tail.block.ID == "" && list.tail.message == d.MessageID {
 			n = list.tail
 		}
@@ -207,7 +210,8 @@ func (r *Reducer) tool(e event.Event, id string) *node {
 }
 
 func (r *Reducer) toolStart(e event.Event, d event.ToolStart) {
-	r.doing(e, ActivityTool+valid(d.Tool))
+	r.doing(e, ActivityWorking)
+	shown := r.linked(e, d)
 	n := r.tool(e, d.ToolUseID)
 	t := n.block.Tool
 	t.Name = cmp.Or(valid(d.Tool), t.Name)
@@ -221,6 +225,14 @@ func (r *Reducer) toolStart(e event.Event, d event.ToolStart) {
 		t.Input = raw(d.Input)
 	}
 	n.touch()
+	if at := r.turns[e.Turn]; at != nil && !at.ended && e.SubagentID == "" && n.running() && !n.listed {
+		n.listed = true
+		at.tools = append(at.tools, n)
+	}
+	if shown != nil {
+		n.linked = shown
+		shown.follow(n)
+	}
 	if t.Spawn {
 		r.spawns[d.ToolUseID] = n
 		if a := r.agents[d.ToolUseID]; a != nil {
@@ -256,9 +268,12 @@ func (r *Reducer) toolResult(e event.Event, d event.ToolResult) {
 		n.finish(Interrupted)
 	case event.ToolBackgrounded:
 		n.finish(Backgrounded)
+		r.detached[n] = struct{}{}
+		return
 	default:
 		n.finish(OK)
 	}
+	delete(r.detached, n)
 }
 
 // ask opens a question.
@@ -310,7 +325,7 @@ func by(who event.By, status Status) Status {
 }
 
 func (r *Reducer) plan(e event.Event, d event.Plan) {
-	list, _, _ := r.place(e)
+	list := r.place(e)
 	if list.plan == nil {
 		list.plan = r.add(e, Block{Kind: KindPlan})
 	}
@@ -324,7 +339,7 @@ func (r *Reducer) compaction(e event.Event, d event.Compaction) {
 	n := r.find(e, KindCompaction, one)
 	if n == nil {
 		n = r.add(e, Block{Kind: KindCompaction})
-		r.index[key{e.SubagentID, KindCompaction, one}] = n
+		r.file(n, key{e.SubagentID, KindCompaction, one})
 	}
 	if d.Phase == event.PhaseStart {
 		r.doing(e, ActivityCompacting)

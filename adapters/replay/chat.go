@@ -2,6 +2,7 @@ package replay
 
 import (
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ type Chat struct {
 	Queue      []string     `json:"queue,omitempty"`    // ids of messages that wait
 	Messages   []Message    `json:"messages,omitempty"`
 	Tasks      []Task       `json:"tasks,omitempty"`
-	Components []Component  `json:"components,omitempty"`
+	Components []Component  `json:"components,omitempty"` // of every surface but chat
 	Usage      *event.Usage `json:"usage,omitempty"`
 	EndReason  string       `json:"end_reason,omitempty"`
 	ExitCode   *int         `json:"exit_code,omitempty"`
@@ -50,6 +51,9 @@ const (
 	Answered     Status = "answered"
 	Created      Status = "created"
 	Restored     Status = "restored"
+	Loading      Status = "loading"
+	Ready        Status = "ready"
+	Errored      Status = "error"
 )
 
 // What a running turn does. A tool's name follows ActivityTool.
@@ -86,6 +90,22 @@ type Message struct {
 	Reason      string             `json:"reason,omitempty"`
 	ExitCode    *int               `json:"exit_code,omitempty"`
 	Error       *Failure           `json:"error,omitempty"`
+	Number      int                `json:"number"`           // its place in the session, from 1
+	Seq         int64              `json:"seq,omitzero"`     // of the event that began it
+	Start       time.Time          `json:"start,omitzero"`   // of that event
+	End         time.Time          `json:"end,omitzero"`     // of the event that ended it
+	Figures     *Figures           `json:"figures,omitzero"` // on the last message of a turn that has ended
+}
+
+// Figures are what was told of a turn as a whole, once it has ended. What can be
+// counted in its blocks is in Stats.
+type Figures struct {
+	Start      time.Time     `json:"start,omitzero"`
+	End        time.Time     `json:"end,omitzero"`
+	Tokens     *event.Tokens `json:"tokens,omitzero"`      // as last told: some runtimes count the turn, some the session
+	Cost       *float64      `json:"cost,omitzero"`        // US dollars
+	DurationMS int64         `json:"duration_ms,omitzero"` // by the runtime's own clock
+	Rounds     int           `json:"rounds,omitzero"`      // requests to the model
 }
 
 // Kind says what a block is.
@@ -103,10 +123,13 @@ const (
 	KindNotice     Kind = "notice"
 	KindCompaction Kind = "compaction" // running, complete, interrupted
 	KindCheckpoint Kind = "checkpoint" // created, restored
+	KindError      Kind = "error"      // failed
+	KindComponent  Kind = "component"  // loading, ready, error
 )
 
 // Block is one piece of a message. ID is the event's own: block_id, tool_use_id,
-// request_id, interrupt_id, subagent_id or checkpoint_id.
+// request_id, interrupt_id, subagent_id, checkpoint_id or component_id; of a
+// component that shows a tool's call the tool_use_id.
 type Block struct {
 	Kind       Kind             `json:"kind"`
 	ID         string           `json:"id,omitempty"`
@@ -115,11 +138,14 @@ type Block struct {
 	Tool       *Tool            `json:"tool,omitzero"`
 	Permission *Permission      `json:"permission,omitzero"`
 	Interrupt  *Interrupt       `json:"interrupt,omitzero"`
+	Component  *Component       `json:"component,omitzero"`
 	Subagent   *Subagent        `json:"subagent,omitzero"`
 	Notice     *Notice          `json:"notice,omitzero"`
 	Steps      []event.PlanStep `json:"steps,omitempty"`
 	Tokens     int64            `json:"tokens,omitzero"` // after a compaction
-	Error      *Failure         `json:"error,omitzero"`  // of a sub-agent
+	Error      *Failure         `json:"error,omitzero"`  // of an error, and of the sub-agent that it ended
+	Start      time.Time        `json:"start,omitzero"`  // of its first event
+	End        time.Time        `json:"end,omitzero"`    // of the event that ended it
 	Blocks     []Block          `json:"blocks,omitempty"`
 }
 
@@ -188,14 +214,6 @@ type Task struct {
 	Status    event.TaskStatus `json:"status"`
 	Text      string           `json:"text,omitempty"`
 	Usage     *event.Tokens    `json:"usage,omitempty"`
-}
-
-// Component is a component that a surface shows.
-type Component struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Surface string    `json:"surface"`
-	Props   event.Raw `json:"props,omitzero"`
 }
 
 // JSON is the chat's stable form, as goldens hold it.

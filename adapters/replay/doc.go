@@ -1,4 +1,5 @@
 // Package replay answers one question: which chat do these events make?
+// CHAT.md says how a chat is built on it.
 //
 // It holds one reducer, for events as they come and for events that were
 // stored: Reducer.Add takes one event at a time in constant time, Reduce orders
@@ -10,8 +11,30 @@
 // An event whose seq is not past the last one was delivered twice (a stored
 // prefix and a live stream overlap) and is dropped; events without a seq are
 // all taken. Everything that a reducer keeps is its own copy: adapters may
-// reuse their buffers. A Chat that was handed out never changes; it shares
-// memory with later ones and must not be written to.
+// reuse their buffers. A Chat or View that was handed out never changes; it
+// shares memory with later ones and must not be written to.
+//
+// # Cost
+//
+// An event costs the same however long the session or a message is, and so does
+// a View taken after it; what a reader pays is what it reads of the view. The
+// begin of a turn costs what is open then.
+//
+// # What is over
+//
+// As a turn begins, the messages of turns that are over are sealed, but for
+// those that hold something that goes on: a sub-agent or a tool in the
+// background, a question, a component that may be updated. A sealed message
+// never changes, and its ids are forgotten: an id that comes again is a new
+// thing, in the turn that it comes in. So a sub-agent that is told something
+// more in a later turn stands there, below the call that told it. An event of
+// a turn that is forgotten stands in a message of the session; another end of
+// it changes nothing. Chat.Tasks are likewise those that run and those that
+// ended since the turn began.
+//
+// What a Reducer must remember is so what is open, which is what Snapshot
+// writes, with the newest messages. Package eventlog/window stores snapshots
+// and opens the end of a long session by them.
 //
 // # Messages
 //
@@ -41,9 +64,18 @@
 //	tool_output             is appended; a result that is not empty replaces it
 //	plan                    one block a message, which later plans replace
 //	result                  adds text only to a turn that has none
-//	component_*             data by id, in Chat.Components
-//	error                   ends its scope and stands there: on the message of the
-//	                        turn, on the sub-agent, on a session message
+//	component_update        on the surface chat a block where it was or now is,
+//	                        else data by id in Chat.Components; merge lays its
+//	                        members over those that were there
+//	component_remove        the component is gone; one that is not there: nothing
+//	error                   ends its scope and stands there as a block; it is also
+//	                        on the message of the turn or of the session, or on
+//	                        the sub-agent
+//
+// WithRegistry lets a registry refuse components, and gives the calls of tools
+// that it links a block of kind component before the tool's: loading with the
+// input as props while the tool runs, then ready or error with the members of
+// its output laid over them.
 //
 // At the end of a turn whatever it left open is closed: tools are interrupted,
 // questions withdrawn, text and thinking complete or interrupted.

@@ -1,42 +1,75 @@
 package replay
 
 import (
-	"maps"
-	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // node is a block that still grows. Its text (of a tool the output) grows in a
-// builder: a snapshot's string shares the builder's bytes, which are never
-// written again.
+// builder: a view's string shares the builder's bytes, which are never written
+// again.
 type node struct {
+	r       *Reducer
 	block   Block // without text and nested blocks
 	text    strings.Builder
 	kids    blocks
-	msg     *message
 	in      *blocks // where it stands
-	parent  *node
+	slot    int     // its place there
+	stale   bool    // what views show of it is out of date
 	turn    int
 	message string // the runtime's message that text without a block_id belongs to
 	tasked  bool   // of a sub-agent: task events tell its state
+	listed  bool   // of a tool: its turn has it among those that run
+	linked  *part  // of a tool: the component that shows it
+	key     key    // its place in the index, if it has an id
 }
 
 // blocks is a list that blocks are added to.
 type blocks struct {
-	nodes []*node
-	tail  *node // the last that separates paragraphs or may be continued
-	plan  *node
+	msg     *message // whose list it is
+	node    *node    // or in which block it is nested
+	nodes   []*node  // nil where a block was taken out
+	count   int      // of those that are there
+	tail    *node    // the last that separates paragraphs or may be continued
+	plan    *node
+	shown   vec[*frozen] // what views share
+	changed []int        // the places that are out of date in it
+}
+
+func (r *Reducer) newNode(b Block, turn int) *node {
+	n := &node{r: r, block: b, turn: turn}
+	n.block.Start = r.now
+	n.kids.node = n
+	return n
 }
 
 func (n *node) running() bool { return n.block.Status == Running }
 
-func (n *node) touch() { n.msg.dirty = true }
+// touch says that the block, and with it those around it, are out of date.
+func (n *node) touch() {
+	for n.in != nil && !n.stale {
+		n.stale = true
+		n.in.changed = append(n.in.changed, n.slot)
+		if n.in.node == nil {
+			n.in.msg.touch()
+			return
+		}
+		n = n.in.node
+	}
+}
+
+func (b *blocks) touch() {
+	if b.node != nil {
+		b.node.touch()
+		return
+	}
+	b.msg.touch()
+}
 
 func (n *node) write(s string) {
 	n.text.WriteString(valid(s))
@@ -50,36 +83,51 @@ func (n *node) replace(s string) {
 
 // drop takes the node out of its list.
 func (n *node) drop() {
-	for i, v := range slices.Backward(n.in.nodes) { // mostly near the end
-		if v == n {
-			n.in.nodes = slices.Delete(n.in.nodes, i, i+1)
-			break
-		}
+	b := n.in
+	if b == nil {
+		return
 	}
-	n.touch()
+	b.nodes[n.slot] = nil
+	b.count--
+	b.changed = append(b.changed, n.slot)
+	if b.tail == n {
+		b.tail = nil
+	}
+	b.touch()
+	n.in, n.stale = nil, false
 }
 
 // into adds the node to the end of a list, or moves it there.
-func (n *node) into(b *blocks, parent *node, m *message) {
-	if n.in != nil {
-		n.drop()
-	}
+func (n *node) into(b *blocks) {
+	n.drop()
+	n.in, n.slot = b, len(b.nodes)
 	b.nodes = append(b.nodes, n)
-	n.in, n.parent = b, parent
-	n.belong(m)
+	b.count++
 	n.touch()
 }
 
-func (n *node) belong(m *message) {
-	n.msg = m
-	for _, kid := range n.kids.nodes {
-		kid.belong(m)
+// parent is the block that the node is nested in, or nil.
+func (n *node) parent() *node {
+	if n.in == nil {
+		return nil
 	}
+	return n.in.node
+}
+
+// home is the message that the node stands in, or nil.
+func (n *node) home() *message {
+	for n.in != nil && n.in.node != nil {
+		n = n.in.node
+	}
+	if n.in == nil {
+		return nil
+	}
+	return n.in.msg
 }
 
 // within reports whether the node is other or stands in it.
 func (n *node) within(other *node) bool {
-	for ; n != nil; n = n.parent {
+	for ; n != nil; n = n.parent() {
 		if n == other {
 			return true
 		}
@@ -89,7 +137,7 @@ func (n *node) within(other *node) bool {
 
 // outlives reports whether the node is of a sub-agent that still runs.
 func (n *node) outlives() bool {
-	for ; n != nil; n = n.parent {
+	for ; n != nil; n = n.parent() {
 		if n.block.Kind == KindSubagent && n.tasked && n.running() {
 			return true
 		}
@@ -97,30 +145,14 @@ func (n *node) outlives() bool {
 	return false
 }
 
-func (n *node) snapshot() Block {
-	b := n.block
-	switch b.Kind {
-	case KindTool:
-		t := *b.Tool
-		t.Output = n.text.String()
-		b.Tool = &t
-	default:
-		b.Text = n.text.String()
+// each calls f for the blocks of the list and those within them.
+func (b *blocks) each(f func(*node)) {
+	for _, n := range b.nodes {
+		if n != nil {
+			f(n)
+			n.kids.each(f)
+		}
 	}
-	b.Permission, b.Interrupt, b.Subagent = own(b.Permission), own(b.Interrupt), own(b.Subagent)
-	b.Blocks = snapshots(n.kids.nodes)
-	return b
-}
-
-func snapshots(nodes []*node) []Block {
-	if len(nodes) == 0 {
-		return nil
-	}
-	out := make([]Block, len(nodes))
-	for i, n := range nodes {
-		out[i] = n.snapshot()
-	}
-	return out
 }
 
 // close ends what is still running, as its turn or sub-agent ended.
@@ -137,12 +169,21 @@ func (n *node) close(end Status) {
 // finish sets a state and lets it hold for sub-agents that have no word of
 // their own.
 func (n *node) finish(s Status) {
+	switch {
+	case s == Running || s == Pending:
+		n.block.End = time.Time{}
+	case s != n.block.Status || n.block.End.IsZero():
+		n.block.End = n.r.now
+	}
 	n.block.Status = s
 	n.touch()
+	if n.linked != nil {
+		n.linked.follow(n)
+	}
 	switch {
 	case n.block.Kind == KindTool && s != Running && s != Backgrounded:
 		for _, kid := range n.kids.nodes {
-			if kid.block.Kind == KindSubagent && kid.running() && !kid.tasked {
+			if kid != nil && kid.block.Kind == KindSubagent && kid.running() && !kid.tasked {
 				kid.finish(fate(s))
 			}
 		}
@@ -152,7 +193,7 @@ func (n *node) finish(s Status) {
 			end = Complete
 		}
 		for _, kid := range n.kids.nodes {
-			if kid.block.Kind != KindSubagent || !kid.tasked {
+			if kid != nil && (kid.block.Kind != KindSubagent || !kid.tasked) {
 				kid.close(end)
 			}
 		}
@@ -216,19 +257,4 @@ func raw(v event.Raw) event.Raw {
 		return nil
 	}
 	return c
-}
-
-// merged lays the members of add over those of base, if both are objects.
-func merged(base, add event.Raw) event.Raw {
-	lenient := json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	var under, over map[string]jsontext.Value
-	if json.Unmarshal(base, &under, lenient) != nil || json.Unmarshal(add, &over, lenient) != nil || under == nil {
-		return raw(add)
-	}
-	maps.Copy(under, over)
-	out, err := json.Marshal(under, lenient, json.Deterministic(true))
-	if err != nil {
-		return raw(add)
-	}
-	return out
 }

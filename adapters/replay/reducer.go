@@ -4,21 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // Reducer makes a chat of the events of a session. It is not safe for use by
-// several goroutines at once.
+// several goroutines at once; its views are.
 type Reducer struct {
 	chat     Chat // what stands at the top; messages and the like apart
-	messages []*message
 	tasks    []*Task
 	taskByID map[string]*Task
-	parts    []*Component
-	partByID map[string]*Component
+	parts    []*part
+	partByID map[string]*part
+	registry Registry // or nil
 
+	now     time.Time // of the event that is taken
 	seq     int64
+	last    int // the highest turn
 	turns   map[int]*turn
 	live    int   // turns that have not ended
 	current *turn // the last that began
@@ -26,11 +29,22 @@ type Reducer struct {
 	failed  bool
 	ended   bool
 
-	agents  map[string]*node
-	waiting map[key][]*node  // sub-agents whose tool has not begun, by that tool
-	spawns  map[string]*node // tools that spawn, of any agent, by their id
-	index   map[key]*node
-	asks    map[key]*node // questions without an answer
+	open     []*message // those that may still change, the oldest first
+	newest   *message   // the last, or nil
+	number   int        // messages so far
+	first    int        // the first that was not cut
+	list     vec[*frozenMessage]
+	own      *token
+	changed  []*message
+	agents   map[string]*node
+	waiting  map[key][]*node  // sub-agents whose tool has not begun, by that tool
+	spawns   map[string]*node // tools that spawn, of any agent, by their id
+	index    map[key]*node
+	asks     map[key]*node      // questions without an answer
+	detached map[*node]struct{} // tools that go on in the background
+
+	tasksChanged bool
+	shownTasks   []Task
 }
 
 // key finds a block: ids are unique only within an agent and a kind.
@@ -41,36 +55,54 @@ type key struct {
 }
 
 type message struct {
+	r      *Reducer
 	m      Message // without its blocks
 	blocks blocks
-	snap   Message
-	dirty  bool
+	place  int  // in the list
+	stale  bool // what views show of it is out of date
+	sealed bool // nothing changes it any more
+}
+
+// touch says that the message is out of date.
+func (m *message) touch() {
+	if !m.stale && !m.sealed {
+		m.stale = true
+		m.r.changed = append(m.r.changed, m)
+	}
 }
 
 type turn struct {
 	n        int
 	cause    event.Cause
+	start    time.Time
 	messages []*message // the assistant's
 	open     *message
 	activity string
+	tools    []*node // of the main agent, that run or ran
 	ended    bool
 	text     int // blocks of visible text
+	tokens   *event.Tokens
+	cost     *float64 // of the session, when the turn began
+	stats    *event.Stats
 }
 
 // New returns a reducer that has seen nothing.
-func New() *Reducer {
-	r := &Reducer{taskByID: map[string]*Task{}, partByID: map[string]*Component{}}
+func New(options ...Option) *Reducer {
+	r := &Reducer{taskByID: map[string]*Task{}, partByID: map[string]*part{}, own: new(token)}
+	for _, o := range options {
+		o(r)
+	}
 	r.begin("")
 	return r
 }
 
 // Reduce makes the chat of stored events, whatever their order.
-func Reduce(events []event.Event) *Chat {
+func Reduce(events []event.Event, options ...Option) *Chat {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b event.Event) int {
 		return cmp.Or(cmp.Compare(a.SessionID, b.SessionID), cmp.Compare(a.Seq, b.Seq))
 	})
-	r := New()
+	r := New(options...)
 	for _, e := range sorted {
 		r.Add(e)
 	}
@@ -80,15 +112,35 @@ func Reduce(events []event.Event) *Chat {
 // begin starts a session: ids and turns of another one mean nothing in it.
 func (r *Reducer) begin(session string) {
 	r.settleAll("session left")
-	r.chat.SessionID, r.seq, r.current = session, 0, nil
+	for _, m := range r.open {
+		r.seal(m)
+	}
+	r.chat.SessionID, r.seq, r.last, r.current, r.open = session, 0, 0, nil, nil
 	r.turns = map[int]*turn{}
 	r.agents, r.waiting = map[string]*node{}, map[key][]*node{}
 	r.spawns, r.index, r.asks = map[string]*node{}, map[key]*node{}, map[key]*node{}
+	r.detached = map[*node]struct{}{}
 }
 
 // Seq is the last seq that was added: a stream that goes on after it loses
 // nothing.
 func (r *Reducer) Seq() int64 { return r.seq }
+
+// Session is the id of the session whose events came last.
+func (r *Reducer) Session() string { return r.chat.SessionID }
+
+// First is the number of the first message from which on all are there: 1 where
+// nothing was cut by Restore. Of those before it only some are, which were open.
+func (r *Reducer) First() int { return max(r.first, 1) }
+
+// Open is the numbers of the messages that may still change.
+func (r *Reducer) Open() []int {
+	out := make([]int, len(r.open))
+	for i, m := range r.open {
+		out[i] = m.m.Number
+	}
+	return out
+}
 
 // Add takes the next event.
 func (r *Reducer) Add(e event.Event) {
@@ -101,6 +153,7 @@ func (r *Reducer) Add(e event.Event) {
 		}
 		r.seq = e.Seq
 	}
+	r.now = e.TS.UTC().Round(0)
 	if e.Turn > 0 {
 		r.turn(e.Turn)
 	}
@@ -127,7 +180,7 @@ func (r *Reducer) Add(e event.Event) {
 	case event.ModeChanged:
 		r.chat.Mode = valid(d.Value)
 	case event.ComponentUpdate:
-		r.componentUpdate(d)
+		r.componentUpdate(e, d)
 	case event.ComponentRemove:
 		r.componentRemove(d)
 	case event.Result:
@@ -150,12 +203,16 @@ func (r *Reducer) ready(d event.SessionReady) {
 	c.Runtime, c.Model, c.Mode, c.Cwd = valid(d.Runtime), valid(d.Model), valid(d.Mode), valid(d.Cwd)
 }
 
-// turn finds or begins a turn.
+// turn finds or begins a turn; one that is long over is nil.
 func (r *Reducer) turn(n int) *turn {
 	t := r.turns[n]
-	if t == nil {
-		t = &turn{n: n, activity: ActivityWorking}
-		r.turns[n], r.current = t, t
+	if t == nil && n > r.last {
+		r.sweep()
+		t = &turn{n: n, activity: ActivityWorking, start: r.now}
+		if u := r.chat.Usage; u != nil {
+			t.cost = u.Cost
+		}
+		r.turns[n], r.current, r.last = t, t, n
 		r.live++
 	}
 	return t
@@ -169,8 +226,13 @@ func (r *Reducer) doing(e event.Event, what string) {
 }
 
 func (r *Reducer) newMessage(m Message) *message {
-	msg := &message{m: m, dirty: true}
-	r.messages = append(r.messages, msg)
+	r.number++
+	m.Number, m.Seq, m.Start = r.number, r.seq, r.now
+	msg := &message{r: r, m: m, place: r.list.n}
+	msg.blocks.msg = msg
+	r.list.set(r.own, msg.place, nil) // takes the place
+	r.open, r.newest = append(r.open, msg), msg
+	msg.touch()
 	return msg
 }
 
@@ -199,8 +261,8 @@ func (r *Reducer) assistant(t *turn) *message {
 
 // session is the message for what belongs to no turn.
 func (r *Reducer) session() *message {
-	if n := len(r.messages); n > 0 && r.messages[n-1].m.Role == RoleSession {
-		return r.messages[n-1]
+	if m := r.newest; m != nil && m.m.Role == RoleSession && !m.sealed {
+		return m
 	}
 	r.notes++
 	return r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes), Status: Complete})
@@ -209,7 +271,8 @@ func (r *Reducer) session() *message {
 // userMessage places what the user said; the assistant goes on after it.
 func (r *Reducer) userMessage(e event.Event, d event.UserMessage) {
 	if t := r.turns[e.Turn]; t != nil && t.open != nil {
-		t.open.m.Status, t.open.dirty = Complete, true
+		t.open.m.Status, t.open.m.End = Complete, r.now
+		t.open.touch()
 		t.open = nil
 	}
 	msg := r.newMessage(Message{
@@ -219,8 +282,8 @@ func (r *Reducer) userMessage(e event.Event, d event.UserMessage) {
 		}),
 	})
 	if d.Text != "" {
-		n := &node{block: Block{Kind: KindText, Status: Complete}}
-		n.into(&msg.blocks, nil, msg)
+		n := r.newNode(Block{Kind: KindText, Status: Complete}, e.Turn)
+		n.into(&msg.blocks)
 		n.write(d.Text)
 	}
 }
@@ -245,22 +308,33 @@ func (r *Reducer) failure(e event.Event, f *Failure) {
 	if e.SubagentID != "" {
 		n := r.agent(e, "", "")
 		n.block.Error = f
+		r.stand(&n.kids, f, e.Turn)
 		n.finish(Failed)
 		return
 	}
-	if t := r.turns[e.Turn]; t != nil {
-		r.end(t, Failed, "", nil, f)
+	if e.Turn > 0 {
+		if t := r.turns[e.Turn]; t != nil {
+			r.end(t, Failed, "", nil, f)
+		}
 		return
 	}
 	r.settleAll("session failed")
 	r.failed = true
 	msg := r.session()
 	if msg.m.Error != nil {
-		msg = r.newMessage(Message{Role: RoleSession})
 		r.notes++
-		msg.m.ID = fmt.Sprintf("session-%d", r.notes)
+		msg = r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes)})
 	}
-	msg.m.Status, msg.m.Error, msg.dirty = Failed, f, true
+	r.stand(&msg.blocks, f, 0)
+	msg.m.Status, msg.m.Error, msg.m.End = Failed, f, r.now
+	msg.touch()
+}
+
+// stand puts an error where it came.
+func (r *Reducer) stand(list *blocks, f *Failure, turn int) {
+	n := r.newNode(Block{Kind: KindError, Status: Failed, Error: f, End: r.now}, turn)
+	n.into(list)
+	list.tail = n
 }
 
 // end closes a turn, once, and what it left open.
@@ -277,7 +351,7 @@ func (r *Reducer) end(t *turn, status Status, reason string, exit *int, f *Failu
 	}
 	for _, msg := range t.messages {
 		for _, n := range msg.blocks.nodes {
-			if n.block.Kind != KindSubagent || !n.tasked {
+			if n != nil && (n.block.Kind != KindSubagent || !n.tasked) {
 				n.close(closed)
 			}
 		}
@@ -288,13 +362,37 @@ func (r *Reducer) end(t *turn, status Status, reason string, exit *int, f *Failu
 			delete(r.asks, k)
 		}
 	}
+	if f != nil {
+		r.stand(&t.open.blocks, f, t.n)
+	}
 	if t.open != nil {
 		m := &t.open.m
-		m.Status, m.Reason, m.ExitCode, m.Error = status, valid(reason), exit, f
-		t.open.dirty = true
+		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, valid(reason), exit, f, r.now
 	}
-	t.open, t.ended, t.activity = nil, true, ""
+	if n := len(t.messages); n > 0 {
+		t.messages[n-1].m.Figures = r.figures(t)
+		t.messages[n-1].touch()
+	}
+	t.open, t.ended, t.activity, t.tools = nil, true, "", nil
 	r.live--
+}
+
+// figures are what was told of a turn as a whole.
+func (r *Reducer) figures(t *turn) *Figures {
+	f := &Figures{Start: t.start, End: r.now, Tokens: t.tokens}
+	if t.stats != nil {
+		f.DurationMS, f.Rounds = t.stats.DurationMS, t.stats.Rounds
+	}
+	if u := r.chat.Usage; u != nil && u.Cost != nil {
+		cost := *u.Cost
+		if t.cost != nil {
+			cost -= *t.cost
+		}
+		if cost > 0 {
+			f.Cost = &cost
+		}
+	}
+	return f
 }
 
 // settleAll stops the turns that nothing will end any more.
@@ -313,6 +411,7 @@ func (r *Reducer) settleAll(reason string) {
 		n.finish(Withdrawn)
 		delete(r.asks, k)
 	}
+	clear(r.detached)
 }
 
 // closeAgents ends the sub-agents that their process took along.
@@ -324,44 +423,36 @@ func (r *Reducer) closeAgents() {
 	}
 }
 
-// Chat is the chat as it stands. It costs as much as there are messages and
-// what changed in them since the last call.
-func (r *Reducer) Chat() *Chat {
-	c := r.chat
-	c.Status = Idle
+// status is what the session is at.
+func (r *Reducer) status() Status {
 	switch {
 	case r.failed:
-		c.Status = Failed
+		return Failed
 	case r.ended:
-		c.Status = Ended
+		return Ended
 	case len(r.asks) > 0:
-		c.Status = Waiting
+		return Waiting
 	case r.live > 0:
-		c.Status = Running
+		return Running
 	}
-	if r.current != nil {
-		c.Activity = r.current.activity
+	return Idle
+}
+
+// activity is what the running turn is at: a tool that runs goes before what
+// came last.
+func (r *Reducer) activity() string {
+	t := r.current
+	if t == nil || t.ended {
+		return ""
 	}
-	c.Messages = make([]Message, 0, len(r.messages))
-	for _, msg := range r.messages {
-		if msg.dirty {
-			msg.snap, msg.dirty = msg.m, false
-			msg.snap.Blocks = snapshots(msg.blocks.nodes)
-		}
-		empty := len(msg.snap.Blocks) == 0 && (msg.m.Status == Running || msg.m.Status == Complete)
-		if empty && msg.m.Role != RoleUser {
-			continue // its only block was retracted
-		}
-		c.Messages = append(c.Messages, msg.snap)
+	for len(t.tools) > 0 && !t.tools[len(t.tools)-1].running() {
+		t.tools[len(t.tools)-1].listed = false
+		t.tools = t.tools[:len(t.tools)-1]
 	}
-	if len(c.Messages) == 0 {
-		c.Messages = nil
+	switch {
+	case t.activity == ActivityCompacting, t.activity == ActivityRetrying:
+	case len(t.tools) > 0:
+		return ActivityTool + t.tools[len(t.tools)-1].block.Tool.Name
 	}
-	for _, t := range r.tasks {
-		c.Tasks = append(c.Tasks, *t)
-	}
-	for _, p := range r.parts {
-		c.Components = append(c.Components, *p)
-	}
-	return &c
+	return t.activity
 }

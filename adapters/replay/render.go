@@ -161,6 +161,9 @@ func (p *printer) block(b *Block) {
 		p.markf(color, "%s %s%s", b.Notice.Level, b.Notice.Code, detail(fold(b.Text)))
 	case KindCompaction:
 		p.markf(dim, "compaction → %s", b.Status)
+	case KindComponent:
+		p.markf(cyan, "component %s → %s%s", subject(b.Component.Name, string(b.Component.Props)), b.Status, detail(fold(b.Component.Error)))
+	case KindError: // told at the end of what it ended
 	case KindCheckpoint:
 		p.markf(dim, "checkpoint %s → %s", b.ID, b.Status)
 	}

@@ -158,7 +158,7 @@ func TestShapes(t *testing.T) {
 		{"a stop closes what was left open", []any{thought("h", "hm", false), said("a", "one"), bash("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.PermissionRequest{RequestID: "r"}, stop},
 			"assistant/stopped[thinking:interrupted:hm text:interrupted:one tool:interrupted:x permission:withdrawn:]"},
 		{"an end closes what was left open", []any{said("a", "one"), bash("t"), event.Done{}}, "assistant/complete[text:complete:one tool:interrupted:]"},
-		{"a failure", []any{said("a", "one"), event.Error{Code: event.ErrorAuth, Message: "no"}}, "assistant/failed[text:interrupted:one]"},
+		{"a failure", []any{said("a", "one"), event.Error{Code: event.ErrorAuth, Message: "no"}}, "assistant/failed[text:interrupted:one error:failed:]"},
 		{"a second end", []any{said("a", "one"), stop, event.Done{}, event.Error{}}, "assistant/stopped[text:interrupted:one]"},
 		{"late text is not lost", []any{said("a", "one"), event.Done{}, said("a", " late")}, "assistant/complete[text:complete:one late]"},
 		{"streamed output", []any{bash("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
@@ -185,7 +185,7 @@ func TestShapes(t *testing.T) {
 		{"two turns", []any{said("a", "one"), event.Done{}, in(2, said("b", "two"))}, "assistant/complete[text:complete:one] | assistant/running[text:running:two]"},
 		{"a session that ends within a turn", []any{said("a", "one"), in(0, event.SessionEnd{Reason: "crash"})}, "assistant/stopped[text:interrupted:one]"},
 		{"a session that was resumed after a loss", []any{said("a", "one"), in(0, event.SessionReady{}), in(2, said("b", "two"))}, "assistant/stopped[text:interrupted:one] | assistant/running[text:running:two]"},
-		{"an error of the session", []any{in(0, event.Error{Code: "crash", Message: "gone"})}, "session/failed[]"},
+		{"an error of the session", []any{in(0, event.Error{Code: "crash", Message: "gone"})}, "session/failed[error:failed:]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestSubagents(t *testing.T) {
 		{"no circle", []any{sub("t", event.ToolStart{ToolUseID: "t", Tool: "Task", SubagentSpawn: true})},
 			"assistant/running[subagent:running:[tool:running:]]"},
 		{"its error is its own", []any{sub("k", said("a", "in")), sub("k", event.Error{Code: "limit"}), said("b", "out")},
-			"assistant/running[subagent:failed:[text:interrupted:in] text:running:out]"},
+			"assistant/running[subagent:failed:[text:interrupted:in error:failed:] text:running:out]"},
 		{"its end is its own", []any{sub("k", said("a", "in")), sub("k", event.Done{}), said("b", "out")},
 			"assistant/running[subagent:complete:[text:complete:in] text:running:out]"},
 	}
@@ -332,7 +332,8 @@ func TestComponentsAndUsage(t *testing.T) {
 		sub("k", event.Usage{Tokens: event.Tokens{Input: 9}}),
 	))
 	g.Expect(c.Components).To(Equal([]Component{
-		{"a", "Chart", "panel", event.Raw(`{"w":3,"x":1,"y":2}`)}, {"c", "Chart", "panel", event.Raw(`[1]`)},
+		{ID: "a", Name: "Chart", Surface: "panel", Status: Ready, Props: event.Raw(`{"w":3,"x":1,"y":2}`)},
+		{ID: "c", Name: "Chart", Surface: "panel", Status: Ready, Props: event.Raw(`[1]`)},
 	}))
 	g.Expect(c.Usage.Tokens.Input).To(BeEquivalentTo(2))
 	g.Expect(c.Usage.Cost).To(HaveValue(Equal(0.5)))
@@ -358,9 +359,13 @@ func TestJSONLeavesOutWhatIsEmpty(t *testing.T) {
         {
           "kind": "text",
           "status": "complete",
-          "text": "hi"
+          "text": "hi",
+          "start": "2026-11-21T10:00:00Z"
         }
-      ]
+      ],
+      "number": 1,
+      "seq": 1,
+      "start": "2026-11-21T10:00:00Z"
     },
     {
       "role": "assistant",
@@ -372,9 +377,19 @@ func TestJSONLeavesOutWhatIsEmpty(t *testing.T) {
           "kind": "tool",
           "id": "t",
           "status": "ok",
-          "tool": {}
+          "tool": {},
+          "start": "2026-11-21T10:00:00Z",
+          "end": "2026-11-21T10:00:00Z"
         }
-      ]
+      ],
+      "number": 2,
+      "seq": 2,
+      "start": "2026-11-21T10:00:00Z",
+      "end": "2026-11-21T10:00:00Z",
+      "figures": {
+        "start": "2026-11-21T10:00:00Z",
+        "end": "2026-11-21T10:00:00Z"
+      }
     }
   ]
 }`))

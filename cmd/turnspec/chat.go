@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,33 +10,39 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
 func chatCmd() *cobra.Command {
 	var asJSON, full bool
+	var log string
 	cmd := &cobra.Command{
-		Use:   "chat [FILE]",
+		Use:   "chat [FILE] | chat --log FILE [SESSION]",
 		Short: "Turn events into the chat that a user would see",
 		Long: `Chat reads events, one JSON object a line, from a file or from stdin, and
 prints the chat that they make. They may stand in any order: seq says theirs.
-If one is wrong, its file and line are told and nothing is printed.`,
+If one is wrong, its file and line are told and nothing is printed.
+
+With --log it shows a session of an event log, which may be left out where the
+log holds one.`,
 		Example: `  turnspec chat events.jsonl
   turnspec normalize claude transcript.jsonl | turnspec chat
   turnspec chat --full events.jsonl
-  turnspec chat --json events.jsonl`,
+  turnspec chat --json events.jsonl
+  turnspec chat --log chats.db s1`,
 		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if log == "" {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return completeSession(cmd, append([]string{log}, args...), word)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, name, err := input(cmd, args)
+			chat, err := chatOf(cmd, log, args)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = in.Close() }()
-			events, err := readEvents(in, name)
-			if err != nil {
-				return err
-			}
-			chat := replay.Reduce(events)
 			var b bytes.Buffer
 			if asJSON {
 				j, err := chat.JSON()
@@ -50,26 +57,69 @@ If one is wrong, its file and line are told and nothing is printed.`,
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&log, "log", "", "show a session of this event log")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&full, "full", false, "print reasoning and the output of tools whole")
 	cmd.MarkFlagsMutuallyExclusive("json", "full")
 	return cmd
 }
 
-func readEvents(in io.Reader, name string) ([]event.Event, error) {
+// chatOf is the chat of a stream, or of a session in a log.
+func chatOf(cmd *cobra.Command, log string, args []string) (chat *replay.Chat, err error) {
+	if log != "" {
+		err = withLog(cmd, log, func(ctx context.Context, l eventlog.Log) error {
+			session, err := sessionOf(ctx, l, log, args)
+			if err != nil {
+				return err
+			}
+			reducer := replay.New()
+			for e, err := range eventlog.All(ctx, l, session, 0) {
+				if err != nil {
+					return err
+				}
+				reducer.Add(e)
+			}
+			chat = reducer.Chat()
+			return nil
+		})
+		return chat, err
+	}
+	in, name, err := input(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	events, err := readEvents(in, name)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Reduce(events), nil
+}
+
+func readEvents(in io.Reader, name string) (out []event.Event, err error) {
+	err = eachEvent(in, name, func(e event.Event) error {
+		out = append(out, e)
+		return nil
+	})
+	return out, err
+}
+
+// eachEvent reads events to the end, or to the first that is wrong.
+func eachEvent(in io.Reader, name string, do func(event.Event) error) error {
 	decoder := event.NewDecoder(in)
-	var out []event.Event
 	for {
 		e, err := decoder.Next()
 		var bad *event.LineError
 		switch {
 		case errors.Is(err, io.EOF):
-			return out, nil
+			return nil
 		case errors.As(err, &bad):
-			return nil, fmt.Errorf("%s:%d: %w", name, bad.Line, bad.Err)
+			return fmt.Errorf("%s:%d: %w", name, bad.Line, bad.Err)
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		out = append(out, e)
+		if err := do(e); err != nil {
+			return err
+		}
 	}
 }

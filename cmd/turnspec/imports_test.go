@@ -55,11 +55,20 @@ func under(importPath string, folders ...string) bool {
 	return ours && slices.ContainsFunc(folders, func(f string) bool { return rel == f || strings.HasPrefix(rel, f+"/") })
 }
 
+// benchOnly are libraries that no user of the suite is to have.
+var benchOnly = []string{"github.com/HdrHistogram/", "golang.org/x/perf/", "github.com/aclements/"}
+
 // forbidden says why a package of the module must not depend on another, or "".
 func forbidden(from, to string) string {
 	switch {
 	case strings.HasPrefix(to, "github.com/onsi/ginkgo") && !under(from, "conformance/suite"):
 		return "only conformance/suite may import ginkgo: its import registers flags"
+	case slices.ContainsFunc(benchOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }) && !under(from, "conformance/bench", "cmd"):
+		return "only conformance/bench may import what benchmarks count with: others import the suite"
+	case (strings.HasPrefix(to, "mvdan.cc/sh/") || strings.HasPrefix(to, "go.yaml.in/yaml/")) && under(from, "adapters") && !under(from, "adapters/policy"):
+		return "only adapters/policy reads commands and rules: an adapter takes a Judge, and brings no parsers along"
+	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
+		return "only adapters/eventlog/sqlite brings SQLite along"
 	case !strings.HasPrefix(to, module):
 		if under(from, "adapters/proc") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
 			return "adapters/proc imports the standard library only"
@@ -75,6 +84,8 @@ func forbidden(from, to string) string {
 		return "fakes share no code with adapters but proc and event"
 	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/event"):
 		return "the recorder shares no code with adapters but proc and event"
+	case under(from, "conformance") && !under(from, "conformance/bench") && under(to, "conformance/bench"):
+		return "the suite does not import what measures"
 	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift") && under(to, "recorder"):
 		return "only conformance/live and conformance/drift join conformance and recorder"
 	case !under(from, "cmd") && under(to, "cmd"):
@@ -140,6 +151,8 @@ func TestTheRulesForbid(t *testing.T) {
 		{"conformance/drift", "recorder/schema", false},
 		{"conformance/report", "adapters/replay", false},
 		{"conformance", "cmd/turnspec", true},
+		{"conformance", "conformance/bench", true},
+		{"conformance/bench", "conformance", false},
 	} {
 		if got := forbidden(module+c.from, module+c.to) != ""; got != c.bad {
 			t.Errorf("%s → %s: forbidden %v, want %v", c.from, c.to, got, c.bad)
@@ -148,6 +161,23 @@ func TestTheRulesForbid(t *testing.T) {
 	for from, bad := range map[string]bool{"conformance": true, "conformance/live": true, "cmd/turnspec": true, "conformance/suite": false} {
 		if got := forbidden(module+from, "github.com/onsi/ginkgo/v2") != ""; got != bad {
 			t.Errorf("%s → ginkgo: forbidden %v, want %v", from, got, bad)
+		}
+	}
+	for from, bad := range map[string]bool{"conformance": true, "conformance/report": true, "adapters/codex": true, "conformance/bench/gate": false, "cmd/turnspec": false} {
+		if got := forbidden(module+from, "golang.org/x/perf/benchmath") != ""; got != bad {
+			t.Errorf("%s → benchmath: forbidden %v, want %v", from, got, bad)
+		}
+	}
+	for from, bad := range map[string]bool{"adapters": true, "adapters/codex": true, "adapters/policy": false, "cmd/turnspec": false} {
+		for _, to := range []string{"mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3"} {
+			if got := forbidden(module+from, to) != ""; got != bad {
+				t.Errorf("%s → %s: forbidden %v, want %v", from, to, got, bad)
+			}
+		}
+	}
+	for from, bad := range map[string]bool{"adapters/eventlog": true, "adapters/replay": true, "conformance": true, "adapters/eventlog/sqlite": false, "cmd/turnspec": false} {
+		if got := forbidden(module+from, "modernc.org/sqlite") != ""; got != bad {
+			t.Errorf("%s → sqlite: forbidden %v, want %v", from, got, bad)
 		}
 	}
 	if forbidden(module+"adapters/proc", "golang.org/x/sys/unix") == "" || forbidden(module+"adapters/proc", "os/exec") != "" {

@@ -35,6 +35,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	conformance.Main()
+	benchMain()
 	if ok, code := mcp.Main(os.Args); ok {
 		return code
 	}
@@ -95,7 +96,7 @@ Exit codes: 0 all is well, 1 a check failed, 2 wrong use or a harness error.`,
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), envCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
-		normalizeCmd(), chatCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), importCmd(), versionCmd())
+		normalizeCmd(), chatCmd(), logCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), benchCmd(), importCmd(), versionCmd(), policyCmd())
 	return root
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/shell"
 
 	"github.com/turnspec/turnspec/internal/raced"
 )
@@ -55,7 +56,10 @@ func TestReadmeCommandsExist(t *testing.T) {
 		t.Fatalf("found only %d commands", len(commands))
 	}
 	for _, c := range commands {
-		args := strings.Fields(strings.ReplaceAll(c[1], "'", ""))
+		args, err := shell.Fields(strings.NewReplacer("<", "", ">", "").Replace(c[1]), nil)
+		if err != nil {
+			t.Errorf("turnspec%s: %v", c[1], err)
+		}
 		if len(args) == 0 {
 			continue
 		}

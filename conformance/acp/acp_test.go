@@ -13,16 +13,18 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/acp"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
 // TestMain is three programs: the stand-in, the agent, and the tests.
 func TestMain(m *testing.M) {
 	conformance.Main()
-	if broken := os.Getenv(envAgent); broken != "" {
-		beAgent(broken)
+	if len(os.Args) == 3 && os.Args[1] == asAgent {
+		beAgent(os.Args[2])
 		return
 	}
+	patient.Parallel()
 	os.Exit(m.Run())
 }
 
@@ -33,14 +35,13 @@ var cases = []string{"text/plain", "thinking/then-text", "tool/text-tool-text-th
 
 func run(t *testing.T, broken string, ids ...string) *conformance.Report {
 	t.Helper()
-	t.Setenv(envAgent, broken)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4,
-		Subjects: []conformance.Subject{&acp.Subject{Title: broken, Of: "claude", Command: []string{self}}},
+		Subjects: []conformance.Subject{&acp.Subject{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}},
 	}
 	for _, id := range ids {
 		cfg.Cases = append(cfg.Cases, version+id)
@@ -82,6 +83,7 @@ func failed(rep *conformance.Report) (bad map[string]string, passed map[string]i
 }
 
 func TestARightAgentPasses(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	bad, passed := failed(run(t, right, append(cases, "permission/deny-then-stop", "stop/two-parallel-tools", "subagent/in-the-foreground")...))
 	g.Expect(bad).To(BeEmpty())
@@ -99,6 +101,7 @@ func TestARightAgentPasses(t *testing.T) {
 // Each agent is broken in one way, which the check named for it finds; those that
 // fail with it are named too.
 func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
+	t.Parallel()
 	for _, b := range []struct {
 		broken, scenario, check string
 		too                     []string
@@ -115,6 +118,7 @@ func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
 		{allowsDenied, "permission/deny-then-stop", "permission.deny-holds", []string{"wire.own-lines"}},
 	} {
 		t.Run(b.broken, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			bad, _ := failed(run(t, b.broken, b.scenario))
 			g.Expect(bad).To(HaveKey(b.check))

@@ -14,8 +14,9 @@ import (
 	acpsdk "github.com/coder/acp-go-sdk"
 )
 
-// envAgent makes this program an agent: its value is how it is broken, or "right".
-const envAgent = "TURNSPEC_TEST_AGENT"
+// asAgent is the first argument of this test when it is to be an agent; the
+// second one is how it is broken, or right.
+const asAgent = "turnspec-test-agent"
 
 // The ways in which the agent is broken.
 const (

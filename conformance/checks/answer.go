@@ -50,6 +50,7 @@ func answerChecks() []*conformance.Check {
 func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	told := answers(t.Run)
 	open := map[string]bool{}
+	shown := map[string]bool{} // questions of components: the scenario has no act that answers them
 	resolved := func(e conformance.Seen, id string, by event.By) (next fixtures.Act, ok bool) {
 		if !open[id] {
 			f.At(e, "%s of %q, which is not open", e.Type(), id)
@@ -79,7 +80,14 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 		case event.Interrupt:
 			f.Look(1)
 			open[d.InterruptID] = true
+			if k, ok := kindsOf(t.Scenario); ok && k.has(d.ComponentName, d.Surface) {
+				shown[d.InterruptID] = true
+			}
 		case event.InterruptResolved:
+			if shown[d.InterruptID] && open[d.InterruptID] && d.By == event.ByUser {
+				delete(open, d.InterruptID)
+				continue
+			}
 			resolved(e, d.InterruptID, d.By)
 		case event.PermissionResolved:
 			if act, ok := resolved(e, d.RequestID, d.By); ok && d.Decision != decisionOf(act) {

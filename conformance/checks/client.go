@@ -2,6 +2,7 @@ package checks
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func clientChecks() []*conformance.Check {
 		},
 		{
 			ID: "tool.client-answered", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "What a tool of the client's answers is told to the runtime, each answer once.",
+			Sentence: "Each call of what the client brings, its tools and hooks, gets a reply, and what a tool answers is told to the runtime, each answer once.",
 			Wrote:    true,
 			Judge:    judgeToldBack,
 		},
@@ -38,6 +39,9 @@ func clientChecks() []*conformance.Check {
 // message of its own that offers tools, and all describe a tool in these words.
 func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 	for _, tool := range t.Scenario.Tools {
+		if ofComponents(t.Scenario, tool.Name) {
+			continue // described as the subject likes
+		}
 		f.Look(1)
 		f.Sent = true
 		want := offer{tool.Name, tool.Description, oneForm(tool.Schema)}
@@ -115,7 +119,7 @@ func oneForm(v jsontext.Value) string {
 func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	var want, got []string
 	for _, call := range saidTools(t.Run) {
-		if call.Tool != "client" {
+		if in, ok := clientCall(call.Said); !ok || ofComponents(t.Scenario, in.Tool) {
 			continue
 		}
 		f.Look(1)
@@ -133,19 +137,28 @@ func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 
 // calledAs is a call by the scenario's words for it.
 func calledAs(s fixtures.Said) string {
-	var in struct {
-		Tool      string         `json:"tool"`
-		Arguments jsontext.Value `json:"arguments"`
-	}
-	if !decodeLine(s.Input, &in) {
+	in, ok := clientCall(s)
+	if !ok {
 		return string(s.Input)
 	}
 	return in.Tool + " " + oneForm(in.Arguments)
 }
 
+// toClient is a call of a tool of the client's, as a scenario has it.
+type toClient struct {
+	Tool      string         `json:"tool"`
+	Arguments jsontext.Value `json:"arguments"`
+}
+
+func clientCall(s fixtures.Said) (in toClient, ok bool) {
+	ok = s.Tool == "client" && decodeLine(s.Input, &in)
+	return in, ok
+}
+
 // judgeToldBack looks for the answers of the client's tools, or why they failed,
 // in the lines that the subject wrote.
 func judgeToldBack(t *conformance.Trial, f *conformance.Finding) {
+	judgeServed(t, f)
 	for _, tool := range t.Scenario.Tools {
 		want := 0
 		for _, c := range t.Called {
@@ -169,6 +182,32 @@ func judgeToldBack(t *conformance.Trial, f *conformance.Finding) {
 			f.Failf("the tool %s of the client's answered %d times with %q; the subject wrote that %d times", tool.Name, want, said, got)
 		}
 	}
+}
+
+// judgeServed: the runtime has called what the client brings, and waits.
+func judgeServed(t *conformance.Trial, f *conformance.Finding) {
+	if len(t.Unrecorded) > 0 && waitsForFile(t.Scenario) {
+		return // what the call waits for was never written
+	}
+	for _, a := range t.Asked {
+		if !a.Expected || isQuestion(a.Method) {
+			continue
+		}
+		f.Look(1)
+		f.Sent = true
+		if !a.Answered && !a.Dropped {
+			f.Problems = append(f.Problems, conformance.Problem{
+				Line: a.Line.Line, Text: fmt.Sprintf("process %d: request %s (%s) of the runtime got no reply", a.Process, a.ID, a.Method),
+			})
+		}
+	}
+}
+
+// waitsForFile reports whether a tool or hook of the client answers only when a
+// later act has written a file.
+func waitsForFile(s *fixtures.Scenario) bool {
+	return slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return t.Awaits != "" }) ||
+		slices.ContainsFunc(s.Hooks, func(h fixtures.Hook) bool { return h.Awaits != "" })
 }
 
 // answersOf are the texts and images that a tool answers with, or why it fails.

@@ -59,6 +59,9 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	if r.Tier == conformance.TierProcess {
 		n = beforeInRealTime(plain, r, told, got)
 	}
+	for lines := linesBefore(plain, r); plain.Scenario.Components != nil && n > 0 && plain.Events[n-1].Line == lines && beside(plain.Events[n-1]) && (len(got) < n || got[n-1] != told[n-1]); {
+		n-- // the runtime died at the call that it comes of
+	}
 	same := 0
 	for same < min(n, len(got)) && got[same] == told[same] {
 		same++
@@ -85,17 +88,36 @@ func exitOf(r *conformance.Run) (conformance.Played, bool) {
 // before counts the events of the plain run that were caused by what happened
 // in the harmed run too.
 func before(plain, harmed *conformance.Run) int {
-	lines := 0
-	for _, p := range plain.Played {
-		if p.Line.Line < harmed.Harm.Line || p.Line.Line == harmed.Harm.Line && !harmed.Harm.Cut {
-			lines++
-		}
-	}
+	lines := linesBefore(plain, harmed)
 	n := 0
 	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Acts <= len(harmed.Acts) {
 		n++
 	}
 	return n
+}
+
+// beside reports whether an event is what a tool of the client's does beside the
+// runtime, which has said nothing of it.
+func beside(e conformance.Seen) bool {
+	switch e.Data.(type) {
+	case event.ComponentUpdate, event.ComponentRemove, event.Interrupt, event.InterruptResolved:
+		return true
+	}
+	return false
+}
+
+func linesBefore(plain, harmed *conformance.Run) int {
+	lines := 0
+	for _, p := range plain.Played {
+		if p.Line.Line > harmed.Harm.Line || p.Line.Line == harmed.Harm.Line && harmed.Harm.Cut {
+			if p.Line.Dir == fixtures.Out {
+				break // an act that is recorded before it may come behind it
+			}
+			continue
+		}
+		lines++
+	}
+	return lines
 }
 
 // beforeInRealTime is before where nobody knows which line an event came of: what

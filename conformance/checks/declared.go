@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"errors"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -11,7 +13,8 @@ func declaredChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "session.capabilities", Severity: conformance.Must, Source: "user interfaces that offer only what an adapter says it can", Tiers: both,
-			Sentence: "What the subject does it declares that it can.",
+			Sentence: "What the subject does it declares that it can, and what it declares it does.",
+			Declared: true,
 			Judge:    judgeDeclared,
 		},
 	}
@@ -43,8 +46,8 @@ func ofType(t event.Type) func(conformance.Seen) bool {
 	return func(e conformance.Seen) bool { return e.Type() == t }
 }
 
-// abilities are those of which acts or events tell. What is declared and lacking
-// is not expressible, and so no failure.
+// abilities are those of which acts or events tell. An act that a runtime's
+// version lacks is in none of its recordings.
 var abilities = []ability{
 	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
 	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
@@ -59,6 +62,7 @@ var abilities = []ability{
 	{"rewind", func(c *adapters.Capabilities) bool { return c.Rewind }, verb(fixtures.VerbRewind), nil},
 	{"compact", func(c *adapters.Capabilities) bool { return c.Compact }, verb(fixtures.VerbCompact), nil},
 	{"archive", func(c *adapters.Capabilities) bool { return c.Archive }, verb(fixtures.VerbArchive), nil},
+	{"stop all", func(c *adapters.Capabilities) bool { return c.StopAll }, verb(fixtures.VerbStop, fixtures.StopAll), nil},
 	{"rename", func(c *adapters.Capabilities) bool { return c.Rename }, verb(fixtures.VerbName), nil},
 	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, nil, ofType(event.TypePermissionRequest)},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
@@ -76,9 +80,15 @@ func forksAt(a fixtures.Act) bool {
 }
 
 func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
+	for _, a := range t.Acts {
+		if errors.Is(a.Err, conformance.ErrNotAsDeclared) {
+			f.Failf("%s: %v", a.Act.Verb, a.Err)
+		}
+	}
 	if t.Declared == nil {
 		return // this subject declares nothing
 	}
+	judgeBrought(t, f)
 	for _, x := range abilities {
 		declared := x.declared(t.Declared)
 		for _, a := range t.Acts {
@@ -86,8 +96,11 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 				continue
 			}
 			f.Look(1)
-			if !declared && a.Err == nil {
+			switch {
+			case !declared && a.Err == nil:
 				f.Failf("the subject declares that it cannot %s, and did", x.name)
+			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrNotCarried):
+				f.Failf("the subject declares that it can %s, and does not: %v", x.name, a.Err)
 			}
 		}
 		for _, e := range t.Events {
@@ -99,6 +112,33 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 				f.At(e, "the subject declares that it cannot %s, and did", x.name)
 				break
 			}
+		}
+	}
+}
+
+// judgeBrought judges what a session is opened with that not every subject takes.
+func judgeBrought(t *conformance.Trial, f *conformance.Finding) {
+	if len(t.Opens) == 0 {
+		return
+	}
+	err := t.Opens[0].Err
+	for _, x := range []struct {
+		name            string
+		asked, declared bool
+	}{
+		{"offer tools of the client's", len(t.Scenario.Tools) > 0, t.Declared.Tools},
+		{"call hooks of the client's", len(t.Scenario.Hooks) > 0, t.Declared.Hooks},
+		{"ask for an answer of a form", t.Scenario.Schema != nil, t.Declared.Schema},
+	} {
+		if !x.asked {
+			continue
+		}
+		f.Look(1)
+		switch {
+		case !x.declared && err == nil:
+			f.Failf("the subject declares that it cannot %s, and did", x.name)
+		case x.declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrNotCarried):
+			f.Failf("the subject declares that it can %s, and does not: %v", x.name, err)
 		}
 	}
 }

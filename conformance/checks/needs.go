@@ -34,6 +34,8 @@ var needs = map[string][]string{
 	"mode.told":                   {"mode_changed"},
 	"subagent.parallel":           {"subagent_id"},
 	"subagent.background":         {"subagent_id", "task"},
+	"usage.told":                  {"usage"},
+	"time.backlog":                {"delta"},
 	"order.seq":                   {"seq"},
 	"order.ts":                    {"ts"},
 	"turn.stall-ends":             {"turn", "error.code"},
@@ -60,6 +62,10 @@ var needs = map[string][]string{
 	"subagent.spawn":              {"tool_start.subagent_spawn"},
 	"subagent.text-apart":         {"subagent_id"},
 	"replay.interrupted":          {"done.stopped"},
+	"component.tool-linked":       {"tool_start.input", "tool_result.output"},
+	"component.update":            {"component_update"},
+	"component.remove":            {"component_remove"},
+	"replay.components":           {"component_update"},
 }
 
 // needing fills in what the checks need.

@@ -16,6 +16,7 @@ func permissionChecks() []*conformance.Check {
 		{
 			ID: "permission.asked", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
 			Sentence: "Each question of the runtime becomes one permission_request with an id, tool and input.",
+			Wrote:    true,
 			Judge:    judgeAsked,
 		},
 		{
@@ -57,11 +58,15 @@ func answers(r *conformance.Run) []fixtures.Act {
 func denies(a fixtures.Act) bool { return !a.Allows() && a.What != fixtures.AnswerValue }
 
 func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
-	want := len(answers(t.Run))
+	want := len(answers(t.Run)) + len(byPolicy(t.Run))
 	if want == 0 {
 		return
 	}
 	f.Look(want)
+	if len(t.Unrecorded) > 0 {
+		judgeHeard(t.Run, f)
+		return
+	}
 	ids, interrupts := map[string]bool{}, map[string]bool{}
 	questions := 0
 	for _, a := range answers(t.Run) {
@@ -89,6 +94,40 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	// A plan is approved by yes or no, and yet it is an interrupt.
 	if len(ids)+len(interrupts) != want || len(interrupts) < questions {
 		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, questions, len(ids), len(interrupts))
+	}
+}
+
+// isQuestion reports whether a request of the runtime is one to the user, and not
+// a call of what the client brings.
+func isQuestion(method string) bool {
+	return method != "hook_callback" && method != "mcp_message" && method != "item/tool/call"
+}
+
+// questions are those that the runtime asked in the play, and the recording's
+// client answered.
+func questions(r *conformance.Run) (out []standin.Asked) {
+	for _, a := range r.Asked {
+		if a.Expected && isQuestion(a.Method) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// judgeHeard judges a run that has left the recording: what the runtime had asked
+// by then the subject has told.
+func judgeHeard(r *conformance.Run, f *conformance.Finding) {
+	told := map[string]bool{}
+	for _, e := range r.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			told[d.RequestID] = true
+		case event.Interrupt:
+			told[d.InterruptID] = true
+		}
+	}
+	if asked := len(questions(r)); len(told) < asked {
+		f.Failf("the runtime asked %d times; the subject told of %d questions", asked, len(told))
 	}
 }
 
@@ -126,6 +165,11 @@ func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
 			f.Failf("question %s got %d replies", id, n)
 		}
 	}
+	for _, q := range questions(t.Run) {
+		if !q.Answered && !q.Dropped {
+			f.Failf("question %s (%s) of process %d got no reply", q.ID, q.Method, q.Process)
+		}
+	}
 	if len(replies) < want {
 		f.Missingf("the runtime asked %d questions and got replies to %d", want, len(replies))
 	}
@@ -136,8 +180,7 @@ func repliesOf(r *conformance.Run) map[string]int {
 	for _, w := range r.Wrote {
 		switch {
 		case w.Kind != standin.KindAnswer:
-		case w.Asked == "hook_callback", w.Asked == "mcp_message", w.Asked == "item/tool/call":
-			// A call of what the client brings is no question to the user.
+		case !isQuestion(w.Asked):
 		default:
 			replies[w.RequestID]++
 		}
@@ -199,7 +242,7 @@ func decisions(r *conformance.Run) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, w := range r.Wrote {
-		if w.Kind == standin.KindAnswer && !seen[w.RequestID] {
+		if w.Kind == standin.KindAnswer && w.Asked != "hook_callback" && !seen[w.RequestID] {
 			seen[w.RequestID] = true
 			out = append(out, w.Answer)
 		}

@@ -146,22 +146,25 @@ func TestAReferenceBehindTheProtocolConforms(t *testing.T) {
 			"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
 		},
 	} {
-		g := gomega.NewWithT(t)
-		cases = raced.Sample(cases, 2)
-		runtime := "claude"
-		if name == "bridge codex" {
-			runtime = "codex"
-		}
-		failed, rep := judged(t, of(t, name, runtime), 1, cases...)
-		g.Expect(failed).To(gomega.BeEmpty(), name)
-		passed := 0
-		for _, r := range rep.Results {
-			if r.Verdict == conformance.Pass {
-				passed++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gomega.NewWithT(t)
+			cases := raced.Sample(cases, 2)
+			runtime := "claude"
+			if name == "bridge codex" {
+				runtime = "codex"
 			}
-		}
-		g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks looked at something")
-		g.Expect(rep.Harms).To(gomega.BeNumerically(">", 5*len(cases)))
+			failed, rep := judged(t, of(t, name, runtime), 1, cases...)
+			g.Expect(failed).To(gomega.BeEmpty())
+			passed := 0
+			for _, r := range rep.Results {
+				if r.Verdict == conformance.Pass {
+					passed++
+				}
+			}
+			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks looked at something")
+			g.Expect(rep.Harms).To(gomega.BeNumerically(">", 5*len(cases)))
+		})
 	}
 }
 

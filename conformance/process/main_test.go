@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/conformance/process"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 		programs[os.Args[2]]()
 		os.Exit(0)
 	}
+	patient.Parallel()
 	os.Exit(m.Run())
 }
 

@@ -39,12 +39,13 @@ const (
 	CanRename   = "rename"
 	CanMCP      = "mcp" // open with MCP servers
 	CanSchema   = "schema"
+	CanPolicy   = "policy" // open with a tool policy
 )
 
 // abilities are all that may be declared.
 var abilities = []string{
 	CanAnswer, CanQuestion, CanStop, CanSteer, CanResume, CanFork, CanModel, CanMode, CanAttach, CanPriority, CanWithdraw, CanStopTask,
-	CanRevert, CanRewind, CanCompact, CanArchive, CanRename, CanMCP, CanSchema,
+	CanRevert, CanRewind, CanCompact, CanArchive, CanRename, CanMCP, CanSchema, CanPolicy,
 }
 
 // Hello is the first line of a program: what it is and what it carries.
@@ -99,6 +100,7 @@ type command struct {
 	Questions   bool           `json:"questions,omitzero"`
 	MCP         []server       `json:"mcp,omitempty"`
 	Schema      jsontext.Value `json:"schema,omitzero"`
+	Policy      jsontext.Value `json:"policy,omitzero"`
 
 	// Of send and steer, and those about a message:
 	MessageID string             `json:"message_id,omitempty"`

@@ -24,8 +24,16 @@ func (x *session) able(ctx context.Context, ability string, c command) error {
 	if err := x.must(ability); err != nil {
 		return err
 	}
-	return x.ask(ctx, &c)
+	err := x.ask(ctx, &c)
+	if r, ok := errors.AsType[*refused](err); ok && r.code == "unsupported" && slices.Contains(outright, ability) {
+		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrNotAsDeclared, err)
+	}
+	return err
 }
+
+// outright are the abilities that a program has or has not, whatever is asked of
+// them: it may know some modes and not others.
+var outright = []string{CanStop, CanSteer, CanModel, CanWithdraw, CanStopTask, CanRevert, CanCompact, CanArchive, CanRename}
 
 // Carries implements conformance.Carrier.
 func (x *session) Carries(what string) bool {

@@ -69,6 +69,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		{o.Checkpoints, CanRewind},
 		{len(o.MCP) > 0, CanMCP},
 		{o.Schema != nil, CanSchema},
+		{o.Policy != nil, CanPolicy},
 	} {
 		if need.wanted {
 			if err := x.must(need.can); err != nil {
@@ -79,9 +80,12 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	if len(o.Tools) > 0 || len(o.Hooks) > 0 {
 		return fmt.Errorf("tools and hooks of the client: %w", conformance.ErrNotCarried)
 	}
+	if o.Components != nil {
+		return fmt.Errorf("components: %w", conformance.ErrNotCarried)
+	}
 	c := command{
 		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
-		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions, Schema: o.Schema,
+		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions, Schema: o.Schema, Policy: o.Policy,
 	}
 	if o.After != (event.Position{}) {
 		c.After = &position{o.After.Seq, o.After.Turn}

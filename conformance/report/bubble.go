@@ -88,6 +88,9 @@ func bubbles(run *conformance.Run) []Bubble {
 func addBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []replay.Block, spans map[string]span, whole span, depth int) []Bubble {
 	for i := range blocks {
 		b := &blocks[i]
+		if b.Kind == replay.KindError && depth == 0 {
+			continue // the message's own, which follows
+		}
 		s, ok := spans[b.ID]
 		if !ok || b.ID == "" {
 			s = whole
@@ -109,6 +112,8 @@ func addBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []r
 			x.Name = b.Subagent.Name
 		case b.Notice != nil:
 			x.Name = string(b.Notice.Code)
+		case b.Kind == replay.KindError:
+			x.Name, text = string(b.Error.Code), b.Error.Message
 		case len(b.Steps) > 0:
 			var steps []string
 			for _, st := range b.Steps {

@@ -57,6 +57,8 @@ type Harm struct {
 	Silent bool
 	// May says that a client may note the harm in one notice, and need not.
 	May bool
+	// Slow says that the client's listener takes nothing for a while from there on.
+	Slow bool
 }
 
 // Struck reports whether a line that was played is the one by which the harm
@@ -104,6 +106,7 @@ func Operators() []Operator {
 		longLine(),
 		hugeLine(),
 		endlessLine(),
+		flood(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
 			func(h *Harm) { h.Wire = unknownFields }),
 		unknownMessage(),

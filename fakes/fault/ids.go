@@ -1,44 +1,106 @@
 package fault
 
 import (
+	"bytes"
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// sessionID is the recorded id of the session or thread of the process that the
-// line at a place of the case is of: the last one that was told before it, since
-// a session may get another one, else the first.
-func sessionID(c *fixtures.Case, place int) string {
-	process := c.Wire[place].Process
-	last := ""
+// sessionIDs are, for each line of stdout, the recorded id of the session or
+// thread of its process: the last one that was told until then, since a session
+// may get another one, else the first.
+func sessionIDs(c *fixtures.Case) []string {
+	out := make([]string, len(c.Wire))
+	type process struct {
+		last    string
+		waiting []int // lines before the first id
+	}
+	processes := map[int]*process{}
 	for i, w := range c.Wire {
-		if w.Dir != fixtures.Out || w.Process != process {
+		if w.Dir != fixtures.Out {
 			continue
 		}
-		var f struct {
-			SessionID string `json:"session_id"`
-			Result    struct {
-				Thread struct {
-					ID string `json:"id"`
-				} `json:"thread"`
-			} `json:"result"`
+		p := processes[w.Process]
+		if p == nil {
+			p = &process{}
+			processes[w.Process] = p
 		}
-		if json.Unmarshal(w.Bytes, &f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+		session, thread := opened(w.Bytes)
+		if p.last == "" {
+			p.last = thread // others are sub-agents, or beside the session
+		}
+		if session != "" {
+			p.last = session
+		}
+		if p.waiting = append(p.waiting, i); p.last == "" {
 			continue
 		}
-		if id := f.Result.Thread.ID; last == "" {
-			last = id // others are sub-agents, or beside the session
+		for _, k := range p.waiting {
+			out[k] = p.last
 		}
-		if f.SessionID != "" {
-			last = f.SessionID
-		}
-		if last != "" && i >= place {
-			break
+		p.waiting = p.waiting[:0]
+	}
+	return out
+}
+
+// opened are the session and the thread that a line tells of.
+func opened(line []byte) (session, thread string) {
+	if !bytes.Contains(line, []byte(`"session_id"`)) && !bytes.Contains(line, []byte(`"thread"`)) {
+		return "", ""
+	}
+	var f struct {
+		SessionID string `json:"session_id"`
+		Result    struct {
+			Thread struct {
+				ID string `json:"id"`
+			} `json:"thread"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(line, &f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+		return "", ""
+	}
+	return f.SessionID, f.Result.Thread.ID
+}
+
+// turnIDs are, for each line of stdout, the recorded id of its session's turn
+// that runs then, or "".
+func turnIDs(c *fixtures.Case) []string {
+	type session struct {
+		process int
+		id      string
+	}
+	out, sessions := make([]string, len(c.Wire)), sessionIDs(c)
+	running := map[session]string{}
+	for i, w := range c.Wire {
+		if w.Dir == fixtures.Out {
+			running[session{w.Process, sessions[i]}] = ""
 		}
 	}
-	return last
+	for i, w := range c.Wire {
+		if w.Dir != fixtures.Out {
+			continue
+		}
+		if bytes.Contains(w.Bytes, []byte(`"turnId"`)) || bytes.Contains(w.Bytes, []byte(`"turn/`)) {
+			f := frameOf(w.Bytes)
+			s := session{w.Process, f.Params.ThreadID}
+			if id, known := running[s]; known {
+				switch {
+				case f.Method == "turn/started" && id == "":
+					running[s] = f.Params.Turn.ID
+				case f.Method == "turn/completed":
+					running[s] = ""
+				case id != "" && strings.HasPrefix(f.Method, "item/"):
+					running[s] = f.Params.TurnID // older versions begin the next turn within the one that goes on
+				}
+			}
+		}
+		out[i] = running[session{w.Process, sessions[i]}]
+	}
+	return out
 }
 
 // frame is what operators need to know of a line, of either runtime.

@@ -47,7 +47,7 @@ func late(name, doc, method string) Operator {
 		Apply: func(c *fixtures.Case, place int) Harm {
 			from, _ := of(c, place)
 			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return insert(lines, i, string(c.Wire[from].Bytes))
+				return insert(lines, i, c.Wire[from].Bytes)
 			})
 		},
 	}
@@ -67,7 +67,7 @@ func duplicateEnd() Operator {
 		},
 		Apply: func(c *fixtures.Case, place int) Harm {
 			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return insert(lines, i, string(lines[i].Bytes))
+				return insert(lines, i, lines[i].Bytes)
 			})
 		},
 	}

@@ -77,7 +77,7 @@ func longer(name, doc string, places func(*fixtures.Case) []int, size func(c *fi
 }
 
 // endless is longer than what an adapter takes for a line.
-var endless = sync.OnceValue(func() string { return strings.Repeat("no end of it ", 65<<20/13) })
+var endless = sync.OnceValue(func() []byte { return bytes.Repeat([]byte("no end of it "), 65<<20/13) })
 
 // endlessLine adds a line that is longer than the cap.
 func endlessLine() Operator {

@@ -3,8 +3,6 @@ package fault
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -14,41 +12,19 @@ func unknownValue() Operator {
 	const name = "unknown-value"
 	return Operator{
 		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a known message with a value that no version has where it says of what kind it is.",
-		// An item of codex is of a turn that runs.
-		Places: func(c *fixtures.Case) []int {
-			return slices.DeleteFunc(outputs(c), func(i int) bool { return c.Runtime == "codex" && turnID(c, i) == "" })
-		},
+		Places: duringTurns, // an item of codex is of one
 		Apply: func(c *fixtures.Case, place int) Harm {
-			text := fmt.Sprintf(`{"type":"system","subtype":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, sessionID(c, place), place)
+			session := sessionIDs(c)[place]
+			text := fmt.Sprintf(`{"type":"system","subtype":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, session, place)
 			if c.Runtime == "codex" {
 				text = fmt.Sprintf(`{"method":"item/completed","params":{"threadId":%q,"turnId":%q,"item":{"type":"weatherReport","id":"weather-%d","outlook":"fair"}},"emittedAtMs":1795235985493}`,
-					sessionID(c, place), turnID(c, place), place)
+					session, turnIDs(c)[place], place)
 			}
 			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, text)
 			})
 		},
 	}
-}
-
-// turnID is the recorded id of the session's turn that runs at a line, or "".
-func turnID(c *fixtures.Case, place int) string {
-	id, session := "", sessionID(c, place)
-	for _, w := range c.Wire[:place+1] {
-		if w.Dir != fixtures.Out || w.Process != c.Wire[place].Process || !bytes.Contains(w.Bytes, []byte(`"turnId"`)) && !bytes.Contains(w.Bytes, []byte(`"turn/`)) {
-			continue
-		}
-		switch f := frameOf(w.Bytes); {
-		case f.Params.ThreadID != session:
-		case f.Method == "turn/started" && id == "":
-			id = f.Params.Turn.ID
-		case f.Method == "turn/completed":
-			id = ""
-		case id != "" && strings.HasPrefix(f.Method, "item/"):
-			id = f.Params.TurnID // older versions begin the next turn within the one that goes on
-		}
-	}
-	return id
 }
 
 // stderrFlood fills the pipe of stderr: a client that does not read it never
@@ -62,7 +38,7 @@ func stderrFlood() Operator {
 			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				w := lines[i]
 				w.Dir, w.Bytes = fixtures.Err, bytes.Repeat([]byte("0123456789abcdef"), 200<<10/16)
-				return slices.Insert(slices.Clone(lines), i+1, w)
+				return inserted(lines, i+1, w)
 			})
 		},
 	}

@@ -111,7 +111,7 @@ func echoInput() Operator {
 		},
 		Apply: func(c *fixtures.Case, place int) Harm {
 			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return insert(lines, i, string(lines[i].Bytes))
+				return insert(lines, i, lines[i].Bytes)
 			})
 		},
 	}

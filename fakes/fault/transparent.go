@@ -15,7 +15,11 @@ const bytewise = 64 << 10
 
 func everyByte(line []byte) [][]byte {
 	n := min(len(line), bytewise)
-	return slices.Concat(slices.Collect(slices.Chunk(line[:n], 1)), slices.Collect(slices.Chunk(line[n:], bytewise)))
+	out := make([][]byte, 0, n+len(line)/bytewise)
+	for i := range n {
+		out = append(out, line[i:i+1:i+1])
+	}
+	return slices.AppendSeq(out, slices.Chunk(line[n:], bytewise))
 }
 
 // splitRandom cuts lines at random. Its places are seeds.
@@ -47,7 +51,7 @@ func crlf(line []byte) [][]byte {
 
 // glue joins lines of stdout that follow each other.
 func glue(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
-	var out []fixtures.WireLine
+	out := make([]fixtures.WireLine, 0, len(lines))
 	for _, w := range lines {
 		if n := len(out); n > 0 && w.Dir == fixtures.Out && out[n-1].Dir == fixtures.Out {
 			last := &out[n-1]
@@ -92,7 +96,7 @@ func noFinalNewline() Operator {
 // afterEach puts a line after each line of stdout.
 func afterEach(dir fixtures.Dir, text func(i int) string) func(int, []fixtures.WireLine) []fixtures.WireLine {
 	return func(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
-		var out []fixtures.WireLine
+		out := make([]fixtures.WireLine, 0, 2*len(lines))
 		for i, w := range lines {
 			out = append(out, w)
 			if w.Dir == fixtures.Out {

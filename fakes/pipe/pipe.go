@@ -19,10 +19,10 @@ const Size = 64 << 10
 type Pipe struct {
 	mu     sync.Mutex
 	change sync.Cond
-	data   []byte // what was written and not read
-	writes []int  // how much of it each write brought
-	noMore bool   // the writing end is closed
-	broken bool   // the reading end is closed
+	data   queue[byte] // what was written and not read
+	writes queue[int]  // how much of it each write brought
+	noMore bool        // the writing end is closed
+	broken bool        // the reading end is closed
 }
 
 // New makes an empty pipe.
@@ -60,10 +60,10 @@ func (p *Pipe) TryWrite(b []byte) (int, error) {
 }
 
 func (p *Pipe) put(b []byte) int {
-	n := min(len(b), Size-len(p.data))
+	n := min(len(b), Size-len(p.data.all()))
 	if n > 0 {
-		p.data = append(p.data, b[:n]...)
-		p.writes = append(p.writes, n)
+		p.data.add(b[:n]...)
+		p.writes.add(n)
 		p.change.Broadcast()
 	}
 	return n
@@ -74,7 +74,7 @@ func (p *Pipe) put(b []byte) int {
 func (p *Pipe) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.writes) == 0 {
+	for len(p.writes.all()) == 0 {
 		switch {
 		case p.broken:
 			return 0, io.ErrClosedPipe
@@ -85,13 +85,21 @@ func (p *Pipe) Read(b []byte) (int, error) {
 		}
 		p.change.Wait()
 	}
-	n := copy(b, p.data[:p.writes[0]])
-	p.data = p.data[n:]
-	if p.writes[0] -= n; p.writes[0] == 0 {
-		p.writes = p.writes[1:]
+	first := &p.writes.all()[0]
+	n := copy(b, p.data.all()[:*first])
+	p.data.drop(n)
+	if *first -= n; *first == 0 {
+		p.writes.drop(1)
 	}
 	p.change.Broadcast()
 	return n, nil
+}
+
+// Unread is how many bytes were written and not read.
+func (p *Pipe) Unread() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.data.all())
 }
 
 // CloseWrite ends the stream: what the pipe holds can still be read.
@@ -107,7 +115,29 @@ func (p *Pipe) CloseWrite() {
 func (p *Pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.broken, p.writes, p.data = true, nil, nil
+	p.broken, p.writes, p.data = true, queue[int]{}, queue[byte]{}
 	p.change.Broadcast()
 	return nil
+}
+
+// queue is a slice that is added to at its end and dropped from at its front,
+// without a new array each time that it has wandered through the old one.
+type queue[T any] struct {
+	s    []T
+	from int // what lies before was dropped
+}
+
+func (q *queue[T]) all() []T { return q.s[q.from:] }
+
+func (q *queue[T]) add(v ...T) {
+	if len(q.s)+len(v) > cap(q.s) && q.from >= len(q.s)/2 {
+		q.s, q.from = q.s[:copy(q.s, q.s[q.from:])], 0
+	}
+	q.s = append(q.s, v...)
+}
+
+func (q *queue[T]) drop(n int) {
+	if q.from += n; q.from == len(q.s) {
+		q.s, q.from = q.s[:0], 0
+	}
 }

@@ -97,6 +97,14 @@ func NewPostAt(place, name string, l proc.Launcher, touched func()) (*Post, erro
 	return nil, errors.Join(err, os.RemoveAll(dir))
 }
 
+// Environ is an environment in which a client finds a stand-in of the runtime of
+// this program name: base, with the program's folder first in PATH, and with the
+// variables by which clients are told of the program and of the runtime's own
+// folder of settings.
+func Environ(base []string, name, program, settings string) []string {
+	return environ(base, name, program, settings)
+}
+
 // environ is an environment in which a client finds the stand-in.
 func environ(base []string, name, program, home string) []string {
 	set := map[string]string{own[name]: home}

@@ -58,7 +58,8 @@ type act struct {
 	hooks   hooks        // likewise
 	passing bool         // opens a thread that is not kept
 	soft    bool         // a barrier only until a later act comes
-	alters  []string     // settings that a message changes with it
+	sets    settings     // what it chooses for the session
+	opens   string       // which session or thread it opens, and how
 	free    bool         // no barrier: the recording's client did it, another one may not
 	names   string       // what a task act names; the priority of a message
 }
@@ -87,6 +88,7 @@ type said struct {
 	asks   jsontext.Value // the id of its own request
 	input  jsontext.Value // of asks: what is to run, or the question
 	asked  string         // of asks: its method, or the subtype of a control request
+	tool   string         // of asks: the tool call that it is about, or the MCP tool where it names no call
 	drops  jsontext.Value // the id of its own request that it takes back
 	hook   string         // the callback of the client that it asks
 	method string         // of a notification
@@ -135,6 +137,8 @@ type dialect interface {
 	// says whether this one does; ids are the messages that the line is about.
 	extras(s *said) []string
 	gets(extra string, ids []string, l *launch) bool
+	// started are the settings of a command line.
+	started(argv, env []string) settings
 	// mode is the permission mode that a client asks for at the start, and
 	// modeMember where a line says which one is set: within its quotes.
 	mode(argv []string) string

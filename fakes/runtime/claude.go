@@ -44,10 +44,12 @@ type claudeRequest struct {
 	TaskID   string         `json:"task_id"`
 	Message  string         `json:"message_uuid"`
 	Agent    string         `json:"agent_id"`
+	Tool     string         `json:"tool_use_id"`
 	Title    string         `json:"title"`
 	Rewinds  string         `json:"user_message_id"`
 	Dry      bool           `json:"dry_run"`
 	Queued   bool           `json:"cancel_queued"`
+	Schema   jsontext.Value `json:"jsonSchema"`
 }
 
 type claudeBlock struct {
@@ -123,7 +125,9 @@ func (claudeDialect) act(line []byte) act {
 			a.kind, a.soft = KindOpen, true
 			if at, ok := member(a.params, "hooks"); ok {
 				a.hooks = readHooks(a.params[at.from:at.to])
+				a.sets.hooks = hooksOf(a.params[at.from:at.to])
 			}
+			a.sets.schema = canonical(f.Request.Schema)
 		case "interrupt":
 			a.kind = KindStop
 			if f.Request.Queued {
@@ -136,10 +140,10 @@ func (claudeDialect) act(line []byte) act {
 		case "set_model":
 			a.kind = KindSet
 			if f.Request.Model != nil {
-				a.text = *f.Request.Model
+				a.text, a.sets.model = *f.Request.Model, *f.Request.Model
 			}
 		case "set_permission_mode":
-			a.kind, a.text, a.mode = KindSet, f.Request.Mode, f.Request.Mode
+			a.kind, a.text, a.mode, a.sets.asks = KindSet, f.Request.Mode, f.Request.Mode, f.Request.Mode
 		case "rename_session", "end_session":
 			a.kind, a.text = KindLife, f.Request.Title
 		case "rewind_files":
@@ -168,6 +172,11 @@ func claudeAnswer(f *claudeFrame) (a answer, words string) {
 		Content jsontext.Value `json:"content"`
 		MCP     jsontext.Value `json:"mcp_response"`
 		Message string         `json:"message"`
+		Hook    struct {
+			Decision string         `json:"permissionDecision"`
+			Reason   string         `json:"permissionDecisionReason"`
+			Input    jsontext.Value `json:"updatedInput"`
+		} `json:"hookSpecificOutput"`
 	}
 	_ = decode(f.Response.Response, &r) // an answer of another form is compared as a value
 	switch {
@@ -187,6 +196,10 @@ func claudeAnswer(f *claudeFrame) (a answer, words string) {
 		return answer{decision: Deny}, r.Message
 	case r.Behavior != "":
 		return answer{decision: Failed}, "" // the runtime does not run the tool
+	case r.Hook.Decision == "deny":
+		return answer{decision: Deny}, r.Hook.Reason
+	case r.Hook.Decision == "allow":
+		return answer{decision: Allow, value: r.Hook.Input}, ""
 	case r.MCP != nil:
 		return mcpAnswer(r.MCP), ""
 	case r.Action == "accept":
@@ -208,7 +221,7 @@ func (claudeDialect) said(line []byte) said {
 	case "control_response":
 		return said{reply: f.Response.RequestID}
 	case "control_request":
-		return said{asks: f.RequestID, input: f.Request.Input, asked: f.Request.Subtype, hook: f.Request.Callback, thread: f.Request.Agent}
+		return said{asks: f.RequestID, input: f.Request.Input, asked: f.Request.Subtype, tool: f.Request.Tool, hook: f.Request.Callback, thread: f.Request.Agent}
 	case "control_cancel_request":
 		return said{drops: f.RequestID}
 	case "result":
@@ -322,6 +335,33 @@ func (claudeDialect) gets(extra string, ids []string, l *launch) bool {
 		return l.getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") == ""
 	}
 	return len(ids) == 0 || slices.ContainsFunc(ids, l.named)
+}
+
+func (d claudeDialect) started(argv, env []string) settings {
+	s := settings{asks: d.mode(argv), model: getenv(env, "ANTHROPIC_MODEL")}
+	if model, ok := value(argv, "--model"); ok {
+		s.model = model
+	}
+	if schema, ok := value(argv, "--json-schema"); ok {
+		s.schema = canonical(jsontext.Value(schema))
+	}
+	return s
+}
+
+// opening says which session a command line opens.
+func opening(argv []string) string {
+	resume, resumes := value(argv, "--resume", "-r")
+	if !resumes {
+		return "a new session"
+	}
+	out := "--resume " + resume
+	if slices.Contains(argv, "--fork-session") {
+		out += " --fork-session"
+	}
+	if at, ok := value(argv, "--resume-session-at"); ok {
+		out += " --resume-session-at " + at
+	}
+	return out
 }
 
 func (claudeDialect) mode(argv []string) string {

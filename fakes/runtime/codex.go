@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,14 +38,33 @@ type codexParams struct {
 	RequestID      jsontext.Value `json:"requestId"`
 	Model          string         `json:"model"`
 	Policy         jsontext.Value `json:"approvalPolicy"`
-	Collaboration  struct {
+	Sandbox        string         `json:"sandbox"`
+	SandboxPolicy  struct {
+		Type string `json:"type"`
+	} `json:"sandboxPolicy"`
+	OutputSchema  jsontext.Value `json:"outputSchema"`
+	Collaboration struct {
 		Mode string `json:"mode"`
 	} `json:"collaborationMode"`
 	ProcessID string `json:"processId"`
-	Input     []struct {
+	ItemID    string `json:"itemId"`
+	Server    string `json:"serverName"`
+	Meta      struct {
+		Tool string `json:"tool_name"` // older versions do not say it
+	} `json:"_meta"`
+	Input []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"input"`
+}
+
+// tool is the tool call that a request is about; of a server's tool the request
+// names the tool alone, or the server.
+func (p *codexParams) tool() string {
+	if p.ItemID != "" || p.Server == "" {
+		return p.ItemID
+	}
+	return "mcp__" + p.Server + "__" + p.Meta.Tool
 }
 
 func (p *codexParams) text() string {
@@ -55,8 +75,8 @@ func (p *codexParams) text() string {
 	return s.String()
 }
 
-// alters are the settings that a request changes. The sandbox is left out: it is
-// the client's own affair how much it trusts what it has allowed.
+// alters are the settings by which one request that changes some is told from
+// another.
 func (p *codexParams) alters() []string {
 	var out []string
 	if p.Model != "" {
@@ -69,6 +89,46 @@ func (p *codexParams) alters() []string {
 		out = append(out, "collaborationMode "+p.Collaboration.Mode)
 	}
 	return out
+}
+
+// sandboxes are the words of thread/start for those of a turn.
+var sandboxes = map[string]string{"dangerFullAccess": "danger-full-access", "workspaceWrite": "workspace-write", "readOnly": "read-only"}
+
+// sets are the settings that a request brings.
+func (p *codexParams) sets() settings {
+	s := settings{dir: p.Cwd, model: p.Model, sandbox: p.Sandbox, plans: p.Collaboration.Mode}
+	if p.SandboxPolicy.Type != "" {
+		s.sandbox = cmp.Or(sandboxes[p.SandboxPolicy.Type], p.SandboxPolicy.Type)
+	}
+	if p.Policy != nil && p.Policy.Kind() == '"' {
+		s.asks = unquote(p.Policy)
+	} else {
+		s.asks = canonical(p.Policy)
+	}
+	return s
+}
+
+// started reads the settings among the options of a command line.
+func (codexDialect) started(argv, _ []string) (s settings) {
+	for i, a := range argv {
+		v, ok := strings.CutPrefix(a, "--config=")
+		if !ok && i > 0 && (argv[i-1] == "-c" || argv[i-1] == "--config") {
+			v, ok = a, true
+		}
+		key, value, is := strings.Cut(v, "=")
+		if !ok || !is {
+			continue
+		}
+		switch value = strings.Trim(strings.TrimSpace(value), `"'`); strings.TrimSpace(key) {
+		case "model":
+			s.model = value
+		case "approval_policy":
+			s.asks = value
+		case "sandbox_mode":
+			s.sandbox = value
+		}
+	}
+	return s
 }
 
 func (codexDialect) act(line []byte) act {
@@ -94,7 +154,13 @@ func (codexDialect) act(line []byte) act {
 	switch f.Method {
 	case "initialize", "thread/start", "thread/resume", "thread/fork":
 		a.kind = KindOpen
-		a.turn, a.cwd = p.LastTurnID, p.Cwd
+		a.turn, a.cwd, a.sets = p.LastTurnID, p.Cwd, p.sets()
+		if f.Method != "initialize" {
+			a.opens = strings.TrimSpace(f.Method + " " + p.ThreadID)
+		}
+		if p.LastTurnID != "" {
+			a.opens += " up to " + p.LastTurnID
+		}
 	case "thread/revert", "thread/rollback", "thread/compact/start", "thread/archive", "thread/unarchive", "thread/name/set", "thread/delete",
 		"review/start", "thread/shellCommand", "thread/goal/set", "thread/goal/clear":
 		a.kind, a.turn, a.text = KindLife, p.BeforeTurnID, p.Name
@@ -102,9 +168,10 @@ func (codexDialect) act(line []byte) act {
 			a.text = strconv.Itoa(p.NumTurns)
 		}
 	case "turn/start":
-		a.kind, a.text, a.alters = KindSend, p.text(), p.alters()
+		a.kind, a.text, a.sets = KindSend, p.text(), p.sets()
+		a.sets.schema = cmp.Or(canonical(p.OutputSchema), noSchema)
 	case "thread/settings/update":
-		a.kind, a.text = KindSet, strings.Join(p.alters(), ", ")
+		a.kind, a.text, a.sets = KindSet, strings.Join(p.alters(), ", "), p.sets()
 	case "turn/steer":
 		a.kind, a.text, a.turn = KindSteer, p.text(), p.ExpectedTurnID
 	case "turn/interrupt":
@@ -180,7 +247,7 @@ func (codexDialect) said(line []byte) said {
 	case f.ID != nil:
 		var p codexParams
 		_ = decode(f.Params, &p) // another form of parameters names no thread
-		return said{asks: f.ID, input: f.Params, asked: f.Method, method: f.Method, thread: p.ThreadID}
+		return said{asks: f.ID, input: f.Params, asked: f.Method, method: f.Method, thread: p.ThreadID, tool: p.tool()}
 	case f.Method == "serverRequest/resolved":
 		var p codexParams
 		_ = decode(f.Params, &p)
@@ -198,11 +265,6 @@ func (codexDialect) said(line []byte) said {
 func (codexDialect) same(rec, sub *act, tr func(string) string) bool {
 	if rec.kind != sub.kind || rec.method != sub.method || rec.text != sub.text || rec.passing != sub.passing {
 		return false
-	}
-	for _, s := range rec.alters {
-		if !slices.Contains(sub.alters, s) {
-			return false
-		}
 	}
 	return tr(rec.thread) == sub.thread && tr(rec.turn) == sub.turn && rec.names == sub.names
 }

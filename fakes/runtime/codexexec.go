@@ -59,6 +59,7 @@ func (codexExecDialect) refuse(*act, string) []byte          { return nil }
 func (codexExecDialect) result(*act, jsontext.Value) []byte  { return nil }
 func (codexExecDialect) fail(*act, jsontext.Value) []byte    { return nil }
 func (codexExecDialect) setting(jsontext.Value) string       { return "" }
+func (codexExecDialect) started(_, _ []string) settings      { return settings{} }
 func (codexExecDialect) extras(*said) []string               { return nil }
 func (codexExecDialect) gets(string, []string, *launch) bool { return true }
 func (codexExecDialect) mode([]string) string                { return "" }

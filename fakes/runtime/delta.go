@@ -3,7 +3,19 @@ package runtime
 import (
 	"bytes"
 	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
+
+// IsMessage reports whether a line of a client is a message of the user.
+func IsMessage(runtime string, line []byte) bool {
+	d, err := dialectOf(runtime)
+	if err != nil {
+		return false
+	}
+	rs := (*Prepared)(nil).of(d, &fixtures.WireLine{Dir: fixtures.In, Bytes: line})
+	return len(rs) > 0 && rs[0].act.kind == KindSend
+}
 
 // TextDelta is the text that a line of a runtime adds to a message, or "". It
 // does not say whose message: a sub-agent's counts too.

@@ -22,6 +22,11 @@
 // says deny) or that no client may do (a second reply to one request) is listed
 // by Violations, and the play goes on as recorded, so that no client hangs.
 //
+// What a client chooses for a session (which one it opens, folder, model, what
+// is asked, sandbox, hooks, schema) changes nothing that is played. It is kept
+// beside what the recording's client had chosen, for others to judge (Settings);
+// so are the requests that the runtime made of its client (Asked).
+//
 // The handshake is matched by method. What is optional on the wire does not
 // halt: `initialized`, Claude's initialize as soon as a later act has come,
 // reads and configuration. Reads are answered at once, by method, from the case

@@ -1,6 +1,12 @@
 package runtime
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // hooks are the callbacks that a client has given for each event, in order.
 type hooks map[string][]string
@@ -20,6 +26,29 @@ func readHooks(v jsontext.Value) hooks {
 		}
 	}
 	return h
+}
+
+// hooksOf are the hooks of an initialize, one a line: event, matcher, limit in
+// seconds.
+func hooksOf(v jsontext.Value) string {
+	var given map[string][]struct {
+		Matcher   string   `json:"matcher"`
+		Callbacks []string `json:"hookCallbackIds"`
+		Timeout   float64  `json:"timeout"`
+	}
+	if decode(v, &given) != nil {
+		return ""
+	}
+	var out []string
+	for event, matchers := range given {
+		for _, m := range matchers {
+			for range m.Callbacks {
+				out = append(out, fmt.Sprintf("%s %q %v", event, m.Matcher, m.Timeout))
+			}
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
 }
 
 // as is the callback that has the place of another client's in h; "" if there

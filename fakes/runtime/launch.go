@@ -17,6 +17,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
+// asking is how the runtime asked, and about which tool call.
+type asking struct{ method, tool string }
+
 // launch is one process that a subject has started.
 type launch struct {
 	p          *Play
@@ -30,11 +33,14 @@ type launch struct {
 	mode       string   // claude: the permission mode that is set
 	ready      bool     // codex: initialize has come
 	background map[string]bool
-	asked      map[string]string         // by what method it asked, likewise
+	asked      map[string]asking         // by what method it asked, and about what, likewise
 	asks       map[string]jsontext.Value // what it asked, by id as the client got it
 	answered   map[string]bool
-	turns      int  // that run
-	beyond     bool // an act has come that a fault has cut off
+	requests   []request // of its own, in order
+	turns      int       // that run
+	beyond     bool      // an act has come that a fault has cut off
+	chosen     settings  // by what it wrote so far
+	files      [][]byte  // of settings, that its command line names
 
 	stdout, stderr *outlet
 	input          []byte // the beginning of a line of stdin
@@ -60,7 +66,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	}
 	l := &launch{
 		p: p, argv: c.Argv, env: c.Env, dir: c.Dir, background: p.s.background,
-		asked: map[string]string{}, asks: map[string]jsontext.Value{}, answered: map[string]bool{},
+		asked: map[string]asking{}, asks: map[string]jsontext.Value{}, answered: map[string]bool{},
 		mode: p.s.dialect.mode(c.Argv), done: make(chan struct{}),
 	}
 	l.stdout, l.stderr = &outlet{l: l, Pipe: pipe.New()}, &outlet{l: l, Pipe: pipe.New()}
@@ -84,7 +90,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if text := p.refused(l, &p.s.processes[n]); text != "" {
 		return l.once("", text+"\n", 1), nil
 	}
-	l.n = n
+	l.n, l.chosen, l.files = n, settings{dir: l.dir}.over(p.s.dialect.started(l.argv, l.env)), settingFiles(l.argv)
 	p.launches = append(p.launches, l)
 	if n == max(1, p.o.First) && !p.o.Manual {
 		p.work.Go(p.run)
@@ -113,6 +119,9 @@ func (p *Play) refused(l *launch, rec *process) string {
 		if l.flag(o.name) && fixtures.CompareVersions(p.s.version, o.since) < 0 {
 			return "error: unknown option '" + o.name + "'"
 		}
+	}
+	if p.o.Fault == nil {
+		p.opened(len(p.launches), p.translate(opening(rec.spawn), nil), opening(l.argv), nil)
 	}
 	want, resumed := value(rec.spawn, "--resume", "-r")
 	got, resumes := value(l.argv, "--resume", "-r")
@@ -189,9 +198,11 @@ func value(argv []string, names ...string) (string, bool) {
 	return "", false
 }
 
-func (l *launch) getenv(name string) string {
+func (l *launch) getenv(name string) string { return getenv(l.env, name) }
+
+func getenv(env []string, name string) string {
 	v := ""
-	for _, e := range l.env {
+	for _, e := range env {
 		if s, ok := strings.CutPrefix(e, name+"="); ok {
 			v = s // the last one counts
 		}

@@ -10,8 +10,8 @@ type outlet struct {
 	pumping bool
 }
 
-// write hands bytes to the client; what the pipe has no room for waits. It never
-// blocks.
+// write hands bytes to the client; what the pipe has no room for waits, and is
+// not to be changed. It never blocks.
 func (o *outlet) write(b []byte) {
 	chunks := [][]byte{b}
 	if o.l.p.o.Chunk != nil && o == o.l.stdout {
@@ -28,7 +28,7 @@ func (o *outlet) write(b []byte) {
 			}
 			c = c[n:]
 		}
-		o.pending = append(o.pending, append([]byte(nil), c...))
+		o.pending = append(o.pending, c)
 	}
 	if len(o.pending) > 0 && !o.pumping {
 		o.pumping = true

@@ -69,6 +69,7 @@ type Play struct {
 	wrote    []*Written
 	missing  []string
 	broken   []string
+	settings []Setting
 }
 
 // Written is something that the subject did to a process.
@@ -82,6 +83,7 @@ type Written struct {
 	Answer    string             // Allow, Deny, Cancel, Value, Failed
 	RequestID string             // of a request or an answer
 	Asked     string             // of an answer: the method of the request, or its subtype
+	Tool      string             // of an answer: the call that the request is about; mcp__server__tool where it names no call (tool empty: of that server)
 	Text      string             // of a message
 }
 
@@ -144,15 +146,18 @@ func newPlay(c *fixtures.Case, ready *Prepared, o Options) (*Play, error) {
 
 // harmed applies a fault process by process and keeps their order.
 func harmed(wire []fixtures.WireLine, fault func(int, []fixtures.WireLine) []fixtures.WireLine) []fixtures.WireLine {
-	var out []fixtures.WireLine
+	out := make([]fixtures.WireLine, 0, len(wire))
 	for n := 1; ; n++ {
 		var own []fixtures.WireLine
+		if n == 1 {
+			own = make([]fixtures.WireLine, 0, len(wire)) // most cases are of one process
+		}
 		for _, w := range wire {
 			if w.Process == n {
 				own = append(own, w)
 			}
 		}
-		if own == nil {
+		if len(own) == 0 {
 			return out
 		}
 		for _, w := range fault(n, own) {
@@ -192,6 +197,24 @@ func (p *Play) Running() int {
 	for _, l := range p.launches {
 		if l != nil && !l.over {
 			n++
+		}
+	}
+	return n
+}
+
+// Unread is how many bytes of stdout its processes have written that the subject
+// has not read.
+func (p *Play) Unread() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, l := range p.launches {
+		if l == nil {
+			continue
+		}
+		n += l.stdout.Unread()
+		for _, b := range l.stdout.pending {
+			n += len(b)
 		}
 	}
 	return n

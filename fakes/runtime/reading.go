@@ -14,6 +14,7 @@ import (
 type Prepared struct {
 	c     *fixtures.Case
 	lines map[held][]reading
+	out   map[string]*reading // lines of stdout by what stands in them
 }
 
 // Prepare reads the lines of a case.
@@ -22,10 +23,16 @@ func Prepare(c *fixtures.Case) (*Prepared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.File, err)
 	}
-	p := &Prepared{c: c, lines: map[held][]reading{}}
+	p := &Prepared{c: c, lines: map[held][]reading{}, out: map[string]*reading{}}
 	for i := range c.Wire {
 		w := &c.Wire[i]
-		p.lines[holder(w)] = readingsOf(d, w)
+		rs := p.readingsOf(d, w)
+		p.lines[holder(w)] = rs
+		for k := range rs {
+			if w.Dir == fixtures.Out {
+				p.out[string(rs[k].b)] = &rs[k]
+			}
+		}
 	}
 	return p, nil
 }
@@ -53,7 +60,7 @@ func (p *Prepared) of(d dialect, w *fixtures.WireLine) []reading {
 			return r
 		}
 	}
-	return readingsOf(d, w)
+	return p.readingsOf(d, w)
 }
 
 // reading is what one line means, whatever stands around it.
@@ -64,11 +71,14 @@ type reading struct {
 	facts facts
 	uuids []span
 	slots []slot // of out and err, that a play may rewrite in any case
+	id    *span  // of a reply: where it has the id of its request
 	mode  *span  // where it says which permission mode is set
+	named bool   // it may hold a message id that the client chose
 }
 
-// readingsOf reads a line of the wire: more than one where lines are glued.
-func readingsOf(d dialect, w *fixtures.WireLine) []reading {
+// readingsOf reads a line of the wire: more than one where lines are glued. What
+// was read before is not read again.
+func (p *Prepared) readingsOf(d dialect, w *fixtures.WireLine) []reading {
 	switch w.Dir {
 	case fixtures.In:
 		return []reading{{b: w.Bytes, act: d.act(w.Bytes), uuids: uuids(w.Bytes)}}
@@ -80,6 +90,10 @@ func readingsOf(d dialect, w *fixtures.WireLine) []reading {
 	}
 	var out []reading
 	for b := range bytes.SplitSeq(w.Bytes, []byte("\n")) {
+		if p != nil && p.out[string(b)] != nil {
+			out = append(out, *p.out[string(b)])
+			continue
+		}
 		r := slotsOf(d, b, d.said(b))
 		r.facts = factsOf(b, r.said.reply != nil)
 		out = append(out, r)
@@ -93,6 +107,12 @@ func slotsOf(d dialect, b []byte, s said) reading {
 	p := part{b: b, said: s}
 	p.own(d, r.uuids)
 	r.slots = p.tidy()
+	r.named = bytes.Contains(b, []byte(chosenID))
+	if s.reply != nil {
+		if at, ok := member(b, d.idMember()...); ok {
+			r.id = &at
+		}
+	}
 	if at, ok := d.modeMember(b); ok {
 		r.mode = &at
 	}
@@ -165,6 +185,9 @@ func launched(b []byte) (ids []string) {
 func (p *part) own(d dialect, uuids []span) {
 	var about []string // the messages that the line is about
 	for _, name := range []string{"user_message_uuid", "user_message_uuids"} {
+		if !bytes.Contains(p.b, []byte(`"user_message_uuid`)) {
+			break
+		}
 		if at, v, ok := wholeMember(p.b, name); ok {
 			if ids := names(v); len(ids) > 0 {
 				about = ids

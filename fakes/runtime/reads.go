@@ -54,7 +54,7 @@ func (p *Play) recordedReply(l *launch, a *act) ([]byte, bool) {
 				continue
 			}
 			if rec := &p.s.lines[pt.reply].act; rec.kind == KindRead && rec.method == a.method {
-				return p.splice(pt.b, pt.slots, a.id, l, true), true
+				return p.splice(nil, pt.b, pt.slots, a.id, l, true), true
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (p *Play) fromLifecycle(l *launch, a *act) bool {
 		}
 		r := slotsOf(p.s.dialect, b, pt.said)
 		p.s.slots(&pt, &r, nil, "")
-		b = p.splice(pt.b, pt.slots, nil, l, true)
+		b = p.splice(nil, pt.b, pt.slots, nil, l, true)
 		if a.thread != "" {
 			b = bytes.ReplaceAll(b, []byte(fixtures.UnknownSession), []byte(a.thread))
 		}

@@ -60,48 +60,37 @@ func (p *Play) Played(s string) string {
 func (p *Play) Recorded(s string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var pairs []string
+	var back swap
 	for rec, played := range p.bound {
 		if len(played) == uuidLen && len(rec) == uuidLen { // shorter ones would be found in words
-			pairs = append(pairs, played, rec)
+			back.add(played, rec)
 		}
 	}
 	if l := p.last(); l != nil {
 		for _, place := range places {
 			if v := l.place(place); v != "" && v != place {
-				pairs = append(pairs, v, place)
+				back.add(v, place)
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return s
-	}
-	// Longer ones first: the working directory may lie in the home.
-	type pair struct{ from, to string }
-	var ps []pair
-	for i := 0; i < len(pairs); i += 2 {
-		ps = append(ps, pair{pairs[i], pairs[i+1]})
-	}
-	slices.SortFunc(ps, func(a, b pair) int {
-		if d := len(b.from) - len(a.from); d != 0 {
-			return d
-		}
-		return strings.Compare(a.from, b.from)
-	})
-	pairs = pairs[:0]
-	for _, x := range ps {
-		pairs = append(pairs, x.from, x.to)
-	}
-	return strings.NewReplacer(pairs...).Replace(s)
+	return back.replace(s)
 }
 
 func (p *Play) translate(s string, l *launch) string {
-	return string(p.splice([]byte(s), textSlots([]byte(s)), nil, l, false))
+	slots := textSlots([]byte(s))
+	if len(slots) == 0 {
+		return s
+	}
+	return string(p.splice(nil, []byte(s), slots, nil, l, false))
 }
 
 // translateJSON translates a JSON value; nil stays nil.
 func (p *Play) translateJSON(v jsontext.Value, l *launch) jsontext.Value {
-	return p.splice(v, textSlots(v), nil, l, true)
+	slots := textSlots(v)
+	if len(slots) == 0 {
+		return v
+	}
+	return p.splice(nil, v, slots, nil, l, true)
 }
 
 func textSlots(b []byte) []slot {
@@ -131,9 +120,9 @@ func (l *launch) place(name string) string {
 	return v
 }
 
-// render is a line as this client gets it; ok is false when it does not.
-func (p *Play) render(pt *part, l *launch) (b []byte, ok bool) {
-	var id jsontext.Value
+// gets reports whether this client gets a line; id is that of its request, if
+// the line replies to one.
+func (p *Play) gets(pt *part, l *launch) (id jsontext.Value, ok bool) {
 	if pt.reply >= 0 {
 		req := &p.s.lines[pt.reply]
 		if req.claimed == nil || req.by.id == nil {
@@ -141,18 +130,11 @@ func (p *Play) render(pt *part, l *launch) (b []byte, ok bool) {
 		}
 		id = req.by.id
 	}
-	if !p.s.dialect.wants(&pt.said, l) {
-		return nil, false
-	}
-	return p.splice(pt.b, pt.slots, id, l, true), true
+	return id, p.s.dialect.wants(&pt.said, l)
 }
 
-// splice puts this play's values into the slots; all other bytes stay.
-func (p *Play) splice(b []byte, slots []slot, id jsontext.Value, l *launch, isJSON bool) []byte {
-	if len(slots) == 0 {
-		return b
-	}
-	out := make([]byte, 0, len(b)+64)
+// splice appends b with this play's values in the slots; all other bytes stay.
+func (p *Play) splice(out, b []byte, slots []slot, id jsontext.Value, l *launch, isJSON bool) []byte {
 	at := 0
 	for _, s := range slots {
 		out = append(out, b[at:s.from]...)

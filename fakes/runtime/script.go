@@ -42,8 +42,9 @@ type line struct {
 	act     act    // of in
 	parts   []part // of out and err: more than one where lines are glued
 	claimed *Written
-	by      act  // of claimed
-	odd     bool // of in: no client may write it; see odd.go
+	by      act      // of claimed
+	odd     bool     // of in: no client may write it; see odd.go
+	chosen  settings // of in: what its client has chosen by then
 }
 
 // part is one line of the runtime.
@@ -79,6 +80,10 @@ const (
 // fewWords is how long words must be to be looked for: shorter ones may stand in
 // a line by chance.
 const fewWords = 8
+
+// chosenID stands before a message id that a client of codex chose. Within a
+// string the quotes would be escaped: this is a member.
+const chosenID = `"clientId":`
 
 var places = []string{"<work>", "<work:slug>", "<home>", "<home:slug>"}
 
@@ -155,6 +160,7 @@ func compile(c *fixtures.Case, wire []fixtures.WireLine, ready *Prepared) (*scri
 	s.late()
 	s.mark()
 	s.settle(read)
+	s.choose()
 	modes := make([]string, len(s.processes))
 	for i := range s.lines {
 		l := &s.lines[i]
@@ -337,18 +343,18 @@ func (l *line) causeless(i int) bool {
 func (s *script) slots(p *part, r *reading, chosen []string, mode string) {
 	p.slots = slices.Clip(r.slots) // they are kept for other plays
 	own := len(p.slots)
-	if p.reply >= 0 {
-		if at, ok := member(p.b, s.dialect.idMember()...); ok {
-			p.slots = append(p.slots, slot{span: at, kind: slotID})
-		}
+	if p.reply >= 0 && r.id != nil {
+		p.slots = append(p.slots, slot{span: *r.id, kind: slotID})
 	}
 	if r.mode != nil && string(p.b[r.mode.from:r.mode.to]) == mode {
 		p.slots = append(p.slots, slot{span: *r.mode, kind: slotMode})
 	}
-	// Within a string the quotes would be escaped: this is a member.
 	for _, name := range chosen {
+		if !r.named {
+			break
+		}
 		token, _ := jsontext.AppendQuote(nil, name)
-		s.each(p, append([]byte(`"clientId":`), token...), func(at span) slot {
+		s.each(p, append([]byte(chosenID), token...), func(at span) slot {
 			return slot{span: span{at.to - len(token), at.to}, kind: slotChose, key: name}
 		})
 	}

@@ -101,9 +101,13 @@ func (p *Play) take(l *launch, b []byte) {
 		p.read(l, w, &a)
 	case p.claim(l, w, &a):
 	case p.outside(l, &a) && p.fromLifecycle(l, &a):
+		if a.kind == KindSet {
+			p.chooses(l, nil, &a)
+		}
 	case p.cutOff(l, &a):
 		l.beyond = true
 	default:
+		p.otherwise(l, &a)
 		p.unrecordedf("process %d: %s", l.n, describe(&a))
 		p.reply(l, p.s.dialect.refuse(&a, "the recording does not hold this: "+describe(&a)))
 	}
@@ -274,6 +278,7 @@ func (p *Play) halts(l *launch, before int) bool {
 
 func (p *Play) match(rec *line, w *Written, a *act) {
 	rec.claimed, rec.by, w.Matched = w, *a, rec.w
+	p.chooses(p.launches[rec.w.Process], rec, a)
 	p.bind(rec.act.words, a.words)
 	if rec.act.cwd == "<work>" && a.cwd != "" && a.cwd != "<work>" { // the process itself may have been started anywhere
 		p.launches[rec.w.Process].dir = a.cwd
@@ -304,7 +309,7 @@ func (p *Play) answered(l *launch, w *Written, a *act) {
 		p.violationf("process %d: replied to request %s a second time", l.n, id)
 		return
 	}
-	l.answered[id], w.Asked = true, l.asked[id]
+	l.answered[id], w.Asked, w.Tool = true, l.asked[id].method, l.asked[id].tool
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.act.kind != KindAnswer || rec.claimed != nil ||

@@ -113,7 +113,7 @@ func (p *Play) peek() bool {
 			if run.full() {
 				return false
 			}
-			if _, ok := p.output(l, run); ok {
+			if p.writes(l, run) {
 				return true
 			}
 			p.pos++
@@ -155,19 +155,36 @@ func (p *Play) skipToExit(process int) bool {
 	return false
 }
 
-// output is what a line writes for this client; ok is false for nothing.
-func (p *Play) output(l *line, run *launch) (b []byte, ok bool) {
+// writes reports whether a line writes anything for this client.
+func (p *Play) writes(l *line, run *launch) bool {
+	for i := range l.parts {
+		if l.w.Dir == fixtures.Err {
+			return true
+		}
+		if _, ok := p.gets(&l.parts[i], run); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// output is what a line writes for this client, with the line ends; nil for
+// nothing.
+func (p *Play) output(l *line, run *launch) []byte {
+	n := 0
+	for i := range l.parts {
+		n += len(l.parts[i].b) + 1
+	}
+	b := make([]byte, 0, n+n/16) // some values of this play are longer
 	for i := range l.parts {
 		pt := &l.parts[i]
-		var r []byte
 		if l.w.Dir == fixtures.Err {
-			r = p.splice(pt.b, pt.slots, nil, run, false)
-		} else if r, ok = p.render(pt, run); !ok {
-			continue
+			b = append(p.splice(b, pt.b, pt.slots, nil, run, false), '\n')
+		} else if id, ok := p.gets(pt, run); ok {
+			b = append(p.splice(b, pt.b, pt.slots, id, run, true), '\n')
 		}
-		b = append(append(b, r...), '\n')
 	}
-	return b, b != nil
+	return b
 }
 
 // step plays the line that peek has found.
@@ -178,7 +195,7 @@ func (p *Play) step() Stepped {
 	p.at = p.next()
 	switch l.w.Dir {
 	case fixtures.Out:
-		b, _ := p.output(l, run)
+		b := p.output(l, run)
 		p.heed(l, run)
 		if p.o.NoLastNewline && p.isLast() {
 			b = b[:len(b)-1]
@@ -186,7 +203,7 @@ func (p *Play) step() Stepped {
 		run.stdout.write(b)
 		done.Wrote = true
 	case fixtures.Err:
-		b, _ := p.output(l, run)
+		b := p.output(l, run)
 		run.stderr.write(b)
 		done.Wrote = true
 	case fixtures.In:
@@ -213,7 +230,11 @@ func (p *Play) heed(l *line, run *launch) {
 		s := &l.parts[i].said
 		if s.asks != nil {
 			run.asks[p.translate(string(s.asks), nil)] = s.input
-			run.asked[p.translate(string(s.asks), nil)] = s.asked
+			run.asked[p.translate(string(s.asks), nil)] = asking{s.asked, s.tool}
+			run.requests = append(run.requests, request{p.translate(string(s.asks), nil), l.w, false})
+		}
+		if s.drops != nil {
+			run.drop(p.translate(string(s.drops), nil))
 		}
 		if s.thread == "" || s.thread == p.s.processes[run.n].session {
 			run.turns += s.turn

@@ -72,6 +72,9 @@ func (c *claude) open(a fixtures.Act) error {
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",
 	}
 	args = append(append(args, c.cfg.claude.flags...), "--permission-mode", c.cfg.policy)
+	if model := c.d.o.Scenario.OpenModel("claude"); model != "" {
+		args = append(args, "--model", model)
+	}
 	session, err := c.sessionArgs(a)
 	if err != nil {
 		return err

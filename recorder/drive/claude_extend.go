@@ -35,11 +35,12 @@ func (c *claude) initialize() any {
 	if len(s.Tools) > 0 {
 		req.Servers = []string{claudeToolServer}
 	}
+	req.Hooks = map[string][]claudeHook{}
 	for i, h := range s.Hooks {
-		if req.Hooks == nil {
-			req.Hooks = map[string][]claudeHook{}
-		}
 		req.Hooks[h.Event] = append(req.Hooks[h.Event], claudeHook{h.Matcher, []string{"hook_" + strconv.Itoa(i)}, h.Timeout})
+	}
+	if s.Policy != nil {
+		req.Hooks[claudePreToolUse] = append(req.Hooks[claudePreToolUse], claudeHook{Callbacks: []string{claudePolicy}})
 	}
 	return req
 }
@@ -81,12 +82,16 @@ func (c *claude) called(l claudeLine) error {
 		Subtype  string         `json:"subtype"`
 		Callback string         `json:"callback_id"`
 		Message  jsontext.Value `json:"message"`
+		Tool     string         `json:"tool_use_id"`
 	}
 	if err := json.Unmarshal(l.Request, &r, asItCame); err != nil {
 		return errNotOurs
 	}
 	switch r.Subtype {
 	case "hook_callback":
+		if r.Callback == claudePolicy {
+			return c.judge(l.ReqID, r.Tool)
+		}
 		if len(c.d.o.Scenario.Hooks) == 0 {
 			break
 		}

@@ -64,6 +64,15 @@ type claudeEvent struct {
 	} `json:"delta"`
 }
 
+// UnmarshalJSONFrom reads an object; other messages have a word in its place.
+func (e *claudeEvent) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return d.SkipValue()
+	}
+	type plain claudeEvent
+	return json.UnmarshalDecode(d, (*plain)(e))
+}
+
 type claudeMessage struct {
 	Content []struct {
 		Type     string `json:"type"`
@@ -313,6 +322,11 @@ func (c *claude) asked(l claudeLine) {
 	}
 	if err := json.Unmarshal(l.Request, &r, asItCame); err == nil && r.Subtype == "can_use_tool" {
 		c.asks = append(c.asks, claudeAsk{id: l.ReqID, tool: strings.TrimPrefix(r.Tool, "toolu_"), name: r.Name, input: r.Input.Clone(), suggestions: r.Suggestions.Clone()})
+		if a, ok := c.d.ruling(strings.TrimPrefix(r.Tool, "toolu_")); ok {
+			if err := c.answer(a); err != nil {
+				c.d.fail(err)
+			}
+		}
 		return
 	}
 	if r.Subtype == "elicitation" {

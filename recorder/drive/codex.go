@@ -89,7 +89,7 @@ func newCodex(d *driver, cfg config) *codex {
 
 func (c *codex) start(a fixtures.Act) error {
 	args := append([]string{"app-server"}, c.cfg.connect("codex", c.d.o.Model.URL()).Args...)
-	args = append(args, codexServers(c.d.o.Scenario.Servers)...)
+	args = append(args, codexServers(c.d.o.Scenario)...)
 	c.nextID, c.calls, c.turn, c.asks, c.stale, c.heard = 0, map[int]*codexReply{}, "", nil, nil, map[string]bool{}
 	c.noted, c.next = map[string]bool{}, codexSettings{}
 	c.bury()
@@ -125,6 +125,7 @@ type codexThread struct {
 	Cwd            string `json:"cwd"`
 	ApprovalPolicy any    `json:"approvalPolicy"`
 	Sandbox        string `json:"sandbox"`
+	Model          string `json:"model,omitempty"`
 
 	Tools []codexDynamicTool `json:"dynamicTools,omitempty"`
 }

@@ -73,7 +73,7 @@ func (c *codex) open(a fixtures.Act) error {
 	if err != nil {
 		return err
 	}
-	params := codexThread{Cwd: c.d.o.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox}
+	params := codexThread{Cwd: c.d.o.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox, Model: c.d.o.Scenario.OpenModel("codex")}
 	if c.cfg.granular {
 		params.ApprovalPolicy = granular
 	}

@@ -95,7 +95,14 @@ func (c *codex) asked(l codexLine) {
 			ItemID string `json:"itemId"`
 		}
 		_ = json.Unmarshal(l.Params, &p, asItCame) // without an item it is a question of no tool
-		c.asks = append(c.asks, codexAsk{l.ID.Clone(), l.Method, strings.TrimPrefix(p.ItemID, "call_"), l.Params.Clone()})
+		q := codexAsk{l.ID.Clone(), l.Method, strings.TrimPrefix(p.ItemID, "call_"), l.Params.Clone()}
+		if a, ok := c.d.ruling(q.about(c.d.o.Scenario)); ok {
+			if err := c.reply(q, a); err != nil {
+				c.d.fail(err)
+			}
+			return
+		}
+		c.asks = append(c.asks, q)
 		return
 	}
 	if err := c.refuse(l.ID, notSupported); err != nil {

@@ -149,6 +149,9 @@ func with(ctx context.Context, o Options, do func(*driver) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Scenario.File, err)
 	}
+	if o.Scenario.Policy != nil {
+		cfg.judged()
+	}
 	if err := layOut(o.Work, o.Scenario.Workspace); err != nil {
 		return err
 	}

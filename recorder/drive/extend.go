@@ -100,11 +100,15 @@ func mimeOf(c fixtures.Content) string {
 }
 
 // codexServers are the arguments that let Codex start the scenario's MCP
-// servers.
-func codexServers(servers []fixtures.Server) []string {
+// servers. For a client with a policy it asks about each of their tools.
+func codexServers(scn *fixtures.Scenario) []string {
 	var args []string
-	for _, s := range servers {
-		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={command=%q}", s.Name, fixtures.ServerCommand(s.Name)))
+	for _, s := range scn.Servers {
+		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))
+		if scn.Policy != nil {
+			set += `,default_tools_approval_mode="prompt"`
+		}
+		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, set))
 	}
 	return args
 }

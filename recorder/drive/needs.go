@@ -63,4 +63,12 @@ func configFor(runtime, version, mode string, needs []string) (config, error) {
 	return c, nil
 }
 
+// judged is for a client with a policy: it opens so that the runtime asks about
+// most.
+func (c *config) judged() {
+	if c.sandbox != "" {
+		c.policy = "untrusted"
+	}
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -99,6 +99,7 @@ type Session struct {
 	ready   chan error
 
 	pending  []pending           // events for the listener, oldest first
+	room     [8]pending          // of pending, as long as it is short: one event waits most of the time
 	readyErr bool                // ready has been told
 	waiting  map[int]func(error) // callers that wait for a reply
 	waitSeq  int
@@ -158,6 +159,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		done: make(chan struct{}), discard: make(chan struct{}), ready: make(chan error, 1),
 		timers: map[int]*time.Timer{}, timerFns: map[int]func(){}, fired: make(chan int),
 	}
+	s.pending = s.room[:0]
 	s.ledger = ledger.New(hint, o.After, func(e event.Event) {
 		s.pending = append(s.pending, pending{e, time.Now()})
 	})
@@ -196,6 +198,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 func (s *Session) read() {
 	defer close(s.eof)
 	r := proc.NewLines(s.proc.Stdout(), s.limits.Line)
+	defer r.Release()
 	for {
 		s.reading.Store(time.Now().UnixNano())
 		b, err := r.Next()
@@ -291,7 +294,7 @@ func (s *Session) run() {
 			s.pending[0] = pending{}
 			s.pending = s.pending[1:]
 			if len(s.pending) == 0 {
-				s.pending = nil
+				s.pending = s.room[:0] // what has grown beyond it is given back
 			}
 		case ln := <-lines:
 			s.heard, s.pinged = ln.at, false

@@ -1,7 +1,9 @@
 package broken
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -18,6 +20,20 @@ func tooling(f func(t *adapters.Tool)) mutation {
 	}}
 }
 
+// silent makes a mutation that does not write the lines which hold one of the
+// words.
+func silent(words ...string) mutation {
+	return mutation{written: func(line []byte, w io.Writer) error {
+		for _, word := range words {
+			if bytes.Contains(line, []byte(word)) {
+				return nil
+			}
+		}
+		_, err := w.Write(line)
+		return err
+	}}
+}
+
 // offering are broken in what they make of a client's tools, and in what they say
 // that they can.
 func offering() []Adapter {
@@ -28,9 +44,25 @@ func offering() []Adapter {
 			mutation: mutation{able: func(c *adapters.Capabilities) { *c = adapters.Capabilities{Runtime: c.Runtime} }},
 		},
 		{
+			Name: "declares-too-much", Sentence: "declares that it can change the mode, and says that it cannot",
+			Fails:    []string{"session.capabilities"},
+			mutation: mutation{set: func(string) (string, error) { return "", adapters.ErrUnsupported }},
+		},
+		{
 			Name: "offers-without-a-word", Sentence: "offers a tool by its name alone",
 			Fails:    []string{"tool.client-offered"},
 			mutation: tooling(func(t *adapters.Tool) { t.Description, t.Schema = "", nil }),
+		},
+		{
+			Name: "serves-no-call", Sentence: "leaves a call of the client's tools without a reply",
+			Fails:    []string{"component.remove", "component.tool-linked", "component.update", "replay.components", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
+			Only:     map[string]string{"tool.client-offered": "claude", "turn.one-terminal": "claude"}, // whose tools are a server, which greets
+			mutation: silent(`"contentItems"`, `"mcp_response"`),
+		},
+		{
+			Name: "hook-without-a-reply", Sentence: "leaves a call of the client's hooks without a reply",
+			Fails: []string{"text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
+			mutation: silent(`"hookSpecificOutput"`),
 		},
 		{
 			Name: "calls-with-nothing", Sentence: "calls a tool of the client's without its input",

@@ -36,7 +36,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "forgets-the-input", Sentence: "tells a tool by its name and path alone",
-			Fails: []string{"tool.known"},
+			Fails: []string{"component.tool-linked", "tool.known"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolStart); ok {
 					d.Input = event.Raw("{}")
@@ -47,7 +47,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-			Fails: []string{"tool.output", "tool.streamed", "tool.web-search"},
+			Fails: []string{"component.tool-linked", "tool.output", "tool.streamed", "tool.web-search"},
 			Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok {
@@ -74,7 +74,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "errors-that-are-none", Sentence: "marks no result as an error",
-			Fails: []string{"tool.output"},
+			Fails: []string{"component.tool-linked", "tool.output"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.ToolResult); ok {
 					d.IsError = d.Status == event.ToolOK
@@ -138,7 +138,7 @@ func contents() []Adapter {
 		},
 		{
 			Name: "all-text-is-the-first-turns", Sentence: "tells the text of later turns as that of the first",
-			Fails: []string{"text.once", "text.paragraph-break", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
+			Fails: []string{"text.once", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if e.Type() == event.TypeDelta {
 					e.Turn = 1

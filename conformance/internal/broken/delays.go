@@ -104,7 +104,7 @@ func delays() []Adapter {
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
-			Fails: []string{"permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "process.exit-code", "question.answered", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.told", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 			// Codex begins no turn by itself, and is offered tools before a message.
 			Only:     map[string]string{"permission.unsupported-request": "claude", "turn.unprompted": "claude", "tool.client-offered": "claude"},
 			mutation: mutation{send: func(context.Context) { select {} }},

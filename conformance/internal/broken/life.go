@@ -71,6 +71,17 @@ func lives() []Adapter {
 			mutation: mutation{files: func([]event.Attachment) []event.Attachment { return nil }},
 		},
 		{
+			Name: "counts-no-input", Sentence: "tells what a turn cost without what it sent",
+			Fails: []string{"usage.told"},
+			mutation: each(func(e event.Event, out func(event.Event)) {
+				if d, ok := e.Data.(event.Usage); ok {
+					d.Tokens.Input = 0
+					e.Data = d
+				}
+				out(e)
+			}),
+		},
+		{
 			Name: "no-exit-code", Sentence: "does not tell how the runtime ended",
 			Fails: []string{"process.exit-code"},
 			mutation: each(func(e event.Event, out func(event.Event)) {

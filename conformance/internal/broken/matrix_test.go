@@ -25,9 +25,18 @@ func references() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
-// sampled: some adapters only, to look for races or to be quick; what they
-// prove is proven by the whole run.
-func sampled() bool { return raced.Enabled || testing.Short() }
+// every is how many adapters stand for one that is tried. The whole matrix takes
+// minutes: `make matrix` plays it, which the nightly run does. A third of it is
+// what `go test` plays, and a thirtieth looks for races or is quick.
+func every() int {
+	switch {
+	case os.Getenv("TURNSPEC_MATRIX") == "whole":
+		return 1
+	case raced.Enabled, testing.Short():
+		return 30
+	}
+	return 3
+}
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // a play leaves much behind, and little of it lives
@@ -43,19 +52,28 @@ const places = 2
 // of them exercises brings the smallest scenario that does.
 var proof = []string{
 	"client/tool-fails",
+	"component/shown-changed-and-removed",
+	"component/tool-linked",
 	"file/write-and-edit",
+	"hook/adds-to-a-message",
 	"image/sent-with-a-message",
+	"mcp/answers",
 	"model/cut-in-mid-text-then-retried",
 	"model/error-ends-the-turn",
 	"mode/changed-between-turns",
 	"permission/allow",
 	"permission/answer-comes-late",
 	"permission/deny-then-stop",
+	"policy/chained",
+	"policy/denied-write",
+	"policy/not-understood",
 	"process/bad-flag",
 	"process/sigterm-when-idle",
+	"schema/tool-call",
 	"session/archived-is-not-resumed",
 	"session/fork-with-tools",
 	"question/one",
+	"session/opened-with-a-model",
 	"session/another-thread-talks",
 	"session/resume-in-a-new-process",
 	"session/resume-of-an-unknown-id",
@@ -79,6 +97,7 @@ var proof = []string{
 	"turn/two-messages-during-a-turn",
 	"turn/two-messages-into-a-turn",
 	"turn/two-turns-one-process",
+	"usage/of-reasoning",
 	"web/opens-a-page",
 }
 
@@ -128,7 +147,7 @@ func TestMatrix(t *testing.T) {
 	// One group, so that what follows it waits for all adapters.
 	t.Run("of", func(t *testing.T) {
 		for i, a := range broken.All() {
-			if sampled() && i%30 != 0 {
+			if i%every() != 0 {
 				continue
 			}
 			t.Run(a.Name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -32,8 +33,10 @@ type Adapter struct {
 
 // mutation holds the one place where a broken adapter differs.
 type mutation struct {
-	events  func() func(e event.Event, out func(event.Event)) // what it emits
-	raw     bool                                              // seq is the mutation's affair
+	events  func() func(e event.Event, out func(event.Event))   // what it emits
+	relay   func(in <-chan event.Event, out chan<- event.Event) // how it passes them on
+	backlog func() int                                          // what it reports of its backlog
+	raw     bool                                                // seq is the mutation's affair
 	open    func(o *conformance.Open)
 	answer  func(a *conformance.Answer)
 	late    func(runtime, id string, w io.Writer)         // an answer that the reference refuses
@@ -42,6 +45,7 @@ type mutation struct {
 	files   func(f []event.Attachment) []event.Attachment // what a message brings
 	send    func(ctx context.Context)                     // before a message is sent
 	stop    func(before int) error                        // instead of stopping, after so many stops, if it is an error
+	set     func(mode string) (string, error)             // the mode that it changes to
 	closing func(p proc.Process)                          // before it closes
 	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
 	close   func()                                        // when it has closed
@@ -97,6 +101,11 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 	if s.a.away != nil {
 		emit = b.whenAway
 	}
+	if s.a.relay != nil {
+		out := make(chan event.Event)
+		go s.a.relay(sess.Events(), out)
+		b.events = out
+	}
 	if emit != nil {
 		out := make(chan event.Event)
 		go pump(sess.Events(), out, emit(), o.After.Seq, s.a.raw)
@@ -128,6 +137,19 @@ type session struct {
 	stops   int
 	runtime string
 	put     atomic.Bool // it was put away
+}
+
+// Backlog implements conformance.Backlogger where the reference does.
+func (s *session) Backlog() (depth int, oldest time.Duration) {
+	b, ok := s.Session.(conformance.Backlogger)
+	if !ok {
+		return -1, 0
+	}
+	depth, oldest = b.Backlog()
+	if s.a.backlog != nil {
+		depth = s.a.backlog()
+	}
+	return depth, oldest
 }
 
 func (s *session) Events() <-chan event.Event { return s.events }
@@ -243,6 +265,12 @@ func (s *session) SetModel(ctx context.Context, model string) error {
 
 // SetMode implements conformance.Setter where the reference does.
 func (s *session) SetMode(ctx context.Context, mode string) error {
+	if s.a.set != nil {
+		var err error
+		if mode, err = s.a.set(mode); err != nil {
+			return err
+		}
+	}
 	if st, ok := s.Session.(conformance.Setter); ok {
 		return st.SetMode(ctx, mode)
 	}

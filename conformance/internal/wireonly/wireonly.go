@@ -17,7 +17,9 @@ func Beyond(o conformance.Open) string {
 		{o.Checkpoints, "checkpoints"},
 		{o.Questions, "questions of MCP servers"},
 		{len(o.Tools) > 0 || len(o.Hooks) > 0, "tools and hooks of the client"},
+		{o.Components != nil, "components"},
 		{o.Schema != nil, "the schema of an answer"},
+		{o.Policy != nil, "a policy of tools"},
 		{o.Model != "", "the runtime's name of a model"},
 	} {
 		if not.wanted {

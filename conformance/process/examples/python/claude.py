@@ -1,7 +1,7 @@
 """A small adapter for Claude Code, as a subject of turnspec: text, tools and permissions."""
 import json, subprocess, sys, threading, uuid  # noqa: E401
-
 ARGV = "claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"
+MODES = {"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-ask": "dontAsk", "never": "bypassPermissions"}
 turn, message, running, waiting, asked = 0, 0, False, [], {}
 
 def write(to, **line):
@@ -42,7 +42,7 @@ EVENTS = "session_ready turn_start delta tool_start tool_result permission_reque
 write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer"], "events": EVENTS, "without": ["subagent_id"]})
 for c in map(json.loads, sys.stdin):
     if c["do"] == "open":
-        argv = [*ARGV.split(), "--session-id", id := str(uuid.uuid4()), "--permission-mode", "default" if c["mode"] == "ask" else "bypassPermissions"]
+        argv = [*ARGV.split(), "--session-id", id := str(uuid.uuid4()), "--permission-mode", MODES[c["mode"]], *(["--model", c["model"]] if "model" in c else [])]
         runtime = subprocess.Popen(argv, cwd=c["dir"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         emit("session_ready", session_id=c["session_id"], runtime="claude", provider_session_id=id)
         threading.Thread(target=read).start()

@@ -5,11 +5,11 @@ import { createInterface } from "node:readline";
 type Json = Record<string, any>;
 const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio".split(" ");
 const events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split(" ");
+const modes: Json = { ask: "default", "accept-edits": "acceptEdits", plan: "plan", "dont-ask": "dontAsk", never: "bypassPermissions" };
 let runtime: ChildProcessWithoutNullStreams, turn = 0, message = 0, running = false, stopped = false;
 const waiting: string[] = [], asked = new Map<string, Json>();
 const write = (line: Json, to: NodeJS.WritableStream = process.stdout) => to.write(JSON.stringify(line) + "\n");
 const emit = (type: string, data: Json) => write({ event: { type, data, ...(running && type !== "session_end" ? { turn } : {}) } });
-
 function translate(m: Json): void {
   if (m.subtype === "init") {
     [turn, running, stopped] = [turn + 1, true, false];
@@ -35,8 +35,8 @@ function translate(m: Json): void {
 
 const acts: Record<string, (c: Json) => unknown> = {
   open(c) {
-    const id = randomUUID(), mode = c.mode === "ask" ? "default" : "bypassPermissions";
-    runtime = spawn("claude", [...argv, "--session-id", id, "--permission-mode", mode], { cwd: c.dir });
+    const id = randomUUID(), model = c.model ? ["--model", c.model] : [];
+    runtime = spawn("claude", [...argv, ...model, "--session-id", id, "--permission-mode", modes[c.mode]], { cwd: c.dir });
     createInterface({ input: runtime.stdout }).on("line", (line) => translate(JSON.parse(line)));
     runtime.on("close", (code) => {
       if (running || waiting.length) emit("error", { message: "the runtime ended", code: "crash" });

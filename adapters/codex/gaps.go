@@ -1,0 +1,77 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// gap is what versions from one to another do without asking.
+type gap struct {
+	adapters.Gap
+	from, to int // the second number of the version; 0: from the first, to the last
+}
+
+// gaps were each seen on the real runtime, with a Judge that denies everything;
+// a test tries them again.
+var gaps = []gap{
+	{to: 120, Gap: adapters.Gap{
+		What:   "Bash: commands that the runtime knows to only read",
+		Reason: "it asks about none of them, in any mode",
+		Remedy: "a sandbox keeps them from writing; nothing keeps their reading within the workspace",
+	}},
+	{Gap: adapters.Gap{
+		What:   "Bash: commands that a rule file allows",
+		Reason: "rules in .codex/rules of the workspace and of the user let them run unasked",
+		Remedy: "look at these files before; a policy that denies writing .codex keeps the model from making any",
+	}},
+	{Gap: adapters.Gap{
+		What:   "Bash: what is typed into a command that runs",
+		Reason: "it asks about the command alone",
+		Remedy: "deny commands that take commands from their input: shells, interpreters",
+	}},
+	{to: 98, Gap: adapters.Gap{
+		What:   "Bash: what an allowed command does outside of the sandbox",
+		Reason: "a command that was asked about and allowed runs without the sandbox",
+		Remedy: "a container",
+	}},
+	{to: 120, Gap: adapters.Gap{
+		What:   "Read: pictures anywhere on the disk",
+		Reason: "it asks about none, and no setting takes the tool away",
+		Remedy: "a container",
+	}},
+	{to: 98, Gap: adapters.Gap{
+		What:   "mcp__*: tools of servers",
+		Reason: "it asks about none of them",
+		Remedy: "start no server whose tools are not all allowed",
+	}},
+	{from: 99, Gap: adapters.Gap{
+		What:   "mcp__*: tools that their server calls read-only",
+		Reason: "it asks about them only where a setting of the server says so: since 0.169, and the adapter says it of Options.MCP",
+		Remedy: "of servers in the user's own config.toml: default_tools_approval_mode = \"prompt\"",
+	}},
+	{Gap: adapters.Gap{
+		What:   "Task: that a sub-agent is started",
+		Reason: "it asks about none",
+		Remedy: "what the sub-agent does is asked about as ever",
+	}},
+}
+
+// Unenforceable is what a Judge does not hold on a version of the runtime; "" is
+// the newest that is known.
+func Unenforceable(version string) []adapters.Gap {
+	minor := 1 << 20
+	if parts := strings.Split(version, "."); len(parts) > 1 {
+		if n, err := strconv.Atoi(parts[1]); err == nil && parts[0] == "0" {
+			minor = n
+		}
+	}
+	var out []adapters.Gap
+	for _, g := range gaps {
+		if minor >= g.from && (g.to == 0 || minor <= g.to) {
+			out = append(out, g.Gap)
+		}
+	}
+	return out
+}

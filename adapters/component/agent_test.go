@@ -1,0 +1,195 @@
+package component_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// agent is an adapter in memory: a test says its events and calls its tools.
+type agent struct {
+	adapters.Session // of what a test does not call
+	o                adapters.Options
+	able             adapters.Capabilities
+	events           chan event.Event
+	seq              int64
+	sent             []adapters.Message
+	stops            int
+	mu               sync.Mutex
+	answered         []string // guarded by mu
+	once             sync.Once
+}
+
+func (a *agent) Capabilities() adapters.Capabilities { return a.able }
+
+func (a *agent) Open(_ context.Context, o adapters.Options) (adapters.Session, error) {
+	a.o, a.seq, a.events = o, o.After.Seq, make(chan event.Event)
+	return a, nil
+}
+
+func (a *agent) Events() <-chan event.Event { return a.events }
+
+func (a *agent) Send(_ context.Context, m adapters.Message) error {
+	a.sent = append(a.sent, m)
+	return nil
+}
+
+func (a *agent) Stop(context.Context) error { a.stops++; return nil }
+
+func (a *agent) Answer(_ context.Context, id string, _ adapters.Answer) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answered = append(a.answered, id)
+	return nil
+}
+
+func (a *agent) Close(context.Context) error {
+	a.once.Do(func() { close(a.events) })
+	return nil
+}
+
+// say emits what the runtime says, in turn 1 or, before its start, in none.
+func (a *agent) say(list ...event.Data) {
+	for _, d := range list {
+		turn := 1
+		switch d.(type) {
+		case event.SessionReady, event.SessionEnd:
+			turn = 0
+		}
+		a.seq++
+		a.events <- event.Event{Data: d, TS: time.Now().UTC().Round(0), Seq: a.seq, SessionID: "s", Turn: turn}
+	}
+}
+
+// called is a call of a tool that runs.
+type called struct {
+	done   chan struct{}
+	cancel func()
+	answer adapters.ToolAnswer
+	err    error
+}
+
+func (a *agent) call(tool, id, input string) *called {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &called{done: make(chan struct{}), cancel: cancel}
+	for _, t := range a.o.Tools {
+		if t.Name == tool {
+			go func() {
+				defer close(c.done)
+				c.answer, c.err = t.Call(ctx, adapters.ToolCall{ID: id, Input: event.Raw(input)})
+			}()
+			return c
+		}
+	}
+	panic("no tool " + tool)
+}
+
+// text waits for the answer: a failure has ! in front.
+func (c *called) text() string {
+	<-c.done
+	switch {
+	case c.err != nil:
+		return "!!" + c.err.Error()
+	case c.answer.IsError:
+		return "!" + c.answer.Content[0].Text
+	}
+	return c.answer.Content[0].Text
+}
+
+func (c *called) over() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// reader takes events, as many as it is let.
+type reader struct {
+	mu   sync.Mutex
+	list []event.Event
+	done chan struct{}
+}
+
+func read(s adapters.Session) *reader {
+	r := &reader{done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		for e := range s.Events() {
+			r.mu.Lock()
+			r.list = append(r.list, e)
+			r.mu.Unlock()
+		}
+	}()
+	return r
+}
+
+func (r *reader) events() []event.Event {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]event.Event(nil), r.list...)
+}
+
+// words writes events for short tables: type, id and what else matters.
+func words(events []event.Event) []string {
+	var out []string
+	for _, e := range events {
+		w := string(e.Type())
+		switch d := e.Data.(type) {
+		case event.ComponentUpdate:
+			w += " " + d.ComponentID + " " + string(d.Props)
+		case event.ComponentRemove:
+			w += " " + d.ComponentID
+		case event.ToolStart:
+			w += " " + d.ToolUseID
+		case event.ToolResult:
+			w += " " + d.ToolUseID
+		case event.Interrupt:
+			w += " " + d.InterruptID
+		case event.InterruptResolved:
+			w += " " + d.InterruptID + " " + string(d.Value) + " " + string(d.By)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// gapless fails where seq has a gap or ts runs backwards.
+func gapless(g Gomega, events []event.Event, after int64) {
+	var last time.Time
+	for i, e := range events {
+		g.Expect(e.Seq).To(BeEquivalentTo(after+int64(i)+1), "%v", words(events))
+		g.Expect(e.TS.Before(last)).To(BeFalse(), "ts of event %d", e.Seq)
+		g.Expect(e.SessionID).To(Equal("s"))
+		last = e.TS
+	}
+}
+
+var able = adapters.Capabilities{Runtime: "codex", Tools: true}
+
+// open opens a session with the kit, in whose turn 1 the call t1 runs.
+func open(t *testing.T, o adapters.Options, options ...component.Option) (*agent, component.Session, *reader) {
+	t.Helper()
+	a := &agent{able: able}
+	s, err := component.Adapter(a, registry(t), options...).Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read(s)
+	a.say(event.SessionReady{SessionID: "s", Runtime: "codex"}, event.TurnStart{Cause: event.CauseUser}, event.ToolStart{ToolUseID: "t1", Tool: "x"})
+	return a, s.(component.Session), r
+}
+
+func tool(id string) event.ToolResult { return event.ToolResult{ToolUseID: id, Status: event.ToolOK} }
+
+const begun = 3 // events that open has said

@@ -1,0 +1,190 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// MaxState is how long the JSON of the shared state may be, in bytes.
+const MaxState = 1 << 20
+
+// State is the document that agent and user share, an object. The zero State is
+// an empty one that nobody has changed.
+type State struct {
+	Version int64     `json:"version"` // how often it was changed
+	Doc     event.Raw `json:"state,omitzero"`
+}
+
+// Change is a change of the shared state: a merge patch (RFC 7396) or a JSON
+// patch (RFC 6902), one of the two.
+type Change struct {
+	// Version is the one that the change was made from: when the state has
+	// another one by now, it is a *ConflictError. nil: it holds whatever that is.
+	Version *int64    `json:"version,omitempty"`
+	Merge   event.Raw `json:"merge,omitzero"`
+	Patch   event.Raw `json:"patch,omitzero"`
+}
+
+// ConflictError says that the state was changed since a change was made.
+type ConflictError struct {
+	Version int64 // that the change was made from
+	Now     State
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the change was made from version %d, and the state is at version %d: %s", e.Version, e.Now.Version, e.Now.doc())
+}
+
+func (s State) doc() event.Raw {
+	if s.Doc == nil {
+		return event.Raw("{}")
+	}
+	return s.Doc
+}
+
+// Apply returns the state after a change; a change that changes nothing gives the
+// state as it was. After an error it is as it was too. The document's form is
+// one: without white space, the members of objects in order of their names.
+func (s State) Apply(c Change) (State, error) {
+	if c.Version != nil && *c.Version != s.Version {
+		return s, &ConflictError{*c.Version, s}
+	}
+	if len(c.Merge) > 0 == (len(c.Patch) > 0) {
+		return s, errors.New("a change has either merge or patch")
+	}
+	var out event.Raw
+	var err error
+	if len(c.Merge) > 0 {
+		out, err = mergePatch(s.doc(), c.Merge)
+	} else {
+		out, err = jsonPatch(s.doc(), c.Patch)
+	}
+	if err != nil {
+		return s, err
+	}
+	if out, err = tidy(out); err != nil {
+		return s, err
+	}
+	if string(out) == string(s.doc()) {
+		return s, nil
+	}
+	return State{s.Version + 1, out}, nil
+}
+
+// tidy brings a document into its one form.
+func tidy(doc event.Raw) (event.Raw, error) {
+	switch {
+	case doc.Kind() != '{':
+		return nil, errors.New("the state must stay an object")
+	case len(doc) > MaxState:
+		return nil, fmt.Errorf("the state would be %d bytes long; %d are allowed", len(doc), MaxState)
+	}
+	doc = doc.Clone()
+	if err := doc.Compact(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false)); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+func jsonPatch(doc, patch event.Raw) (event.Raw, error) {
+	if !patch.IsValid() {
+		return nil, errors.New("patch: it is no valid JSON")
+	}
+	p, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	out, err := p.ApplyWithOptions(doc, &jsonpatch.ApplyOptions{AccumulatedCopySizeLimit: MaxState})
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	return out, nil
+}
+
+// mergePatch is RFC 7396. It is not the library's, which changes what stands in
+// lists: it drops the null members of their objects.
+func mergePatch(doc, patch event.Raw) (event.Raw, error) {
+	if patch.Kind() != '{' || !patch.IsValid() {
+		return nil, errors.New("merge: it is no object")
+	}
+	return merge(doc, patch)
+}
+
+func merge(doc, patch event.Raw) (event.Raw, error) {
+	if patch.Kind() != '{' {
+		return patch, nil
+	}
+	under, over := map[string]jsontext.Value{}, map[string]jsontext.Value{}
+	if doc.Kind() == '{' {
+		if err := json.Unmarshal(doc, &under); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(patch, &over); err != nil {
+		return nil, err
+	}
+	for name, v := range over {
+		if v.Kind() == 'n' {
+			delete(under, name)
+			continue
+		}
+		m, err := merge(under[name], v)
+		if err != nil {
+			return nil, err
+		}
+		under[name] = m
+	}
+	return json.Marshal(under, json.Deterministic(true))
+}
+
+// at is the value at a JSON pointer, or nil.
+func at(doc event.Raw, ptr string) event.Raw {
+	for name := range jsontext.Pointer(ptr).Tokens() {
+		switch doc.Kind() {
+		case '{':
+			var m map[string]jsontext.Value
+			if json.Unmarshal(doc, &m) != nil {
+				return nil
+			}
+			doc = m[name]
+		case '[':
+			var l []jsontext.Value
+			var i uint
+			if json.Unmarshal(doc, &l) != nil || json.Unmarshal([]byte(name), &i) != nil || i >= uint(len(l)) {
+				return nil
+			}
+			doc = l[i]
+		default:
+			return nil
+		}
+		if doc == nil {
+			return nil
+		}
+	}
+	return doc
+}
+
+// props are what a projection shows of a document, and whether it shows.
+func (p *Projection) props(doc event.Raw) (event.Raw, bool) {
+	v := at(doc, p.Path)
+	if v == nil || len(p.Props) == 0 {
+		return v, v != nil
+	}
+	out := map[string]jsontext.Value{}
+	for name, ptr := range p.Props {
+		if m := at(doc, ptr); m != nil {
+			out[name] = m
+		}
+	}
+	b, err := json.Marshal(out, json.Deterministic(true))
+	if err != nil {
+		return nil, false // unreachable: all of it was JSON
+	}
+	return b, true
+}

@@ -1,0 +1,46 @@
+package event
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// typed is what AppendJSON is without its short cuts.
+func typed(t *testing.T, e Event) string {
+	t.Helper()
+	data, err := json.Marshal(e.Data, lenientText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"type":"%s","data":%s,"ts":"1970-01-01T00:00:01Z","seq":1,"session_id":"s"}`, e.Type(), data)
+}
+
+// FuzzPiece holds the events that are written by hand to the encoder.
+func FuzzPiece(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\"b\\c\n\t\r\b\f", "<&>\u2028\u2029", "\x00\x1f\x7f", "\xff\xed\xa0\xbd", "é 😀"} {
+		f.Add(s, "m", "b", true)
+		f.Add("x", s, s, false)
+	}
+	f.Fuzz(func(t *testing.T, text, one, two string, done bool) {
+		for _, d := range []Data{Delta{text, one, two}, Thinking{text, done, two}, Thinking{Text: text, Done: done}, ToolOutput{one, text}} {
+			e := Event{Data: d, TS: time.Unix(1, 0), Seq: 1, SessionID: "s"}
+			got, err := e.AppendJSON([]byte("kept "))
+			if want := "kept " + typed(t, e); err != nil || string(got) != want {
+				t.Errorf("%#v:\n%s (%v), want\n%s", d, got, err, want)
+			}
+		}
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	e := Event{Data: Delta{"some words", "msg_1", "1.1"}, TS: time.Unix(1, 123456789), Seq: 1, SessionID: "s"}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf, _ = e.AppendJSON(buf[:0])
+	}
+	b.SetBytes(int64(len(buf)))
+}

@@ -1,0 +1,302 @@
+package logtest_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
+	"github.com/turnspec/turnspec/internal/raced"
+)
+
+// TestEachCheckFindsABrokenStore: a store with one mistake fails the checks that
+// it names and no other.
+func TestEachCheckFindsABrokenStore(t *testing.T) {
+	stores := brokenStores()
+	for _, name := range raced.Sample(slices.Sorted(maps.Keys(stores)), 4) {
+		c := stores[name]
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var failed []string
+			synctest.Test(t, func(*testing.T) {
+				for _, check := range logtest.Checks() {
+					if check.Durable {
+						continue
+					}
+					s := logtest.Store{Patience: time.Minute, Open: func() (eventlog.Log, error) { return c.store(), nil }}
+					if err := check.Run(context.Background(), s); err != nil {
+						failed = append(failed, check.ID)
+						t.Logf("%s: %v", check.ID, err)
+					}
+				}
+			})
+			g.Expect(failed).To(ConsistOf(c.fails))
+		})
+	}
+}
+
+func TestEachCheckHasABrokenStore(t *testing.T) {
+	g := NewWithT(t)
+	found := map[string]bool{}
+	for _, c := range brokenStores() {
+		for _, id := range c.fails {
+			found[id] = true
+		}
+	}
+	for _, check := range logtest.Checks() {
+		if !check.Durable {
+			g.Expect(found).To(HaveKey(check.ID), "no broken store shows what this check is for")
+		}
+	}
+}
+
+type brokenStore struct {
+	store func() eventlog.Log
+	fails []string
+}
+
+func with(b broken) func() eventlog.Log {
+	return func() eventlog.Log {
+		b := b
+		b.Memory = &eventlog.Memory{}
+		return b
+	}
+}
+
+// everything is what a session holds.
+func everything(m *eventlog.Memory, session string) []event.Event {
+	var out []event.Event
+	for e, err := range eventlog.All(context.Background(), m, session, 0) {
+		if err != nil {
+			return out // it was closed
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func brokenStores() map[string]brokenStore {
+	return map[string]brokenStore{
+		"orders what was said at one time by its length": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+			page, err := m.Read(ctx, session, after, limit)
+			for i := 1; i < len(page) && limit == 0; i++ {
+				if page[i-1].TS.Equal(page[i].TS) && page[i-1].Type() == event.TypeThinking && page[i].Type() == event.TypeThinking {
+					page[i-1], page[i] = page[i], page[i-1]
+				}
+			}
+			return page, err
+		}}), []string{"append.kept", "append.again", "append.conflict", "append.gap", "append.prefix", "append.concurrent", "append.cancelled", "session.apart", "read.cursor", "snapshot.before"}},
+
+		"does not know an event that comes again": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return each(ctx, m, events, func(e event.Event) error {
+				if e.Data != nil && 0 < e.Seq && e.Seq <= last(m, e.SessionID) {
+					return &eventlog.ConflictError{Session: e.SessionID, Seq: e.Seq}
+				}
+				return m.Append(ctx, e)
+			})
+		}}), []string{"append.kept", "append.again", "append.prefix", "append.concurrent", "append.cancelled"}},
+
+		"takes no notice of another event under the same seq": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return each(ctx, m, events, func(e event.Event) error {
+				err := m.Append(ctx, e)
+				if _, ok := errors.AsType[*eventlog.ConflictError](err); ok {
+					return nil
+				}
+				return err
+			})
+		}}), []string{"append.conflict", "append.prefix"}},
+
+		"leaves events of a gap out": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return each(ctx, m, events, func(e event.Event) error {
+				err := m.Append(ctx, e)
+				if _, ok := errors.AsType[*eventlog.GapError](err); ok {
+					return nil
+				}
+				return err
+			})
+		}}), []string{"append.gap", "append.prefix"}},
+
+		"says of a gap what it wanted and not what it got": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			err := m.Append(ctx, events...)
+			if gap, ok := errors.AsType[*eventlog.GapError](err); ok {
+				gap.Seq = gap.Last + 1
+			}
+			return err
+		}}), []string{"append.gap"}},
+
+		"leaves out an event that is not valid": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return each(ctx, m, events, func(e event.Event) error {
+				err := m.Append(ctx, e)
+				if _, ok := errors.AsType[*eventlog.InvalidError](err); ok {
+					return nil
+				}
+				return err
+			})
+		}}), []string{"append.invalid", "append.prefix"}},
+
+		"stores the end of an append that fails": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			err := m.Append(ctx, events...)
+			if _, ok := errors.AsType[*eventlog.InvalidError](err); ok && len(events) > 1 {
+				e := events[0]
+				e.Seq = last(m, e.SessionID) + 1
+				_ = m.Append(ctx, e)
+			}
+			return err
+		}}), []string{"append.prefix"}},
+
+		"keeps the caller's buffer": {func() eventlog.Log { return &aliases{Memory: &eventlog.Memory{}} }, []string{"append.copies"}},
+
+		"loses what two say at once": {func() eventlog.Log { return &racy{Memory: &eventlog.Memory{}} }, []string{"append.concurrent"}},
+
+		"does not look at the context": {with(broken{append: func(m *eventlog.Memory, _ context.Context, events []event.Event) error {
+			return m.Append(context.Background(), events...)
+		}}), []string{"append.cancelled"}},
+
+		"does not tell case apart in a session's name": {func() eventlog.Log { return folded{&eventlog.Memory{}} }, []string{"session.apart", "snapshot.before"}},
+
+		"keeps the first provider session": {func() eventlog.Log { return &firstProvider{Memory: &eventlog.Memory{}} }, []string{"session.info"}},
+
+		"knows times by the millisecond": {with(broken{info: func(i eventlog.Info) eventlog.Info {
+			i.Latest = i.Latest.Truncate(time.Millisecond)
+			return i
+		}}), []string{"session.info"}},
+
+		"says the zero Info of a session that it does not know": {with(broken{session: func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error) {
+			info, err := m.Session(ctx, session)
+			if errors.Is(err, eventlog.ErrUnknownSession) {
+				err = nil
+			}
+			return info, err
+		}}), []string{"session.unknown"}},
+
+		"begins a page with the cursor's event": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+			if after == eventlog.PageEvents {
+				after--
+			}
+			return m.Read(ctx, session, after, limit)
+		}}), []string{"read.cursor"}},
+
+		"has one size of page": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, _ int) ([]event.Event, error) {
+			return m.Read(ctx, session, after, 0)
+		}}), []string{"read.cursor"}},
+
+		"reads all at once": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+			if _, err := m.Read(ctx, session, after, 1); err != nil {
+				return nil, err
+			}
+			all := everything(m, session)
+			all = all[min(max(after, 0), int64(len(all))):]
+			if limit > 0 {
+				all = all[:min(limit, len(all))]
+			}
+			return all, nil
+		}}), []string{"read.bounded"}},
+
+		"begins to listen behind what it read": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return func(yield func(event.Event, error) bool) {
+				stored := everything(m, session)
+				stored = stored[min(max(cursor, 0), int64(len(stored))):]
+				for _, e := range stored {
+					if !yield(e, nil) {
+						return
+					}
+				}
+				for e, err := range m.Follow(ctx, session, last(m, session)) { // what came meanwhile is lost
+					if !yield(e, err) {
+						return
+					}
+				}
+			}
+		}}), []string{"follow.joins", "follow.slow"}},
+
+		"gives one event of the history again": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) { return e.Seq == 40, false })
+		}}), []string{"follow.joins", "follow.slow"}},
+
+		"goes on where it was left": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			at := cursor
+			return func(yield func(event.Event, error) bool) {
+				for e, err := range m.Follow(ctx, session, at) {
+					at = max(at, e.Seq)
+					if !yield(e, err) {
+						return
+					}
+				}
+			}
+		}}), []string{"follow.after"}},
+
+		"has nothing to follow before a session begins": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return func(yield func(event.Event, error) bool) {
+				if _, err := m.Session(ctx, session); errors.Is(err, eventlog.ErrUnknownSession) {
+					yield(event.Event{}, err)
+					return
+				}
+				m.Follow(ctx, session, cursor)(yield)
+			}
+		}}), []string{"follow.begins", "follow.ends"}},
+
+		"sees only what is appended to the session that wakes it": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
+				_, err := m.Session(ctx, "other")
+				return false, err == nil && last(m, "other") >= 50 && e.Seq == 1
+			})
+		}}), []string{"follow.begins"}},
+
+		"drops what a slow reader does not take": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
+				return false, e.Seq < last(m, session)-500
+			})
+		}}), []string{"follow.slow"}},
+
+		"does not tell why a follow ends": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return func(yield func(event.Event, error) bool) {
+				for e, err := range m.Follow(ctx, session, cursor) {
+					if err != nil || !yield(e, nil) {
+						return
+					}
+				}
+			}
+		}}), []string{"follow.ends"}},
+
+		"ends a follow when it likes": {with(broken{follow: func(m *eventlog.Memory, _ context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return m.Follow(context.Background(), session, cursor)
+		}}), []string{"follow.ends"}},
+
+		"has one snapshot a kind": {with(broken{get: func(m *eventlog.Memory, ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
+			seq, data, err := m.Snapshot(ctx, session, kind, math.MaxInt64)
+			if seq > at {
+				return 0, nil, err
+			}
+			return seq, data, err
+		}}), []string{"snapshot.before"}},
+
+		"keeps the first snapshot": {with(broken{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
+			if at, _, _ := m.Snapshot(ctx, session, kind, seq); at == seq && seq > 0 {
+				return nil
+			}
+			return m.PutSnapshot(ctx, session, seq, kind, data)
+		}}), []string{"snapshot.replaced"}},
+
+		"takes snapshots of what is to come": {with(broken{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
+			err := m.PutSnapshot(ctx, session, seq, kind, data)
+			if _, ok := errors.AsType[*eventlog.GapError](err); ok {
+				return nil
+			}
+			return err
+		}}), []string{"snapshot.ahead"}},
+
+		"gives its own copy of a snapshot away": {func() eventlog.Log { return &shares{Memory: &eventlog.Memory{}} }, []string{"snapshot.copies"}},
+
+		"goes on after Close": {with(broken{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
+	}
+}

@@ -1,0 +1,73 @@
+package logtest_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
+)
+
+// reopen makes another Memory with what the first holds, short of what it loses.
+func reopen(events func([]event.Event) []event.Event, snapshots bool) logtest.Store {
+	ctx := context.Background()
+	return logtest.Store{
+		Open: func() (eventlog.Log, error) { return disk{&eventlog.Memory{}}, nil },
+		Reopen: func(closed eventlog.Log) (eventlog.Log, error) {
+			from, to := closed.(disk).Memory, &eventlog.Memory{}
+			infos, err := from.Sessions(ctx)
+			for _, info := range infos {
+				if err := to.Append(ctx, events(everything(from, info.SessionID))...); err != nil {
+					return nil, err
+				}
+				seq, data, err := from.Snapshot(ctx, info.SessionID, "k", math.MaxInt64)
+				if err != nil {
+					return nil, err
+				}
+				if seq > 0 && snapshots {
+					if err := to.PutSnapshot(ctx, info.SessionID, seq, "k", data); err != nil {
+						return nil, err
+					}
+				}
+			}
+			return disk{to}, err
+		},
+	}
+}
+
+// disk is a Memory that can be read after Close.
+type disk struct{ *eventlog.Memory }
+
+func (disk) Close() error { return nil }
+
+func TestTheDurableCheck(t *testing.T) {
+	all := func(events []event.Event) []event.Event { return events }
+	for name, c := range map[string]struct {
+		store logtest.Store
+		fails bool
+	}{
+		"keeps all": {reopen(all, true), false},
+		"loses the last event": {reopen(func(events []event.Event) []event.Event {
+			return events[:len(events)-1]
+		}, true), true},
+		"loses snapshots": {reopen(all, false), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for _, check := range logtest.Checks() {
+				if !check.Durable {
+					continue
+				}
+				if err := check.Run(t.Context(), c.store); c.fails {
+					g.Expect(err).To(HaveOccurred())
+				} else {
+					g.Expect(err).NotTo(HaveOccurred())
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package logtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// take goes through a Follow until it has n events.
+func take(events iter.Seq2[event.Event, error], n int) ([]event.Event, error) {
+	var out []event.Event
+	if n == 0 {
+		return nil, nil
+	}
+	for e, err := range events {
+		if err != nil {
+			return out, fmt.Errorf("after %d of %d events: %w", len(out), n, err)
+		}
+		if out = append(out, e); len(out) == n {
+			return out, nil
+		}
+	}
+	return out, fmt.Errorf("it ended after %d of %d events, without an error", len(out), n)
+}
+
+func followJoins(p *probe) {
+	log := p.open()
+	const stored, half, n = 40, 220, 400
+	p.append(log, run("s", 1, stored)...)
+	afters := []int64{0, 20, stored - 1, stored + 20} // within what is stored, and past it
+	results := make(chan error, len(afters)+1)
+	begun, halfway := make(chan struct{}, len(afters)), make(chan struct{})
+	for _, after := range afters {
+		go func() {
+			// Those that begin within the history stand at its first event while
+			// others append.
+			var got []event.Event
+			var failed error
+			for e, err := range log.Follow(p.ctx, "s", after) {
+				if failed = err; err != nil {
+					break
+				}
+				if got = append(got, e); len(got) == 1 && after < stored {
+					begun <- struct{}{}
+					select {
+					case <-halfway:
+					case <-p.ctx.Done():
+					}
+				}
+				if len(got) == n-int(after) {
+					break
+				}
+			}
+			if failed == nil {
+				failed = sameAll(got, run("s", after+1, n))
+			}
+			if failed != nil {
+				failed = fmt.Errorf("from %d on: %w", after, failed)
+			}
+			results <- failed
+		}()
+	}
+	go func() {
+		var err error
+		for range len(afters) - 1 {
+			select {
+			case <-begun:
+			case <-p.ctx.Done():
+			}
+		}
+		for seq := int64(stored + 1); seq <= n && err == nil; seq += 3 {
+			err = log.Append(p.ctx, append(run("s", seq, min(seq+2, n)), said("other", (seq-stored-1)/3+1))...)
+			if seq <= half && half < seq+3 {
+				close(halfway)
+			}
+		}
+		results <- err
+	}()
+	for range len(afters) + 1 {
+		p.no(<-results, "follow")
+	}
+}
+
+func followAfter(p *probe) {
+	log := p.open()
+	p.append(log, run("s", 1, 30)...)
+	for _, after := range []int64{-2, 0, 1, 17, 29} {
+		events := log.Follow(p.ctx, "s", after)
+		for range 2 {
+			want := run("s", max(after, 0)+1, 30)
+			got, err := take(events, len(want))
+			p.no(err, "follow")
+			if err := sameAll(got, want); err != nil {
+				p.failf("after %d: %w", after, err)
+			}
+		}
+	}
+}
+
+func followBegins(p *probe) {
+	log := p.open()
+	type result struct {
+		got []event.Event
+		err error
+	}
+	results := make(chan result, 1)
+	go func() {
+		got, err := take(log.Follow(p.ctx, "s", 0), 3)
+		results <- result{got, err}
+	}()
+	p.pause() // it waits by now, most likely
+	for seq := int64(1); seq <= 50; seq++ {
+		p.append(log, said("other", seq))
+	}
+	for seq := int64(1); seq <= 3; seq++ {
+		p.append(log, said("s", seq))
+	}
+	r := <-results
+	p.no(r.err, "follow a session before it begins")
+	if err := sameAll(r.got, run("s", 1, 3)); err != nil {
+		p.failf("%w", err)
+	}
+}
+
+func followSlow(p *probe) {
+	log := p.open()
+	const n = 1000
+	p.append(log, said("s", 1))
+	next, stop := iter.Pull2(log.Follow(p.ctx, "s", 0))
+	defer stop()
+	_, err, _ := next()
+	p.no(err, "follow")
+	for seq := int64(2); seq <= n; seq += 250 {
+		p.append(log, run("s", seq, min(seq+249, n))...) // nobody reads
+	}
+	for seq := int64(2); seq <= n; seq++ {
+		e, err, ok := next()
+		if p.no(err, "follow"); !ok {
+			p.failf("it ended at seq %d", seq)
+		}
+		if err := same(e, said("s", seq)); err != nil {
+			p.failf("at seq %d: %w", seq, err)
+		}
+	}
+}
+
+func followEnds(p *probe) {
+	log := p.open()
+	p.append(log, run("s", 1, 3)...)
+	follow := func(ctx context.Context, session string) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			for _, err := range log.Follow(ctx, session, 0) {
+				if err != nil {
+					done <- err // and nothing after it
+					continue
+				}
+			}
+			close(done)
+		}()
+		return done
+	}
+	ended := func(done <-chan error, want error) {
+		select {
+		case err, ok := <-done:
+			if !ok || !errors.Is(err, want) {
+				p.failf("want it to end with %q, got %v", want, err)
+			}
+		case <-p.ctx.Done():
+			p.failf("it did not end with %q", want)
+		}
+		select {
+		case err, ok := <-done:
+			if ok {
+				p.failf("after its error came another: %v", err)
+			}
+		case <-p.ctx.Done():
+			p.failf("it did not end after its error, %q", want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(p.ctx)
+	late, cancelLate := context.WithTimeout(p.ctx, time.Millisecond)
+	defer cancelLate()
+	stored, unknown, timed := follow(cancelled, "s"), follow(cancelled, "none"), follow(late, "s")
+	ended(timed, context.DeadlineExceeded)
+	p.pause() // the others wait by now, most likely
+	cancel()
+	ended(stored, context.Canceled)
+	ended(unknown, context.Canceled)
+	ended(follow(cancelled, "s"), context.Canceled)
+
+	stored, unknown = follow(p.ctx, "s"), follow(p.ctx, "none")
+	p.pause()
+	p.no(log.Close(), "close")
+	ended(stored, eventlog.ErrClosed)
+	ended(unknown, eventlog.ErrClosed)
+	ended(follow(p.ctx, "s"), eventlog.ErrClosed)
+}

@@ -1,0 +1,208 @@
+package logtest_test
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// broken is a Memory with one mistake: what is not nil stands in for its method.
+type broken struct {
+	*eventlog.Memory
+	append  func(m *eventlog.Memory, ctx context.Context, events []event.Event) error
+	read    func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error)
+	follow  func(m *eventlog.Memory, ctx context.Context, session string, after int64) iter.Seq2[event.Event, error]
+	info    func(eventlog.Info) eventlog.Info
+	session func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error)
+	put     func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error
+	get     func(m *eventlog.Memory, ctx context.Context, session, kind string, at int64) (int64, []byte, error)
+	close   func(m *eventlog.Memory) error
+}
+
+func (b broken) Append(ctx context.Context, events ...event.Event) error {
+	if b.append == nil {
+		return b.Memory.Append(ctx, events...)
+	}
+	return b.append(b.Memory, ctx, events)
+}
+
+func (b broken) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+	if b.read == nil {
+		return b.Memory.Read(ctx, session, after, limit)
+	}
+	return b.read(b.Memory, ctx, session, after, limit)
+}
+
+func (b broken) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+	if b.follow == nil {
+		return b.Memory.Follow(ctx, session, after)
+	}
+	return b.follow(b.Memory, ctx, session, after)
+}
+
+func (b broken) Sessions(ctx context.Context) ([]eventlog.Info, error) {
+	infos, err := b.Memory.Sessions(ctx)
+	if b.info != nil {
+		for i := range infos {
+			infos[i] = b.info(infos[i])
+		}
+	}
+	return infos, err
+}
+
+func (b broken) Session(ctx context.Context, session string) (eventlog.Info, error) {
+	if b.session != nil {
+		return b.session(b.Memory, ctx, session)
+	}
+	info, err := b.Memory.Session(ctx, session)
+	if b.info != nil {
+		info = b.info(info)
+	}
+	return info, err
+}
+
+func (b broken) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+	if b.put == nil {
+		return b.Memory.PutSnapshot(ctx, session, seq, kind, data)
+	}
+	return b.put(b.Memory, ctx, session, seq, kind, data)
+}
+
+func (b broken) Snapshot(ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
+	if b.get == nil {
+		return b.Memory.Snapshot(ctx, session, kind, at)
+	}
+	return b.get(b.Memory, ctx, session, kind, at)
+}
+
+func (b broken) Close() error {
+	if b.close == nil {
+		return b.Memory.Close()
+	}
+	return b.close(b.Memory)
+}
+
+func each(ctx context.Context, m *eventlog.Memory, events []event.Event, one func(event.Event) error) error {
+	for _, e := range events {
+		if err := one(e); err != nil {
+			return err
+		}
+	}
+	return m.Append(ctx)
+}
+
+// after skips events of a Follow.
+func after(events iter.Seq2[event.Event, error], skip func(event.Event) (twice, drop bool)) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range events {
+			twice, drop := false, false
+			if err == nil {
+				twice, drop = skip(e)
+			}
+			if drop {
+				continue
+			}
+			if !yield(e, err) || twice && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func last(m *eventlog.Memory, session string) int64 {
+	info, _ := m.Session(context.Background(), session)
+	return info.Last.Seq
+}
+
+// aliases gives back the raw input that it was given.
+type aliases struct {
+	*eventlog.Memory
+	mu    sync.Mutex
+	input event.Raw // guarded by mu
+}
+
+func (a *aliases) Append(ctx context.Context, events ...event.Event) error {
+	a.mu.Lock()
+	for _, e := range events {
+		if d, ok := e.Data.(event.ToolStart); ok {
+			a.input = d.Input
+		}
+	}
+	a.mu.Unlock()
+	return a.Memory.Append(ctx, events...)
+}
+
+func (a *aliases) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+	page, err := a.Memory.Read(ctx, session, after, limit)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range page {
+		if d, ok := page[i].Data.(event.ToolStart); ok && len(d.Input) == len(a.input) {
+			d.Input = a.input
+			page[i].Data = d
+		}
+	}
+	return page, err
+}
+
+// racy refuses to append while another does.
+type racy struct {
+	*eventlog.Memory
+	mu sync.Mutex
+}
+
+func (r *racy) Append(ctx context.Context, events ...event.Event) error {
+	if !r.mu.TryLock() {
+		return nil
+	}
+	defer r.mu.Unlock()
+	time.Sleep(time.Nanosecond) // in a bubble: until all others wait
+	return r.Memory.Append(ctx, events...)
+}
+
+// folded keeps a under A.
+type folded struct{ *eventlog.Memory }
+
+func (f folded) Append(ctx context.Context, events ...event.Event) error {
+	for i := range events {
+		if events[i].SessionID == "a" {
+			events[i].SessionID = "A"
+		}
+	}
+	return f.Memory.Append(ctx, events...)
+}
+
+// firstProvider forgets which session a resumed one goes on with.
+type firstProvider struct{ *eventlog.Memory }
+
+func (f *firstProvider) Sessions(ctx context.Context) ([]eventlog.Info, error) {
+	infos, err := f.Memory.Sessions(ctx)
+	for i := range infos {
+		infos[i].ProviderSessionID = "thread of " + infos[i].SessionID
+	}
+	return infos, err
+}
+
+// shares hands out the bytes that it keeps.
+type shares struct {
+	*eventlog.Memory
+	seq  int64
+	data []byte
+}
+
+func (s *shares) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+	s.seq, s.data = seq, append([]byte(nil), data...)
+	return s.Memory.PutSnapshot(ctx, session, seq, kind, data)
+}
+
+func (s *shares) Snapshot(ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
+	seq, data, err := s.Memory.Snapshot(ctx, session, kind, at)
+	if seq == 5 && s.seq == 5 {
+		data = s.data
+	}
+	return seq, data, err
+}

@@ -1,0 +1,133 @@
+package logtest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+func sessionsApart(p *probe) {
+	log := p.open()
+	names := []string{"a", "A", "a ", "ä", "a'; --", strings.Repeat("long", 100), "1", "a%"}
+	var mixed []event.Event
+	for seq := int64(1); seq <= 15; seq++ {
+		for _, name := range names {
+			mixed = append(mixed, said(name, seq))
+		}
+	}
+	p.append(log, mixed[:50]...)
+	p.append(log, mixed[50:]...)
+	for _, name := range names {
+		p.holds(log, name, run(name, 1, 15))
+		if last := p.last(log, name); last != 15 {
+			p.failf("session %q ends at 15, Session says %d", name, last)
+		}
+	}
+	infos, err := log.Sessions(p.ctx)
+	p.no(err, "Sessions")
+	if len(infos) != len(names) {
+		p.failf("want %d sessions, got %d", len(names), len(infos))
+	}
+}
+
+func sessionInfo(p *probe) {
+	log := p.open()
+	p.append(log, run("early", 1, 1)...)
+	p.append(log, run("s", 1, 15)...)
+	again := event.Event{
+		SessionID: "early", Seq: 2, TS: began.Add(time.Hour),
+		Data: event.SessionReady{SessionID: "early", Runtime: "claude", ProviderSessionID: "another", Resumed: true},
+	}
+	unnamed := event.Event{SessionID: "early", Seq: 3, TS: began.Add(2 * time.Hour), Turn: 4, Data: event.SessionReady{SessionID: "early", Runtime: "claude"}}
+	late := event.Event{SessionID: "early", Seq: 4, TS: began.Add(3 * time.Hour), Turn: 2, SubagentID: "x", Data: event.UserMessage{MessageID: "m", Text: "not the user's", Via: event.ViaTurn}}
+	p.append(log, again, unnamed, late)
+	want := []eventlog.Info{
+		{
+			SessionID: "early", Runtime: "claude", ProviderSessionID: "another",
+			First: began, Latest: began.Add(3 * time.Hour), Last: event.Position{Seq: 4, Turn: 4},
+		},
+		{
+			SessionID: "s", Runtime: "codex", ProviderSessionID: "thread of s", Title: "Question 1 of s?",
+			First: began, Latest: said("s", 15).TS, Last: event.Position{Seq: 15, Turn: 2},
+		},
+	}
+	got, err := log.Sessions(p.ctx)
+	p.no(err, "Sessions")
+	if !slices.EqualFunc(got, want, sameInfo) {
+		p.failf("Sessions:\nwant %+v\n got %+v", want, got)
+	}
+	for _, w := range want {
+		got, err := log.Session(p.ctx, w.SessionID)
+		p.no(err, "Session")
+		if !sameInfo(got, w) {
+			p.failf("Session %s:\nwant %+v\n got %+v", w.SessionID, w, got)
+		}
+	}
+}
+
+// sameInfo compares times as points in time.
+func sameInfo(a, b eventlog.Info) bool {
+	ok := a.First.Equal(b.First) && a.Latest.Equal(b.Latest)
+	a.First, a.Latest, b.First, b.Latest = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return ok && a == b
+}
+
+func sessionUnknown(p *probe) {
+	log := p.open()
+	for seq := range int64(2) {
+		if events, err := log.Read(p.ctx, "none", 0, 0); err != nil || len(events) > 0 {
+			p.failf("Read: want nothing, got %d events, %v", len(events), err)
+		}
+		if _, err := log.Session(p.ctx, "none"); !errors.Is(err, eventlog.ErrUnknownSession) {
+			p.failf("Session: want ErrUnknownSession, got %v", err)
+		}
+		if seq, data, err := log.Snapshot(p.ctx, "none", "k", 5); seq != 0 || data != nil || err != nil {
+			p.failf("Snapshot: want nothing, got %d, %q, %v", seq, data, err)
+		}
+		p.append(log, said("s", seq+1)) // the next time others are there
+	}
+	infos, err := log.Sessions(p.ctx)
+	p.no(err, "Sessions")
+	if len(infos) != 1 {
+		p.failf("want the one session that exists, got %v", infos)
+	}
+}
+
+func readCursor(p *probe) {
+	log := p.open()
+	const n = 2*eventlog.PageEvents + 7
+	want := run("s", 1, n)
+	p.append(log, want...)
+	p.append(log, run("z", 1, 5)...) // right behind it, if a store orders by name
+	for _, after := range []int64{-3, eventlog.PageEvents, n - 2, n, n + 5, 1 << 60} {
+		for _, limit := range []int{0, 1, 100, 1 << 30} {
+			if limit == 1 && after < n-2 {
+				continue // spare hundreds of reads
+			}
+			rest := want[min(max(after, 0), n):]
+			if err := sameAll(p.all(log, "s", after, limit), rest); err != nil {
+				p.failf("after %d in pages of %d: %w", after, limit, err)
+			}
+		}
+	}
+}
+
+func readBounded(p *probe) {
+	log := p.open()
+	const each, n = 512 << 10, 12
+	var want []event.Event
+	for seq := int64(1); seq <= n; seq++ {
+		want = append(want, big("s", seq, each))
+		p.append(log, want[seq-1])
+	}
+	page, err := log.Read(p.ctx, "s", 0, 0)
+	p.no(err, "Read")
+	if len(page) > 8 {
+		p.failf("a page without a limit holds %d events of half a MiB", len(page))
+	}
+	p.holds(log, "s", want)
+}

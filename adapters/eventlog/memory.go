@@ -1,0 +1,245 @@
+package eventlog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog/internal/wake"
+)
+
+// Memory is a Log that ends with the program. Its zero value is empty and ready
+// for use.
+type Memory struct {
+	mu       sync.RWMutex
+	sessions map[string]*memorySession
+	closed   bool
+	wake     wake.Board
+}
+
+var _ Log = (*Memory)(nil)
+
+type memorySession struct {
+	info      Info
+	events    [][]byte // seq 1 first, in their JSON form
+	snapshots map[string][]memorySnapshot
+}
+
+type memorySnapshot struct {
+	seq  int64
+	data []byte
+}
+
+// Append implements Log.
+func (m *Memory) Append(ctx context.Context, events ...event.Event) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	encoded := make([][]byte, len(events))
+	for i, e := range events {
+		var err error
+		if encoded[i], err = Encode(e); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	for i, e := range events {
+		if err := m.add(e, encoded[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Memory) add(e event.Event, b []byte) error {
+	s := m.sessions[e.SessionID]
+	var last int64
+	if s != nil {
+		last = s.info.Last.Seq
+	}
+	switch {
+	case e.Seq <= last:
+		if !bytes.Equal(s.events[e.Seq-1], b) {
+			return &ConflictError{e.SessionID, e.Seq}
+		}
+		return nil
+	case e.Seq > last+1:
+		return &GapError{e.SessionID, last, e.Seq}
+	}
+	if s == nil {
+		s = &memorySession{snapshots: map[string][]memorySnapshot{}}
+		if m.sessions == nil {
+			m.sessions = map[string]*memorySession{}
+		}
+		m.sessions[e.SessionID] = s
+	}
+	s.events = append(s.events, b)
+	s.info.Add(e)
+	m.wake.Wake(e.SessionID)
+	return nil
+}
+
+// Read implements Log.
+func (m *Memory) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	page, err := m.page(session, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []event.Event
+	for _, b := range page {
+		e, err := event.Decode(b)
+		if err != nil {
+			if len(out) > 0 {
+				break
+			}
+			return nil, &UnreadableError{session, max(after, 0) + 1, err}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// page takes what one Read returns. What it holds is never written to again.
+func (m *Memory) page(session string, after int64, limit int) ([][]byte, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	s := m.sessions[session]
+	if s == nil || after >= s.info.Last.Seq {
+		return nil, nil
+	}
+	if limit <= 0 {
+		limit = PageEvents
+	}
+	rest := s.events[max(after, 0):]
+	size := 0
+	for i, b := range rest[:min(limit, len(rest))] {
+		if size += len(b); size > PageBytes && i > 0 {
+			return rest[:i:i], nil
+		}
+	}
+	n := min(limit, len(rest))
+	return rest[:n:n], nil
+}
+
+// Follow implements Log.
+func (m *Memory) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+	return Tail(ctx, after,
+		func() <-chan struct{} { return m.wake.On(session) },
+		func(after int64) ([]event.Event, error) { return m.Read(ctx, session, after, 0) })
+}
+
+// Sessions implements Log.
+func (m *Memory) Sessions(ctx context.Context) ([]Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	var out []Info
+	for _, s := range m.sessions {
+		out = append(out, s.info)
+	}
+	slices.SortFunc(out, func(a, b Info) int {
+		return cmp.Or(b.Latest.Compare(a.Latest), cmp.Compare(a.SessionID, b.SessionID))
+	})
+	return out, nil
+}
+
+// Session implements Log.
+func (m *Memory) Session(ctx context.Context, session string) (Info, error) {
+	if err := ctx.Err(); err != nil {
+		return Info{}, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return Info{}, ErrClosed
+	}
+	s := m.sessions[session]
+	if s == nil {
+		return Info{}, fmt.Errorf("%w: %q", ErrUnknownSession, session)
+	}
+	return s.info, nil
+}
+
+// PutSnapshot implements Log.
+func (m *Memory) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	if err := CheckSnapshot(session, seq, kind); err != nil {
+		return err
+	}
+	s := m.sessions[session]
+	if s == nil {
+		return &GapError{session, 0, seq}
+	}
+	if seq > s.info.Last.Seq {
+		return &GapError{session, s.info.Last.Seq, seq}
+	}
+	list := s.snapshots[kind]
+	i, found := slices.BinarySearchFunc(list, seq, func(s memorySnapshot, seq int64) int { return cmp.Compare(s.seq, seq) })
+	kept := memorySnapshot{seq, bytes.Clone(data)}
+	if found {
+		list[i] = kept
+	} else {
+		list = slices.Insert(list, i, kept)
+	}
+	s.snapshots[kind] = list
+	return nil
+}
+
+// Snapshot implements Log.
+func (m *Memory) Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (int64, []byte, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return 0, nil, ErrClosed
+	}
+	s := m.sessions[session]
+	if s == nil {
+		return 0, nil, nil
+	}
+	list := s.snapshots[kind]
+	for _, kept := range slices.Backward(list) {
+		if kept.seq <= atOrBefore {
+			return kept.seq, bytes.Clone(kept.data), nil
+		}
+	}
+	return 0, nil, nil
+}
+
+// Close implements Log.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed, m.sessions = true, nil
+	m.wake.Close()
+	return nil
+}

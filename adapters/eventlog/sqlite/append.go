@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// request is an append or a snapshot that waits for its commit.
+type request struct {
+	entries  []entry
+	snapshot *snapshot
+	bytes    int
+	err      error
+	done     chan error
+}
+
+type entry struct {
+	event event.Event
+	line  []byte
+}
+
+type snapshot struct {
+	session, kind string
+	seq           int64
+	data          []byte
+}
+
+// Append implements eventlog.Log.
+func (l *Log) Append(ctx context.Context, events ...event.Event) error {
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
+	r := &request{entries: make([]entry, len(events)), done: make(chan error, 1)}
+	for i, e := range events {
+		line, err := eventlog.Encode(e)
+		if err != nil {
+			return err
+		}
+		r.entries[i] = entry{e, line}
+		r.bytes += len(line)
+	}
+	return l.submit(ctx, r)
+}
+
+// PutSnapshot implements eventlog.Log.
+func (l *Log) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
+	if err := eventlog.CheckSnapshot(session, seq, kind); err != nil {
+		return err
+	}
+	// The caller may go before the writer has it: data is copied.
+	kept := &snapshot{session, kind, seq, append([]byte{}, data...)}
+	return l.submit(ctx, &request{snapshot: kept, bytes: len(data), done: make(chan error, 1)})
+}
+
+func (l *Log) submit(ctx context.Context, r *request) error {
+	if l.writer == nil {
+		return fmt.Errorf("%s: append: %w: it was opened for reading only", l.path, eventlog.ErrReadOnly)
+	}
+	select {
+	case l.writer.requests <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.closing:
+		return eventlog.ErrClosed
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"testing"
+)
+
+// WithVersion makes a file of an older version.
+func (o Options) WithVersion(v int) Options {
+	o.version = v
+	return o
+}
+
+// WithMaxPages bounds the file, as a full disk does.
+func (o Options) WithMaxPages(n int) Options {
+	o.maxPages = n
+	return o
+}
+
+// MorePages lifts the bound. No append may run.
+func (l *Log) MorePages(t *testing.T) {
+	t.Helper()
+	if _, err := l.writer.conn.ExecContext(context.Background(), "PRAGMA max_page_count = 1000000"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Version is that of the file.
+func (l *Log) Version() int { return l.version }
+
+// NewestVersion is what this package makes.
+func NewestVersion() int { return version }
+
+// Plans is how SQLite goes about the queries of readers.
+func Plans(t *testing.T, l *Log) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for query, args := range map[string][]any{
+		selectPage:                       {"s", 0, 10},
+		selectSnapshot:                   {"s", "k", 10},
+		selectSessions + ` WHERE id = ?`: {"s"},
+	} {
+		lines, err := plan(l, query, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[query] = lines
+	}
+	return out
+}
+
+func plan(l *Log, query string, args []any) (lines []string, err error) {
+	rows, err := l.readers.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return nil, err
+		}
+		lines = append(lines, detail)
+	}
+	return lines, rows.Err()
+}

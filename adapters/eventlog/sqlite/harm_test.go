@@ -1,0 +1,294 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+)
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// raw opens the file without us.
+func raw(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+func integrity(path string) (string, error) {
+	db, err := raw(path)
+	if err != nil {
+		return "", err
+	}
+	var said string
+	err = db.QueryRow("PRAGMA integrity_check").Scan(&said)
+	return said, errors.Join(err, db.Close())
+}
+
+func do(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := raw(path)
+	for _, s := range statements {
+		if err == nil {
+			_, err = db.Exec(s)
+		}
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "locked.db")
+	log := open(t, path, sqlite.Options{Busy: 20 * time.Millisecond})
+	g.Expect(log.Append(t.Context(), deltas("s", 1, 3)...)).To(Succeed())
+
+	db, err := raw(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = db.Close() }()
+	conn, err := db.Conn(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = conn.Close() }()
+	_, err = conn.ExecContext(t.Context(), "BEGIN EXCLUSIVE")
+	g.Expect(err).NotTo(HaveOccurred())
+
+	err = log.Append(t.Context(), delta("s", 4))
+	g.Expect(err).To(MatchError(eventlog.ErrBusy))
+	g.Expect(err).To(MatchError(And(ContainSubstring("locked.db"), ContainSubstring("another program is writing"))))
+	g.Expect(seqs(t.Context(), log)).To(BeEquivalentTo(3)) // readers go on
+
+	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(log.Append(t.Context(), deltas("s", 4, 5)...)).To(Succeed())
+	g.Expect(seqs(t.Context(), log)).To(BeEquivalentTo(5))
+}
+
+func TestFull(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "full.db")
+	log := open(t, path, sqlite.Options{}.WithMaxPages(50))
+	last, err := fill(t.Context(), log, 5000)
+	g.Expect(err).To(MatchError(eventlog.ErrFull))
+	g.Expect(err).To(MatchError(And(ContainSubstring("full.db"), ContainSubstring("free some space"))))
+	g.Expect(seqs(t.Context(), log)).To(Equal(last))
+	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(MatchError(eventlog.ErrFull))
+
+	log.MorePages(t)
+	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(Succeed())
+	g.Expect(seqs(t.Context(), log)).To(Equal(last + 10))
+}
+
+// fill appends until it cannot, and returns the last seq that was acknowledged.
+func fill(ctx context.Context, log eventlog.Log, most int64) (last int64, err error) {
+	for ; last < most; last += 10 {
+		if err := log.Append(ctx, deltas("s", last+1, last+10)...); err != nil {
+			return last, err
+		}
+	}
+	return last, nil
+}
+
+func TestWhatIsNoLog(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) string {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return at(name)
+	}
+	foreign := at("foreign.db")
+	do(t, foreign, "CREATE TABLE chats (id)")
+	marked := at("marked.db")
+	do(t, marked, "PRAGMA application_id = 7; PRAGMA user_version = 1")
+	newer := at("newer.db")
+	open(t, newer, sqlite.Options{})
+	do(t, newer, "PRAGMA user_version = 99")
+
+	for name, c := range map[string]struct {
+		path string
+		is   error
+		says string
+		both bool // for reading and for writing
+	}{
+		"text":       {write("text.db", strings.Repeat("This is no database. ", 100)), eventlog.ErrNotLog, "name another file", true},
+		"short text": {write("short.db", "{}\n"), eventlog.ErrNotLog, "name another file", true},
+		"foreign":    {foreign, eventlog.ErrNotLog, "something else", true},
+		"marked":     {marked, eventlog.ErrNotLog, "something else", true},
+		"newer":      {newer, eventlog.ErrNewer, "update the program", true},
+		"a folder":   {dir, eventlog.ErrNotLog, "it is a folder", true},
+		"no folder":  {at("none/log.db"), os.ErrNotExist, "make it first", false},
+		"empty":      {write("empty.db", ""), eventlog.ErrNotLog, "it is empty", false},
+		"not there":  {at("absent.db"), os.ErrNotExist, "no such file", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before, _ := os.ReadFile(c.path)
+			for _, readOnly := range []bool{true, false} {
+				if !c.both && readOnly == (name == "no folder") {
+					continue
+				}
+				_, err := sqlite.Open(t.Context(), c.path, sqlite.Options{ReadOnly: readOnly})
+				g.Expect(err).To(MatchError(c.is))
+				g.Expect(err).To(MatchError(ContainSubstring(c.says)))
+			}
+			if after, _ := os.ReadFile(c.path); string(before) != string(after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+	if _, err := os.Stat(at("absent.db")); err == nil {
+		t.Error("opening for reading made a file")
+	}
+}
+
+func TestDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "damaged.db")
+	anew := func(t *testing.T) {
+		t.Helper()
+		_ = os.Remove(path)
+		log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err == nil {
+			err = errors.Join(log.Append(t.Context(), deltas("s", 1, 2000)...), log.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("pages", func(t *testing.T) {
+		g := NewWithT(t)
+		anew(t)
+		b, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		for i := 16 << 10; i < len(b); i++ {
+			b[i] = 0xaa
+		}
+		g.Expect(os.WriteFile(path, b, 0o600)).To(Succeed())
+		log := open(t, path, sqlite.Options{})
+		_, err = seqs(t.Context(), log)
+		g.Expect(err).To(MatchError(eventlog.ErrCorrupt))
+		g.Expect(err).To(MatchError(ContainSubstring("keep a copy")))
+	})
+	t.Run("an event that is none", func(t *testing.T) {
+		anew(t)
+		do(t, path, `UPDATE events SET event = '{"type":"dream"}' WHERE seq = 7`)
+		log := open(t, path, sqlite.Options{})
+		unreadable(t, log, 6, 7)
+	})
+	t.Run("an event of another place", func(t *testing.T) {
+		anew(t)
+		do(t, path, `UPDATE events SET event = (SELECT event FROM events WHERE seq = 9) WHERE seq = 7`)
+		log := open(t, path, sqlite.Options{})
+		unreadable(t, log, 6, 7)
+	})
+	t.Run("events that are missing", func(t *testing.T) {
+		g := NewWithT(t)
+		anew(t)
+		do(t, path, `DELETE FROM events WHERE seq BETWEEN 7 AND 9`)
+		log := open(t, path, sqlite.Options{})
+		unreadable(t, log, 6, 9)
+		g.Expect(log.Append(t.Context(), delta("s", 8))).To(MatchError(eventlog.ErrCorrupt))
+	})
+}
+
+// unreadable wants what can be read to be given, and then an error that says
+// where to go on.
+func unreadable(t *testing.T, log eventlog.Log, last, bad int64) {
+	t.Helper()
+	g := NewWithT(t)
+	got, err := seqs(t.Context(), log)
+	g.Expect(got).To(Equal(last))
+	g.Expect(err).To(MatchError(eventlog.ErrCorrupt))
+	at, ok := errors.AsType[*eventlog.UnreadableError](err)
+	g.Expect(ok).To(BeTrue())
+	g.Expect(at.Seq).To(Equal(bad))
+	rest, err := log.Read(t.Context(), "s", at.Seq, 5)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rest[0].Seq).To(Equal(bad + 1))
+}
+
+// What a power cut may leave of a relaxed log: the file beside it, cut anywhere.
+// Each session is then a prefix of what was appended.
+func TestTheFileBesideIsCut(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "cut.db")
+	log := open(t, path, sqlite.Options{Relaxed: true})
+	for seq := int64(1); seq <= 300; seq += 5 {
+		g.Expect(log.Append(t.Context(), append(deltas("a", seq, seq+4), deltas("b", seq, seq+4)...)...)).To(Succeed())
+	}
+	main, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	beside, err := os.ReadFile(path + "-wal")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(beside)).To(BeNumerically(">", 100_000))
+	before := int64(-1)
+	for cut := 0; cut <= len(beside); cut += len(beside)/40 + 1 {
+		copied := filepath.Join(dir, fmt.Sprintf("copy-%d.db", cut))
+		g.Expect(os.WriteFile(copied, main, 0o600)).To(Succeed())
+		g.Expect(os.WriteFile(copied+"-wal", beside[:cut], 0o600)).To(Succeed())
+		log, err := sqlite.Open(t.Context(), copied, sqlite.Options{})
+		g.Expect(err).NotTo(HaveOccurred(), "cut at %d", cut)
+		a, err := holds(t.Context(), log, "a")
+		g.Expect(err).NotTo(HaveOccurred(), "cut at %d", cut)
+		g.Expect(holds(t.Context(), log, "b")).To(Equal(a))
+		g.Expect(a).To(BeNumerically(">=", before))
+		before = a
+		g.Expect(log.Append(t.Context(), delta("a", a+1))).To(Succeed())
+		g.Expect(log.Close()).To(Succeed())
+	}
+	g.Expect(before).To(BeNumerically(">", 200))
+}
+
+const envReadOnly = "TURNSPEC_EVENTLOG_READONLY"
+
+// tryReadOnly is what a program does that may not write to the file.
+func tryReadOnly(path string) {
+	ctx := context.Background()
+	_, err := sqlite.Open(ctx, path, sqlite.Options{})
+	fmt.Println("writing:", errors.Is(err, eventlog.ErrReadOnly), err) // its parent reads it
+	log, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		fmt.Println("reading:", err) // its parent reads it
+		return
+	}
+	n, err := seqs(ctx, log)
+	fmt.Println("reading:", n, errors.Join(err, log.Close())) // its parent reads it
+}
+
+func TestOddNames(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	for _, name := range []string{"a b.db", "a?mode=ro.db", "a#b.db", "a%20b.db", "ä&ö.db", ":memory:"} {
+		path := filepath.Join(dir, name)
+		log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		g.Expect(err).NotTo(HaveOccurred(), name)
+		g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed(), name)
+		g.Expect(log.Close()).To(Succeed())
+		g.Expect(size(t, path)).To(BeNumerically(">", 0), name)
+	}
+	entries, err := os.ReadDir(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(HaveLen(6), "files beside a closed log are gone")
+}

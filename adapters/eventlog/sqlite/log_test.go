@@ -1,0 +1,171 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+)
+
+func TestMain(m *testing.M) {
+	if child() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func open(t *testing.T, path string, o sqlite.Options) *sqlite.Log {
+	t.Helper()
+	log, err := sqlite.Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return log
+}
+
+// delta is an event of a session, the same each time.
+func delta(session string, seq int64) event.Event {
+	return event.Event{
+		SessionID: session, Seq: seq, Turn: 1, TS: time.Date(2026, 11, 21, 10, 0, 0, int(seq/7), time.UTC),
+		Data: event.Delta{Text: fmt.Sprintf("word %d of %s ", seq, session), MessageID: "msg_0123456789", BlockID: "msg_0123456789:0"},
+	}
+}
+
+func deltas(session string, from, to int64) []event.Event {
+	var out []event.Event
+	for seq := from; seq <= to; seq++ {
+		out = append(out, delta(session, seq))
+	}
+	return out
+}
+
+// seqs reads the session s whole and wants it gapless.
+func seqs(ctx context.Context, log eventlog.Log) (last int64, err error) {
+	for e, err := range eventlog.All(ctx, log, "s", 0) {
+		if err != nil {
+			return last, err
+		}
+		if e.Seq != last+1 {
+			return last, fmt.Errorf("after seq %d comes %d", last, e.Seq)
+		}
+		last = e.Seq
+	}
+	return last, nil
+}
+
+func TestConformance(t *testing.T) {
+	for name, o := range map[string]sqlite.Options{"full": {}, "relaxed": {Relaxed: true, Poll: -1}} {
+		t.Run(name, func(t *testing.T) {
+			paths := map[eventlog.Log]string{}
+			n := 0
+			logtest.Run(t, logtest.Store{
+				Open: func() (eventlog.Log, error) {
+					n++
+					path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.db", n))
+					log, err := sqlite.Open(t.Context(), path, o)
+					paths[log] = path
+					return log, err
+				},
+				Reopen: func(closed eventlog.Log) (eventlog.Log, error) {
+					log, err := sqlite.Open(t.Context(), paths[closed], o)
+					paths[log] = paths[closed]
+					return log, err
+				},
+			})
+		})
+	}
+}
+
+// Two programs have the file open: here two logs that share nothing but it.
+func TestOthersWriteToTheSameFile(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "shared.db")
+	one, other := open(t, path, sqlite.Options{}), open(t, path, sqlite.Options{Poll: time.Millisecond})
+	reader := open(t, path, sqlite.Options{ReadOnly: true, Poll: time.Millisecond})
+
+	const n = 300
+	got := make(chan error, 2)
+	for _, log := range []eventlog.Log{other, reader} {
+		go func() {
+			want := int64(1)
+			for e, err := range log.Follow(t.Context(), "s", 0) {
+				if err == nil && e.Seq != want {
+					err = fmt.Errorf("want seq %d, got %d", want, e.Seq)
+				}
+				if err != nil || want == n {
+					got <- err
+					return
+				}
+				want++
+			}
+		}()
+	}
+	// Both append to one session by turns: neither may trust what it knew.
+	for seq := int64(1); seq <= n; seq += 2 {
+		g.Expect(one.Append(t.Context(), delta("s", seq))).To(Succeed())
+		g.Expect(other.Append(t.Context(), delta("s", seq), delta("s", seq+1))).To(Succeed())
+		g.Expect(other.Append(t.Context(), delta(fmt.Sprint("t", seq), 1))).To(Succeed())
+		g.Expect(one.Append(t.Context(), delta(fmt.Sprint("t", seq), 2))).To(Succeed())
+	}
+	g.Expect(<-got).To(Succeed())
+	g.Expect(<-got).To(Succeed())
+	g.Expect(seqs(t.Context(), reader)).To(BeEquivalentTo(n))
+	g.Expect(reader.Append(t.Context(), delta("s", n+1))).To(MatchError(eventlog.ErrReadOnly))
+	g.Expect(reader.PutSnapshot(t.Context(), "s", 1, "k", nil)).To(MatchError(eventlog.ErrReadOnly))
+}
+
+// A follower that stands still holds no transaction: the file beside the log
+// does not grow with what it has not read.
+func TestASlowFollowerHoldsNothing(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "slow.db")
+	log := open(t, path, sqlite.Options{Relaxed: true})
+	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
+	const n, batch = 60_000, 1000 // 13 MB
+	seen := int64(0)
+	for e, err := range log.Follow(t.Context(), "s", 0) {
+		g.Expect(err).NotTo(HaveOccurred())
+		if seen++; e.Seq != seen {
+			t.Fatalf("want seq %d, got %d", seen, e.Seq)
+		}
+		if seen == 1 {
+			for seq := int64(2); seq <= n; seq += batch {
+				g.Expect(log.Append(t.Context(), deltas("s", seq, min(seq+batch-1, n))...)).To(Succeed())
+			}
+			g.Expect(size(t, path+"-wal")).To(BeNumerically("<", 8<<20))
+		}
+		if seen == n {
+			break
+		}
+	}
+}
+
+// Readers find their place by the key, and the list of sessions reads no events.
+func TestQueriesUseTheKey(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "plan.db")
+	log := open(t, path, sqlite.Options{})
+	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
+	for query, want := range sqlite.Plans(t, log) {
+		for _, line := range want {
+			g.Expect(line).NotTo(ContainSubstring("SCAN events"), query)
+			g.Expect(line).NotTo(ContainSubstring("SCAN snapshots"), query)
+			g.Expect(line).NotTo(ContainSubstring("TEMP B-TREE"), query)
+		}
+		g.Expect(want).To(ContainElement(ContainSubstring("SEARCH")), query)
+	}
+}

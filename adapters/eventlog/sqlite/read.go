@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// timeForm sorts as times do.
+const timeForm = "2006-01-02T15:04:05.000000000Z"
+
+const selectPage = `SELECT seq, event FROM events
+	WHERE session = (SELECT n FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`
+
+// Read implements eventlog.Log. An event that is missing from the file is an
+// *eventlog.UnreadableError too.
+func (l *Log) Read(ctx context.Context, session string, after int64, limit int) (out []event.Event, err error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = eventlog.PageEvents
+	}
+	after = max(after, 0)
+	rows, err := l.readers.QueryContext(ctx, selectPage, session, after, limit)
+	if err != nil {
+		return nil, l.fail(ctx, "read", err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	var size int
+	for rows.Next() {
+		var seq int64
+		var line sql.RawBytes
+		if err := rows.Scan(&seq, &line); err != nil {
+			return nil, l.fail(ctx, "read", err)
+		}
+		if size += len(line); size > eventlog.PageBytes && len(out) > 0 {
+			return out, nil
+		}
+		e, err := event.Decode(line)
+		bad := &eventlog.UnreadableError{Session: session, Seq: seq, Err: err}
+		switch {
+		case seq != after+1:
+			bad.Seq, bad.Err = seq-1, fmt.Errorf("events from seq %d on are missing", after+1)
+		case err != nil:
+		case e.Seq != seq || e.SessionID != session:
+			bad.Err = fmt.Errorf("it says that it is seq %d of session %q", e.Seq, e.SessionID)
+		default:
+			out, after = append(out, e), seq
+			continue
+		}
+		if len(out) > 0 {
+			return out, nil // the next Read tells
+		}
+		return nil, bad
+	}
+	if err := rows.Err(); err != nil {
+		return nil, l.fail(ctx, "read", err)
+	}
+	return out, nil
+}
+
+// Follow implements eventlog.Log.
+func (l *Log) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+	tail := eventlog.Tail(ctx, after,
+		func() <-chan struct{} { return l.wake.On(session) },
+		func(after int64) ([]event.Event, error) { return l.Read(ctx, session, after, 0) })
+	return func(yield func(event.Event, error) bool) {
+		defer l.watchOthers()()
+		tail(yield)
+	}
+}
+
+const selectSessions = `SELECT id, runtime, provider_session, title, first_ts, latest_ts, last_seq, last_turn FROM sessions`
+
+// infoOf reads a row of selectSessions.
+func infoOf(scan func(...any) error, more ...any) (i eventlog.Info, err error) {
+	var first, latest string
+	if err := scan(append([]any{&i.SessionID, &i.Runtime, &i.ProviderSessionID, &i.Title, &first, &latest, &i.Last.Seq, &i.Last.Turn}, more...)...); err != nil {
+		return i, err
+	}
+	if i.First, err = time.Parse(timeForm, first); err != nil {
+		return i, fmt.Errorf("%w: session %q: %w", eventlog.ErrCorrupt, i.SessionID, err)
+	}
+	if i.Latest, err = time.Parse(timeForm, latest); err != nil {
+		return i, fmt.Errorf("%w: session %q: %w", eventlog.ErrCorrupt, i.SessionID, err)
+	}
+	return i, nil
+}
+
+// Sessions implements eventlog.Log. It reads no events.
+func (l *Log) Sessions(ctx context.Context) ([]eventlog.Info, error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := l.readers.QueryContext(ctx, selectSessions+` ORDER BY latest_ts DESC, id`)
+	if err != nil {
+		return nil, l.fail(ctx, "list sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	var out []eventlog.Info
+	for rows.Next() {
+		i, err := infoOf(rows.Scan)
+		if err != nil {
+			return nil, l.fail(ctx, "list sessions", err)
+		}
+		out = append(out, i)
+	}
+	return out, l.fail(ctx, "list sessions", rows.Err())
+}
+
+// Session implements eventlog.Log.
+func (l *Log) Session(ctx context.Context, session string) (eventlog.Info, error) {
+	if err := l.ready(ctx); err != nil {
+		return eventlog.Info{}, err
+	}
+	i, err := infoOf(l.readers.QueryRowContext(ctx, selectSessions+` WHERE id = ?`, session).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return eventlog.Info{}, fmt.Errorf("%s: %w: %q", l.path, eventlog.ErrUnknownSession, session)
+	case err != nil:
+		return eventlog.Info{}, l.fail(ctx, "read", err)
+	}
+	return i, nil
+}
+
+const selectSnapshot = `SELECT seq, data FROM snapshots
+	WHERE session = (SELECT n FROM sessions WHERE id = ?) AND kind = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`
+
+// Snapshot implements eventlog.Log.
+func (l *Log) Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (seq int64, data []byte, err error) {
+	if err := l.ready(ctx); err != nil {
+		return 0, nil, err
+	}
+	if l.version < 2 {
+		return 0, nil, nil // opened for reading, it has stayed as it was
+	}
+	err = l.readers.QueryRowContext(ctx, selectSnapshot, session, kind, atOrBefore).Scan(&seq, &data)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, nil, nil
+	case err != nil:
+		return 0, nil, l.fail(ctx, "read a snapshot", err)
+	}
+	return seq, data, nil
+}

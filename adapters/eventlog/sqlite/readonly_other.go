@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sqlite
+
+func isReadOnlyFS(error) bool { return false }

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// store does in a transaction what the requests ask.
+func (w *writer) store(ctx context.Context, batch []*request) error {
+	var now int64
+	if err := w.dataVersion.QueryRowContext(ctx).Scan(&now); err != nil {
+		return err
+	}
+	if now != w.seen || len(w.sessions) > sessionsCached {
+		clear(w.sessions) // others may have appended to them
+		w.seen = now
+	}
+	for _, r := range batch {
+		for _, e := range r.entries {
+			if err := w.add(ctx, e); err != nil {
+				if !refused(err) {
+					return err
+				}
+				r.err = err
+				break
+			}
+		}
+		if r.snapshot != nil {
+			if err := w.put(ctx, r.snapshot); err != nil {
+				if !refused(err) {
+					return err
+				}
+				r.err = err
+			}
+		}
+	}
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	for _, s := range w.dirty {
+		i := s.info
+		if _, err := w.setSession.ExecContext(ctx, i.Runtime, i.ProviderSessionID, i.Title,
+			i.First.Format(timeForm), i.Latest.Format(timeForm), i.Last.Seq, i.Last.Turn, s.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused tells a request that is wrong from a database that fails.
+func refused(err error) bool {
+	_, conflict := errors.AsType[*eventlog.ConflictError](err)
+	_, gap := errors.AsType[*eventlog.GapError](err)
+	return conflict || gap
+}
+
+// session returns what is known of a session: nil where it does not exist.
+func (w *writer) session(ctx context.Context, id string) (*session, error) {
+	if s := w.sessions[id]; s != nil {
+		return s, nil
+	}
+	s := &session{}
+	var err error
+	s.info, err = infoOf(w.getSession.QueryRowContext(ctx, id).Scan, &s.n)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	w.sessions[id] = s
+	return s, nil
+}
+
+func (w *writer) add(ctx context.Context, e entry) error {
+	s, err := w.session(ctx, e.event.SessionID)
+	if err != nil {
+		return err
+	}
+	var last int64
+	if s != nil {
+		last = s.info.Last.Seq
+	}
+	switch seq := e.event.Seq; {
+	case seq <= last:
+		return w.again(ctx, s, e)
+	case seq > last+1:
+		return &eventlog.GapError{Session: e.event.SessionID, Last: last, Seq: seq}
+	}
+	if s == nil {
+		done, err := w.addSession.ExecContext(ctx, e.event.SessionID)
+		if err != nil {
+			return err
+		}
+		s = &session{}
+		if s.n, err = done.LastInsertId(); err != nil {
+			return err
+		}
+		w.sessions[e.event.SessionID] = s
+	}
+	s.info.Add(e.event)
+	if !s.dirty {
+		s.dirty = true
+		w.dirty = append(w.dirty, s)
+	}
+	w.rows = append(w.rows, s.n, e.event.Seq, string(e.line))
+	if len(w.rows) == 3*rowsAtOnce {
+		_, err = w.insertMany.ExecContext(ctx, w.rows...)
+		w.rows = w.rows[:0]
+	}
+	return err
+}
+
+// again compares an event with what is stored under its seq.
+func (w *writer) again(ctx context.Context, s *session, e entry) error {
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	var stored string
+	switch err := w.getEvent.QueryRowContext(ctx, s.n, e.event.Seq).Scan(&stored); {
+	case errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("%w: session %q has no seq %d and ends at %d", eventlog.ErrCorrupt, e.event.SessionID, e.event.Seq, s.info.Last.Seq)
+	case err != nil:
+		return err
+	case stored != string(e.line):
+		return &eventlog.ConflictError{Session: e.event.SessionID, Seq: e.event.Seq}
+	}
+	return nil
+}
+
+// flush inserts the rows that wait.
+func (w *writer) flush(ctx context.Context) error {
+	for i := 0; i < len(w.rows); i += 3 {
+		if _, err := w.insertOne.ExecContext(ctx, w.rows[i:i+3]...); err != nil {
+			return err
+		}
+	}
+	w.rows = w.rows[:0]
+	return nil
+}
+
+func (w *writer) put(ctx context.Context, p *snapshot) error {
+	s, err := w.session(ctx, p.session)
+	if err != nil {
+		return err
+	}
+	var last int64
+	if s != nil {
+		last = s.info.Last.Seq
+	}
+	if p.seq > last {
+		return &eventlog.GapError{Session: p.session, Last: last, Seq: p.seq}
+	}
+	_, err = w.conn.ExecContext(ctx, `INSERT INTO snapshots (session, kind, seq, data) VALUES (?, ?, ?, ?)
+		ON CONFLICT (session, kind, seq) DO UPDATE SET data = excluded.data`, s.n, p.kind, p.seq, p.data)
+	return err
+}

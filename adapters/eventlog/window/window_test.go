@@ -1,0 +1,375 @@
+package window
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/internal/raced"
+)
+
+// counting counts the events that are read.
+type counting struct {
+	eventlog.Log
+	read int
+}
+
+func (c *counting) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+	events, err := c.Log.Read(ctx, session, after, limit)
+	c.read += len(events)
+	return events, err
+}
+
+// some is a session of n events with turns, tools, sub-agents beside them,
+// questions, and text that is taken back.
+func some(t *rapid.T, n int) []event.Event {
+	draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "") }
+	id := func(p string) string { return fmt.Sprint(p, draw(4)) }
+	turn := 1
+	var out []event.Event
+	for i := range n {
+		e := event.Event{SessionID: "s", Seq: int64(i + 1), Turn: turn, TS: time.Date(2026, 11, 21, 10, 0, i/8, 0, time.UTC)}
+		switch draw(16) {
+		case 0, 1:
+			e.Data = event.Done{Stopped: draw(2) == 0}
+			turn++
+		case 2:
+			e.Data = event.UserMessage{MessageID: id("m"), Text: "and now?", Via: event.ViaTurn}
+		case 3:
+			e.Data = event.BlockEnd{BlockID: id("b"), Status: []event.BlockStatus{"complete", "retracted", "interrupted"}[draw(3)]}
+		case 4:
+			e.Data = event.ToolStart{ToolUseID: id("k"), Tool: "Bash", SubagentSpawn: draw(2) == 0}
+		case 5:
+			e.Data = event.ToolResult{ToolUseID: id("k"), Output: "a", Status: []event.ToolStatus{"ok", "backgrounded"}[draw(2)]}
+		case 6, 7:
+			e.Data = event.Task{TaskID: id("k"), Kind: []event.TaskKind{"subagent", "command"}[draw(2)], ToolUseID: id("k"), Status: []event.TaskStatus{"running", "completed", "failed"}[draw(3)]}
+		case 8:
+			e.Data = event.PermissionRequest{RequestID: id("r"), ToolName: "Bash"}
+		case 9:
+			e.Data = event.PermissionResolved{RequestID: id("r"), Decision: "deny", By: "user"}
+		case 10:
+			e.Turn, e.Data = 0, event.Notice{Level: "info", Code: "warning", Text: "w"}
+		case 11:
+			e.Turn, e.Data = 0, event.SessionReady{SessionID: "s", Runtime: "codex"}
+		case 12:
+			e.Data = event.ComponentUpdate{ComponentID: id("c"), ComponentName: "Card", Surface: "chat", Props: event.Raw(`{"a":1}`)}
+		default:
+			e.Data = event.Delta{Text: "word ", MessageID: "x", BlockID: id("b")}
+		}
+		if draw(4) == 0 && e.Turn > 0 {
+			e.SubagentID = id("k")
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func pretty(v any) string {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent(" "))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// From a window to the first message, page after page, it is the chat that all
+// the events make; and so it is when the session goes on.
+func TestAWindowIsTheEndOfTheChat(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		events := some(t, rapid.IntRange(1, 80).Draw(t, "events"))
+		p := rapid.IntRange(0, len(events)).Draw(t, "opened after")
+		n, page := rapid.IntRange(0, 6).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "page")
+		log := Keep(&eventlog.Memory{}).(*keeper)
+		log.kept, log.fewest = rapid.IntRange(0, 4).Draw(t, "kept"), 300
+		for _, e := range events[:p] {
+			if err := log.Append(ctx, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := Open(ctx, log, "s", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, ctx, w, replay.Reduce(events[:p]), n, page)
+		if p == len(events) {
+			return
+		}
+		if err := log.Append(ctx, events[p:]...); err != nil {
+			t.Fatal(err)
+		}
+		for v, err := range w.Follow(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Seq() == int64(len(events)) {
+				break
+			}
+		}
+		same(t, ctx, w, replay.Reduce(events), 0, page)
+	})
+}
+
+// same pages back from a window, and wants all messages of the chat, at least n
+// of them at once.
+func same(t *rapid.T, ctx context.Context, w *Window, want *replay.Chat, n, page int) {
+	got := w.Messages()
+	if len(got) < min(n, len(want.Messages)) {
+		t.Fatalf("%d messages, want %d of %d", len(got), n, len(want.Messages))
+	}
+	if head := w.View().Head(); !reflect.DeepEqual(head.Tasks, want.Tasks) || head.Status != want.Status {
+		t.Fatalf("the head is %s, want %s", pretty(head), pretty(want))
+	}
+	for len(got) > 0 {
+		older, err := w.Before(ctx, got[0], page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(older) > page {
+			t.Fatalf("%d messages, want at most %d", len(older), page)
+		}
+		if len(older) == 0 {
+			break
+		}
+		got = append(older, got...)
+	}
+	if len(got) == 0 {
+		return // everything was cut, and there is nothing to page back from
+	}
+	if len(got) != len(want.Messages) {
+		t.Fatalf("%d messages in all, want %d", len(got), len(want.Messages))
+	}
+	for i, m := range got {
+		if !reflect.DeepEqual(m, &want.Messages[i]) {
+			t.Fatalf("message %d is\n%s\nwant\n%s", i, pretty(m), pretty(want.Messages[i]))
+		}
+	}
+}
+
+// conversation is turn after turn of the same kind: the event i.
+func conversation(i int) event.Event {
+	const length = 20
+	turn := 1 + i/length
+	e := event.Event{SessionID: "s", Seq: int64(i + 1), Turn: turn, TS: time.Date(2026, 11, 21, 10, 0, 0, i*1000, time.UTC)}
+	switch i % length {
+	case 0:
+		e.Data = event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{fmt.Sprint("m", turn)}}
+	case 1:
+		e.Data = event.UserMessage{MessageID: fmt.Sprint("m", turn), Text: "And now?", Via: event.ViaTurn}
+	case 8:
+		e.Data = event.ToolStart{ToolUseID: fmt.Sprint("t", i), Tool: "Bash", Command: "git status"}
+	case 9:
+		e.Data = event.ToolResult{ToolUseID: fmt.Sprint("t", i-1), Output: "On branch main", Status: event.ToolOK}
+	case length - 1:
+		e.Data = event.Done{}
+	default:
+		e.Data = event.Delta{Text: "some words ", MessageID: "m", BlockID: fmt.Sprint(turn, ".", i%length/9)}
+	}
+	return e
+}
+
+func filled(tb testing.TB, n int) *counting {
+	tb.Helper()
+	log := &counting{Log: &eventlog.Memory{}}
+	kept := Keep(log)
+	var batch []event.Event
+	for i := range n {
+		batch = append(batch, conversation(i))
+		if len(batch) == 500 || i == n-1 {
+			if err := kept.Append(context.Background(), batch...); err != nil {
+				tb.Fatal(err)
+			}
+			batch = batch[:0]
+		}
+	}
+	log.read = 0
+	return log
+}
+
+// sizes are the lengths of sessions that are compared, in events.
+func sizes() []int {
+	if raced.Enabled || testing.Short() {
+		return []int{5_000, 20_000}
+	}
+	return []int{10_000, 100_000, 1_000_000}
+}
+
+func TestOpenReadsAsMuchHoweverLongTheSessionIs(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	for _, n := range sizes() {
+		log := filled(t, n)
+		began := time.Now()
+		w, err := Open(ctx, log, "s", 50)
+		g.Expect(err).NotTo(HaveOccurred())
+		_ = w.Messages()
+		took := time.Since(began)
+		opened := log.read
+		g.Expect(len(w.Messages())).To(BeNumerically(">=", 50))
+		log.read = 0
+		older, err := w.Before(ctx, w.Messages()[0], 50)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(older).To(HaveLen(50))
+		t.Logf("%d events: %d read to open in %v, %d to page back", n, opened, took, log.read)
+		g.Expect(opened).To(BeNumerically("<", 1500))
+		g.Expect(log.read).To(BeNumerically("<", 3000))
+		g.Expect(w.Messages()[len(w.Messages())-1].Turn).To(Equal((n + 19) / 20))
+	}
+}
+
+// The snapshots of a session are at most as large together as its events.
+func TestSnapshotsCostAConstantFactor(t *testing.T) {
+	long := func(i int) event.Event { // one message without end
+		e := conversation(i)
+		e.Turn, e.Data = 1, event.Delta{Text: "some words ", MessageID: "m", BlockID: "b"}
+		return e
+	}
+	for name, next := range map[string]func(int) event.Event{"turns": conversation, "one message": long} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			log := &weighing{Log: &eventlog.Memory{}}
+			kept := Keep(log)
+			for i := range 20_000 {
+				g.Expect(kept.Append(context.Background(), next(i))).To(Succeed())
+			}
+			t.Logf("%d bytes of events, %d snapshots of %d bytes", log.events, log.count, log.snapshots)
+			g.Expect(log.count).To(BeNumerically(">", 2))
+			g.Expect(log.snapshots).To(BeNumerically("<", log.events))
+		})
+	}
+}
+
+type weighing struct {
+	eventlog.Log
+	events, snapshots, count int
+}
+
+func (w *weighing) Append(ctx context.Context, events ...event.Event) error {
+	for _, e := range events {
+		b, _ := e.MarshalJSON()
+		w.events += len(b)
+	}
+	return w.Log.Append(ctx, events...)
+}
+
+func (w *weighing) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+	w.snapshots += len(data)
+	w.count++
+	return w.Log.PutSnapshot(ctx, session, seq, kind, data)
+}
+
+// A snapshot that cannot be used is passed over: one of another version, one
+// that is damaged, one of another session.
+func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
+	ctx := context.Background()
+	for name, harm := range map[string]func([]byte) []byte{
+		"older":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":0`), 1) },
+		"newer":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":99`), 1) },
+		"cut":         func(b []byte) []byte { return b[:len(b)/2] },
+		"empty":       func([]byte) []byte { return nil },
+		"not JSON":    func([]byte) []byte { return []byte("\x00\xff") },
+		"another seq": func(b []byte) []byte { return bytes.Replace(b, []byte(`"seq":`), []byte(`"seq":1`), 1) },
+		"another session": func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"session_id":"s"`), []byte(`"session_id":"z"`), 1)
+		},
+		"dangling": func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"current_turn":`), []byte(`"current_turn":9`), 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			log := filled(t, 3000)
+			seq, data, err := log.Snapshot(ctx, "s", Kind, 1<<40)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(seq).NotTo(BeZero())
+			harmed := harm(data)
+			g.Expect(harmed).NotTo(Equal(data))
+			for ; seq > 0; seq, _, _ = log.Snapshot(ctx, "s", Kind, seq-1) {
+				g.Expect(log.PutSnapshot(ctx, "s", seq, Kind, harmed)).To(Succeed())
+			}
+			w, err := Open(ctx, log, "s", 50)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(w.Messages()).To(HaveLen(300))
+			g.Expect(log.read).To(Equal(3000))
+		})
+	}
+}
+
+// broken fails to give or to take snapshots.
+type broken struct{ eventlog.Log }
+
+func (broken) Snapshot(context.Context, string, string, int64) (int64, []byte, error) {
+	return 0, nil, eventlog.ErrCorrupt
+}
+
+func (broken) PutSnapshot(context.Context, string, int64, string, []byte) error {
+	return eventlog.ErrFull
+}
+
+func TestWithoutSnapshotsAllIsRead(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	log := broken{&eventlog.Memory{}}
+	kept := Keep(log)
+	for i := range 3000 {
+		g.Expect(kept.Append(ctx, conversation(i))).To(Succeed())
+	}
+	w, err := Open(ctx, log, "s", 50)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(w.Messages()).To(HaveLen(300))
+	closed, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = Open(closed, log, "s", 50)
+	g.Expect(err).To(MatchError(context.Canceled))
+	w, err = Open(ctx, log, "nobody", 50)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(w.Messages()).To(BeEmpty())
+}
+
+// Another writer, and the same program again, go on where the log is.
+func TestKeepTakesUpASession(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	log := filled(t, 10_000)
+	for i := 10_000; i < 20_000; i += 500 {
+		var batch []event.Event
+		for j := range 500 {
+			batch = append(batch, conversation(i+j))
+		}
+		k := eventlog.Log(log)
+		if i%2000 != 0 {
+			k = Keep(log) // new each time; every fourth writes past all of them
+		}
+		g.Expect(k.Append(ctx, batch...)).To(Succeed())
+	}
+	log.read = 0
+	w, err := Open(ctx, log, "s", 50)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(w.Messages())).To(BeNumerically(">=", 50))
+	g.Expect(log.read).To(BeNumerically("<", 3000))
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range sizes() {
+		log := filled(b, n)
+		b.Run(fmt.Sprint("events=", n), func(b *testing.B) {
+			for b.Loop() {
+				w, err := Open(context.Background(), log, "s", 50)
+				if err != nil || len(w.Messages()) < 50 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

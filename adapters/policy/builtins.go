@@ -1,0 +1,303 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// addShell adds the builtins of shells that do more than print, and the shells.
+func addShell() {
+	add(program{judge: judgeChangeDir}, "cd pushd popd")
+	add(program{judge: judgePrintf}, "printf")
+	add(program{judge: judgeTest}, "test [")
+	add(program{judge: judgeRead}, "read mapfile readarray getopts")
+	add(program{judge: judgeUnset}, "unset")
+	add(program{judge: judgeSet}, "set")
+	add(program{judge: judgeTrap}, "trap")
+	add(program{judge: judgeExit}, "exit")
+	add(program{judge: judgeDate}, "date")
+	add(program{class: judged, judge: judgeEval}, "eval")
+	add(program{class: opaque, why: "it runs a file that nobody reads"}, ". source")
+	add(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
+}
+
+// runsWithin reports whether a builtin that takes names of variables could run a
+// command by this one: a subscript is evaluated.
+func runsWithin(f field) bool {
+	i := strings.IndexByte(f.text, '[')
+	return f.known && i >= 0 && strings.ContainsAny(f.text[i:], "$`")
+}
+
+// judgeChangeDir follows cd to where it leads. Where it fails, the folder stays.
+func judgeChangeDir(j *judgement, n *Node, c *command) flow {
+	j.moved = true
+	n.allow("another folder")
+	here, lost := c.st, c.st.nowhere()
+	if c.name == "popd" {
+		return same2(lost)
+	}
+	args := c.args
+	for len(args) > 0 && args[0].known && (args[0].text == "--" || args[0].text == "-L") {
+		args = args[1:]
+	}
+	var there state
+	switch {
+	case len(args) == 0 && c.name == "cd" && j.Home != "":
+		there = here
+		there.dirs = []string{j.Home}
+	case len(args) == 1 && args[0].known && args[0].text != "" && !strings.HasPrefix(args[0].text, "-") && !strings.HasPrefix(args[0].text, "+"):
+		there = here
+		there.dirs = nil
+		for _, d := range join(here.dirs, args[0].text) {
+			there.dirs = append(there.dirs, logical(d))
+		}
+	default:
+		return flow{lost, lost}
+	}
+	return flow{there, here}
+}
+
+// logical is the folder in which a shell says that it is: .. is taken from the
+// name, symlinks stay.
+func logical(d string) string {
+	out := []string{}
+	for _, p := range split(d) {
+		switch {
+		case p == ".":
+		case p != "..":
+			out = append(out, p)
+		case len(out) > 0:
+			out = out[:len(out)-1]
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
+
+func judgePrintf(j *judgement, n *Node, c *command) flow {
+	n.allow("it prints")
+	if len(c.args) > 0 {
+		switch first := c.args[0]; {
+		case !first.known && first.mayBeOption():
+			n.deny("nobody knows whether it sets a variable; `printf --` does not")
+		case strings.HasPrefix(first.text, "-v"):
+			name := literal(first.text[2:])
+			if name.text == "" && len(c.args) > 1 {
+				name = c.args[1]
+			}
+			j.assigned(n, name, true)
+		}
+	}
+	return same2(c.st)
+}
+
+// judgeTest judges [ ]: -v evaluates the subscript of a name.
+func judgeTest(_ *judgement, n *Node, c *command) flow {
+	n.allow("a test")
+	for i, f := range c.args {
+		if f.splits || f.glob {
+			n.deny("words that nobody knows may be an operator that runs a subscript; quotes keep them one word")
+		}
+		if runsWithin(f) {
+			n.deny("a subscript that runs a command")
+		}
+		if i > 0 && !f.known && (!c.args[i-1].known || c.args[i-1].text == "-v" || c.args[i-1].text == "-R") {
+			n.deny("nobody knows which variable it is about, and a subscript may run a command")
+		}
+	}
+	return same2(c.st)
+}
+
+func judgeRead(j *judgement, n *Node, c *command) flow {
+	n.allow("it sets variables of the shell")
+	if c.name == "getopts" {
+		if len(c.args) > 1 {
+			j.assigned(n, c.args[1], true)
+		}
+		return same2(c.st)
+	}
+	table := "rse a: d: i: n: N: p: t: u: +"
+	if c.name != "read" {
+		table = "t d: n: O: s: u: c: C! +"
+	}
+	got := parseOptions(table, c.args)
+	j.options(n, c, got)
+	for _, o := range got.options {
+		if o.name == "-a" && c.name == "read" {
+			j.assigned(n, o.value, true)
+		}
+	}
+	for _, f := range got.operands {
+		j.assigned(n, f, true)
+	}
+	return same2(c.st)
+}
+
+func judgeUnset(j *judgement, n *Node, c *command) flow {
+	n.allow("a variable less")
+	for i, f := range c.args {
+		switch {
+		case i == 0 && f.known && f.text == "-v":
+		case f.known && strings.HasPrefix(f.text, "-"):
+			n.deny("a function less: then a program runs in its place")
+		default:
+			if c.st.funcs[f.text] {
+				n.deny("a function less: then a program runs in its place")
+			}
+			j.assigned(n, f, false)
+		}
+	}
+	return same2(c.st)
+}
+
+// calm are the options of set that change nothing of what runs.
+var calm = []string{"errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber", "verbose", "noexec"}
+
+func judgeSet(_ *judgement, n *Node, c *command) flow {
+	n.allow("the shell's own options")
+	for i := 0; i < len(c.args); i++ {
+		f := c.args[i]
+		switch {
+		case !f.known:
+			if f.mayBeOption() {
+				n.deny("nobody knows which option it sets")
+			}
+			return same2(c.st)
+		case f.text == "--" || f.text == "-" || f.text == "" || f.text[0] != '-' && f.text[0] != '+':
+			return same2(c.st)
+		case strings.Trim(f.text, "-+euxfCvno") != "":
+			n.deny("an option that changes how a shell reads commands")
+		case strings.Contains(f.text, "o"):
+			if i++; i < len(c.args) && (!c.args[i].known || !slices.Contains(calm, c.args[i].text)) {
+				n.deny("an option that changes how a shell reads commands")
+			}
+		}
+	}
+	return same2(c.st)
+}
+
+// judgeTrap judges what is to run later, from wherever the shell is by then.
+func judgeTrap(j *judgement, n *Node, c *command) flow {
+	n.allow("a trap")
+	args := c.args
+	if len(args) > 0 && args[0].known && args[0].text == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || args[0].known && slices.Contains([]string{"-", "-l", "-p", ""}, args[0].text) {
+		return same2(c.st)
+	}
+	if !args[0].known {
+		n.deny("nobody knows what the trap runs")
+		return same2(c.st)
+	}
+	lang, st := j.lang, c.st.fresh()
+	st.piped = true
+	out := j.script(n, args[0].text, st, lang)
+	if !equal(out.both(), st) {
+		j.moved = true
+	}
+	j.bodies = append(j.bodies, body{func(n *Node) { j.script(n, args[0].text, st.nowhere(), lang) }})
+	return same2(c.st)
+}
+
+func judgeExit(_ *judgement, n *Node, c *command) flow {
+	n.allow("the end of the shell")
+	if len(c.args) == 0 || len(c.args) == 1 && c.args[0].known && isNumber(c.args[0].text) {
+		return same2(state{dead: true})
+	}
+	return same2(c.st)
+}
+
+func judgeDate(j *judgement, n *Node, c *command) flow {
+	got := parseOptions("IRud: r< --date: --iso-8601? --rfc-3339: --rfc-email --utc --universal --reference<", c.args)
+	j.options(n, c, got)
+	for _, f := range got.operands {
+		if !strings.HasPrefix(f.text+f.prefix, "+") || f.splits {
+			n.deny("it may set the clock")
+		}
+	}
+	n.allow("it prints")
+	return same2(c.st)
+}
+
+func judgeEval(j *judgement, n *Node, c *command) flow {
+	var texts []string
+	for i, f := range c.args {
+		if !f.known {
+			n.deny("nobody knows what it runs")
+			return same2(state{})
+		}
+		if i == 0 && f.text == "--" {
+			continue
+		}
+		texts = append(texts, f.text)
+	}
+	return j.script(n, strings.Join(texts, " "), c.st, j.lang)
+}
+
+// judgeShell judges a shell: what it runs is judged as any script.
+func judgeShell(j *judgement, n *Node, c *command) flow {
+	langs := []syntax.LangVariant{syntax.LangBash}
+	switch c.name {
+	case "sh", "dash", "ash":
+		langs = append(langs, syntax.LangPOSIX)
+	case "zsh":
+		langs = append(langs, syntax.LangZsh)
+	}
+	st := c.st
+	st.funcs = nil
+	fromText, fromInput, args := false, false, c.args
+options:
+	for ; len(args) > 0; args = args[1:] {
+		f := args[0]
+		switch {
+		case !f.known:
+			if f.mayBeOption() {
+				n.deny("nobody knows what the shell runs")
+				return same2(c.st)
+			}
+			break options
+		case f.text == "--" || f.text == "-":
+			args = args[1:]
+			break options
+		case f.text == "--version" || f.text == "--help":
+			n.allow("it prints")
+			return same2(c.st)
+		case f.text == "--login" || f.text == "--norc" || f.text == "--noprofile" || f.text == "--posix":
+		case f.text == "" || f.text[0] != '-' && f.text[0] != '+':
+			break options
+		case strings.Trim(f.text[1:], "celuxsfovn") != "":
+			n.deny("an option of a shell that changes what it reads: " + f.text)
+		default:
+			fromText = fromText || strings.Contains(f.text, "c")
+			fromInput = fromInput || strings.Contains(f.text, "s")
+			if strings.Contains(f.text, "o") {
+				if len(args) < 2 || !args[1].known || !slices.Contains(calm, args[1].text) {
+					n.deny("an option of a shell that changes what it reads")
+					return same2(c.st)
+				}
+				args = args[1:]
+			}
+		}
+	}
+	switch {
+	case fromText && len(args) == 0:
+		n.deny("a shell without a command")
+	case fromText && !args[0].known:
+		n.deny("nobody knows what the shell runs")
+	case fromText && len(args) > 1:
+		n.deny("a command with words behind it: a shell takes them for arguments, and whoever wrote them maybe for the command")
+	case fromText:
+		j.script(n, args[0].text, st, langs...)
+	case len(args) > 0 && !fromInput:
+		j.soft(n, c, "it runs a script that nobody reads")
+	case st.input != nil && len(args) == 0:
+		text := *st.input
+		st.input = nil
+		j.script(n, text, st, langs...)
+	default:
+		n.deny("a shell that runs whatever comes on its standard input")
+	}
+	return same2(c.st)
+}

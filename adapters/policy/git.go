@@ -1,0 +1,342 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// gitSettings are settings that run nothing; every other one may.
+var gitSettings = strings.Fields(`user.name user.email color.* advice.* core.quotepath core.autocrlf core.safecrlf core.eol core.filemode core.ignorecase init.defaultbranch
+	commit.gpgsign tag.gpgsign push.default push.autosetupremote pull.rebase pull.ff merge.ff rebase.autosquash rebase.autostash diff.renames diff.colormoved diff.mnemonicprefix
+	fetch.prune log.showsignature log.date status.short column.* i18n.*`)
+
+func calmSetting(key string) bool { return matchesAny(gitSettings, strings.ToLower(key)) }
+
+// gitGlobal separates git's own options from the subcommand and its words. It
+// stops at a word that nobody knows.
+func gitGlobal(words []field) (own, rest []field) {
+	for i := 0; i < len(words); i++ {
+		f := words[i]
+		if !f.known || !strings.HasPrefix(f.text, "-") {
+			return words[:i], words[i:]
+		}
+		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}, f.text) {
+			i++
+		}
+	}
+	return words, nil
+}
+
+var gitCalm = strings.Fields("-P --no-pager -p --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --version -v --no-lazy-fetch")
+
+func judgeGit(j *judgement, n *Node, c *command) flow {
+	own, rest := gitGlobal(c.args)
+	st := c.st
+	for i := 0; i < len(own); i++ {
+		switch f := own[i]; {
+		case f.text == "-C" && i+1 < len(own):
+			i++
+			if own[i].known && own[i].text != "" {
+				st.dirs = join(st.dirs, own[i].text)
+			} else {
+				st.dirs = nil
+			}
+		case f.text == "-c" && i+1 < len(own):
+			i++
+			key, value, _ := strings.Cut(own[i].text, "=")
+			pager := strings.EqualFold(key, "core.pager") && value == "cat"
+			if !own[i].known || !calmSetting(key) && !pager {
+				n.deny("a setting that may run a program: " + own[i].src)
+			}
+		case slices.Contains(gitCalm, f.text):
+		default:
+			n.deny("an option of git that changes what runs, or where: " + f.src)
+		}
+	}
+	if len(rest) == 0 {
+		n.allow("it prints")
+		return same2(c.st)
+	}
+	if !rest[0].known {
+		n.deny("nobody knows which of git's commands runs")
+		return same2(c.st)
+	}
+	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
+	g.judge(j, n)
+	return same2(c.st)
+}
+
+// gitCommand is one of git's commands.
+type gitCommand struct{ command }
+
+// gitReads change nothing, but by the options that gitWrong names.
+var gitReads = strings.Fields(`status diff log show blame annotate ls-files ls-tree cat-file rev-parse rev-list describe shortlog name-rev merge-base count-objects
+	diff-tree diff-index diff-files for-each-ref show-ref show-branch check-ignore check-attr check-ref-format whatchanged cherry range-diff var version grep`)
+
+// gitWrites change the repository or the files of it.
+var gitWrites = strings.Fields("add commit push pull fetch stash merge rebase checkout switch restore branch remote tag cherry-pick revert mv rm reset init config notes worktree")
+
+// gitValues are the options that take the next word, long ones of any command
+// that has them, and short ones by command. One that is missing here only makes
+// a word be judged as an option that is none.
+var gitValues = strings.Fields(`--message --file --author --date --max-count --since --until --after --before --grep --onto --strategy --strategy-option --cleanup
+	--reuse-message --trailer --fixup --squash`)
+
+var gitShort = map[string]string{
+	"commit": "mFCt", "merge": "mFsX", "tag": "mF", "stash": "m", "notes": "mF", "log": "nSGL", "show": "nSGL", "checkout": "bB", "switch": "cC",
+	"cherry-pick": "m", "revert": "m", "rebase": "xsX", "push": "o", "blame": "L", "grep": "efABCm", "shortlog": "n",
+}
+
+// gitWrong are options that run a program or leave the repository, of any
+// command that has them. Long names may be cut short.
+var gitWrong = map[string]string{
+	"--ext-diff": "", "--open-files-in-pager": "", "--upload-pack": "", "--receive-pack": "", "--exec": "", "--extcmd": "", "--output": "", "--no-index": "",
+	"--template": "init", "--separate-git-dir": "init", "--hard": "reset", "--contents": "blame", "--gpg-sign": "commit merge rebase revert cherry-pick tag",
+	"--edit": "commit merge revert cherry-pick config notes tag", "--interactive": "add rebase commit", "--patch": "add checkout restore reset stash commit",
+}
+
+func (g *gitCommand) judge(j *judgement, n *Node) {
+	switch g.name {
+	case "filter-branch", "bisect", "submodule", "difftool", "mergetool", "daemon", "shell", "send-email", "instaweb", "gui", "credential", "hook", "for-each-repo":
+		g.runs(j, n)
+		return
+	}
+	read := slices.Contains(gitReads, g.name) || g.onlyLists()
+	if !read && !slices.Contains(gitWrites, g.name) {
+		j.soft(n, &g.command, "nobody knows what git "+g.name+" does; it may be an alias")
+		return
+	}
+	if !read {
+		j.operand(n, writes, literal("."), g.st)
+	}
+	args := g.words(j, n)
+	switch g.name {
+	case "push":
+		g.push(n, args)
+	case "config":
+		g.config(n, args)
+	case "mv", "rm":
+		j.operands(n, writesAll, args, g.st)
+	case "init", "worktree":
+		for _, a := range args {
+			if g.name == "init" || strings.Contains(a.text, "/") || !a.known {
+				j.operand(n, writes, a, g.st)
+			}
+		}
+	}
+	for _, a := range args {
+		if strings.Contains(a.text+a.prefix, "::") && slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
+			n.deny("an address that runs a program: " + a.src)
+		}
+	}
+	if read {
+		n.allow("it changes nothing")
+	} else {
+		n.allow("it changes the repository")
+	}
+}
+
+// onlyLists reports whether a command that can change things only prints them.
+func (g *gitCommand) onlyLists() bool {
+	first := ""
+	if len(g.args) > 0 {
+		first = g.args[0].text
+	}
+	words := func(of ...string) bool {
+		return !slices.ContainsFunc(g.args, func(f field) bool { return !f.known || !slices.Contains(of, f.text) })
+	}
+	switch g.name {
+	case "branch":
+		return words("-a", "-r", "-v", "-vv", "--list", "--all", "--remotes", "--show-current", "--verbose")
+	case "tag":
+		return words("-l", "--list", "-n")
+	case "remote":
+		return words("-v", "--verbose") || first == "get-url"
+	case "stash":
+		return first == "list" || first == "show"
+	case "worktree", "notes", "reflog":
+		return first == "list" || first == "show"
+	case "config":
+		return slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
+	}
+	return false
+}
+
+// words are the words of the command that are no options; the options are
+// judged.
+func (g *gitCommand) words(j *judgement, n *Node) (out []field) {
+	for i := 0; i < len(g.args); i++ {
+		f := g.args[i]
+		switch {
+		case f.known && f.text == "--":
+			return append(out, g.args[i+1:]...)
+		case !f.known && f.mayBeOption():
+			n.deny("nobody knows whether this is an option: " + f.src)
+		case !f.known || len(f.text) < 2 || f.text[0] != '-':
+			out = append(out, f)
+		default:
+			g.option(j, n, f.text)
+			if g.takesValue(f.text) && i+1 < len(g.args) {
+				v := g.args[i+1]
+				if v.splits || v.glob {
+					n.deny("nobody knows how many words follow " + f.text)
+				}
+				if !v.known || !strings.HasPrefix(v.text, "-") {
+					i++ // else it may be an option all the same, and is judged as one
+				}
+				if f.text == "--exec" || g.name == "rebase" && f.text == "-x" {
+					g.script(j, n, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// takesValue reports whether the next word is the option's.
+func (g *gitCommand) takesValue(o string) bool {
+	if strings.HasPrefix(o, "--") {
+		return slices.Contains(gitValues, o) || g.name == "rebase" && o == "--exec"
+	}
+	// The last of a cluster: -am.
+	return strings.Contains(gitShort[g.name], o[len(o)-1:]) && (len(o) == 2 || g.name == "commit")
+}
+
+// option judges an option by what is wrong with it.
+func (g *gitCommand) option(j *judgement, n *Node, o string) {
+	name, value, has := strings.Cut(o, "=")
+	if strings.HasPrefix(o, "--") {
+		if g.name == "rebase" && name == "--exec" {
+			if has {
+				g.script(j, n, literal(value))
+			}
+			return
+		}
+		for _, wrong := range keys(gitWrong) {
+			only := gitWrong[wrong]
+			full := name == wrong
+			short := len(name) > 2 && strings.HasPrefix(wrong, name) && name != "--no"
+			if (full || short) && (only == "" || slices.Contains(strings.Fields(only), g.name)) {
+				n.deny("the option " + o + " runs a program, leaves the repository, or throws away what is not kept")
+			}
+		}
+		return
+	}
+	switch {
+	case g.name == "grep" && strings.Contains(o, "O"):
+		n.deny("the option -O runs a program")
+	case strings.ContainsAny(o, "ip") && !g.onlyLists() && slices.Contains([]string{"add", "rebase", "checkout", "restore", "reset", "stash"}, g.name):
+		n.deny("the option " + o + " asks on a terminal, or starts an editor")
+	case g.name == "commit" && strings.ContainsAny(before(o, "mFC"), "eptSic"):
+		n.deny("the option " + o + " starts another program, or asks on a terminal")
+	case g.name == "rebase" && strings.HasPrefix(o, "-x") && len(o) > 2:
+		g.script(j, n, literal(o[2:]))
+	}
+}
+
+// before is what stands before the first of these characters.
+func before(s, chars string) string {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func keys(m map[string]string) (out []string) {
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// script judges a text that git gives to a shell.
+func (g *gitCommand) script(j *judgement, n *Node, f field) {
+	if !f.known {
+		n.deny("nobody knows what git runs")
+		return
+	}
+	st := g.st
+	st.funcs, st.piped = nil, true
+	j.shellText(n, f.text, st)
+}
+
+// runs judges commands of git that run others.
+func (g *gitCommand) runs(j *judgement, n *Node) {
+	first := ""
+	if len(g.args) > 0 {
+		first = g.args[0].text
+	}
+	switch {
+	case g.name == "bisect" && first == "run":
+		j.inner(n, &g.command, parsed{}, g.args[1:])
+	case g.name == "submodule" && first == "foreach" && len(g.args) > 1:
+		for _, a := range g.args[1:] {
+			if !a.known || strings.HasPrefix(a.text, "-") && a.text != "--recursive" {
+				n.deny("nobody knows what git runs")
+			}
+		}
+		rest := g.args[1:]
+		if rest[0].text == "--recursive" {
+			rest = rest[1:]
+		}
+		if len(rest) != 1 {
+			n.deny("nobody knows what git runs: the words are joined")
+			return
+		}
+		g.st = g.st.nowhere()
+		g.script(j, n, rest[0])
+	case g.name == "submodule" && (first == "status" || first == "summary" || first == ""), g.name == "bisect" && (first == "log" || first == "view"):
+		n.allow("it changes nothing")
+	default:
+		j.soft(n, &g.command, "git "+g.name+" runs other programs")
+	}
+}
+
+// push judges what is pushed: nothing is overwritten or removed elsewhere.
+func (g *gitCommand) push(n *Node, refs []field) {
+	for _, f := range g.args {
+		long := strings.HasPrefix(f.text, "--")
+		name, _, _ := strings.Cut(f.text, "=")
+		switch {
+		case !f.known:
+		case long && len(name) > 2 && slices.ContainsFunc([]string{"--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"},
+			func(w string) bool { return strings.HasPrefix(w, name) || name == w }):
+			n.deny("it overwrites or removes what others have")
+		case !long && strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "fd"):
+			n.deny("it overwrites or removes what others have")
+		}
+	}
+	for _, f := range refs {
+		switch t := f.text + f.prefix; {
+		case strings.HasPrefix(t, "+"), strings.HasPrefix(t, ":") && t != ":":
+			n.deny("it overwrites or removes what others have")
+		case !f.known && f.prefix == "":
+			n.deny("nobody knows what is pushed")
+		}
+	}
+}
+
+// config judges a setting that is written: it must be one that runs nothing, of
+// this repository.
+func (g *gitCommand) config(n *Node, words []field) {
+	if g.onlyLists() || len(words) == 1 && words[0].known && len(g.args) == 1 {
+		return
+	}
+	if len(words) > 0 && words[0].text == "set" {
+		words = words[1:]
+	}
+	for _, a := range g.args {
+		if strings.HasPrefix(a.text, "-") && a.text != "--local" && a.text != "--add" && a.text != "--replace-all" && a.text != "--bool" {
+			n.deny("settings that are not this repository's alone, or removed")
+			return
+		}
+	}
+	if len(words) == 0 || !words[0].known || !calmSetting(words[0].text) {
+		n.deny("a setting that may run a program")
+	}
+}
+
+// base is the last part of a program's name.
+func base(name string) string { return path.Base(name) }

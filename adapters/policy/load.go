@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// Load reads a policy from YAML. Everything in it is optional:
+//
+//	mode: implementation       # or planner
+//	preset: full               # or read-only, no-bash, safe-edit
+//	unknown: deny              # or ask
+//	reads: anywhere            # or roots
+//	roots: [., ../shared]      # from the folder of the file
+//	mcp: [hotel, bank/pay]
+//	allow: ["Bash(docker build:*)"]
+//	ask: ["Bash(git push:*)"]
+//	deny: ["Read(**/.env)"]
+//
+// What is not understood is an error with file:line, and all errors are told: a
+// key that nobody knows or that stands twice, a value of another kind, a rule
+// that is none, a second document. The file name tells where; nothing is read
+// from it.
+func Load(file string, text []byte) (Policy, error) {
+	l := loader{file: file}
+	l.document(text)
+	if len(l.errs) > 0 {
+		return Policy{}, errors.Join(l.errs...)
+	}
+	return l.p, nil
+}
+
+type loader struct {
+	file string
+	p    Policy
+	errs []error
+}
+
+func (l *loader) fail(n *yaml.Node, format string, args ...any) {
+	l.errs = append(l.errs, fmt.Errorf("%s:%d: %w", l.file, n.Line, fmt.Errorf(format, args...)))
+}
+
+func (l *loader) document(text []byte) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, second yaml.Node
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return // an empty file says nothing
+	case err != nil:
+		l.errs = append(l.errs, fmt.Errorf("%s: %s", l.file, strings.TrimPrefix(err.Error(), "yaml: ")))
+		return
+	}
+	if err := d.Decode(&second); err == nil {
+		l.fail(&second, "a second document; a policy is one")
+	} else if !errors.Is(err, io.EOF) {
+		l.errs = append(l.errs, fmt.Errorf("%s: %s", l.file, strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return
+	}
+	if root.Kind != yaml.MappingNode {
+		l.fail(root, "want keys such as mode: and deny:, got %s", kind(root))
+		return
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		k, v := root.Content[i], root.Content[i+1]
+		if k.Kind != yaml.ScalarNode || k.Tag != "!!str" {
+			l.fail(k, "a key that is no word")
+			continue
+		}
+		if line, twice := seen[k.Value]; twice {
+			l.fail(k, "%s stands twice; first on line %d", k.Value, line)
+			continue
+		}
+		seen[k.Value] = k.Line
+		l.member(k, v)
+	}
+}
+
+func (l *loader) member(k, v *yaml.Node) {
+	switch k.Value {
+	case "mode":
+		l.p.Mode = Mode(l.one(k, v, words(Modes())))
+	case "preset":
+		l.p.Preset = Preset(l.one(k, v, words(Presets())))
+	case "unknown":
+		l.p.Unknown = adapters.Effect(l.one(k, v, []string{"deny", "ask"}))
+	case "reads":
+		l.p.ConfineReads = l.one(k, v, []string{"anywhere", "roots"}) == "roots"
+	case "roots":
+		for _, n := range l.list(k, v) {
+			if n.Value == "" {
+				l.fail(n, "a root that is empty; . is the folder of this file")
+				continue
+			}
+			root := n.Value
+			if !filepath.IsAbs(root) {
+				dir, err := filepath.Abs(filepath.Dir(l.file))
+				if err != nil {
+					l.fail(n, "root %q: %w", root, err)
+				}
+				root = filepath.Join(dir, root)
+			}
+			l.p.Roots = append(l.p.Roots, root)
+		}
+	case "mcp":
+		for _, n := range l.list(k, v) {
+			if !validMCP(n.Value) {
+				l.fail(n, "mcp %q: want server, server/tool or *", n.Value)
+			}
+			l.p.MCP = append(l.p.MCP, n.Value)
+		}
+	case "allow":
+		l.p.Rules.Allow = l.rules(k, v)
+	case "ask":
+		l.p.Rules.Ask = l.rules(k, v)
+	case "deny":
+		l.p.Rules.Deny = l.rules(k, v)
+	default:
+		l.fail(k, "no key %q: want one of mode, preset, unknown, reads, roots, mcp, allow, ask, deny", k.Value)
+	}
+}
+
+func (l *loader) rules(k, v *yaml.Node) (out []Rule) {
+	seen := map[string]int{}
+	for _, n := range l.list(k, v) {
+		r, err := ParseRule(n.Value)
+		switch line, twice := seen[n.Value]; {
+		case err != nil:
+			l.fail(n, "%w", err)
+			continue
+		case twice:
+			l.fail(n, "rule %q stands twice; first on line %d", n.Value, line)
+		case k.Value == "allow" && r.glob != "" && known[r.tool].class <= classWrite:
+			l.fail(n, "rule %q: rules of paths deny or ask; what may be written is said by roots", n.Value)
+		}
+		seen[n.Value] = n.Line
+		r.at = fmt.Sprintf("%s:%d", l.file, n.Line)
+		out = append(out, r)
+	}
+	return out
+}
+
+// one is a word out of a few.
+func (l *loader) one(k, v *yaml.Node, of []string) string {
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!str" {
+		for _, w := range of {
+			if v.Value == w {
+				return w
+			}
+		}
+	}
+	l.fail(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), kind(v))
+	return ""
+}
+
+// list is a list of strings.
+func (l *loader) list(k, v *yaml.Node) (out []*yaml.Node) {
+	if v.Kind != yaml.SequenceNode {
+		l.fail(v, "%s: want a list, got %s", k.Value, kind(v))
+		return nil
+	}
+	for _, n := range v.Content {
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+			l.fail(n, "%s: want strings, got %s", k.Value, kind(n))
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias *" + n.Value
+	}
+	if n.Tag == "!!null" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+func words[T ~string](list []T) (out []string) {
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// findValues are the tests of find that take a word.
+var findValues = strings.Fields(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin
+	-newer -anewer -cnewer -newermt -newerct -user -group -uid -gid -perm -maxdepth -mindepth -samefile -fstype -inum -links -lname -ilname -used -printf -context`)
+
+var findPlain = strings.Fields(`-print -print0 -ls -prune -quit -depth -d -mount -xdev -empty -executable -readable -writable -nouser -nogroup -true -false -follow -daystart
+	-noleaf -warn -nowarn -ignore_readdir_race -not -a -and -o -or ! ( ) ,`)
+
+// judgeFind judges find: its tests read, but some of its actions run or write.
+func judgeFind(j *judgement, n *Node, c *command) flow {
+	args := c.args
+	var starts []field
+	for len(args) > 0 && args[0].known && slices.Contains([]string{"-H", "-L", "-P"}, args[0].text) {
+		args = args[1:]
+	}
+	for ; len(args) > 0; args = args[1:] {
+		f := args[0]
+		if !f.known && f.mayBeOption() {
+			n.deny("nobody knows what find is to do: a word may be an action")
+		}
+		if f.known && (strings.HasPrefix(f.text, "-") || f.text == "!" || f.text == "(") {
+			break
+		}
+		starts = append(starts, f)
+	}
+	if len(starts) == 0 {
+		starts = []field{literal(".")}
+	}
+	for _, s := range starts {
+		j.operand(n, reads, s, c.st)
+	}
+	next := func() (field, bool) {
+		if len(args) < 2 {
+			return field{}, false
+		}
+		args = args[1:]
+		return args[0], !args[0].splits && !args[0].glob
+	}
+	for ; len(args) > 0; args = args[1:] {
+		f := args[0]
+		switch {
+		case !f.known:
+			n.deny("nobody knows what find is to do: a word may be an action")
+		case slices.Contains(findPlain, f.text):
+		case slices.Contains(findValues, f.text):
+			if _, ok := next(); !ok {
+				n.deny("nobody knows what find is to do: more words may follow " + f.text)
+			}
+		case f.text == "-delete":
+			for _, s := range starts {
+				j.operand(n, writes, s, c.st)
+				j.keepRoots(n, s, c.st)
+			}
+		case slices.Contains([]string{"-fprint", "-fprint0", "-fls", "-fprintf"}, f.text):
+			file, ok := next()
+			if f.text == "-fprintf" && ok {
+				_, ok = next()
+			}
+			if !ok {
+				n.deny("nobody knows what find is to do")
+			}
+			j.operand(n, writes, file, c.st)
+		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.text):
+			end := 1
+			for end < len(args) && args[end].text != ";" && (args[end].text != "+" || args[end-1].text != "{}") {
+				if !args[end].known {
+					n.deny("nobody knows where the action ends")
+				}
+				end++
+			}
+			inner := *c
+			inner.st.input, inner.st.piped = nil, true
+			if strings.HasSuffix(f.text, "dir") {
+				inner.st = inner.st.nowhere()
+			}
+			if end == 1 {
+				n.deny("an action without a program")
+			} else {
+				j.inner(n, &inner, parsed{}, marked(args[1:end], "{}"))
+			}
+			args = args[min(end, len(args)-1):]
+		default:
+			j.soft(n, c, "nobody knows what "+f.text+" does")
+		}
+	}
+	n.allow("it looks for files")
+	return same2(c.st)
+}
+
+// judgeSed judges sed: a script may read, write and run.
+func judgeSed(j *judgement, n *Node, c *command) flow {
+	got := parseOptions("nErsuzbe: f: i? l: --expression: --file: --in-place? --quiet --silent --regexp-extended --posix --debug --sandbox --separate --unbuffered --null-data --line-length:", c.args)
+	j.options(n, c, got)
+	var scripts []field
+	files, kind := got.operands, readsAll
+	for _, o := range got.options {
+		switch o.name {
+		case "-e", "--expression":
+			scripts = append(scripts, o.value)
+		case "-f", "--file":
+			j.soft(n, c, "it runs a script that nobody reads")
+			scripts = append(scripts, literal(""))
+		case "-i", "--in-place":
+			kind = writesAll
+			if strings.Contains(o.value.text, "/") || !o.value.known && o.value.src != "" {
+				n.deny("nobody knows where the old files stay")
+			}
+		}
+	}
+	if len(scripts) == 0 && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
+	}
+	for _, s := range scripts {
+		if why := sedWrong(s); why != "" {
+			j.soft(n, c, why)
+		}
+	}
+	j.operands(n, kind, files, c.st)
+	n.allow("it edits text")
+	return same2(c.st)
+}
+
+// judgeAwk judges awk: a program may read, write and run.
+func judgeAwk(j *judgement, n *Node, c *command) flow {
+	got := parseOptions("+ F: v: f: e! --field-separator: --assign: --posix --re-interval --file:", c.args)
+	j.options(n, c, got)
+	files := got.operands
+	switch {
+	case got.has("-f", "--file"):
+		j.soft(n, c, "it runs a program that nobody reads")
+	case len(files) > 0:
+		if why := awkWrong(files[0]); why != "" {
+			j.soft(n, c, why)
+		}
+		files = files[1:]
+	}
+	j.operands(n, readsAll, files, c.st)
+	n.allow("it prints")
+	return same2(c.st)
+}
+
+// awkWrong says what of a program cannot be allowed. It takes no program apart:
+// what might run, write or read is enough.
+func awkWrong(f field) string {
+	if !f.known {
+		return "nobody knows the program"
+	}
+	text, depth := f.text, 0
+	for _, w := range []string{"system", "getline", "@", "ARGV", "printf >", "print >", "close", "/inet"} {
+		if strings.Contains(text, w) {
+			return "the program may run or read something: " + w
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '|':
+			if i+1 < len(text) && text[i+1] == '|' {
+				i++
+				continue
+			}
+			return "the program may run another one: |"
+		case '>':
+			// Outside of braces it compares; a brace in a text or a pattern
+			// makes the depth a guess, and then it must not be there at all.
+			if i+1 < len(text) && text[i+1] == '=' && (i+2 >= len(text) || text[i+2] != '=') {
+				i++
+				continue
+			}
+			if depth != 0 || strings.ContainsAny(text, "\"/\\") {
+				return "the program may write a file: >"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// hijacking are the variables by which other programs run, or others are
+// configured: patterns of names.
+var hijacking = strings.Fields(`
+	PATH IFS ENV BASH* DIRSTACK path fpath cdpath commands aliases galiases saliases functions SHELLOPTS SHELL PS? PROMPT_COMMAND CDPATH HOME PWD OLDPWD TMPDIR TMP TEMP EXECIGNORE
+	GLOBIGNORE HIST* FUNCNEST POSIXLY_CORRECT INPUTRC FPATH ZDOTDIR NULLCMD READNULLCMD
+	LD_* DYLD_* GCONV_PATH LOCPATH NLSPATH TERMINFO* TERMCAP OPENSSL* SSL_* MALLOC_*
+	GIT_* SSH_* GPG_* SVN_* HGRCPATH HGMERGE *PAGER* MANPATH MANOPT MANROFF* LESS* *EDITOR VISUAL BROWSER *ASKPASS FCEDIT
+	PYTHON* PERL* RUBY* GEM_* BUNDLE_* NODE_OPTIONS NODE_PATH NODE_EXTRA* NODE_REPL* npm_* NPM_* YARN_* PNPM_* COREPACK_* PIP_* UV_* VIRTUAL_ENV CONDA_* POETRY_*
+	GOFLAGS GOENV GOROOT GOPATH GOBIN GOTOOLDIR GOTOOLCHAIN GOCACHE* GOMODCACHE GOWORK GOTMPDIR GOPROXY GOSUMDB GONOSUM* GOPRIVATE GOINSECURE GOVCS GOAUTH
+	CGO_*FLAGS* CC CXX CPP AR LD AS FC PKG_CONFIG* CARGO* RUSTC* RUSTUP* RUSTFLAGS RUSTDOC*
+	MAKEFLAGS MAKEFILES MAKESHELL MAKE MFLAGS GNUMAKEFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* LIBRARY_PATH CPATH
+	JAVA* _JAVA* JDK_* MAVEN* MVN* GRADLE* ANT_* CLASSPATH TAR_OPTIONS TAPE RSYNC_* RSH GREP_OPTIONS RIPGREP* FZF_* ACKRC CURL_HOME WGETRC
+	DOCKER* KUBE* AWS_* AZURE_* GOOGLE_* CLOUDSDK* XDG_* *_PROXY *_proxy *PROXY ANTHROPIC* OPENAI* CLAUDE* CODEX* *_COMMAND *_WRAPPER *PRELOAD* *_OPTIONS *_OPTS`)
+
+// friendly are variables that other programs may get.
+var friendly = strings.Fields(`
+	CI DEBUG VERBOSE V LANG LANGUAGE LC_* TZ TERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS LINES NODE_ENV
+	RUST_BACKTRACE RUST_LOG CGO_ENABLED GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GODEBUG GOTRACEBACK GOEXPERIMENT
+	TEST_* PORT HOST LOG_LEVEL DEBIAN_FRONTEND SOURCE_DATE_EPOCH`)
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// name judges that a variable is set. env: for the environment of other
+// programs.
+func (j *judgement) name(n *Node, name string, env bool) {
+	switch {
+	case matchesAny(hijacking, name) && !matchesAny(friendly, name):
+		n.part(WhatVariable, name).deny("the variable changes what runs, or where")
+	case env && !matchesAny(friendly, name):
+		j.unknown(n.part(WhatVariable, name), "nobody knows what the variable does to a program")
+	}
+}
+
+// assigned judges a variable that a builtin sets: its name must be plain.
+func (j *judgement) assigned(n *Node, f field, text bool) {
+	if !f.known || !syntax.ValidName(f.text) {
+		n.deny("nobody knows which variable it sets, and a subscript may run a command")
+		return
+	}
+	j.name(n, f.text, false)
+	if text {
+		j.tainted[f.text] = true
+	}
+}
+
+// redirect judges a redirection, and says what the command finds on its standard
+// input.
+func (j *judgement) redirect(n *Node, r *syntax.Redirect, st state) state {
+	p := n.part(WhatRedirect, j.source(r))
+	stdin := r.N == nil || r.N.Value == "0"
+	if r.N != nil && !isNumber(r.N.Value) {
+		name := strings.Trim(r.N.Value, "{}")
+		if !syntax.ValidName(name) {
+			p.deny("nobody knows which variable it sets")
+		} else {
+			j.name(p, name, false)
+		}
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		j.word(p, r.Hdoc, st)
+		p.allow("a text on standard input")
+		if stdin {
+			st.piped, st.input = true, hereDoc(r)
+		}
+		return st
+	case syntax.WordHdoc:
+		f := j.field(p, r.Word, st)
+		p.allow("a text on standard input")
+		if stdin {
+			st.piped, st.input = true, nil
+			if f.known {
+				text := f.text + "\n"
+				st.input = &text
+			}
+		}
+		return st
+	}
+	f := j.field(p, r.Word, st)
+	switch r.Op {
+	case syntax.DplIn, syntax.DplOut:
+		if f.known && (f.text == "-" || isNumber(strings.TrimSuffix(f.text, "-"))) {
+			p.allow("a descriptor")
+			if r.Op == syntax.DplIn && stdin {
+				st.piped, st.input = true, nil
+			}
+			return st
+		}
+		if r.Op == syntax.DplIn {
+			p.deny("nobody knows which descriptor")
+			return st
+		}
+		j.target(p, writes, f, st)
+	case syntax.RdrIn:
+		j.target(p, reads, f, st)
+		if stdin {
+			st.piped, st.input = true, nil
+		}
+	case syntax.RdrInOut:
+		j.target(p, writes, f, st)
+		if stdin {
+			st.piped, st.input = true, nil
+		}
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		j.target(p, writes, f, st)
+	default:
+		p.deny("a redirection of another shell")
+	}
+	return st
+}
+
+// target judges the file of a redirection.
+func (j *judgement) target(p *Node, a access, f field, st state) {
+	switch {
+	case f.pipe:
+		p.allow("a pipe to what is judged apart")
+	case !f.known && a == writes:
+		p.deny("a write, and nobody knows to which file")
+	case !f.known && (f.prefix == "" || strings.HasPrefix(f.prefix, "/dev/") || slices.Contains([]string{"/", "/d", "/de", "/dev"}, f.prefix)):
+		p.deny("nobody knows which file, and some names are connections to a network")
+	case strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/"):
+		p.deny("a connection to a network")
+	default:
+		j.operand(p, a, f, st)
+	}
+}
+
+// hereDoc is the text of a here-document, if it holds nothing to be expanded.
+func hereDoc(r *syntax.Redirect) *string {
+	if r.Hdoc == nil {
+		empty := ""
+		return &empty
+	}
+	quoted := false
+	for _, p := range r.Word.Parts {
+		lit, ok := p.(*syntax.Lit)
+		quoted = quoted || !ok || strings.ContainsRune(lit.Value, '\\')
+	}
+	var sb strings.Builder
+	for _, p := range r.Hdoc.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok {
+			return nil
+		}
+		sb.WriteString(lit.Value)
+	}
+	text := sb.String()
+	if !quoted {
+		if strings.ContainsRune(text, '\\') {
+			return nil // what a backslash means here is not worth a mistake
+		}
+	}
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(text, "\n")
+		for i, l := range lines {
+			lines[i] = strings.TrimLeft(l, "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	return &text
+}

@@ -1,0 +1,85 @@
+package replay
+
+import "fmt"
+
+// Doing is what a session is at, as a line beside the chat shows it.
+type Doing struct {
+	Kind  string `json:"kind"`  // permission, question, tool, text, thinking, compacting, retrying, working, background, idle, ended, failed
+	Label string `json:"label"` // on one line, bounded
+	Busy  bool   `json:"busy"`  // the session works, or waits for the user
+}
+
+// Doing says what the session is at: what waits for the user before tools that
+// run, tools before text and reasoning, and those before what goes on in the
+// background. It looks at the messages of the last turn.
+func (v *View) Doing() Doing {
+	switch v.chat.Status {
+	case Failed:
+		return Doing{Kind: "failed", Label: "Failed"}
+	case Ended:
+		return Doing{Kind: "ended", Label: first("Ended"+detail(fold(v.chat.EndReason)), "Ended")}
+	}
+	var ask, tool *Block
+	turn := 0
+	for m := range v.Backward() {
+		if m.Turn > 0 && turn == 0 {
+			turn = m.Turn
+		}
+		if m.Turn > 0 && m.Turn != turn {
+			break
+		}
+		walk(m.Blocks, func(b *Block) {
+			switch {
+			case b.Status == Pending && ask == nil:
+				ask = b
+			case b.Kind == KindTool && b.Status == Running && !b.Tool.Spawn:
+				tool = b
+			case b.Kind == KindTool && b.Status == Running && tool == nil:
+				tool = b
+			}
+		})
+	}
+	switch {
+	case v.chat.Status == Waiting && ask != nil && ask.Kind == KindPermission:
+		shown := Block{Tool: &Tool{Name: ask.Permission.Tool, Input: ask.Permission.Input}}
+		return Doing{"permission", "Asks to run " + shown.Summary(), true}
+	case v.chat.Status == Waiting:
+		return Doing{"question", "Waits for your answer", true}
+	case v.chat.Status == Running:
+		return v.working(tool)
+	}
+	if n := len(v.running()); n > 0 {
+		return Doing{"background", count(n, "task", "tasks") + " in the background", true}
+	}
+	return Doing{Kind: "idle", Label: "Ready"}
+}
+
+func (v *View) working(tool *Block) Doing {
+	switch v.chat.Activity {
+	case ActivityCompacting:
+		return Doing{"compacting", "Summarizes the history", true}
+	case ActivityRetrying:
+		return Doing{"retrying", "Tries again", true}
+	}
+	if tool != nil {
+		return Doing{"tool", fmt.Sprintf("Runs %s", tool.Summary()), true}
+	}
+	switch v.chat.Activity {
+	case ActivityThinking:
+		return Doing{"thinking", "Thinks", true}
+	case ActivityWriting:
+		return Doing{"text", "Writes", true}
+	}
+	return Doing{"working", "Works", true}
+}
+
+// running are the tasks that have not ended.
+func (v *View) running() []Task {
+	var out []Task
+	for _, t := range v.chat.Tasks {
+		if t.Status == "running" {
+			out = append(out, t)
+		}
+	}
+	return out
+}

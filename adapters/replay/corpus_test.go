@@ -1,0 +1,130 @@
+package replay
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
+)
+
+// recorded is what the reference adapter told of a case.
+type recorded struct {
+	id     string
+	events []event.Event
+	chat   string // as its golden file shows it
+}
+
+// corpus are the events of the whole corpus.
+var corpus = sync.OnceValues(func() ([]recorded, error) {
+	all := fixtures.Embedded()
+	ids, err := all.CaseIDs()
+	if err != nil {
+		return nil, err
+	}
+	var out []recorded
+	for _, id := range ids {
+		golden, err := all.Golden(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a runtime without a reference adapter
+		}
+		if err != nil {
+			return nil, err
+		}
+		events, chat, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
+		c := recorded{id: id, chat: chat}
+		for line := range strings.Lines(events) {
+			e, err := event.Decode([]byte(line))
+			if err != nil {
+				return nil, err
+			}
+			c.events = append(c.events, e)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+})
+
+func recordings(t *testing.T) []recorded {
+	t.Helper()
+	all, err := corpus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("the corpus has %d cases only", len(all))
+	}
+	return all
+}
+
+// single are the recordings of one session; a cut of the corpus where it is short
+// of time.
+func single(t *testing.T) []recorded {
+	t.Helper()
+	var out []recorded
+	for i, c := range recordings(t) {
+		alone := true
+		for _, e := range c.events {
+			alone = alone && e.SessionID == c.events[0].SessionID
+		}
+		if alone && (!raced.Enabled && !testing.Short() || i%20 == 0) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func TestTheCorpusRestored(t *testing.T) {
+	for i, c := range single(t) {
+		r := rand.New(rand.NewPCG(uint64(i), 3))
+		p, n := r.IntN(len(c.events)+1), r.IntN(5)
+		if err := restoring(c.events, p, n, nil); err != nil {
+			t.Errorf("%s: %v", c.id, err)
+		}
+	}
+}
+
+// Stored in any order, and some twice; looked at after every event; through JSON
+// and back: always the same chat.
+func TestTheCorpusStored(t *testing.T) {
+	for i, c := range single(t) {
+		r := rand.New(rand.NewPCG(uint64(i), 4))
+		red := New()
+		var stored []event.Event
+		for at, e := range c.events {
+			red.Add(e)
+			v := red.View()
+			stored = append(stored, e)
+			if r.IntN(8) == 0 { // delivered again, with some before it
+				for _, again := range c.events[r.IntN(at+1) : at+1] {
+					red.Add(again)
+					stored = append(stored, again)
+				}
+			}
+			if r.IntN(20) == 0 && !reflect.DeepEqual(v.Chat(), Reduce(stored)) {
+				t.Errorf("%s: after seq %d the live chat is not the stored one", c.id, e.Seq)
+			}
+		}
+		r.Shuffle(len(stored), func(i, j int) { stored[i], stored[j] = stored[j], stored[i] })
+		live := red.Chat()
+		if !reflect.DeepEqual(live, Reduce(stored)) {
+			t.Errorf("%s: the live chat is not the stored one\n%s\n%s", c.id, pretty(live), pretty(Reduce(stored)))
+		}
+		var back Chat
+		b, err := live.JSON()
+		if err == nil {
+			err = json.Unmarshal(b, &back)
+		}
+		if err != nil || pretty(live) != pretty(&back) { // which spaces JSON within it the same way
+			t.Errorf("%s: the chat is not what its JSON says: %v", c.id, err)
+		}
+	}
+}

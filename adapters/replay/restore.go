@@ -1,0 +1,220 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Restore makes the reducer that a snapshot was taken of, without the messages
+// that were cut; the events past Seq go on from there. The options are those of
+// New. A snapshot of another version, and what is none, is ErrSnapshot.
+func Restore(data []byte, options ...Option) (*Reducer, error) {
+	var s snapshot
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head, snapshotJSON); err != nil {
+		return nil, errSnapshot("%v", err)
+	}
+	if head.Version != SnapshotVersion {
+		return nil, errSnapshot("version %d, want %d", head.Version, SnapshotVersion)
+	}
+	if err := json.Unmarshal(data, &s, snapshotJSON); err != nil {
+		return nil, errSnapshot("%v", err)
+	}
+	r := New(options...)
+	r.begin(s.Chat.SessionID)
+	r.chat, r.seq, r.last, r.first, r.notes, r.number, r.failed, r.ended = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended
+	r.chat.Tasks, r.chat.Activity, r.chat.Status = nil, "", ""
+	for _, t := range s.Chat.Tasks {
+		r.tasks, r.taskByID[t.ID], r.tasksChanged = append(r.tasks, &t), &t, true
+	}
+	read := &snapshotReader{r: r}
+	for range s.Parts {
+		read.parts = append(read.parts, &part{})
+	}
+	for _, m := range s.Messages {
+		read.message(m)
+	}
+	read.rest(&s)
+	if read.bad != nil {
+		return nil, read.bad
+	}
+	return r, nil
+}
+
+// snapshotReader finds again what a snapshot refers to. A reference to nothing
+// makes the snapshot a bad one.
+type snapshotReader struct {
+	r        *Reducer
+	nodes    []*node
+	messages []*message // nil: sealed
+	parts    []*part
+	bad      error
+}
+
+// at is what stands at place i of a list, counted from 1.
+func at[T any](read *snapshotReader, list []*T, i int) *T {
+	if i < 1 || i > len(list) || list[i-1] == nil {
+		read.bad = errSnapshot("no %T at %d", list, i)
+		return new(T)
+	}
+	return list[i-1]
+}
+
+func (read *snapshotReader) message(s messageState) {
+	r := read.r
+	if s.Open == nil {
+		walk(s.Message.Blocks, func(b *Block) {
+			if !whole(b) {
+				read.bad = errSnapshot("message %d has a block that is not a %s", s.Message.Number, b.Kind)
+			}
+		})
+		f := &frozenMessage{head: s.Message}
+		f.once.Do(func() {})
+		r.list.set(r.own, r.list.n, f)
+		r.newest = nil
+		read.messages = append(read.messages, nil)
+		return
+	}
+	m := &message{r: r, m: s.Message, place: r.list.n}
+	m.m.Blocks = nil
+	m.blocks.msg = m
+	r.list.set(r.own, m.place, nil)
+	read.messages = append(read.messages, m)
+	read.list(&m.blocks, s.Open)
+	r.open, r.newest = append(r.open, m), nil
+	if m.m.Number == r.number {
+		r.newest = m // and not one whose successors were cut
+	}
+	m.touch()
+}
+
+func (read *snapshotReader) list(b *blocks, s *listState) {
+	for i := range s.Nodes {
+		state := &s.Nodes[i]
+		n := &node{r: read.r, block: state.Block, turn: state.Turn, message: state.Message, tasked: state.Tasked}
+		read.nodes = append(read.nodes, n)
+		n.kids.node = n
+		if !whole(&n.block) || state.Key != nil && state.Key.Kind != n.block.Kind {
+			read.bad = errSnapshot("block %d is not a %s", len(read.nodes), n.block.Kind)
+			return
+		}
+		text := &n.block.Text
+		if n.block.Kind == KindTool {
+			text = &n.block.Tool.Output
+		}
+		n.text.WriteString(*text)
+		*text = ""
+		if state.Key != nil {
+			read.r.file(n, state.Key.key())
+		}
+		if state.Linked > 0 && read.r.registry != nil {
+			n.linked = at(read, read.parts, state.Linked)
+		}
+		n.into(b)
+		read.list(&n.kids, &state.Kids)
+	}
+	if s.Tail > 0 {
+		b.tail = at(read, b.nodes, s.Tail)
+	}
+	if s.Plan > 0 {
+		b.plan = at(read, b.nodes, s.Plan)
+	}
+}
+
+// whole reports whether a block has what its kind is about.
+func whole(b *Block) bool {
+	switch b.Kind {
+	case KindTool:
+		return b.Tool != nil
+	case KindSubagent:
+		return b.Subagent != nil
+	case KindPermission:
+		return b.Permission != nil
+	case KindInterrupt:
+		return b.Interrupt != nil
+	case KindNotice:
+		return b.Notice != nil
+	case KindComponent:
+		return b.Component != nil
+	case KindError:
+		return b.Error != nil
+	}
+	return true
+}
+
+// node is the block at place i, which must be of one of the kinds.
+func (read *snapshotReader) node(i int, kinds ...Kind) *node {
+	n := at(read, read.nodes, i)
+	if read.bad == nil && !slices.Contains(kinds, n.block.Kind) {
+		read.bad = errSnapshot("block %d is a %s, want %v", i, n.block.Kind, kinds)
+	}
+	return n
+}
+
+func (read *snapshotReader) rest(s *snapshot) {
+	r := read.r
+	for _, state := range s.Turns {
+		t := &turn{
+			n: state.N, cause: state.Cause, start: state.Start, activity: state.Activity,
+			ended: state.Ended, text: state.Text, tokens: state.Tokens, cost: state.Cost, stats: state.Stats,
+		}
+		for _, i := range state.Messages {
+			t.messages = append(t.messages, at(read, read.messages, i))
+		}
+		if state.Open > 0 {
+			t.open = at(read, read.messages, state.Open)
+		}
+		for _, i := range state.Tools {
+			n := read.node(i, KindTool)
+			n.listed = true
+			t.tools = append(t.tools, n)
+		}
+		r.turns[t.n] = t
+		if !t.ended {
+			r.live++
+		}
+	}
+	if s.Current > 0 {
+		if r.current = r.turns[s.Current]; r.current == nil {
+			read.bad = errSnapshot("no turn %d", s.Current)
+		}
+	}
+	for id, i := range s.Agents {
+		r.agents[id] = read.node(i, KindSubagent)
+	}
+	for id, i := range s.Spawns {
+		r.spawns[id] = read.node(i, KindTool)
+	}
+	for _, a := range s.Asks {
+		for _, i := range a.Nodes {
+			r.asks[a.Key.key()] = read.node(i, KindPermission, KindInterrupt)
+		}
+	}
+	for _, a := range s.Waiting {
+		for _, i := range a.Nodes {
+			r.waiting[a.Key.key()] = append(r.waiting[a.Key.key()], read.node(i, KindSubagent))
+		}
+	}
+	for _, i := range s.Detached {
+		r.detached[read.node(i, KindTool)] = struct{}{}
+	}
+	for i, state := range s.Parts {
+		p := read.parts[i]
+		p.c, p.input = state.Component, state.Input
+		if state.Node > 0 {
+			p.node = read.node(state.Node, KindComponent)
+		}
+		if state.Linked {
+			p.reg = r.registry
+		}
+	}
+	for _, i := range s.Shown {
+		r.parts = append(r.parts, at(read, read.parts, i))
+	}
+	for id, i := range s.Updated {
+		r.partByID[id] = at(read, read.parts, i)
+	}
+}

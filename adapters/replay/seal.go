@@ -1,0 +1,91 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// A message is sealed when nothing can change it any more; its ids are forgotten
+// then. What a reducer must know of the past is so as much as is open, however
+// long the session is.
+
+// sweep seals, as a turn begins, what belongs to turns that are over and holds
+// nothing that goes on.
+func (r *Reducer) sweep() {
+	for n, t := range r.turns {
+		if t.ended {
+			delete(r.turns, n)
+		}
+	}
+	r.tasks = slices.DeleteFunc(r.tasks, func(t *Task) bool {
+		over := t.Status != event.TaskRunning
+		if over {
+			delete(r.taskByID, t.ID)
+			r.tasksChanged = true
+		}
+		return over
+	})
+	held := map[*message]bool{}
+	for _, n := range r.asks {
+		held[n.home()] = true
+	}
+	for n := range r.detached {
+		held[n.home()] = true
+	}
+	for _, n := range r.agents {
+		if n.running() {
+			held[n.home()] = true
+		}
+	}
+	for _, p := range r.partByID {
+		if p.node != nil {
+			held[p.node.home()] = true
+		}
+	}
+	r.open = slices.DeleteFunc(r.open, func(m *message) bool {
+		if r.turns[m.m.Turn] != nil || held[m] {
+			return false
+		}
+		r.seal(m)
+		return true
+	})
+}
+
+// seal gives a message its last form and forgets what it is made of.
+func (r *Reducer) seal(m *message) {
+	m.sealed = true
+	r.list.set(r.own, m.place, m.freeze(r.own))
+	m.blocks.each(func(n *node) {
+		if r.index[n.key] == n {
+			delete(r.index, n.key)
+		}
+		if r.spawns[n.block.ID] == n {
+			delete(r.spawns, n.block.ID)
+		}
+		if r.agents[n.block.ID] == n {
+			delete(r.agents, n.block.ID)
+			for k, list := range r.waiting {
+				if list = slices.DeleteFunc(list, func(a *node) bool { return a == n }); len(list) > 0 {
+					r.waiting[k] = list
+				} else {
+					delete(r.waiting, k)
+				}
+			}
+		}
+	})
+	m.blocks = blocks{}
+}
+
+// detachedTask lets go of the tool whose life in the background is over.
+func (r *Reducer) detachedTask(e event.Event, t *Task) {
+	if t.Status == event.TaskRunning || t.ToolUseID == "" {
+		return
+	}
+	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
+		if n := r.index[key{agent, KindTool, t.ToolUseID}]; n != nil {
+			delete(r.detached, n)
+			return
+		}
+	}
+}

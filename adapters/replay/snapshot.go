@@ -1,0 +1,282 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// SnapshotVersion is the version of snapshots that this package writes and
+// reads. It changes with their form, and with what events reduce to.
+const SnapshotVersion = 1
+
+// ErrSnapshot is that a snapshot cannot be used: it is of another version, or
+// no snapshot. The events still can.
+var ErrSnapshot = errors.New("not a snapshot that this version can use")
+
+// snapshot is the state of a reducer. Places in lists are counted from 1, so
+// that none is 0; those of nodes in the order in which they stand.
+type snapshot struct {
+	Version  int            `json:"version"`
+	Chat     Chat           `json:"chat"` // without messages and components
+	Seq      int64          `json:"seq"`
+	Last     int            `json:"last_turn,omitzero"`
+	Current  int            `json:"current_turn,omitzero"`
+	Notes    int            `json:"notes,omitzero"`
+	Number   int            `json:"number,omitzero"`
+	First    int            `json:"first"`
+	Failed   bool           `json:"failed,omitzero"`
+	Ended    bool           `json:"ended,omitzero"`
+	Turns    []turnState    `json:"turns,omitempty"`
+	Messages []messageState `json:"messages,omitempty"`
+	Agents   map[string]int `json:"agents,omitempty"`
+	Spawns   map[string]int `json:"spawns,omitempty"`
+	Asks     []namedState   `json:"asks,omitempty"`
+	Waiting  []namedState   `json:"waiting,omitempty"`
+	Detached []int          `json:"detached,omitempty"`
+	Parts    []partState    `json:"parts,omitempty"`
+	Shown    []int          `json:"shown,omitempty"`     // parts, in their order
+	Updated  map[string]int `json:"updatable,omitempty"` // parts, by the component's id
+}
+
+type turnState struct {
+	N        int           `json:"n"`
+	Cause    event.Cause   `json:"cause,omitempty"`
+	Start    time.Time     `json:"start,omitzero"`
+	Messages []int         `json:"messages,omitempty"`
+	Open     int           `json:"open,omitzero"`
+	Activity string        `json:"activity,omitempty"`
+	Tools    []int         `json:"tools,omitempty"`
+	Ended    bool          `json:"ended,omitzero"`
+	Text     int           `json:"text,omitzero"`
+	Tokens   *event.Tokens `json:"tokens,omitzero"`
+	Cost     *float64      `json:"cost,omitzero"`
+	Stats    *event.Stats  `json:"stats,omitzero"`
+}
+
+type messageState struct {
+	Message Message    `json:"message"` // of one that is open: without its blocks
+	Open    *listState `json:"open,omitzero"`
+}
+
+type listState struct {
+	Nodes []nodeState `json:"nodes,omitempty"`
+	Tail  int         `json:"tail,omitzero"`
+	Plan  int         `json:"plan,omitzero"`
+}
+
+type nodeState struct {
+	Block   Block     `json:"block"`
+	Turn    int       `json:"turn,omitzero"`
+	Message string    `json:"message,omitempty"`
+	Tasked  bool      `json:"tasked,omitzero"`
+	Linked  int       `json:"linked,omitzero"`
+	Key     *keyState `json:"key,omitzero"`
+	Kids    listState `json:"kids,omitzero"`
+}
+
+type keyState struct {
+	Agent string `json:"agent,omitempty"`
+	Kind  Kind   `json:"kind"`
+	ID    string `json:"id"`
+}
+
+func (k key) state() keyState { return keyState{k.agent, k.kind, k.id} }
+
+func (k keyState) key() key { return key{k.Agent, k.Kind, k.ID} }
+
+type namedState struct {
+	Key   keyState `json:"key"`
+	Nodes []int    `json:"nodes"`
+}
+
+type partState struct {
+	Component Component `json:"component"`
+	Node      int       `json:"node,omitzero"`
+	Input     event.Raw `json:"input,omitzero"`
+	Linked    bool      `json:"linked,omitzero"`
+}
+
+var snapshotJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// Snapshot is the reducer's state as JSON, cut to the newest n messages and
+// those before them that hold what is still open: sub-agents and tools that
+// run, questions without an answer, components that may be updated. A reducer
+// that is restored from it goes on as this one does.
+func (r *Reducer) Snapshot(n int) ([]byte, error) {
+	v := r.View()
+	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*part]int{}}
+	s := &w.s
+	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.last, r.notes, r.number
+	s.Chat.Components, s.Failed, s.Ended = nil, r.failed, r.ended
+	first := len(r.open) // those that stand before the window
+	var window []*Message
+	for i := v.list.n - 1; i >= 0 && n > 0; i-- {
+		if first > 0 && r.open[first-1].place == i {
+			first--
+		}
+		if f := v.list.get(i); f != nil && !f.hidden {
+			window = append(window, f.message())
+			n--
+		}
+	}
+	slices.Reverse(window)
+	s.First = max(r.first, 1)
+	if len(window) > 0 {
+		s.First = max(s.First, window[0].Number)
+	} else if r.number > 0 {
+		s.First = r.number + 1
+	}
+	for _, m := range r.open {
+		for _, k := range m.blocks.nodes {
+			w.number(k)
+		}
+	}
+	rest := r.open
+	for _, m := range window {
+		for len(rest) > 0 && rest[0].m.Number <= m.Number {
+			w.open(rest[0])
+			rest = rest[1:]
+		}
+		if k := len(s.Messages); k == 0 || s.Messages[k-1].Message.Number != m.Number {
+			s.Messages = append(s.Messages, messageState{Message: *m})
+		}
+	}
+	for _, m := range rest {
+		w.open(m)
+	}
+	w.rest(r)
+	return json.Marshal(s, snapshotJSON)
+}
+
+// snapshotWriter numbers what a snapshot refers to.
+type snapshotWriter struct {
+	s        snapshot
+	nodes    map[*node]int
+	messages map[*message]int
+	parts    map[*part]int
+}
+
+func (w *snapshotWriter) number(n *node) {
+	if n == nil {
+		return
+	}
+	w.nodes[n] = len(w.nodes) + 1
+	for _, kid := range n.kids.nodes {
+		w.number(kid)
+	}
+}
+
+func (w *snapshotWriter) open(m *message) {
+	list := w.list(&m.blocks)
+	w.s.Messages = append(w.s.Messages, messageState{Message: m.m, Open: &list})
+	w.messages[m] = len(w.s.Messages)
+}
+
+func (w *snapshotWriter) list(b *blocks) listState {
+	var s listState
+	for _, n := range b.nodes {
+		if n == nil {
+			continue
+		}
+		state := nodeState{Block: n.frozen(), Turn: n.turn, Message: n.message, Tasked: n.tasked, Kids: w.list(&n.kids)}
+		if n.linked != nil {
+			state.Linked = w.part(n.linked)
+		}
+		if n.r.index[n.key] == n {
+			k := n.key.state()
+			state.Key = &k
+		}
+		s.Nodes = append(s.Nodes, state)
+		if b.tail == n {
+			s.Tail = len(s.Nodes)
+		}
+		if b.plan == n {
+			s.Plan = len(s.Nodes)
+		}
+	}
+	return s
+}
+
+func (w *snapshotWriter) part(p *part) int {
+	if w.parts[p] == 0 {
+		w.s.Parts = append(w.s.Parts, partState{Component: p.c, Node: w.nodes[p.node], Input: p.input, Linked: p.reg != nil})
+		w.parts[p] = len(w.s.Parts)
+	}
+	return w.parts[p]
+}
+
+// rest writes what is not in messages.
+func (w *snapshotWriter) rest(r *Reducer) {
+	s := &w.s
+	if r.current != nil {
+		s.Current = r.current.n
+	}
+	for _, t := range r.turns {
+		state := turnState{
+			N: t.n, Cause: t.cause, Start: t.start, Open: w.messages[t.open], Activity: t.activity,
+			Ended: t.ended, Text: t.text, Tokens: t.tokens, Cost: t.cost, Stats: t.stats,
+		}
+		for _, m := range t.messages {
+			state.Messages = append(state.Messages, w.messages[m])
+		}
+		for _, n := range t.tools {
+			if n.running() {
+				state.Tools = append(state.Tools, w.nodes[n])
+			}
+		}
+		s.Turns = append(s.Turns, state)
+	}
+	slices.SortFunc(s.Turns, func(a, b turnState) int { return a.N - b.N })
+	s.Agents, s.Spawns = w.named(r.agents), w.named(r.spawns)
+	for k, n := range r.asks {
+		s.Asks = append(s.Asks, namedState{k.state(), []int{w.nodes[n]}})
+	}
+	for k, list := range r.waiting {
+		state := namedState{Key: k.state()}
+		for _, n := range list {
+			state.Nodes = append(state.Nodes, w.nodes[n])
+		}
+		s.Waiting = append(s.Waiting, state)
+	}
+	byKey := func(a, b namedState) int {
+		return cmp.Or(cmp.Compare(a.Key.Agent, b.Key.Agent), cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.ID, b.Key.ID))
+	}
+	slices.SortFunc(s.Asks, byKey)
+	slices.SortFunc(s.Waiting, byKey)
+	for n := range r.detached {
+		s.Detached = append(s.Detached, w.nodes[n])
+	}
+	slices.Sort(s.Detached)
+	for _, p := range r.parts {
+		s.Shown = append(s.Shown, w.part(p))
+	}
+	if len(r.partByID) > 0 {
+		s.Updated = map[string]int{}
+		for id, p := range r.partByID {
+			s.Updated[id] = w.part(p)
+		}
+	}
+}
+
+func (w *snapshotWriter) named(nodes map[string]*node) map[string]int {
+	if len(nodes) == 0 {
+		return nil
+	}
+	out := map[string]int{}
+	for id, n := range nodes {
+		out[id] = w.nodes[n]
+	}
+	return out
+}
+
+func errSnapshot(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrSnapshot, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,139 @@
+package replay
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// Stats are what is counted in the blocks of a turn, those of its sub-agents
+// among them; while the turn runs, so far.
+type Stats struct {
+	ToolCalls    int            `json:"tool_calls"`
+	ByTool       map[string]int `json:"tools_by_type,omitempty"`
+	Failed       int            `json:"failed,omitzero"` // of the calls
+	Denied       int            `json:"denied,omitzero"`
+	Interrupted  int            `json:"interrupted,omitzero"`
+	Subagents    int            `json:"sub_agents,omitzero"`
+	FileReads    int            `json:"files_read,omitzero"`    // calls that read or search
+	FileWrites   int            `json:"files_written,omitzero"` // calls that change files
+	Commands     int            `json:"bash_commands,omitzero"`
+	WebSearches  int            `json:"web_searches,omitzero"` // and fetches
+	Read         []string       `json:"read,omitempty"`        // the files, each once, in order
+	Changed      []string       `json:"changed,omitempty"`
+	Added        int            `json:"lines_added,omitzero"`
+	Removed      int            `json:"lines_removed,omitzero"`
+	Permissions  int            `json:"permissions,omitzero"` // asked
+	Questions    int            `json:"questions,omitzero"`
+	Errors       int            `json:"errors,omitzero"`
+	ToolMS       int64          `json:"total_tool_duration_ms,omitzero"` // the calls one by one, also where they ran at once
+	SubagentsTok int64          `json:"sub_agent_tokens,omitzero"`       // in all, as their runtime told
+	Figures      *Figures       `json:"figures,omitzero"`                // what was told of the turn, when it has ended
+}
+
+// Stats counts in the messages of a turn.
+func (c *Chat) Stats(turn int) Stats {
+	return statsOf(turn, func(yield func(*Message) bool) {
+		for i := range c.Messages {
+			if !yield(&c.Messages[i]) {
+				return
+			}
+		}
+	})
+}
+
+// Stats counts in the messages of a turn. It looks at those since the turn
+// began, not at older ones.
+func (v *View) Stats(turn int) Stats {
+	var of []*Message
+	for m := range v.Backward() {
+		if m.Turn > 0 && m.Turn < turn {
+			break
+		}
+		of = append(of, m)
+	}
+	slices.Reverse(of)
+	return statsOf(turn, slices.Values(of))
+}
+
+func statsOf(turn int, messages iter.Seq[*Message]) Stats {
+	var s Stats
+	for m := range messages {
+		if m.Turn != turn || m.Role != RoleAssistant {
+			continue
+		}
+		walk(m.Blocks, s.add)
+		if m.Figures != nil {
+			s.Figures = m.Figures
+		}
+	}
+	return s
+}
+
+func (s *Stats) add(b *Block) {
+	switch b.Kind {
+	case KindTool:
+		s.tool(b)
+	case KindSubagent:
+		s.Subagents++
+		if u := b.Subagent.Usage; u != nil {
+			s.SubagentsTok += max(u.Total, u.Input+u.Output)
+		}
+	case KindPermission:
+		s.Permissions++
+	case KindInterrupt:
+		s.Questions++
+	case KindError:
+		s.Errors++
+	}
+}
+
+func (s *Stats) tool(b *Block) {
+	t := b.Tool
+	s.ToolCalls++
+	if s.ByTool == nil {
+		s.ByTool = map[string]int{}
+	}
+	s.ByTool[t.Name]++
+	switch b.Status {
+	case Failed:
+		s.Failed++
+	case Denied:
+		s.Denied++
+	case Interrupted:
+		s.Interrupted++
+	}
+	if !b.Start.IsZero() && b.End.After(b.Start) {
+		s.ToolMS += int64(b.End.Sub(b.Start) / time.Millisecond)
+	}
+	switch t.Category() {
+	case CategoryFile:
+		s.FileReads++
+		s.Read = once(s.Read, t.FilePath)
+	case CategoryCode:
+		s.FileWrites++
+	case CategoryWeb:
+		s.WebSearches++
+	}
+	if t.Name == "Bash" {
+		s.Commands++
+	}
+	if b.Status != OK {
+		return // what was to change did not
+	}
+	added, removed := changed(t.Changes)
+	s.Added, s.Removed = s.Added+added, s.Removed+removed
+	for _, c := range t.Changes {
+		s.Changed = once(s.Changed, c.Path)
+	}
+	if len(t.Changes) == 0 && t.Category() == CategoryCode {
+		s.Changed = once(s.Changed, first(t.FilePath, t.args().Notebook))
+	}
+}
+
+func once(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

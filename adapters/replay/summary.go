@@ -1,0 +1,292 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// args are the members of a tool's input that a summary shows, as the runtimes
+// name them.
+type args struct {
+	Command     string   `json:"command"`
+	FilePath    string   `json:"file_path"`
+	Notebook    string   `json:"notebook_path"`
+	Path        string   `json:"path"`
+	Pattern     string   `json:"pattern"`
+	Query       string   `json:"query"`
+	URL         string   `json:"url"`
+	Offset      int      `json:"offset"`
+	Limit       int      `json:"limit"`
+	Description string   `json:"description"`
+	Prompt      string   `json:"prompt"`
+	To          string   `json:"to"`
+	Message     string   `json:"message"`
+	AgentPath   string   `json:"agentPath"`
+	Receivers   []string `json:"receiverThreadIds"`
+	Changes     []struct {
+		Path string `json:"path"`
+	} `json:"changes"`
+}
+
+// args reads the input member by member: one of another type than it should
+// have takes no other along.
+func (t *Tool) args() (a args) {
+	if json.Unmarshal(t.Input, &a, snapshotJSON) == nil {
+		return a
+	}
+	var members map[string]event.Raw
+	if json.Unmarshal(t.Input, &members, snapshotJSON) != nil {
+		return args{}
+	}
+	a = args{}
+	for name, v := range members {
+		one, _ := json.Marshal(map[string]event.Raw{name: v}, snapshotJSON)
+		next := a
+		if json.Unmarshal(one, &next, snapshotJSON) == nil {
+			a = next
+		}
+	}
+	return a
+}
+
+// Summary is the tool call on one line: its name and what it is about, as in
+// "Bash: git status", "Read: src/x.go (lines 10–29)", "Edit: 2 files". It is
+// bounded, and "" for a block that is no tool.
+func (b *Block) Summary() string {
+	if b.Tool == nil {
+		return ""
+	}
+	name := b.Tool.Name
+	if server, tool, ok := mcp(name); ok {
+		name = server + "/" + tool
+	}
+	return subject(name, b.Tool.about())
+}
+
+// mcp splits the name of a tool of an MCP server.
+func mcp(name string) (server, tool string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "mcp__")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, "__")
+}
+
+func (t *Tool) about() string {
+	a := t.args()
+	if x, ok := t.exchange(a); ok && !t.Spawn {
+		return x.about()
+	}
+	switch t.Name {
+	case "Read":
+		file := first(t.FilePath, a.FilePath, a.Path)
+		switch {
+		case a.Offset > 0 && a.Limit > 0:
+			return fmt.Sprintf("%s (lines %d–%d)", file, a.Offset, a.Offset+a.Limit-1)
+		case a.Offset > 0:
+			return fmt.Sprintf("%s (from line %d)", file, a.Offset)
+		case a.Limit > 0:
+			return fmt.Sprintf("%s (%s)", file, count(a.Limit, "line", "lines"))
+		}
+		return file
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		if n := max(len(t.Changes), len(a.Changes)); n > 1 {
+			return count(n, "file", "files")
+		}
+		file := first(t.FilePath, a.FilePath, a.Notebook, a.Path)
+		if file == "" && len(t.Changes) == 1 {
+			file = t.Changes[0].Path
+		}
+		return file
+	case "Grep":
+		pattern := first(t.Pattern, a.Pattern)
+		if in := first(t.SearchPath, a.Path); in != "" && pattern != "" {
+			return fmt.Sprintf("%q in %s", pattern, in)
+		} else if pattern != "" {
+			return fmt.Sprintf("%q", pattern)
+		}
+	case "WebFetch":
+		if u, err := url.Parse(a.URL); err == nil && u.Host != "" {
+			return u.Host + strings.TrimSuffix(u.Path, "/")
+		}
+	}
+	if t.Spawn {
+		return first(a.Description, t.Subagent, a.Prompt)
+	}
+	return first(t.Command, a.Command, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
+}
+
+// Outcome says on one line what has become of a tool call: "12 matches \"x\"",
+// "exit 1", "+3 −1", a short output itself. It is "" for a block that is no tool.
+func (b *Block) Outcome() string {
+	if b.Tool == nil {
+		return ""
+	}
+	t := b.Tool
+	switch b.Status {
+	case Running:
+		return "running…"
+	case Denied:
+		return "denied"
+	case Interrupted:
+		return "interrupted"
+	case Backgrounded:
+		return "in the background"
+	}
+	if t.ExitCode != nil && *t.ExitCode != 0 {
+		return fmt.Sprintf("exit %d", *t.ExitCode)
+	}
+	if b.Status == Failed {
+		return cmp.Or(fold(t.Output), "failed")
+	}
+	lines := 0
+	for l := range strings.Lines(t.Output) {
+		if strings.TrimSpace(l) != "" {
+			lines++
+		}
+	}
+	switch t.Name {
+	case "Glob":
+		return strings.TrimSpace(count(lines, "file", "files") + " " + first(t.Pattern, t.args().Pattern))
+	case "Grep":
+		return fmt.Sprintf("%s %q", count(lines, "match", "matches"), first(t.Pattern, t.args().Pattern))
+	case "Read":
+		return count(lines, "line", "lines")
+	}
+	if len(t.Changes) > 0 {
+		added, removed := changed(t.Changes)
+		return fmt.Sprintf("+%d −%d", added, removed)
+	}
+	if lines == 1 && len(t.Output) < 80 {
+		return fold(t.Output)
+	}
+	if lines > 0 {
+		return count(lines, "line", "lines")
+	}
+	return "done"
+}
+
+// changed counts the lines that changes add and remove.
+func changed(changes []event.FileChange) (added, removed int) {
+	for _, c := range changes {
+		for l := range strings.Lines(c.Diff) {
+			switch {
+			case c.Kind == event.ChangeAdd:
+				added++
+			case c.Kind == event.ChangeDelete:
+				removed++
+			case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
+			case l[0] == '+':
+				added++
+			case l[0] == '-':
+				removed++
+			}
+		}
+	}
+	return added, removed
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Category is what sort of work a tool does, for an icon.
+type Category string
+
+// The categories.
+const (
+	CategoryFile     Category = "file" // reads and searches
+	CategoryCode     Category = "code" // changes files
+	CategoryTerminal Category = "terminal"
+	CategoryWeb      Category = "web"
+	CategoryAgent    Category = "agent"
+	CategoryMCP      Category = "mcp"
+	CategoryOther    Category = "other"
+)
+
+// Category is what sort of work the tool does.
+func (t *Tool) Category() Category {
+	if _, _, ok := mcp(t.Name); ok {
+		return CategoryMCP
+	}
+	switch t.Name {
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		return CategoryCode
+	case "WebSearch", "WebFetch":
+		return CategoryWeb
+	case "Read", "Glob", "Grep", "LS":
+		return CategoryFile
+	}
+	if _, ok := t.exchange(t.args()); ok || t.Spawn {
+		return CategoryAgent
+	}
+	switch {
+	case t.IsFileRead:
+		return CategoryFile
+	case t.Name == "Bash", t.Command != "":
+		return CategoryTerminal
+	}
+	return CategoryOther
+}
+
+// Exchange is what an agent has to do with another one.
+type Exchange struct {
+	Verb string   `json:"verb"`         // spawn, send, wait, resume, interrupt, close
+	To   []string `json:"to,omitempty"` // ids or names of sub-agents; none of a wait for any
+	Text string   `json:"text,omitempty"`
+}
+
+// verbs are the tools by which agents deal with each other. What they answer
+// stands in the tool's output and in the blocks of the sub-agent below it, or
+// where that still stands, above it.
+var verbs = map[string]string{
+	"SendMessage": "send", "sendInput": "send", "interacted": "send", "wait": "wait",
+	"resumeAgent": "resume", "interrupted": "interrupt", "TaskStop": "interrupt", "closeAgent": "close",
+}
+
+// Exchange says what the call has to do with another agent, if it has.
+func (t *Tool) Exchange() (Exchange, bool) { return t.exchange(t.args()) }
+
+func (t *Tool) exchange(a args) (Exchange, bool) {
+	if t.Spawn {
+		return Exchange{Verb: "spawn", To: some(t.Subagent), Text: a.Prompt}, true
+	}
+	verb, ok := verbs[t.Name]
+	if !ok {
+		return Exchange{}, false
+	}
+	to := a.Receivers
+	if len(to) == 0 {
+		to = some(first(a.To, a.AgentPath))
+	}
+	return Exchange{Verb: verb, To: to, Text: first(a.Message, a.Prompt)}, true
+}
+
+func some(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func (x Exchange) about() string {
+	names := make([]string, len(x.To))
+	for i, to := range x.To {
+		names[i] = path.Base(to)
+	}
+	to := strings.Join(names, ", ")
+	if x.Text == "" {
+		return to
+	}
+	return strings.TrimPrefix(to+": "+x.Text, ": ")
+}

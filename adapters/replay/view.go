@@ -1,0 +1,198 @@
+package replay
+
+import (
+	"iter"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// View is a chat as it stood at one moment. It never changes, costs a few
+// hundred bytes, and may be read by any number of goroutines while the reducer
+// that made it goes on.
+type View struct {
+	chat Chat // without its messages
+	seq  int64
+	list vec[*frozenMessage]
+}
+
+// frozen is a block as a view shows it.
+type frozen struct {
+	b    Block // without nested blocks
+	kids vec[*frozen]
+}
+
+// frozenMessage is a message as a view shows it: its blocks are put together
+// when first asked for.
+type frozenMessage struct {
+	head   Message // without its blocks
+	blocks vec[*frozen]
+	hidden bool // it is made of what was taken back
+	once   sync.Once
+}
+
+func (f *frozenMessage) message() *Message {
+	f.once.Do(func() {
+		f.head.Blocks = list(f.blocks)
+		f.blocks = vec[*frozen]{}
+	})
+	return &f.head
+}
+
+func list(v vec[*frozen]) []Block {
+	var out []Block
+	for f := range v.all() {
+		if f == nil {
+			continue
+		}
+		if out == nil {
+			out = make([]Block, 0, v.n)
+		}
+		b := f.b
+		b.Blocks = list(f.kids)
+		out = append(out, b)
+	}
+	return out
+}
+
+// Seq is the seq of the last event that the view holds.
+func (v *View) Seq() int64 { return v.seq }
+
+// Head is the chat without its messages.
+func (v *View) Head() Chat { return v.chat }
+
+// Messages goes through the messages, the oldest first. What they point to must
+// not be written to.
+func (v *View) Messages() iter.Seq[*Message] {
+	return func(yield func(*Message) bool) {
+		for f := range v.list.all() {
+			if f != nil && !f.hidden && !yield(f.message()) {
+				return
+			}
+		}
+	}
+}
+
+// Backward goes through the messages, the newest first.
+func (v *View) Backward() iter.Seq[*Message] {
+	return func(yield func(*Message) bool) {
+		for i := v.list.n - 1; i >= 0; i-- {
+			if f := v.list.get(i); f != nil && !f.hidden && !yield(f.message()) {
+				return
+			}
+		}
+	}
+}
+
+// Message is the message of that number, or nil where there is none.
+func (v *View) Message(number int) *Message {
+	i := sort.Search(v.list.n, func(i int) bool { return v.list.get(i).head.Number >= number })
+	if i == v.list.n {
+		return nil
+	}
+	if f := v.list.get(i); f.head.Number == number && !f.hidden {
+		return f.message()
+	}
+	return nil
+}
+
+// Last is the newest n messages, in their order. It looks at no others.
+func (v *View) Last(n int) []*Message {
+	var out []*Message
+	for m := range v.Backward() {
+		if len(out) >= n {
+			break
+		}
+		out = append(out, m)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Chat is the whole chat; it costs as much as there is in it.
+func (v *View) Chat() *Chat {
+	c := v.chat
+	for m := range v.Messages() {
+		if c.Messages == nil {
+			c.Messages = make([]Message, 0, v.list.n)
+		}
+		c.Messages = append(c.Messages, *m)
+	}
+	return &c
+}
+
+// View is the chat as it stands. It costs as much as changed since the last
+// one, not as much as there is.
+func (r *Reducer) View() *View {
+	for _, m := range r.changed {
+		if !m.sealed {
+			r.list.set(r.own, m.place, m.freeze(r.own))
+		}
+	}
+	clear(r.changed)
+	r.changed = r.changed[:0]
+	r.own = new(token) // what was made till now is the views'
+	c := r.chat
+	c.Status = r.status()
+	c.Activity = r.activity()
+	if r.tasksChanged {
+		r.shownTasks = make([]Task, 0, len(r.tasks))
+		for _, t := range r.tasks {
+			r.shownTasks = append(r.shownTasks, *t)
+		}
+		r.tasksChanged = false
+	}
+	if len(r.shownTasks) > 0 {
+		c.Tasks = r.shownTasks
+	}
+	for _, p := range r.parts {
+		if p.node == nil {
+			c.Components = append(c.Components, p.c)
+		}
+	}
+	return &View{chat: c, seq: r.seq, list: r.list}
+}
+
+// Chat is the whole chat as it stands. It costs as much as there is in it: to
+// look often, use View.
+func (r *Reducer) Chat() *Chat { return r.View().Chat() }
+
+func (m *message) freeze(own *token) *frozenMessage {
+	m.stale = false
+	m.blocks.freeze(own)
+	f := &frozenMessage{head: m.m, blocks: m.blocks.shown}
+	f.hidden = m.blocks.count == 0 && m.m.Role != RoleUser && (m.m.Status == Running || m.m.Status == Complete)
+	return f
+}
+
+func (b *blocks) freeze(own *token) {
+	for _, i := range b.changed {
+		n := b.nodes[i]
+		if n == nil {
+			b.shown.set(own, i, nil)
+			continue
+		}
+		if n.stale {
+			n.stale = false
+			n.kids.freeze(own)
+			b.shown.set(own, i, &frozen{n.frozen(), n.kids.shown})
+		}
+	}
+	b.changed = b.changed[:0]
+}
+
+// frozen is the block without nested ones, with nothing that the node goes on
+// to write to.
+func (n *node) frozen() Block {
+	b := n.block
+	switch b.Kind {
+	case KindTool:
+		t := *b.Tool
+		t.Output = n.text.String()
+		b.Tool = &t
+	default:
+		b.Text = n.text.String()
+	}
+	b.Permission, b.Interrupt, b.Subagent = own(b.Permission), own(b.Interrupt), own(b.Subagent)
+	return b
+}

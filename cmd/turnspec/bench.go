@@ -1,0 +1,375 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/bench"
+	"github.com/turnspec/turnspec/conformance/bench/gate"
+	"github.com/turnspec/turnspec/conformance/bench/report"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// benchMain does what a benchmark has started this program for, if it has.
+func benchMain() {
+	steps := map[string]adapters.Transcriber{}
+	for _, a := range []adapters.Adapter{codex.New(), claude.New()} {
+		if t, ok := a.(adapters.Transcriber); ok {
+			steps[a.Capabilities().Runtime] = t
+		}
+	}
+	bench.Main(steps)
+}
+
+type benchFlags struct {
+	subject       runFlags // what names a subject
+	loads         []string
+	caseGlob      string
+	sessions      string
+	deltas        int
+	rate          float64
+	share, repeat int
+	slow          time.Duration
+	step          int
+	controls      []string
+	gates         []string
+	clients       string
+	json, verbose bool
+	html          string
+}
+
+func benchCmd() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure delays, throughput and backlog of an adapter, against the floor of the machine",
+		Long: `Bench plays a case, stretched to any length and rate, to the reference adapters,
+or to yours, and to controls in the same run: raw reads bytes off the pipe, lines
+cuts them, node is Node's readline and JSON.parse, sdk the official client (of
+claude, if it is installed), spawn a child that does nothing. What it tells first are ratios to the controls, in medians of interleaved
+repeats; absolute figures stand apart. conformance/bench/BENCH.md says how they are
+taken, and where they mislead.
+
+The loads:
+  stream  one session, deltas at a rate; delays count from when a delta was due
+  flood   one session, deltas as fast as they are taken: throughput, cost
+  slow    a listener that is slower than the deltas: backlog
+  many    sessions at the same time (--sessions 50,200), each with a stand-in of
+          its own, or --share of them in one program
+  step    bytes to events to NDJSON, without a session (the references)
+Without --load: stream, flood, slow and step; with --sessions, many.
+
+A gate fails where what was measured cannot be noise: where all of the interval is
+past the limit. In doubt up to four times the repeats are made. ` + "`--gate targets`" + ` are those of this project:
+  ` + strings.Join(gate.Targets, "\n  ") + `
+
+Subjects are named as in ` + "`turnspec run`" + `; the command of a program that speaks JSON
+lines follows after --.
+
+Exit codes: 0 measured, 1 a gate failed, 2 it could not be measured.`,
+		Example: `  turnspec bench
+  turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'
+  turnspec bench --runtime codex -- python3 my_adapter.py
+  turnspec bench --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec bench --sessions 50,200,400 --rate 50
+  turnspec bench --sessions 500,2000 --share 50 --rate 50
+  turnspec bench --json > new.json && turnspec bench compare old.json new.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runBench(cmd, f, args) },
+	}
+	fl := cmd.Flags()
+	corpusFlag(cmd, &f.subject.corpus)
+	fl.StringVar(&f.subject.runtime, "runtime", "", "only this runtime: codex or claude")
+	fl.BoolVar(&f.subject.acp, "acp", false, "the command after -- is an ACP agent; with --runtime")
+	fl.StringVar(&f.subject.http, "http", "", "measure a sidecar at this address, started by the command after --; with --runtime")
+	cmd.MarkFlagsMutuallyExclusive("acp", "http")
+	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case that is stretched")
+	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, many or step (again for more)")
+	fl.StringVar(&f.sessions, "sessions", "", "of many: how many at the same time, such as 50,200")
+	fl.IntVar(&f.share, "share", 0, "of many: so many sessions in one stand-in program (default: one each)")
+	fl.IntVar(&f.deltas, "deltas", 0, "of each session (default: 400 of stream, slow and many, 20000 of flood)")
+	fl.Float64Var(&f.rate, "rate", 200, "deltas a second of each session")
+	fl.DurationVar(&f.slow, "slow", 8*time.Millisecond, "of slow: what the listener takes for an event")
+	fl.IntVar(&f.step, "step", 100_000, "of step: how many deltas")
+	fl.IntVar(&f.repeat, "repeat", 5, "how often all is measured")
+	fl.StringArrayVar(&f.controls, "control", nil, "raw, lines, node, sdk or spawn (again for more; default: all but sdk)")
+	fl.StringVar(&f.clients, "clients", "", "where the official clients are installed, for the control sdk (default: where make test-clients puts them)")
+	fl.StringArrayVar(&f.gates, "gate", nil, "fail unless this holds: 'added-p99<=2x raw', 'lost<=0', targets (again for more)")
+	fl.BoolVar(&f.json, "json", false, "print JSON, by conformance/bench/report/schema.json")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
+	fl.StringVar(&f.html, "html", "", "write a page with plots into this file")
+	completeFlag(cmd, "runtime", runtimeNames)
+	completeFlag(cmd, "case", scenarioIDs)
+	completeFlag(cmd, "load", func() []string { return benchLoads })
+	completeFlag(cmd, "control", func() []string { return benchControls })
+	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
+	cmd.AddCommand(benchCompareCmd())
+	return cmd
+}
+
+// patience is how many times the repeats are made at most, where a gate is in
+// doubt.
+const patience = 4
+
+var (
+	benchLoads    = []string{"stream", "flood", "slow", "many", bench.StepLoad}
+	benchControls = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.Spawn}
+)
+
+func runBench(cmd *cobra.Command, f benchFlags, args []string) error {
+	gates, err := f.parseGates()
+	if err != nil {
+		return err
+	}
+	cfg, err := f.config(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	step, wipe := progress(cmd.ErrOrStderr())
+	cfg.Progress, cfg.More, cfg.Most = step, gate.Undecided(gates), patience*f.repeat
+	d, err := cfg.Run(ctx)
+	wipe()
+	if err != nil {
+		return err
+	}
+	r := report.Report{Document: d}
+	if r.Verdicts, err = gate.Judge(d, gates); err != nil {
+		return err
+	}
+	if f.html != "" {
+		if err := writeFile(f.html, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		err = report.JSON(cmd.OutOrStdout(), r)
+	} else {
+		err = report.Text(cmd.OutOrStdout(), r, f.verbose)
+	}
+	if err == nil && r.Failed() {
+		if f.json {
+			err = report.Gates(cmd.ErrOrStderr(), r.Verdicts)
+		}
+		return errors.Join(err, errFailed)
+	}
+	return err
+}
+
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	w := bufio.NewWriter(file)
+	return errors.Join(write(w), w.Flush())
+}
+
+func (f benchFlags) parseGates() ([]gate.Gate, error) {
+	var out []gate.Gate
+	for _, text := range f.gates {
+		all := []string{text}
+		if text == "targets" {
+			all = gate.Targets
+		}
+		for _, t := range all {
+			g, err := gate.Parse(t)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+// config makes the flags a configuration.
+func (f benchFlags) config(args []string) (bench.Config, error) {
+	cfg := bench.Config{
+		Repeats: f.repeat, Turnspec: buildVersion(), Root: f.subject.corpus, Controls: f.controls, Cases: map[string]string{},
+	}
+	if slices.Contains(f.controls, bench.SDK) && f.clients == "" {
+		dir, err := runtimes.Dir()
+		if err != nil {
+			return cfg, err
+		}
+		f.clients = filepath.Join(dir, "clients")
+	}
+	cfg.Clients = f.clients
+	for _, c := range f.controls {
+		if !slices.Contains(benchControls, c) {
+			return cfg, fmt.Errorf("no control %q, only %s", c, strings.Join(benchControls, ", "))
+		}
+	}
+	if f.repeat < 1 {
+		return cfg, fmt.Errorf("--repeat %d: it is at least 1", f.repeat)
+	}
+	var err error
+	if cfg.Corpus, err = openCorpus(f.subject.corpus); err != nil {
+		return cfg, err
+	}
+	if cfg.Subjects, err = f.subjects(args); err != nil {
+		return cfg, err
+	}
+	for _, s := range cfg.Subjects {
+		if cfg.Cases[s.Runtime()], err = newestCase(cfg.Corpus, s.Runtime(), f.caseGlob); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, f.setLoads(&cfg, len(args) == 0)
+}
+
+// subjects are the references, or the one that the flags and the command name.
+func (f benchFlags) subjects(args []string) ([]conformance.Subject, error) {
+	s := f.subject
+	s.command = args
+	switch {
+	case s.acp && len(args) == 0:
+		return nil, errors.New("give the command that starts the agent after --: turnspec bench --runtime codex --acp -- npx @agentclientprotocol/codex-acp")
+	case !s.acp && s.http == "" && len(args) > 0:
+		s.subject = strings.Join(quotedAll(args), " ")
+	case s.http != "" && len(args) == 0:
+		return nil, errors.New("give the command that starts the sidecar after --: one that runs already would not find the stand-in under load")
+	}
+	all, err := s.subjects()
+	if err == nil && alone(all) {
+		err = errors.New("--http: give it port 0, such as http://127.0.0.1:0: each session has a sidecar of its own")
+	}
+	return all, err
+}
+
+func quotedAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quoted(w)
+	}
+	return out
+}
+
+// newestCase is the newest recording of a scenario on a runtime.
+func newestCase(c fixtures.Corpus, runtime, glob string) (string, error) {
+	if !strings.HasPrefix(glob, runtime+"/") {
+		glob = runtime + "/*/" + glob
+	}
+	found, err := oneCase(c, glob)
+	if err != nil {
+		return "", err
+	}
+	return found.ID, nil
+}
+
+func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
+	names := f.loads
+	switch {
+	case len(names) == 0 && f.sessions != "":
+		names = []string{"many"}
+	case len(names) == 0:
+		names = []string{"stream", "flood", "slow", bench.StepLoad}
+	}
+	deltas := func(usual int) int {
+		if f.deltas > 0 {
+			return f.deltas
+		}
+		return usual
+	}
+	if f.rate <= 0 {
+		return fmt.Errorf("--rate %v: it is above 0; the load flood is without a rate", f.rate)
+	}
+	for _, n := range names {
+		switch n {
+		case "stream":
+			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(400), Rate: f.rate, Sessions: 1})
+		case "flood":
+			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(20_000), Sessions: 1})
+		case "slow":
+			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(400), Rate: f.rate, Sessions: 1, Slow: f.slow.Seconds()})
+		case "many":
+			if err := f.many(cfg, deltas(400)); err != nil {
+				return err
+			}
+		case bench.StepLoad:
+			if reference {
+				cfg.Step = f.step
+			} else if len(f.loads) > 0 {
+				return errors.New("--load step: only the reference adapters can do it, a subject has no way to be given a file")
+			}
+		default:
+			return fmt.Errorf("no load %q, only %s", n, strings.Join(benchLoads, ", "))
+		}
+	}
+	return nil
+}
+
+// many adds a load for each number of sessions.
+func (f benchFlags) many(cfg *bench.Config, deltas int) error {
+	list := f.sessions
+	if list == "" {
+		list = "50"
+	}
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 {
+			return fmt.Errorf("--sessions %q: want numbers from 1, such as 50,200", f.sessions)
+		}
+		cfg.Loads = append(cfg.Loads, bench.Load{Name: fmt.Sprintf("many-%d", n), Deltas: deltas, Rate: f.rate, Sessions: n, Share: f.share})
+	}
+	return nil
+}
+
+func benchCompareCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare OLD NEW",
+		Short: "Tell what changed between two runs of bench --json",
+		Long: `Compare tells which figures of the subjects differ by more than chance
+(Mann-Whitney U, p < 0.05), as benchstat does. Where both runs hold controls it
+compares the ratios to them, which hold from one machine to another. Four repeats
+on each side are the least that can tell anything.
+
+Exit codes: 0 nothing is worse, 1 a figure is, 2 it could not be compared.`,
+		Example: `  turnspec bench compare old.json new.json`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			old, err := report.Read(args[0])
+			if err != nil {
+				return err
+			}
+			now, err := report.Read(args[1])
+			if err != nil {
+				return err
+			}
+			all, err := gate.Compare(old.Document, now.Document)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(cmd.OutOrStdout(), all)
+			} else {
+				err = report.Changes(cmd.OutOrStdout(), all)
+			}
+			if err == nil && slices.ContainsFunc(all, func(c gate.Change) bool { return c.Worse }) {
+				return errFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

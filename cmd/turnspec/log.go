@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+)
+
+func logCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Keep events in a file, list its sessions, show and follow them",
+		Long: `Log works on an event log: a file that holds the events of any number of
+sessions, each gapless and in the order of seq. Other programs may write to it
+meanwhile. ` + "`turnspec chat --log FILE`" + ` shows a session of it as a chat.
+
+Exit codes: 0 all is well, 1 the events cannot be kept or read (another event
+under the same seq, a gap, damage), 2 wrong use or no such file.`,
+		Example: `  turnspec normalize claude transcript.jsonl | turnspec log append chats.db
+  turnspec log ls chats.db
+  turnspec log show chats.db s1 --after 40
+  turnspec log follow chats.db s1 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(logAppendCmd(), logListCmd(), logShowCmd(), logFollowCmd())
+	return cmd
+}
+
+func logAppendCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "append FILE [EVENTS]",
+		Short: "Append events to a log, and make it where there is none",
+		Long: `Append reads events, one JSON object a line, from a file or from stdin, and
+stores them as they come. Events that are stored already are left alone, so the
+same may be appended again. At a line that is wrong, or an event that does not
+go on where its session ends, it stops; what came before it is stored.`,
+		Example: `  turnspec normalize codex wire.jsonl | turnspec log append chats.db
+  turnspec log append chats.db events.jsonl`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			in, name, err := input(cmd, args[1:])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = in.Close() }()
+			log, err := sqlite.Open(cmd.Context(), args[0], sqlite.Options{})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, log.Close()) }()
+			return logged(cmd, appendEvents(log, in, name))
+		},
+	}
+}
+
+// appendEvents records what a stream says.
+func appendEvents(log eventlog.Log, in io.Reader, name string) error {
+	events, failed := make(chan event.Event), make(chan error, 1)
+	recorder := eventlog.Record(log, events, eventlog.RecorderOptions{})
+	go func() {
+		defer close(events)
+		failed <- eachEvent(in, name, func(e event.Event) error {
+			events <- e
+			return recorder.Err()
+		})
+	}()
+	for range recorder.Events() { // the log is the only listener
+	}
+	if err := recorder.Err(); err != nil {
+		return err
+	}
+	return <-failed
+}
+
+func logListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "ls FILE",
+		Short: "List the sessions of a log, the latest first",
+		Example: `  turnspec log ls chats.db
+  turnspec log ls chats.db --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLog(cmd, args[0], func(ctx context.Context, log eventlog.Log) error {
+				infos, err := log.Sessions(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					if infos == nil {
+						infos = []eventlog.Info{}
+					}
+					return printJSON(cmd.OutOrStdout(), infos)
+				}
+				table := [][]string{{"session", "runtime", "turns", "events", "first", "latest", "title"}}
+				for _, i := range infos {
+					table = append(table, []string{
+						i.SessionID, i.Runtime, strconv.Itoa(i.Last.Turn), strconv.FormatInt(i.Last.Seq, 10),
+						i.First.Format(time.DateTime), i.Latest.Format(time.DateTime), i.Title,
+					})
+				}
+				return printTable(cmd.OutOrStdout(), table)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func logShowCmd() *cobra.Command {
+	var asJSON bool
+	var after int64
+	cmd := &cobra.Command{
+		Use:   "show FILE [SESSION]",
+		Short: "Print the events of a session",
+		Long: `Show prints the events of a session in their order: seq, time, turn, type and
+the beginning of the data, or with --json each as it is, one a line. The session
+may be left out where the log holds one.`,
+		Example: `  turnspec log show chats.db
+  turnspec log show chats.db s1 --after 40
+  turnspec log show chats.db s1 --json | turnspec chat`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLog(cmd, args[0], func(ctx context.Context, log eventlog.Log) error {
+				session, err := sessionOf(ctx, log, args[0], args[1:])
+				if err != nil {
+					return err
+				}
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				show := eventPrinter(out, asJSON)
+				for e, err := range eventlog.All(ctx, log, session, after) {
+					if err == nil {
+						err = show(e)
+					}
+					if err != nil {
+						return errors.Join(err, out.Flush())
+					}
+				}
+				return out.Flush()
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&after, "after", 0, "begin behind this seq")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as they are, one a line")
+	return cmd
+}
+
+func logFollowCmd() *cobra.Command {
+	var asJSON, untilEnd bool
+	var after int64
+	var poll time.Duration
+	cmd := &cobra.Command{
+		Use:   "follow FILE [SESSION]",
+		Short: "Print the events of a session, and those that another program appends",
+		Long: `Follow prints the events of a session as show does, and then each that comes,
+until it is interrupted. The session need not be there yet if it is named.`,
+		Example: `  turnspec log follow chats.db
+  turnspec log follow chats.db s1 --after 40 --json
+  turnspec log follow chats.db s1 --until-end`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if poll <= 0 {
+				return fmt.Errorf("--poll %v: want a time such as 100ms", poll)
+			}
+			return withPolledLog(cmd, args[0], poll, func(ctx context.Context, log eventlog.Log) error {
+				session := strings.Join(args[1:], "")
+				if session == "" {
+					var err error
+					if session, err = sessionOf(ctx, log, args[0], nil); err != nil {
+						return err
+					}
+				}
+				show := eventPrinter(cmd.OutOrStdout(), asJSON)
+				for e, err := range log.Follow(ctx, session, after) {
+					if err == nil {
+						err = show(e)
+					}
+					if err != nil {
+						return err
+					}
+					if untilEnd && e.Type() == event.TypeSessionEnd {
+						return nil
+					}
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&after, "after", 0, "begin behind this seq")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as they are, one a line")
+	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop behind session_end")
+	cmd.Flags().DurationVar(&poll, "poll", 100*time.Millisecond, "how often to look for what others wrote")
+	return cmd
+}
+
+func withLog(cmd *cobra.Command, file string, do func(context.Context, eventlog.Log) error) error {
+	return withPolledLog(cmd, file, 0, do)
+}
+
+// withPolledLog opens a log for reading.
+func withPolledLog(cmd *cobra.Command, file string, poll time.Duration, do func(context.Context, eventlog.Log) error) (err error) {
+	log, err := sqlite.Open(cmd.Context(), file, sqlite.Options{ReadOnly: true, Poll: poll})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return logged(cmd, do(cmd.Context(), log))
+}
+
+// logged tells events that cannot be kept or read from wrong use.
+func logged(cmd *cobra.Command, err error) error {
+	_, conflict := errors.AsType[*eventlog.ConflictError](err)
+	_, gap := errors.AsType[*eventlog.GapError](err)
+	_, invalid := errors.AsType[*eventlog.InvalidError](err)
+	if conflict || gap || invalid || errors.Is(err, eventlog.ErrCorrupt) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "turnspec:", err)
+		return errFailed
+	}
+	return err
+}
+
+// sessionOf is the session that was named and exists, or the only one.
+func sessionOf(ctx context.Context, log eventlog.Log, file string, args []string) (string, error) {
+	if len(args) > 0 {
+		_, err := log.Session(ctx, args[0])
+		if errors.Is(err, eventlog.ErrUnknownSession) {
+			err = fmt.Errorf("%w; `turnspec log ls %s` lists them", err, quoted(file))
+		}
+		return args[0], err
+	}
+	infos, err := log.Sessions(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(infos) == 0:
+		return "", fmt.Errorf("%s holds no session", file)
+	case len(infos) > 1:
+		return "", fmt.Errorf("%s holds %d sessions: name one; `turnspec log ls %s` lists them", file, len(infos), quoted(file))
+	}
+	return infos[0].SessionID, nil
+}
+
+// eventPrinter prints events as lines.
+func eventPrinter(out io.Writer, asJSON bool) func(event.Event) error {
+	if asJSON {
+		return event.NewEncoder(out).Encode
+	}
+	const most = 100
+	return func(e event.Event) error {
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			return err
+		}
+		text := []rune(string(data))
+		if len(text) > most {
+			text = append(text[:most-1], '…')
+		}
+		turn := "-"
+		if e.Turn > 0 {
+			turn = strconv.Itoa(e.Turn)
+		}
+		_, err = fmt.Fprintf(out, "%6d  %s  %3s  %-19s %s\n", e.Seq, e.TS.Format("15:04:05.000000"), turn, e.Type(), string(text))
+		return err
+	}
+}
+
+// completeSession offers the sessions of the log that the first argument names.
+func completeSession(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return sessionsIn(cmd.Context(), args[0], word), cobra.ShellCompDirectiveNoFileComp
+}
+
+// sessionsIn are the sessions of a log that begin with a word, with their titles.
+func sessionsIn(ctx context.Context, file, word string) (out []string) {
+	log, err := sqlite.Open(ctx, file, sqlite.Options{ReadOnly: true, Busy: 100 * time.Millisecond})
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = log.Close() }() // nothing was written
+	infos, _ := log.Sessions(ctx)
+	for _, i := range infos {
+		if strings.HasPrefix(i.SessionID, word) {
+			out = append(out, i.SessionID+"\t"+i.Title)
+		}
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+)
+
+func policyEnforceCmd() *cobra.Command {
+	var runtime string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "enforce",
+		Short: "List what a policy cannot hold on a runtime",
+		Long: `Enforce lists what a runtime does without the adapter's Judge being able to prevent
+it, with the reason, and what holds it instead. Whatever is not listed the Judge
+sees before it happens.`,
+		Example: `  turnspec policy enforce --runtime codex
+  turnspec policy enforce --runtime codex@0.120.0 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			name, version, _ := strings.Cut(runtime, "@")
+			var gaps []adapters.Gap
+			switch name {
+			case "codex":
+				gaps = codex.Unenforceable(version)
+			case "claude":
+				gaps = claude.Unenforceable(version)
+			default:
+				return fmt.Errorf("--runtime: no runtime %q: want codex or claude, with @VERSION if not the newest", name)
+			}
+			w := cmd.OutOrStdout()
+			if asJSON {
+				return printJSON(w, gaps)
+			}
+			for _, g := range gaps {
+				if _, err := fmt.Fprintf(w, "%s\n  why: %s\n  instead: %s\n", g.What, g.Reason, g.Remedy); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&runtime, "runtime", "", "codex or claude, with @VERSION")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	_ = cmd.MarkFlagRequired("runtime")
+	completeFlag(cmd, "runtime", runtimeNames)
+	return cmd
+}

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Contender is who takes a stream: a subject, or a control.
+type Contender struct {
+	Name    string
+	Control bool
+
+	// perform lets one session happen and notes what it shows in w. It calls
+	// both of stage's waits, in their order.
+	perform func(ctx context.Context, at place, st *start, w *watched) error
+	// all lets all sessions happen in a program of its own, instead of perform.
+	all func(ctx context.Context, places []place, text string, o *observed) (usage, error)
+
+	alone    bool // it knows no wire: the stand-in plays alone
+	external bool // what it costs is not this program's cost
+	counts   bool // and allocations can be told
+	slow     bool // a slow listener reaches it
+}
+
+// place is where a session finds its runtime.
+type place struct {
+	launch  proc.Launcher
+	program string // by its path
+	socket  string // of a host, which is there instead; "": none
+	env     []string
+	dir     string // to work in
+
+	listen time.Duration // what the listener takes for an event
+	encode bool          // events become NDJSON
+}
+
+// Subject is an adapter that is measured, of any kind that the suite can drive.
+func Subject(s conformance.Subject) Contender {
+	_, external := s.(conformance.External)
+	return Contender{
+		Name: s.Name(), external: external, counts: !external, slow: !external,
+		perform: func(ctx context.Context, at place, st *start, w *watched) error {
+			return performSubject(ctx, s, at, st, w)
+		},
+	}
+}
+
+func performSubject(ctx context.Context, s conformance.Subject, at place, st *start, w *watched) error {
+	w.clicked = w.o.now()
+	sess, err := s.Open(ctx, conformance.Open{
+		Launch: at.launch, Command: []string{at.program}, Env: at.env, Dir: at.dir,
+		SessionID: "s1", Mode: st.mode, Ask: st.mode != adapters.ModeNever,
+	})
+	if err != nil {
+		st.ready()
+		return fmt.Errorf("open: %w", err)
+	}
+	terminal, drained := make(chan struct{}), make(chan struct{})
+	go listen(sess, at, w, terminal, drained)
+	w.bound = w.o.now()
+	st.ready()
+	if err := st.wait(ctx); err != nil {
+		return errors.Join(err, sess.Close(ctx))
+	}
+	w.sent = w.o.now()
+	if err = sess.Send(ctx, "m1", st.text); err == nil {
+		w.accepted = w.o.now()
+		select {
+		case <-terminal:
+		case <-drained:
+			err = errors.New("the events ended before the turn did")
+		case <-ctx.Done():
+			err = fmt.Errorf("the turn did not end: %d of %d deltas came", w.count, len(w.seen))
+		}
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	err = errors.Join(err, sess.Close(closing))
+	select {
+	case <-drained:
+	case <-closing.Done():
+		err = errors.Join(err, errors.New("the events were not closed"))
+	}
+	return err
+}
+
+// listen reads the events of a session.
+func listen(sess conformance.Session, at place, w *watched, terminal, drained chan<- struct{}) {
+	defer close(drained)
+	holds, _ := sess.(interface {
+		Backlog() (int, time.Duration)
+	})
+	w.holds = holds != nil
+	encoder := event.NewEncoder(io.Discard)
+	for e := range sess.Events() {
+		ended := w.terminal
+		w.event(e)
+		if w.terminal && !ended {
+			close(terminal)
+		}
+		if at.encode {
+			_ = encoder.Encode(e) // to nowhere: it cannot fail but by the event
+		}
+		if holds != nil && w.o.plan.Rate > 0 {
+			depth, age := holds.Backlog()
+			w.heldDepth, w.heldAge = max(w.heldDepth, depth), max(w.heldAge, age)
+		}
+		if at.listen > 0 && !w.terminal {
+			time.Sleep(at.listen)
+		}
+	}
+}
+
+// start lets all sessions of a trial send when all are open, spread over the
+// time between two deltas.
+type start struct {
+	played
+	ready  func()
+	opened <-chan struct{} // closed when all are
+	after  time.Duration
+}
+
+func (s *start) wait(ctx context.Context) error {
+	select {
+	case <-s.opened:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	time.Sleep(s.after)
+	return nil
+}

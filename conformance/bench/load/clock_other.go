@@ -1,0 +1,11 @@
+//go:build !linux
+
+package load
+
+import "time"
+
+// Now is the time in nanoseconds by the wall clock, which all processes share.
+func Now() int64 { return time.Now().UnixNano() }
+
+// sleepUntil waits for a time.
+func sleepUntil(due int64) { time.Sleep(time.Duration(due - Now())) }

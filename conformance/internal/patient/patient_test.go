@@ -1,0 +1,36 @@
+package patient_test
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance/internal/patient"
+)
+
+func TestMain(m *testing.M) {
+	patient.Parallel()
+	os.Exit(m.Run())
+}
+
+// TestParallel: more tests than cores run at once, unless the command line says
+// how many. `go test -parallel 3` shows the other half.
+func TestParallel(t *testing.T) {
+	given := ""
+	for i, a := range os.Args {
+		if a == "-test.parallel" && i+1 < len(os.Args) {
+			given = os.Args[i+1]
+		} else if len(a) > 15 && a[:15] == "-test.parallel=" {
+			given = a[15:]
+		}
+	}
+	want := given
+	if given == "" {
+		want = strconv.Itoa(4 * runtime.GOMAXPROCS(0))
+	}
+	gomega.NewWithT(t).Expect(flag.Lookup("test.parallel").Value.String()).To(gomega.Equal(want))
+}

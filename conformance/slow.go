@@ -1,0 +1,78 @@
+package conformance
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// Backlogger is a Session that reports its backlog: how many events wait for the
+// listener, and how long the oldest has waited.
+type Backlogger interface {
+	Backlog() (depth int, oldest time.Duration)
+}
+
+// backlogOf is what a session reports; depth -1: it reports nothing.
+func backlogOf(sess Session) (depth int, oldest time.Duration) {
+	if x, ours := sess.(adapterSession); ours {
+		if _, reports := x.s.(adapters.Backlogger); !reports {
+			return -1, 0
+		}
+	}
+	if b, ok := sess.(Backlogger); ok {
+		return b.Backlog()
+	}
+	return -1, 0
+}
+
+// SlowPause is how long, in virtual time, a slow listener takes nothing.
+const SlowPause = 30 * time.Second
+
+// Slowed is what was seen of a subject whose listener took nothing for SlowPause.
+type Slowed struct {
+	Unread int // bytes that the runtime has said and the subject had not read when the pause was over
+	// What the subject reported then, and when it was all over; Depth -1: it
+	// reports nothing.
+	Depth  int
+	Oldest time.Duration
+	After  int
+}
+
+// measurer is a stage that knows what a runtime has said and nobody has read.
+type measurer interface{ unread() int }
+
+func (p *playStage) unread() int { return p.play.Unread() }
+
+// pause keeps the listener from taking events, once, from the place of the harm
+// on, and notes what became of the subject.
+func (d *director) pause(sess Session) {
+	h := d.run.Harm
+	if h == nil || !h.Slow || !d.reached(h.Line) {
+		return
+	}
+	d.mu.Lock()
+	first := d.run.Slow == nil
+	if first {
+		d.run.Slow = &Slowed{Depth: -1, After: -1}
+	}
+	d.mu.Unlock()
+	m, ok := d.stage.(measurer)
+	if !first || !ok {
+		return
+	}
+	time.Sleep(SlowPause)
+	seen := Slowed{Unread: m.unread(), After: -1}
+	seen.Depth, seen.Oldest = backlogOf(sess)
+	d.mu.Lock()
+	d.run.Slow = &seen
+	d.mu.Unlock()
+}
+
+// caughtUp notes what is left of a backlog before the session is closed.
+func (d *director) caughtUp() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.run.Slow != nil {
+		d.run.Slow.After, _ = backlogOf(d.sess)
+	}
+}

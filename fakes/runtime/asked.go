@@ -1,0 +1,59 @@
+package runtime
+
+import "github.com/turnspec/turnspec/fixtures"
+
+// Asked is a request that the runtime made of its client.
+type Asked struct {
+	Process  int
+	ID       string // as the client got it
+	Method   string // or the subtype of a control request
+	Line     *fixtures.WireLine
+	Answered bool // the client replied
+	Dropped  bool // the runtime took it back, or says that it is settled
+	// Expected says that the recording's client replied while it was open.
+	Expected bool
+}
+
+// request is one that a process has made.
+type request struct {
+	id      string
+	line    *fixtures.WireLine
+	dropped bool
+}
+
+// drop notes that a request is not open any more.
+func (l *launch) drop(id string) {
+	for i := range l.requests {
+		if r := &l.requests[i]; r.id == id {
+			r.dropped = true
+		}
+	}
+}
+
+// Asked returns the requests that the runtime made of the subject, in their order
+// for each process.
+func (p *Play) Asked() []Asked {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []Asked
+	for _, l := range p.launches {
+		if l == nil {
+			continue
+		}
+		for _, r := range l.requests {
+			out = append(out, Asked{l.n, unquote([]byte(r.id)), l.asked[r.id].method, r.line, l.answered[r.id], r.dropped, p.expects(l.n, r.id)})
+		}
+	}
+	return out
+}
+
+// expects reports whether the recording's client replied to a request in time.
+func (p *Play) expects(process int, id string) bool {
+	for i := range p.s.lines {
+		rec := &p.s.lines[i]
+		if rec.w.Process == process && rec.w.Dir == fixtures.In && rec.act.kind == KindAnswer && !rec.act.soft && p.translate(string(rec.act.id), nil) == id {
+			return true
+		}
+	}
+	return false
+}
