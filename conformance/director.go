@@ -211,20 +211,14 @@ func (d *director) wait(ctx context.Context, act fixtures.Act) error {
 		}()
 		err = d.do(ctx, sess, act)
 	}()
-	if d.stage.until(done) {
+	if d.linger(ctx, done, d.stage.limit()) {
 		return err
 	}
-	t := time.NewTimer(d.stage.limit())
-	defer t.Stop()
-	select {
-	case <-done:
-		return err
-	case <-ctx.Done(): // the whole run is cancelled
+	if ctx.Err() != nil { // the whole run is cancelled
 		if d.stage.until(done) {
 			return err
 		}
 		return ctx.Err()
-	case <-t.C:
 	}
 	cancel()
 	if d.stage.until(done) {
@@ -340,18 +334,10 @@ func (d *director) listen(sess Session, talk *conversation, drained chan struct{
 
 // closed waits for the end of the events after Close.
 func (d *director) closed() error {
-	drained := d.drained
-	if d.stage.until(drained) {
+	if d.linger(context.Background(), d.drained, d.stage.limit()) {
 		return nil
 	}
-	t := time.NewTimer(d.stage.limit())
-	defer t.Stop()
-	select {
-	case <-drained:
-		return nil
-	case <-t.C:
-		return fmt.Errorf("close: %w: the events were not closed", errNoReturn)
-	}
+	return fmt.Errorf("close: %w: the events were not closed", errNoReturn)
 }
 
 // Unfinished reports whether an act's error says that it hung or panicked:

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -43,15 +44,33 @@ func (d *director) settle(cond func() bool, patience time.Duration) {
 		if cond() {
 			return
 		}
-		if d.stage.until(changed) {
-			continue
-		}
-		t := time.NewTimer(patience)
-		select {
-		case <-changed:
-			t.Stop()
-		case <-t.C:
+		if !d.linger(context.Background(), changed, patience) {
 			return
+		}
+	}
+}
+
+// linger waits for done, for as long as the stage moves and then for patience. A
+// subject may act when a time of its own has come, so the stage is looked at
+// again, at growing distances.
+func (d *director) linger(ctx context.Context, done <-chan struct{}, patience time.Duration) bool {
+	if d.stage.until(done) {
+		return true
+	}
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for nap := time.Microsecond; ; nap *= 2 {
+		select {
+		case <-done:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-limit.C:
+			return false
+		case <-time.After(nap):
+			if d.stage.until(done) {
+				return true
+			}
 		}
 	}
 }

@@ -59,8 +59,8 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	if r.Tier == conformance.TierProcess {
 		n = beforeInRealTime(plain, r, told, got)
 	}
-	for lines := linesBefore(plain, r); plain.Scenario.Components != nil && n > 0 && plain.Events[n-1].Line == lines && beside(plain.Events[n-1]) && (len(got) < n || got[n-1] != told[n-1]); {
-		n-- // the runtime died at the call that it comes of
+	for lines := linesBefore(plain, r); n > 0 && plain.Events[n-1].Line == lines && beside(plain.Scenario, plain.Events[n-1]) && (len(got) < n || got[n-1] != told[n-1]); {
+		n-- // the runtime died at the call, or the question, that it comes of
 	}
 	same := 0
 	for same < min(n, len(got)) && got[same] == told[same] {
@@ -96,12 +96,14 @@ func before(plain, harmed *conformance.Run) int {
 	return n
 }
 
-// beside reports whether an event is what a tool of the client's does beside the
-// runtime, which has said nothing of it.
-func beside(e conformance.Seen) bool {
+// beside reports whether an event is what a tool of the client's, or its policy,
+// does beside the runtime, which has said nothing of it.
+func beside(s *fixtures.Scenario, e conformance.Seen) bool {
 	switch e.Data.(type) {
 	case event.ComponentUpdate, event.ComponentRemove, event.Interrupt, event.InterruptResolved:
-		return true
+		return s.Components != nil
+	case event.PermissionResolved:
+		return s.Policy != nil
 	}
 	return false
 }
