@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // unhurried is an adapter that takes its time, before it does what it is asked to
@@ -20,7 +21,7 @@ type unhurried struct{ adapters.Adapter }
 
 // moment is far longer than most distances between two lines, and shorter than
 // the director's patience with who must act by himself.
-const moment = 700 * time.Millisecond
+const moment = 300 * time.Millisecond
 
 func (a unhurried) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	time.Sleep(moment)
@@ -69,6 +70,9 @@ func TestASubjectMayTakeItsTime(t *testing.T) {
 			Subjects: []conformance.Subject{conformance.Adapter(name, a)},
 			Checks:   checks.All(),
 			Tiers:    []conformance.Tier{conformance.TierWitness},
+		}
+		if raced.Enabled {
+			cfg.Places = 1 // plays are ten times slower
 		}
 		jobs, err := cfg.Jobs()
 		if err != nil {
