@@ -48,6 +48,7 @@ type rewriter struct {
 	src     []byte
 	file    string
 	in      string // the function at hand
+	tag     string // what the switch at hand looks at, if it can be looked at twice
 	edits   []edit
 	mutants *[]Mutant
 }
@@ -183,6 +184,9 @@ func (r *rewriter) node(n ast.Node) {
 		case *ast.BlockStmt:
 			r.block(n.List, nil)
 			return false
+		case *ast.SwitchStmt:
+			r.choice(n)
+			return false
 		case *ast.CaseClause:
 			r.clause(n)
 			return false
@@ -227,7 +231,42 @@ func (r *rewriter) node(n ast.Node) {
 	})
 }
 
+// choice rewrites a switch.
+func (r *rewriter) choice(s *ast.SwitchStmt) {
+	if s.Init != nil {
+		r.node(s.Init)
+	}
+	if s.Tag != nil {
+		r.node(s.Tag)
+	}
+	before := r.tag
+	r.tag = ""
+	if s.Tag != nil && r.still(s.Tag) {
+		r.tag = string(r.src[r.offset(s.Tag.Pos()):r.offset(s.Tag.End())])
+	}
+	r.node(s.Body)
+	r.tag = before
+}
+
+// still reports whether an expression does nothing but look: names, members and
+// conversions.
+func (r *rewriter) still(e ast.Expr) bool {
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case nil, *ast.Ident, *ast.SelectorExpr, *ast.ParenExpr, *ast.StarExpr:
+		case *ast.CallExpr:
+			ok = ok && r.info.Types[n.Fun].IsType()
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
 // clause rewrites a case: a word that is matched becomes one that nobody says.
+// It matters where the switch looks at that word.
 func (r *rewriter) clause(c *ast.CaseClause) {
 	for _, e := range c.List {
 		tv, known := r.info.Types[e]
@@ -237,8 +276,12 @@ func (r *rewriter) clause(c *ast.CaseClause) {
 			if typ == "" {
 				continue
 			}
+			matters := "true"
+			if r.tag != "" {
+				matters = r.tag + " == " + string(r.src[r.offset(e.Pos()):r.offset(e.End())])
+			}
 			id := r.mutant(e, "case")
-			r.around(e, fmt.Sprintf("%s.Word[%s](%d, ", name, typ, id), ")", func() {})
+			r.around(e, fmt.Sprintf("%s.Word[%s](%d, ", name, typ, id), ", "+matters+")", func() {})
 		case known && tv.IsValue() && isBool(tv.Type) && tv.Value == nil:
 			r.condition(e)
 		case known && tv.IsValue():

@@ -18,7 +18,7 @@ import (
 func rewritten(t *testing.T, body string) (string, []Mutant) {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	src := "package p\n\ntype s struct{ n int; t string }\n\nfunc f(a, b int, p, q bool, w string) int {\n" + body + "\n}\n"
+	src := "package p\n\ntype s struct{ n int; t string }\n\nfunc g(w string) string { return w }\n\nfunc f(a, b int, p, q bool, w string) int {\n" + body + "\n}\n"
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "p.go", src, parser.SkipObjectResolution)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -45,7 +45,8 @@ func TestEachOperatorHasItsPlace(t *testing.T) {
 		"a++\nreturn a - b*2":                         "if Keep(1) { Inc(2, &a) } return Sub(3, a , Mul(4, b,2))",
 		"a += b\nreturn -a":                           "if Keep(1) { Grow(2, &a , b) } return -a",
 		"for !p { break }\nreturn 1 + 1":              "for Not(1, !p) { if Keep(2) { break } } return 1 + 1",
-		"switch w { case \"x\": p = true }; return a": "switch w { case Word[string](1, \"x\"): if Keep(2) { p = Not(3, true) } }; return a",
+		"switch w { case \"x\": p = true }; return a": "switch w { case Word[string](1, \"x\", w == \"x\"): if Keep(2) { p = Not(3, true) } }; return a",
+		"switch g(w) { case \"x\": }; return a":       "switch g(w) { case Word[string](1, \"x\", true): }; return a",
 		"x := s{n: a, t: \"c\"}\nreturn x.n":          "x := s{n: Zero(1, a), t: \"c\"} return x.n",
 		"defer func() { recover() }()\nreturn a":      "if Keep(1) { defer func() { if Keep(2) { recover() } }() } return a",
 		"m := map[int]int{}\nm[a]++\nreturn a":        "m := map[int]int{} if Keep(1) { m[a]++ } return a",

@@ -192,9 +192,10 @@ func Grow[T Number](id int, p *T, v T) { *p = Add(id, *p, v) }
 // Shrink is *p -= v, or *p += v.
 func Shrink[T Number](id int, p *T, v T) { *p = Sub(id, *p, v) }
 
-// Word is the word of a case, or one that nobody says.
-func Word[T ~string](id int, w T) T {
-	if is(id, true) {
+// Word is the word of a case, or one that nobody says. It matters where the
+// switch looks at that word.
+func Word[T ~string](id int, w T, matters bool) T {
+	if is(id, matters) {
 		return w + "\x00"
 	}
 	return w

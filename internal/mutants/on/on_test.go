@@ -38,7 +38,7 @@ func TestASwitchChangesItsPlaceAlone(t *testing.T) {
 		"dec":                 {func() any { n = 7; on.Dec(1, &n); return n }, 6, 8},
 		"grow":                {func() any { n = 7; on.Grow(1, &n, 2); return n }, 9, 5},
 		"shrink":              {func() any { n = 7; on.Shrink(1, &n, 2); return n }, 5, 9},
-		"word":                {func() any { return on.Word(1, "a") }, "a", "a\x00"},
+		"word":                {func() any { return on.Word(1, "a", true) }, "a", "a\x00"},
 		"zero":                {func() any { return on.Zero(1, 3) }, 3, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,9 @@ func TestATraceNamesWhatWouldMakeADifference(t *testing.T) {
 	on.And(7, true, func() bool { return true })
 	on.And(8, true, func() bool { return false })
 	on.Or(9, false, func() bool { return false })
+	on.Word(10, "a", true)
+	on.Word(11, "b", false)
 	ids, questions := on.Traced()
-	g.Expect(ids).To(gomega.Equal([]int{1, 3, 4, 5, 8}))
+	g.Expect(ids).To(gomega.Equal([]int{1, 3, 4, 5, 8, 10}))
 	g.Expect(questions).To(gomega.BeNumerically(">=", 8))
 }
