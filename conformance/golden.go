@@ -12,15 +12,15 @@ import (
 )
 
 // The golden tier: what the reference adapters made of a case when a person
-// last looked.
+// last looked. That they leave the recording is a change like any other (Wrote).
 var (
 	goldenEvents = &Check{
 		ID: "golden.events", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The events of the reference adapter are the stored ones, times included.",
+		Sentence: "The events of the reference adapter are the stored ones, times included.", Wrote: true,
 	}
 	goldenChat = &Check{
 		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The chat of the reference adapter is the stored one.",
+		Sentence: "The chat of the reference adapter is the stored one.", Wrote: true,
 	}
 )
 
