@@ -52,13 +52,6 @@ func (a *agents) alive() bool {
 	return false
 }
 
-// spawned remembers the call that starts a sub-agent.
-func (a *agents) spawned(tool, name, parent string) {
-	if a.byTool[tool] == nil {
-		a.byTool[tool] = &agent{tool: tool, name: name, parent: parent, kind: event.TaskSubagent}
-	}
-}
-
 // forgetTools drops what is known of the open tools of a scope that has ended.
 func (t *translator) forgetTools(sub string) {
 	for id, i := range t.agents.tools {
@@ -175,7 +168,7 @@ var taskEnds = map[string]event.TaskStatus{
 
 func (t *translator) taskStarted(ln *line, a *agent) {
 	task, tool := string(ln.TaskID), string(ln.ToolUseID)
-	if a == nil && tool != "" {
+	if a == nil {
 		a = t.agents.byTool[tool]
 	}
 	if a == nil {
@@ -185,13 +178,11 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 				a.parent = i.sub
 			}
 		}
-		if ln.TaskType == "local_agent" || ln.SubagentType != "" {
+		if ln.TaskType == "local_agent" {
 			a.kind = event.TaskSubagent
 		}
 	}
-	if tool != "" {
-		t.agents.byTool[tool] = a
-	}
+	t.agents.byTool[tool] = a
 	a.task, a.ending = task, ""
 	a.resumed = t.agents.gone(task)
 	a.name = first(a.name, string(ln.SubagentType), string(ln.Description))
@@ -206,23 +197,11 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 // launched follows a tool's result: it may be the start or the end of a task.
 func (t *translator) launched(tool string, d *event.ToolResult, r *toolUseResult) {
 	a := t.agents.byTool[tool]
-	if d.Status == event.ToolBackgrounded {
-		task := first(string(r.TaskID), string(r.AgentID))
-		if a == nil {
-			if t.agents.gone(task) {
-				return // a short one: it has ended
-			}
-			a = &agent{tool: tool, kind: event.TaskCommand}
-			t.agents.byTool[tool] = a
-		}
-		if a.task == "" && task != "" {
-			a.task = task
-			t.agents.byTask[task] = a
-		}
-		t.announce(a, "")
+	if a == nil || a.resumed {
 		return
 	}
-	if a == nil || a.resumed {
+	if d.Status == event.ToolBackgrounded {
+		t.announce(a, "")
 		return
 	}
 	st := event.TaskCompleted

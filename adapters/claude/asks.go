@@ -75,18 +75,18 @@ func (t *translator) canUse(requestID string, r *request, b []byte) {
 		a.input = event.Raw("{}")
 	}
 	t.asks[requestID] = a
-	if questions[a.tool] {
+	switch {
+	case questions[a.tool]:
 		a.interrupt = true
 		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
-		return
-	}
-	d := event.PermissionRequest{
-		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
-		Options: options(r.Suggestions), Reason: string(r.Reason),
-	}
-	s.Permission(d)
-	if t.client != nil {
-		t.client.judgePermission(requestID, a)
+	default:
+		s.Permission(event.PermissionRequest{
+			RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
+			Options: options(r.Suggestions), Reason: string(r.Reason),
+		})
+		if t.client != nil {
+			t.client.judgePermission(requestID, a)
+		}
 	}
 }
 
@@ -141,8 +141,13 @@ func (t *translator) withdraw(requestID string) {
 	if t.client != nil {
 		t.client.takenBack(requestID)
 	}
-	delete(t.asks, requestID)
-	t.l.Resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+	t.resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+}
+
+// resolve closes a question and tells how.
+func (t *translator) resolve(id string, d event.Decision, by event.By, value event.Raw) {
+	delete(t.asks, id)
+	t.l.Resolve(id, d, by, value)
 }
 
 // controlResponse handles a reply to a request of ours. An echo of a reply that
@@ -155,24 +160,28 @@ func (t *translator) controlResponse(ln *line, b []byte) {
 	case t.client != nil:
 		t.client.replied(r, b)
 	case r.Response.Behavior == "allow", r.Response.Action == "accept":
-		delete(t.asks, r.RequestID)
-		t.l.Resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+		t.resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
 	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
 		if a := t.asks[r.RequestID]; a != nil {
 			t.denied[within(a.sub, a.toolUseID)] = true
 		}
-		delete(t.asks, r.RequestID)
-		t.l.Resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+		t.resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
 	}
 }
 
 // settle resolves a question whose tool has its result: somebody answered.
-func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, by event.By) {
+func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, source string) {
 	for id, a := range t.asks {
-		if a.sub != sub || a.toolUseID != toolUseID || toolUseID == "" {
+		if a.sub != sub || a.toolUseID != toolUseID {
 			continue
 		}
-		delete(t.asks, id)
+		by := event.ByRuntime
+		switch {
+		case strings.HasPrefix(source, "user"):
+			by = event.ByUser
+		case source == "config" || source == "hook":
+			by = event.ByPolicy
+		}
 		d := event.DecisionAllow
 		switch st {
 		case event.ToolDenied:
@@ -180,7 +189,7 @@ func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, by event
 		case event.ToolInterrupted:
 			d = event.DecisionCancel
 		}
-		t.l.Resolve(id, d, by, nil)
+		t.resolve(id, d, by, nil)
 	}
 }
 
@@ -196,12 +205,10 @@ func (t *translator) closeAsksOf(sub string) {
 }
 
 func (t *translator) closeAsk(id, why string) {
-	a := t.asks[id]
-	delete(t.asks, id)
 	if t.client != nil {
-		t.client.deny(id, a != nil && a.elicits, why)
+		t.client.deny(id, t.asks[id].elicits, why)
 	}
-	t.l.Resolve(id, event.DecisionCancel, event.ByRuntime, nil)
+	t.resolve(id, event.DecisionCancel, event.ByRuntime, nil)
 }
 
 // verdict is the wire form of an answer.

@@ -85,9 +85,9 @@ func (m *mailbox) takeForTurn() []letter {
 		return took
 	}
 	next := 0
-	for i, l := range m.waiting {
+	for i, l := range m.waiting[1:] {
 		if l.rank() < m.waiting[next].rank() {
-			next = i
+			next = i + 1
 		}
 	}
 	took = append(took, m.waiting[next])

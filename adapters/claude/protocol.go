@@ -217,14 +217,13 @@ func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
 		reply(fmt.Errorf("answer: %w", err))
 		return
 	}
-	delete(p.t.asks, id)
 	if d != event.DecisionAllow {
 		p.t.denied[within(a.sub, a.toolUseID)] = true
 	}
 	if d == event.DecisionCancel && a.sub == "" {
 		p.t.turn.interrupted = true
 	}
-	p.h.Ledger().Resolve(id, d, an.By, value)
+	p.t.resolve(id, d, an.By, value)
 	reply(nil)
 }
 
@@ -304,6 +303,7 @@ func (p *protocol) completedWithoutResult(turn int) {
 	p.overdue = p.h.After(p.h.Limits().Stop, func() {
 		p.overdue = nil
 		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
+			p.t.closeAsks()
 			p.h.Ledger().Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
 			p.t.endTurn("")
 		}

@@ -25,7 +25,6 @@ type stream0 struct {
 	hidden  bool     // it is reasoning that has shown nothing yet
 	past    []string // messages of earlier turns: what still comes of them is late
 	mine    []string // messages of this turn
-	stop    string   // the last stop_reason
 }
 
 const maxPast = 64
@@ -66,12 +65,11 @@ func (d *digest) is(s string) bool { return len(s) == d.n && d.begins(s) }
 func (m *stream0) endTurn() {
 	m.past = append(m.past[:0], m.mine...)
 	m.mine = m.mine[:0]
-	m.running, m.stop = false, ""
-	m.text.reset()
+	m.running = false
 }
 
 func (m *stream0) note(id string) {
-	if id == "" || len(m.mine) > 0 && m.mine[len(m.mine)-1] == id {
+	if id == "" || slices.Contains(m.mine, id) {
 		return
 	}
 	if len(m.mine) == maxPast {
@@ -80,21 +78,11 @@ func (m *stream0) note(id string) {
 	m.mine = append(m.mine, id)
 }
 
-func (m *stream0) late(id string) bool {
-	for _, p := range m.past {
-		if p == id && id != "" {
-			return true
-		}
-	}
-	return false
-}
+func (m *stream0) late(id string) bool { return slices.Contains(m.past, id) }
 
 // streamEvent handles a piece of the model's stream.
 func (t *translator) streamEvent(ln *line, b []byte) {
 	m, ev := &t.open, &ln.Event
-	if ln.ParentToolUseID.get() != "" {
-		return // never seen: a sub-agent's message comes whole as well
-	}
 	msg := ln.APIMessageID.get()
 	if ev.Type == "message_start" {
 		msg = ev.Message.ID
@@ -121,7 +109,6 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	case "message_start":
 		t.retract(s)
 		m.id, m.name, m.seen, m.running, m.kind = ev.Message.ID, "", true, true, ""
-		m.text.reset()
 		m.note(m.id)
 		t.used(ev.Message.Usage)
 	case "content_block_start":
@@ -154,11 +141,10 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 		}
 	case "message_delta":
 		t.used(ev.Usage)
-		m.stop = string(ev.Delta.StopReason)
-		switch m.stop {
+		switch stop := string(ev.Delta.StopReason); stop {
 		case "", "end_turn", "tool_use", "stop_sequence", "pause_turn":
 		default: // the runtime goes on, and may ask again; the reader sees a text that breaks off
-			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + m.stop, Raw: clone(b)})
+			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + stop, Raw: clone(b)})
 		}
 	case "message_stop":
 		t.messageStop(s, ln)
@@ -225,14 +211,11 @@ func blockIndex(key string) int {
 // retract takes back what an unfinished message said: another one says it again.
 func (t *translator) retract(s *ledger.Scope) {
 	s.ThinkingDone()
-	status := event.BlockRetracted
-	if t.turn.interrupted {
-		status = event.BlockInterrupted
-	} else if m := &t.open; m.running && m.kind == "thinking" && !m.taken {
+	if m := &t.open; m.running && m.kind == "thinking" && !m.taken {
 		s.ThinkingRetract(m.key(m.index))
 	}
 	for _, key := range s.OpenBlocks() {
-		s.BlockEnd(key, status, "")
+		s.BlockEnd(key, event.BlockRetracted, "")
 	}
 }
 

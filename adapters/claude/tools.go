@@ -62,7 +62,6 @@ func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
 	if spawns(name) {
 		d.SubagentSpawn = true
 		d.SubagentName = first(string(in.Agent), string(in.SubagentType), string(in.Description), "sub-agent")
-		t.agents.spawned(bl.ID, d.SubagentName, sub)
 	}
 	if !s.ToolStart(d) {
 		return
@@ -86,18 +85,13 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 		d.Status = event.ToolError
 	}
 	r := &ln.ToolResult
-	var by = event.ByRuntime
+	source := ""
 	for _, m := range ln.ToolMeta {
 		if m.ID != bl.ToolUseID {
 			continue
 		}
 		if p := m.Decision; p != nil {
-			switch {
-			case strings.HasPrefix(string(p.Source), "user"):
-				by = event.ByUser
-			case p.Source == "config" || p.Source == "hook":
-				by = event.ByPolicy
-			}
+			source = string(p.Source)
 			if p.Decision == "reject" {
 				d.Status = event.ToolDenied
 			}
@@ -116,12 +110,12 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 		d.Status = event.ToolBackgrounded
 	}
 	if d.Status == event.ToolError {
-		d.ExitCode = exitCode(info.name, d.Output)
+		d.ExitCode = exitCode(d.Output)
 	}
 	if !bl.IsError {
 		d.Changes = changes(r)
 	}
-	t.settle(sub, bl.ToolUseID, d.Status, by)
+	t.settle(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
 		if !t.agents.wasTool(key) {
 			t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
@@ -139,9 +133,9 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 }
 
 // exitCode reads the code that a failed command's output begins with.
-func exitCode(tool, output string) *int {
+func exitCode(output string) *int {
 	rest, ok := strings.CutPrefix(output, "Exit code ")
-	if tool != "Bash" && tool != "" || !ok {
+	if !ok {
 		return nil
 	}
 	line, _, _ := strings.Cut(rest, "\n")

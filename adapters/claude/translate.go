@@ -127,7 +127,7 @@ func (t *translator) odd(b []byte, err error) {
 		TerminalReason text   `json:"terminal_reason"`
 		RequestID      string `json:"request_id"`
 	}
-	if v.Kind() == '{' && json.Unmarshal(b, &core, lenient) == nil {
+	if json.Unmarshal(b, &core, lenient) == nil {
 		t.ln.reset()
 		switch core.Type {
 		case "result":

@@ -41,14 +41,6 @@ func (t *translator) scope(ln *line) *ledger.Scope {
 
 // turnInit handles the init that the runtime sends at the start of each turn.
 func (t *translator) turnInit() {
-	if t.l.Turn() != nil && t.turn.inited {
-		m := &t.open
-		if m.running || m.stop == "" || m.stop == "tool_use" || t.l.Turn().ToolsOpen() > 0 {
-			return // in mid-turn: only what is in force was told
-		}
-		t.l.Error(event.Error{Code: event.ErrorProtocol, Message: "the runtime began another turn without ending this one"})
-		t.endTurn("")
-	}
 	t.begin()
 	t.turn.inited = true
 }
@@ -132,19 +124,18 @@ func (t *translator) result(ln *line) {
 		t.client.resultBeforeReady(errorsOf(ln))
 		return
 	}
-	if t.l.Turn() == nil {
-		switch {
-		case t.client == nil && !t.turn.any && ln.NumTurns == 0 && ln.IsError:
-			t.turn.lastResult = ln.UUID
-			t.l.Error(event.Error{Message: errorsOf(ln), Code: event.ErrorInvalid})
-			return
-		case t.scope(ln) == nil:
-			return // late
-		}
+	if t.client == nil && !t.turn.any && ln.NumTurns == 0 && ln.IsError {
+		t.turn.lastResult = ln.UUID
+		t.l.Error(event.Error{Message: errorsOf(ln), Code: event.ErrorInvalid})
+		return
+	}
+	s := t.scope(ln)
+	if s == nil {
+		return // late
 	}
 	t.mail.confirm(t, ln.UserUUIDs)
 	t.closeAsks()
-	t.usage(ln)
+	t.usage(s, ln)
 	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")
 	switch {
 	case aborted, ln.IsError && ln.Subtype == "error_during_execution" && t.turn.interrupted:
@@ -152,7 +143,6 @@ func (t *translator) result(ln *line) {
 	case ln.IsError:
 		t.l.Error(resultError(ln, t.turn.failure))
 	default:
-		s := t.l.Turn()
 		if f := t.turn.failure; f != nil { // the turn went on after it
 			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: f.Message})
 		}
@@ -175,11 +165,6 @@ func (t *translator) endTurn(result string) {
 	t.forgetTools("")
 	t.mail.untold = nil
 	clear(t.denied)
-	for id := range t.asks {
-		if _, open := t.l.Asked(id); !open {
-			delete(t.asks, id)
-		}
-	}
 	last := t.turn.lastResult
 	if result != "" {
 		last = result
@@ -198,20 +183,18 @@ func (t *translator) used(u *usage) {
 }
 
 // usage reports the turn's tokens and the session's cost.
-func (t *translator) usage(ln *line) {
-	if ln.Usage == nil && ln.Cost == nil {
+func (t *translator) usage(s *ledger.Scope, ln *line) {
+	u := ln.Usage
+	if u == nil {
 		return
 	}
-	d := event.Usage{Cost: ln.Cost}
-	if u := ln.Usage; u != nil {
-		d.Tokens = event.Tokens{
-			Input: int64(u.Input + u.CacheCreate + u.CacheRead), Cached: int64(u.CacheRead),
-			Output: int64(u.Output), Reasoning: int64(u.Details.Thinking),
-		}
-		d.Tokens.Total = d.Tokens.Input + d.Tokens.Output
-	}
+	d := event.Usage{Cost: ln.Cost, Tokens: event.Tokens{
+		Input: int64(u.Input + u.CacheCreate + u.CacheRead), Cached: int64(u.CacheRead),
+		Output: int64(u.Output), Reasoning: int64(u.Details.Thinking),
+	}}
+	d.Tokens.Total = d.Tokens.Input + d.Tokens.Output
 	if w := ln.ModelUsage.Window; w > 0 && t.turn.context > 0 {
 		d.Context = &event.Context{Used: int64(t.turn.context), Window: int64(w)}
 	}
-	t.l.Turn().Emit(d)
+	s.Emit(d)
 }

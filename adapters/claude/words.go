@@ -6,22 +6,15 @@ import (
 )
 
 // text is a string that may be null, or by another version something else: what
-// is not a string reads as its JSON, so that a changed kind loses nothing and
-// breaks nothing.
+// is not a string reads as none, so that a changed kind breaks nothing.
 type text string
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	switch d.PeekKind() {
-	case '"':
-		return json.UnmarshalDecode(d, (*string)(t))
-	case 'n':
-		*t = ""
+	if d.PeekKind() != '"' {
 		return d.SkipValue()
 	}
-	v, err := d.ReadValue()
-	*t = text(v)
-	return err
+	return json.UnmarshalDecode(d, (*string)(t))
 }
 
 // word is a text of a small vocabulary: the words that come with each delta are
