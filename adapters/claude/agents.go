@@ -80,7 +80,6 @@ func (t *translator) agentScope(tool, task string, ln *line) *ledger.Scope {
 	}
 	if t.l.Turn() == nil && !t.turn.any {
 		t.begin() // a transcript that begins in the middle
-		t.turn.inited = true
 	}
 	if a.task == "" && task != "" {
 		a.task = task

@@ -104,12 +104,7 @@ func (t *translator) asked(requestID string, r *request, b []byte) *ledger.Scope
 		}
 	}
 	if s == nil {
-		s = t.l.Turn()
-	}
-	if s == nil && t.client == nil && !t.turn.any {
-		t.begin()
-		t.turn.inited = true
-		s = t.l.Turn()
+		s = t.scope(&t.ln)
 	}
 	if s == nil {
 		if t.client != nil {

@@ -12,7 +12,7 @@
 //	system/init (each turn)          turn_start; model_changed, mode_changed when they differ; never session_ready again
 //	command_lifecycle queued         nothing (in a transcript: queue)
 //	command_lifecycle started        the coming turn takes the message, or, within a turn, user_message via merge; queue
-//	command_lifecycle completed      nothing; without a result within Limits.Stop the turn ends in error protocol
+//	command_lifecycle completed      nothing
 //	command_lifecycle cancelled      queue, if the message waited
 //	stream_event                     see Text
 //	assistant                        see Text and Tools
@@ -20,8 +20,7 @@
 //	assistant by <synthetic>         delta if it is the output of a local command, else notice: they are not the model's words
 //	user with tool_result            tool_result
 //	user with isReplay               user_message, if no lifecycle told of it; echoes of other things: ignored, they repeat our own acts
-//	user "[Request interrupted…"     ignored: it only marks the turn as interrupted
-//	user, other text                 ignored: the runtime in the user's name (hook feedback, summaries, nudges) or a sub-agent's prompt
+//	user, text                       ignored: the runtime in the user's name (interruptions, hook feedback, summaries, nudges) or a sub-agent's prompt
 //	result                           usage, then result and done, or done{stopped}, or error
 //	result before the handshake      the *OpenError of Open (an unknown session)
 //	result of a turn that has ended  ignored: the same end twice
@@ -50,7 +49,7 @@
 //	status compacting                compaction start (it begins a turn, when /compact does)
 //	status, compact_result failed    compaction end, notice; the assistant's line that says it again is ignored. A turn
 //	                                 that was stopped meanwhile is done{stopped}
-//	status requesting                ignored, but for the messages that it names
+//	status requesting                ignored: turns tell
 //	status with permissionMode       mode_changed
 //	compact_boundary                 compaction end
 //	api_retry                        notice retry; silence is expected until the next line of the turn
@@ -213,6 +212,4 @@
 //     cost is the session's so far, also across resume.
 //   - An error's text is the runtime's. server_error without more is the model's;
 //     an API that cannot be reached is network.
-//   - Init of a turn while another seems finished but has no result: that one
-//     ends in error protocol.
 package claude

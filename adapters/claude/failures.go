@@ -37,9 +37,6 @@ func resultError(ln *line, seen *event.Error) event.Error {
 			e.Message = seen.Message
 		}
 	}
-	if c, ok := codes[string(ln.APIErrorType)]; ok && e.Code == event.ErrorUnknown {
-		e.Code = c
-	}
 	if n := ln.APIErrorStatus; n != nil && e.Code == event.ErrorUnknown {
 		e.Code = statusCode(int(*n))
 	}
@@ -47,9 +44,6 @@ func resultError(ln *line, seen *event.Error) event.Error {
 		e.Code = c
 	} else if strings.HasPrefix(string(ln.Subtype), "error_max") {
 		e.Code = event.ErrorLimit
-	}
-	if e.Code == event.ErrorUnknown || e.Code == event.ErrorModel || e.Code == event.ErrorOverloaded {
-		e.Code = networkCode(e.Message, e.Code)
 	}
 	if e.Message == "" {
 		e.Message = first(string(ln.TerminalReason), string(ln.Subtype), "the turn failed")

@@ -106,17 +106,6 @@ func (m *mailbox) pick(uuid string) (letter, bool) {
 	return l, true
 }
 
-// confirm takes the messages that the runtime names as those of the running
-// turn, if it has not said so before.
-func (m *mailbox) confirm(t *translator, uuids []string) {
-	for _, u := range uuids {
-		if l, ok := m.pick(u); ok && t.l.Turn() != nil {
-			t.tell(l)
-			t.queue()
-		}
-	}
-}
-
 // lifecycle handles what the runtime says about a message.
 func (t *translator) lifecycle(uuid, state string) {
 	m := &t.mail
@@ -137,7 +126,7 @@ func (t *translator) lifecycle(uuid, state string) {
 		case !ok:
 			l = letter{id: uuid, uuid: uuid}
 		}
-		if t.l.Turn() != nil && t.turn.inited {
+		if t.l.Turn() != nil {
 			t.tell(l)
 		} else {
 			m.taking = append(m.taking, l)
@@ -150,9 +139,6 @@ func (t *translator) lifecycle(uuid, state string) {
 			t.queue()
 		}
 		m.taking = slices.DeleteFunc(m.taking, func(l letter) bool { return l.uuid == uuid })
-		if s := t.l.Turn(); s != nil && uuid == t.turn.head && t.client != nil {
-			t.client.completedWithoutResult(s.Turn())
-		}
 	}
 }
 

@@ -22,10 +22,9 @@ type protocol struct {
 	// requests of ours that have no reply yet, by id
 	requests map[string]*sent
 	isReady  bool
-	old      bool   // the runtime did not name its version in the handshake
-	wantStop bool   // a stop came before its turn began
-	wantAll  bool   // and it is for what waits behind it, too
-	overdue  func() // cancels the wait for a missing result
+	old      bool // the runtime did not name its version in the handshake
+	wantStop bool // a stop came before its turn began
+	wantAll  bool // and it is for what waits behind it, too
 	serving  map[string]*served
 }
 
@@ -149,10 +148,6 @@ func (p *protocol) open(v version) {
 func (p *protocol) Line(b []byte) {
 	p.t.line(b)
 	p.wantStop = p.wantStop && p.Starting() // what it was for may have been dropped
-	if p.overdue != nil && p.h.Ledger().Turn() == nil {
-		p.overdue()
-		p.overdue = nil
-	}
 }
 
 // Starting implements session.Starter.
@@ -291,21 +286,4 @@ func (p *protocol) resultBeforeReady(message string) {
 		op = "resume"
 	}
 	p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: op, Err: errors.New(first(message, "the runtime refused"))})
-}
-
-// completedWithoutResult implements client. The runtime tells that it is done
-// with a message after the turn's result; when no result came before, it may be
-// on its way.
-func (p *protocol) completedWithoutResult(turn int) {
-	if p.overdue != nil {
-		return
-	}
-	p.overdue = p.h.After(p.h.Limits().Stop, func() {
-		p.overdue = nil
-		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
-			p.t.closeAsks()
-			p.h.Ledger().Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
-			p.t.endTurn("")
-		}
-	})
 }

@@ -45,11 +45,9 @@ func TestAResultsErrorGetsItsCode(t *testing.T) {
 		want event.ErrorCode
 	}{
 		"seen":        {line{}, &event.Error{Code: event.ErrorAuth}, event.ErrorAuth},
-		"api type":    {line{APIErrorType: "rate_limit_error"}, nil, event.ErrorRateLimit},
 		"status only": {line{APIErrorStatus: status(529)}, nil, event.ErrorOverloaded},
 		"too long":    {line{TerminalReason: "prompt_too_long"}, &event.Error{Code: event.ErrorInvalid}, event.ErrorContext},
 		"max turns":   {line{Subtype: "error_max_turns"}, nil, event.ErrorLimit},
-		"refused":     {line{Result: "API Error: Connection refused."}, &event.Error{Code: event.ErrorOverloaded}, event.ErrorNetwork},
 		"nothing":     {line{Subtype: "error_during_execution"}, nil, event.ErrorUnknown},
 	} {
 		if got := resultError(&c.ln, c.seen); got.Code != c.want || got.Message == "" {

@@ -100,7 +100,6 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	if s == nil {
 		return
 	}
-	t.mail.confirm(t, ln.UserUUIDs)
 	t.turn.retrying = false
 	if !m.seen { // a transcript that begins in the middle of a message
 		m.id, m.name, m.seen, m.running = msg, "", true, true
@@ -232,7 +231,6 @@ func (t *translator) assistant(ln *line, b []byte) {
 	}
 	if !sub {
 		t.turn.retrying = false
-		t.mail.confirm(t, ln.UserUUIDs)
 		t.used(ln.Message.Usage)
 		m.note(ln.Message.ID)
 	}

@@ -95,15 +95,11 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 			if p.Decision == "reject" {
 				d.Status = event.ToolDenied
 			}
-		} else if m.NonExecution == "user-rejected" {
-			d.Status = event.ToolInterrupted
 		}
 	}
 	switch {
 	case t.denied[key]:
 		d.Status = event.ToolDenied
-	case r.Interrupted:
-		d.Status = event.ToolInterrupted
 	case bl.IsError && d.Status == event.ToolError && strings.HasPrefix(d.Output, "The user doesn't want to proceed with this tool use"):
 		d.Status = event.ToolInterrupted
 	case !bl.IsError && (r.TaskID != "" || r.IsAsync || r.Status == "async_launched"):
@@ -174,20 +170,12 @@ func (t *translator) user(ln *line, b []byte) {
 		t.replay(ln)
 		return
 	}
-	sub := ln.ParentToolUseID.get() != ""
 	blocks := ln.Message.Content.Blocks
 	for i := range blocks {
-		bl := &blocks[i]
-		switch bl.Type {
-		case "tool_result":
+		// Text is a sub-agent's prompt, or the runtime in the user's name.
+		if bl := &blocks[i]; bl.Type == "tool_result" {
 			if s := t.scope(ln); s != nil {
 				t.toolResult(s, ln, bl, b)
-			}
-		case "text":
-			// A sub-agent's prompt, or the runtime in the user's name: only the
-			// mark of an interruption says something.
-			if !sub && !ln.IsSynthetic && strings.HasPrefix(string(bl.Text), "[Request interrupted by user") {
-				t.turn.interrupted = true
 			}
 		}
 	}

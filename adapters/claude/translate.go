@@ -48,7 +48,6 @@ type client interface {
 	replied(r *reply, raw []byte)             // a control_response came
 	opened(v version)                         // the runtime told its version
 	begun()                                   // a turn has begun
-	completedWithoutResult(turn int)          // the runtime is done with a message, but the turn's result is missing
 	resultBeforeReady(message string)         // the runtime refuses to open
 	ready() bool
 	checkpoints() bool // copies of files were asked for
@@ -235,7 +234,7 @@ func (t *translator) init(ln *line) {
 	}
 	t.modelChanged(string(ln.Model))
 	t.modeChanged(string(ln.PermissionMode))
-	t.turnInit()
+	t.begin()
 }
 
 func (t *translator) modelChanged(m string) {
@@ -254,12 +253,9 @@ func (t *translator) modeChanged(m string) {
 
 func (t *translator) status(ln *line) {
 	t.modeChanged(string(ln.PermissionMode))
-	switch ln.Status {
-	case "compacting":
+	if ln.Status == "compacting" {
 		t.begin()
 		t.anywhere(event.Compaction{Phase: "start"})
-	case "requesting":
-		t.mail.confirm(t, ln.UserUUIDs)
 	}
 	if ln.CompactResult == "failed" {
 		t.turn.uncompacted = true

@@ -10,14 +10,12 @@ import (
 
 // turnState is what is known of the running turn, or of the last one.
 type turnState struct {
-	any         bool   // a turn has begun, ever: what comes between turns is late
-	inited      bool   // the runtime's init for it came
-	interrupted bool   // it was stopped, or the runtime said so
-	retrying    bool   // a retry was announced
-	uncompacted bool   // a compaction failed, which was told
-	messages    int    // user messages told in it
-	head        string // uuid of the first message that it took
-	notified    bool   // a task ended since the last turn: the next one may be about it
+	any         bool // a turn has begun, ever: what comes between turns is late
+	interrupted bool // it was stopped, or the runtime said so
+	retrying    bool // a retry was announced
+	uncompacted bool // a compaction failed, which was told
+	messages    int  // user messages told in it
+	notified    bool // a task ended since the last turn: the next one may be about it
 	failure     *event.Error
 	lastResult  string
 	context     float64 // tokens that the last request used
@@ -33,16 +31,9 @@ func (t *translator) scope(ln *line) *ledger.Scope {
 	}
 	if t.client == nil && !t.turn.any || len(t.mail.taking) > 0 || t.client != nil && t.mail.first() {
 		t.begin()
-		t.turn.inited = true
 		return t.l.Turn()
 	}
 	return nil
-}
-
-// turnInit handles the init that the runtime sends at the start of each turn.
-func (t *translator) turnInit() {
-	t.begin()
-	t.turn.inited = true
 }
 
 // begin starts the turn that the runtime has begun, if none runs.
@@ -79,9 +70,6 @@ func (t *translator) begin() {
 
 // tell says that the running turn has taken a message.
 func (t *translator) tell(m letter) {
-	if t.turn.head == "" {
-		t.turn.head = m.uuid
-	}
 	if m.command {
 		return
 	}
@@ -133,7 +121,6 @@ func (t *translator) result(ln *line) {
 	if s == nil {
 		return // late
 	}
-	t.mail.confirm(t, ln.UserUUIDs)
 	t.closeAsks()
 	t.usage(s, ln)
 	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")

@@ -31,8 +31,6 @@ type line struct {
 	// stream_event
 	APIMessageID id         `json:"api_message_id"`
 	Abandoned    *abandoned `json:"abandoned_blocks"`
-	UserUUIDs    []string   `json:"user_message_uuids"`
-	UserUUID     text       `json:"user_message_uuid"`
 
 	// assistant, user
 	Error        text          `json:"error"`
@@ -42,7 +40,6 @@ type line struct {
 	Aborted      bool          `json:"aborted"`
 	LocalSource  text          `json:"local_command_source"`
 	IsReplay     bool          `json:"isReplay"`
-	IsSynthetic  bool          `json:"isSynthetic"`
 	ToolResult   toolUseResult `json:"tool_use_result"`
 	ToolMeta     []toolMeta    `json:"tool_result_meta"`
 	Origin       origin        `json:"origin"`
@@ -278,21 +275,19 @@ type toolMeta struct {
 		Decision text `json:"decision"`
 		Source   text `json:"source"`
 	} `json:"permission_decision"`
-	NonExecution text `json:"non_execution_kind"`
 }
 
 // toolUseResult is the structured second copy of a tool's result: an object
 // that differs by tool, or a string or an array.
 type toolUseResult struct {
-	Type        text   `json:"type"`
-	FilePath    text   `json:"filePath"`
-	Content     text   `json:"content"`
-	Patch       []hunk `json:"structuredPatch"`
-	Interrupted bool   `json:"interrupted"`
-	TaskID      text   `json:"backgroundTaskId"`
-	IsAsync     bool   `json:"isAsync"`
-	Status      text   `json:"status"`
-	AgentID     text   `json:"agentId"`
+	Type     text   `json:"type"`
+	FilePath text   `json:"filePath"`
+	Content  text   `json:"content"`
+	Patch    []hunk `json:"structuredPatch"`
+	TaskID   text   `json:"backgroundTaskId"`
+	IsAsync  bool   `json:"isAsync"`
+	Status   text   `json:"status"`
+	AgentID  text   `json:"agentId"`
 	todoResult
 }
 
