@@ -97,6 +97,7 @@ func Operators() []Operator {
 		stderrFlood(),
 		everywhere("burst", "All that the runtime says between two acts comes at once, its end too.",
 			func(h *Harm) { h.Burst = true }),
+		longPause(),
 		lateDelta(),
 		lateItem(),
 		duplicateEnd(),

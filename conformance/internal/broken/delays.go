@@ -101,6 +101,11 @@ func delays() []Adapter {
 			}),
 		},
 		{
+			Name: "asks-no-sign-of-life", Sentence: "gives a slow runtime up without asking whether it lives",
+			Fails: []string{"turn.stall-ends"}, Runtime: "claude", Why: "a runtime that is slow was recorded of Claude Code alone",
+			mutation: silent(`"mcp_status"`),
+		},
+		{
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
