@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,7 +161,7 @@ func newUUID() string {
 // wireUUID is the uuid of a message on the wire: its id where that is one, else
 // one derived from the session and the id, so that a retry is the same message.
 func wireUUID(session, id string) string {
-	if isUUID(id) {
+	if isUUID.MatchString(id) {
 		return strings.ToLower(id)
 	}
 	sum := sha256.Sum256([]byte(session + "\x00" + id))
@@ -173,21 +174,4 @@ func formatUUID(b [16]byte, version byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
-				return false
-			}
-		}
-	}
-	return true
-}
+var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)

@@ -23,8 +23,7 @@ type agents struct {
 	byTool map[string]*agent
 	byTask map[string]*agent
 	past   []string            // tool calls and tasks that ended, so that what comes late is known
-	tools  map[string]toolInfo // open tools, by within
-	closed []string            // tools that have their result, by within
+	tools  map[string]toolInfo // of the scopes that live, by within
 }
 
 func newAgents() agents {
@@ -38,9 +37,7 @@ func ring(s []string, v string) []string {
 	return append(s, v)
 }
 
-func (a *agents) gone(id string) bool    { return id != "" && slices.Contains(a.past, id) }
-func (a *agents) pastTool(id string)     { a.closed = ring(a.closed, id) }
-func (a *agents) wasTool(id string) bool { return slices.Contains(a.closed, id) }
+func (a *agents) gone(id string) bool { return id != "" && slices.Contains(a.past, id) }
 
 // alive reports whether a task that was told runs.
 func (a *agents) alive() bool {
@@ -57,7 +54,6 @@ func (t *translator) forgetTools(sub string) {
 	for id, i := range t.agents.tools {
 		if i.sub == sub {
 			delete(t.agents.tools, id)
-			t.agents.pastTool(id)
 		}
 	}
 }

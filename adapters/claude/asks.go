@@ -58,7 +58,7 @@ func (t *translator) elicit(requestID string, b []byte) {
 		Request jsontext.Value `json:"request"`
 	}
 	_ = json.Unmarshal(b, &v, lenient) // it was read before
-	t.asks[requestID] = &ask{sub: t.subOf(s), interrupt: true, elicits: true}
+	t.asks[requestID] = &ask{interrupt: true, elicits: true}
 	s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: "elicitation", Props: v.Request, Surface: "chat"})
 }
 
@@ -345,7 +345,7 @@ func oneEach(answers jsontext.Value) jsontext.Value {
 	}
 	for k, v := range m {
 		var many []string
-		if v.Kind() == '[' && json.Unmarshal(v, &many, lenient) == nil {
+		if json.Unmarshal(v, &many, lenient) == nil {
 			m[k], _ = json.Marshal(strings.Join(many, ", "), lenient) // a string encodes
 		}
 	}

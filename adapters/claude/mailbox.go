@@ -43,6 +43,8 @@ type mailbox struct {
 	told    []string // the queue as last told
 }
 
+const maxUntold = 64
+
 // send adds a message of the client.
 func (m *mailbox) send(l letter, idle bool) {
 	l.known = true
@@ -160,10 +162,10 @@ func (t *translator) replay(ln *line) {
 		}
 		if t.l.Turn() == nil {
 			m.taking = append(m.taking, l)
-			return
+		} else {
+			t.tell(l)
+			t.queue()
 		}
-		t.tell(l)
-		t.queue()
 		return
 	}
 	// In a transcript without lifecycles the echo is all there is.

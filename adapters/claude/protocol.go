@@ -120,21 +120,18 @@ func (p *protocol) Start() {
 		case p.o.Judge != nil && r.Response.Hooks != nil && !*r.Response.Hooks:
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: "judge", Err: errors.New("the runtime takes no hooks: nothing would hold what the judge denies")})
 		default:
-			p.open(version{number: string(r.Response.Version), mode: string(r.Response.Mode)})
+			p.open(string(r.Response.Version), modeName(string(r.Response.Mode)))
 		}
 	})
 }
 
 // open says that the session is ready.
-func (p *protocol) open(v version) {
-	if p.isReady {
-		return
-	}
+func (p *protocol) open(version, mode string) {
 	p.isReady = true
-	p.old = v.number == ""
+	p.old = version == ""
 	d := event.SessionReady{
-		Runtime: runtimeName, RuntimeVersion: v.number, ProviderSessionID: p.t.provider,
-		Resumed: p.o.Resume != "" && !p.o.Fork, Model: p.o.Model, Cwd: p.o.Dir, Mode: modeName(v.mode),
+		Runtime: runtimeName, RuntimeVersion: version, ProviderSessionID: p.t.provider,
+		Resumed: p.o.Resume != "" && !p.o.Fork, Model: p.o.Model, Cwd: p.o.Dir, Mode: mode,
 	}
 	if p.o.Fork {
 		d.ForkedFrom = p.o.Resume
@@ -268,10 +265,6 @@ func (p *protocol) replied(r *reply, _ []byte) {
 	s.cancel()
 	s.reply(r, nil)
 }
-
-// opened implements client: a runtime that began a turn without the handshake
-// is open too.
-func (p *protocol) opened(v version) { p.open(v) }
 
 // ready implements client.
 func (p *protocol) ready() bool { return p.isReady }

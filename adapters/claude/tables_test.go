@@ -93,7 +93,7 @@ func TestAMessagesUUIDIsItsOwnOrDerived(t *testing.T) {
 		t.Errorf("a UUID became %q", got)
 	}
 	a, b, other := wireUUID("s", "m1"), wireUUID("s", "m1"), wireUUID("t", "m1")
-	if a != b || a == other || !isUUID(a) {
+	if a != b || a == other || !isUUID.MatchString(a) {
 		t.Errorf("got %q, %q, %q: want a UUID that session and id decide", a, b, other)
 	}
 }

@@ -22,12 +22,8 @@ type stream0 struct {
 	text    digest // its text so far
 	name    string // the key of block named
 	named   int
-	hidden  bool     // it is reasoning that has shown nothing yet
-	past    []string // messages of earlier turns: what still comes of them is late
-	mine    []string // messages of this turn
+	hidden  bool // it is reasoning that has shown nothing yet
 }
-
-const maxPast = 64
 
 // key names a block within the session.
 func (m *stream0) key(index int) string {
@@ -61,25 +57,6 @@ func (d *digest) begins(s string) bool {
 // is reports whether a text is the digested one.
 func (d *digest) is(s string) bool { return len(s) == d.n && d.begins(s) }
 
-// endTurn forgets the message and makes those of the turn past ones.
-func (m *stream0) endTurn() {
-	m.past = append(m.past[:0], m.mine...)
-	m.mine = m.mine[:0]
-	m.running = false
-}
-
-func (m *stream0) note(id string) {
-	if id == "" || slices.Contains(m.mine, id) {
-		return
-	}
-	if len(m.mine) == maxPast {
-		m.mine = append(m.mine[:0], m.mine[1:]...)
-	}
-	m.mine = append(m.mine, id)
-}
-
-func (m *stream0) late(id string) bool { return slices.Contains(m.past, id) }
-
 // streamEvent handles a piece of the model's stream.
 func (t *translator) streamEvent(ln *line, b []byte) {
 	m, ev := &t.open, &ln.Event
@@ -87,7 +64,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	if ev.Type == "message_start" {
 		msg = ev.Message.ID
 	}
-	if m.late(msg) || m.seen && !m.running && ev.Type != "message_start" && ev.Type != "ping" {
+	if m.seen && !m.running && ev.Type != "message_start" && ev.Type != "ping" {
 		if !streamTypes[ev.Type] {
 			t.unknown(b)
 		}
@@ -108,7 +85,6 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	case "message_start":
 		t.retract(s)
 		m.id, m.name, m.seen, m.running, m.kind = ev.Message.ID, "", true, true, ""
-		m.note(m.id)
 		t.used(ev.Message.Usage)
 	case "content_block_start":
 		m.index, m.kind, m.taken, m.hidden = ev.Index, ev.Block.Type, false, true
@@ -183,7 +159,6 @@ func (t *translator) thought(s *ledger.Scope, index int, p string) {
 func (t *translator) messageStop(s *ledger.Scope, ln *line) {
 	m := &t.open
 	m.running = false
-	s.ThinkingDone()
 	if a := ln.Abandoned; a != nil && m.kind == "thinking" && m.index >= a.From && !t.turn.interrupted {
 		s.ThinkingRetract(m.key(m.index))
 	}
@@ -210,7 +185,7 @@ func blockIndex(key string) int {
 // retract takes back what an unfinished message said: another one says it again.
 func (t *translator) retract(s *ledger.Scope) {
 	s.ThinkingDone()
-	if m := &t.open; m.running && m.kind == "thinking" && !m.taken {
+	if m := &t.open; m.kind == "thinking" && !m.taken {
 		s.ThinkingRetract(m.key(m.index))
 	}
 	for _, key := range s.OpenBlocks() {
@@ -221,10 +196,6 @@ func (t *translator) retract(s *ledger.Scope) {
 // assistant handles a whole message or, mostly, one block of it.
 func (t *translator) assistant(ln *line, b []byte) {
 	sub := ln.ParentToolUseID.get() != ""
-	m := &t.open
-	if !sub && m.late(ln.Message.ID) {
-		return
-	}
 	s := t.scope(ln)
 	if s == nil {
 		return
@@ -232,7 +203,6 @@ func (t *translator) assistant(ln *line, b []byte) {
 	if !sub {
 		t.turn.retrying = false
 		t.used(ln.Message.Usage)
-		m.note(ln.Message.ID)
 	}
 	if ln.APIError || ln.Error != "" {
 		t.apiError(ln, s, sub)

@@ -46,14 +46,11 @@ type client interface {
 	judgePermission(requestID string, a *ask) // lets the judge answer a permission, if there is one
 	takenBack(requestID string)               // the runtime wants no answer any more
 	replied(r *reply, raw []byte)             // a control_response came
-	opened(v version)                         // the runtime told its version
 	begun()                                   // a turn has begun
 	resultBeforeReady(message string)         // the runtime refuses to open
 	ready() bool
 	checkpoints() bool // copies of files were asked for
 }
-
-type version struct{ number, mode string }
 
 func newTranslator(l *ledger.Ledger) *translator {
 	return &translator{l: l, asks: map[string]*ask{}, denied: map[string]bool{}, agents: newAgents()}
@@ -229,9 +226,6 @@ func (t *translator) system(ln *line, b []byte) {
 
 // init comes at the start of each turn and tells what is in force.
 func (t *translator) init(ln *line) {
-	if t.client != nil {
-		t.client.opened(version{number: string(ln.Version)})
-	}
 	t.modelChanged(string(ln.Model))
 	t.modeChanged(string(ln.PermissionMode))
 	t.begin()

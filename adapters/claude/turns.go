@@ -57,7 +57,7 @@ func (t *translator) begin() {
 	if !t.l.Ready() && t.client == nil && t.provider != "" {
 		t.l.SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: t.provider})
 	}
-	t.turn = turnState{any: true, lastResult: t.turn.lastResult}
+	t.turn.any = true
 	t.l.TurnStart(event.TurnStart{Cause: cause, MessageIDs: ids})
 	for _, m := range took {
 		t.tell(m)
@@ -80,7 +80,7 @@ func (t *translator) tell(m letter) {
 	t.turn.messages++
 	if !m.known { // the text may come in an echo
 		m.via = via
-		if len(t.mail.untold) >= maxPast { // no echoes come
+		if len(t.mail.untold) >= maxUntold { // no echoes come
 			t.mail.untold = slices.Delete(t.mail.untold, 0, 1)
 		}
 		t.mail.untold = append(t.mail.untold, m)
@@ -112,7 +112,7 @@ func (t *translator) result(ln *line) {
 		t.client.resultBeforeReady(errorsOf(ln))
 		return
 	}
-	if t.client == nil && !t.turn.any && ln.NumTurns == 0 && ln.IsError {
+	if !t.turn.any && ln.NumTurns == 0 && ln.IsError {
 		t.turn.lastResult = ln.UUID
 		t.l.Error(event.Error{Message: errorsOf(ln), Code: event.ErrorInvalid})
 		return
@@ -125,7 +125,7 @@ func (t *translator) result(ln *line) {
 	t.usage(s, ln)
 	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")
 	switch {
-	case aborted, ln.IsError && ln.Subtype == "error_during_execution" && t.turn.interrupted:
+	case aborted, ln.IsError && t.turn.interrupted:
 		t.l.Done(event.Done{Stopped: true, Reason: string(ln.TerminalReason)})
 	case ln.IsError:
 		t.l.Error(resultError(ln, t.turn.failure))
@@ -148,7 +148,7 @@ func (t *translator) result(ln *line) {
 
 // endTurn forgets what belongs to the turn that has ended.
 func (t *translator) endTurn(result string) {
-	t.open.endTurn()
+	t.open.running = false
 	t.forgetTools("")
 	t.mail.untold = nil
 	clear(t.denied)
