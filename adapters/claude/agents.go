@@ -23,7 +23,8 @@ type agents struct {
 	byTool map[string]*agent
 	byTask map[string]*agent
 	past   []string            // tool calls and tasks that ended, so that what comes late is known
-	tools  map[string]toolInfo // of the scopes that live, by within
+	tools  map[string]toolInfo // open tools, by within
+	closed []string            // tools that have their result, by within
 }
 
 func newAgents() agents {
@@ -38,6 +39,9 @@ func ring(s []string, v string) []string {
 }
 
 func (a *agents) gone(id string) bool { return id != "" && slices.Contains(a.past, id) }
+
+func (a *agents) pastTool(id string)     { a.closed = ring(a.closed, id) }
+func (a *agents) wasTool(id string) bool { return slices.Contains(a.closed, id) }
 
 // alive reports whether a task that was told runs.
 func (a *agents) alive() bool {
@@ -54,6 +58,7 @@ func (t *translator) forgetTools(sub string) {
 	for id, i := range t.agents.tools {
 		if i.sub == sub {
 			delete(t.agents.tools, id)
+			t.agents.pastTool(id)
 		}
 	}
 }

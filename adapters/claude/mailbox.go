@@ -43,8 +43,6 @@ type mailbox struct {
 	told    []string // the queue as last told
 }
 
-const maxUntold = 64
-
 // send adds a message of the client.
 func (m *mailbox) send(l letter, idle bool) {
 	l.known = true

@@ -22,8 +22,12 @@ type stream0 struct {
 	text    digest // its text so far
 	name    string // the key of block named
 	named   int
-	hidden  bool // it is reasoning that has shown nothing yet
+	hidden  bool     // it is reasoning that has shown nothing yet
+	past    []string // messages of earlier turns: what still comes of them is late
+	mine    []string // messages of this turn
 }
+
+const maxPast = 64
 
 // key names a block within the session.
 func (m *stream0) key(index int) string {
@@ -57,6 +61,25 @@ func (d *digest) begins(s string) bool {
 // is reports whether a text is the digested one.
 func (d *digest) is(s string) bool { return len(s) == d.n && d.begins(s) }
 
+// endTurn forgets the message and makes those of the turn past ones.
+func (m *stream0) endTurn() {
+	m.past = append(m.past[:0], m.mine...)
+	m.mine = m.mine[:0]
+	m.running = false
+}
+
+func (m *stream0) note(id string) {
+	if id == "" || slices.Contains(m.mine, id) {
+		return
+	}
+	if len(m.mine) == maxPast {
+		m.mine = append(m.mine[:0], m.mine[1:]...)
+	}
+	m.mine = append(m.mine, id)
+}
+
+func (m *stream0) late(id string) bool { return slices.Contains(m.past, id) }
+
 // streamEvent handles a piece of the model's stream.
 func (t *translator) streamEvent(ln *line, b []byte) {
 	m, ev := &t.open, &ln.Event
@@ -64,7 +87,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	if ev.Type == "message_start" {
 		msg = ev.Message.ID
 	}
-	if m.seen && !m.running && ev.Type != "message_start" && ev.Type != "ping" {
+	if m.late(msg) || m.seen && !m.running && ev.Type != "message_start" && ev.Type != "ping" {
 		if !streamTypes[ev.Type] {
 			t.unknown(b)
 		}
@@ -85,6 +108,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	case "message_start":
 		t.retract(s)
 		m.id, m.name, m.seen, m.running, m.kind = ev.Message.ID, "", true, true, ""
+		m.note(m.id)
 		t.used(ev.Message.Usage)
 	case "content_block_start":
 		m.index, m.kind, m.taken, m.hidden = ev.Index, ev.Block.Type, false, true
@@ -196,6 +220,9 @@ func (t *translator) retract(s *ledger.Scope) {
 // assistant handles a whole message or, mostly, one block of it.
 func (t *translator) assistant(ln *line, b []byte) {
 	sub := ln.ParentToolUseID.get() != ""
+	if !sub && t.open.late(ln.Message.ID) {
+		return
+	}
 	s := t.scope(ln)
 	if s == nil {
 		return
@@ -203,6 +230,7 @@ func (t *translator) assistant(ln *line, b []byte) {
 	if !sub {
 		t.turn.retrying = false
 		t.used(ln.Message.Usage)
+		t.open.note(ln.Message.ID)
 	}
 	if ln.APIError || ln.Error != "" {
 		t.apiError(ln, s, sub)

@@ -113,7 +113,7 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 	}
 	t.settle(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
-		if info.name == "" {
+		if !t.agents.wasTool(key) {
 			t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
 				Text: "a result of a tool that was not announced"})
 		}
@@ -123,6 +123,8 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 		t.todo.result(s, info.name, info.subject, &r.todoResult)
 	}
 	delete(t.denied, key)
+	delete(t.agents.tools, key)
+	t.agents.pastTool(key)
 	t.launched(bl.ToolUseID, &d, r)
 }
 

@@ -80,7 +80,7 @@ func (t *translator) tell(m letter) {
 	t.turn.messages++
 	if !m.known { // the text may come in an echo
 		m.via = via
-		if len(t.mail.untold) >= maxUntold { // no echoes come
+		if len(t.mail.untold) >= maxPast { // no echoes come
 			t.mail.untold = slices.Delete(t.mail.untold, 0, 1)
 		}
 		t.mail.untold = append(t.mail.untold, m)
@@ -148,7 +148,7 @@ func (t *translator) result(ln *line) {
 
 // endTurn forgets what belongs to the turn that has ended.
 func (t *translator) endTurn(result string) {
-	t.open.running = false
+	t.open.endTurn()
 	t.forgetTools("")
 	t.mail.untold = nil
 	clear(t.denied)
