@@ -40,21 +40,10 @@ func TestSessionsUnderStress(t *testing.T) {
 		}
 	}
 	t.Logf("%s=%d", seedVar, seed)
-	cases, err := fixtures.Cases()
+	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases = slices.DeleteFunc(slices.Clone(cases), func(c *fixtures.Case) bool {
-		scn, err := fixtures.LoadScenario(c.Scenario)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Runtime != "codex" && c.Runtime != "claude" {
-			return true // there is no adapter for it here
-		}
-		// What is refused at its first open has no session to be put under stress.
-		return c.Scenario == "text/500-tiny-deltas" || scn.Client[0].Refused || scn.Client[0].What == "bare"
-	})
 	const sessions, workers = 240, 16
 	work := make(chan uint64)
 	var wg sync.WaitGroup
@@ -62,12 +51,15 @@ func TestSessionsUnderStress(t *testing.T) {
 		wg.Go(func() {
 			for n := range work {
 				t.Run(fmt.Sprint("session ", n), func(t *testing.T) {
-					var err error
+					r := rand.New(rand.NewPCG(seed, n))
+					c, err := drawn(r, ids)
+					if err != nil {
+						t.Fatal(err)
+					}
 					// Time is virtual, so that every pause costs nothing and every
 					// limit is exact; a goroutine that is left fails the bubble.
 					synctest.Test(t, func(*testing.T) {
-						r := rand.New(rand.NewPCG(seed, n))
-						err = abuse(r, cases[r.IntN(len(cases))])
+						err = abuse(r, c)
 					})
 					if err != nil {
 						t.Error(err)
@@ -81,6 +73,24 @@ func TestSessionsUnderStress(t *testing.T) {
 	}
 	close(work)
 	wg.Wait()
+}
+
+// drawn is a case that has a session to be put under stress.
+func drawn(r *rand.Rand, ids []string) (*fixtures.Case, error) {
+	for {
+		id := ids[r.IntN(len(ids))]
+		runtime, _, scenario := fixtures.SplitCaseID(id)
+		if slices.Contains(fixtures.ByName, runtime) || scenario == "text/500-tiny-deltas" {
+			continue // there is no adapter for it here; it is long and all the same
+		}
+		scn, err := fixtures.LoadScenario(scenario)
+		if err != nil {
+			return nil, err
+		}
+		if open := scn.Client[0]; !open.Refused && open.What != "bare" {
+			return fixtures.LoadCase(id)
+		}
+	}
 }
 
 // mortal lets the test kill what was launched.

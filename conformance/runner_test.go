@@ -2,7 +2,9 @@ package conformance_test
 
 import (
 	"context"
+	"io/fs"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -24,6 +26,22 @@ var (
 		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Look(1) }}
 )
 
+// few is a corpus of some cases: a whole run of it is soon over.
+func few(t *testing.T) fixtures.Corpus {
+	t.Helper()
+	m := fstest.MapFS{}
+	for _, scenario := range []string{"text/plain", "tool/parallel", "stop/mid-text"} {
+		for _, name := range []string{"scenarios/" + scenario + ".txtar", "claude/2.1.329/" + scenario + ".txtar"} {
+			b, err := fs.ReadFile(fixtures.Embedded().FS, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m[name] = &fstest.MapFile{Data: b}
+		}
+	}
+	return fixtures.Corpus{FS: m, Root: "fixtures"}
+}
+
 func TestSpread(t *testing.T) {
 	g := NewWithT(t)
 	places := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -38,7 +56,7 @@ func TestSpread(t *testing.T) {
 // some cases.
 func TestMissing(t *testing.T) {
 	g := NewWithT(t)
-	cfg := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
+	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
 	rep, err := cfg.Run(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
@@ -54,7 +72,7 @@ func TestMissing(t *testing.T) {
 // TestNothingToRun: a run of nothing is an error and not a success.
 func TestNothingToRun(t *testing.T) {
 	g := NewWithT(t)
-	cfg := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Cases: []string{"text/none"}}
+	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Cases: []string{"text/none"}}
 	_, err := cfg.Run(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring(`no case of the subjects matches "text/none"`)))
 	cfg.Cases, cfg.Subjects = nil, []conformance.Subject{foreign{reference()}}
@@ -84,7 +102,7 @@ func TestCancelled(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always},
+		_, err := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always},
 			Progress: func(int, int, string) { cancel() }}.Run(ctx)
 		done <- err
 	}()

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -8,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // TestStranger: an adapter that shares nothing with ours goes through the whole
@@ -17,13 +19,14 @@ func TestStranger(t *testing.T) {
 	g := NewWithT(t)
 	rep, err := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(), Places: 1,
-		Cases: []string{"text/plain", "text/unicode-and-markdown", "two-turns-one-process", "thinking", "stop/mid-text", "permission/allow", "session"},
+		Cases: raced.Sample([]string{"text/plain", "text/unicode-and-markdown", "thinking", "two-turns-one-process", "stop/mid-text", "session", "permission/allow"}, 2),
 	}.Run(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
-	got := map[string]conformance.Verdict{}
+	got, played := map[string]conformance.Verdict{}, map[string]bool{}
 	for _, r := range rep.Results {
 		_, _, scenario := fixtures.SplitCaseID(r.Case)
 		got[scenario+" "+r.Check.ID] = r.Verdict
+		played[scenario] = true
 		g.Expect(r.Verdict).NotTo(Equal(conformance.HarnessError), r.Reason)
 	}
 	for what, want := range map[string]conformance.Verdict{
@@ -46,7 +49,8 @@ func TestStranger(t *testing.T) {
 		"permission/allow permission.asked":                      conformance.Fail,
 		"session/resume-in-a-new-process session.resume-context": conformance.Fail,
 	} {
-		if got[what] != want {
+		scenario, _, _ := strings.Cut(what, " ")
+		if got[what] != want && (played[scenario] || !raced.Enabled) {
 			t.Errorf("%s: %s, want %s", what, got[what], want)
 		}
 	}

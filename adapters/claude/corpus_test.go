@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,21 +20,25 @@ import (
 // recordings are the recorded cases of this runtime.
 func recordings(t *testing.T) []*fixtures.Case {
 	t.Helper()
-	all, err := fixtures.Cases()
+	ours, err := corpus()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var ours []*fixtures.Case
-	for _, c := range all {
-		if c.Runtime == "claude" {
-			ours = append(ours, c)
-		}
 	}
 	if len(ours) == 0 {
 		t.Fatal("no recorded case of claude")
 	}
-	return raced.Sample(ours, 15)
+	return ours
 }
+
+// corpus is read once for all tests, which leave it as it is.
+var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
+	ids, err := fixtures.Embedded().CaseIDs()
+	if err != nil {
+		return nil, err
+	}
+	ours := raced.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") }), 30)
+	return fixtures.Embedded().CasesWhere(func(id string) bool { return slices.Contains(ours, id) })
+})
 
 // stdout are the lines of one process.
 func stdout(c *fixtures.Case, process int) (lines [][]byte) {

@@ -62,10 +62,38 @@ func (s panicsSession) Send(ctx context.Context, id, text string) error {
 	return s.Session.Send(ctx, id, text)
 }
 
+// besides are the scripts in which the program does several things at once: it
+// plays and measures, follows a log, shows its progress, or talks with another
+// program. The others parse, judge and print in one goroutine, and each of their
+// commands takes seconds with the race detector: they are run without.
+var besides = []string{"bench", "chat", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
+
+// scripts are the files that are run: with the race detector those in which there
+// may be a race.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	if !raced.Enabled {
+		return all
+	}
+	var out []string
+	for _, name := range besides {
+		file := filepath.Join("testdata", "script", name+".txtar")
+		if !slices.Contains(all, file) {
+			t.Errorf("there is no script %s", file)
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
 // TestScripts runs the program as its users do.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: scripts(t),
 		Setup: func(e *testscript.Env) error {
 			for _, name := range []string{"CI", "NO_COLOR", "TURNSPEC_CASE"} {
 				e.Setenv(name, "")
