@@ -58,8 +58,11 @@ the recordings of both runtimes. ` + "`turnspec explain CHECK`" + ` says more. W
 | the bug | reported | the broken adapter | the check |
 |---|---|---|---|
 `)
-	for _, b := range bugs {
+	for i, b := range bugs {
 		fmt.Fprintf(&table, "| %s | %s | `%s` | `%s` |\n", b.what, b.reported, b.adapter, b.check)
+		if quick() && i%6 != 0 {
+			continue
+		}
 		t.Run(b.adapter, func(t *testing.T) { caught(t, b) })
 	}
 	if *update {
