@@ -27,7 +27,7 @@ func recordCmd() *cobra.Command {
 	var lf liveFlags
 	var chosen []string
 	var check, all, newest, lifecycle bool
-	var jobs int
+	var jobs, every int
 	var part string
 	cmd := &cobra.Command{
 		Use:   "record [SCENARIO…]",
@@ -45,7 +45,8 @@ each runtime must be there, and any version that --runtime names.
 
 With --check nothing is written: every case (or those of the scenarios named) is
 recorded anew and compared with the stored one; what differs or fails is recorded
-again, and counts if it does so three times.
+again, and counts if it does so three times. With --every 3 it is a third of the
+scenarios, always the same, with some of each topic.
 
 With --live it stands between any client and a person's own runtime, with their
 account and network, and passes every byte on as it is; at the end it shows what
@@ -68,6 +69,10 @@ with --live the runtime's own.`,
 			switch {
 			case all && len(args) > 0:
 				return errors.New("--all records every scenario: name none beside it")
+			case every < 1:
+				return fmt.Errorf("--every %d: want a number from 1, such as 3 for a third of the scenarios", every)
+			case every > 1 && len(args) > 0:
+				return errors.New("--every takes a part of all scenarios: name none beside it")
 			case !all && !check && !lifecycle && len(args) == 0:
 				return errors.New("name the scenarios to record, or say --all; `turnspec list scenarios` prints them")
 			}
@@ -88,7 +93,7 @@ with --live the runtime's own.`,
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			todo := job{o, corpus, pins, scenarios, check, lifecycle || len(args) == 0, shard{0, 1}}
+			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, shard{0, 1}}
 			if part != "" {
 				if todo.shard, err = parseShard(part); err != nil {
 					return err
@@ -118,6 +123,7 @@ with --live the runtime's own.`,
 	f.BoolVar(&check, "check", false, "record anew and compare with the stored cases; write nothing")
 	f.BoolVar(&all, "all", false, "record every scenario")
 	f.BoolVar(&lifecycle, "lifecycle", false, "record the answers to reads and configuration too (so without scenarios)")
+	f.IntVar(&every, "every", 1, "of each topic the first scenario and every nth after it, so that a part stands for all")
 	f.IntVar(&jobs, "jobs", goruntime.GOMAXPROCS(0), "how many recordings are made side by side, each in a namespace of its own")
 	f.StringVar(&part, "shard", "", "one worker's part: i/n")
 	_ = f.MarkHidden("shard")
@@ -168,6 +174,16 @@ func chosenScenarios(corpus fixtures.Corpus, args []string) ([]*fixtures.Scenari
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// everyNth keeps of each topic the first scenario and each nth after it: a part of
+// the corpus, always the same, in which no topic is missing.
+func everyNth(all []*fixtures.Scenario, n int) []*fixtures.Scenario {
+	seen := map[string]int{}
+	return slices.DeleteFunc(slices.Clone(all), func(s *fixtures.Scenario) bool {
+		seen[s.Topic]++
+		return (seen[s.Topic]-1)%n != 0
+	})
 }
 
 func loadScenario(corpus fixtures.Corpus, arg string) (*fixtures.Scenario, error) {

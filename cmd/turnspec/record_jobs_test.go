@@ -5,7 +5,41 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
+
+// A part of the scenarios has some of each topic.
+func TestEveryNth(t *testing.T) {
+	g := NewWithT(t)
+	var all []*fixtures.Scenario
+	for _, id := range []string{"stop/a", "stop/b", "stop/c", "stop/d", "text/a", "tool/a", "tool/b"} {
+		topic, _, _ := strings.Cut(id, "/")
+		all = append(all, &fixtures.Scenario{ID: id, Topic: topic})
+	}
+	ids := func(n int) (out []string) {
+		for _, s := range everyNth(all, n) {
+			out = append(out, s.ID)
+		}
+		return out
+	}
+	g.Expect(ids(1)).To(HaveLen(len(all)))
+	g.Expect(ids(2)).To(Equal([]string{"stop/a", "stop/c", "text/a", "tool/a"}))
+	g.Expect(ids(3)).To(Equal([]string{"stop/a", "stop/d", "text/a", "tool/a"}))
+
+	stored, err := fixtures.Scenarios()
+	g.Expect(err).NotTo(HaveOccurred())
+	topics := func(scenarios []*fixtures.Scenario) map[string]bool {
+		out := map[string]bool{}
+		for _, s := range scenarios {
+			out[s.Topic] = true
+		}
+		return out
+	}
+	part := everyNth(stored, 3)
+	g.Expect(len(part)).To(BeNumerically("<", len(stored)/2))
+	g.Expect(topics(part)).To(Equal(topics(stored)))
+}
 
 func TestShard(t *testing.T) {
 	g := NewWithT(t)
