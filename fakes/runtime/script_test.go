@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,6 +101,11 @@ func TestServeEndsWhenItsContextDoes(t *testing.T) {
 }
 
 func TestALinkIsAProgramThatEndsAsTheRuntimeDoes(t *testing.T) {
+	// What a shell started in the background is deaf to SIGINT, and so is all that
+	// it starts, unless it hears the signal itself.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	defer signal.Stop(heard)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
