@@ -15,7 +15,7 @@ import (
 func TestInterruptedCommandsSaySo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range [][]string{{"run"}, {"demo"}, {"update", "--corpus", "../../fixtures", "text/plain"}} {
+	for _, args := range [][]string{{"run", "--case", "text"}, {"demo"}, {"update", "--corpus", "../../fixtures", "text/plain"}} {
 		t.Setenv("CI", "")
 		var out, errOut bytes.Buffer
 		code := execute(ctx, args, strings.NewReader(""), &out, &errOut)
