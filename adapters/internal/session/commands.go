@@ -127,9 +127,13 @@ func (s *Session) StopAll(ctx context.Context) error {
 	})
 }
 
-// limitStop begins a stop: the turn must end within the limit.
+// limitStop begins a stop: the turn that runs, or that was asked for, must end
+// within the limit.
 func (s *Session) limitStop() {
 	s.stopsAll = false
+	if s.stopped = s.ledger.Position().Turn; s.ledger.Turn() == nil {
+		s.stopped++
+	}
 	s.stopping = s.After(s.limits.Stop, func() {
 		s.stopping = nil
 		s.giveUp(event.Error{Code: event.ErrorTimeout,

@@ -84,18 +84,23 @@ func (s *Session) Ready(err error) {
 // runs, and lifts the stop limit when the turn has ended.
 func (s *Session) follow() {
 	running := s.ledger.Turn() != nil || s.starting()
-	if !running && s.stopping != nil {
+	if s.stopping != nil && (!running || s.over(s.stopped)) {
 		s.stopping()
 		s.stopping = nil
 	}
 	switch {
 	case running && s.unwatch == nil:
-		s.pinged = false
 		s.watch(s.limits.Idle)
 	case !running && s.unwatch != nil:
 		s.unwatch()
 		s.unwatch = nil
 	}
+}
+
+// over reports whether a turn has ended; another may run.
+func (s *Session) over(turn int) bool {
+	last := s.ledger.Position().Turn
+	return last > turn || last == turn && s.ledger.Turn() == nil
 }
 
 // watch looks after silence: after Idle without a line in a running turn the
@@ -106,14 +111,14 @@ func (s *Session) watch(wait time.Duration) {
 		quiet := time.Since(s.heard)
 		switch {
 		case s.proto.Paused() || len(s.pending) > 0:
-			s.pinged = false
+			s.heard = time.Now() // nothing was to be heard till now
 			s.watch(s.limits.Idle)
-		case s.pinged: // and no line came since
+		case s.pinged.After(s.heard):
 			s.giveUp(event.Error{Code: event.ErrorTimeout, Message: "the runtime went silent and does not answer"})
 		case quiet < s.limits.Idle:
 			s.watch(s.limits.Idle - quiet)
 		default:
-			s.pinged = true
+			s.pinged = time.Now()
 			s.proto.Ping()
 			s.watch(s.limits.Request)
 		}

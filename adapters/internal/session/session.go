@@ -111,9 +111,10 @@ type Session struct {
 	fail     *event.Error // why the process is being ended by us
 	failTold bool         // a turn has ended in it: what waits behind the turn needs no second error
 	heard    time.Time    // when the last line came
-	pinged   bool         // the runtime was asked for a sign of life since
+	pinged   time.Time    // when the runtime was asked for a sign of life
 	unwatch  func()       // cancels the watch for silence
 	stopping func()       // cancels the stop limit
+	stopped  int          // the turn that it is for
 	stopsAll bool         // what is being stopped is all that waits, too
 
 	out      writer
@@ -297,7 +298,7 @@ func (s *Session) run() {
 				s.pending = s.room[:0] // what has grown beyond it is given back
 			}
 		case ln := <-lines:
-			s.heard, s.pinged = ln.at, false
+			s.heard = ln.at
 			s.ledger.At(ln.at)
 			switch {
 			case s.fail != nil: // given up: what still comes is nobody's

@@ -358,6 +358,13 @@ func TestLimitsHoldToTheNanosecond(t *testing.T) {
 	t.Run("stop", func(t *testing.T) {
 		g.Expect(endsAfter(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
 	})
+	t.Run("stop, and another turn follows at once", func(t *testing.T) {
+		g.Expect(endsAfter(t, func(s *session.Session) { _ = s.Stop(ctx) }, func(f *fake, l string) {
+			if l == "stop" {
+				f.say("turn") // of a message that waited: the stopped one has ended
+			}
+		})).To(Equal("error timeout@2m30s"))
+	})
 	t.Run("silence", func(t *testing.T) {
 		g.Expect(endsAfter(t, nil, nil)).To(Equal("error timeout@2m30s"))
 	})
