@@ -343,8 +343,3 @@ type terminateParams struct {
 	ThreadID  string `json:"threadId"`
 	ProcessID string `json:"processId"`
 }
-
-type readParams struct {
-	ThreadID     string `json:"threadId"`
-	IncludeTurns bool   `json:"includeTurns"`
-}
