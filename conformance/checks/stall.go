@@ -98,6 +98,13 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 }
 
+// judgeSlow: the runtime thought for minutes amid its words.
+func judgeSlow(plain, r *conformance.Run, f *conformance.Finding) {
+	if !has(plain, fixtures.VerbKill) { // what a signal cuts off comes at another time
+		judgeHarmless(plain, r, f)
+	}
+}
+
 // closedAfter is when the session was closed, or another one opened, after some
 // moment; without that the end of time.
 func closedAfter(r *conformance.Run, at time.Duration) time.Duration {

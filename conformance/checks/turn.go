@@ -74,6 +74,12 @@ func turnChecks() []*conformance.Check {
 			JudgeHarm: judgeStall,
 		},
 		{
+			ID: "turn.slow-lives", Severity: conformance.Must, Source: "time-outs that end the turn of a model which thinks", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A runtime that says nothing for minutes, and answers what it is asked, is left alone: the turn goes on.",
+			Harm:      []string{"long-pause"},
+			JudgeHarm: judgeSlow,
+		},
+		{
 			ID: "turn.refused", Severity: conformance.Must, Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
 			Sentence:  "A request that the runtime refuses is told: the act fails, or an error or a notice comes; nothing waits for it for ever.",
 			Harm:      []string{"error-reply"},

@@ -108,6 +108,7 @@ func Operators() []Operator {
 		hugeLine(),
 		endlessLine(),
 		flood(),
+		longPause(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
 			func(h *Harm) { h.Wire = unknownFields }),
 		unknownMessage(),

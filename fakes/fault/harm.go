@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -143,6 +145,35 @@ func stall() Operator {
 		Apply: func(c *fixtures.Case, place int) Harm {
 			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return slices.Clone(lines[:i+1])
+			})
+		},
+	}
+}
+
+// Paused is how long a runtime that thinks says nothing: longer than clients wait
+// without a word, and shorter than they wait for one that answers nothing.
+const Paused = 4*time.Minute + 20*time.Second
+
+// longPause lets the model think amid its words. The runtime lives, and answers
+// what it is asked meanwhile.
+func longPause() Operator {
+	const name = "long-pause"
+	return Operator{
+		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta nothing comes for %v, and then the rest; what is asked meanwhile is answered.", Paused),
+		Places: func(c *fixtures.Case) []int {
+			lines := outputs(c)
+			speaks := func(i int) bool { return runtime.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" }
+			return slices.DeleteFunc(lines, func(i int) bool {
+				return i+1 >= len(c.Wire) || c.Wire[i+1].Dir != fixtures.Out || !speaks(i) || !speaks(i+1)
+			})
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				lines = slices.Clone(lines)
+				for k := range lines[i+1:] {
+					lines[i+1+k].T += Paused
+				}
+				return lines
 			})
 		},
 	}

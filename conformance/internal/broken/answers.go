@@ -29,10 +29,8 @@ func answering() []Adapter {
 		{
 			Name: "asks-nobody", Sentence: "does not pass on what the runtime asks",
 			// Nothing is answered then, so that what follows of an answer fails too.
-			Fails: []string{
-				"permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.stop", "wire.own-lines",
-			},
-			Only: map[string]string{"tool.known": "codex"},
+			Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-lives", "turn.stop", "wire.own-lines"},
+			Only:  map[string]string{"tool.known": "codex", "turn.slow-lives": "claude"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				switch e.Data.(type) {
 				case event.PermissionRequest, event.PermissionResolved, event.Interrupt, event.InterruptResolved:

@@ -101,9 +101,21 @@ func delays() []Adapter {
 			}),
 		},
 		{
-			Name: "asks-no-sign-of-life", Sentence: "gives a slow runtime up without asking whether it lives",
-			Fails: []string{"turn.stall-ends"}, Runtime: "claude", Why: "a runtime that is slow was recorded of Claude Code alone",
-			mutation: silent(`"mcp_status"`),
+			Name: "takes-thought-for-death", Sentence: "ends a turn in which nothing came for three minutes",
+			Fails: []string{"turn.slow-lives"},
+			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
+				var last event.Event
+				dead := 0
+				return func(e event.Event, out func(event.Event)) {
+					if last.Turn > 0 && e.Turn == last.Turn && e.Turn != dead && e.TS.Sub(last.TS) > 3*time.Minute {
+						dead = e.Turn
+						out(event.Event{Data: event.Error{Code: event.ErrorTimeout, Message: "silence"}, TS: e.TS, SessionID: e.SessionID, Turn: e.Turn})
+					}
+					if last = e; e.Turn == 0 || e.Turn != dead {
+						out(e)
+					}
+				}
+			}},
 		},
 		{
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",

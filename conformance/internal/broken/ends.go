@@ -12,8 +12,8 @@ func bounds() []Adapter {
 	return []Adapter{
 		{
 			Name: "ends-with-the-words", Sentence: "takes the end of a text for the end of the turn",
-			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "replay.components", "subagent.background", "text.once", "time.no-added-delay", "tool.known", "turn.crash-ends", "turn.not-before-end", "turn.queued", "turn.refused", "turn.stall-ends", "usage.told", "wire.garbage", "wire.own-lines", "wire.unknown"},
-			Only:  map[string]string{"permission.decline-is-not-cancel": "codex", "turn.queued": "codex", "turn.refused": "claude"},
+			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "replay.components", "subagent.background", "text.once", "time.no-added-delay", "tool.known", "turn.crash-ends", "turn.not-before-end", "turn.queued", "turn.refused", "turn.slow-lives", "turn.stall-ends", "usage.told", "wire.garbage", "wire.own-lines", "wire.unknown"},
+			Only:  map[string]string{"permission.decline-is-not-cancel": "codex", "turn.queued": "codex", "turn.refused": "claude", "turn.slow-lives": "claude"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				ended := 0
 				return func(e event.Event, out func(event.Event)) {
