@@ -20,15 +20,15 @@ var (
 	}
 	goldenChat = &Check{
 		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The chat of the reference adapter is the stored one.", Wrote: true,
+		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.",
 	}
 )
 
 // GoldenChecks are the checks of the golden tier.
 func GoldenChecks() []*Check { return []*Check{goldenEvents, goldenChat} }
 
-// Golden is the content of a run's golden file: events, one a line, and the
-// chat as it reads.
+// Golden is the content of a run's golden file: events, one a line, the chat as
+// it reads, how it is built, and what it said of the session as the events came.
 func Golden(r *Run) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("-- events --\n")
@@ -51,6 +51,10 @@ func Golden(r *Run) ([]byte, error) {
 	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
 		b.WriteByte('\n')
 	}
+	b.WriteString("-- blocks --\n")
+	b.WriteString(outline(chat))
+	b.WriteString("-- course --\n")
+	b.WriteString(r.course())
 	return fixtures.Shrink([]byte(r.Recorded(b.String())))
 }
 

@@ -68,6 +68,7 @@ type Run struct {
 
 	recorded func(string) string // what a play rewrote, back into the recorded form
 	told     []string            // see Told
+	kept     []event.Event       // see Stored
 
 	carries func(what string) bool // what the subject's events hold; nil: everything
 
@@ -156,76 +157,4 @@ type Opened struct {
 type Played struct {
 	Line fixtures.WireLine
 	At   time.Duration
-}
-
-// Chat reduces the events as they are stored: through their JSON form, in the
-// order of seq.
-func (r *Run) Chat() (*replay.Chat, error) {
-	stored := make([]event.Event, 0, len(r.Events))
-	for _, e := range r.Events {
-		b, err := e.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		back, err := event.Decode(b)
-		if err != nil {
-			return nil, err
-		}
-		stored = append(stored, back)
-	}
-	var c chats
-	for _, e := range stored {
-		c.keep(e)
-	}
-	return c.stored(), nil
-}
-
-// chats are the chats of a run's sessions: a fork is a session of its own.
-type chats struct {
-	ids     []string
-	live    map[string]*replay.Reducer
-	history map[string][]event.Event
-}
-
-func (c *chats) meet(id string) {
-	if c.live == nil {
-		c.live, c.history = map[string]*replay.Reducer{}, map[string][]event.Event{}
-	}
-	if c.live[id] == nil {
-		c.ids = append(c.ids, id)
-		c.live[id] = replay.New()
-	}
-}
-
-// add takes an event as it comes.
-func (c *chats) add(e event.Event) {
-	c.meet(e.SessionID)
-	c.live[e.SessionID].Add(e)
-}
-
-// keep takes an event that was stored.
-func (c *chats) keep(e event.Event) {
-	c.meet(e.SessionID)
-	c.history[e.SessionID] = append(c.history[e.SessionID], e)
-}
-
-// chat is what was reduced as it came, one session after the other.
-func (c *chats) chat() *replay.Chat {
-	return c.join(func(id string) *replay.Chat { return c.live[id].Chat() })
-}
-
-// stored is what the stored events reduce to.
-func (c *chats) stored() *replay.Chat {
-	return c.join(func(id string) *replay.Chat { return replay.Reduce(c.history[id]) })
-}
-
-func (c *chats) join(of func(id string) *replay.Chat) *replay.Chat {
-	if len(c.ids) == 0 {
-		return replay.New().Chat()
-	}
-	out := of(c.ids[0])
-	for _, id := range c.ids[1:] {
-		out.Messages = append(out.Messages, of(id).Messages...)
-	}
-	return out
 }

@@ -18,9 +18,6 @@ func Aliases() []Alias {
 		{"wire.both-prefixes", []string{"thinking.delivered", "tool.output"}, "The cases of the older versions hold the older names."},
 		{"time.limits", []string{"process.start-failure", "turn.stall-ends", "turn.stop", "turn.crash-ends"},
 			"Each is judged in virtual time, with a limit of its own."},
-		{"replay.any-prefix", []string{"replay.equals-live"}, "The live chat is reduced as the events come, the stored one all at once. That a reducer may stop at any event and go on is no matter of adapters: the tests of adapters/replay hold it to that."},
-		{"replay.same-millisecond", []string{"order.seq", "order.ts", "replay.equals-live"},
-			"seq alone says the order of events of one moment, and a store that orders by ts first is not misled."},
 	}
 }
 

@@ -20,7 +20,7 @@ var both = []conformance.Tier{conformance.TierWitness, conformance.TierLive}
 // All returns every check, sorted by topic and then as they are listed.
 func All() []*conformance.Check {
 	return needing(slices.Concat(sessionChecks(), openedChecks(), declaredChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
-		toolChecks(), callChecks(), clientChecks(), permissionChecks(), policyChecks(), answerChecks(), onceChecks(), processChecks(), wireChecks(), orderChecks(), componentChecks(), timeChecks(), backlogChecks(), usageChecks()))
+		toolChecks(), callChecks(), clientChecks(), permissionChecks(), policyChecks(), answerChecks(), onceChecks(), processChecks(), wireChecks(), orderChecks(), replayChecks(), componentChecks(), timeChecks(), backlogChecks(), usageChecks()))
 }
 
 // Named returns the checks with these ids or topics ("text" or "text.*" is all

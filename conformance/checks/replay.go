@@ -1,0 +1,67 @@
+package checks
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+func replayChecks() []*conformance.Check {
+	return []*conformance.Check{
+		{
+			ID: "replay.any-prefix", Severity: conformance.Must, Source: "sessions that are opened while they run, and show half of the chat, or a part of it twice", Tiers: both,
+			Sentence: "Reducing a prefix and then the rest equals reducing all: an open session loads right at any moment.",
+			Judge: func(t *conformance.Trial, f *conformance.Finding) {
+				for _, newest := range []int{math.MaxInt, 1} {
+					want, got, err := t.Reopened(newest)
+					if err != nil {
+						f.Failf("the chat cannot be put away and opened again: %v", err)
+						return
+					}
+					for i := range want {
+						sameChat(f, "the chat that was opened in between is not the whole one", want[i], got[i])
+					}
+				}
+			},
+		},
+		{
+			ID: "replay.same-millisecond", Severity: conformance.Must, Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: both,
+			Sentence: "The events of a session, stored in any order, come back in order.",
+			Judge: func(t *conformance.Trial, f *conformance.Finding) {
+				if len(t.Events) == 0 {
+					return
+				}
+				want, err := t.Chat()
+				if err != nil {
+					f.Failf("the events cannot be stored and read back: %v", err)
+					return
+				}
+				got, err := t.Shuffled()
+				if err != nil {
+					f.Failf("the events cannot be stored and read back: %v", err)
+					return
+				}
+				sameChat(f, "the chat of events that were stored in another order is another one", want, got)
+			},
+		},
+	}
+}
+
+// sameChat compares two chats block for block.
+func sameChat(f *conformance.Finding, text string, want, got *replay.Chat) {
+	f.Look(len(want.Messages))
+	if reflect.DeepEqual(want, got) {
+		return
+	}
+	w, err1 := pretty(want)
+	g, err2 := pretty(got)
+	switch {
+	case err1 != nil || err2 != nil:
+		f.Failf("the chat cannot be written: %v %v", err1, err2)
+	case !bytes.Equal(w, g): // nothing and an empty list are written alike
+		f.Diff(text, string(w)+"\n", string(g)+"\n")
+	}
+}
