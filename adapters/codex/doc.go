@@ -42,7 +42,8 @@
 //	        runtime refuses because the turn has just ended is no error.
 //	StopTask  of a sub-agent turn/interrupt of its turn, of a command
 //	        thread/backgroundTerminals/terminate, which 0.98 and 0.120 do not have: it
-//	        returns their refusal.
+//	        returns their refusal. 0.98 and 0.120 interrupt whatever turn of that
+//	        thread runs, by any id; 0.98 tells a sub-agent's turn by its items alone.
 //	Answer  allow, deny, cancel → accept, decline, cancel; or one of the request's
 //	        own options. Scope session is acceptForSession, always the amendment that
 //	        the request proposes (ErrUnsupported where there is none). Answer.Message has

@@ -176,7 +176,13 @@ func (c *codex) notified(l codexLine) {
 		if c.past.compacting && p.ThreadID == c.thread {
 			c.turn = p.TurnID
 		}
-		if p.Item.Type == "userMessage" && p.ThreadID == c.thread {
+		switch {
+		case p.ThreadID == c.other || p.ThreadID == c.side:
+		case p.ThreadID != c.thread:
+			if a := c.agent(p.ThreadID); a.turn == "" { // older versions do not tell that it has begun
+				a.turn = p.TurnID
+			}
+		case p.Item.Type == "userMessage":
 			c.took(p)
 		}
 		if id, ok := strings.CutPrefix(p.Item.ID, "call_"); ok {

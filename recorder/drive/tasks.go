@@ -99,10 +99,14 @@ func (c *codex) stopTask(tool string) error {
 	case t == nil:
 		return fmt.Errorf("no tool %s is on the wire", tool)
 	case t.agent != "":
+		a := c.agent(t.agent)
+		if err := c.d.until("a turn of the sub-agent to stop", func() bool { return a.turn != "" }); err != nil {
+			return err
+		}
 		_, err := c.call("turn/interrupt", struct {
 			ThreadID string `json:"threadId"`
 			TurnID   string `json:"turnId"`
-		}{t.agent, c.agent(t.agent).turn})
+		}{t.agent, a.turn})
 		return err
 	case t.process == "":
 		return fmt.Errorf("tool %s has no process", tool)
