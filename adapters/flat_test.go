@@ -77,7 +77,7 @@ var endless = []struct {
 	head          string
 	round         string // %[1]d is the round
 }{
-	{"codex", "deltas", 300_000, codexTurn, `{"method":"item/agentMessage/delta","params":{"threadId":"T","turnId":"t","itemId":"m","delta":"word %[1]d "}}`},
+	{"codex", "deltas", 1_000_000, codexTurn, `{"method":"item/agentMessage/delta","params":{"threadId":"T","turnId":"t","itemId":"m","delta":"word %[1]d "}}`},
 	{"codex", "messages in a turn", 20_000, codexTurn, `{"method":"item/started","params":{"threadId":"T","turnId":"t","item":{"type":"agentMessage","id":"m%[1]d","text":""}}}
 {"method":"item/agentMessage/delta","params":{"threadId":"T","turnId":"t","itemId":"m%[1]d","delta":"a"}}
 {"method":"item/completed","params":{"threadId":"T","turnId":"t","item":{"type":"agentMessage","id":"m%[1]d","text":"a"}}}`},
@@ -105,7 +105,7 @@ var endless = []struct {
 	{"codex", "unknown messages", 20_000, codexTurn, `{"method":"unheard/of%[1]d","params":{"threadId":"T","turnId":"t","x":"%[1]d"}}`},
 	{"codex", "garbage", 20_000, codexTurn, `not JSON %[1]d`},
 
-	{"claude", "deltas", 300_000, claudeTurn, `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word %[1]d "}},"session_id":"S","parent_tool_use_id":null,"uuid":"u%[1]d"}`},
+	{"claude", "deltas", 1_000_000, claudeTurn, `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word %[1]d "}},"session_id":"S","parent_tool_use_id":null,"uuid":"u%[1]d"}`},
 	{"claude", "messages in a turn", 20_000, claudeTurn, `{"type":"assistant","message":{"id":"m%[1]d","model":"x","content":[{"type":"text","text":"a"}]},"session_id":"S","parent_tool_use_id":null,"uuid":"u%[1]d"}`},
 	{"claude", "streamed messages in a turn", 20_000, claudeTurn, `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m%[1]d"}},"session_id":"S","parent_tool_use_id":null}
 {"type":"stream_event","event":{"type":"content_block_start","index":%[1]d,"content_block":{"type":"text","text":""}},"session_id":"S","parent_tool_use_id":null}

@@ -118,7 +118,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 it could not be measured.`,
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
 	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
-	cmd.AddCommand(benchCompareCmd())
+	cmd.AddCommand(benchCompareCmd(), benchShowCmd())
 	return cmd
 }
 
@@ -331,45 +331,4 @@ func (f benchFlags) many(cfg *bench.Config, deltas int) error {
 		cfg.Loads = append(cfg.Loads, bench.Load{Name: fmt.Sprintf("many-%d", n), Deltas: deltas, Rate: f.rate, Sessions: n, Share: f.share})
 	}
 	return nil
-}
-
-func benchCompareCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "compare OLD NEW",
-		Short: "Tell what changed between two runs of bench --json",
-		Long: `Compare tells which figures of the subjects differ by more than chance
-(Mann-Whitney U, p < 0.05), as benchstat does. Where both runs hold controls it
-compares the ratios to them, which hold from one machine to another. Four repeats
-on each side are the least that can tell anything.
-
-Exit codes: 0 nothing is worse, 1 a figure is, 2 it could not be compared.`,
-		Example: `  turnspec bench compare old.json new.json`,
-		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			old, err := report.Read(args[0])
-			if err != nil {
-				return err
-			}
-			now, err := report.Read(args[1])
-			if err != nil {
-				return err
-			}
-			all, err := gate.Compare(old.Document, now.Document)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), all)
-			} else {
-				err = report.Changes(cmd.OutOrStdout(), all)
-			}
-			if err == nil && slices.ContainsFunc(all, func(c gate.Change) bool { return c.Worse }) {
-				return errFailed
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
 }

@@ -65,8 +65,10 @@ func forbidden(from, to string) string {
 		return "only conformance/suite may import ginkgo: its import registers flags"
 	case slices.ContainsFunc(benchOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }) && !under(from, "conformance/bench", "cmd"):
 		return "only conformance/bench may import what benchmarks count with: others import the suite"
-	case (strings.HasPrefix(to, "mvdan.cc/sh/") || strings.HasPrefix(to, "go.yaml.in/yaml/")) && under(from, "adapters") && !under(from, "adapters/policy"):
-		return "only adapters/policy reads commands and rules: an adapter takes a Judge, and brings no parsers along"
+	case strings.HasPrefix(to, "mvdan.cc/sh/") && under(from, "adapters") && !under(from, "adapters/policy"):
+		return "only adapters/policy reads commands: an adapter takes a Judge, and brings no parsers along"
+	case (strings.HasPrefix(to, "go.yaml.in/yaml/") || strings.HasPrefix(to, "github.com/pelletier/go-toml/")) && under(from, "adapters") && !under(from, "adapters/policy", "adapters/agentfile"):
+		return "only adapters/policy and adapters/agentfile read files that people write: an adapter brings no parsers along"
 	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
 		return "only adapters/eventlog/sqlite brings SQLite along"
 	case !strings.HasPrefix(to, module):
@@ -169,11 +171,14 @@ func TestTheRulesForbid(t *testing.T) {
 		}
 	}
 	for from, bad := range map[string]bool{"adapters": true, "adapters/codex": true, "adapters/policy": false, "cmd/turnspec": false} {
-		for _, to := range []string{"mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3"} {
+		for _, to := range []string{"mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3", "github.com/pelletier/go-toml/v2"} {
 			if got := forbidden(module+from, to) != ""; got != bad {
 				t.Errorf("%s → %s: forbidden %v, want %v", from, to, got, bad)
 			}
 		}
+	}
+	if forbidden(module+"adapters/agentfile", "go.yaml.in/yaml/v3") != "" || forbidden(module+"adapters/agentfile", "mvdan.cc/sh/v3/syntax") == "" {
+		t.Error("adapters/agentfile: YAML and TOML, and no shell")
 	}
 	for from, bad := range map[string]bool{"adapters/eventlog": true, "adapters/replay": true, "conformance": true, "adapters/eventlog/sqlite": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "modernc.org/sqlite") != ""; got != bad {

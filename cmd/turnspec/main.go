@@ -96,7 +96,7 @@ Exit codes: 0 all is well, 1 a check failed, 2 wrong use or a harness error.`,
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), envCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
-		normalizeCmd(), chatCmd(), logCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), benchCmd(), importCmd(), versionCmd(), policyCmd())
+		normalizeCmd(), chatCmd(), logCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), benchCmd(), importCmd(), versionCmd(), policyCmd(), agentsCmd())
 	return root
 }
 

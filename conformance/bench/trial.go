@@ -37,6 +37,10 @@ func (l Load) limit() time.Duration {
 // opening is how many sessions are opened at the same time.
 const opening = 8
 
+// spread is the time over which the turns of sessions with a rate begin. A turn's
+// beginning costs many deltas: where all begin at once nothing else is measured.
+const spread = time.Second
+
 // trial lets a contender take a load once.
 func trial(ctx context.Context, c Contender, what played, l Load) (o *observed, u usage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.limit())
@@ -121,7 +125,7 @@ func together(ctx context.Context, c Contender, places []place, what played, o *
 		slots <- struct{}{}
 		st.ready = func() { once.Do(func() { <-slots; wait.Done() }) }
 		if l.Rate > 0 {
-			st.after = time.Duration(float64(time.Second) / l.Rate * float64(i) / float64(len(places)))
+			st.after = spread * time.Duration(i) / time.Duration(len(places))
 		}
 		work.Go(func() {
 			if errs[i] = c.perform(ctx, at, st, w); errs[i] != nil {

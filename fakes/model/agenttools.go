@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 type subagentInput struct {
 	Name       string `json:"name"`
 	Prompt     string `json:"prompt"`
+	Type       string `json:"type"` // as a file of the workspace defines it
 	Background *bool  `json:"background"`
 	Wait       bool   `json:"wait"`
 	Tell       string `json:"tell"`
@@ -88,7 +90,7 @@ func claudeSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		Prompt      string `json:"prompt"`
 		Type        string `json:"subagent_type"`
 		Background  *bool  `json:"run_in_background,omitzero"`
-	}{in.Name, in.Prompt, "general-purpose", in.Background})
+	}{in.Name, in.Prompt, cmp.Or(in.Type, "general-purpose"), in.Background})
 }
 
 // codexSubagent: the runtime has two kinds. The first names a sub-agent by the
@@ -145,11 +147,13 @@ func codexSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 			Name    string `json:"task_name"`
 			Message string `json:"message"`
 			Fork    string `json:"fork_turns"`
-		}{taskName(in.Name), in.Prompt, "none"})
+			Type    string `json:"agent_type,omitzero"`
+		}{taskName(in.Name), in.Prompt, "none", in.Type})
 	}
 	return jsonCall(t, struct {
 		Message string `json:"message"`
-	}{in.Prompt})
+		Type    string `json:"agent_type,omitzero"`
+	}{in.Prompt, in.Type})
 }
 
 // codexWait: the first kind waits for certain sub-agents, the second for any.

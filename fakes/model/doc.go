@@ -77,7 +77,8 @@
 //	discover  query: a search for tools that the runtime keeps back
 //	structured  value: the final answer where a schema asks for one; Claude Code only
 //	mcp       server, tool, arguments?
-//	subagent  name, prompt, background? | name and one of tell (a message), close, and on Codex only
+//	subagent  name, prompt, background?, type? (as a file of the workspace defines it) | name and one
+//	          of tell (a message), close, and on Codex only
 //	          wait (until it, or one, has something to say), resume, interrupt
 //	ask       questions: [{id?, header, question, options: [{label, description?}], multi?}]
 //	plan      (text), steps?

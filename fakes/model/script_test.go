@@ -175,6 +175,7 @@ func TestTranslation(t *testing.T) {
 		{"web", `{"query":"x"}`, `WebSearch {"query":"x"}`, `web_search {"type":"search","query":"x"}`},
 		{"mcp", `{"server":"calc","tool":"add","arguments":{"a":1}}`, `mcp__calc__add {"a":1}`, `mcp__calc.add {"a":1}`},
 		{"subagent", `{"name":"My-a","prompt":"p","background":false}`, `Agent {"description":"My-a","prompt":"p","subagent_type":"general-purpose","run_in_background":false}`, `collaboration.spawn_agent {"task_name":"my_a","message":"p","fork_turns":"none"}`},
+		{"subagent", `{"name":"a","prompt":"p","type":"clerk"}`, `Agent {"description":"a","prompt":"p","subagent_type":"clerk"}`, `collaboration.spawn_agent {"task_name":"a","message":"p","fork_turns":"none","agent_type":"clerk"}`},
 		{"ask", `{"questions":[{"header":"h","question":"q","options":[{"label":"l"}],"multi":true}]}`, `AskUserQuestion {"questions":[{"question":"q","header":"h","options":[{"label":"l","description":"l"}],"multiSelect":true}]}`, `request_user_input {"questions":[{"id":"q1","header":"h","question":"q","options":[{"label":"l","description":"l"}]}]}`},
 		{"plan", `{"plan":"p","steps":[{"step":"s"}]}`, `ExitPlanMode {"plan":"p"}`, `update_plan {"explanation":"p","plan":[{"step":"s","status":"pending"}]}`},
 		{"todo", `{"steps":[{"step":"s","status":"completed"}]}`, `TodoWrite {"todos":[{"content":"s","status":"completed","activeForm":"s"}]}`, `update_plan {"plan":[{"step":"s","status":"completed"}]}`},

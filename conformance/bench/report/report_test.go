@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,3 +140,24 @@ func TestAxesHoldWhatIsPlotted(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkdown(t *testing.T) {
+	g := NewWithT(t)
+	var out strings.Builder
+	g.Expect(Markdown(&out, sample())).To(Succeed())
+	page := out.String()
+	g.Expect(page).To(HavePrefix("Loads: `stream`: 4 deltas at 100 a second; `many-50`: 4 deltas at 100 a second in each of 50 sessions, 25 to a stand-in; `slow`: 4 deltas at 100 a second, with a listener that takes 8.00ms for each.\n\n2026-11-22, 3 repeats"))
+	g.Expect(page).To(ContainSubstring("| `added-p50<=2x raw` | &lt;mine> | 3.00 [2.50-4.00] | **not reached** |"))
+	g.Expect(page).To(ContainSubstring("| `added-p50<=2.9x raw` | &lt;mine> | 3.00 [2.50-4.00] | past the limit, within the noise |"))
+	g.Expect(page).To(ContainSubstring("| subject | measure | raw |\n|---|---|---|\n| &lt;mine> | delay-p50 | 3.00 [2.00-4.00] |"))
+	g.Expect(page).To(ContainSubstring("Note: something was left out."))
+	before, folded, _ := strings.Cut(page, "<details>")
+	g.Expect(before).NotTo(ContainSubstring("µs"))
+	g.Expect(folded).To(ContainSubstring("| codex | stream | raw | delay-p50 | 100.0µs | 100.0µs | 100.0µs |"))
+	g.Expect(Markdown(failing{}, sample())).To(MatchError("no room"))
+}
+
+// failing is a writer that takes nothing.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }

@@ -1,0 +1,231 @@
+package agentfile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+	"go.yaml.in/yaml/v3"
+)
+
+// Parse reads a definition. All that is wrong is told, each as an *Error, as far
+// as the text can be read at all. The file name says only where.
+func Parse(f Form, file string, text []byte) (Agent, error) {
+	if err := f.Valid(); err != nil {
+		return Agent{}, err
+	}
+	p := &parser{a: Agent{File: file}}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if f == Codex {
+		p.toml(text)
+	} else {
+		p.markdown(text)
+	}
+	if len(p.errs) == 0 {
+		return p.a, nil
+	}
+	var all []error
+	for _, err := range p.errs {
+		all = append(all, err)
+	}
+	return Agent{}, errors.Join(all...)
+}
+
+type parser struct {
+	a    Agent
+	errs []*Error
+}
+
+func (p *parser) fail(line int, format string, args ...any) {
+	p.errs = append(p.errs, &Error{p.a.File, line, fmt.Errorf(format, args...)})
+}
+
+// fence is the line before and behind the keys of a Markdown definition.
+const fence = "---"
+
+func (p *parser) markdown(text []byte) {
+	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	if strings.TrimRight(lines[0], " \t") != fence {
+		p.fail(1, "want a line of --- and then the keys name: and description:, got %s", quote(lines[0]))
+		return
+	}
+	end := slices.IndexFunc(lines[1:], func(l string) bool { return strings.TrimRight(l, " \t") == fence }) + 1
+	if end == 0 {
+		p.fail(1, "the keys have no end: want a second line of ---")
+		return
+	}
+	p.keys(strings.Join(lines[1:end], "\n"))
+	if p.a.Instructions = strings.TrimSpace(strings.Join(lines[end+1:], "\n")); p.a.Instructions == "" {
+		p.fail(end+1, "no instructions follow the keys")
+	}
+}
+
+// yamlLine finds where a text is no YAML: the library tells it in words only.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// keys reads the keys of a Markdown definition, which begin on line 2.
+func (p *parser) keys(text string) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		m := yamlLine.FindStringSubmatch(err.Error())
+		line := 0
+		if m != nil {
+			line, _ = strconv.Atoi(m[1]) // none: 0
+		}
+		p.fail(line+1, "%s", yamlLine.ReplaceAllString(err.Error(), ""))
+		return
+	}
+	seen := map[string]int{}
+	if len(doc.Content) > 0 {
+		root := doc.Content[0]
+		if root.Kind != yaml.MappingNode {
+			p.fail(root.Line+1, "want keys such as name: and description:")
+			return
+		}
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			k, v := root.Content[i], root.Content[i+1]
+			if first, twice := seen[k.Value]; twice {
+				p.fail(k.Line+1, "%s stands twice; first on line %d", k.Value, first)
+				continue
+			}
+			seen[k.Value] = k.Line + 1
+			p.key(k.Value, v)
+		}
+	}
+	for _, k := range []string{"name", "description"} {
+		if seen[k] == 0 {
+			p.fail(1, "the key %s is missing", k)
+		}
+	}
+}
+
+func (p *parser) key(k string, v *yaml.Node) {
+	into := map[string]*string{"name": &p.a.Name, "description": &p.a.Description, "model": &p.a.Model, "effort": &p.a.Effort}
+	switch field := into[k]; {
+	case field != nil && (v.Kind != yaml.ScalarNode || v.Tag != "!!str"):
+		p.fail(v.Line+1, "%s: want a text", k)
+	case field != nil && strings.TrimSpace(v.Value) == "":
+		p.fail(v.Line+1, "%s is empty", k)
+	case field != nil:
+		*field = v.Value
+	case k == "tools":
+		p.tools(v)
+	}
+}
+
+// tools are a list, or words between commas.
+func (p *parser) tools(v *yaml.Node) {
+	switch {
+	case v.Kind == yaml.ScalarNode && v.Tag == "!!str":
+		for w := range strings.SplitSeq(v.Value, ",") {
+			p.tool(v.Line+1, strings.TrimSpace(w))
+		}
+	case v.Kind == yaml.SequenceNode:
+		for _, n := range v.Content {
+			if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+				p.fail(n.Line+1, "tools: want the names of tools")
+				continue
+			}
+			p.tool(n.Line+1, n.Value)
+		}
+	default:
+		p.fail(v.Line+1, "tools: want a list, or names between commas")
+	}
+}
+
+func (p *parser) tool(line int, name string) {
+	if name == "" {
+		p.fail(line, "tools: a name is empty")
+		return
+	}
+	p.a.Tools = append(p.a.Tools, name)
+}
+
+// sandboxes are what a Codex definition may confine its agent to.
+var sandboxes = []string{"read-only", "workspace-write", "danger-full-access"}
+
+// toml reads a Codex definition. What it holds beside the keys of an Agent are
+// settings of the runtime's.
+func (p *parser) toml(text []byte) {
+	var whole map[string]any
+	if err := toml.Unmarshal(text, &whole); err != nil {
+		line := 0
+		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+			line, _ = at.Position()
+		}
+		p.fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		return
+	}
+	lines := keyLines(text)
+	for k, field := range map[string]*string{
+		"name": &p.a.Name, "description": &p.a.Description, "developer_instructions": &p.a.Instructions,
+		"model": &p.a.Model, "model_reasoning_effort": &p.a.Effort, "sandbox_mode": &p.a.Sandbox,
+	} {
+		v, ok := whole[k]
+		s, text := v.(string)
+		switch {
+		case !ok && slices.Contains([]string{"name", "description", "developer_instructions"}, k):
+			p.fail(1, "the key %s is missing", k)
+		case !ok:
+		case !text:
+			p.fail(lines[k], "%s: want a text", k)
+		case strings.TrimSpace(s) == "":
+			p.fail(lines[k], "%s is empty", k)
+		case k == "sandbox_mode" && !slices.Contains(sandboxes, s):
+			p.fail(lines[k], "%s: want one of %s, got %q", k, strings.Join(sandboxes, ", "), s)
+		default:
+			*field = strings.TrimSpace(s)
+		}
+	}
+	const nicknames = "nickname_candidates"
+	if v, ok := whole[nicknames]; ok {
+		list, _ := v.([]any)
+		for _, n := range list {
+			s, _ := n.(string)
+			if strings.TrimSpace(s) == "" {
+				p.fail(lines[nicknames], "%s: want names", nicknames)
+				break
+			}
+			p.a.Nicknames = append(p.a.Nicknames, s)
+		}
+		if len(list) == 0 {
+			p.fail(lines[nicknames], "%s: want a list of names", nicknames)
+		}
+	}
+	slices.SortStableFunc(p.errs, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Error(), b.Error()))
+	})
+}
+
+// keyLines are the lines on which the keys of a document begin that belong to no
+// table. The text is TOML.
+func keyLines(text []byte) map[string]int {
+	lines := map[string]int{}
+	var p unstable.Parser
+	p.Reset(text)
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind != unstable.KeyValue {
+			break // a table begins
+		}
+		if k := e.Key(); k.Next() {
+			lines[string(k.Node().Data)] = p.Shape(k.Node().Raw).Start.Line
+		}
+	}
+	return lines
+}
+
+// quote shortens a line to be shown.
+func quote(s string) string {
+	if len(s) > 40 {
+		s = strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return strconv.Quote(s)
+}

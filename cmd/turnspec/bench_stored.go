@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance/bench/gate"
+	"github.com/turnspec/turnspec/conformance/bench/report"
+)
+
+func benchShowCmd() *cobra.Command {
+	var verbose, markdown bool
+	var html string
+	cmd := &cobra.Command{
+		Use:   "show FILE...",
+		Short: "Show what bench --json has written",
+		Long: `Show prints stored reports as bench prints them, or as Markdown for a page of docs.
+
+Exit codes: 0 shown, whatever the gates say; 2 a file is no report.`,
+		Example: `  turnspec bench show new.json
+  turnspec bench show --markdown new.json sessions.json > RESULTS.md
+  turnspec bench show --html new.html new.json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if html != "" && len(args) > 1 {
+				return fmt.Errorf("--html: a page holds one report, and %d are named", len(args))
+			}
+			out := cmd.OutOrStdout()
+			for i, file := range args {
+				r, err := report.Read(file)
+				if err != nil {
+					return err
+				}
+				show := func(w io.Writer) error { return report.Text(w, r, verbose) }
+				if markdown {
+					show = func(w io.Writer) error { return report.Markdown(w, r) }
+				}
+				if html != "" {
+					return writeFile(html, func(w io.Writer) error { return report.HTML(w, r) })
+				}
+				if i > 0 {
+					_, _ = fmt.Fprintln(out) // the next line fails too
+				}
+				if len(args) > 1 {
+					_, _ = fmt.Fprintf(out, "## %s\n\n", strings.TrimSuffix(filepath.Base(file), ".json")) // likewise
+				}
+				if err := show(out); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&verbose, "verbose", "v", false, "print every figure")
+	fl.BoolVar(&markdown, "markdown", false, "print Markdown")
+	fl.StringVar(&html, "html", "", "write a page with plots into this file")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "html", "verbose")
+	return cmd
+}
+
+func benchCompareCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare OLD NEW",
+		Short: "Tell what changed between two runs of bench --json",
+		Long: `Compare tells which figures of the subjects differ by more than chance
+(Mann-Whitney U, p < 0.05), as benchstat does. Where both runs hold controls it
+compares the ratios to them, which hold from one machine to another. Four repeats
+on each side are the least that can tell anything.
+
+Exit codes: 0 nothing is worse, 1 a figure is, 2 it could not be compared.`,
+		Example: `  turnspec bench compare old.json new.json`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			old, err := report.Read(args[0])
+			if err != nil {
+				return err
+			}
+			now, err := report.Read(args[1])
+			if err != nil {
+				return err
+			}
+			all, err := gate.Compare(old.Document, now.Document)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(cmd.OutOrStdout(), all)
+			} else {
+				err = report.Changes(cmd.OutOrStdout(), all)
+			}
+			if err == nil && slices.ContainsFunc(all, func(c gate.Change) bool { return c.Worse }) {
+				return errFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
