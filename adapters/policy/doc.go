@@ -75,6 +75,15 @@
 // Symlinks and .. are resolved of the part that exists; the rest is taken as it
 // is written. Writes stay in the roots, and out of what decides over the agent
 // itself: .git, .claude, .codex, .mcp.json. With ConfineReads reads stay in, too.
+//
+// That holds for what a command names. Where nobody knows which names come, as in
+// cp -r x/. . and tar x over a root, it is denied; into a folder below, an archive
+// may unpack whatever it holds. What git takes out of its own history (checkout,
+// stash pop), what a package brings and what code of the workspace writes when it
+// runs is not looked at, and may be settings of the runtime's. Elsewhere a write
+// that becomes code is the work of mode implementation: a Makefile, a test, the
+// scripts of package.json. Who runs it must not have more rights than the agent.
+//
 // A rule such as Read(**/.env) holds for tools and for the operands and
 // redirections of commands; what a program reads by itself below a folder (rg,
 // tar, git) no rule of paths sees.

@@ -184,35 +184,68 @@ func judgeOldTar(j *judgement, n *Node, c *command) flow {
 
 func (j *judgement) tar(n *Node, c *command, got parsed) {
 	j.options(n, c, got)
-	into := got.has("-x", "--extract", "--get")
+	into := got.has("-x", "--extract", "--get") && !got.has("-O", "--to-stdout")
 	makes := got.has("-c", "--create", "-r", "-u", "-A", "--append", "--update")
-	where := literal(".")
+	at := c.st
+	places := []state{at} // each -C leads on from the one before
 	for _, o := range got.options {
 		switch o.name {
 		case "-f", "--file":
 			if !o.value.known || strings.Contains(o.value.text, ":") {
 				n.deny("nobody knows on which machine the archive lies")
 			} else if o.value.text != "-" {
-				a := reads
-				if makes {
-					a = writes
-				}
-				j.operand(n, a, o.value, c.st)
+				j.operand(n, access(makes), o.value, c.st)
 			}
 		case "-C", "--directory":
-			where = o.value
-			j.operand(n, access(into), o.value, c.st)
+			j.operand(n, access(into), o.value, at)
+			if at.dirs = join(at.dirs, o.value.text); !o.value.known {
+				at.dirs = nil
+			}
+			places = append(places, at)
 		case "--transform", "--xform":
 			n.deny("the option " + o.name + " may run a program")
 		}
 	}
 	switch {
 	case into:
-		j.operand(n, writes, where, c.st)
+		j.operand(n, writes, literal("."), at)
+		j.unpacked(n, got, places)
 	case makes:
-		j.operands(n, readsAll, got.operands, c.st)
-	case !got.has("-t", "--list"):
+		for _, st := range places {
+			j.operands(n, readsAll, got.operands, st)
+		}
+	case !got.has("-t", "--list", "-x", "--extract", "--get"):
 		j.soft(n, c, "nobody knows what tar is to do")
 	}
 	n.allow("it writes what it names")
+}
+
+// unpacked judges what comes out of an archive: the members that are named, or
+// all. All must not come over a root, where what decides over the agent lies.
+func (j *judgement) unpacked(n *Node, got parsed, places []state) {
+	all := len(got.operands) == 0 || got.has("--strip-components")
+	for _, m := range got.operands {
+		if !m.known || strings.ContainsAny(m.text, `*?[\`) {
+			all = true
+			continue
+		}
+		for _, st := range places {
+			j.operand(n, writes, literal("./"+m.text), st)
+			j.overRoots(n, join(st.dirs, "./"+m.text))
+		}
+	}
+	if all {
+		j.overRoots(n, places[len(places)-1].dirs)
+	}
+}
+
+// overRoots denies to put whatever it may be into one of these folders, if a root
+// lies there.
+func (j *judgement) overRoots(n *Node, dirs []string) {
+	for _, d := range dirs {
+		place, err := physical(d)
+		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return inside(r, place) }) {
+			n.deny("nobody knows which files come into the folder")
+		}
+	}
 }
