@@ -7,6 +7,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // TestDecide: what a judge does not say clearly is denied, and a denial has a
@@ -31,4 +32,32 @@ func TestDecide(t *testing.T) {
 			gomega.NewWithT(t).Expect(c.judge.Decide(context.Background(), adapters.Call{Tool: "Bash"})).To(gomega.Equal(c.want))
 		})
 	}
+}
+
+// TestDecideAsks: the judge sees the call and the context as they are, and what
+// it says beside the effect stays.
+func TestDecideAsks(t *testing.T) {
+	g := gomega.NewWithT(t)
+	type key struct{}
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "amber"))
+	call := adapters.Call{Tool: "Bash", Input: event.Raw(`{"command":"ls"}`), Dir: "/w", SubagentID: "a1"}
+	var saw adapters.Call
+	var value any
+	var judge adapters.Judge = func(ctx context.Context, c adapters.Call) adapters.Verdict {
+		cancel()
+		<-ctx.Done()
+		saw, value = c, ctx.Value(key{})
+		return adapters.Verdict{Effect: adapters.EffectAsk, Reason: "who knows"}
+	}
+	g.Expect(judge.Decide(ctx, call)).To(gomega.Equal(adapters.Verdict{Effect: adapters.EffectAsk, Reason: "who knows"}))
+	g.Expect(saw).To(gomega.Equal(call))
+	g.Expect(value).To(gomega.Equal("amber"))
+}
+
+// TestDecideWithoutAJudge: a Judge that was never set allows nothing.
+func TestDecideWithoutAJudge(t *testing.T) {
+	g := gomega.NewWithT(t)
+	v := adapters.Judge(nil).Decide(t.Context(), adapters.Call{})
+	g.Expect(v.Effect).To(gomega.Equal(adapters.EffectDeny))
+	g.Expect(v.Reason).To(gomega.HavePrefix("the policy failed: "))
 }

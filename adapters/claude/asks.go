@@ -22,6 +22,7 @@ type ask struct {
 	elicits              bool             // an MCP server asks it
 	judged               bool             // the judge is at it, and the user's answer waits
 	waits                []func()         // such answers
+	unjudge              func()           // ends the judge's work
 }
 
 // questions are the tools that ask the user something, by the name of the
@@ -136,13 +137,23 @@ func (t *translator) withdraw(requestID string) {
 	if t.client != nil {
 		t.client.takenBack(requestID)
 	}
-	t.resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+	t.forget(requestID)
+	t.l.Resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
 }
 
-// resolve closes a question and tells how.
-func (t *translator) resolve(id string, d event.Decision, by event.By, value event.Raw) {
-	delete(t.asks, id)
-	t.l.Resolve(id, d, by, value)
+// forget ends a question, and the judge's work on it. Who has answered meanwhile
+// is told that it is over.
+func (t *translator) forget(requestID string) {
+	a := t.asks[requestID]
+	delete(t.asks, requestID)
+	if a == nil || !a.judged {
+		return
+	}
+	a.judged = false
+	a.unjudge()
+	for _, answer := range a.waits {
+		answer()
+	}
 }
 
 // controlResponse handles a reply to a request of ours. An echo of a reply that
@@ -155,12 +166,14 @@ func (t *translator) controlResponse(ln *line, b []byte) {
 	case t.client != nil:
 		t.client.replied(r, b)
 	case r.Response.Behavior == "allow", r.Response.Action == "accept":
-		t.resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+		t.forget(r.RequestID)
+		t.l.Resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
 	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
 		if a := t.asks[r.RequestID]; a != nil {
 			t.denied[within(a.sub, a.toolUseID)] = true
 		}
-		t.resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+		t.forget(r.RequestID)
+		t.l.Resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
 	}
 }
 
@@ -170,13 +183,7 @@ func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, source s
 		if a.sub != sub || a.toolUseID != toolUseID {
 			continue
 		}
-		by := event.ByRuntime
-		switch {
-		case strings.HasPrefix(source, "user"):
-			by = event.ByUser
-		case source == "config" || source == "hook":
-			by = event.ByPolicy
-		}
+		t.forget(id)
 		d := event.DecisionAllow
 		switch st {
 		case event.ToolDenied:
@@ -200,6 +207,8 @@ func (t *translator) closeAsksOf(sub string) {
 }
 
 func (t *translator) closeAsk(id, why string) {
+	a := t.asks[id]
+	t.forget(id)
 	if t.client != nil {
 		t.client.deny(id, t.asks[id].elicits, why)
 	}

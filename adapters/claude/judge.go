@@ -115,11 +115,11 @@ func (p *protocol) judgePermission(requestID string, a *ask) {
 	call := p.t.call(a.tool, a.input, "")
 	call.SubagentID, call.Dir = a.sub, p.o.Dir
 	a.judged = true
-	p.h.Go(func(ctx context.Context) func() {
+	a.unjudge = p.h.Go(func(ctx context.Context) func() {
 		v := p.o.Judge.Decide(ctx, call)
 		return func() {
 			a.judged = false
-			if v.Effect != adapters.EffectAsk && p.t.asks[requestID] == a { // else it was withdrawn, or its turn has ended
+			if v.Effect != adapters.EffectAsk {
 				d := event.DecisionAllow
 				if v.Effect == adapters.EffectDeny {
 					d = event.DecisionDeny

@@ -24,6 +24,7 @@ type ask struct {
 	parts   []inputQuestion  // of a question to the user
 	judged  bool             // the judge is at it, and the user's answer waits
 	waits   []func()         // such answers
+	unjudge func()           // ends the judge's work
 }
 
 // The server requests that are questions to the user.
@@ -202,8 +203,18 @@ func (t *translator) granted(th *thread, item string, yes bool) {
 	}
 }
 
+// drop ends a question, and the judge's work on it. Who has answered meanwhile is
+// told that it is over.
 func (t *translator) drop(a *ask) {
 	t.asks = slices.DeleteFunc(t.asks, func(x *ask) bool { return x == a })
+	if !a.judged {
+		return
+	}
+	a.judged = false
+	a.unjudge()
+	for _, answer := range a.waits {
+		answer()
+	}
 }
 
 // settle ends a question that nobody answered, because its turn or the session

@@ -26,6 +26,12 @@ import (
 // is the request's id. It gives the events, what was written, and what act said.
 func talk(t *testing.T, table map[string][]string, act func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
 	t.Helper()
+	return talkWith(t, adapters.Options{}, table, act)
+}
+
+// talkWith is talk with options of the session's.
+func talkWith(t *testing.T, o adapters.Options, table map[string][]string, act func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
+	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		r := newRuntime()
 		done := make(chan struct{})
@@ -40,9 +46,10 @@ func talk(t *testing.T, table map[string][]string, act func(s adapters.Session, 
 				}
 			}
 		}()
-		launch := proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return r, nil })
+		o.SessionID, o.Resume = "s", "T"
+		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return r, nil })
 		var s adapters.Session
-		s, err = codex.New().Open(context.Background(), adapters.Options{SessionID: "s", Launch: launch, Resume: "T"})
+		s, err = codex.New().Open(context.Background(), o)
 		if err == nil {
 			read := make(chan struct{})
 			go func() {

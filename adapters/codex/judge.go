@@ -53,14 +53,14 @@ func closed(ctx context.Context, o adapters.Options) []string {
 // judge's. What does not say what it is about is denied.
 func (c *client) judge(a *ask, call adapters.Call) {
 	a.judged = true
-	c.host.Go(func(ctx context.Context) func() {
+	a.unjudge = c.host.Go(func(ctx context.Context) func() {
 		v := adapters.Verdict{Effect: adapters.EffectDeny}
 		if call.Tool != "" {
 			v = c.o.Judge.Decide(ctx, call)
 		}
 		return func() {
 			a.judged = false
-			if d, by := c.ruling(v.Effect); d != "" && c.t.open(a) { // else it was withdrawn, or its turn has ended
+			if d, by := c.ruling(v.Effect); d != "" {
 				_ = c.t.answer(a.id, adapters.Answer{Decision: d, By: by}) // once, and without an input: it is taken
 			}
 			for _, answer := range a.waits {
@@ -176,9 +176,4 @@ func bare(cmd string) string {
 		return unwrap(cmd)
 	}
 	return cmd
-}
-
-// open reports whether the question has no answer yet.
-func (t *translator) open(a *ask) bool {
-	return slices.Contains(t.asks, a)
 }

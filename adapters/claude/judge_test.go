@@ -1,0 +1,298 @@
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+// ruling is a judge that says the same of every call.
+func ruling(e adapters.Effect) adapters.Judge {
+	return func(context.Context, adapters.Call) adapters.Verdict {
+		return adapters.Verdict{Effect: e, Reason: "not today"}
+	}
+}
+
+// What would start the runtime without hooks is refused before it is started;
+// without a judge it is nobody's affair.
+func TestOpenRefusesWhatWouldTakeTheJudgeAway(t *testing.T) {
+	started := errors.New("it was started")
+	for _, c := range []struct {
+		name  string
+		o     adapters.Options
+		wrong string // in the error; "": it is started
+	}{
+		{"nothing", adapters.Options{}, ""},
+		{"bare", adapters.Options{Args: []string{"--verbose", "--bare"}}, "args: --bare "},
+		{"settings", adapters.Options{Args: []string{"--settings", "x.json"}}, "args: --settings "},
+		{"settings in one word", adapters.Options{Args: []string{"--settings=x.json"}}, "args: --settings "},
+		{"sources of settings", adapters.Options{Args: []string{"--setting-sources", "user"}}, ""},
+		{"simple", adapters.Options{Env: []string{"PATH=/bin", "CLAUDE_CODE_SIMPLE=1"}}, "env: CLAUDE_CODE_SIMPLE "},
+		{"simple taken back", adapters.Options{Env: []string{"CLAUDE_CODE_SIMPLE=1", "CLAUDE_CODE_SIMPLE="}}, ""},
+	} {
+		for _, judge := range []adapters.Judge{nil, ruling(adapters.EffectDeny)} {
+			t.Run(fmt.Sprintf("%s/%v", c.name, judge != nil), func(t *testing.T) {
+				g := gomega.NewWithT(t)
+				var argv []string
+				o := c.o
+				o.Judge = judge
+				o.Launch = proc.LauncherFunc(func(_ context.Context, c proc.Command) (proc.Process, error) {
+					argv = c.Argv
+					return nil, started
+				})
+				_, err := claude.New().Open(t.Context(), o)
+				typed, ok := errors.AsType[*adapters.OpenError](err)
+				g.Expect(ok).To(gomega.BeTrue(), "%v", err)
+				if judge != nil && c.wrong != "" {
+					g.Expect(argv).To(gomega.BeNil())
+					g.Expect(typed.Code).To(gomega.Equal(event.ErrorInvalid))
+					g.Expect(typed.Op).To(gomega.Equal("judge"))
+					g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(c.wrong)))
+					return
+				}
+				g.Expect(errors.Is(err, started)).To(gomega.BeTrue(), "%v", err)
+				g.Expect(slices.Contains(argv, `{"disableSkillShellExecution":true}`)).To(gomega.Equal(judge != nil))
+			})
+		}
+	}
+}
+
+// A variable of this process counts where no environment was given.
+func TestOpenRefusesASimpleParent(t *testing.T) {
+	t.Setenv("CLAUDE_CODE_SIMPLE", "1")
+	_, err := claude.New().Open(t.Context(), adapters.Options{Judge: ruling(adapters.EffectDeny)})
+	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("env: CLAUDE_CODE_SIMPLE ")))
+}
+
+// greet is a handshake in which the runtime says more.
+func (p *peer) greet(more string) {
+	l := p.hear(`"initialize"`)
+	p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"%s}}}`,
+		quoted(l, `"request_id":"`), more))
+}
+
+// A runtime that says that it takes no hooks opens no session with a judge.
+func TestOpenRefusesARuntimeThatTakesNoHooks(t *testing.T) {
+	for _, c := range []struct {
+		judge   adapters.Judge
+		says    string
+		refused bool
+	}{
+		{ruling(adapters.EffectDeny), `,"hooks_applied":false`, true},
+		{ruling(adapters.EffectDeny), `,"hooks_applied":true`, false},
+		{ruling(adapters.EffectDeny), ``, false}, // an older one does not say it
+		{nil, `,"hooks_applied":false`, false},
+	} {
+		g := gomega.NewWithT(t)
+		_, err, _ := play(t, adapters.Options{Judge: c.judge}, func(p *peer) { //nolint:staticcheck // the error is one of the findings
+			p.greet(c.says)
+			p.quit()
+		}, func(adapters.Session, func(event.Type) event.Event) {})
+		if !c.refused {
+			g.Expect(err).NotTo(gomega.HaveOccurred(), c.says)
+			continue
+		}
+		typed, ok := errors.AsType[*adapters.OpenError](err)
+		g.Expect(ok).To(gomega.BeTrue(), "%v", err)
+		g.Expect(typed.Code).To(gomega.Equal(event.ErrorInvalid))
+		g.Expect(typed.Op).To(gomega.Equal("judge"))
+	}
+}
+
+// asked lets a runtime begin a turn and ask about a command, and gives all the
+// replies to that.
+func asked(p *peer) (replies []string) {
+	p.handshake()
+	u := uuidOf(p.hear(`hi m1`))
+	p.say(lifecycle(u, "started"), initLine, toolLine, askLine)
+	for {
+		l := p.hear(`"control_response"`)
+		if l == "" {
+			p.end(proc.Exit{})
+			return replies
+		}
+		replies = append(replies, l)
+	}
+}
+
+// What the user answers while the judge is still at it waits: it decides only
+// what the judge leaves.
+func TestAnAnswerWaitsForTheJudge(t *testing.T) {
+	for _, c := range []struct {
+		says     adapters.Effect
+		answered error
+		reply    string
+		by       event.By
+	}{
+		{adapters.EffectAsk, nil, `"behavior":"deny","message":"I said no"`, event.ByUser},
+		{adapters.EffectAllow, adapters.ErrUnknownID, `"behavior":"allow"`, event.ByPolicy},
+		{adapters.EffectDeny, adapters.ErrUnknownID, `"behavior":"deny","message":"not today"`, event.ByPolicy},
+	} {
+		t.Run(string(c.says), func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var release chan struct{}
+			var early bool
+			var answered error
+			var replies []string
+			judge := func(context.Context, adapters.Call) adapters.Verdict {
+				<-release
+				return adapters.Verdict{Effect: c.says, Reason: "not today"}
+			}
+			events, _, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
+				func(s adapters.Session, next func(event.Type) event.Event) {
+					release = make(chan struct{})
+					_ = send(s, "m1")
+					next(event.TypePermissionRequest)
+					done := make(chan error, 1)
+					go func() {
+						done <- s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionDeny, Message: "I said no"})
+					}()
+					synctest.Wait()
+					early = len(done) > 0
+					close(release)
+					answered = <-done
+				})
+			g.Expect(early).To(gomega.BeFalse(), "it was taken before the judge had said anything")
+			g.Expect(errors.Is(answered, c.answered)).To(gomega.BeTrue(), "%v", answered)
+			g.Expect(replies).To(gomega.ConsistOf(gomega.ContainSubstring(c.reply)))
+			resolved := of[event.PermissionResolved](events)
+			g.Expect(resolved).To(gomega.HaveLen(1))
+			g.Expect(resolved[0].By).To(gomega.Equal(c.by))
+		})
+	}
+}
+
+// A session that is closed while the judge is at it lets nobody wait.
+func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
+	g := gomega.NewWithT(t)
+	judge := func(ctx context.Context, _ adapters.Call) adapters.Verdict {
+		<-ctx.Done()
+		return adapters.Verdict{Effect: adapters.EffectAllow}
+	}
+	var answered error
+	var replies []string
+	_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) }, //nolint:dogsled // the peer judges
+		func(s adapters.Session, next func(event.Type) event.Event) {
+			_ = send(s, "m1")
+			next(event.TypePermissionRequest)
+			done := make(chan error, 1)
+			go func() {
+				done <- s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionAllow})
+			}()
+			synctest.Wait()
+			_ = s.Close(context.Background())
+			answered = <-done
+		})
+	g.Expect(answered).To(gomega.HaveOccurred())
+	g.Expect(replies).To(gomega.ConsistOf(gomega.ContainSubstring(`"behavior":"deny"`)))
+}
+
+// hookLine is a call of the judge's hook.
+func hookLine(request, tool string) string {
+	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","callback_id":"judge","input":{"hook_event_name":"PreToolUse","tool_name":%q,"tool_input":{"command":"touch x"},"tool_use_id":"t1","cwd":"/w"}}}`, request, tool)
+}
+
+// Whatever the mode becomes, the judge's hook holds. Only where nobody will be
+// asked must the hook itself say that a call may run.
+func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
+	for _, c := range []struct {
+		mode, flag string
+		says       adapters.Effect
+		want       string
+	}{
+		{adapters.ModeNever, "bypassPermissions", adapters.EffectDeny, `"permissionDecision":"deny","permissionDecisionReason":"not today"`},
+		{adapters.ModeNever, "bypassPermissions", adapters.EffectAllow, `"response":{}`},
+		{adapters.ModeDontAsk, "dontAsk", adapters.EffectDeny, `"permissionDecision":"deny"`},
+		{adapters.ModeDontAsk, "dontAsk", adapters.EffectAsk, `"response":{}`},
+		{adapters.ModeDontAsk, "dontAsk", adapters.EffectAllow, `"permissionDecision":"allow"`},
+		{adapters.ModeAcceptEdits, "acceptEdits", adapters.EffectAllow, `"response":{}`},
+	} {
+		t.Run(c.mode+"/"+string(c.says), func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var set error
+			var told, given, question string
+			_, _, _ = play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) { //nolint:dogsled // the peer judges
+				p.handshake()
+				told = p.hear(`"set_permission_mode"`)
+				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(told, `"request_id":"`), c.flag),
+					fmt.Sprintf(`{"type":"system","subtype":"status","status":null,"permissionMode":%q}`, c.flag))
+				u := uuidOf(p.hear(`hi m1`))
+				p.say(lifecycle(u, "started"), strings.Replace(initLine, `"default"`, fmt.Sprintf("%q", c.flag), 1), toolLine, hookLine("h1", "Bash"))
+				given = p.hear(`"h1"`)
+				p.say(hookLine("h2", "AskUserQuestion"))
+				question = p.hear(`"h2"`)
+				p.say(resultLine)
+				p.quit()
+			}, func(s adapters.Session, next func(event.Type) event.Event) {
+				set = s.(adapters.ModeSetter).SetMode(context.Background(), c.mode)
+				_ = send(s, "m1")
+				next(event.TypeDone)
+			})
+			g.Expect(set).NotTo(gomega.HaveOccurred())
+			g.Expect(told).To(gomega.ContainSubstring(fmt.Sprintf(`"mode":%q`, c.flag)))
+			g.Expect(given).To(gomega.ContainSubstring(c.want))
+			if c.says != adapters.EffectDeny {
+				g.Expect(question).To(gomega.ContainSubstring(`"response":{}`), "a question is the user's in every mode")
+			}
+		})
+	}
+}
+
+// A question that is open no longer ends the judge's work on it, and whoever
+// answered meanwhile is told.
+func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
+	for name, over := range map[string]string{
+		"taken back": `{"type":"control_cancel_request","request_id":"q1"}`,
+		"turn ended": resultLine,
+		"tool ended": `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]},"parent_tool_use_id":null}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var given, ended bool
+			judge := func(ctx context.Context, _ adapters.Call) adapters.Verdict {
+				given = true
+				<-ctx.Done()
+				ended = true
+				return adapters.Verdict{Effect: adapters.EffectAllow}
+			}
+			var before, after bool
+			var answered error
+			_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { //nolint:dogsled // the peer judges
+				p.handshake()
+				p.hear(`hi m1`)
+				p.say(initLine, toolLine, askLine)
+				p.hear(`hi m2`)
+				p.say(over)
+				p.quit()
+			}, func(s adapters.Session, next func(event.Type) event.Event) {
+				_ = send(s, "m1")
+				next(event.TypePermissionRequest)
+				done := make(chan error, 1)
+				go func() {
+					done <- s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionAllow})
+				}()
+				synctest.Wait()
+				before = given && !ended
+				_ = send(s, "m2")
+				synctest.Wait()
+				if after = ended; len(done) > 0 {
+					answered = <-done
+				}
+			})
+			g.Expect(before).To(gomega.BeTrue())
+			g.Expect(after).To(gomega.BeTrue(), "the judge works for nobody")
+			g.Expect(errors.Is(answered, adapters.ErrUnknownID)).To(gomega.BeTrue(), "%v", answered)
+		})
+	}
+}

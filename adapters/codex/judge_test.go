@@ -1,0 +1,310 @@
+package codex_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// asking is a runtime that asks about a command as soon as a turn runs.
+func asking() map[string][]string {
+	table := begun()
+	table["turn/start"] = append(table["turn/start"],
+		`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"commandExecution","id":"call_1","command":"/bin/bash -lc 'touch made'","cwd":"/w","status":"inProgress"}}}`,
+		`{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"T","turnId":"u1","itemId":"call_1","command":"/bin/bash -lc 'touch made'","cwd":"/w/sub"}}`)
+	return table
+}
+
+// ruling is a judge that says the same of every command, and allows the rest.
+func ruling(e adapters.Effect) adapters.Judge {
+	return func(_ context.Context, c adapters.Call) adapters.Verdict {
+		if c.Tool != "Bash" {
+			return adapters.Verdict{Effect: adapters.EffectAllow}
+		}
+		return adapters.Verdict{Effect: e, Reason: "not today"}
+	}
+}
+
+// replies are what the client answered to the runtime's request 0.
+func replies(wrote []string) (out []string) {
+	for _, l := range wrote {
+		if strings.HasPrefix(l, `{"id":0,`) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// What the user answers while the judge is still at it waits: it decides only
+// what the judge leaves.
+func TestAnAnswerWaitsForTheJudge(t *testing.T) {
+	for _, c := range []struct {
+		says     adapters.Effect
+		answered error
+		reply    string
+		resolved string
+	}{
+		{adapters.EffectAsk, nil, `"decline"`, "permission_resolved deny user"},
+		{adapters.EffectAllow, adapters.ErrUnknownID, `"accept"`, "permission_resolved allow policy"},
+		{adapters.EffectDeny, adapters.ErrUnknownID, `"decline"`, "permission_resolved deny policy"},
+	} {
+		t.Run(string(c.says), func(t *testing.T) {
+			var release chan struct{}
+			var early bool
+			var call adapters.Call
+			o := adapters.Options{Judge: func(_ context.Context, j adapters.Call) adapters.Verdict {
+				if j.Tool != "Bash" {
+					return adapters.Verdict{Effect: adapters.EffectAllow}
+				}
+				call = j
+				<-release
+				return adapters.Verdict{Effect: c.says}
+			}}
+			evs, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+				release = make(chan struct{})
+				if err := say(s, "m1"); err != nil {
+					return err
+				}
+				synctest.Wait()
+				answered := make(chan error, 1)
+				go func() {
+					answered <- s.Answer(context.Background(), "1.0", adapters.Answer{Decision: event.DecisionDeny})
+				}()
+				synctest.Wait()
+				early = len(answered) > 0
+				close(release)
+				return <-answered
+			})
+			g := NewWithT(t)
+			g.Expect(early).To(BeFalse(), "it was taken before the judge had said anything")
+			g.Expect(errors.Is(err, c.answered)).To(BeTrue(), "%v", err)
+			g.Expect(replies(wrote)).To(ConsistOf(ContainSubstring(c.reply)))
+			g.Expect(kinds(evs)).To(ContainElement(c.resolved))
+			g.Expect(string(call.Input)).To(Equal(`{"command":"touch made"}`), "without the runtime's shell")
+			g.Expect(call.Dir).To(Equal("/w/sub"))
+		})
+	}
+}
+
+// A session that is closed while the judge is at it lets nobody wait.
+func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
+	o := adapters.Options{Judge: func(ctx context.Context, j adapters.Call) adapters.Verdict {
+		if j.Tool == "Bash" {
+			<-ctx.Done()
+		}
+		return adapters.Verdict{Effect: adapters.EffectAllow}
+	}}
+	_, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+		if err := say(s, "m1"); err != nil {
+			return err
+		}
+		synctest.Wait()
+		answered := make(chan error, 1)
+		go func() {
+			answered <- s.Answer(context.Background(), "1.0", adapters.Answer{Decision: event.DecisionAllow})
+		}()
+		synctest.Wait()
+		if err := s.Close(context.Background()); err != nil {
+			return err
+		}
+		return <-answered
+	})
+	g := NewWithT(t)
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(replies(wrote)).To(HaveLen(1))
+	g.Expect(replies(wrote)[0]).NotTo(ContainSubstring("accept"))
+}
+
+// A call of the client's own tool is judged before the tool runs.
+func TestTheJudgeHoldsTheClientsTools(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		judge  adapters.Judge
+		called bool
+		reply  string
+	}{
+		{"allow", func(context.Context, adapters.Call) adapters.Verdict {
+			return adapters.Verdict{Effect: adapters.EffectAllow}
+		}, true, `{"contentItems":[{"type":"inputText","text":"noon"}],"success":true}`},
+		{"ask", func(context.Context, adapters.Call) adapters.Verdict {
+			return adapters.Verdict{Effect: adapters.EffectAsk}
+		}, true, `"success":true`}, // the client is who would be asked
+		{"deny", func(context.Context, adapters.Call) adapters.Verdict {
+			return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "not today"}
+		}, false, `{"contentItems":[{"type":"inputText","text":"not today"}],"success":false}`},
+		{"a panic", func(context.Context, adapters.Call) adapters.Verdict { panic("lost") },
+			false, `{"contentItems":[{"type":"inputText","text":"the policy failed: lost"}],"success":false}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var judged []adapters.Call
+			called := 0
+			o := adapters.Options{
+				Dir: "/w",
+				Judge: func(ctx context.Context, j adapters.Call) adapters.Verdict {
+					if j.Tool == "clock" {
+						judged = append(judged, j)
+					}
+					return c.judge(ctx, j)
+				},
+				Tools: []adapters.Tool{{Name: "clock", Call: func(context.Context, adapters.ToolCall) (adapters.ToolAnswer, error) {
+					called++
+					return adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: "noon"}}}, nil
+				}}},
+			}
+			table := begun()
+			table["turn/start"] = append(table["turn/start"],
+				`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"dynamicToolCall","id":"call_1","tool":"clock","arguments":{"zone":"utc"},"status":"inProgress"}}}`,
+				`{"method":"item/tool/call","id":0,"params":{"threadId":"T","turnId":"u1","callId":"call_1","tool":"clock","arguments":{"zone":"utc"}}}`)
+			_, wrote, err := talkWith(t, o, table, func(s adapters.Session, _ *runtime) error {
+				defer synctest.Wait()
+				return say(s, "m1")
+			})
+			g := NewWithT(t)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(judged).To(HaveLen(1))
+			g.Expect(judged[0]).To(Equal(adapters.Call{Tool: "clock", Input: event.Raw(`{"zone":"utc"}`), Dir: "/w"}))
+			g.Expect(called > 0).To(Equal(c.called))
+			g.Expect(replies(wrote)).To(ConsistOf(ContainSubstring(c.reply)))
+		})
+	}
+}
+
+// settling is a runtime that asks about a command, and takes new settings.
+func settling(sandbox string) map[string][]string {
+	table := asking()
+	table["thread/settings/update"] = []string{`{"id":"$","result":{}}`,
+		`{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"model":"m","approvalPolicy":"untrusted","sandboxPolicy":{"type":"` + sandbox + `"},"collaborationMode":{"mode":"default"}}}}`}
+	return table
+}
+
+// Whatever the mode becomes, the runtime goes on asking the judge: a mode only
+// says what becomes of what the judge leaves.
+func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
+	for _, c := range []struct {
+		mode, sandbox string
+		says          adapters.Effect
+		want          string // how the question ends; "": it stays with the user
+	}{
+		{adapters.ModeNever, "dangerFullAccess", adapters.EffectDeny, "permission_resolved deny policy"},
+		{adapters.ModeNever, "dangerFullAccess", adapters.EffectAsk, "permission_resolved allow runtime"},
+		{adapters.ModeDontAsk, "readOnly", adapters.EffectAllow, "permission_resolved allow policy"},
+		{adapters.ModeDontAsk, "readOnly", adapters.EffectAsk, "permission_resolved deny runtime"},
+		{adapters.ModeAcceptEdits, "workspaceWrite", adapters.EffectAsk, ""},
+	} {
+		for _, version := range []string{"0.169.0", "0.98.0"} {
+			t.Run(version+"/"+c.mode+"/"+string(c.says), func(t *testing.T) {
+				table := settling(c.sandbox)
+				table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
+				open := 0
+				evs, wrote, err := talkWith(t, adapters.Options{Judge: ruling(c.says)}, table, func(s adapters.Session, _ *runtime) error {
+					if err := s.(adapters.ModeSetter).SetMode(context.Background(), c.mode); err != nil {
+						return err
+					}
+					defer func() {
+						synctest.Wait()
+						if s.Answer(context.Background(), "1.0", adapters.Answer{Decision: event.DecisionDeny}) == nil {
+							open++
+						}
+					}()
+					return say(s, "m1")
+				})
+				g := NewWithT(t)
+				g.Expect(err).NotTo(HaveOccurred())
+				i := slices.IndexFunc(wrote, func(l string) bool { return strings.Contains(l, c.sandbox) })
+				g.Expect(i).To(BeNumerically(">=", 0), "the sandbox of the mode is told")
+				g.Expect(wrote[i]).To(ContainSubstring(`"approvalPolicy":"untrusted"`))
+				g.Expect(strings.Contains(wrote[i], "turn/start")).To(Equal(version == "0.98.0"), wrote[i])
+				var modes []string
+				for _, e := range evs {
+					if d, ok := e.Data.(event.ModeChanged); ok {
+						modes = append(modes, d.Value)
+					}
+				}
+				g.Expect(modes).To(Equal([]string{c.mode}))
+				if c.want == "" {
+					g.Expect(open).To(Equal(1), "the user is asked")
+					return
+				}
+				g.Expect(open).To(BeZero())
+				g.Expect(kinds(evs)).To(ContainElement(c.want))
+			})
+		}
+	}
+}
+
+// A policy of the runtime's own would let it run what nobody judged.
+func TestAPolicyOfTheRuntimesOwnIsRefusedWithAJudge(t *testing.T) {
+	for _, version := range []string{"0.169.0", "0.98.0"} {
+		for _, judge := range []adapters.Judge{nil, ruling(adapters.EffectDeny)} {
+			table := settling("readOnly")
+			table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
+			_, wrote, err := talkWith(t, adapters.Options{Judge: judge}, table, func(s adapters.Session, _ *runtime) error {
+				if err := s.(adapters.ModeSetter).SetMode(context.Background(), "on-failure"); err != nil {
+					return err
+				}
+				return say(s, "m1")
+			})
+			g := NewWithT(t)
+			told := strings.Contains(strings.Join(wrote, "\n"), "on-failure")
+			if judge == nil {
+				g.Expect(err).NotTo(HaveOccurred(), version)
+				g.Expect(told).To(BeTrue(), version)
+				continue
+			}
+			g.Expect(errors.Is(err, adapters.ErrRefused)).To(BeTrue(), "%s: %v", version, err)
+			g.Expect(told).To(BeFalse(), version)
+		}
+	}
+}
+
+// A question that is open no longer ends the judge's work on it, and whoever
+// answered meanwhile is told.
+func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
+	for name, over := range map[string]string{
+		"taken back": `{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`,
+		"turn ended": `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var given, ended, before, after bool
+			o := adapters.Options{Judge: func(ctx context.Context, j adapters.Call) adapters.Verdict {
+				if j.Tool == "Bash" {
+					given = true
+					<-ctx.Done()
+					ended = true
+				}
+				return adapters.Verdict{Effect: adapters.EffectAllow}
+			}}
+			_, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, r *runtime) error {
+				if err := say(s, "m1"); err != nil {
+					return err
+				}
+				synctest.Wait()
+				answered := make(chan error, 1)
+				go func() {
+					answered <- s.Answer(context.Background(), "1.0", adapters.Answer{Decision: event.DecisionAllow})
+				}()
+				synctest.Wait()
+				before = given && !ended
+				r.say(over)
+				synctest.Wait()
+				if after = ended; len(answered) == 0 {
+					return errors.New("the answer waits for a judge that works for nobody")
+				}
+				return <-answered
+			})
+			g := NewWithT(t)
+			g.Expect(before).To(BeTrue())
+			g.Expect(after).To(BeTrue(), "the judge works for nobody")
+			g.Expect(errors.Is(err, adapters.ErrUnknownID)).To(BeTrue(), "%v", err)
+			g.Expect(replies(wrote)).NotTo(ContainElement(ContainSubstring("accept")))
+		})
+	}
+}
