@@ -23,7 +23,7 @@ func Markdown(w io.Writer, r Report) error {
 		m.line("Note: %s.", strings.TrimSuffix(n, "."))
 	}
 	if len(r.Verdicts) > 0 {
-		m.table("gate", "subject", "figure", "")
+		m.table("gate", "subject", "load", "figure", "")
 		for _, v := range r.Verdicts {
 			word := "reached"
 			switch {
@@ -32,7 +32,7 @@ func Markdown(w io.Writer, r Report) error {
 			case v.Doubtful:
 				word = "past the limit, within the noise"
 			}
-			m.row("`"+v.Gate+"`", plain.Replace(v.Subject), interval(v.Figure), word)
+			m.row("`"+v.Gate+"`", plain.Replace(v.Subject), v.Load, interval(v.Figure), word)
 		}
 	}
 	for _, g := range r.ratios() {
