@@ -121,7 +121,7 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fa
 		if p.Diff != "" {
 			fmt.Fprintf(b, "    %s\n", indent(clipLines(strings.TrimRight(p.Diff, "\n"), 24)))
 		}
-		writeWire(b, find(e, p.Fault), p, st)
+		writeWire(b, find(e, p.Fault), p, clock(e), st)
 	}
 	if plain != nil {
 		if plain.Hang != "" {
@@ -205,8 +205,16 @@ func (p *Play) place(x Problem) int {
 	return -1
 }
 
+// clock says what the times of a play are of.
+func clock(e Entry) string {
+	if e.Tier == string(conformance.TierProcess) || e.Tier == string(conformance.TierLive) {
+		return "real"
+	}
+	return "virtual"
+}
+
 // writeWire shows the lines that were played around a problem.
-func writeWire(b *strings.Builder, p *Play, x Problem, st Style) {
+func writeWire(b *strings.Builder, p *Play, x Problem, clock string, st Style) {
 	if p == nil {
 		return
 	}
@@ -214,7 +222,7 @@ func writeWire(b *strings.Builder, p *Play, x Problem, st Style) {
 	if at < 0 || at >= len(p.Wire) {
 		return
 	}
-	fmt.Fprintf(b, "    wire (virtual time), %s:%d:\n", p.File, p.Wire[at].Line)
+	fmt.Fprintf(b, "    wire (%s time), %s:%d:\n", clock, p.File, p.Wire[at].Line)
 	for i := max(0, at-2); i <= min(at+1, len(p.Wire)-1); i++ {
 		l := p.Wire[i]
 		mark := " "

@@ -11,12 +11,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // faulty is the example with a failure in a play with a fault.
@@ -24,7 +27,10 @@ func faulty(t *testing.T) *report.Document {
 	t.Helper()
 	rep := sample()
 	r := &rep.Results[0]
-	harmed := *r.Trial.Run
+	run := r.Trial.Run
+	run.Acts = append([]conformance.Done{{Act: fixtures.Act{Verb: fixtures.VerbOpen}}}, run.Acts...)
+	run.Events = append([]conformance.Seen{{Event: event.Event{Seq: 1, Data: event.SessionReady{}}, At: 5 * time.Millisecond}}, run.Events...)
+	harmed := *run
 	harmed.Harm = &fault.Harm{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
 	r.Trial.Harmed = []*conformance.Run{&harmed}
 	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Harm: harmed.Harm})
@@ -132,6 +138,9 @@ func TestHTMLIsDrawn(t *testing.T) {
 		}
 	}
 	drawn := dom("#case=codex%2F1%2Ftext%2Fplain", 3)
+	if open, ready := strings.Index(drawn, `class="dir act">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
+		t.Errorf("open is drawn at %d and session_ready at %d", open, ready)
+	}
 	for _, want := range []string{
 		"<h2>codex/1/text/plain</h2>", "The user asks, the model answers.", "the text came twice", `<div class="del">-a</div>`, `<div class="add">+a<ins>a</ins></div>`,
 		"rerun", `role="tablist"`, "fault: kill at line 12", "<svg", `class="m-out"`, `class="m-event"`, `class="at"`, `class="row bad"`, `class="type">delta`, "alert(1)",

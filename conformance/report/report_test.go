@@ -62,6 +62,18 @@ type conformanceError string
 
 func (e conformanceError) Error() string { return string(e) }
 
+// TestFailuresSayWhatTheirTimesAre: only a play in virtual time is exact.
+func TestFailuresSayWhatTheirTimesAre(t *testing.T) {
+	for tier, want := range map[conformance.Tier]string{conformance.TierTiming: "wire (virtual time)", conformance.TierProcess: "wire (real time)"} {
+		rep := sample()
+		rep.Results[0].Tier = tier
+		var b strings.Builder
+		g := NewWithT(t)
+		g.Expect(report.Failures(&b, report.New(rep, report.About{}), report.Style{})).To(Succeed())
+		g.Expect(b.String()).To(ContainSubstring(want), string(tier))
+	}
+}
+
 func TestTable(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder

@@ -55,7 +55,10 @@ function rowsOf(play) {
   const before = (at, strict) => {
     while (acts.length && (strict ? acts[0].at_ns < at : acts[0].at_ns <= at)) { const a = acts.shift(); add({ at: a.at_ns, act: a, events: [] }); }
   };
-  if (after.has(0)) add({ at: after.get(0)[0].at_ns, events: after.get(0) });
+  for (const e of after.get(0) || []) { // before any line: after the act that it comes of
+    if (rows.length) before(e.at_ns, true); else if (acts.length) { const a = acts.shift(); add({ at: a.at_ns, act: a, events: [] }); before(e.at_ns, true); }
+    add({ at: e.at_ns, events: [e] });
+  }
   (play.wire || []).forEach((w, i) => {
     before(w.at_ns, w.dir !== "in" && w.dir !== "spawn");
     const own = after.get(i + 1) || [];
