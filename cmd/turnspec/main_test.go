@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -102,12 +101,6 @@ func TestScripts(t *testing.T) {
 			// No runtime of this machine may be found.
 			e.Setenv("TURNSPEC_RUNTIMES", filepath.Join(e.WorkDir, "none"))
 			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			if name != "raced" {
-				return false, fmt.Errorf("no condition %q, only raced", name)
-			}
-			return raced.Enabled, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"corpus":     corpusCommand,
