@@ -221,9 +221,10 @@ func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
 }
 
 func TestATranscriptMayBeginAnywhereAndEndAnywhere(t *testing.T) {
-	for _, c := range recordings(t) {
+	for n, c := range recordings(t) {
 		lines := stdout(c, 1)
-		for i := 0; i < len(lines); i += 1 + len(lines)/60 {
+		step := 1 + len(lines)/20
+		for i := n % step; i < len(lines); i += step { // elsewhere in each recording
 			if err := broken(normalize(lines[i:])); err != nil {
 				t.Fatalf("%s from line %d: %v", c.ID, i, err)
 			}

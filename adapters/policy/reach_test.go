@@ -12,6 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // commands are so many of the grammar's.
@@ -105,6 +106,9 @@ var seeds = []string{
 // and that does harm. Each is broken in one thing that policies of other people
 // have been broken in.
 func TestTheOracleCatches(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("it judges a hundred thousand commands one after another, which takes minutes with the race detector; it is run without")
+	}
 	c := newCell(t)
 	// seen is a judge that decides about another text than the one that runs.
 	seen := func(change func(string) string) decider {
@@ -127,6 +131,7 @@ func TestTheOracleCatches(t *testing.T) {
 			return adapters.EffectAllow
 		}
 	}
+	all := append(slices.Clone(aimed), commands(1, 7000)...)
 	for _, b := range []struct {
 		name   string
 		decide decider
@@ -169,7 +174,7 @@ func TestTheOracleCatches(t *testing.T) {
 			if b.table != nil {
 				defer b.table()()
 			}
-			for i, command := range append(aimed, commands(1, 7000)...) {
+			for i, command := range all {
 				mode := Modes()[i%2]
 				// Only where the broken judge and the sound one differ there is
 				// something to find, which the test above looks for.
