@@ -51,7 +51,7 @@ runtimes-all: ## install every pinned version of the real runtimes
 .PHONY: live
 live: ## let the adapters drive the real runtimes against the scripted model
 	$(GO) run ./cmd/turnspec run --tier live
-	$(GO) test -count=1 -tags live ./recorder
+	$(GO) test -count=1 -timeout 20m -tags live ./recorder ./conformance/live
 	$(GO) run ./cmd/turnspec schema --check codex
 
 .PHONY: test-clients

@@ -83,8 +83,10 @@
 // that runs wants out. A question that does not say what it is about is denied.
 // The reason of a denial has no place in this wire: the model is told that a user
 // refused. 0.169 asks about every command, older ones not about those that they
-// know to only read. An allowed command stays in the sandbox, but on 0.98; an
-// allowed patch is applied outside of it.
+// know to only read. An allowed command runs in the sandbox; but one that fails
+// there soon after its start runs once more without it, and nobody is asked again
+// (12 of 12 on 0.98, 8 of 12 on 0.120, 1 of 12 on 0.169, on a busy machine). One
+// that fails later does not. An allowed patch is applied outside of it.
 //
 // What is never asked about is taken away at Open where the judge denies it as a
 // whole: WebSearch with an empty query (web_search="disabled"), Read of / (the tool

@@ -31,9 +31,9 @@ var gaps = []gap{
 		Reason: "it asks about the command alone",
 		Remedy: "deny commands that take commands from their input: shells, interpreters",
 	}},
-	{to: 98, Gap: adapters.Gap{
+	{Gap: adapters.Gap{
 		What:   "Bash: what an allowed command does outside of the sandbox",
-		Reason: "a command that was asked about and allowed runs without the sandbox",
+		Reason: "an allowed command that fails in the sandbox soon after its start runs once more without it, unasked",
 		Remedy: "a container",
 	}},
 	{to: 120, Gap: adapters.Gap{
@@ -46,10 +46,15 @@ var gaps = []gap{
 		Reason: "it asks about none of them",
 		Remedy: "start no server whose tools are not all allowed",
 	}},
-	{from: 99, Gap: adapters.Gap{
+	{from: 99, to: 120, Gap: adapters.Gap{
 		What:   "mcp__*: tools that their server calls read-only",
-		Reason: "it asks about them only where a setting of the server says so: since 0.169, and the adapter says it of Options.MCP",
-		Remedy: "of servers in the user's own config.toml: default_tools_approval_mode = \"prompt\"",
+		Reason: "it asks about none of them",
+		Remedy: "start no server whose read-only tools are not all allowed",
+	}},
+	{from: 121, Gap: adapters.Gap{
+		What:   "mcp__*: tools that the user's own servers call read-only",
+		Reason: "it asks about them only where a setting of the server says so: the adapter says it of those in Options.MCP",
+		Remedy: "in the user's config.toml: default_tools_approval_mode = \"prompt\"",
 	}},
 	{Gap: adapters.Gap{
 		What:   "Task: that a sub-agent is started",

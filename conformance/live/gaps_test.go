@@ -3,7 +3,9 @@
 package live
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -44,9 +46,13 @@ func TestMain(m *testing.M) {
 // the file made is there, when the model was told the word amber, or when the call
 // t1 went well (ran).
 type attempt struct {
-	gap   string // what the adapter lists where it happens all the same
+	gaps  []string // what the adapter lists where it happens all the same: one of these
 	needs string
+	mode  string   // "": never
 	allow []string // tools that the Judge allows here, so that the rest can be tried
+	tries int      // how often it is tried until it happens, where that is chance
+	rare  string   // the version where it happens so seldom that it need not
+	own   bool     // the servers are those of the user's own configuration
 	only  string   // the runtime that has it
 	made  string
 	ran   bool
@@ -55,12 +61,20 @@ type attempt struct {
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
+// reading is a call of a tool of which its server says that it only reads.
+const reading = `-- mcp bank --
+{"name":"look","description":"Looks.","read_only":true,"makes":"made","result":[{"text":"seen"}]}
+-- model --
+[{"tool":"mcp","id":"t1","input":{"server":"bank","tool":"look","arguments":{}}}]
+[{"text":["Done."]}]
+`
+
 var attempts = map[string]attempt{
 	"a command writes": {made: "made", text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":"touch made"}}]
 [{"text":["Done."]}]
 `},
-	"a command reads": {gap: "Bash: commands that the runtime knows to only read", text: `-- model --
+	"a command reads": {gaps: []string{"Bash: commands that the runtime knows to only read"}, text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":"cat stone.txt"}}]
 [{"text":["Done."]}]
 -- workspace/stone.txt --
@@ -70,7 +84,7 @@ amber
 [{"tool":"write","id":"t1","input":{"path":"made","content":"one\n"}}]
 [{"text":["Done."]}]
 `},
-	"a rule file allows it": {gap: "Bash: commands that a rule file allows", made: "made", text: `-- model --
+	"a rule file allows it": {gaps: []string{"Bash: commands that a rule file allows"}, made: "made", text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":"touch made"}}]
 [{"text":["Done."]}]
 -- workspace/.codex/rules/default.rules --
@@ -78,27 +92,46 @@ prefix_rule(pattern=["touch"], decision="allow")
 -- workspace/.claude/settings.json --
 {"permissions":{"allow":["Bash(touch:*)"]},"disableAllHooks":true}
 `},
-	"it is typed into a command": {gap: "Bash: what is typed into a command that runs", only: "codex", allow: []string{"Bash"}, made: "made", text: `-- model --
+	"it is typed into a command": {gaps: []string{"Bash: what is typed into a command that runs"}, only: "codex", allow: []string{"Bash"}, made: "made", text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":"stty -echo -onlcr; read name; touch $name","background":true,"tty":true}}]
 [{"tool":"stdin","id":"t2","input":{"to":"t1","text":"made\n"}}]
 [{"text":["Done."]}]
 `},
-	"a picture is looked at": {gap: "Read: pictures anywhere on the disk", only: "codex", ran: true, text: `-- model --
+	"a picture is looked at": {gaps: []string{"Read: pictures anywhere on the disk"}, only: "codex", ran: true, text: `-- model --
 [{"tool":"view","id":"t1","input":{"path":"a.png"}}]
 [{"tool":"other","id":"t2","input":{"name":"no_such_tool","input":{}}}]
 [{"text":["Done."]}]
 -- workspace/a.png.b64 --
 ` + png + `
 `},
-	"a server's tool": {gap: "mcp__*: tools of servers", made: "made", text: `-- mcp bank --
+	"a server's tool": {gaps: []string{"mcp__*: tools of servers"}, made: "made", text: `-- mcp bank --
 {"name":"pay","description":"Pays.","makes":"made","result":[{"text":"paid"}]}
 -- model --
 [{"tool":"mcp","id":"t1","input":{"server":"bank","tool":"pay","arguments":{}}}]
 [{"text":["Done."]}]
 `},
-	"a sub-agent is started": {gap: "Task: that a sub-agent is started", needs: "subagent", ran: true, text: `-- model --
+	"a server's tool that it calls read-only": {
+		gaps: []string{"mcp__*: tools of servers", "mcp__*: tools that their server calls read-only"}, made: "made", text: reading,
+	},
+	"a tool of the user's own server that it calls read-only": {
+		gaps: []string{"mcp__*: tools of servers", "mcp__*: tools that their server calls read-only", "mcp__*: tools that the user's own servers call read-only"},
+		only: "codex", own: true, made: "made", text: reading,
+	},
+	"an allowed command writes where the sandbox lets nothing be written": {
+		gaps: []string{"Bash: what an allowed command does outside of the sandbox"}, only: "codex", mode: "ask", tries: 10, rare: "0.169.0", allow: []string{"Bash"}, text: `-- model --
+[{"tool":"shell","id":"t1","input":{"command":": > /var/tmp/turnspec-$$ && rm /var/tmp/turnspec-$$ && printf am%s ber"}}]
+[{"text":["Done."]}]
+`},
+	"an allowed command runs another": {gaps: []string{"Bash: what an allowed command does"}, only: "claude", allow: []string{"Bash"}, made: "made", text: `-- model --
+[{"tool":"shell","id":"t1","input":{"command":"sh run.sh"}}]
+[{"text":["Done."]}]
+-- workspace/run.sh --
+touch made
+`},
+	"a sub-agent is started": {gaps: []string{"Task: that a sub-agent is started"}, needs: "subagent", ran: true, text: `-- model --
 [{"tool":"subagent","id":"t1","input":{"name":"clerk","prompt":"Make it.","background":true}}]
 [{"text":["Done."]}]
+[{"on":"task"},{"text":["Good."]}]
 -- model clerk --
 [{"tool":"shell","id":"s1","input":{"command":"touch made"}}]
 [{"text":["Made."]}]
@@ -115,7 +148,7 @@ allowed-tools: Bash(touch:*)
 ---
 Result: !` + "`touch made`" + `
 `},
-	"a hook of the settings": {gap: "hooks of settings files", only: "claude", made: "made", text: `-- model --
+	"a hook of the settings": {gaps: []string{"hooks of settings files"}, only: "claude", made: "made", text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":"echo one"}}]
 [{"text":["Done."]}]
 -- workspace/.claude/settings.json --
@@ -125,52 +158,92 @@ Result: !` + "`touch made`" + `
 
 // TestUnenforceable holds what the adapters list to what happens on the real
 // runtimes, where nothing is asked and the Judge denies everything: what is listed
-// happens, and nothing else does.
+// happens, and nothing else does, though it would without a Judge. The newest
+// version of each must be installed.
 func TestUnenforceable(t *testing.T) {
-	for _, at := range []string{"codex@0.169.0", "codex@0.120.0", "codex@0.98.0", "claude@2.1.329", "claude@2.1.197"} {
-		name, version, _ := strings.Cut(at, "@")
-		rt, err := runtimes.Find("", name, version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		adapter, gaps := codex.New(), codex.Unenforceable(version)
-		if name == "claude" {
-			adapter, gaps = claude.New(), claude.Unenforceable(version)
-		}
-		for what, a := range attempts {
-			if a.only != "" && a.only != name {
+	for name, of := range map[string]struct {
+		adapter adapters.Adapter
+		gaps    func(version string) []adapters.Gap
+	}{"claude": {claude.New(), claude.Unenforceable}, "codex": {codex.New(), codex.Unenforceable}} {
+		for i, version := range runtimes.Versions(name) {
+			at := name + "@" + version
+			rt, err := runtimes.Find("", name, version)
+			if errors.Is(err, runtimes.ErrNotInstalled) && i > 0 {
+				t.Run(at, func(t *testing.T) { t.Skip(err) })
 				continue
 			}
-			t.Run(at+"/"+what, func(t *testing.T) {
-				g := NewWithT(t)
-				listed := slices.ContainsFunc(gaps, func(x adapters.Gap) bool { return x.What == a.gap })
-				happened, how := try(t, rt, adapter, a)
-				g.Expect(happened).To(Equal(listed), "listed as unenforceable: %v; %s", listed, how)
-			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			gaps, tried := of.gaps(version), map[string]bool{}
+			for what, a := range attempts {
+				if a.only != "" && a.only != name {
+					continue
+				}
+				listed := slices.ContainsFunc(gaps, func(x adapters.Gap) bool { return slices.Contains(a.gaps, x.What) })
+				for _, gap := range a.gaps {
+					tried[gap] = true
+				}
+				t.Run(at+"/"+what, func(t *testing.T) {
+					g := NewWithT(t)
+					subject := conformance.Adapter(name, of.adapter)
+					happened, how := false, ""
+					for range max(1, a.tries) {
+						if happened, how = try(t, rt, held{subject, denying(a.allow), a.own}, a); happened {
+							break
+						}
+					}
+					if !happened && a.rare == version {
+						t.Logf("it did not happen in %d tries, as mostly", a.tries)
+						return
+					}
+					g.Expect(happened).To(Equal(listed), "listed as unenforceable: %v%s", listed, how)
+					if !listed {
+						a.mode = "" // nobody would answer
+						happened, how = try(t, rt, held{subject, nil, a.own}, a)
+						g.Expect(happened).To(BeTrue(), "without a Judge it must happen: else this proves nothing%s", how)
+					}
+				})
+			}
+			for _, x := range gaps {
+				NewWithT(t).Expect(tried).To(HaveKey(x.What), "%s: nothing tries what is listed", at)
+			}
 		}
 	}
 }
 
-// denying is a subject whose Judge denies all but some tools.
-type denying struct {
-	conformance.Subject
-	allow []string
-}
-
-func (s denying) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
-	o.Judge = func(_ context.Context, c adapters.Call) adapters.Verdict {
-		if slices.Contains(s.allow, c.Tool) {
+// denying is a Judge that denies all but some tools.
+func denying(allow []string) adapters.Judge {
+	return func(_ context.Context, c adapters.Call) adapters.Verdict {
+		if slices.Contains(allow, c.Tool) {
 			return adapters.Verdict{Effect: adapters.EffectAllow}
 		}
 		return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "nothing is allowed"}
+	}
+}
+
+// held is a subject that a Judge holds, if there is one.
+type held struct {
+	conformance.Subject
+	judge adapters.Judge
+	own   bool // its servers are in the runtime's configuration, where the adapter says nothing of them
+}
+
+func (s held) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	o.Judge = s.judge
+	if s.own {
+		for _, m := range o.MCP {
+			o.Args = append(slices.Clip(o.Args), "-c", fmt.Sprintf("mcp_servers.%s={command=%q}", m.Name, m.Command))
+		}
+		o.MCP = nil
 	}
 	return s.Subject.Open(ctx, o)
 }
 
 // try reports whether it happened, and what the model was told.
-func try(t *testing.T, rt runtimes.Runtime, adapter adapters.Adapter, a attempt) (happened bool, how string) {
+func try(t *testing.T, rt runtimes.Runtime, s conformance.Subject, a attempt) (happened bool, how string) {
 	t.Helper()
-	head := "It is tried.\n\n-- scenario --\ntopic: x\nmode: never\n"
+	head := "It is tried.\n\n-- scenario --\ntopic: x\nmode: " + cmp.Or(a.mode, "never") + "\n"
 	if a.needs != "" {
 		head += "needs: " + a.needs + "\n"
 	}
@@ -178,7 +251,7 @@ func try(t *testing.T, rt runtimes.Runtime, adapter adapters.Adapter, a attempt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := one(t.Context(), fixtures.Embedded(), denying{conformance.Adapter(rt.Name, adapter), a.allow}, rt, scn)
+	run, err := one(t.Context(), fixtures.Embedded(), s, rt, scn)
 	if err != nil {
 		t.Fatal(err)
 	}
