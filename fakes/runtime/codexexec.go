@@ -53,13 +53,26 @@ var execValues = []string{
 	"-i", "--image", "-p", "--profile", "--color", "--enable", "--disable", "--local-provider", "--thread-source", "--cyber-access-program",
 }
 
+// started: a client says the folder by an option, or by where it starts the
+// runtime.
+func (codexExecDialect) started(argv, _ []string) settings {
+	for i, a := range argv[1:] {
+		if dir, ok := strings.CutPrefix(a, "--cd="); ok {
+			return settings{dir: dir}
+		}
+		if (argv[i] == "--cd" || argv[i] == "-C") && i > 0 {
+			return settings{dir: a}
+		}
+	}
+	return settings{}
+}
+
 func (codexExecDialect) said([]byte) said                    { return said{} }
 func (codexExecDialect) idMember() []string                  { return nil }
 func (codexExecDialect) refuse(*act, string) []byte          { return nil }
 func (codexExecDialect) result(*act, jsontext.Value) []byte  { return nil }
 func (codexExecDialect) fail(*act, jsontext.Value) []byte    { return nil }
 func (codexExecDialect) setting(jsontext.Value) string       { return "" }
-func (codexExecDialect) started(_, _ []string) settings      { return settings{} }
 func (codexExecDialect) extras(*said) []string               { return nil }
 func (codexExecDialect) gets(string, []string, *launch) bool { return true }
 func (codexExecDialect) mode([]string) string                { return "" }

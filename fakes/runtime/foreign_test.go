@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"github.com/go-json-experiment/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,6 +32,28 @@ func TestExecTakesItsMessageFromTheArgumentsToo(t *testing.T) {
 	e.read.Wait()
 	same(t, e.out[1].String(), recorded(c, fixtures.Out, 1))
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+}
+
+// TestExecWorksWhereItIsTold: the folder may be an option, from where the process was
+// started or from the root.
+func TestExecWorksWhereItIsTold(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		argv []string
+	}{
+		{"/srv/there", []string{"--cd", "/srv/there", "--json"}},
+		{"/srv/there", []string{"--json", "--cd=/srv/there"}},
+		{"/srv/there", []string{"-C", "/srv/there"}},
+		{"/there", []string{"-C", "there"}},
+		{"", []string{"--json"}},
+	} {
+		g := gomega.NewWithT(t)
+		_, p, e := playOf(t, execPlain)
+		g.Expect(e.spawn(append([]string{"codex", "exec"}, append(c.argv, "Name three rivers.")...))).To(gomega.Succeed())
+		dir := p.Started()[0].Dir
+		g.Expect(dir).To(gomega.HaveSuffix(c.want), "%q", c.argv)
+		g.Expect(filepath.IsAbs(dir)).To(gomega.BeTrue())
+	}
 }
 
 func TestExecOfAnotherMessageIsUnrecordedAndEnds(t *testing.T) {

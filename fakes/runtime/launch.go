@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -91,6 +92,10 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 		return l.once("", text+"\n", 1), nil
 	}
 	l.n, l.chosen, l.files = n, settings{dir: l.dir}.over(p.s.dialect.started(l.argv, l.env)), settingFiles(l.argv)
+	if l.chosen.dir != l.dir && !filepath.IsAbs(l.chosen.dir) {
+		l.chosen.dir = filepath.Join(l.dir, l.chosen.dir)
+	}
+	l.dir = l.chosen.dir
 	p.launches = append(p.launches, l)
 	if n == max(1, p.o.First) && !p.o.Manual {
 		p.work.Go(p.run)
