@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 // chance is what a stream of events is drawn from: of rand or of rapid.
@@ -124,7 +125,11 @@ func asJSON(t *testing.T, c *Chat) string {
 // failure.
 func rounds(t *testing.T, property func(g Gomega, r *rand.Rand, events []event.Event)) {
 	t.Helper()
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if raced.Enabled {
+		seeds = 10
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		events := anything(r, 1+r.IntN(120))
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { property(NewWithT(t), r, events) })

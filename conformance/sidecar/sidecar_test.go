@@ -158,7 +158,7 @@ var broken = map[string]struct {
 		&sidecarServer{event: once(event.TypeDelta, 2, func(e event.Event, tell func(event.Event)) {
 			e.Seq += 7
 			tell(e)
-		})}, "text/plain", "order.seq", []string{"replay.equals-live"},
+		})}, "text/plain", "order.seq", []string{"replay.any-prefix", "replay.equals-live"}, // where a number comes twice depends on how many events there are
 	},
 	"forgets a question": {
 		&sidecarServer{event: once(event.TypePermissionResolved, 1, func(e event.Event, tell func(event.Event)) {

@@ -23,7 +23,7 @@ import (
 // it names and no other.
 func TestEachCheckFindsABrokenStore(t *testing.T) {
 	stores := brokenStores()
-	for _, name := range raced.Sample(slices.Sorted(maps.Keys(stores)), 4) {
+	for _, name := range raced.Sample(slices.Sorted(maps.Keys(stores)), 8) {
 		c := stores[name]
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+	"github.com/turnspec/turnspec/internal/raced"
 )
 
 const (
@@ -92,6 +93,9 @@ func appendForEver(path string) error {
 func TestCrash(t *testing.T) {
 	g := NewWithT(t)
 	rounds := 20
+	if raced.Enabled {
+		rounds = 5
+	}
 	if text := os.Getenv(envRounds); text != "" {
 		var err error
 		if rounds, err = strconv.Atoi(text); err != nil {

@@ -3,6 +3,7 @@ package window
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"reflect"
 	"testing"
@@ -18,6 +19,12 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/internal/raced"
 )
+
+func init() {
+	if raced.Enabled {
+		_ = flag.Set("rapid.checks", "20") // of 100; a number is never wrong
+	}
+}
 
 // counting counts the events that are read.
 type counting struct {
