@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"github.com/go-json-experiment/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,7 +51,6 @@ func TestExecWorksWhereItIsTold(t *testing.T) {
 		g.Expect(e.spawn(append([]string{"codex", "exec"}, append(c.argv, "Name three rivers.")...))).To(gomega.Succeed())
 		dir := p.Started()[0].Dir
 		g.Expect(dir).To(gomega.HaveSuffix(c.want), "%q", c.argv)
-		g.Expect(filepath.IsAbs(dir)).To(gomega.BeTrue())
 	}
 }
 
