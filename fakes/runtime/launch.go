@@ -92,8 +92,10 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 		return l.once("", text+"\n", 1), nil
 	}
 	l.n, l.chosen, l.files = n, settings{dir: l.dir}.over(p.s.dialect.started(l.argv, l.env)), settingFiles(l.argv)
-	if l.chosen.dir != l.dir && !filepath.IsAbs(l.chosen.dir) {
-		l.chosen.dir = filepath.Join(l.dir, l.chosen.dir)
+	if d := l.chosen.dir; d == "<work>" {
+		l.chosen.dir = l.dir // the recording's own arguments
+	} else if d != l.dir && !filepath.IsAbs(d) {
+		l.chosen.dir = filepath.Join(l.dir, d)
 	}
 	l.dir = l.chosen.dir
 	p.launches = append(p.launches, l)
