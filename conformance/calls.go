@@ -56,20 +56,25 @@ func (c *calls) call(ctx context.Context, name, file string) error {
 	c.called[name] = true
 	close(c.d.changed) // a wait may be for this
 	c.d.changed = make(chan struct{})
-	var ch chan struct{}
-	if file != "" {
-		ch = c.file(file)
-	}
-	c.d.mu.Unlock()
-	if ch == nil {
+	if file == "" {
+		c.d.mu.Unlock()
 		return nil
 	}
+	ch, n := c.file(file), len(c.d.run.Waits)
+	c.d.run.Waits = append(c.d.run.Waits, Waits{Name: name})
+	c.d.mu.Unlock()
+	var err error
 	select {
 	case <-ch:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	if w := &c.d.run.Waits[n]; !c.d.over {
+		*w = Waits{Name: name, Over: true, Told: err != nil, At: time.Since(c.d.start)}
+	}
+	return err
 }
 
 // into completes what a subject is to open.

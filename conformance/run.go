@@ -46,6 +46,7 @@ type Run struct {
 	Acts   []Done
 	Opens  []Opened
 	Called []Called // the calls that reached the client's tools
+	Waits  []Waits  // those of its tools and hooks whose answer waited for something
 
 	Declared *adapters.Capabilities // nil: the subject declares nothing
 
@@ -141,6 +142,14 @@ type Called struct {
 	Tool     string
 	Input    jsontext.Value
 	Answered bool // the tool answered, while the call was still wanted
+}
+
+// Waits is a call of a tool or hook of the client's that could not answer at once.
+type Waits struct {
+	Name string
+	Over bool          // it waits no longer: it may answer, or was told that nobody wants that
+	Told bool          // it was told: its context ended
+	At   time.Duration // when
 }
 
 // Opened is how an Open went.

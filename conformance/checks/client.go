@@ -32,6 +32,41 @@ func clientChecks() []*conformance.Check {
 			Wrote:    true,
 			Judge:    judgeToldBack,
 		},
+		{
+			ID: "tool.client-let-go", Severity: conformance.Must, Source: "wire/claude: control_cancel_request, notifications/cancelled; wire/codex: turn/interrupt", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence: "A tool or hook of the client's whose call the runtime takes back, or whose session ends, is told at once: its context ends.",
+			Judge:    judgeLetGo,
+		},
+	}
+}
+
+// judgeLetGo compares when the calls that nobody wants any more were told so with
+// when the runtime took them back. What waits is told in the order of the calls.
+func judgeLetGo(t *conformance.Trial, f *conformance.Finding) {
+	var told []conformance.Waits
+	for _, w := range t.Waits {
+		if w.Told {
+			told = append(told, w)
+		}
+		if !w.Over {
+			f.Look(1)
+			f.Failf("%s works for nobody: the session has ended, and the context of its call has not", w.Name)
+		}
+	}
+	for _, a := range t.Asked {
+		if a.Back == nil || isQuestion(a.Method) || len(t.Waits) == 0 {
+			continue
+		}
+		f.Look(1)
+		back := lineOf(t.Run, a.Back.Line)
+		switch {
+		case len(told) == 0:
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Back.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and no tool or hook was told", a.ID, a.Method)})
+			return
+		case told[0].At > back.At:
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Back.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and %s was told %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})
+		}
+		told = told[1:]
 	}
 }
 

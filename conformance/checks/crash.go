@@ -3,6 +3,7 @@ package checks
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -31,7 +32,7 @@ func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
 	switch {
 	case !ok:
 	case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
-		judgeOpenError(r, r.Opens[len(r.Opens)-1].Err, n, fail)
+		judgeOpenError(plain, r, n, fail, event.ErrorStartFailure, event.ErrorCrash)
 	default:
 		judgeEnd(r, n, died, fail)
 	}
@@ -140,15 +141,23 @@ func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
 	return max(n, least)
 }
 
-// judgeOpenError: the runtime died before the session was ready, and Open said
-// so in a way that a program understands.
-func judgeOpenError(r *conformance.Run, err error, n int, fail func(string, ...any)) {
+// judgeOpenError: the runtime died, or went silent, before the session was ready,
+// and Open said so by one of the codes. Where it is refused anyway, that may be
+// said instead.
+func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any), codes ...event.ErrorCode) {
 	if len(r.Events) > n {
 		fail("Open failed, but then came %s", r.Events[n].Type())
 	}
+	last := len(r.Opens) - 1
+	err := r.Opens[last].Err
 	var typed *adapters.OpenError
-	if !conformance.Unfinished(err) && (!errors.As(err, &typed) || typed.Code == "") {
+	switch {
+	case conformance.Unfinished(err): // another check's
+	case !errors.As(err, &typed) || typed.Code == "":
 		fail("the error of Open is not an *adapters.OpenError with a code: %v", err)
+	case slices.Contains(codes, typed.Code):
+	case last >= len(plain.Opens) || plain.Opens[last].Err == nil:
+		fail("the error of Open has code %q, want one of %q: %v", typed.Code, codes, err)
 	}
 }
 

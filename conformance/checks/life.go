@@ -30,15 +30,15 @@ func lifeChecks() []*conformance.Check {
 			Sentence: "Resuming or forking an id that the runtime does not know gives a typed error, never a hang and never a silent fresh start.",
 			Wrote:    true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				refusedOpens(t, f, func(a fixtures.Act) bool { return a.What != "" })
+				refusedOpens(t, f, "", func(a fixtures.Act) bool { return a.What != "" })
 			},
 		},
 		{
 			ID: "process.start-failure", Severity: conformance.Must, Source: "claude-agent-sdk-python#387", Tiers: both,
-			Sentence: "An early exit or a bad flag gives a typed error with the stderr, a runtime that says nothing one with code timeout, within the limit.",
+			Sentence: "An early exit or a bad flag gives a typed error with code start_failure and the stderr, a runtime that says nothing one with code timeout, within the limit.",
 			Wrote:    true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				refusedOpens(t, f, func(a fixtures.Act) bool { return len(a.Args) > 0 })
+				refusedOpens(t, f, event.ErrorStartFailure, func(a fixtures.Act) bool { return len(a.Args) > 0 })
 			},
 			Harm:      []string{"no-handshake"},
 			JudgeHarm: judgeMute,
@@ -62,8 +62,9 @@ func lifeChecks() []*conformance.Check {
 }
 
 // refusedOpens: the opens that the runtime refuses fail with an error that a
-// program understands, and nothing is told of a session that is not.
-func refusedOpens(t *conformance.Trial, f *conformance.Finding, of func(fixtures.Act) bool) {
+// program understands, with this code if there is but one, and nothing is told of
+// a session that is not.
+func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Act) bool) {
 	for i, a := range t.Acts {
 		if a.Act.Verb != fixtures.VerbOpen || !a.Act.Refused || !of(a.Act) {
 			continue
@@ -77,6 +78,8 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, of func(fixtures
 			f.Failf("%v", a.Err)
 		case !errors.As(a.Err, &typed) || typed.Code == "":
 			f.Failf("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
+		case code != "" && typed.Code != code:
+			f.Failf("the error of Open has code %q, want %q: %v", typed.Code, code, a.Err)
 		case len(a.Act.Args) > 0 && typed.Stderr == "":
 			f.Failf("the runtime said on stderr why it does not start, and the error does not: %v", a.Err)
 		}

@@ -36,7 +36,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	stalled := lineOf(r, r.Harm.Line)
 	if last := len(r.Opens) - 1; last >= 0 && r.Opens[last].Err != nil && last+1 == stalled.Line.Process {
-		judgeOpenError(r, r.Opens[last].Err, n, fail)
+		judgeOpenError(plain, r, n, fail, event.ErrorTimeout)
 		return
 	}
 	if has(r, fixtures.VerbKill) || closedBefore(r, stalled.At) {

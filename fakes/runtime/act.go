@@ -90,6 +90,8 @@ type said struct {
 	asked  string         // of asks: its method, or the subtype of a control request
 	tool   string         // of asks: the tool call that it is about, or the MCP tool where it names no call
 	drops  jsontext.Value // the id of its own request that it takes back
+	call   string         // of asks: the id of the call that it makes of a tool of the client
+	ends   string         // such an id: the call is over, and its request may want an answer all the same
 	hook   string         // the callback of the client that it asks
 	method string         // of a notification
 	label  label

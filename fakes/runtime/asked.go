@@ -10,6 +10,9 @@ type Asked struct {
 	Line     *fixtures.WireLine
 	Answered bool // the client replied
 	Dropped  bool // the runtime took it back, or says that it is settled
+	// Back is the line by which the runtime took it back while it had no answer: it
+	// says so, or ends the turn whose call it is. nil: none.
+	Back *fixtures.WireLine
 	// Expected says that the recording's client replied while it was open.
 	Expected bool
 }
@@ -19,13 +22,26 @@ type request struct {
 	id      string
 	line    *fixtures.WireLine
 	dropped bool
+	thread  string             // whose call it is, where turns are a thread's
+	call    string             // of a tool of the client: its id
+	back    *fixtures.WireLine // by which it was taken back
 }
 
 // drop notes that a request is not open any more.
-func (l *launch) drop(id string) {
+func (l *launch) drop(id string, by *fixtures.WireLine) {
 	for i := range l.requests {
 		if r := &l.requests[i]; r.id == id {
 			r.dropped = true
+		}
+	}
+	l.takeBack(by, func(r *request) bool { return r.id == id })
+}
+
+// takeBack notes by which line requests that have no answer were taken back.
+func (l *launch) takeBack(by *fixtures.WireLine, which func(*request) bool) {
+	for i := range l.requests {
+		if r := &l.requests[i]; r.back == nil && !l.answered[r.id] && which(r) {
+			r.back = by
 		}
 	}
 }
@@ -41,7 +57,7 @@ func (p *Play) Asked() []Asked {
 			continue
 		}
 		for _, r := range l.requests {
-			out = append(out, Asked{l.n, unquote([]byte(r.id)), l.asked[r.id].method, r.line, l.answered[r.id], r.dropped, p.expects(l.n, r.id)})
+			out = append(out, Asked{l.n, unquote([]byte(r.id)), l.asked[r.id].method, r.line, l.answered[r.id], r.dropped, r.back, p.expects(l.n, r.id)})
 		}
 	}
 	return out

@@ -50,6 +50,7 @@ type claudeRequest struct {
 	Dry      bool           `json:"dry_run"`
 	Queued   bool           `json:"cancel_queued"`
 	Schema   jsontext.Value `json:"jsonSchema"`
+	MCP      jsontext.Value `json:"message"` // of mcp_message
 }
 
 type claudeBlock struct {
@@ -221,7 +222,9 @@ func (claudeDialect) said(line []byte) said {
 	case "control_response":
 		return said{reply: f.Response.RequestID}
 	case "control_request":
-		return said{asks: f.RequestID, input: f.Request.Input, asked: f.Request.Subtype, tool: f.Request.Tool, hook: f.Request.Callback, thread: f.Request.Agent}
+		s := said{asks: f.RequestID, input: f.Request.Input, asked: f.Request.Subtype, tool: f.Request.Tool, hook: f.Request.Callback, thread: f.Request.Agent}
+		s.call, s.ends = mcpCall(f.Request.MCP)
+		return s
 	case "control_cancel_request":
 		return said{drops: f.RequestID}
 	case "result":

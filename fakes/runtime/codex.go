@@ -48,6 +48,10 @@ type codexParams struct {
 	} `json:"collaborationMode"`
 	ProcessID string `json:"processId"`
 	ItemID    string `json:"itemId"`
+	CallID    string `json:"callId"` // of a tool of the client's, and its item's
+	Item      struct {
+		ID string `json:"id"`
+	} `json:"item"`
 	Server    string `json:"serverName"`
 	Meta      struct {
 		Tool string `json:"tool_name"` // older versions do not say it
@@ -247,7 +251,11 @@ func (codexDialect) said(line []byte) said {
 	case f.ID != nil:
 		var p codexParams
 		_ = decode(f.Params, &p) // another form of parameters names no thread
-		return said{asks: f.ID, input: f.Params, asked: f.Method, method: f.Method, thread: p.ThreadID, tool: p.tool()}
+		return said{asks: f.ID, input: f.Params, asked: f.Method, method: f.Method, thread: p.ThreadID, tool: p.tool(), call: p.CallID}
+	case f.Method == "item/completed":
+		var p codexParams
+		_ = decode(f.Params, &p)
+		return said{method: f.Method, ends: p.Item.ID}
 	case f.Method == "serverRequest/resolved":
 		var p codexParams
 		_ = decode(f.Params, &p)

@@ -231,10 +231,16 @@ func (p *Play) heed(l *line, run *launch) {
 		if s.asks != nil {
 			run.asks[p.translate(string(s.asks), nil)] = s.input
 			run.asked[p.translate(string(s.asks), nil)] = asking{s.asked, s.tool}
-			run.requests = append(run.requests, request{p.translate(string(s.asks), nil), l.w, false})
+			run.requests = append(run.requests, request{id: p.translate(string(s.asks), nil), line: l.w, thread: s.thread, call: s.call})
 		}
 		if s.drops != nil {
-			run.drop(p.translate(string(s.drops), nil))
+			run.drop(p.translate(string(s.drops), nil), l.w)
+		}
+		if s.ends != "" {
+			run.takeBack(l.w, func(r *request) bool { return r.call == s.ends })
+		}
+		if s.turn < 0 && s.thread != "" {
+			run.takeBack(l.w, func(r *request) bool { return r.thread == s.thread })
 		}
 		if s.thread == "" || s.thread == p.s.processes[run.n].session {
 			run.turns += s.turn

@@ -5,8 +5,10 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -32,6 +34,13 @@ func silent(words ...string) mutation {
 		_, err := w.Write(line)
 		return err
 	}}
+}
+
+// later is a context that ends a second after another.
+func later(ctx context.Context) context.Context {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, cancel) })
+	return out
 }
 
 // offering are broken in what they make of a client's tools, and in what they say
@@ -63,6 +72,21 @@ func offering() []Adapter {
 			Name: "hook-without-a-reply", Sentence: "leaves a call of the client's hooks without a reply",
 			Fails: []string{"text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
 			mutation: silent(`"hookSpecificOutput"`),
+		},
+		{
+			Name: "lets-a-call-run-on", Sentence: "tells a tool or a hook a second late that nobody wants its answer",
+			Fails: []string{"tool.client-let-go", "turn.crash-ends"}, // where the runtime died, it is still at it when all is over
+			mutation: opening(func(o *conformance.Open) {
+				o.Tools, o.Hooks = slices.Clone(o.Tools), slices.Clone(o.Hooks)
+				for i, call := range o.Tools {
+					o.Tools[i].Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+						return call.Call(later(ctx), c)
+					}
+				}
+				for i, hook := range o.Hooks {
+					o.Hooks[i].Call = func(ctx context.Context, in event.Raw) (event.Raw, error) { return hook.Call(later(ctx), in) }
+				}
+			}),
 		},
 		{
 			Name: "calls-with-nothing", Sentence: "calls a tool of the client's without its input",

@@ -45,6 +45,18 @@ func lives() []Adapter {
 			}},
 		},
 		{
+			Name: "start-failure-looks-slow", Sentence: "calls each failure to open a runtime that took too long",
+			Fails: []string{"process.start-failure", "turn.crash-ends"},
+			mutation: mutation{failed: func(err error) error {
+				if typed, ok := errors.AsType[*adapters.OpenError](err); ok {
+					slow := *typed
+					slow.Code = event.ErrorTimeout
+					return &slow
+				}
+				return err
+			}},
+		},
+		{
 			Name: "untyped-refusal", Sentence: "tells in prose alone that there is no such session",
 			Fails: []string{"session.resume-unknown", "turn.crash-ends", "turn.refused", "turn.stall-ends"},
 			Only:  map[string]string{"turn.refused": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},

@@ -103,6 +103,7 @@ const places = 2
 // check, so that its cost does not grow with the corpus. A new check that none
 // of them exercises brings the smallest scenario that does.
 var proof = []string{
+	"client/stopped-while-a-tool-runs",
 	"client/tool-fails",
 	"component/shown-changed-and-removed",
 	"component/tool-linked",
@@ -157,6 +158,7 @@ var proof = []string{
 // takes for each fault that a check wants to be seen. In the others a fault shows
 // the same again; the whole matrix tries it there too.
 var struck = []string{
+	"client/stopped-while-a-tool-runs",
 	"client/tool-fails",
 	"mode/changed-between-turns",
 	"permission/allow",
