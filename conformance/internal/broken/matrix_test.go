@@ -162,6 +162,7 @@ var struck = []string{
 	"client/tool-fails",
 	"mode/changed-between-turns",
 	"permission/allow",
+	"permission/deny-then-stop",
 	"session/another-thread-talks",
 	"session/archived-is-not-resumed",
 	"session/resume-of-an-unknown-id",
