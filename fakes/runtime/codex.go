@@ -52,8 +52,8 @@ type codexParams struct {
 	Item      struct {
 		ID string `json:"id"`
 	} `json:"item"`
-	Server    string `json:"serverName"`
-	Meta      struct {
+	Server string `json:"serverName"`
+	Meta   struct {
 		Tool string `json:"tool_name"` // older versions do not say it
 	} `json:"_meta"`
 	Input []struct {
