@@ -232,7 +232,7 @@ func (t *translator) messageEnd(th *thread, sc *ledger.Scope, it *item) {
 		sc.BlockEnd(id, event.BlockReplaced, text)
 	}
 	th.drop(o)
-	if it.Type == "agentMessage" {
+	if it.Type == "agentMessage" && text != "" {
 		th.said = text
 	}
 }
@@ -283,16 +283,14 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 		return // what its parent told it stands in the parent's tool call
 	}
 	t.abandon(th, sc, event.BlockInterrupted)
-	d := event.UserMessage{MessageID: string(it.ClientID), Via: event.ViaTurn}
-	if th.taken > 0 {
-		d.Via = event.ViaSteer
-	}
+	d := event.UserMessage{MessageID: string(it.ClientID), Via: event.ViaSteer}
 	if t.live != nil {
 		t.live.took(&d)
 	}
-	if th.taken == 0 {
+	switch {
+	case th.taken == 0:
 		d.Via = event.ViaTurn
-	} else if d.Via == event.ViaTurn {
+	case d.Via == event.ViaTurn:
 		d.Via = event.ViaMerge
 	}
 	th.taken++

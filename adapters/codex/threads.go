@@ -25,7 +25,7 @@ type thread struct {
 	processes  map[string]string // the runtime's handles of these
 	taken      int               // messages that the running turn took
 	heard      string            // the item of the last of them: one that comes again is the same
-	said       string            // the last complete message of the running turn
+	said       string            // the last complete message of the running turn that says something
 	failed     *turnError
 	retrying   bool
 	compacting bool
@@ -243,19 +243,12 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	case "interrupted":
 		t.l.Done(event.Done{Stopped: true})
 	default:
-		text := th.said
-		for _, it := range u.Items {
-			if it.Type == "agentMessage" {
-				text = string(it.Text)
-			}
-		}
-		sc := t.l.Turn()
-		if text != "" {
-			d := event.Result{Text: text}
+		if th.said != "" {
+			d := event.Result{Text: th.said}
 			if u.DurationMs.n > 0 {
 				d.Stats = &event.Stats{DurationMS: u.DurationMs.n}
 			}
-			sc.Emit(d)
+			t.l.Turn().Emit(d)
 		}
 		d := event.Done{}
 		if u.Status != "completed" {

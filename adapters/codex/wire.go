@@ -131,18 +131,11 @@ type threadInfo struct {
 }
 
 type turn struct {
-	ID         str             `json:"id"`
-	RootTurnID str             `json:"rootTurnId"`
-	Status     str             `json:"status"`
-	Items      list[finalItem] `json:"items"`
-	Error      opt[turnError]  `json:"error"`
-	DurationMs num             `json:"durationMs"`
-}
-
-// finalItem is what turn/completed repeats of an item.
-type finalItem struct {
-	Type str `json:"type"`
-	Text str `json:"text"`
+	ID         str            `json:"id"`
+	RootTurnID str            `json:"rootTurnId"`
+	Status     str            `json:"status"`
+	Error      opt[turnError] `json:"error"`
+	DurationMs num            `json:"durationMs"`
 }
 
 type turnError struct {

@@ -38,9 +38,9 @@ func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 		s.waiting[id] = reply
 		if s.closing || s.fail != nil || s.ledger.Ended() {
 			reply(adapters.ErrClosed)
-			return
+		} else {
+			f(reply)
 		}
-		f(reply)
 	}
 	select {
 	case s.cmds <- cmd:
