@@ -11,6 +11,7 @@ var (
 	Spread    = spread
 	SessionID = sessionID
 	Take      = Shard.take
+	Outline   = outline
 )
 
 // PlayWithin is Play with a limit of its own.

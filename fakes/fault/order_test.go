@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fakes/fault"
 	standin "github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -112,5 +113,25 @@ func TestLongLinesHaveTheirLengths(t *testing.T) {
 	}
 	for _, name := range []string{"huge-line", "endless-line"} {
 		g.Expect(named(t, name).Places(load(t, someCases[1]))).To(gomega.BeEmpty(), "few places: %s", name)
+	}
+}
+
+// A long pause moves what comes behind it in time, and changes nothing else.
+func TestALongPauseIsAmidWords(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
+		c := load(t, id)
+		o := named(t, "long-pause")
+		g.Expect(o.Places(c)).NotTo(gomega.BeEmpty(), id)
+		for _, place := range o.Places(c) {
+			h := o.Apply(c, place)
+			for i, w := range h.Wire(1, c.Wire) {
+				want := c.Wire[i]
+				if i > place {
+					want.T += fault.Paused
+				}
+				g.Expect(w).To(gomega.Equal(want), "%s: line %d", id, w.Line)
+			}
+		}
 	}
 }
