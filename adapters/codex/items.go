@@ -78,7 +78,6 @@ func (t *translator) textDelta(kind string) {
 	if sc == nil {
 		return
 	}
-	th.retrying = false
 	o := th.find(p.ItemID.val())
 	if o == nil {
 		o = th.add(newItem(p.ItemID.val(), kind))
@@ -96,7 +95,6 @@ func (t *translator) reasoningDelta(kind byte, index int64) {
 	if sc == nil || p.Delta.val() == "" {
 		return
 	}
-	th.retrying = false
 	o := th.find(p.ItemID.val())
 	if o == nil {
 		o = th.add(newItem(p.ItemID.val(), "reasoning"))
@@ -145,7 +143,7 @@ func (t *translator) item(b []byte, completed bool) {
 		return
 	}
 	th := t.thread(p.ThreadID.val())
-	if completed && it.Type == "commandExecution" && slices.Contains(th.background, string(it.ID)) && !th.is(p.TurnID.val()) {
+	if completed && slices.Contains(th.background, string(it.ID)) && !th.is(p.TurnID.val()) {
 		t.backgroundEnded(th, it)
 		return
 	}

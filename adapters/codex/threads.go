@@ -130,7 +130,7 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 	if th.over(id) {
 		return
 	}
-	if th.on && (th.is(id) || slices.Contains(th.names, root)) && id != "" {
+	if th.on && (th.is(id) || slices.Contains(th.names, root)) {
 		return
 	}
 	if th.on {

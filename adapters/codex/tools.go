@@ -30,9 +30,7 @@ func (t *translator) toolItem(th *thread, sc *ledger.Scope, it *item, completed 
 	if it.ProcessID != "" {
 		o.process = string(it.ProcessID)
 	}
-	if it.Type == "commandExecution" {
-		o.mortal = it.Source == "" // versions that name a source let it live
-	}
+	o.mortal = it.Source == "" // versions that name a source let it live
 	if !completed {
 		return true
 	}

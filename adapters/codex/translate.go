@@ -118,10 +118,10 @@ func (t *translator) opened(r *result, resumed bool, forkedFrom, mode string) {
 	switch {
 	case t.main == nil:
 		t.main = newThread(id)
-	case t.main.id != id && string(th.ForkedFromID) == t.main.id && th.ParentThreadID == "":
+	case string(th.ForkedFromID) == t.main.id && th.ParentThreadID == "":
 		t.main = newThread(id) // the conversation goes on in the fork
-	case t.main.id != id && t.another:
-		t.main = newThread(id) // another process, another session
+	case t.another:
+		t.main = newThread(id) // another process: nothing of the last one goes on
 	}
 	t.another = false
 	pick := func(a, b str) string {
