@@ -143,7 +143,7 @@ func (t *translator) plan() {
 	if sc == nil {
 		return
 	}
-	d := event.Plan{Steps: []event.PlanStep{}}
+	var d event.Plan
 	for _, s := range read[[]planStep](p.Plan) {
 		status := event.StepPending
 		switch s.Status {
