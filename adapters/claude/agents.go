@@ -195,7 +195,7 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 }
 
 // launched follows a tool's result: it may be the start or the end of a task.
-func (t *translator) launched(tool string, d *event.ToolResult, r *toolUseResult) {
+func (t *translator) launched(tool string, d *event.ToolResult) {
 	a := t.agents.byTool[tool]
 	if a == nil || a.resumed {
 		return

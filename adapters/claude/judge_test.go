@@ -95,7 +95,7 @@ func TestOpenRefusesARuntimeThatTakesNoHooks(t *testing.T) {
 		{nil, `,"hooks_applied":false`, false},
 	} {
 		g := gomega.NewWithT(t)
-		_, err, _ := play(t, adapters.Options{Judge: c.judge}, func(p *peer) { //nolint:staticcheck // the error is one of the findings
+		_, err, _ := play(t, adapters.Options{Judge: c.judge}, func(p *peer) {
 			p.greet(c.says)
 			p.quit()
 		}, func(adapters.Session, func(event.Type) event.Event) {})
@@ -182,7 +182,7 @@ func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
 	}
 	var answered error
 	var replies []string
-	_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) }, //nolint:dogsled // the peer judges
+	_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
 		func(s adapters.Session, next func(event.Type) event.Event) {
 			_ = send(s, "m1")
 			next(event.TypePermissionRequest)
@@ -222,7 +222,7 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var set error
 			var told, given, question string
-			_, _, _ = play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) { //nolint:dogsled // the peer judges
+			_, _, _ = play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) {
 				p.handshake()
 				told = p.hear(`"set_permission_mode"`)
 				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(told, `"request_id":"`), c.flag),
@@ -268,7 +268,7 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 			}
 			var before, after bool
 			var answered error
-			_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { //nolint:dogsled // the peer judges
+			_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) {
 				p.handshake()
 				p.hear(`hi m1`)
 				p.say(initLine, toolLine, askLine)

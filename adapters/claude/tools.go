@@ -125,7 +125,7 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 	delete(t.denied, key)
 	delete(t.agents.tools, key)
 	t.agents.pastTool(key)
-	t.launched(bl.ToolUseID, &d, r)
+	t.launched(bl.ToolUseID, &d)
 }
 
 // exitCode reads the code that a failed command's output begins with.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"testing"
 	"time"
@@ -20,10 +21,11 @@ import (
 	"github.com/turnspec/turnspec/internal/raced"
 )
 
-func init() {
+func TestMain(m *testing.M) {
 	if raced.Enabled {
 		_ = flag.Set("rapid.checks", "20") // of 100; a number is never wrong
 	}
+	os.Exit(m.Run())
 }
 
 // counting counts the events that are read.
