@@ -182,7 +182,7 @@ func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
 	}
 	var answered error
 	var replies []string
-	_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
+	_, err, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
 		func(s adapters.Session, next func(event.Type) event.Event) {
 			_ = send(s, "m1")
 			next(event.TypePermissionRequest)
@@ -194,6 +194,7 @@ func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
 			_ = s.Close(context.Background())
 			answered = <-done
 		})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(answered).To(gomega.HaveOccurred())
 	g.Expect(replies).To(gomega.ConsistOf(gomega.ContainSubstring(`"behavior":"deny"`)))
 }
@@ -222,7 +223,7 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var set error
 			var told, given, question string
-			_, _, _ = play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) {
+			_, err, _ := play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) {
 				p.handshake()
 				told = p.hear(`"set_permission_mode"`)
 				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(told, `"request_id":"`), c.flag),
@@ -239,6 +240,7 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 				_ = send(s, "m1")
 				next(event.TypeDone)
 			})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(set).NotTo(gomega.HaveOccurred())
 			g.Expect(told).To(gomega.ContainSubstring(fmt.Sprintf(`"mode":%q`, c.flag)))
 			g.Expect(given).To(gomega.ContainSubstring(c.want))
@@ -268,7 +270,7 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 			}
 			var before, after bool
 			var answered error
-			_, _, _ = play(t, adapters.Options{Judge: judge}, func(p *peer) {
+			_, err, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) {
 				p.handshake()
 				p.hear(`hi m1`)
 				p.say(initLine, toolLine, askLine)
@@ -290,6 +292,7 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 					answered = <-done
 				}
 			})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(before).To(gomega.BeTrue())
 			g.Expect(after).To(gomega.BeTrue(), "the judge works for nobody")
 			g.Expect(errors.Is(answered, adapters.ErrUnknownID)).To(gomega.BeTrue(), "%v", answered)
