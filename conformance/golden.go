@@ -20,7 +20,7 @@ var (
 	}
 	goldenChat = &Check{
 		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.",
+		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", Wrote: true,
 	}
 )
 

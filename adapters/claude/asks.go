@@ -137,8 +137,13 @@ func (t *translator) withdraw(requestID string) {
 	if t.client != nil {
 		t.client.takenBack(requestID)
 	}
-	t.forget(requestID)
-	t.l.Resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+	t.resolve(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+}
+
+// resolve closes a question and tells how.
+func (t *translator) resolve(id string, d event.Decision, by event.By, value event.Raw) {
+	t.forget(id)
+	t.l.Resolve(id, d, by, value)
 }
 
 // forget ends a question, and the judge's work on it. Who has answered meanwhile
@@ -166,14 +171,12 @@ func (t *translator) controlResponse(ln *line, b []byte) {
 	case t.client != nil:
 		t.client.replied(r, b)
 	case r.Response.Behavior == "allow", r.Response.Action == "accept":
-		t.forget(r.RequestID)
-		t.l.Resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+		t.resolve(r.RequestID, event.DecisionAllow, event.ByUser, nil)
 	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
 		if a := t.asks[r.RequestID]; a != nil {
 			t.denied[within(a.sub, a.toolUseID)] = true
 		}
-		t.forget(r.RequestID)
-		t.l.Resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+		t.resolve(r.RequestID, event.DecisionDeny, event.ByUser, nil)
 	}
 }
 
@@ -183,7 +186,13 @@ func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, source s
 		if a.sub != sub || a.toolUseID != toolUseID {
 			continue
 		}
-		t.forget(id)
+		by := event.ByRuntime
+		switch {
+		case strings.HasPrefix(source, "user"):
+			by = event.ByUser
+		case source == "config" || source == "hook":
+			by = event.ByPolicy
+		}
 		d := event.DecisionAllow
 		switch st {
 		case event.ToolDenied:
@@ -207,8 +216,6 @@ func (t *translator) closeAsksOf(sub string) {
 }
 
 func (t *translator) closeAsk(id, why string) {
-	a := t.asks[id]
-	t.forget(id)
 	if t.client != nil {
 		t.client.deny(id, t.asks[id].elicits, why)
 	}

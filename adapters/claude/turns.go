@@ -152,11 +152,6 @@ func (t *translator) endTurn(result string) {
 	t.forgetTools("")
 	t.mail.untold = nil
 	clear(t.denied)
-	for id := range t.asks {
-		if _, open := t.l.Asked(id); !open {
-			t.forget(id)
-		}
-	}
 	last := t.turn.lastResult
 	if result != "" {
 		last = result

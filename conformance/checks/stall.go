@@ -7,7 +7,6 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -16,10 +15,6 @@ import (
 // closes the session, unless a tool, a question, a summary or an announced
 // retry was open: then nobody can tell silence from work.
 func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
-	if r.Harm.Kind == fault.Transparent {
-		judgeHarmless(plain, r, f) // it came back
-		return
-	}
 	fail := failer(r, f)
 	if r.Hang != "" {
 		f.Look(1)

@@ -97,7 +97,6 @@ func Operators() []Operator {
 		stderrFlood(),
 		everywhere("burst", "All that the runtime says between two acts comes at once, its end too.",
 			func(h *Harm) { h.Burst = true }),
-		longPause(),
 		lateDelta(),
 		lateItem(),
 		duplicateEnd(),

@@ -117,7 +117,6 @@ type frame struct {
 	} `json:"params"`
 
 	Type      string `json:"type"`
-	Subtype   string `json:"subtype"`
 	UUID      string `json:"uuid"`
 	RequestID string `json:"request_id"`
 	Request   struct {
