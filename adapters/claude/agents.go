@@ -168,7 +168,7 @@ var taskEnds = map[string]event.TaskStatus{
 
 func (t *translator) taskStarted(ln *line, a *agent) {
 	task, tool := string(ln.TaskID), string(ln.ToolUseID)
-	if a == nil {
+	if a == nil && tool != "" {
 		a = t.agents.byTool[tool]
 	}
 	if a == nil {
@@ -182,7 +182,9 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 			a.kind = event.TaskSubagent
 		}
 	}
-	t.agents.byTool[tool] = a
+	if tool != "" {
+		t.agents.byTool[tool] = a
+	}
 	a.task, a.ending = task, ""
 	a.resumed = t.agents.gone(task)
 	a.name = first(a.name, string(ln.SubagentType), string(ln.Description))

@@ -76,18 +76,17 @@ func (t *translator) canUse(requestID string, r *request, b []byte) {
 		a.input = event.Raw("{}")
 	}
 	t.asks[requestID] = a
-	switch {
-	case questions[a.tool]:
+	if questions[a.tool] {
 		a.interrupt = true
 		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
-	default:
-		s.Permission(event.PermissionRequest{
-			RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
-			Options: options(r.Suggestions), Reason: string(r.Reason),
-		})
-		if t.client != nil {
-			t.client.judgePermission(requestID, a)
-		}
+		return
+	}
+	s.Permission(event.PermissionRequest{
+		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
+		Options: options(r.Suggestions), Reason: string(r.Reason),
+	})
+	if t.client != nil {
+		t.client.judgePermission(requestID, a)
 	}
 }
 
@@ -183,7 +182,7 @@ func (t *translator) controlResponse(ln *line, b []byte) {
 // settle resolves a question whose tool has its result: somebody answered.
 func (t *translator) settle(sub, toolUseID string, st event.ToolStatus, source string) {
 	for id, a := range t.asks {
-		if a.sub != sub || a.toolUseID != toolUseID {
+		if a.sub != sub || a.toolUseID != toolUseID || toolUseID == "" {
 			continue
 		}
 		by := event.ByRuntime
