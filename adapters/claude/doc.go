@@ -12,7 +12,7 @@
 //	system/init (each turn)          turn_start; model_changed, mode_changed when they differ; never session_ready again
 //	command_lifecycle queued         nothing (in a transcript: queue)
 //	command_lifecycle started        the coming turn takes the message, or, within a turn, user_message via merge; queue
-//	command_lifecycle completed      nothing
+//	command_lifecycle completed      nothing; without a result within Limits.Stop the turn ends in error protocol
 //	command_lifecycle cancelled      queue, if the message waited
 //	stream_event                     see Text
 //	assistant                        see Text and Tools

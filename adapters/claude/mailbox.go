@@ -128,17 +128,18 @@ func (t *translator) lifecycle(uuid, state string) {
 		}
 		if t.l.Turn() != nil {
 			t.tell(l)
+			t.queue()
 		} else {
 			m.taking = append(m.taking, l)
-		}
-		if t.l.Turn() != nil {
-			t.queue()
 		}
 	case "completed", "cancelled":
 		if _, ok := m.pick(uuid); ok {
 			t.queue()
 		}
 		m.taking = slices.DeleteFunc(m.taking, func(l letter) bool { return l.uuid == uuid })
+		if s := t.l.Turn(); s != nil && uuid == t.turn.head && t.client != nil {
+			t.client.completedWithoutResult(s.Turn())
+		}
 	}
 }
 

@@ -22,9 +22,10 @@ type protocol struct {
 	// requests of ours that have no reply yet, by id
 	requests map[string]*sent
 	isReady  bool
-	old      bool // the runtime did not name its version in the handshake
-	wantStop bool // a stop came before its turn began
-	wantAll  bool // and it is for what waits behind it, too
+	old      bool   // the runtime did not name its version in the handshake
+	wantStop bool   // a stop came before its turn began
+	wantAll  bool   // and it is for what waits behind it, too
+	overdue  func() // cancels the wait for a missing result
 	serving  map[string]*served
 }
 
@@ -145,6 +146,10 @@ func (p *protocol) open(version, mode string) {
 func (p *protocol) Line(b []byte) {
 	p.t.line(b)
 	p.wantStop = p.wantStop && p.Starting() // what it was for may have been dropped
+	if p.overdue != nil && p.h.Ledger().Turn() == nil {
+		p.overdue()
+		p.overdue = nil
+	}
 }
 
 // Starting implements session.Starter.
@@ -279,4 +284,20 @@ func (p *protocol) resultBeforeReady(message string) {
 		op = "resume"
 	}
 	p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: op, Err: errors.New(first(message, "the runtime refused"))})
+}
+
+// completedWithoutResult implements client. The runtime tells that it is done
+// with a message after the turn's result; when no result came before, it may be
+// on its way.
+func (p *protocol) completedWithoutResult(turn int) {
+	if p.overdue != nil {
+		return
+	}
+	p.overdue = p.h.After(p.h.Limits().Stop, func() {
+		p.overdue = nil
+		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
+			p.h.Ledger().Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
+			p.t.endTurn("")
+		}
+	})
 }

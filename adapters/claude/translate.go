@@ -47,6 +47,7 @@ type client interface {
 	takenBack(requestID string)               // the runtime wants no answer any more
 	replied(r *reply, raw []byte)             // a control_response came
 	begun()                                   // a turn has begun
+	completedWithoutResult(turn int)          // the runtime is done with a message, but the turn's result is missing
 	resultBeforeReady(message string)         // the runtime refuses to open
 	ready() bool
 	checkpoints() bool // copies of files were asked for

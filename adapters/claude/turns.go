@@ -17,6 +17,7 @@ type turnState struct {
 	messages    int  // user messages told in it
 	notified    bool // a task ended since the last turn: the next one may be about it
 	failure     *event.Error
+	head        string // uuid of the first message that it took
 	lastResult  string
 	context     float64 // tokens that the last request used
 }
@@ -70,6 +71,9 @@ func (t *translator) begin() {
 
 // tell says that the running turn has taken a message.
 func (t *translator) tell(m letter) {
+	if t.turn.head == "" {
+		t.turn.head = m.uuid
+	}
 	if m.command {
 		return
 	}
