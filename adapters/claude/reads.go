@@ -27,7 +27,7 @@ var refusals = map[string]*regexp.Regexp{
 
 // valued are the options whose value is the next word.
 var valued = map[string]string{
-	"head": "-n -c", "tail": "-n -c -s --pid", "nl": "-b -s -w -v -i -f -h -d -n", "wc": "", "cut": "-d -f -c -b", "sort": "-k -t",
+	"head": "-n -c", "tail": "-n -c -s --pid", "nl": "-b -s -w -v -i -f -h -d -n", "stat": "-c", "cut": "-d -f -c -b", "sort": "-k -t",
 	"grep": "-e -f -m -A -B -C", "rg": "-e -f -m -A -B -C -g -t -T -j --type --glob", "ls": "-I -w", "tree": "-L -I -P",
 }
 
