@@ -126,6 +126,9 @@ func (t *translator) lifecycle(uuid, state string) {
 		case !ok:
 			l = letter{id: uuid, uuid: uuid}
 		}
+		if t.turn.done {
+			t.lost() // it is for the next turn
+		}
 		if t.l.Turn() != nil {
 			t.tell(l)
 			t.queue()
@@ -137,8 +140,11 @@ func (t *translator) lifecycle(uuid, state string) {
 			t.queue()
 		}
 		m.taking = slices.DeleteFunc(m.taking, func(l letter) bool { return l.uuid == uuid })
-		if s := t.l.Turn(); s != nil && uuid == t.turn.head && t.client != nil {
-			t.client.completedWithoutResult(s.Turn())
+		if s := t.l.Turn(); s != nil && uuid == t.turn.head {
+			t.turn.done = true
+			if t.client != nil {
+				t.client.completedWithoutResult(s.Turn())
+			}
 		}
 	}
 }

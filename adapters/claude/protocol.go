@@ -296,8 +296,7 @@ func (p *protocol) completedWithoutResult(turn int) {
 	p.overdue = p.h.After(p.h.Limits().Stop, func() {
 		p.overdue = nil
 		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
-			p.h.Ledger().Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
-			p.t.endTurn("")
+			p.t.lost()
 		}
 	})
 }

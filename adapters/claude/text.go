@@ -16,6 +16,7 @@ type stream0 struct {
 	id      string // the model's message
 	seen    bool   // message_start was seen, ever
 	running bool   // and message_stop has not followed
+	said    bool   // why it ends was said
 	kind    word   // of the block at hand
 	index   int    // of the block at hand
 	taken   bool   // its assistant line came
@@ -107,7 +108,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	switch ev.Type {
 	case "message_start":
 		t.retract(s)
-		m.id, m.name, m.seen, m.running, m.kind = ev.Message.ID, "", true, true, ""
+		m.id, m.name, m.seen, m.running, m.kind, m.said = ev.Message.ID, "", true, true, "", false
 		m.note(m.id)
 		t.used(ev.Message.Usage)
 	case "content_block_start":
@@ -140,7 +141,9 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 		}
 	case "message_delta":
 		t.used(ev.Usage)
-		switch stop := string(ev.Delta.StopReason); stop {
+		stop := string(ev.Delta.StopReason)
+		m.said = stop != ""
+		switch stop {
 		case "", "end_turn", "tool_use", "stop_sequence", "pause_turn":
 		default: // the runtime goes on, and may ask again; the reader sees a text that breaks off
 			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + stop, Raw: clone(b)})

@@ -229,7 +229,11 @@ func (t *translator) system(ln *line, b []byte) {
 func (t *translator) init(ln *line) {
 	t.modelChanged(string(ln.Model))
 	t.modeChanged(string(ln.PermissionMode))
+	if m := &t.open; t.l.Turn() != nil && t.turn.inited && (!m.running || m.said) {
+		t.lost() // another one begins
+	}
 	t.begin()
+	t.turn.inited = true
 }
 
 func (t *translator) modelChanged(m string) {

@@ -14,6 +14,8 @@ type turnState struct {
 	interrupted bool // it was stopped, or the runtime said so
 	retrying    bool // a retry was announced
 	uncompacted bool // a compaction failed, which was told
+	inited      bool // the runtime's init for it came
+	done        bool // the runtime is done with the message that began it
 	messages    int  // user messages told in it
 	notified    bool // a task ended since the last turn: the next one may be about it
 	failure     *event.Error
@@ -148,6 +150,13 @@ func (t *translator) result(ln *line) {
 		t.l.Done(d)
 	}
 	t.endTurn(ln.UUID)
+}
+
+// lost ends a turn whose result can come no more.
+func (t *translator) lost() {
+	t.closeAsks()
+	t.l.Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
+	t.endTurn("")
 }
 
 // endTurn forgets what belongs to the turn that has ended.

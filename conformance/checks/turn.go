@@ -74,6 +74,12 @@ func turnChecks() []*conformance.Check {
 			JudgeHarm: judgeStall,
 		},
 		{
+			ID: "turn.lost-end", Severity: conformance.Must, Source: "claude-code#1920: no result at the end of the stream", Tiers: []conformance.Tier{conformance.TierWitness},
+			Sentence:  "A turn whose end the runtime loses, while it lives and goes on, ends in an error or as stopped, and the next one is told as a turn of its own.",
+			Harm:      []string{"lost-end"},
+			JudgeHarm: judgeLost,
+		},
+		{
 			ID: "turn.slow-lives", Severity: conformance.Must, Source: "time-outs that end the turn of a model which thinks", Tiers: []conformance.Tier{conformance.TierWitness},
 			Sentence:  "A runtime that says nothing for minutes, and answers what it is asked, is left alone: the turn goes on.",
 			Harm:      []string{"long-pause"},

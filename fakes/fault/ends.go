@@ -83,6 +83,55 @@ func missingEnd() Operator {
 	}
 }
 
+// lostEnd leaves out the end of a turn, and nothing else: the runtime lives, says
+// that it is done with the message where it has words for that, and begins the
+// next turn. Its place is the line before.
+func lostEnd() Operator {
+	const name = "lost-end"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "The end of a turn never comes, and the next turn begins; or the runtime says, on the cases of " + plainest + ", that it is done with the message.",
+		Places: func(c *fixtures.Case) []int {
+			var places []int
+			type thread struct {
+				process int
+				id      string
+			}
+			ended := map[thread]int{} // of turns in which the model spoke, the line before the end
+			speaks := map[thread]bool{}
+			last := map[int]int{}
+			sessions := sessionIDs(c)
+			for _, i := range outputs(c) {
+				n := c.Wire[i].Process
+				m := markOf(c.Wire[i].Bytes)
+				k := thread{n, m.thread}
+				before, spoke := last[n]
+				switch last[n] = i; {
+				case m.part == ofEnd:
+					if spoke && speaks[k] && (m.thread == "" || m.thread == sessions[i]) {
+						ended[k] = before
+					}
+					speaks[k] = false
+				case m.part == ofDelta, m.part == ofItem:
+					speaks[k] = true
+				case m.part == ofBegin, c.Scenario == plainest && frameOf(c.Wire[i].Bytes).Type == "command_lifecycle":
+					if at, ok := ended[k]; ok {
+						places = append(places, at)
+						delete(ended, k)
+					}
+				}
+			}
+			return places
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				for i++; markOf(lines[i].Bytes).part != ofEnd; i++ {
+				}
+				return slices.Delete(slices.Clone(lines), i, i+1)
+			})
+		},
+	}
+}
+
 // noHandshake is a process that never says anything.
 func noHandshake() Operator {
 	const name = "no-handshake"

@@ -121,6 +121,7 @@ func Operators() []Operator {
 		closeStdin(),
 		stall(),
 		missingEnd(),
+		lostEnd(),
 		noHandshake(),
 		errorReply(),
 	}
