@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -69,6 +70,7 @@ type Run struct {
 
 	recorded func(string) string // what a play rewrote, back into the recorded form
 	told     []string            // see Told
+	plain    *Run                // of a run with a harm: the one without
 	kept     []event.Event       // see Stored
 
 	carries func(what string) bool // what the subject's events hold; nil: everything
@@ -96,27 +98,57 @@ func (r *Run) Told() []string {
 	if r.told != nil {
 		return r.told
 	}
+	r.told = make([]string, len(r.Events))
 	var b bytes.Buffer
-	for _, e := range r.Events {
-		head := append(b.AvailableBuffer(), `{"type":"`...)
-		head = append(append(head, e.Type()...), '"')
-		if e.Turn != 0 {
-			head = strconv.AppendInt(append(head, `,"turn":`...), int64(e.Turn), 10)
+	var mine []int // events that the plain run does not have so
+	plain := 0
+	for i := range r.Events {
+		if k, same := r.like(plain, i); same {
+			r.told[i], plain = r.plain.told[k], k+1
+			continue
 		}
-		if e.SubagentID != "" {
-			head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // its only error is invalid UTF-8, replaced
-		}
-		b.Write(append(head, `,"data":`...))
-		if err := json.MarshalWrite(&b, e.Data, asTold); err != nil {
-			text, _ := jsontext.AppendQuote(nil, err.Error())
-			b.Write(text)
-		}
-		b.WriteString("}\n")
+		mine = append(mine, i)
+		writeTold(&b, &r.Events[i])
 	}
-	out := make([]string, len(r.Events))
-	copy(out, strings.Split(r.Recorded(b.String()), "\n"))
-	r.told = out
-	return out
+	text := r.Recorded(b.String())
+	for _, i := range mine {
+		r.told[i], text, _ = strings.Cut(text, "\n")
+	}
+	return r.told
+}
+
+// like finds an event of this run at the same place of the plain one, or right
+// after it: most of what is told with a harm is what is told without, and need
+// not be written again.
+func (r *Run) like(from, i int) (k int, same bool) {
+	if r.plain == nil {
+		return 0, false
+	}
+	r.plain.Told()
+	for k := from; k < min(from+2, len(r.plain.Events)); k++ {
+		a, b := &r.plain.Events[k], &r.Events[i]
+		if a.Turn == b.Turn && a.SubagentID == b.SubagentID && reflect.DeepEqual(a.Data, b.Data) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func writeTold(b *bytes.Buffer, e *Seen) {
+	head := append(b.AvailableBuffer(), `{"type":"`...)
+	head = append(append(head, e.Type()...), '"')
+	if e.Turn != 0 {
+		head = strconv.AppendInt(append(head, `,"turn":`...), int64(e.Turn), 10)
+	}
+	if e.SubagentID != "" {
+		head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // its only error is invalid UTF-8, replaced
+	}
+	b.Write(append(head, `,"data":`...))
+	if err := json.MarshalWrite(b, e.Data, asTold); err != nil {
+		text, _ := jsontext.AppendQuote(nil, err.Error())
+		b.Write(text)
+	}
+	b.WriteString("}\n")
 }
 
 // Carries reports whether the subject's events hold what is named so; see Carrier.
