@@ -1,0 +1,49 @@
+package conformance
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// TestWhatIsToldWithAHarm writes the events of a harmed run anew where they are
+// not those of the plain one, and only there.
+func TestWhatIsToldWithAHarm(t *testing.T) {
+	text := func(turn int, s string) Seen {
+		return Seen{Event: event.Event{Turn: turn, Data: event.TextDelta{Text: s}}}
+	}
+	notice := Seen{Event: event.Event{Data: event.Notice{Message: "unknown", Raw: event.Raw(`{"a":1}`)}}}
+	plain := []Seen{text(1, "a"), text(1, "b"), text(2, "b"), text(2, "c")}
+	for name, harmed := range map[string][]Seen{
+		"the same":          plain,
+		"a notice more":     slices.Insert(slices.Clone(plain), 2, notice),
+		"two more":          slices.Insert(slices.Clone(plain), 0, notice, notice),
+		"one is missing":    slices.Delete(slices.Clone(plain), 1, 2),
+		"two are missing":   plain[2:],
+		"another turn":      {plain[0], text(2, "b"), plain[2], plain[3]},
+		"of a sub-agent":    {plain[0], {Event: event.Event{Turn: 1, SubagentID: "s", Data: plain[1].Data}}, plain[2]},
+		"another text":      {plain[0], text(1, "x"), plain[2], plain[3]},
+		"the other way":     {plain[3], plain[2], plain[1], plain[0]},
+		"nothing":           {},
+		"the last one more": append(slices.Clone(plain), plain[3]),
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := 0
+			count := func(s string) string {
+				written += strings.Count(s, "\n")
+				return s
+			}
+			want := (&Run{Events: harmed}).Told()
+			got := (&Run{Events: harmed, recorded: count, plain: &Run{Events: plain}}).Told()
+			if !slices.Equal(got, want) {
+				t.Errorf("told %q, want %q", got, want)
+			}
+			if name == "a notice more" && written != 1 {
+				t.Error("written anew: " + strconv.Itoa(written) + " events, want the notice alone")
+			}
+		})
+	}
+}
