@@ -13,9 +13,9 @@ import (
 // not those of the plain one, and only there.
 func TestWhatIsToldWithAHarm(t *testing.T) {
 	text := func(turn int, s string) Seen {
-		return Seen{Event: event.Event{Turn: turn, Data: event.TextDelta{Text: s}}}
+		return Seen{Event: event.Event{Turn: turn, Data: event.Delta{Text: s}}}
 	}
-	notice := Seen{Event: event.Event{Data: event.Notice{Message: "unknown", Raw: event.Raw(`{"a":1}`)}}}
+	notice := Seen{Event: event.Event{Data: event.Notice{Text: "unknown", Raw: event.Raw(`{"a":1}`)}}}
 	plain := []Seen{text(1, "a"), text(1, "b"), text(2, "b"), text(2, "c")}
 	for name, harmed := range map[string][]Seen{
 		"the same":          plain,
