@@ -1,0 +1,226 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func (responsesAPI) voice(o voiceOptions) voice { return &responsesVoice{o: o} }
+
+// responsesVoice says a reply in items.
+type responsesVoice struct {
+	o     voiceOptions
+	seq   int
+	id    string // of the response
+	item  string // of the open item
+	think bool
+	how   fixtures.How
+	text  strings.Builder
+	part  bool // of a summary, has begun
+	items []any
+	usage *fixtures.Usage
+}
+
+type (
+	oResponse struct {
+		ID       string  `json:"id"`
+		Object   string  `json:"object"`
+		Created  int     `json:"created_at"`
+		Status   string  `json:"status"`
+		Model    string  `json:"model"`
+		Output   []any   `json:"output"`
+		Parallel bool    `json:"parallel_tool_calls"`
+		Choice   string  `json:"tool_choice"`
+		Tools    []any   `json:"tools"`
+		Error    any     `json:"error"`
+		Short    *oShort `json:"incomplete_details"`
+		Usage    *oUsage `json:"usage"`
+	}
+	oShort struct {
+		Reason string `json:"reason"`
+	}
+	oUsage struct {
+		Input        int `json:"input_tokens"`
+		InputDetails struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Output        int `json:"output_tokens"`
+		OutputDetails struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+		Total int `json:"total_tokens"`
+	}
+	oEvent struct {
+		Type     string     `json:"type"`
+		Sequence int        `json:"sequence_number"`
+		Response *oResponse `json:"response,omitzero"`
+		Output   *int       `json:"output_index,omitzero"`
+		ItemID   string     `json:"item_id,omitzero"`
+		Content  *int       `json:"content_index,omitzero"`
+		Summary  *int       `json:"summary_index,omitzero"`
+		Item     any        `json:"item,omitzero"`
+		Part     any        `json:"part,omitzero"`
+		Delta    *string    `json:"delta,omitzero"`
+		Text     *string    `json:"text,omitzero"`
+		Args     *string    `json:"arguments,omitzero"`
+		Input    *string    `json:"input,omitzero"`
+	}
+	oText struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		Annotations []any  `json:"annotations"`
+	}
+	oSummary struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	oMessage struct {
+		Type    string  `json:"type"`
+		ID      string  `json:"id"`
+		Role    string  `json:"role"`
+		Status  string  `json:"status"`
+		Content []oText `json:"content"`
+		Phase   string  `json:"phase,omitzero"`
+	}
+	oReasoning struct {
+		Type      string     `json:"type"`
+		ID        string     `json:"id"`
+		Summary   []oSummary `json:"summary"`
+		Content   []oSummary `json:"content,omitzero"`
+		Encrypted *string    `json:"encrypted_content"`
+	}
+	oSearch struct {
+		Type      string         `json:"type"`
+		ID        string         `json:"id"`
+		CallID    string         `json:"call_id"`
+		Execution string         `json:"execution"`
+		Status    string         `json:"status"`
+		Arguments jsontext.Value `json:"arguments"`
+	}
+	oCall struct {
+		Type      string  `json:"type"`
+		ID        string  `json:"id"`
+		CallID    string  `json:"call_id"`
+		Namespace string  `json:"namespace,omitzero"`
+		Name      string  `json:"name"`
+		Arguments *string `json:"arguments,omitzero"`
+		Input     *string `json:"input,omitzero"`
+		Status    string  `json:"status"`
+	}
+	oWeb struct {
+		Type   string         `json:"type"`
+		ID     string         `json:"id"`
+		Status string         `json:"status"`
+		Action jsontext.Value `json:"action,omitzero"`
+	}
+)
+
+func (v *responsesVoice) event(e oEvent) error {
+	e.Sequence = v.seq
+	v.seq++
+	return v.o.sink.event(e.Type, e)
+}
+
+func (v *responsesVoice) response(status string) *oResponse {
+	r := &oResponse{
+		ID: v.id, Object: "response", Status: status, Model: v.o.model, Output: []any{}, Parallel: true, Choice: "auto", Tools: []any{},
+	}
+	if status != "in_progress" && status != "failed" {
+		r.Output = append(r.Output, v.items...)
+		u := v.usage
+		if u == nil {
+			u = &fixtures.Usage{Input: inputTokens, Output: outputTokens}
+		}
+		r.Usage = &oUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
+		r.Usage.InputDetails.Cached, r.Usage.OutputDetails.Reasoning = u.Cached, u.Reasoning
+	}
+	return r
+}
+
+func (v *responsesVoice) begin(u *fixtures.Usage) error {
+	v.usage = u
+	v.id = v.o.id("resp_")
+	return v.event(oEvent{Type: "response.created", Response: v.response("in_progress")})
+}
+
+func (v *responsesVoice) at() *int { n := len(v.items); return &n }
+
+func (v *responsesVoice) done(item any) error {
+	err := v.event(oEvent{Type: "response.output_item.done", Output: v.at(), Item: item})
+	v.items = append(v.items, item)
+	return err
+}
+
+func (v *responsesVoice) call(c wireCall) error {
+	in, empty := string(c.input), ""
+	if c.kind == "web" {
+		w := oWeb{Type: "web_search_call", ID: "ws_" + c.scenario.ID, Status: "in_progress"}
+		if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: w}); err != nil {
+			return err
+		}
+		w.Status, w.Action = "completed", c.input
+		return v.done(w)
+	}
+	if c.kind == "search" {
+		return v.done(oSearch{"tool_search_call", v.o.id("tsc_"), callPrefix + c.scenario.ID, "client", "completed", c.input})
+	}
+	item := oCall{Type: "function_call", ID: v.o.id("fc_"), CallID: callPrefix + c.scenario.ID, Namespace: c.namespace, Name: c.name, Status: "in_progress"}
+	delta, done := oEvent{Type: "response.function_call_arguments.delta", Delta: &in}, oEvent{Type: "response.function_call_arguments.done", Args: &in}
+	field := &item.Arguments
+	if c.kind == "custom" {
+		item.Type = "custom_tool_call"
+		delta.Type, done = "response.custom_tool_call_input.delta", oEvent{Type: "response.custom_tool_call_input.done", Input: &in}
+		field = &item.Input
+	}
+	*field = &empty
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil {
+		return err
+	}
+	if c.scenario.Open {
+		half := in[:len(in)/2]
+		delta.Delta, delta.Output, delta.ItemID = &half, v.at(), item.ID
+		return v.event(delta)
+	}
+	for _, e := range []oEvent{delta, done} {
+		e.Output, e.ItemID = v.at(), item.ID
+		if err := v.event(e); err != nil {
+			return err
+		}
+	}
+	*field, item.Status = &in, "completed"
+	return v.done(item)
+}
+
+// fail takes the error of the body and puts it into a response.
+func (v *responsesVoice) fail(f *fixtures.Fail) error {
+	var b struct {
+		Error jsontext.Value `json:"error"`
+	}
+	_, body := responsesAPI{}.fail(f)
+	if err := json.Unmarshal(body, &b, lenient); err != nil || b.Error == nil {
+		b.Error = jsontext.Value(`{"code":"server_error","message":"scripted failure"}`)
+	}
+	r := v.response("failed")
+	r.Error = b.Error
+	return v.event(oEvent{Type: "response.failed", Response: r})
+}
+
+// endReasons are the API's words for an end that comes too early.
+var endReasons = map[string]string{"length": "max_output_tokens", "refusal": "content_filter"}
+
+func (v *responsesVoice) end(why string) error {
+	r := v.response("completed")
+	e := oEvent{Type: "response.completed", Response: r}
+	if why != "" {
+		r.Status, r.Short = "incomplete", &oShort{endReasons[why]}
+		e.Type = "response.incomplete"
+	}
+	if err := v.event(e); err != nil {
+		return err
+	}
+	return v.o.sink.whole(r)
+}
