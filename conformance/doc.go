@@ -7,7 +7,7 @@
 // them. Tiers:
 //
 //	witness   any subject, stand-in in play, judged by the witness
-//	golden    the reference adapters: events and chat equal the stored ones
+//	golden    the reference adapters: events, chat and what they write equal the stored ones
 //	timing    virtual time, exact to the nanosecond
 //	process   real time and real processes: a subject that is a program (package process)
 //	live      the subject drives the real runtime against the scripted model

@@ -16,19 +16,24 @@ import (
 var (
 	goldenEvents = &Check{
 		ID: "golden.events", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The events of the reference adapter are the stored ones, times included.", Wrote: true,
+		Sentence: "The events of the reference adapter are the stored ones, times included.", Wrote: true, Declared: true,
 	}
 	goldenChat = &Check{
 		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", Wrote: true,
+		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", Wrote: true, Declared: true,
+	}
+	goldenWrote = &Check{
+		ID: "golden.wrote", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
+		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which acts fail, and why, is as stored.", Wrote: true, Declared: true,
 	}
 )
 
 // GoldenChecks are the checks of the golden tier.
-func GoldenChecks() []*Check { return []*Check{goldenEvents, goldenChat} }
+func GoldenChecks() []*Check { return []*Check{goldenEvents, goldenChat, goldenWrote} }
 
 // Golden is the content of a run's golden file: events, one a line, the chat as
-// it reads, how it is built, and what it said of the session as the events came.
+// it reads, how it is built, what it said of the session as the events came, and
+// what the subject wrote to the runtime.
 func Golden(r *Run) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("-- events --\n")
@@ -55,12 +60,21 @@ func Golden(r *Run) ([]byte, error) {
 	b.WriteString(outline(chat))
 	b.WriteString("-- course --\n")
 	b.WriteString(r.course())
+	b.WriteString("-- wrote --\n")
+	b.WriteString(r.written())
 	return fixtures.Shrink([]byte(r.Recorded(b.String())))
 }
 
-func splitGolden(b []byte) (events, chat string) {
-	events, chat, _ = strings.Cut(string(b), "-- chat --\n")
-	return strings.TrimPrefix(events, "-- events --\n"), chat
+// splitGolden cuts a golden file into what each check compares. What was written
+// stands last, and no line of it looks like a head.
+func splitGolden(b []byte) map[*Check]string {
+	events, rest, _ := strings.Cut(string(b), "-- chat --\n")
+	const wrote = "\n-- wrote --\n"
+	i := strings.LastIndex(rest, wrote)
+	if i < 0 {
+		return map[*Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest}
+	}
+	return map[*Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest[:i+1], goldenWrote: rest[i+len(wrote):]}
 }
 
 // judgeGolden compares a run with its golden file.
@@ -83,12 +97,7 @@ func (cfg Config) judgeGolden(r *Run) []Result {
 				f.Failf("%v", err2)
 				return
 			}
-			gotEvents, gotChat := splitGolden(made)
-			wantEvents, wantChat := splitGolden(stored)
-			got, want := gotEvents, wantEvents
-			if c == goldenChat {
-				got, want = gotChat, wantChat
-			}
+			got, want := splitGolden(made)[c], splitGolden(stored)[c]
 			f.Look(strings.Count(want, "\n"))
 			if got != want {
 				f.Problems = append(f.Problems, Problem{

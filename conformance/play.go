@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -112,8 +113,11 @@ type playStage struct {
 	start time.Time
 }
 
+// playEnv is the whole environment of the runtimes in play.
+var playEnv = []string{"HOME=/play/home", "PATH=/bin"}
+
 func (p *playStage) open(o Open) (Open, error) {
-	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", []string{"HOME=/play/home", "PATH=/bin"}
+	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", slices.Clone(playEnv)
 	return o, nil
 }
 

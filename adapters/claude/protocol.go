@@ -74,7 +74,7 @@ type replyBody struct {
 }
 
 func (p *protocol) write(v any) error {
-	b, err := json.Marshal(v, lenient)
+	b, err := json.Marshal(v, lenient, json.Deterministic(true))
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,9 @@ func updateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [CASE…]",
 		Short: "Write the goldens: what the reference adapters make of the cases",
-		Long: `Update plays cases to the reference adapters and writes the events and the chat
-beside them. Read what changed: it is what users will see.
+		Long: `Update plays cases to the reference adapters and writes the events, the chat and
+what they write to their runtime beside them. Read what changed: it is what users
+and runtimes will see.
 
 A case that fails the witness tier is refused: its golden would bless a defect.
 It refuses to run in CI: there goldens are compared, not written.

@@ -192,6 +192,7 @@ func (p *Play) Settings() []Setting {
 type Started struct {
 	Process int // of the case; 0: none of them
 	Argv    []string
+	Env     []string
 	Dir     string
 }
 
@@ -209,7 +210,7 @@ func (p *Play) Started() []Started {
 		for _, file := range l.files {
 			argv = append(argv, string(file))
 		}
-		out = append(out, Started{l.n, argv, l.dir})
+		out = append(out, Started{l.n, argv, l.env, l.dir})
 	}
 	return out
 }
