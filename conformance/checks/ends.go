@@ -106,8 +106,11 @@ func judgeErrorIsError(t *conformance.Trial, f *conformance.Finding) {
 			continue // another check's
 		}
 		f.Look(1)
-		if d, is := end.Data.(event.Error); !is || d.Code == "" {
+		switch d, is := end.Data.(event.Error); {
+		case !is || d.Code == "":
 			f.At(end, "request %d, the last of turn %d, failed, and the turn ends in %s", q.Req, turn, describe(end.Data))
+		case d.Message == "":
+			f.At(end, "request %d, the last of turn %d, failed, and the error says nothing of why", q.Req, turn)
 		}
 	}
 }

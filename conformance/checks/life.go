@@ -2,6 +2,7 @@ package checks
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func lifeChecks() []*conformance.Check {
 		},
 		{
 			ID: "session.resume-unknown", Severity: conformance.Must, Source: "clients that begin anew when the old session is gone", Tiers: both,
-			Sentence: "Resuming or forking an id that the runtime does not know gives a typed error, never a hang and never a silent fresh start.",
+			Sentence: "Resuming or forking an id that the runtime does not know gives a typed error with its words, never a hang and never a silent fresh start.",
 			Wrote:    true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				refusedOpens(t, f, "", func(a fixtures.Act) bool { return a.What != "" })
@@ -80,6 +81,10 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 			f.Failf("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
 		case code != "" && typed.Code != code:
 			f.Failf("the error of Open has code %q, want %q: %v", typed.Code, code, a.Err)
+		case typed.Err == nil || typed.Err.Error() == "":
+			f.Failf("the error of Open says nothing of why: %v", a.Err)
+		case !quotes(t.Run, a.Err):
+			f.Failf("the runtime said why it does not open, and the error does not: %v", a.Err)
 		case len(a.Act.Args) > 0 && typed.Stderr == "":
 			f.Failf("the runtime said on stderr why it does not start, and the error does not: %v", a.Err)
 		}
@@ -90,6 +95,41 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 			}
 		}
 	}
+}
+
+// quotes reports whether an error holds what the runtime said was wrong when it
+// refused for the first time, if it said so on its wire.
+func quotes(r *conformance.Run, err error) bool {
+	for _, p := range r.Played {
+		var line struct {
+			Error struct {
+				Message string `json:"message"`
+			} `json:"error"`
+			Errors []string `json:"errors"`
+		}
+		if p.Line.Dir != fixtures.Out || p.Line.Process != firstRefused(r) || !decodeLine(p.Line.Bytes, &line) {
+			continue
+		}
+		for _, words := range append(line.Errors, line.Error.Message) {
+			if words != "" {
+				return strings.Contains(anyID.ReplaceAllString(err.Error(), "ID"), anyID.ReplaceAllString(words, "ID"))
+			}
+		}
+	}
+	return true
+}
+
+// anyID is an id of a session: a play gives its own in place of the recorded one.
+var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// firstRefused is the process whose session was not opened, or 0.
+func firstRefused(r *conformance.Run) int {
+	for i, o := range r.Opens {
+		if o.Act.Refused {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // past is what a session's model has heard when a message comes.

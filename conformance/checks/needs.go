@@ -39,6 +39,7 @@ var needs = map[string][]string{
 	"order.seq":                   {"seq"},
 	"order.ts":                    {"ts"},
 	"turn.stall-ends":             {"turn", "error.code"},
+	"turn.lost-end":               {"turn", "error"},
 	"turn.refused":                {"error"},
 	"turn.error-is-error":         {"turn", "error"},
 	"turn.retry-is-not-error":     {"turn", "error"},

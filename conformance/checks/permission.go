@@ -34,7 +34,7 @@ func permissionChecks() []*conformance.Check {
 		},
 		{
 			ID: "permission.unsupported-request", Severity: conformance.Must, Source: "wire/codex: server requests that a client does not know", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A request of the runtime that the subject does not know gets an error for a reply, at once.",
+			Sentence:  "A request of the runtime that the subject does not know gets an error for a reply, at once, and is passed on as a notice.",
 			Wrote:     true,
 			Harm:      []string{"unknown-request"},
 			JudgeHarm: judgeUnsupported,

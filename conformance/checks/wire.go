@@ -139,7 +139,7 @@ func judgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 const mark = "weather"
 
 func marked(h *fault.Harm) bool {
-	return h.Operator == "unknown-message" || h.Operator == "unknown-value"
+	return h.Operator == "unknown-message" || h.Operator == "unknown-value" || h.Operator == "unknown-request"
 }
 
 // withoutNotices takes out of the events the notices that the plain run does not

@@ -103,17 +103,18 @@ func lostEnd() Operator {
 			for _, i := range outputs(c) {
 				n := c.Wire[i].Process
 				m := markOf(c.Wire[i].Bytes)
-				k := thread{n, m.thread}
+				k := thread{n, sessions[i]}
 				before, spoke := last[n]
 				switch last[n] = i; {
+				case m.part != ofNone && m.thread != sessions[i]: // of another agent
 				case m.part == ofEnd:
-					if spoke && speaks[k] && (m.thread == "" || m.thread == sessions[i]) {
+					if spoke && speaks[k] {
 						ended[k] = before
 					}
 					speaks[k] = false
 				case m.part == ofDelta, m.part == ofItem:
 					speaks[k] = true
-				case m.part == ofBegin, c.Scenario == plainest && frameOf(c.Wire[i].Bytes).Type == "command_lifecycle":
+				case m.part == ofBegin, c.Scenario == plainest && isLifecycle(c.Wire[i].Bytes):
 					if at, ok := ended[k]; ok {
 						places = append(places, at)
 						delete(ended, k)
@@ -130,6 +131,10 @@ func lostEnd() Operator {
 			})
 		},
 	}
+}
+
+func isLifecycle(line []byte) bool {
+	return bytes.Contains(line, []byte(`"type":"command_lifecycle"`))
 }
 
 // noHandshake is a process that never says anything.

@@ -348,7 +348,8 @@ func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
 		}
 		g.Expect(found).To(gomega.BeTrue(), "%s is a line of before", name)
 	}
-	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "its lines name no turn")
+	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "no turn follows")
+	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
 }
 
 func TestEndsAreOfTheirPlace(t *testing.T) {

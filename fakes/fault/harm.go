@@ -80,14 +80,14 @@ func unknownFields(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 func unknownRequest() Operator {
 	const name = "unknown-request"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: "After a line of stdout the runtime asks something that no version asks.",
+		Name: name, Kind: Noticed, Doc: "After a line of stdout the runtime asks something that no version asks.",
 		Places: duringTurns, // a request of codex is of one
 		Apply: func(c *fixtures.Case, place int) Harm {
 			text := fmt.Sprintf(`{"type":"control_request","request_id":"weather-%d","request":{"subtype":"weather_ask","outlook":"fair"}}`, place)
 			if c.Runtime == "codex" {
 				text = fmt.Sprintf(`{"id":"weather-%d","method":"item/weather/requestOutlook","params":{"threadId":%q,"turnId":%q,"outlook":"fair"}}`, place, sessionIDs(c)[place], turnIDs(c)[place])
 			}
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, text)
 			})
 		},

@@ -100,8 +100,8 @@ const (
 	ofEnd
 )
 
-// mark is what tells the lines of one turn from those of another: of is the turn,
-// or, of a delta and an item of Claude Code, the message.
+// mark is what tells the lines of one turn from those of another: the thread or
+// session, and of: the turn, or, of a delta and an item of Claude Code, the message.
 type mark struct {
 	part       turnPart
 	thread, of string
@@ -127,6 +127,7 @@ func markOf(line []byte) (m mark) {
 	}
 	var v struct {
 		Subtype   string         `json:"subtype"`
+		SessionID string         `json:"session_id"`
 		Parent    string         `json:"parent_tool_use_id"`
 		MessageID string         `json:"api_message_id"`
 		Message   jsontext.Value `json:"message"`
@@ -136,24 +137,27 @@ func markOf(line []byte) (m mark) {
 			} `json:"delta"`
 		} `json:"event"`
 	}
+	if json.Unmarshal(line, &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil || v.Parent != "" {
+		return mark{}
+	}
+	m.thread = v.SessionID
 	switch {
 	case f.Type == "result":
-		return mark{part: ofEnd}
-	case json.Unmarshal(line, &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil || v.Parent != "":
+		m.part = ofEnd
 	case f.Type == "system" && v.Subtype == "init":
-		return mark{part: ofBegin}
+		m.part = ofBegin
 	case f.Type == "stream_event" && v.Event.Delta.Type == "text_delta" && v.MessageID != "":
-		return mark{part: ofDelta, of: v.MessageID}
+		m.part, m.of = ofDelta, v.MessageID
 	case f.Type == "assistant":
 		var of struct {
 			ID    string `json:"id"`
 			Model string `json:"model"`
 		}
 		if json.Unmarshal(v.Message, &of) == nil && of.ID != "" && of.Model != "<synthetic>" {
-			return mark{part: ofItem, of: of.ID}
+			m.part, m.of = ofItem, of.ID
 		}
 	}
-	return mark{}
+	return m
 }
 
 // marks are the words of which a line that has a mark holds one.

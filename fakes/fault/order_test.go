@@ -3,6 +3,7 @@ package fault_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -67,6 +68,52 @@ func TestAMissingEndIsThatOfATurn(t *testing.T) {
 		}
 		g.Expect(string(c.Wire[next].Bytes)).To(gomega.ContainSubstring(end))
 	}
+}
+
+// A late line comes behind the end of its turn, and when the next one has begun.
+func TestALateLineComesIntoTheNextTurnToo(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for id, begin := range map[string]string{"codex/0.169.0/turn/two-turns-one-process": `"turn/started"`, "claude/2.1.329/turn/two-turns-one-process": `"subtype":"init"`} {
+		c := load(t, id)
+		for _, name := range []string{"late-delta", "late-item"} {
+			o := named(t, name)
+			into := 0
+			for _, place := range o.Places(c) {
+				if !bytes.Contains(c.Wire[place].Bytes, []byte(begin)) {
+					continue
+				}
+				into++
+				h := o.Apply(c, place)
+				late := h.Wire(1, c.Wire)[place+1].Bytes
+				g.Expect(slices.ContainsFunc(c.Wire[:place], func(w fixtures.WireLine) bool { return bytes.Equal(w.Bytes, late) })).To(gomega.BeTrue(), "%s: %s", id, late)
+				g.Expect(slices.ContainsFunc(c.Wire[place:], func(w fixtures.WireLine) bool { return bytes.Equal(w.Bytes, late) })).To(gomega.BeFalse(), id)
+			}
+			g.Expect(into).To(gomega.Equal(1), "%s: %s", id, name)
+		}
+	}
+}
+
+// All but the end is said when it is lost.
+func TestALostEndIsAllThatIsLost(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for id, end := range map[string]string{"codex/0.169.0/turn/two-turns-one-process": `"turn/completed"`, "claude/2.1.329/turn/two-turns-one-process": `"type":"result"`, "claude/2.1.329/text/plain": `"type":"result"`} {
+		c := load(t, id)
+		o := named(t, "lost-end")
+		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
+		h := o.Apply(c, o.Places(c)[0])
+		lines := h.Wire(1, c.Wire)
+		g.Expect(lines).To(gomega.HaveLen(len(c.Wire)-1), id)
+		count := func(lines []fixtures.WireLine) (n int) {
+			for _, w := range lines {
+				if bytes.Contains(w.Bytes, []byte(end)) {
+					n++
+				}
+			}
+			return n
+		}
+		g.Expect(count(lines)).To(gomega.Equal(count(c.Wire)-1), id)
+	}
+	g.Expect(named(t, "lost-end").Places(load(t, "claude/2.1.197/text/plain"))).To(gomega.BeEmpty(), "nothing says that the turn is over")
 }
 
 func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {

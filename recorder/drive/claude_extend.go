@@ -71,6 +71,9 @@ func (c *claude) blocks(text string, files []string) ([]claudeBlock, error) {
 		}
 		out = append(out, claudeBlock{Type: kind, Source: &claudeSource{"base64", mime, base64.StdEncoding.EncodeToString(data)}})
 	}
+	if text == "" && len(out) > 0 {
+		return out, nil // with an empty text the runtime takes the message for nothing
+	}
 	return append(out, claudeBlock{Type: "text", Text: text}), nil
 }
 

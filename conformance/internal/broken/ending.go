@@ -2,10 +2,12 @@ package broken
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -48,6 +50,37 @@ func endings() []Adapter {
 					}
 					out(e)
 				}
+			}},
+		},
+		{
+			Name: "takes-a-lost-end-for-a-good-one", Sentence: "tells a turn whose end never came as one that went well",
+			Fails: []string{"turn.lost-end"},
+			mutation: each(func(e event.Event, out func(event.Event)) {
+				err, failed := e.Data.(event.Error)
+				if done, is := e.Data.(event.Done); failed && err.Code == event.ErrorProtocol && e.Turn > 0 || is && done.Reason == "superseded" {
+					e.Data = event.Done{}
+				}
+				out(e)
+			}),
+		},
+		{
+			Name: "refuses-in-silence", Sentence: "refuses a request that it does not know, and tells nobody",
+			Fails: []string{"permission.unsupported-request"},
+			mutation: each(func(e event.Event, out func(event.Event)) {
+				if d, ok := e.Data.(event.Notice); !ok || !bytes.Contains(d.Raw, []byte("weather_ask")) && !bytes.Contains(d.Raw, []byte("requestOutlook")) {
+					out(e)
+				}
+			}),
+		},
+		{
+			Name: "loses-the-reason", Sentence: "says that a session cannot be opened, and not why",
+			Fails: []string{"session.resume-unknown"},
+			mutation: mutation{failed: func(err error) error {
+				var typed *adapters.OpenError
+				if errors.As(err, &typed) && typed.Code != event.ErrorStartFailure {
+					return &adapters.OpenError{Code: typed.Code, Op: typed.Op, Err: errors.New("it did not work")}
+				}
+				return err
 			}},
 		},
 		{
