@@ -14,13 +14,14 @@
 //	command_lifecycle started        the coming turn takes the message, or, within a turn, user_message via merge; queue
 //	command_lifecycle completed      nothing; without a result within Limits.Stop the turn ends in error protocol
 //	command_lifecycle cancelled      queue, if the message waited
-//	stream_event                     see Text
+//	stream_event                     see Text; of a sub-agent: ignored, its assistant line tells it whole
 //	assistant                        see Text and Tools
 //	assistant with an API error      the code and text of the turn's error; a notice when the turn goes on; of a sub-agent: notice
 //	assistant by <synthetic>         delta if it is the output of a local command, else notice: they are not the model's words
 //	user with tool_result            tool_result
 //	user with isReplay               user_message, if no lifecycle told of it; echoes of other things: ignored, they repeat our own acts
-//	user, text                       ignored: the runtime in the user's name (interruptions, hook feedback, summaries, nudges) or a sub-agent's prompt
+//	user "[Request interrupted…"     ignored: it only marks the turn as stopped
+//	user, other text                 ignored: the runtime in the user's name (hook feedback, summaries, nudges) or a sub-agent's prompt
 //	result                           usage, then result and done, or done{stopped}, or error
 //	result before the handshake      the *OpenError of Open (an unknown session)
 //	result of a turn that has ended  ignored: the same end twice
@@ -212,4 +213,7 @@
 //     cost is the session's so far, also across resume.
 //   - An error's text is the runtime's. server_error without more is the model's;
 //     an API that cannot be reached is network.
+//   - A turn that has had its init and gets another one, while the model is not in
+//     mid-message, has lost its result: it ends in error protocol, and the next
+//     one begins. So does one whose message is completed when the next is started.
 package claude

@@ -40,6 +40,9 @@ func resultError(ln *line, seen *event.Error) event.Error {
 	if n := ln.APIErrorStatus; n != nil && e.Code == event.ErrorUnknown {
 		e.Code = statusCode(int(*n))
 	}
+	if e.Code == event.ErrorUnknown || e.Code == event.ErrorModel {
+		e.Code = networkCode(e.Message, e.Code)
+	}
 	if c, ok := reasons[string(ln.TerminalReason)]; ok {
 		e.Code = c
 	} else if strings.HasPrefix(string(ln.Subtype), "error_max") {

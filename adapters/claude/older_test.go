@@ -84,3 +84,36 @@ func TestAnOlderVersionNamesASubagentByItsCall(t *testing.T) {
 	g.Expect(text).To(gomega.Equal(map[string]string{
 		"": "I send a scout.|complete;Two birds.|complete;", "k1": "I look.|complete;"}))
 }
+
+// A stopped turn ends in an error without a reason, or in a result that calls
+// itself none: what stands before it says that the user stopped it.
+func TestAnOlderVersionDoesNotSayWhyATurnEnded(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, isError := range []string{"true", "false"} {
+		_, evs := older(t, olderInit, olderOpen,
+			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"6"}`,
+			`{"type":"result","subtype":"error_during_execution","is_error":`+isError+`,"num_turns":2,"session_id":"S","uuid":"r"}`)
+		g.Expect(evs).To(gomega.ContainElement(gomega.HaveField("Data", event.Done{Stopped: true})), "is_error %s", isError)
+	}
+	_, evs := older(t, olderInit, olderOpen, `{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":2,"session_id":"S","uuid":"r"}`)
+	g.Expect(of[event.Error](evs)).To(gomega.ConsistOf(gomega.HaveField("Code", event.ErrorLimit)))
+}
+
+// The schema lets a sub-agent stream, and its messages come whole all the same.
+func TestAStreamOfASubagentIsNotTheTurns(t *testing.T) {
+	g := gomega.NewWithT(t)
+	child := func(event string) string {
+		return `{"type":"stream_event","event":` + event + `,"session_id":"S","parent_tool_use_id":"t1","uuid":"c"}`
+	}
+	text, _ := older(t, olderInit,
+		`{"type":"assistant","message":{"id":"m0","model":"x","content":[{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"go","subagent_type":"scout"}}]},"parent_tool_use_id":null,"session_id":"S","uuid":"0"}`,
+		olderOpen,
+		child(`{"type":"message_start","message":{"id":"c1","content":[]}}`),
+		child(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`),
+		child(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look."}}`),
+		`{"type":"assistant","message":{"id":"c1","model":"x","content":[{"type":"text","text":"I look."}]},"parent_tool_use_id":"t1","session_id":"S","uuid":"5"}`,
+		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"text","text":"Still waters run"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"6"}`,
+		`{"type":"stream_event","event":{"type":"content_block_stop","index":0},"session_id":"S","parent_tool_use_id":null,"uuid":"7"}`,
+		olderEnd)
+	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run|complete;", "t1": "I look.|complete;"}))
+}

@@ -84,6 +84,9 @@ func (m *stream0) late(id string) bool { return slices.Contains(m.past, id) }
 // streamEvent handles a piece of the model's stream.
 func (t *translator) streamEvent(ln *line, b []byte) {
 	m, ev := &t.open, &ln.Event
+	if ln.ParentToolUseID.get() != "" {
+		return // of a sub-agent, whose message comes whole too
+	}
 	msg := ln.APIMessageID.get()
 	if ev.Type == "message_start" {
 		msg = ev.Message.ID

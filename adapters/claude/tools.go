@@ -173,10 +173,13 @@ func (t *translator) user(ln *line, b []byte) {
 	blocks := ln.Message.Content.Blocks
 	for i := range blocks {
 		// Text is a sub-agent's prompt, or the runtime in the user's name.
-		if bl := &blocks[i]; bl.Type == "tool_result" {
+		switch bl := &blocks[i]; {
+		case bl.Type == "tool_result":
 			if s := t.scope(ln); s != nil {
 				t.toolResult(s, ln, bl, b)
 			}
+		case t.l.Turn() != nil && ln.ParentToolUseID.get() == "" && strings.HasPrefix(string(bl.Text), "[Request interrupted by user"):
+			t.turn.interrupted = true // results of older versions do not say why a turn ended
 		}
 	}
 }

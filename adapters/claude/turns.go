@@ -130,10 +130,11 @@ func (t *translator) result(ln *line) {
 	t.closeAsks()
 	t.usage(s, ln)
 	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")
+	failed := ln.IsError || strings.HasPrefix(string(ln.Subtype), "error") // older versions say only one of the two
 	switch {
-	case aborted, ln.IsError && t.turn.interrupted:
+	case aborted, failed && t.turn.interrupted:
 		t.l.Done(event.Done{Stopped: true, Reason: string(ln.TerminalReason)})
-	case ln.IsError:
+	case failed:
 		t.l.Error(resultError(ln, t.turn.failure))
 	default:
 		if f := t.turn.failure; f != nil { // the turn went on after it
