@@ -84,7 +84,7 @@ func (p *protocol) judgeTool(requestID string, input jsontext.Value) {
 		p.respond(requestID, hookSays(adapters.EffectDeny, "what the tool is could not be read"))
 		return
 	}
-	s := &served{requestID: requestID, instead: hookSays(adapters.EffectDeny, "the session is closing")}
+	s := &served{instead: hookSays(adapters.EffectDeny, "the session is closing")}
 	p.serving[requestID] = s
 	call := p.t.call(string(c.Tool), c.Input, string(c.AgentID))
 	call.Dir = first(string(c.Cwd), p.o.Dir)

@@ -21,10 +21,9 @@ const clientServer = "client"
 // served is a call of the runtime to the client that has no answer yet: of a
 // hook, or of a tool, which the runtime calls as an MCP server's.
 type served struct {
-	requestID string
-	rpc       jsontext.Value // of a tool: the id of the MCP request
-	instead   any            // the answer where it is given up, if it is no error
-	cancel    func()
+	rpc     jsontext.Value // of a tool: the id of the MCP request
+	instead any            // the answer where it is given up, if it is no error
+	cancel  func()
 }
 
 type greeting struct {
@@ -114,7 +113,7 @@ func (p *protocol) serve(requestID string, r *request, b []byte) bool {
 }
 
 func (p *protocol) runHook(requestID string, h adapters.Hook, input event.Raw) {
-	s := &served{requestID: requestID}
+	s := &served{}
 	p.serving[requestID] = s
 	s.cancel = p.h.Go(func(ctx context.Context) func() {
 		out, err := h.Call(ctx, input)
@@ -210,7 +209,7 @@ func (p *protocol) mcp(requestID string, msg jsontext.Value, b []byte) {
 }
 
 func (p *protocol) runTool(requestID string, out rpcOut, t adapters.Tool, c adapters.ToolCall) {
-	s := &served{requestID: requestID, rpc: out.ID}
+	s := &served{rpc: out.ID}
 	p.serving[requestID] = s
 	s.cancel = p.h.Go(func(ctx context.Context) func() {
 		a, err := t.Call(ctx, c)

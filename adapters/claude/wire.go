@@ -42,7 +42,6 @@ type line struct {
 	IsReplay     bool          `json:"isReplay"`
 	ToolResult   toolUseResult `json:"tool_use_result"`
 	ToolMeta     []toolMeta    `json:"tool_result_meta"`
-	Origin       origin        `json:"origin"`
 
 	// command_lifecycle
 	CommandUUID string `json:"command_uuid"`
@@ -58,7 +57,6 @@ type line struct {
 	Result         text       `json:"result"`
 	Errors         []text     `json:"errors"`
 	TerminalReason text       `json:"terminal_reason"`
-	ResultIndex    *float64   `json:"result_index"`
 	NumTurns       float64    `json:"num_turns"`
 	DurationMS     float64    `json:"duration_ms"`
 	Cost           *float64   `json:"total_cost_usd"`
@@ -67,37 +65,33 @@ type line struct {
 	APIErrorStatus *float64   `json:"api_error_status"`
 
 	// system
-	Model            text         `json:"model"`
-	PermissionMode   text         `json:"permissionMode"`
-	Version          text         `json:"claude_code_version"`
-	Cwd              text         `json:"cwd"`
-	Status           text         `json:"status"`
-	CompactResult    text         `json:"compact_result"`
-	CompactError     text         `json:"compact_error"`
-	Compact          *compactMeta `json:"compact_metadata"`
-	Attempt          float64      `json:"attempt"`
-	MaxRetries       float64      `json:"max_retries"`
-	RetryDelay       float64      `json:"retry_delay_ms"`
-	ErrorStatus      *float64     `json:"error_status"`
-	TaskID           text         `json:"task_id"`
-	TaskType         text         `json:"task_type"`
-	ToolUseID        text         `json:"tool_use_id"`
-	Description      text         `json:"description"`
-	Summary          text         `json:"summary"`
-	SubagentType     text         `json:"subagent_type"`
-	TaskDescription  text         `json:"task_description"`
-	IsBackgrounded   *bool        `json:"is_backgrounded"`
-	Patch            *taskPatch   `json:"patch"`
-	Tasks            []taskRef    `json:"tasks"`
-	Content          text         `json:"content"`
-	Text             text         `json:"text"`
-	Level            text         `json:"level"`
-	FallbackModel    text         `json:"fallback_model"`
-	NewConversation  text         `json:"new_conversation_id"`
-	RateLimit        *rateLimit   `json:"rate_limit_info"`
-	Outcome          text         `json:"outcome"`
-	HookName         text         `json:"hook_name"`
-	IsAuthenticating bool         `json:"isAuthenticating"`
+	Model           text         `json:"model"`
+	PermissionMode  text         `json:"permissionMode"`
+	Version         text         `json:"claude_code_version"`
+	Cwd             text         `json:"cwd"`
+	Status          text         `json:"status"`
+	CompactResult   text         `json:"compact_result"`
+	CompactError    text         `json:"compact_error"`
+	Compact         *compactMeta `json:"compact_metadata"`
+	Attempt         float64      `json:"attempt"`
+	MaxRetries      float64      `json:"max_retries"`
+	RetryDelay      float64      `json:"retry_delay_ms"`
+	TaskID          text         `json:"task_id"`
+	TaskType        text         `json:"task_type"`
+	ToolUseID       text         `json:"tool_use_id"`
+	Description     text         `json:"description"`
+	Summary         text         `json:"summary"`
+	SubagentType    text         `json:"subagent_type"`
+	TaskDescription text         `json:"task_description"`
+	IsBackgrounded  *bool        `json:"is_backgrounded"`
+	Patch           *taskPatch   `json:"patch"`
+	Tasks           []taskRef    `json:"tasks"`
+	Content         text         `json:"content"`
+	Text            text         `json:"text"`
+	FallbackModel   text         `json:"fallback_model"`
+	RateLimit       *rateLimit   `json:"rate_limit_info"`
+	Outcome         text         `json:"outcome"`
+	HookName        text         `json:"hook_name"`
 }
 
 // message is that of assistant and user lines. Some system lines have a string
@@ -108,12 +102,10 @@ type message struct {
 	Content content `json:"content"`
 	Usage   *usage  `json:"usage"`
 	Text    string  `json:"-"`
-	There   bool    `json:"-"`
 }
 
 // UnmarshalJSONFrom accepts an object or a string.
 func (m *message) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	m.There = true
 	switch d.PeekKind() {
 	case '{':
 		type plain message
@@ -221,8 +213,7 @@ func (e *errBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 }
 
 type abandoned struct {
-	MessageID string `json:"api_message_id"`
-	From      int    `json:"from_block_index"`
+	From int `json:"from_block_index"`
 }
 
 type usage struct {
@@ -318,21 +309,6 @@ type hunk struct {
 	Lines    []string `json:"lines"`
 }
 
-// origin says what began a turn. Kind is task-notification for one that the
-// runtime began by itself.
-type origin struct {
-	Kind text `json:"kind"`
-}
-
-// UnmarshalJSONFrom reads an object and skips the rest.
-func (o *origin) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
-		return d.SkipValue()
-	}
-	type plain origin
-	return json.UnmarshalDecode(d, (*plain)(o))
-}
-
 type request struct {
 	Subtype     text             `json:"subtype"`
 	ToolName    text             `json:"tool_name"`
@@ -341,12 +317,10 @@ type request struct {
 	AgentID     text             `json:"agent_id"`
 	Reason      text             `json:"decision_reason"`
 	Suggestions []jsontext.Value `json:"permission_suggestions"`
-	Interaction bool             `json:"requires_user_interaction"`
 
 	CallbackID text           `json:"callback_id"` // of a hook
 	Message    jsontext.Value `json:"message"`     // of an MCP server: JSON-RPC; of a question: a string
 	ServerName text           `json:"server_name"`
-	AskedBy    text           `json:"mcp_server_name"`
 }
 
 type reply struct {
