@@ -78,6 +78,7 @@ func (t *translator) textDelta(kind string) {
 	if sc == nil {
 		return
 	}
+	th.retrying = false
 	o := th.find(p.ItemID.val())
 	if o == nil {
 		o = th.add(newItem(p.ItemID.val(), kind))
@@ -95,6 +96,7 @@ func (t *translator) reasoningDelta(kind byte, index int64) {
 	if sc == nil || p.Delta.val() == "" {
 		return
 	}
+	th.retrying = false
 	o := th.find(p.ItemID.val())
 	if o == nil {
 		o = th.add(newItem(p.ItemID.val(), "reasoning"))
@@ -286,12 +288,12 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 		t.live.took(&d)
 	}
 	switch {
-	case th.taken == 0:
+	case !th.taken:
 		d.Via = event.ViaTurn
 	case d.Via == event.ViaTurn:
 		d.Via = event.ViaMerge
 	}
-	th.taken++
+	th.taken = true
 	if d.MessageID == "" {
 		d.MessageID = id
 	}

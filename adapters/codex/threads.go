@@ -23,7 +23,7 @@ type thread struct {
 
 	background []string          // commands that outlived their turn
 	processes  map[string]string // the runtime's handles of these
-	taken      int               // messages that the running turn took
+	taken      bool              // the running turn took a message
 	heard      string            // the item of the last of them: one that comes again is the same
 	said       string            // the last complete message of the running turn that says something
 	failed     *turnError
@@ -232,6 +232,7 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	if th.failed == nil || u.Error.v != nil {
 		th.failed = u.Error.v
 	}
+	t.lastWords(th, u)
 	t.leave(th, string(u.Status))
 	if th.sub {
 		t.subEnded(th, string(u.Status))
@@ -260,6 +261,21 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	th.end()
 	if t.live != nil {
 		t.live.turnEnded(ended)
+	}
+}
+
+// lastWords ends a message whose own end was lost: the end of a turn that went
+// well repeats its last one.
+func (t *translator) lastWords(th *thread, u *turn) {
+	open := func(o *openItem) bool { return o.kind == "agentMessage" && !o.split }
+	if u.Status != "completed" || !slices.ContainsFunc(th.open, open) {
+		return
+	}
+	items := read[list[item]](u.Items)
+	for i := range items {
+		if o := th.find(string(items[i].ID)); o != nil && open(o) {
+			t.messageEnd(th, t.scope(th), &items[i])
+		}
 	}
 }
 

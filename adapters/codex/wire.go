@@ -134,6 +134,7 @@ type turn struct {
 	ID         str            `json:"id"`
 	RootTurnID str            `json:"rootTurnId"`
 	Status     str            `json:"status"`
+	Items      jsontext.Value `json:"items"`
 	Error      opt[turnError] `json:"error"`
 	DurationMs num            `json:"durationMs"`
 }
