@@ -35,7 +35,7 @@ func turnChecks() []*conformance.Check {
 		{
 			ID: "turn.nothing-after-terminal", Severity: conformance.Must, Source: "adapters that show deltas after turn/completed", Tiers: both,
 			Sentence:  "Nothing of a turn follows its terminal event; late wire is dropped or belongs to the next turn.",
-			Harm:      []string{"late-delta", "late-item", "duplicate-end"},
+			Harm:      []string{"late-delta", "late-item", "stale-line", "duplicate-end"},
 			JudgeHarm: judgeHarmless,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				ended := map[int]conformance.Seen{}

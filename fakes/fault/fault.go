@@ -99,6 +99,7 @@ func Operators() []Operator {
 			func(h *Harm) { h.Burst = true }),
 		lateDelta(),
 		lateItem(),
+		staleLine(),
 		duplicateEnd(),
 		echoInput(),
 		reorderIndependent(),

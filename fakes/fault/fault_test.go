@@ -352,6 +352,28 @@ func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
 	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
 }
 
+// A turn that runs hears again what was said in the one before it, of each kind.
+func TestStaleLinesAreOfTheTurnBefore(t *testing.T) {
+	g := gomega.NewWithT(t)
+	o := named(t, "stale-line")
+	c := load(t, "codex/0.169.0/turn/two-turns-one-process")
+	places, methods := o.Places(c), map[string]bool{}
+	g.Expect(places).NotTo(gomega.BeEmpty())
+	for _, place := range places {
+		h := o.Apply(c, place)
+		stale := h.Wire(1, c.Wire)[place+1].Bytes
+		at := slices.IndexFunc(c.Wire, func(w fixtures.WireLine) bool { return bytes.Equal(w.Bytes, stale) })
+		ended := slices.IndexFunc(c.Wire[at:place], func(w fixtures.WireLine) bool { return bytes.Contains(w.Bytes, []byte(`"turn/completed"`)) })
+		g.Expect(at).To(gomega.BeNumerically(">=", 0))
+		g.Expect(ended).To(gomega.BeNumerically(">=", 0), "line %d of the turn that runs", at)
+		method, _, _ := strings.Cut(strings.TrimPrefix(string(stale), `{"method":"`), `"`)
+		methods[method] = true
+	}
+	g.Expect(methods).To(gomega.Equal(map[string]bool{"item/agentMessage/delta": true, "item/completed": true, "turn/completed": true}))
+	g.Expect(o.Places(load(t, "codex/0.169.0/text/plain"))).To(gomega.BeEmpty(), "it has one turn")
+	g.Expect(o.Places(load(t, "claude/2.1.329/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
+}
+
 func TestEndsAreOfTheirPlace(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "claude/2.1.329/text/plain")

@@ -139,6 +139,9 @@ type dialect interface {
 	// says whether this one does; ids are the messages that the line is about.
 	extras(s *said) []string
 	gets(extra string, ids []string, l *launch) bool
+	// misfit says why a reply to a request of that method is none that the runtime
+	// understands, or "".
+	misfit(asked string, reply []byte) string
 	// started are the settings of a command line.
 	started(argv, env []string) settings
 	// mode is the permission mode that a client asks for at the start, and

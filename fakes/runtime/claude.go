@@ -262,6 +262,8 @@ func (claudeDialect) same(rec, sub *act, tr func(string) string) bool {
 		(rec.turn == "" || tr(rec.turn) == sub.turn)
 }
 
+func (claudeDialect) misfit(string, []byte) string { return "" }
+
 func (claudeDialect) idMember() []string { return []string{"response", "request_id"} }
 
 func (claudeDialect) refuse(a *act, why string) []byte {

@@ -145,7 +145,7 @@ func (codexDialect) act(line []byte) act {
 	}
 	a := act{id: f.ID, method: f.Method, params: f.Params}
 	if f.Method == "" {
-		if f.ID == nil || f.Result == nil && f.Error == nil {
+		if f.ID == nil || f.Result == nil && !isError(f.Error) {
 			a.kind = KindJunk
 			return a
 		}

@@ -68,6 +68,7 @@ func (codexExecDialect) started(argv, _ []string) settings {
 }
 
 func (codexExecDialect) said([]byte) said                    { return said{} }
+func (codexExecDialect) misfit(string, []byte) string        { return "" }
 func (codexExecDialect) idMember() []string                  { return nil }
 func (codexExecDialect) refuse(*act, string) []byte          { return nil }
 func (codexExecDialect) result(*act, jsontext.Value) []byte  { return nil }

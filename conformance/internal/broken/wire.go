@@ -3,6 +3,7 @@ package broken
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -63,6 +64,24 @@ func pipes() []Adapter {
 			}},
 		},
 		{
+			Name: "ends-at-any-end", Sentence: "takes the end of any turn for the end of the one that runs",
+			Runtime: "codex", Why: "the end of a turn of Claude Code does not name it",
+			Fails: []string{"turn.not-before-end", "turn.nothing-after-terminal", "turn.unprompted", "wire.split", "wire.unknown"},
+			mutation: mutation{process: func(p proc.Process) (io.Reader, io.Reader) {
+				running := map[string][]byte{} // by thread
+				return readerFunc(func(b []byte) (int, error) {
+					n, err := p.Stdout().Read(b)
+					if m := turnBegins.FindSubmatch(b[:n]); m != nil {
+						running[string(m[1])] = bytes.Clone(m[2])
+					}
+					if m := turnEnds.FindSubmatchIndex(b[:n]); m != nil { // ids are of one length
+						copy(b[m[4]:m[5]], running[string(b[m[2]:m[3]])])
+					}
+					return n, err
+				}), p.Stderr()
+			}},
+		},
+		{
 			Name: "waits-for-ever", Sentence: "waits for a runtime that is silent for good",
 			Fails: []string{"turn.refused", "turn.stall-ends"},
 			Only:  map[string]string{"turn.refused": "claude"},
@@ -74,6 +93,12 @@ func pipes() []Adapter {
 		},
 	}
 }
+
+// The thread and the turn that a line tells of.
+var (
+	turnBegins = regexp.MustCompile(`"turn/started","params":\{"threadId":"([^"]*)","turn":\{"id":"([^"]*)"`)
+	turnEnds   = regexp.MustCompile(`"turn/completed","params":\{"threadId":"([^"]*)","turn":\{"id":"([^"]*)"`)
+)
 
 type readerFunc func([]byte) (int, error)
 
