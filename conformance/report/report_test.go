@@ -87,6 +87,25 @@ tool.known  not applicable
 `))
 }
 
+// TestTableOfWhatNobodySaw: what no case could show has not passed.
+func TestTableOfWhatNobodySaw(t *testing.T) {
+	for verdict, want := range map[conformance.Verdict]string{
+		conformance.NotExpressible: "text.once  not expressible in 2 cases\n",
+		conformance.Unrecorded:     "text.once  unrecorded in 2 cases\n",
+		conformance.NotApplicable:  "text.once  not applicable\n",
+	} {
+		rep := sample()
+		rep.Missing, rep.Results = nil, rep.Results[:2]
+		for i := range rep.Results {
+			rep.Results[i].Verdict, rep.Results[i].Problems = verdict, nil
+		}
+		var b strings.Builder
+		g := NewWithT(t)
+		g.Expect(report.Table(&b, report.New(rep, report.About{}), report.Style{})).To(Succeed())
+		g.Expect(b.String()).To(ContainSubstring(want))
+	}
+}
+
 func TestFailures(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder

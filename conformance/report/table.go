@@ -132,6 +132,10 @@ func (c *cell) text() string {
 		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judged())
 	case c.known > 0:
 		return fmt.Sprintf("known %2d of %d cases fail", c.known, c.judged())
+	case c.pass+c.sent == 0 && c.unrecorded > 0:
+		return fmt.Sprintf("unrecorded in %d cases", c.unrecorded)
+	case c.pass+c.sent == 0 && c.other > 0:
+		return fmt.Sprintf("not expressible in %d cases", c.other)
 	case c.unrecorded > 0:
 		return fmt.Sprintf("pass  %3d cases, %d unrecorded", c.pass+c.sent, c.unrecorded)
 	case c.other > 0:
