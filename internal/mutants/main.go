@@ -311,7 +311,7 @@ func (o options) try(w *worker, r *reach, m Mutant) (Outcome, error) {
 	for _, round := range []struct {
 		cases  []string
 		faults bool
-	}{{r.pick(plain, o.cases, o.seed), false}, {r.pick(faulty, o.faulty, o.seed), true}} {
+	}{{r.pick(plain, o.cases, o.seed, nil), false}, {r.pick(faulty, o.faulty, o.seed, plain), true}} {
 		if len(round.cases) == 0 {
 			continue
 		}
@@ -340,8 +340,10 @@ func everything(n int) []int {
 	return out
 }
 
-// pick is some of the cases, each of another scenario as long as there are any.
-func (r *reach) pick(from []int, n int, seed uint64) []string {
+// pick is some of the cases, those first that are not among late, and each of
+// another scenario as long as there are any. Where only a fault leads to a mutant,
+// no play without faults has tried it.
+func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
 	from = slices.Clone(from)
 	slices.Sort(from)
@@ -352,6 +354,9 @@ func (r *reach) pick(from []int, n int, seed uint64) []string {
 		s := scenario(r.Cases[i])
 		round[i] = nth[s]
 		nth[s]++
+		if slices.Contains(late, i) {
+			round[i] += len(from)
+		}
 	}
 	slices.SortStableFunc(from, func(a, b int) int { return round[a] - round[b] })
 	if n > 0 && n < len(from) {
