@@ -214,6 +214,7 @@
 //   - An error's text is the runtime's. server_error without more is the model's;
 //     an API that cannot be reached is network.
 //   - A turn that has had its init and gets another one, while the model is not in
-//     mid-message, has lost its result: it ends in error protocol, and the next
-//     one begins. So does one whose message is completed when the next is started.
+//     mid-message, and no tool is open or a message waits, has lost its result: it
+//     ends in error protocol, and the next one begins. So does one whose message is
+//     completed when the next is started.
 package claude

@@ -117,3 +117,17 @@ func TestAStreamOfASubagentIsNotTheTurns(t *testing.T) {
 		olderEnd)
 	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run|complete;", "t1": "I look.|complete;"}))
 }
+
+// What is in force may be told again amid a turn: that alone ends nothing.
+func TestAnInitInMidTurnEndsNothing(t *testing.T) {
+	g := gomega.NewWithT(t)
+	text, evs := older(t, olderInit, olderOpen, olderInit,
+		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"text","text":"Still waters run"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"5"}`,
+		`{"type":"stream_event","event":{"type":"content_block_stop","index":0},"session_id":"S","parent_tool_use_id":null,"uuid":"6"}`,
+		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},"parent_tool_use_id":null,"session_id":"S","uuid":"7"}`,
+		`{"type":"stream_event","event":{"type":"message_stop"},"session_id":"S","parent_tool_use_id":null,"uuid":"8"}`,
+		olderInit, olderEnd)
+	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run|complete;"}))
+	g.Expect(of[event.TurnStart](evs)).To(gomega.HaveLen(1))
+	g.Expect(of[event.Error](evs)).To(gomega.BeEmpty())
+}

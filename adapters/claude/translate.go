@@ -229,7 +229,7 @@ func (t *translator) system(ln *line, b []byte) {
 func (t *translator) init(ln *line) {
 	t.modelChanged(string(ln.Model))
 	t.modeChanged(string(ln.PermissionMode))
-	if m := &t.open; t.l.Turn() != nil && t.turn.inited && (!m.running || m.said) {
+	if m, s := &t.open, t.l.Turn(); s != nil && t.turn.inited && (!m.running || m.said) && (s.ToolsOpen() == 0 || t.mail.pending()) {
 		t.lost() // another one begins
 	}
 	t.begin()
