@@ -106,7 +106,7 @@ func (t *translator) reasoningDelta(kind byte, index int64) {
 
 // part is the ledger's key of a part of a reasoning item: each is a block.
 func (o *openItem) part(p part) string {
-	if o.key == "" || o.at != p {
+	if o.at != p { // none is of no kind
 		o.at, o.key = p, fmt.Sprintf("%s/%c%d", o.id, p.kind, p.index)
 		o.stream(p)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -247,13 +248,16 @@ func (p *player) act(line jsontext.Value) {
 			Decision string         `json:"decision"`
 			Action   string         `json:"action"`
 			Content  jsontext.Value `json:"content"`
+			Meta     struct {
+				Persist adapters.Scope `json:"persist"`
+			} `json:"_meta"`
 		}
 		_ = json.Unmarshal(c.Result, &d)
 		decisions := map[string]event.Decision{"accept": "allow", "decline": "deny", "cancel": "cancel"}
 		for i := range slices.Backward(*p.evs) {
 			switch q := (*p.evs)[i].Data.(type) {
 			case event.PermissionRequest:
-				_ = p.s.Answer(ctx, q.RequestID, adapters.Answer{Decision: decisions[d.Decision+d.Action]})
+				_ = p.s.Answer(ctx, q.RequestID, adapters.Answer{Decision: decisions[d.Decision+d.Action], Scope: d.Meta.Persist})
 			case event.Interrupt:
 				_ = p.s.Answer(ctx, q.InterruptID, adapters.Answer{Decision: decisions[d.Action], Value: d.Content})
 			default:
@@ -313,15 +317,14 @@ func (p *player) wrote(c clientLine, line jsontext.Value) {
 // sameResult compares two results; of an answer to a question what it leaves out
 // may stand empty.
 func sameResult(a, b jsontext.Value) bool {
-	var x, y struct {
-		Action  string `json:"action"`
-		Content any    `json:"content"`
+	type answer struct {
+		Action  string         `json:"action"`
+		Content map[string]any `json:"content"`
+		Meta    map[string]any `json:"_meta"`
 	}
+	var x, y answer
 	if json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x.Action != "" {
-		if m, ok := x.Content.(map[string]any); ok && len(m) == 0 {
-			x.Content = nil
-		}
-		return reflect.DeepEqual(x, y)
+		return x.Action == y.Action && maps.EqualFunc(x.Content, y.Content, reflect.DeepEqual) && maps.EqualFunc(x.Meta, y.Meta, reflect.DeepEqual)
 	}
 	return string(a) == string(b)
 }
