@@ -29,7 +29,7 @@ func endings() []Adapter {
 			Name: "leaves-the-runtime", Sentence: "takes its signal for the runtime's end, and does not look whether it has ended",
 			Fails: []string{"process.no-orphans"},
 			mutation: mutation{launched: func(p proc.Process) proc.Process {
-				return &unsignalled{Process: p, gone: make(chan struct{})}
+				return unsignal(p)
 			}},
 		},
 		{
@@ -98,16 +98,31 @@ func endings() []Adapter {
 }
 
 // unsignalled is a process that no signal reaches, and that looks as if one had.
+// What comes first, its end or a signal, is what all that wait for it hear.
 type unsignalled struct {
 	proc.Process
 	once sync.Once
-	gone chan struct{}
+	exit proc.Exit
+	over chan struct{}
+}
+
+func unsignal(p proc.Process) *unsignalled {
+	u := &unsignalled{Process: p, over: make(chan struct{})}
+	go func() { u.end(p.Wait(), func() {}) }()
+	return u
+}
+
+func (u *unsignalled) end(e proc.Exit, also func()) {
+	u.once.Do(func() {
+		u.exit = e
+		close(u.over)
+		also()
+	})
 }
 
 // Signal implements proc.Process.
 func (u *unsignalled) Signal(proc.Signal) error {
-	u.once.Do(func() {
-		close(u.gone)
+	u.end(proc.Exit{Code: 143}, func() {
 		for _, r := range []io.Reader{u.Stdout(), u.Stderr()} {
 			if c, ok := r.(io.Closer); ok {
 				_ = c.Close()
@@ -119,12 +134,6 @@ func (u *unsignalled) Signal(proc.Signal) error {
 
 // Wait implements proc.Process.
 func (u *unsignalled) Wait() proc.Exit {
-	ended := make(chan proc.Exit, 1)
-	go func() { ended <- u.Process.Wait() }()
-	select {
-	case e := <-ended:
-		return e
-	case <-u.gone:
-		return proc.Exit{Code: 143}
-	}
+	<-u.over
+	return u.exit
 }
