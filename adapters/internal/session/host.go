@@ -125,8 +125,8 @@ func (s *Session) watch(wait time.Duration) {
 	})
 }
 
-// giveUp ends the turn in an error at once and then the process: there is no
-// use in waiting for it.
+// giveUp ends the turn, also one that was asked for and has not begun, in an error
+// at once and then the process: there is no use in waiting for it.
 func (s *Session) giveUp(err event.Error) {
 	if s.fail != nil {
 		return
@@ -134,7 +134,7 @@ func (s *Session) giveUp(err event.Error) {
 	s.fail = &err
 	s.release(adapters.ErrClosed)
 	s.proto.Closing()
-	if s.ledger.Turn() != nil {
+	if s.ledger.Turn() != nil || s.readyErr && s.starting() {
 		s.ledger.Error(err)
 		s.failTold = true
 	}

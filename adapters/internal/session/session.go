@@ -109,7 +109,7 @@ type Session struct {
 	timerFns map[int]func()
 	closing  bool
 	fail     *event.Error // why the process is being ended by us
-	failTold bool         // a turn has ended in it: what waits behind the turn needs no second error
+	failTold bool         // a turn has ended in it, or never began: what waits behind needs no second error
 	heard    time.Time    // when the last line came
 	pinged   time.Time    // when the runtime was asked for a sign of life
 	unwatch  func()       // cancels the watch for silence
