@@ -112,9 +112,6 @@ func (l *Ledger) SessionEnd(err *event.Error, d event.SessionEnd) {
 	for len(l.asks) > 0 {
 		l.Resolve(l.asks[0].ID, event.DecisionCancel, event.ByRuntime, nil)
 	}
-	if !l.ready {
-		l.SessionReady(l.hint)
-	}
 	l.put(event.Event{Data: d})
 	l.ended = true
 }
@@ -261,7 +258,6 @@ func (l *Ledger) TaskOpen(id string) bool {
 type Ask struct {
 	ID        string
 	ToolName  string
-	ToolUseID string
 	Interrupt bool
 	scope     *Scope
 }
@@ -280,8 +276,8 @@ func (l *Ledger) Asked(id string) (Ask, bool) {
 }
 
 // Resolve closes an open question and tells how. value is an interrupt's; by
-// is who decided. It reports whether the question was open.
-func (l *Ledger) Resolve(id string, d event.Decision, by event.By, value event.Raw) bool {
+// is who decided.
+func (l *Ledger) Resolve(id string, d event.Decision, by event.By, value event.Raw) {
 	for i, a := range l.asks {
 		if a.ID != id {
 			continue
@@ -292,12 +288,11 @@ func (l *Ledger) Resolve(id string, d event.Decision, by event.By, value event.R
 				value = event.Raw("null")
 			}
 			a.scope.Emit(event.InterruptResolved{InterruptID: id, Value: value, By: by})
-			return true
+			return
 		}
 		a.scope.Emit(event.PermissionResolved{
 			RequestID: id, ToolName: a.ToolName, Allowed: d == event.DecisionAllow, Decision: d, By: by,
 		})
-		return true
+		return
 	}
-	return false
 }

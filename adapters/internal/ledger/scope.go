@@ -56,9 +56,7 @@ func (s *Scope) Delta(key, messageID, text string) {
 	if text == "" {
 		return
 	}
-	if s.thinking != nil {
-		s.ThinkingDone()
-	}
+	s.ThinkingDone()
 	s.Emit(event.Delta{Text: text, MessageID: messageID, BlockID: s.open(key)})
 }
 
@@ -169,12 +167,10 @@ func (s *Scope) find(id string) int {
 }
 
 // ToolOutput emits a piece of a running tool's output.
-func (s *Scope) ToolOutput(id, text string) bool {
-	if text == "" || !s.ToolOpen(id) {
-		return false
+func (s *Scope) ToolOutput(id, text string) {
+	if text != "" && s.ToolOpen(id) {
+		s.Emit(event.ToolOutput{ToolUseID: id, Text: text})
 	}
-	s.Emit(event.ToolOutput{ToolUseID: id, Text: text})
-	return true
 }
 
 // ToolResult closes a tool. It reports false, and emits nothing, when the tool
@@ -207,7 +203,7 @@ func (s *Scope) Permission(d event.PermissionRequest) {
 		d.ToolInput = event.Raw("{}")
 	}
 	s.ThinkingDone()
-	s.l.asks = append(s.l.asks, Ask{ID: d.RequestID, ToolName: d.ToolName, ToolUseID: d.ToolUseID, scope: s})
+	s.l.asks = append(s.l.asks, Ask{ID: d.RequestID, ToolName: d.ToolName, scope: s})
 	s.Emit(d)
 }
 
