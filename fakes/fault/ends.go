@@ -56,6 +56,25 @@ func closeStdin() Operator {
 	}
 }
 
+// stubborn is a stall that SIGTERM does not end.
+func stubborn() Operator {
+	const name = "no-end-by-term"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "After a line of stdout the process says nothing more, and ends by SIGKILL alone, on the cases of " + Plainest + ".",
+		Places: func(c *fixtures.Case) []int {
+			if all := outputs(c); c.Scenario == Plainest && len(all) > 1 {
+				return []int{all[0], all[len(all)/2]}
+			}
+			return nil
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true, Stubborn: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				return slices.Clone(lines[:i+1])
+			})
+		},
+	}
+}
+
 // missingEnd leaves out the end of a turn. Its place is the line before: what is
 // said until then is known.
 func missingEnd() Operator {
@@ -83,65 +102,14 @@ func missingEnd() Operator {
 	}
 }
 
-// lostEnd leaves out the end of a turn, and nothing else: the runtime lives, says
-// that it is done with the message where it has words for that, and begins the
-// next turn. Its place is the line before.
-func lostEnd() Operator {
-	const name = "lost-end"
-	return Operator{
-		Name: name, Kind: Terminal, Doc: "The end of a turn never comes, and the next turn begins; or the runtime says, on the cases of " + plainest + ", that it is done with the message.",
-		Places: func(c *fixtures.Case) []int {
-			var places []int
-			type thread struct {
-				process int
-				id      string
-			}
-			ended := map[thread]int{} // of turns in which the model spoke, the line before the end
-			speaks := map[thread]bool{}
-			last := map[int]int{}
-			sessions := sessionIDs(c)
-			for _, i := range outputs(c) {
-				n := c.Wire[i].Process
-				m := markOf(c.Wire[i].Bytes)
-				k := thread{n, sessions[i]}
-				before, spoke := last[n]
-				switch last[n] = i; {
-				case m.part != ofNone && m.thread != sessions[i]: // of another agent
-				case m.part == ofEnd:
-					if spoke && speaks[k] {
-						ended[k] = before
-					}
-					speaks[k] = false
-				case m.part == ofDelta, m.part == ofItem:
-					speaks[k] = true
-				case m.part == ofBegin, c.Scenario == plainest && isLifecycle(c.Wire[i].Bytes):
-					if at, ok := ended[k]; ok {
-						places = append(places, at)
-						delete(ended, k)
-					}
-				}
-			}
-			return places
-		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				for i++; markOf(lines[i].Bytes).part != ofEnd; i++ {
-				}
-				return slices.Delete(slices.Clone(lines), i, i+1)
-			})
-		},
-	}
-}
+// Complaint is what a process says on stderr that never says anything else.
+const Complaint = "fault: nothing will come"
 
-func isLifecycle(line []byte) bool {
-	return bytes.Contains(line, []byte(`"type":"command_lifecycle"`))
-}
-
-// noHandshake is a process that never says anything.
+// noHandshake is a process that never says anything on stdout.
 func noHandshake() Operator {
 	const name = "no-handshake"
 	return Operator{
-		Name: name, Kind: Terminal, Doc: "The first process says nothing at all, and ends only by a signal.",
+		Name: name, Kind: Terminal, Doc: "The first process says nothing but a line on stderr, and ends only by a signal.",
 		Places: func(c *fixtures.Case) []int {
 			if all := outputs(c); len(all) > 0 && c.Wire[all[0]].Process == 1 {
 				return all[:1]
@@ -150,7 +118,9 @@ func noHandshake() Operator {
 		},
 		Apply: func(c *fixtures.Case, place int) Harm {
 			return at(c, place, Harm{Operator: name, Kind: Terminal, Cut: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return slices.Clone(lines[:i])
+				x := lines[i]
+				x.Dir, x.Bytes = fixtures.Err, []byte(Complaint)
+				return append(slices.Clone(lines[:i]), x)
 			})
 		},
 	}
@@ -188,6 +158,12 @@ func errorReply() Operator {
 
 // refusal is the error reply in place of a successful one, or "".
 func refusal(c *fixtures.Case, place int) string {
+	_, reply := refused(c, place)
+	return reply
+}
+
+// refused is what was asked, and refusal.
+func refused(c *fixtures.Case, place int) (method, reply string) {
 	w := c.Wire[place]
 	f := frameOf(w.Bytes)
 	for i := place - 1; i >= 0; i-- {
@@ -199,15 +175,15 @@ func refusal(c *fixtures.Case, place int) string {
 		switch {
 		case f.Method == "" && f.Result != nil && q.ID != nil && bytes.Equal(q.ID, f.ID):
 			if slices.Contains(refusable, q.Method) {
-				return fmt.Sprintf(`{"id":%s,"error":{"code":-32603,"message":"the fault refuses"}}`, f.ID)
+				return q.Method, fmt.Sprintf(`{"id":%s,"error":{"code":-32603,"message":"the fault refuses"}}`, f.ID)
 			}
-			return ""
+			return "", ""
 		case f.Type == "control_response" && f.Response.Subtype == "success" && q.RequestID != "" && q.RequestID == f.Response.RequestID:
 			if slices.Contains(refusable, q.Request.Subtype) {
-				return fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"the fault refuses"}}`, q.RequestID)
+				return q.Request.Subtype, fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"the fault refuses"}}`, q.RequestID)
 			}
-			return ""
+			return "", ""
 		}
 	}
-	return ""
+	return "", ""
 }

@@ -9,6 +9,7 @@ package fault
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
@@ -59,6 +60,16 @@ type Harm struct {
 	May bool
 	// Slow says that the client's listener takes nothing for a while from there on.
 	Slow bool
+	// Absent is why the program cannot be started; nil: it can.
+	Absent error
+	// Stubborn says that no process ends by SIGTERM.
+	Stubborn bool
+	// Deaf says that the client's listener takes nothing from there on, until the
+	// session is closed.
+	Deaf bool
+	// Patience is how long the client waits for what its acts return, or where it is
+	// deaf for Close; 0: for ever.
+	Patience time.Duration
 }
 
 // Struck reports whether a line that was played is the one by which the harm
@@ -69,7 +80,7 @@ func (h *Harm) Struck(w fixtures.WireLine) bool {
 
 // Into puts the harm into the options of a play.
 func (h *Harm) Into(o *runtime.Options) {
-	o.Fault, o.Chunk, o.NoLastNewline = h.Wire, h.Chunk, h.NoLastNewline
+	o.Fault, o.Chunk, o.NoLastNewline, o.Stubborn = h.Wire, h.Chunk, h.NoLastNewline, h.Stubborn
 }
 
 func (h Harm) String() string {
@@ -108,6 +119,7 @@ func Operators() []Operator {
 		hugeLine(),
 		endlessLine(),
 		flood(),
+		nobodyListens(),
 		longPause(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
 			func(h *Harm) { h.Wire = unknownFields }),
@@ -121,10 +133,14 @@ func Operators() []Operator {
 		closeStdout(),
 		closeStdin(),
 		stall(),
+		stubborn(),
 		missingEnd(),
 		lostEnd(),
 		noHandshake(),
+		impatient(),
+		absent(),
 		errorReply(),
+		unanswered(),
 	}
 }
 

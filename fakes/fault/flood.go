@@ -33,9 +33,9 @@ func drop(i int) string { return fmt.Sprintf("<%d>", i) }
 func flood() Operator {
 	const name = "flood"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta come %d more at once, and nobody takes an event for a while, on the cases of %s.", Flooded, plainest),
+		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta come %d more at once, and nobody takes an event for a while, on the cases of %s.", Flooded, Plainest),
 		Places: func(c *fixtures.Case) []int {
-			if c.Scenario != plainest {
+			if c.Scenario != Plainest {
 				return nil
 			}
 			for _, i := range outputs(c) {

@@ -36,9 +36,9 @@ func messages(c *fixtures.Case) []int {
 	})
 }
 
-// plainest is the scenario on whose cases the longest lines are tried: they
-// cost much, and what stands in them does not matter.
-const plainest = "text/plain"
+// Plainest is the scenario on whose cases the longest lines are tried, and what
+// shows the same in every case: what stands in them does not matter.
+const Plainest = "text/plain"
 
 // longLine makes one message long. It is still whole and known.
 func longLine() Operator {
@@ -49,12 +49,12 @@ func longLine() Operator {
 func hugeLine() Operator {
 	places := func(c *fixtures.Case) []int {
 		all := messages(c)
-		if c.Scenario != plainest || len(all) < 2 {
+		if c.Scenario != Plainest || len(all) < 2 {
 			return nil
 		}
 		return []int{all[len(all)/2], all[len(all)-1]}
 	}
-	return longer("huge-line", "A message has one more member of 1 MiB, or a later one of 8 MiB, on the cases of "+plainest+".", places,
+	return longer("huge-line", "A message has one more member of 1 MiB, or a later one of 8 MiB, on the cases of "+Plainest+".", places,
 		func(c *fixtures.Case, place int) int {
 			if place == places(c)[0] {
 				return 1 << 20
@@ -83,9 +83,9 @@ var endless = sync.OnceValue(func() []byte { return bytes.Repeat([]byte("no end 
 func endlessLine() Operator {
 	const name = "endless-line"
 	return Operator{
-		Name: name, Kind: Noticed, Doc: "After a line of stdout come 65 MiB with no line end in them, on the cases of " + plainest + ".",
+		Name: name, Kind: Noticed, Doc: "After a line of stdout come 65 MiB with no line end in them, on the cases of " + Plainest + ".",
 		Places: func(c *fixtures.Case) []int {
-			if all := messages(c); c.Scenario == plainest && len(all) > 1 {
+			if all := messages(c); c.Scenario == Plainest && len(all) > 1 {
 				return all[len(all)/2:][:1]
 			}
 			return nil

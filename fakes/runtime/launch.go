@@ -258,6 +258,9 @@ func (l *launch) Signal(s proc.Signal) error {
 		return nil
 	}
 	l.p.wrote = append(l.p.wrote, &Written{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
+	if s == proc.SIGTERM && l.p.o.Stubborn {
+		return nil
+	}
 	e := proc.Exit{Code: -1, Signal: s}
 	if code, bySignal := l.p.s.dialect.onSignal(string(s)); !bySignal {
 		e = proc.Exit{Code: code}

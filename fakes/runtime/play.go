@@ -33,6 +33,8 @@ type Options struct {
 	Chunk func(line []byte) [][]byte
 	// NoLastNewline leaves out the line end of the last line of each process.
 	NoLastNewline bool
+	// Stubborn says that no process ends by SIGTERM.
+	Stubborn bool
 	// Manual plays a line at each Step. Otherwise lines play by themselves.
 	Manual bool
 	// Speed divides the recorded pauses: 1 plays in recorded time, 0 without
