@@ -245,7 +245,12 @@ func (c *claude) mcpError(id string, rpc jsontext.Value, why string) error {
 	}{message{"2.0", rpc, fault{-32000, why}}})
 }
 
+// respond replies to a request of the runtime. When stdin is closed it hears no
+// reply any more.
 func (c *claude) respond(id string, response any) error {
+	if c.d.closed {
+		return nil
+	}
 	type body struct {
 		Subtype  string `json:"subtype"`
 		ReqID    string `json:"request_id"`
@@ -258,6 +263,9 @@ func (c *claude) respond(id string, response any) error {
 }
 
 func (c *claude) refuse(id, why string) error {
+	if c.d.closed {
+		return nil
+	}
 	type body struct {
 		Subtype string `json:"subtype"`
 		ReqID   string `json:"request_id"`
