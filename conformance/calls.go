@@ -69,12 +69,29 @@ func (c *calls) call(ctx context.Context, name, file string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	c.d.mu.Lock()
-	defer c.d.mu.Unlock()
-	if w := &c.d.run.Waits[n]; !c.d.over {
-		*w = Waits{Name: name, Over: true, Told: err != nil, At: time.Since(c.d.start)}
+	c.note(n, Waits{Name: name, Over: true, Told: err != nil, At: time.Since(c.d.start)})
+	if err != nil {
+		time.Sleep(cleanup)
+		c.note(n, Waits{Back: time.Since(c.d.start)})
 	}
 	return err
+}
+
+// cleanup is how long a tool or hook takes to return when nobody wants its answer
+// any more.
+const cleanup = time.Second
+
+// note keeps what became of a call that waits.
+func (c *calls) note(n int, of Waits) {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	switch w := &c.d.run.Waits[n]; {
+	case c.d.over: // it comes too late
+	case of.Over:
+		*w = of
+	default:
+		w.Back = of.Back
+	}
 }
 
 // into completes what a subject is to open.

@@ -49,6 +49,7 @@ type director struct {
 	sess    Session
 	away    bool            // the session was put away, and so closed
 	drained chan struct{}   // the listener of sess has ended
+	gone    chan struct{}   // a session was closed
 	begun   int             // how many events there were before sess
 	talks   []*conversation // opened, in order
 	turns   int             // of all sessions: each turn of a run has a number of its own
@@ -60,7 +61,7 @@ type director struct {
 }
 
 func (d *director) perform(ctx context.Context) {
-	d.changed = make(chan struct{})
+	d.changed, d.gone = make(chan struct{}), make(chan struct{})
 	d.calls.init(d)
 	if s, ok := d.subject.(Declarer); ok {
 		c := s.Capabilities()
@@ -85,7 +86,10 @@ func (d *director) perform(ctx context.Context) {
 			d.act(ctx, fixtures.Act{Verb: fixtures.VerbWait, What: "idle"})
 		}
 		d.caughtUp()
-		d.act(ctx, fixtures.Act{Verb: fixtures.VerbClose})
+		last := d.sess
+		if d.died() || d.act(ctx, fixtures.Act{Verb: fixtures.VerbClose}) && d.run.Harm == nil {
+			d.afterwards(ctx, last)
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,6 +117,9 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 			return false
 		}
 		d.settle(func() bool { return d.died() || d.shows(act) }, d.patience())
+		if act.What == AtRest.What {
+			d.rest()
+		}
 		return true
 	}
 	if act.Verb == fixtures.VerbKill && d.struck() {
@@ -140,7 +147,7 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 		return true // it was closed when it was put away
 	}
 	if act.Verb != fixtures.VerbOpen && d.sess == nil {
-		d.fail(act, errors.New("no session is open"))
+		d.fail(act, fmt.Errorf("%w: no session is open", errNotBegun))
 		return false
 	}
 	if act.Verb != fixtures.VerbClose && d.broken() != nil {
@@ -162,7 +169,10 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 	d.run.Acts = append(d.run.Acts, Done{Act: act, At: time.Since(d.start)})
 	i := len(d.run.Acts) - 1
 	d.mu.Unlock()
-	err := d.wait(ctx, act)
+	err := d.wait(ctx, d.sess, act)
+	if h := d.run.Harm; h != nil && h.Deaf && act.Verb == fixtures.VerbClose {
+		close(d.gone)
+	}
 	if act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive && err == nil {
 		d.sess, d.away = nil, act.Verb == fixtures.VerbArchive
 	}
@@ -170,7 +180,7 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 		err = d.closed()
 	}
 	d.mu.Lock()
-	d.run.Acts[i].Err = err
+	d.run.Acts[i].Err, d.run.Acts[i].For = err, time.Since(d.start)-d.run.Acts[i].At
 	d.mu.Unlock()
 	d.stage.finished(act)
 	if (act.Refused || act.Verb == fixtures.VerbArchive) && d.struck() {
@@ -196,11 +206,10 @@ var (
 )
 
 // wait runs an act beside the stage and waits for both.
-func (d *director) wait(ctx context.Context, act fixtures.Act) error {
+func (d *director) wait(ctx context.Context, sess Session, act fixtures.Act) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var err error
-	sess := d.sess // an act that hangs keeps its session
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -209,6 +218,8 @@ func (d *director) wait(ctx context.Context, act fixtures.Act) error {
 				err = fmt.Errorf("%s: %w: %v", act.Verb, errPanicked, p)
 			}
 		}()
+		ctx, leave := d.patient(ctx, act)
+		defer leave()
 		err = d.do(ctx, sess, act)
 	}()
 	if d.linger(ctx, done, d.stage.limit()) {
@@ -329,6 +340,7 @@ func (d *director) listen(sess Session, talk *conversation, drained chan struct{
 		d.changed = make(chan struct{})
 		d.mu.Unlock()
 		d.pause(sess)
+		d.deafen()
 	}
 }
 

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -158,7 +157,7 @@ func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
 	from := d.current
 	if n, err := strconv.Atoi(act.ID); err == nil {
 		if n > len(d.talks) {
-			return o, nil, fmt.Errorf("there is no session %d", n)
+			return o, nil, fmt.Errorf("%w: there is no session %d", errNotBegun, n)
 		}
 		from = d.talks[n-1]
 	}
@@ -167,7 +166,7 @@ func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
 	}
 	if act.What != "" {
 		if from == nil || from.provider == "" {
-			return o, nil, errors.New("no session that was opened told its provider_session_id")
+			return o, nil, fmt.Errorf("%w: no session that was opened told its provider_session_id", errNotBegun)
 		}
 		o.Resume = from.provider
 	}
@@ -212,7 +211,7 @@ func (d *director) killed(ctx context.Context) {
 	if d.sess == nil {
 		return
 	}
-	_ = d.wait(ctx, fixtures.Act{Verb: fixtures.VerbClose}) // whether it told of the end by itself, checks see
+	_ = d.wait(ctx, d.sess, fixtures.Act{Verb: fixtures.VerbClose}) // whether it told of the end by itself, checks see
 	d.sess = nil
 	_ = d.closed()
 }

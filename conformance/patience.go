@@ -133,3 +133,26 @@ func (d *director) died() bool {
 	n := len(d.run.Events)
 	return d.run.Harm != nil && d.sess != nil && n > d.begun && d.run.Events[n-1].Type() == event.TypeSessionEnd
 }
+
+// patient is the context of an act: that of a client who does not wait for ever
+// ends. To close a session takes what it takes, unless nobody listens.
+func (d *director) patient(ctx context.Context, act fixtures.Act) (context.Context, context.CancelFunc) {
+	h := d.run.Harm
+	closes := act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive
+	switch {
+	case h == nil || h.Deaf != closes:
+	case h.Patience != 0:
+		return context.WithTimeout(ctx, h.Patience)
+	case h.Deaf:
+		ctx = context.WithoutCancel(ctx)
+	}
+	return ctx, func() {}
+}
+
+// deafen keeps the listener from taking events, from the place of the harm on and
+// until the session was closed.
+func (d *director) deafen() {
+	if h := d.run.Harm; h != nil && h.Deaf && d.reached(h.Line) {
+		<-d.gone
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/fault"
 	standin "github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
@@ -95,6 +96,7 @@ func rehearse(r *Run, s Subject, with *setting) {
 		st.mu = &d.mu
 		r.Start = st.start
 		d.perform(context.Background())
+		time.Sleep(cleanup) // of what was called and is not waited for
 		r.Left = play.Running()
 		r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
 		r.Asked, r.Started, r.Settings = play.Asked(), play.Started(), play.Settings()
@@ -117,7 +119,10 @@ type playStage struct {
 var playEnv = []string{"HOME=/play/home", "PATH=/bin"}
 
 func (p *playStage) open(o Open) (Open, error) {
-	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", slices.Clone(playEnv)
+	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", []string{"HOME=/play/home", "PATH=/bin"}
+	if h := p.run.Harm; h != nil && h.Absent != nil {
+		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, h.Absent })
+	}
 	return o, nil
 }
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-var errNothingAsked = errors.New("no such permission_request and no such interrupt is there to answer")
+var errNothingAsked = fmt.Errorf("%w: no such permission_request and no such interrupt is there to answer", errNotBegun)
 
 // question is something that the subject asked.
 type question struct {

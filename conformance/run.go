@@ -45,6 +45,7 @@ type Run struct {
 	Events []Seen
 	Live   *replay.Chat // reduced as the events came
 	Acts   []Done
+	After  []Done // acts on a session that had ended: by itself, or by Close
 	Opens  []Opened
 	Called []Called // the calls that reached the client's tools
 	Waits  []Waits  // those of its tools and hooks whose answer waited for something
@@ -166,7 +167,8 @@ type Seen struct {
 type Done struct {
 	Act fixtures.Act
 	At  time.Duration
-	Err error // nil: done
+	For time.Duration // how long it took
+	Err error         // nil: done
 }
 
 // Called is a call that reached a tool of the client's.
@@ -182,6 +184,7 @@ type Waits struct {
 	Over bool          // it waits no longer: it may answer, or was told that nobody wants that
 	Told bool          // it was told: its context ended
 	At   time.Duration // when
+	Back time.Duration // when it returned: what is told takes a moment to clean up
 }
 
 // Opened is how an Open went.

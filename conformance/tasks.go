@@ -85,7 +85,7 @@ func (d *director) taskAct(ctx context.Context, sess Session, act fixtures.Act) 
 		}
 		id := d.taskOf(act.ID)
 		if id == "" {
-			return fmt.Errorf("no task of tool call %s runs", act.ID)
+			return fmt.Errorf("%w: no task of tool call %s runs", errNotBegun, act.ID)
 		}
 		return st.StopTask(ctx, id)
 	}

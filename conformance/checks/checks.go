@@ -19,7 +19,7 @@ var both = []conformance.Tier{conformance.TierWitness, conformance.TierLive}
 
 // All returns every check, sorted by topic and then as they are listed.
 func All() []*conformance.Check {
-	return needing(slices.Concat(sessionChecks(), openedChecks(), declaredChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
+	return needing(slices.Concat(sessionChecks(), actChecks(), openedChecks(), declaredChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
 		toolChecks(), callChecks(), clientChecks(), permissionChecks(), policyChecks(), answerChecks(), onceChecks(), processChecks(), wireChecks(), orderChecks(), replayChecks(), componentChecks(), timeChecks(), backlogChecks(), usageChecks()))
 }
 

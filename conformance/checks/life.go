@@ -36,13 +36,13 @@ func lifeChecks() []*conformance.Check {
 		},
 		{
 			ID: "process.start-failure", Severity: conformance.Must, Source: "claude-agent-sdk-python#387", Tiers: both,
-			Sentence: "An early exit or a bad flag gives a typed error with code start_failure and the stderr, a runtime that says nothing one with code timeout, within the limit.",
+			Sentence: "An early exit, a bad flag or a missing program gives a typed error with code start_failure, the stderr and the exit code, a runtime that says nothing one with code timeout, within the limit.",
 			Wrote:    true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				refusedOpens(t, f, event.ErrorStartFailure, func(a fixtures.Act) bool { return len(a.Args) > 0 })
 			},
-			Harm:      []string{"no-handshake"},
-			JudgeHarm: judgeMute,
+			Harm:      []string{"no-handshake", "no-handshake-in-time", "no-program"},
+			JudgeHarm: judgeNoStart,
 		},
 		{
 			ID: "session.fork-independent", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
@@ -87,6 +87,10 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 			f.Failf("the runtime said why it does not open, and the error does not: %v", a.Err)
 		case len(a.Act.Args) > 0 && typed.Stderr == "":
 			f.Failf("the runtime said on stderr why it does not start, and the error does not: %v", a.Err)
+		case len(a.Act.Args) > 0 && !strings.Contains(said(a.Err), typed.Stderr):
+			f.Failf("the error knows what the runtime said on stderr, and its words leave it out: %q", said(a.Err))
+		case len(a.Act.Args) > 0 && t.Tier == conformance.TierWitness && !exitOfOpen(t.Run, a, typed.Exit):
+			f.Failf("the runtime ended before it was ready, and the error does not have its exit code: %v", a.Err)
 		}
 		for _, e := range t.Events {
 			if e.Acts == i+1 {
@@ -97,39 +101,15 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 	}
 }
 
-// quotes reports whether an error holds what the runtime said was wrong when it
-// refused for the first time, if it said so on its wire.
-func quotes(r *conformance.Run, err error) bool {
+// exitOfOpen reports whether an exit code is that with which a process ended while
+// it was opened.
+func exitOfOpen(r *conformance.Run, a conformance.Done, code *int) bool {
 	for _, p := range r.Played {
-		var line struct {
-			Error struct {
-				Message string `json:"message"`
-			} `json:"error"`
-			Errors []string `json:"errors"`
-		}
-		if p.Line.Dir != fixtures.Out || p.Line.Process != firstRefused(r) || !decodeLine(p.Line.Bytes, &line) {
-			continue
-		}
-		for _, words := range append(line.Errors, line.Error.Message) {
-			if words != "" {
-				return strings.Contains(anyID.ReplaceAllString(err.Error(), "ID"), anyID.ReplaceAllString(words, "ID"))
-			}
+		if p.Line.Dir == fixtures.Exit && p.Line.Signal == "" && p.At >= a.At && p.At <= a.At+a.For {
+			return code != nil && *code == p.Line.Code
 		}
 	}
-	return true
-}
-
-// anyID is an id of a session: a play gives its own in place of the recorded one.
-var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-
-// firstRefused is the process whose session was not opened, or 0.
-func firstRefused(r *conformance.Run) int {
-	for i, o := range r.Opens {
-		if o.Act.Refused {
-			return i + 1
-		}
-	}
-	return 0
+	return true // what ended it was a signal
 }
 
 // past is what a session's model has heard when a message comes.

@@ -23,7 +23,7 @@ func processChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeGentle(t.Run, f, f.Failf)
 			},
-			Harm: []string{"stall"},
+			Harm: []string{"stall", "no-end-by-term"},
 			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeGentle(r, f, failer(r, f))
 			},
@@ -35,7 +35,7 @@ func processChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeOrphans(t.Run, f, f.Failf)
 			},
-			Harm: []string{"stall", "close-stdout"},
+			Harm: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"},
 			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeOrphans(r, f, failer(r, f))
 			},

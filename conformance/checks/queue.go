@@ -109,6 +109,9 @@ func stopAgain(s *fixtures.Scenario) []fixtures.Act {
 			sent = true
 			out = append(out, fixtures.Act{Verb: fixtures.VerbStop, Line: a.Line})
 		}
+		if a.What == fixtures.StopAll { // a stop of the turn alone changes nothing
+			out = append(out, fixtures.Act{Verb: fixtures.VerbStop, Line: a.Line})
+		}
 		out = append(out, a)
 		if a.Verb == fixtures.VerbStop {
 			found = true

@@ -2,11 +2,14 @@ package checks
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/fault"
+	standin "github.com/turnspec/turnspec/fakes/runtime"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -37,6 +40,15 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	if has(r, fixtures.VerbKill) || closedBefore(r, stalled.At) {
 		return // somebody ends the runtime anyhow
 	}
+	gaveUp, given := givenUp(r, stalled)
+	for _, a := range r.Acts {
+		if v := a.Act.Verb; v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen {
+			continue
+		}
+		if given && a.At < gaveUp && a.At+a.For > gaveUp {
+			fail("the runtime is given up, and %s returns %v later", named(a.Act), a.At+a.For-gaveUp)
+		}
+	}
 	s := state{open: map[string]event.Type{}}
 	paused, sums := false, false
 	for _, e := range r.Events[:n] {
@@ -66,6 +78,9 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		switch d := e.Data.(type) {
 		case event.Error:
 			told = true
+			if given && gaveUp < e.At {
+				fail("the runtime is given up, and the error comes %v later", e.At-gaveUp)
+			}
 			// Who writes to a runtime that does not hear learns it before.
 			if d.Code != event.ErrorTimeout && (r.Harm.Operator != "close-stdin" || d.Code == "") {
 				fail("the runtime went silent, and the error says %q", d.Code)
@@ -91,6 +106,17 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= conformance.StallLimit {
 		fail("turn %d ran (or message %q waited) when the runtime went silent, and no error came within %v", running, waiting, conformance.StallLimit)
 	}
+}
+
+// givenUp is when the subject began to end the process that had gone silent. Where
+// the client closes the session, that says nothing.
+func givenUp(r *conformance.Run, stalled conformance.Played) (at time.Duration, ok bool) {
+	for _, w := range r.Wrote {
+		if at := w.At.Sub(r.Start); w.Process == stalled.Line.Process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal) && at >= stalled.At {
+			return at, !r.Start.IsZero()
+		}
+	}
+	return 0, false
 }
 
 // judgeSlow: the runtime thought for minutes amid its words.
@@ -137,8 +163,8 @@ func lineOf(r *conformance.Run, line int) conformance.Played {
 	return conformance.Played{}
 }
 
-// judgeMute: the runtime never said a word.
-func judgeMute(_, r *conformance.Run, f *conformance.Finding) {
+// judgeNoStart: the runtime never said a word, or there is none.
+func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
 	if r.Hang != "" || len(r.Opens) == 0 {
 		f.Look(1)
@@ -147,13 +173,21 @@ func judgeMute(_, r *conformance.Run, f *conformance.Finding) {
 	}
 	f.Look(1)
 	var typed *adapters.OpenError
+	want := event.ErrorTimeout
+	if r.Harm.Absent != nil {
+		want = event.ErrorStartFailure
+	}
 	switch err := r.Opens[0].Err; {
 	case err == nil:
 		fail("Open succeeded, and the runtime never said a word")
 	case conformance.Unfinished(err):
 		fail("%v", err)
-	case !errors.As(err, &typed) || typed.Code != event.ErrorTimeout:
-		fail("the error of Open is not an *adapters.OpenError with code %q: %v", event.ErrorTimeout, err)
+	case !errors.As(err, &typed) || typed.Code != want:
+		fail("the error of Open is not an *adapters.OpenError with code %q: %v", want, err)
+	case r.Harm.Absent != nil && !strings.Contains(said(err), r.Harm.Absent.Error()):
+		fail("the runtime could not be started, and the error does not say why: %q", said(err))
+	case r.Harm.Absent == nil && !strings.Contains(typed.Stderr, fault.Complaint):
+		fail("the runtime said something on stderr, and the error does not have it: %q", said(err))
 	}
 	if len(r.Events) > 0 && r.Events[0].Acts <= 1 {
 		fail("%s of a session that was not opened", r.Events[0].Type())

@@ -69,8 +69,8 @@ func turnChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.stall-ends", Severity: conformance.Must, Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
-			Sentence:  "If the runtime goes silent for good, the turn ends in an error of code timeout; while a tool or a question is open nothing is asked of it.",
-			Harm:      []string{"stall", "missing-end", "close-stdin"},
+			Sentence:  "If the runtime goes silent for good, the turn ends in an error of code timeout; while a tool or a question is open nothing is asked of it. When the runtime is given up, all that waits is told.",
+			Harm:      []string{"stall", "missing-end", "close-stdin", "no-reply"},
 			JudgeHarm: judgeStall,
 		},
 		{

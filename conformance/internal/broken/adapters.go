@@ -18,7 +18,7 @@ func each(f func(e event.Event, out func(event.Event))) mutation {
 
 // All are the broken adapters, at least one a check.
 func All() []Adapter {
-	return slices.Concat(streams(), wires(), crashes(), lives(), delays(), contents(), crowds(), answering(), lax(), pipes(), bounds(), naming(), offering(), showing(), endings(), openings(), slow())
+	return slices.Concat(streams(), wires(), crashes(), lives(), delays(), contents(), crowds(), answering(), lax(), pipes(), bounds(), naming(), offering(), showing(), endings(), openings(), slow(), telling())
 }
 
 // streams are broken in what they emit.

@@ -91,7 +91,7 @@ func delays() []Adapter {
 		},
 		{
 			Name: "stops-slowly", Sentence: "tells long after that a turn was stopped",
-			Fails: []string{"permission.unsupported-request", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+			Fails: []string{"permission.unsupported-request", "session.idle-lives", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
 			Only:  map[string]string{"permission.unsupported-request": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.Done); ok && d.Stopped {
@@ -121,7 +121,7 @@ func delays() []Adapter {
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
-			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.told", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.ended-refuses", "session.gives-up", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.told", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 			// Codex begins no turn by itself, and is offered tools before a message.
 			Only:     map[string]string{"permission.unsupported-request": "claude", "turn.unprompted": "claude", "tool.client-offered": "claude"},
 			mutation: mutation{send: func(context.Context) { select {} }},
@@ -129,7 +129,7 @@ func delays() []Adapter {
 		{
 			Name: "panics-in-close", Sentence: "panics in Close",
 			// Close is followed by a resume in one case.
-			Fails:    []string{"session.resume-context", "session.returns", "text.once", "turn.refused", "turn.stall-ends"},
+			Fails:    []string{"session.close-unheard", "session.ended-refuses", "session.resume-context", "session.returns", "text.once", "turn.refused", "turn.stall-ends"},
 			mutation: mutation{close: func() { panic("close of closed channel") }},
 		},
 	}

@@ -41,7 +41,7 @@ func bounds() []Adapter {
 		},
 		{
 			Name: "hangs-when-it-cannot-start", Sentence: "waits for ever when the runtime does not start",
-			Fails:    []string{"permission.unsupported-request", "process.start-failure", "session.resume-unknown", "session.returns", "turn.crash-ends", "turn.nothing-after-terminal", "turn.refused", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.no-own-echo", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Fails:    []string{"permission.unsupported-request", "process.start-failure", "session.gives-up", "session.resume-unknown", "session.returns", "turn.crash-ends", "turn.nothing-after-terminal", "turn.refused", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.no-own-echo", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 			Only:     map[string]string{"turn.nothing-after-terminal": "claude", "wire.no-own-echo": "codex"},
 			mutation: mutation{failed: func(error) error { select {} }},
 		},

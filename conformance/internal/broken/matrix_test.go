@@ -103,6 +103,7 @@ const places = 2
 // check, so that its cost does not grow with the corpus. A new check that none
 // of them exercises brings the smallest scenario that does.
 var proof = []string{
+	"client/closed-while-a-tool-runs",
 	"client/stopped-while-a-tool-runs",
 	"client/tool-fails",
 	"component/shown-changed-and-removed",

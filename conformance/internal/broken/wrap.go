@@ -33,24 +33,28 @@ type Adapter struct {
 
 // mutation holds the one place where a broken adapter differs.
 type mutation struct {
-	events  func() func(e event.Event, out func(event.Event))   // what it emits
-	relay   func(in <-chan event.Event, out chan<- event.Event) // how it passes them on
-	backlog func() int                                          // what it reports of its backlog
-	raw     bool                                                // seq is the mutation's affair
-	open    func(o *conformance.Open)
-	answer  func(a *conformance.Answer)
-	late    func(runtime, id string, w io.Writer)         // an answer that the reference refuses
-	written func(line []byte, w io.Writer) error          // what it writes to the runtime
-	read    func(chunk []byte) []byte                     // what it reads from it
-	files   func(f []event.Attachment) []event.Attachment // what a message brings
-	send    func(ctx context.Context)                     // before a message is sent
-	stop    func(before int) error                        // instead of stopping, after so many stops, if it is an error
-	set     func(mode string) (string, error)             // the mode that it changes to
-	closing func(p proc.Process)                          // before it closes
-	away    func(e event.Event, out func(event.Event))    // what it emits from its archive on
-	close   func()                                        // when it has closed
-	failed  func(err error) error                         // what Open fails with
-	able    func(c *adapters.Capabilities)                // what it declares
+	events   func() func(e event.Event, out func(event.Event))   // what it emits
+	relay    func(in <-chan event.Event, out chan<- event.Event) // how it passes them on
+	backlog  func() int                                          // what it reports of its backlog
+	raw      bool                                                // seq is the mutation's affair
+	open     func(o *conformance.Open)
+	answer   func(a *conformance.Answer)
+	late     func(runtime, id string, w io.Writer)         // an answer that the reference refuses
+	written  func(line []byte, w io.Writer) error          // what it writes to the runtime
+	read     func(chunk []byte) []byte                     // what it reads from it
+	files    func(f []event.Attachment) []event.Attachment // what a message brings
+	send     func(ctx context.Context)                     // before a message is sent
+	heard    bool                                          // Close returns when all events were taken
+	within   func(ctx context.Context) context.Context     // the context that Open and Send go by
+	sent     func(err error) error                         // what Send returns
+	answered func(err error) error                         // what Answer returns
+	stop     func(before int) error                        // instead of stopping, after so many stops, if it is an error
+	set      func(mode string) (string, error)             // the mode that it changes to
+	closing  func(p proc.Process)                          // before it closes
+	away     func(e event.Event, out func(event.Event))    // what it emits from its archive on
+	close    func()                                        // when it has closed
+	failed   func(err error) error                         // what Open fails with
+	able     func(c *adapters.Capabilities)                // what it declares
 	// launched stands in for the process.
 	launched func(p proc.Process) proc.Process
 	// process replaces what it reads.
@@ -89,6 +93,9 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 	if s.a.written != nil || s.a.read != nil || s.a.closing != nil || s.a.late != nil || s.a.process != nil || s.a.launched != nil {
 		o.Launch = l
 	}
+	if s.a.within != nil {
+		ctx = s.a.within(ctx)
+	}
 	sess, err := s.Subject.Open(ctx, o)
 	if err != nil && s.a.failed != nil {
 		err = s.a.failed(err)
@@ -110,6 +117,9 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Ses
 		out := make(chan event.Event)
 		go pump(sess.Events(), out, emit(), o.After.Seq, s.a.raw)
 		b.events = out
+	}
+	if s.a.heard {
+		b.events, b.passed = passOn(sess.Events())
 	}
 	return b, nil
 }
@@ -136,7 +146,8 @@ type session struct {
 	l       *launcher
 	stops   int
 	runtime string
-	put     atomic.Bool // it was put away
+	put     atomic.Bool   // it was put away
+	passed  chan struct{} // where heard is set: all events were taken
 }
 
 // Backlog implements conformance.Backlogger where the reference does.
@@ -158,7 +169,14 @@ func (s *session) Send(ctx context.Context, id, text string) error {
 	if s.a.send != nil {
 		s.a.send(ctx)
 	}
-	return s.Session.Send(ctx, id, text)
+	if s.a.within != nil {
+		ctx = s.a.within(ctx)
+	}
+	err := s.Session.Send(ctx, id, text)
+	if s.a.sent != nil {
+		err = s.a.sent(err)
+	}
+	return err
 }
 
 func (s *session) Stop(ctx context.Context) error {
@@ -238,6 +256,9 @@ func (s *session) Close(ctx context.Context) error {
 		s.a.closing(s.l.last)
 	}
 	err := s.Session.Close(ctx)
+	if s.a.heard {
+		<-s.passed
+	}
 	if s.a.close != nil {
 		s.a.close()
 	}
@@ -251,6 +272,9 @@ func (s *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 	err := s.Session.Answer(ctx, id, a)
 	if err != nil && s.a.late != nil {
 		s.a.late(s.runtime, id, s.l.last.Stdin())
+	}
+	if s.a.answered != nil {
+		err = s.a.answered(err)
 	}
 	return err
 }
