@@ -25,7 +25,10 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/turnspec/turnspec/fakes/fault"
 )
 
 type options struct {
@@ -340,10 +343,9 @@ func everything(n int) []int {
 	return out
 }
 
-// pick is some of the cases, those first that are not among late, and each of
-// another scenario as long as there are any. Where only a fault leads to a mutant,
-// no play without faults has tried it.
-func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
+// pick is some of the cases, each of another scenario as long as there are any: the
+// plainest comes first.
+func (r *reach) pick(from []int, n int, seed uint64) []string {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
 	from = slices.Clone(from)
 	slices.Sort(from)
@@ -352,7 +354,9 @@ func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	round := map[int]int{}
 	for _, i := range from {
 		s := scenario(r.Cases[i])
-		round[i] = nth[s]
+		if round[i] = nth[s]; nth[s] == 0 && strings.HasSuffix(s, "/"+fault.Plainest) {
+			round[i] = -1 // some faults are tried on it alone
+		}
 		nth[s]++
 		if slices.Contains(late, i) {
 			round[i] += len(from)
