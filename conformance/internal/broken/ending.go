@@ -74,7 +74,7 @@ func endings() []Adapter {
 		},
 		{
 			Name: "loses-the-reason", Sentence: "says that a session cannot be opened, and not why",
-			Fails: []string{"session.resume-unknown"},
+			Fails: []string{"process.start-failure", "session.resume-unknown"},
 			mutation: mutation{failed: func(err error) error {
 				var typed *adapters.OpenError
 				if errors.As(err, &typed) && typed.Code != event.ErrorStartFailure {
