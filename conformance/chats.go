@@ -66,9 +66,10 @@ func (r *Run) Shuffled() (*replay.Chat, error) {
 
 // Reopened reduces the stored events as somebody does who comes back to a chat
 // again and again: from a snapshot with its newest messages, and the events behind
-// it, of which the store hands out some again. want are these messages of the
-// chats, one a session, as they are reduced at once.
-func (r *Run) Reopened(newest int) (want, got []*replay.Chat, err error) {
+// it, of which the store hands out some again. got is what he sees each time and at
+// the end, want the same messages for him who never left. The options are those of
+// the reducers.
+func (r *Run) Reopened(newest int, options ...replay.Option) (want, got []*replay.Chat, err error) {
 	stored, err := r.Stored()
 	if err != nil {
 		return nil, nil, err
@@ -78,11 +79,11 @@ func (r *Run) Reopened(newest int) (want, got []*replay.Chat, err error) {
 		c.keep(e)
 	}
 	for _, id := range c.ids {
-		w, g, err := reopened(c.history[id], newest)
+		w, g, err := reopened(c.history[id], newest, options)
 		if err != nil {
 			return nil, nil, err
 		}
-		want, got = append(want, w), append(got, g)
+		want, got = append(want, w...), append(got, g...)
 	}
 	return want, got, nil
 }
@@ -91,28 +92,40 @@ func (r *Run) Reopened(newest int) (want, got []*replay.Chat, err error) {
 // out twice.
 const visits, again = 4, 3
 
-func reopened(events []event.Event, newest int) (want, got *replay.Chat, err error) {
-	at, step := replay.New(), max(1, len(events)/visits)
+func reopened(events []event.Event, newest int, options []replay.Option) (want, got []*replay.Chat, err error) {
+	stays, at, step := replay.New(options...), replay.New(options...), max(1, len(events)/visits)
+	seen := func(first int) {
+		want, got = append(want, from(first, stays.Chat())), append(got, from(at.First(), at.Chat()))
+	}
 	for i, e := range events {
 		if i > 0 && i%step == 0 {
 			data, err := at.Snapshot(newest)
 			if err != nil {
 				return nil, nil, err
 			}
-			if at, err = replay.Restore(data); err != nil {
+			if at, err = replay.Restore(data, options...); err != nil {
 				return nil, nil, err
 			}
+			first := 1
+			if kept := stays.View().Last(newest); len(kept) == newest {
+				first = kept[0].Number
+			}
+			seen(first)
 			for _, e := range events[max(0, i-again):i] {
 				at.Add(e)
 			}
 		}
 		at.Add(e)
+		stays.Add(e)
 	}
-	want, got = replay.Reduce(events), at.Chat()
-	for _, c := range []*replay.Chat{want, got} {
-		c.Messages = slices.DeleteFunc(c.Messages, func(m replay.Message) bool { return m.Number < at.First() })
-	}
+	seen(at.First())
 	return want, got, nil
+}
+
+// from leaves the messages of a chat from a number on.
+func from(first int, c *replay.Chat) *replay.Chat {
+	c.Messages = slices.DeleteFunc(c.Messages, func(m replay.Message) bool { return m.Number < first })
+	return c
 }
 
 func reduced(stored []event.Event) *replay.Chat {

@@ -47,7 +47,14 @@ func outlined(b *strings.Builder, depth int, block *replay.Block) {
 		t := *block.Tool
 		t.Input, t.Output, t.Changes = nil, "", nil
 		head.Tool = &t
-		more = append(more, string(t.Category()), block.Summary(), block.Outcome())
+		more = append(more, string(block.Tool.Category()), block.Summary(), block.Outcome())
+		if x, ok := block.Tool.Exchange(); ok {
+			with := ""
+			if x.Text != "" {
+				with = " with words"
+			}
+			more = append(more, fmt.Sprintf("%s %q%s", x.Verb, x.To, with))
+		}
 	}
 	if block.Permission != nil {
 		p := *block.Permission

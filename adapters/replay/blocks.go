@@ -18,7 +18,8 @@ func (r *Reducer) addBlock(e event.Event) {
 	case event.ToolStart:
 		r.toolStart(e, d)
 	case event.ToolOutput:
-		if n := r.tool(e, d.ToolUseID); n.running() || n.block.Status == Backgrounded {
+		n := r.tool(e, d.ToolUseID)
+		if s := n.block.Status; s == Running || s == Backgrounded || s == Interrupted && r.late(e) != "" {
 			n.write(d.Text)
 		}
 	case event.ToolResult:
@@ -74,7 +75,28 @@ func (r *Reducer) add(e event.Event, b Block) *node {
 	if b.ID != "" {
 		r.file(n, key{e.SubagentID, b.Kind, b.ID})
 	}
+	if end := r.late(e); end != "" {
+		n.close(end)
+	}
 	return n
+}
+
+// late is how that ends at once which comes when its turn or its sub-agent is
+// over, or "".
+func (r *Reducer) late(e event.Event) Status {
+	end := Running
+	if a := r.agents[e.SubagentID]; a != nil {
+		end = a.block.Status
+	} else if t := r.turns[e.Turn]; t != nil && t.ended && len(t.messages) > 0 {
+		end = t.messages[len(t.messages)-1].m.Status
+	}
+	switch end {
+	case Running:
+		return ""
+	case Complete:
+		return Complete
+	}
+	return Interrupted
 }
 
 // file makes a block known by its id.
@@ -239,9 +261,14 @@ func (r *Reducer) toolStart(e event.Event, d event.ToolStart) {
 			r.link(a, n)
 		}
 	}
-	here := key{e.SubagentID, KindTool, d.ToolUseID}
+	r.linkWaiting(e, n)
+}
+
+// linkWaiting nests the sub-agents that were told of before their tool.
+func (r *Reducer) linkWaiting(e event.Event, tool *node) {
+	here := key{e.SubagentID, KindTool, tool.block.ID}
 	for _, a := range r.waiting[here] {
-		r.link(a, n)
+		r.link(a, tool)
 	}
 	delete(r.waiting, here)
 }
@@ -249,6 +276,7 @@ func (r *Reducer) toolStart(e event.Event, d event.ToolStart) {
 func (r *Reducer) toolResult(e event.Event, d event.ToolResult) {
 	r.doing(e, ActivityWorking)
 	n := r.tool(e, d.ToolUseID)
+	r.linkWaiting(e, n)
 	t := n.block.Tool
 	t.IsError, t.ExitCode = d.IsError, own(d.ExitCode)
 	t.FilePath = cmp.Or(valid(d.FilePath), t.FilePath)
@@ -343,7 +371,7 @@ func (r *Reducer) compaction(e event.Event, d event.Compaction) {
 	}
 	if d.Phase == event.PhaseStart {
 		r.doing(e, ActivityCompacting)
-		n.finish(Running)
+		n.finish(cmp.Or(r.late(e), Running))
 		return
 	}
 	r.doing(e, ActivityWorking)

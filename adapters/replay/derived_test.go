@@ -63,6 +63,8 @@ func TestExchanges(t *testing.T) {
 		g.Expect(is).To(BeTrue())
 		g.Expect(got).To(Equal(want))
 	}
+	stop, _ := (&Tool{Name: "TaskStop", Input: event.Raw(`{"task_id":"k"}`)}).Exchange()
+	g.Expect(stop).To(Equal(Exchange{Verb: "interrupt", To: []string{"k"}}))
 	_, is := (&Tool{Name: "Bash"}).Exchange()
 	g.Expect(is).To(BeFalse())
 
@@ -113,6 +115,19 @@ func timed(events []event.Event) []event.Event {
 		events[i].TS = events[i].TS.Add(time.Duration(i) * time.Second)
 	}
 	return events
+}
+
+// What an older turn came to stands behind the turn that goes on.
+func TestStatsAmidTwoTurns(t *testing.T) {
+	g := NewWithT(t)
+	r := New()
+	for _, e := range script(in(1, event.TurnStart{}), in(2, event.UserMessage{MessageID: "m"}), in(2, bash("t")), in(0, event.SessionEnd{})) {
+		r.Add(e)
+	}
+	c := r.Chat()
+	g.Expect(shape(c)).To(Equal("user/complete[] | assistant/stopped[tool:interrupted:] | assistant/stopped[]"))
+	g.Expect(c.Stats(2).ToolCalls).To(Equal(1))
+	g.Expect(r.View().Stats(2)).To(Equal(c.Stats(2)))
 }
 
 func TestStats(t *testing.T) {

@@ -78,7 +78,8 @@
 // its output laid over them.
 //
 // At the end of a turn whatever it left open is closed: tools are interrupted,
-// questions withdrawn, text and thinking complete or interrupted.
+// questions withdrawn, text and thinking complete or interrupted. What comes for
+// it later is closed at once, and so is what comes for a sub-agent that is over.
 //
 // # Sub-agents
 //

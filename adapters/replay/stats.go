@@ -47,8 +47,8 @@ func (c *Chat) Stats(turn int) Stats {
 func (v *View) Stats(turn int) Stats {
 	var of []*Message
 	for m := range v.Backward() {
-		if m.Turn > 0 && m.Turn < turn {
-			break
+		if m.Turn > 0 && m.Turn < turn && (len(of) > 0 || m.Role == RoleUser) {
+			break // and not at what an older turn came to since
 		}
 		of = append(of, m)
 	}

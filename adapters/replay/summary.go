@@ -29,6 +29,7 @@ type args struct {
 	To          string   `json:"to"`
 	Message     string   `json:"message"`
 	AgentPath   string   `json:"agentPath"`
+	TaskID      string   `json:"task_id"`
 	Receivers   []string `json:"receiverThreadIds"`
 	Changes     []struct {
 		Path string `json:"path"`
@@ -267,7 +268,7 @@ func (t *Tool) exchange(a args) (Exchange, bool) {
 	}
 	to := a.Receivers
 	if len(to) == 0 {
-		to = some(first(a.To, a.AgentPath))
+		to = some(first(a.To, a.AgentPath, a.TaskID))
 	}
 	return Exchange{Verb: verb, To: to, Text: first(a.Message, a.Prompt)}, true
 }

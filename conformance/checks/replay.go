@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -15,8 +16,17 @@ func replayChecks() []*conformance.Check {
 			ID: "replay.any-prefix", Severity: conformance.Must, Source: "sessions that are opened while they run, and show half of the chat, or a part of it twice", Tiers: both,
 			Sentence: "Reducing a prefix and then the rest equals reducing all: an open session loads right at any moment.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
+				var options []replay.Option
+				if t.Scenario.Components != nil {
+					reg, err := component.Parse(t.Scenario.Components)
+					if err != nil {
+						f.Failf("the components of the scenario: %v", err)
+						return
+					}
+					options = append(options, replay.WithRegistry(reg))
+				}
 				for _, newest := range []int{math.MaxInt, 1} {
-					want, got, err := t.Reopened(newest)
+					want, got, err := t.Reopened(newest, options...)
 					if err != nil {
 						f.Failf("the chat cannot be put away and opened again: %v", err)
 						return
@@ -26,6 +36,12 @@ func replayChecks() []*conformance.Check {
 					}
 				}
 			},
+		},
+		{
+			ID: "replay.faithful", Severity: conformance.Must, Source: "chats that spin for ever since one event was lost", Tiers: both,
+			Sentence: "The chat shows what the events tell, each thing in its place and as it ended, also when some were lost, late or told twice.",
+			Judge:    judgeFaithful,
+			Harm:     []string{"kill", "late-item"}, JudgeHarm: judgeFaithfulHarmed,
 		},
 		{
 			ID: "replay.same-millisecond", Severity: conformance.Must, Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: both,
