@@ -18,6 +18,7 @@ type account struct {
 	asks            map[askRef]*ask
 	agents          map[string]*worker
 	tails           map[scope]string            // what text without an id would go on with
+	vague           bool                        // an id was told again in another turn: nobody knows which turns have text
 	asides          map[string][]string         // notices and checkpoints by agent
 	plans           map[string][]event.PlanStep // the last by agent
 	tasks           []replay.Task
@@ -289,9 +290,10 @@ func (a *account) first(e event.Event) first {
 	return first{turn: e.Turn, index: a.index, at: e.TS, late: e.Turn > 0 && t != nil && t.over}
 }
 
+// more notes that an event tells more of a thing.
 func (x *first) more(a *account, e event.Event) {
 	t := a.turns[e.Turn]
-	x.again = x.again || x.turn != e.Turn || t != nil && t.gone
+	x.again = x.again || x.turn != e.Turn || e.Turn > 0 && (t == nil || t.gone)
 }
 
 func (a *account) say(of map[ref]*saying, e event.Event, id, text string) *saying {
@@ -305,6 +307,7 @@ func (a *account) say(of map[ref]*saying, e event.Event, id, text string) *sayin
 		a.shows(e, 1)
 	}
 	s.more(a, e)
+	a.vague = a.vague || id != "" && s.again
 	s.text += text
 	return s
 }

@@ -24,7 +24,7 @@ func judgeFaithful(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	for _, events := range sessions(stored) {
-		if !faithful(f, "", events, false) {
+		if !faithful(f, "", events, true) {
 			return
 		}
 		at := fnv.New32a()
@@ -82,14 +82,14 @@ func renumbered(events []event.Event) []event.Event {
 	return events
 }
 
-// faithful reduces events and lets them be accounted for. The chat is looked at
-// after each of them, and closely now and then; amid them it may be put away and
-// opened again.
-func faithful(f *conformance.Finding, how string, events []event.Event, reopen bool) bool {
+// faithful reduces events and lets them be accounted for at some moments. Closely
+// is also to look at what the chat is at after each event and, where the events are
+// altered, to put it away amid them and open it again.
+func faithful(f *conformance.Finding, how string, events []event.Event, closely bool) bool {
 	r, a := replay.New(), newAccount()
-	close := moments(events, how == "")
+	whole := moments(events, how == "")
 	for i, e := range events {
-		if reopen && i == len(events)/2 {
+		if closely && how != "" && i == len(events)/2 {
 			data, err := r.Snapshot(len(events))
 			if err == nil {
 				r, err = replay.Restore(data)
@@ -101,6 +101,10 @@ func faithful(f *conformance.Finding, how string, events []event.Event, reopen b
 		}
 		r.Add(e)
 		a.add(e)
+		at := slices.Contains(whole, i)
+		if !at && !closely {
+			continue
+		}
 		v := r.View()
 		seen := v.Head()
 		var problems []string
@@ -110,7 +114,7 @@ func faithful(f *conformance.Finding, how string, events []event.Event, reopen b
 		if want, got := a.activity(), seen.Activity; want != got {
 			problems = append(problems, fmt.Sprintf("the chat is at %q, by the events at %q", got, want))
 		}
-		if len(problems) == 0 && slices.Contains(close, i) {
+		if len(problems) == 0 && at {
 			chat := v.Chat()
 			more, looked := a.unfaithful(chat, events)
 			f.Look(looked)
@@ -126,7 +130,7 @@ func faithful(f *conformance.Finding, how string, events []event.Event, reopen b
 	return true
 }
 
-// moments are when a chat is looked at closely: at the end, as the first turn has
+// moments are when all of a chat is looked at: at the end, as the first turn has
 // ended, and of events as they are also amid them and as the next turns end.
 func moments(events []event.Event, more bool) []int {
 	last := len(events) - 1

@@ -150,7 +150,11 @@ func (s *display) saying(m *replay.Message, b *replay.Block, k ref, x *saying) i
 }
 
 func (s *display) words(what string, want map[ref]*saying, got map[ref]string) {
+	results := ref{} // they show as text in a turn that has none
 	for k, x := range want {
+		if s.a.vague && k == results {
+			continue
+		}
 		if x.gone {
 			if got[k] != "" && !x.again {
 				s.failf("%s %q of agent %q was taken back, and is there", what, k.id, k.agent)
@@ -165,7 +169,7 @@ func (s *display) words(what string, want map[ref]*saying, got map[ref]string) {
 		}
 	}
 	for k := range got {
-		if want[k] == nil {
+		if want[k] == nil && !(s.a.vague && k == results) {
 			s.failf("%s %q of agent %q is there, and nobody said it", what, k.id, k.agent)
 		}
 	}

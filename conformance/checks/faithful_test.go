@@ -71,7 +71,8 @@ func TestAlterations(t *testing.T) {
 		}
 	}
 	for _, x := range alterations {
-		if altered[x.name] == 0 || told[x.name] == 0 {
+		said := strings.Contains(x.name, string(event.TypeToolOutput)) // its result says it again
+		if altered[x.name] == 0 || told[x.name] == 0 && !said {
 			t.Errorf("%s%d cases are altered, of which %d are told from what they were", x.name, altered[x.name], told[x.name])
 		}
 	}

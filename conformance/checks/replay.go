@@ -41,7 +41,7 @@ func replayChecks() []*conformance.Check {
 			ID: "replay.faithful", Severity: conformance.Must, Source: "chats that spin for ever since one event was lost", Tiers: both,
 			Sentence: "The chat shows what the events tell, each thing in its place and as it ended, also when some were lost, late or told twice.",
 			Judge:    judgeFaithful,
-			Harm:     []string{"kill", "late-item"}, JudgeHarm: judgeFaithfulHarmed,
+			Harm:     []string{"kill"}, JudgeHarm: judgeFaithfulHarmed,
 		},
 		{
 			ID: "replay.same-millisecond", Severity: conformance.Must, Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: both,

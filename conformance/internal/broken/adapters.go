@@ -243,7 +243,7 @@ func streams() []Adapter {
 		},
 		{
 			Name: "reuses-its-buffer", Sentence: "hands out the buffer of a line and reads the next one into it",
-			Fails: []string{"component.tool-linked", "permission.asked", "replay.any-prefix", "replay.components", "replay.equals-live", "replay.same-millisecond", "text.paragraph-break", "tool.known", "turn.crash-ends", "turn.stall-ends"},
+			Fails: []string{"component.tool-linked", "permission.asked", "replay.any-prefix", "replay.components", "replay.equals-live", "replay.faithful", "replay.same-millisecond", "text.paragraph-break", "tool.known", "turn.crash-ends", "turn.stall-ends"},
 			Only:  map[string]string{"permission.asked": "codex"}, // claude repeats the input of the call
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				var last event.Raw
