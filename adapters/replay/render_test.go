@@ -103,6 +103,15 @@ func TestRenderOptions(t *testing.T) {
 	g.Expect(plain).To(Equal(render(t, sample(), RenderOptions{})), "colour changes no word")
 }
 
+func TestRenderColoursOfCalls(t *testing.T) {
+	for status, color := range map[event.ToolStatus]string{
+		event.ToolOK: cyan, event.ToolBackgrounded: cyan, event.ToolError: red, event.ToolDenied: red, event.ToolInterrupted: red,
+	} {
+		c := Reduce(script(bash("t"), event.ToolResult{ToolUseID: "t", Status: status}))
+		NewWithT(t).Expect(render(t, c, RenderOptions{Color: true})).To(ContainSubstring("\x1b["+color+"m[tool Bash"), "a call that is "+string(status))
+	}
+}
+
 func TestRenderStates(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(render(t, New().Chat(), RenderOptions{})).To(BeEmpty())
