@@ -13,7 +13,7 @@ import (
 
 // tried is how many of the alterations a case is tried with; the next case begins
 // with another one.
-const tried = 3
+const tried = 2
 
 // judgeFaithful: as the events are, and as they may come when a connection or a
 // store has lost some, or kept no order.
@@ -131,12 +131,12 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 }
 
 // moments are when all of a chat is looked at: at the end, as the first turn has
-// ended, and of events as they are also amid them and as the next turns end.
+// ended, and of events as they are also amid them and as the next turn ends.
 func moments(events []event.Event, more bool) []int {
 	last := len(events) - 1
 	out, most := []int{last}, 2
 	if more {
-		out, most = append(out, last/3, 2*last/3), 5
+		out, most = append(out, last/2), 4
 	}
 	for i, e := range events {
 		if len(out) < most && e.Terminal() && e.SubagentID == "" && e.Turn > 0 {
