@@ -60,6 +60,13 @@
 // Config.Isolate all this happens in worker processes (package worker), and such
 // an end is the verdict of the case at hand, with the first lines of the stack.
 //
+// # When all is over
+//
+// A session that was closed, or that a fault has ended, is done to once more what
+// a client does who has not noticed: a message, a stop, a close (Run.After). A tool
+// or hook whose answer nobody wants any more takes a second to return, and Close
+// waits for it.
+//
 // # What is exact
 //
 // After a crash (turn.crash-ends): the events of the plain run for the lines
