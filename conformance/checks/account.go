@@ -175,7 +175,7 @@ func (a *account) part(e event.Event) {
 	if at.agent != "" {
 		at.turn = 0
 	}
-	what := ""
+	var what string
 	switch d := e.Data.(type) {
 	case event.Delta:
 		if d.Text == "" || d.BlockID != "" && a.texts[ref{e.SubagentID, d.BlockID}] != nil {

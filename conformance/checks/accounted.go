@@ -118,7 +118,7 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 			chat := v.Chat()
 			more, looked := a.unfaithful(chat, events)
 			f.Look(looked)
-			problems = append(more, ways(v, chat)...)
+			problems = slices.Concat(more, ways(v, chat))
 		}
 		for _, p := range problems {
 			f.Failf("%safter event %d (%s) %s", how, e.Seq, e.Type(), p)

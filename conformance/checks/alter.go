@@ -44,7 +44,7 @@ func some(events []event.Event, lost func(event.Event) bool) []event.Event {
 
 // early puts the end of each turn into its midst.
 func early(events []event.Event) []event.Event {
-	for i := 0; i < len(events); i++ {
+	for i := range events {
 		e := events[i]
 		if !e.Terminal() || e.Turn == 0 || e.SubagentID != "" {
 			continue
