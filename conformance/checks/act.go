@@ -51,7 +51,7 @@ func actChecks() []*conformance.Check {
 			Harm:     []string{"nobody-listens"}, JudgeHarm: judgeUnheard,
 		},
 		{
-			ID: "session.idle-lives", Severity: conformance.Must, Source: "sessions that are gone when the user comes back from lunch", Tiers: witness,
+			ID: "session.idle-lives", Severity: conformance.Must, Source: "sessions that are gone when the user comes back from lunch", Tiers: []conformance.Tier{conformance.TierTiming},
 			Sentence: "A session in which nothing runs is left alone however long: nothing is told and nothing asked of the runtime.",
 			Wrote:    true,
 			Instead:  restAtTheEnd, Judge: judgeRest,
