@@ -123,7 +123,8 @@ var endless = []struct {
 {"type":"command_lifecycle","command_uuid":"c%[1]d","state":"started","session_id":"S","uuid":"w%[1]d"}
 {"type":"system","subtype":"init","session_id":"S","model":"x","uuid":"i%[1]d"}
 {"type":"assistant","message":{"id":"m%[1]d","model":"x","content":[{"type":"text","text":"a"}]},"session_id":"S","parent_tool_use_id":null,"uuid":"u%[1]d"}`},
-	{"claude", "messages of the user in a turn", 20_000, claudeTurn, `{"type":"command_lifecycle","command_uuid":"c%[1]d","state":"queued","session_id":"S","uuid":"v%[1]d"}
+	{"claude", "messages of the user in a turn", 20_000, `{"type":"command_lifecycle","command_uuid":"h","state":"started","session_id":"S"}
+` + claudeTurn, `{"type":"command_lifecycle","command_uuid":"c%[1]d","state":"queued","session_id":"S","uuid":"v%[1]d"}
 {"type":"command_lifecycle","command_uuid":"c%[1]d","state":"started","session_id":"S","uuid":"w%[1]d"}
 {"type":"command_lifecycle","command_uuid":"c%[1]d","state":"completed","session_id":"S","uuid":"x%[1]d"}`},
 	{"claude", "sub-agents in the foreground", 20_000, claudeTurn, claudeAgent + `

@@ -121,12 +121,16 @@ func appendPrefix(p *probe) {
 	other := said("s", 3)
 	other.Turn = 7
 	after := int64(0)
-	for what, bad := range map[string][]event.Event{
-		"gap":      append(run("s", 1, 8), said("s", 10)),
-		"conflict": append(run("s", 1, 8), other, said("s", 9)),
-		"invalid":  append(run("s", 1, 8), wrong),
+	for _, bad := range []struct { // the last one where something is stored already
+		what   string
+		events []event.Event
+	}{
+		{"gap", append(run("s", 1, 8), said("s", 10))},
+		{"conflict", append(run("s", 1, 8), other, said("s", 9))},
+		{"invalid", append(run("s", 1, 8), wrong)},
 	} {
-		if err := log.Append(p.ctx, bad...); err == nil {
+		what := bad.what
+		if err := log.Append(p.ctx, bad.events...); err == nil {
 			p.failf("%s: no error", what)
 		}
 		got := p.all(log, "s", 0, 0)
