@@ -129,7 +129,8 @@ func (o options) tell(out []Outcome, all int) error {
 	}
 	var b bytes.Buffer
 	if len(out) < all {
-		fmt.Fprintf(&b, "Of %d mutants %d were tried, picked at random. A survivor was played to up to %d cases without faults, and to %d with them.\n\n", all, len(out), o.cases, o.faulty)
+		fmt.Fprintf(&b, "Of %d mutants %d were tried, picked at random. A survivor was played to %s without faults, and to %s with them.\n\n",
+			all, len(out), upTo(o.cases), upTo(o.faulty))
 	}
 	figures(&b, out, reasons)
 	if o.page == "" || o.only.String() != "" {
@@ -218,4 +219,12 @@ func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// upTo says to how many cases a mutant is played.
+func upTo(cases int) string {
+	if cases == 0 {
+		return "all cases that reach it"
+	}
+	return fmt.Sprintf("up to %d cases", cases)
 }
