@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/post"
 )
 
 // maxAhead is how many events may wait for a reader before what a user or the
@@ -212,26 +213,7 @@ func (s *session) now() time.Time {
 func (s *session) do(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	reply := func(err error) { answer <- err } // once
-	select {
-	case s.inbox <- func() { f(reply) }:
-	case <-s.done:
-		return adapters.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-answer:
-		return err
-	case <-s.done:
-		select {
-		case err := <-answer:
-			return err
-		default:
-			return adapters.ErrClosed
-		}
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return post.Do(ctx, s.inbox, s.done, func() { f(reply) }, answer)
 }
 
 // perform makes a change of the stage. What an agent's call changes belongs

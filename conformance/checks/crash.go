@@ -18,9 +18,7 @@ import (
 // without being asked.
 func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	if r.Hang != "" {
-		f.Look(1)
-		fail("the subject hangs: %s", r.Hang)
+	if hangs(r, f) {
 		return
 	}
 	died, ok := exitOf(r)
@@ -36,6 +34,16 @@ func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
 	default:
 		judgeEnd(r, n, died, fail)
 	}
+}
+
+// hangs notes that a run with a harm came to no end.
+func hangs(r *conformance.Run, f *conformance.Finding) bool {
+	if r.Hang == "" {
+		return false
+	}
+	f.Look(1)
+	failer(r, f)("the subject hangs: %s", r.Hang)
+	return true
 }
 
 // failer notes problems of a run with a harm.

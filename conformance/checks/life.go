@@ -1,13 +1,11 @@
 package checks
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -62,55 +60,8 @@ func lifeChecks() []*conformance.Check {
 	}
 }
 
-// refusedOpens: the opens that the runtime refuses fail with an error that a
-// program understands, with this code if there is but one, and nothing is told of
-// a session that is not.
-func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Act) bool) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbOpen || !a.Act.Refused || !of(a.Act) {
-			continue
-		}
-		f.Look(1)
-		var typed *adapters.OpenError
-		switch {
-		case a.Err == nil:
-			f.Failf("open %s succeeded, where the runtime refuses", a.Act.What)
-		case conformance.Unfinished(a.Err):
-			f.Failf("%v", a.Err)
-		case !errors.As(a.Err, &typed) || typed.Code == "":
-			f.Failf("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
-		case code != "" && typed.Code != code:
-			f.Failf("the error of Open has code %q, want %q: %v", typed.Code, code, a.Err)
-		case typed.Err == nil || typed.Err.Error() == "":
-			f.Failf("the error of Open says nothing of why: %v", a.Err)
-		case !quotes(t.Run, a.Err):
-			f.Failf("the runtime said why it does not open, and the error does not: %v", a.Err)
-		case len(a.Act.Args) > 0 && typed.Stderr == "":
-			f.Failf("the runtime said on stderr why it does not start, and the error does not: %v", a.Err)
-		case len(a.Act.Args) > 0 && !strings.Contains(said(a.Err), typed.Stderr):
-			f.Failf("the error knows what the runtime said on stderr, and its words leave it out: %q", said(a.Err))
-		case len(a.Act.Args) > 0 && t.Tier == conformance.TierWitness && !exitOfOpen(t.Run, a, typed.Exit):
-			f.Failf("the runtime ended before it was ready, and the error does not have its exit code: %v", a.Err)
-		}
-		for _, e := range t.Events {
-			if e.Acts == i+1 {
-				f.At(e, "%s of a session that was not opened", e.Type())
-				break
-			}
-		}
-	}
-}
-
-// exitOfOpen reports whether an exit code is that with which a process ended while
-// it was opened.
-func exitOfOpen(r *conformance.Run, a conformance.Done, code *int) bool {
-	for _, p := range r.Played {
-		if p.Line.Dir == fixtures.Exit && p.Line.Signal == "" && p.At >= a.At && p.At <= a.At+a.For {
-			return code != nil && *code == p.Line.Code
-		}
-	}
-	return true // what ended it was a signal
-}
+// anyID is an id of a session: a play gives its own in place of the recorded one.
+var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // past is what a session's model has heard when a message comes.
 type past struct {

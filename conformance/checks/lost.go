@@ -15,9 +15,7 @@ import (
 // told as without the harm.
 func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	if r.Hang != "" {
-		f.Look(1)
-		fail("the subject hangs: %s", r.Hang)
+	if hangs(r, f) {
 		return
 	}
 	if !played(r, r.Harm.Line) {

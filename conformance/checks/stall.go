@@ -19,9 +19,7 @@ import (
 // retry was open: then nobody can tell silence from work.
 func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	if r.Hang != "" {
-		f.Look(1)
-		fail("the subject hangs: %s", r.Hang)
+	if hangs(r, f) {
 		return
 	}
 	if !played(r, r.Harm.Line) {
@@ -197,9 +195,7 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 // judgeRefused: a request got an error for a reply.
 func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	if r.Hang != "" {
-		f.Look(1)
-		fail("the subject hangs: %s", r.Hang)
+	if hangs(r, f) {
 		return
 	}
 	if !played(r, r.Harm.Line) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/post"
 )
 
 // Events implements adapters.Session.
@@ -42,26 +43,7 @@ func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 			f(reply)
 		}
 	}
-	select {
-	case s.cmds <- cmd:
-	case <-s.done:
-		return adapters.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-answer:
-		return err
-	case <-s.done:
-		select {
-		case err := <-answer:
-			return err
-		default:
-			return adapters.ErrClosed
-		}
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return post.Do(ctx, s.cmds, s.done, cmd, answer)
 }
 
 // release answers every caller that waits: with an error because the session
