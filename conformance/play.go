@@ -119,7 +119,7 @@ type playStage struct {
 var playEnv = []string{"HOME=/play/home", "PATH=/bin"}
 
 func (p *playStage) open(o Open) (Open, error) {
-	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", []string{"HOME=/play/home", "PATH=/bin"}
+	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", slices.Clone(playEnv)
 	if h := p.run.Harm; h != nil && h.Absent != nil {
 		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, h.Absent })
 	}

@@ -102,6 +102,60 @@ func missingEnd() Operator {
 	}
 }
 
+// lostEnd leaves out the end of a turn, and nothing else: the runtime lives, says
+// that it is done with the message where it has words for that, and begins the
+// next turn. Its place is the line before.
+func lostEnd() Operator {
+	const name = "lost-end"
+	return Operator{
+		Name: name, Kind: Terminal, Doc: "The end of a turn never comes, and the next turn begins; or the runtime says, on the cases of " + Plainest + ", that it is done with the message.",
+		Places: func(c *fixtures.Case) []int {
+			var places []int
+			type thread struct {
+				process int
+				id      string
+			}
+			ended := map[thread]int{} // of turns in which the model spoke, the line before the end
+			speaks := map[thread]bool{}
+			last := map[int]int{}
+			sessions := sessionIDs(c)
+			for _, i := range outputs(c) {
+				n := c.Wire[i].Process
+				m := markOf(c.Wire[i].Bytes)
+				k := thread{n, sessions[i]}
+				before, spoke := last[n]
+				switch last[n] = i; {
+				case m.part != ofNone && m.thread != sessions[i]: // of another agent
+				case m.part == ofEnd:
+					if spoke && speaks[k] {
+						ended[k] = before
+					}
+					speaks[k] = false
+				case m.part == ofDelta, m.part == ofItem:
+					speaks[k] = true
+				case m.part == ofBegin, c.Scenario == Plainest && isLifecycle(c.Wire[i].Bytes):
+					if at, ok := ended[k]; ok {
+						places = append(places, at)
+						delete(ended, k)
+					}
+				}
+			}
+			return places
+		},
+		Apply: func(c *fixtures.Case, place int) Harm {
+			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				for i++; markOf(lines[i].Bytes).part != ofEnd; i++ {
+				}
+				return slices.Delete(slices.Clone(lines), i, i+1)
+			})
+		},
+	}
+}
+
+func isLifecycle(line []byte) bool {
+	return bytes.Contains(line, []byte(`"type":"command_lifecycle"`))
+}
+
 // Complaint is what a process says on stderr that never says anything else.
 const Complaint = "fault: nothing will come"
 

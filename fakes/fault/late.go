@@ -2,7 +2,6 @@ package fault
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -18,17 +17,17 @@ import (
 
 // lateDelta repeats the last delta of a turn behind its end.
 func lateDelta() Operator {
-	return late("late-delta", "After the end of a turn, or when the next one has begun, comes the last delta of its text again.", ofDelta)
+	return late("late-delta", "After the end of a turn, or of Claude Code when the next one has begun, comes the last delta of its text again.", ofDelta)
 }
 
 // lateItem repeats the last item of a turn behind its end.
 func lateItem() Operator {
-	return late("late-item", "After the end of a turn, or when the next one has begun, comes its last item again.", ofItem)
+	return late("late-item", "After the end of a turn, or of Claude Code when the next one has begun, comes its last item again.", ofItem)
 }
 
-// late repeats a line of a turn that is over, behind its end or behind the first
-// line of the next one. Turns of Claude Code are those that another one follows
-// in their process.
+// late repeats a line of a turn that is over behind its end. Turns of Claude Code
+// are those that another one follows in their process, and there it comes behind
+// the first line of that one too; for Codex see stale-line.
 func late(name, doc string, part turnPart) Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: doc,
@@ -45,71 +44,125 @@ func late(name, doc string, part turnPart) Operator {
 	}
 }
 
-// staleLine repeats, while a turn runs, a line of the one before it: by the
-// place its last delta, its last item or its end.
-func staleLine() Operator {
-	const name = "stale-line"
-	// of are the lines of the last turn that has ended, as a line of the next one
-	// comes.
-	of := func(c *fixtures.Case) map[int][]int {
-		out := map[int][]int{}
-		ends := 0
-		for _, w := range c.Wire {
-			if bytes.Contains(w.Bytes, []byte(`"turn/completed"`)) {
-				ends++
-			}
-		}
-		if c.Runtime != "codex" || ends == 0 {
-			return out
-		}
-		sessions, turns := sessionIDs(c), turnIDs(c)
-		type thread struct {
-			process int
-			id      string
-		}
-		last, ended := map[thread]map[string]int{}, map[thread][]int{} // by method, of the turn that ends
-		for i, w := range c.Wire {
-			if w.Dir != fixtures.Out {
+// overdue are the places at which a line of a turn comes late, and that line of
+// each.
+func overdue(c *fixtures.Case, part turnPart) (places []int, from map[int]int) {
+	from = map[int]int{}
+	type thread struct {
+		process int
+		id      string
+	}
+	type turn struct {
+		end, line int
+		of        string
+	}
+	over, last := map[thread]turn{}, map[thread]turn{}
+	for _, i := range outputs(c) {
+		m := markOf(c.Wire[i].Bytes)
+		k := thread{c.Wire[i].Process, m.thread}
+		switch m.part {
+		case ofEnd:
+			t, ok := last[k]
+			delete(last, k)
+			delete(over, k)
+			if !ok || m.of != "" && m.of != t.of {
 				continue
 			}
-			f, at := frameOf(w.Bytes), thread{w.Process, sessions[i]}
-			if f.Params.ThreadID != at.id {
-				continue
+			over[k] = turn{i, t.line, t.of}
+			if m.of != "" {
+				places, from[i] = append(places, i), t.line
 			}
-			switch f.Method {
-			case "turn/completed":
-				ended[at] = nil
-				for _, method := range []string{"item/agentMessage/delta", "item/completed"} {
-					if k, said := last[at][method]; said && frameOf(c.Wire[k].Bytes).Params.TurnID == f.Params.Turn.ID {
-						ended[at] = append(ended[at], k)
-					}
-				}
-				ended[at] = append(ended[at], i)
-				delete(last, at)
-			case "item/agentMessage/delta", "item/completed":
-				if last[at] == nil {
-					last[at] = map[string]int{}
-				}
-				last[at][f.Method] = i
+		case ofBegin:
+			if t, ok := over[k]; ok && m.of == "" {
+				delete(over, k)
+				places = append(places, t.end, i)
+				from[t.end], from[i] = t.line, t.line
 			}
-			if turns[i] != "" && len(ended[at]) > 0 {
-				out[i] = ended[at]
+		case part:
+			last[k] = turn{line: i, of: m.of}
+			if over[k].of == m.of {
+				delete(over, k) // it goes on
 			}
 		}
-		return out
 	}
-	return Operator{
-		Name: name, Kind: Transparent, Doc: "While a turn of codex runs comes a line of the one before it again: its last delta, its last item or its end.",
-		Places: func(c *fixtures.Case) []int { return slices.Sorted(maps.Keys(of(c))) },
-		Apply: func(c *fixtures.Case, place int) Harm {
-			lines := of(c)[place]
-			again := c.Wire[lines[place%len(lines)]].Bytes
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return insert(lines, i, again)
-			})
-		},
-	}
+	slices.Sort(places)
+	return slices.Compact(places), from
 }
+
+// turnPart is what a line is of a turn of the session's own agent.
+type turnPart int
+
+const (
+	ofNone turnPart = iota
+	ofBegin
+	ofDelta
+	ofItem
+	ofEnd
+)
+
+// mark is what tells the lines of one turn from those of another: the thread or
+// session, and of: the turn, or, of a delta and an item of Claude Code, the message.
+type mark struct {
+	part       turnPart
+	thread, of string
+}
+
+func markOf(line []byte) (m mark) {
+	if !slices.ContainsFunc(marks, func(s []byte) bool { return bytes.Contains(line, s) }) {
+		return mark{}
+	}
+	f := frameOf(line)
+	m.thread = f.Params.ThreadID
+	switch f.Method {
+	case "turn/started", "turn/completed":
+		m.part, m.of = ofBegin, f.Params.Turn.ID
+		if f.Method == "turn/completed" {
+			m.part = ofEnd
+		}
+		return m
+	case "item/agentMessage/delta":
+		return mark{ofDelta, m.thread, f.Params.TurnID}
+	case "item/completed":
+		return mark{ofItem, m.thread, f.Params.TurnID}
+	}
+	var v struct {
+		Subtype   string         `json:"subtype"`
+		SessionID string         `json:"session_id"`
+		Parent    string         `json:"parent_tool_use_id"`
+		MessageID string         `json:"api_message_id"`
+		Message   jsontext.Value `json:"message"`
+		Event     struct {
+			Delta struct {
+				Type string `json:"type"`
+			} `json:"delta"`
+		} `json:"event"`
+	}
+	if json.Unmarshal(line, &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil || v.Parent != "" {
+		return mark{}
+	}
+	m.thread = v.SessionID
+	switch {
+	case f.Type == "result":
+		m.part = ofEnd
+	case f.Type == "system" && v.Subtype == "init":
+		m.part = ofBegin
+	case f.Type == "stream_event" && v.Event.Delta.Type == "text_delta" && v.MessageID != "":
+		m.part, m.of = ofDelta, v.MessageID
+	case f.Type == "assistant":
+		var of struct {
+			ID    string `json:"id"`
+			Model string `json:"model"`
+		}
+		if json.Unmarshal(v.Message, &of) == nil && of.ID != "" && of.Model != "<synthetic>" {
+			m.part, m.of = ofItem, of.ID
+		}
+	}
+	return m
+}
+
+// marks are the words of which a line that has a mark holds one.
+var marks = [][]byte{[]byte(`"turn/`), []byte(`"item/completed"`), []byte(`"item/agentMessage/delta"`), []byte(`"type":"result"`),
+	[]byte(`"init"`), []byte(`"type":"assistant"`), []byte(`"text_delta"`)}
 
 // duplicateEnd says the end of a turn twice: its id, or that of the message,
 // proves that it is the same end.

@@ -343,9 +343,10 @@ func everything(n int) []int {
 	return out
 }
 
-// pick is some of the cases, each of another scenario as long as there are any: the
-// plainest comes first.
-func (r *reach) pick(from []int, n int, seed uint64) []string {
+// pick is some of the cases: the plainest, on which alone some faults are tried, then
+// those that are not among late, and each of another scenario as long as there are
+// any. Where only a fault leads to a mutant, no play without faults has tried it.
+func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
 	from = slices.Clone(from)
 	slices.Sort(from)
@@ -354,13 +355,13 @@ func (r *reach) pick(from []int, n int, seed uint64) []string {
 	round := map[int]int{}
 	for _, i := range from {
 		s := scenario(r.Cases[i])
-		if round[i] = nth[s]; nth[s] == 0 && strings.HasSuffix(s, "/"+fault.Plainest) {
-			round[i] = -1 // some faults are tried on it alone
-		}
-		nth[s]++
-		if slices.Contains(late, i) {
+		switch round[i] = nth[s]; {
+		case nth[s] == 0 && strings.HasSuffix(s, "/"+fault.Plainest):
+			round[i] = -1
+		case slices.Contains(late, i):
 			round[i] += len(from)
 		}
+		nth[s]++
 	}
 	slices.SortStableFunc(from, func(a, b int) int { return round[a] - round[b] })
 	if n > 0 && n < len(from) {

@@ -85,8 +85,8 @@ func delays() []Adapter {
 		},
 		{
 			Name: "ends-late", Sentence: "ends a turn when the runtime speaks again",
-			Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
-			Only:     map[string]string{"turn.crash-ends": "claude"}, // it speaks between the end and the exit
+			Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.lost-end", "turn.stall-ends"},
+			Only:     map[string]string{"turn.lost-end": "claude", "turn.crash-ends": "claude"}, // it speaks between the end and the exit
 			mutation: holding(event.Event.Terminal),
 		},
 		{
@@ -121,7 +121,7 @@ func delays() []Adapter {
 			Name: "never-returns-from-send", Sentence: "waits in Send for ever",
 			// Nothing is done after that, so that all that asks for what was not said
 			// fails too.
-			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.ended-refuses", "session.gives-up", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.told", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-holds", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.ended-refuses", "session.gives-up", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.lost-end", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.told", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 			// Codex begins no turn by itself, and is offered tools before a message.
 			Only:     map[string]string{"permission.unsupported-request": "claude", "turn.unprompted": "claude", "tool.client-offered": "claude"},
 			mutation: mutation{send: func(context.Context) { select {} }},
@@ -129,7 +129,7 @@ func delays() []Adapter {
 		{
 			Name: "panics-in-close", Sentence: "panics in Close",
 			// Close is followed by a resume in one case.
-			Fails:    []string{"session.close-unheard", "session.ended-refuses", "session.resume-context", "session.returns", "text.once", "turn.refused", "turn.stall-ends"},
+			Fails:    []string{"session.close-unheard", "session.ended-refuses", "session.resume-context", "session.returns", "text.once", "turn.lost-end", "turn.refused", "turn.stall-ends"},
 			mutation: mutation{close: func() { panic("close of closed channel") }},
 		},
 	}

@@ -12,7 +12,7 @@ func bounds() []Adapter {
 	return []Adapter{
 		{
 			Name: "ends-with-the-words", Sentence: "takes the end of a text for the end of the turn",
-			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "replay.components", "subagent.background", "text.once", "time.no-added-delay", "tool.known", "turn.crash-ends", "turn.not-before-end", "turn.queued", "turn.refused", "turn.slow-lives", "turn.stall-ends", "usage.told", "wire.garbage", "wire.own-lines", "wire.unknown"},
+			Fails: []string{"component.remove", "component.tool-linked", "component.update", "permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "permission.unsupported-request", "question.answered", "replay.components", "subagent.background", "text.once", "time.no-added-delay", "tool.known", "turn.crash-ends", "turn.not-before-end", "turn.queued", "turn.refused", "turn.slow-lives", "turn.stall-ends", "usage.told", "wire.garbage", "wire.own-lines", "wire.unknown"},
 			Only:  map[string]string{"permission.decline-is-not-cancel": "codex", "turn.queued": "codex", "turn.refused": "claude", "turn.slow-lives": "claude"},
 			mutation: mutation{events: func() func(event.Event, func(event.Event)) {
 				ended := 0
@@ -47,8 +47,8 @@ func bounds() []Adapter {
 		},
 		{
 			Name: "fails-well", Sentence: "ends a turn that failed like one that went well",
-			Fails: []string{"turn.error-is-error", "turn.refused"},
-			Only:  map[string]string{"turn.refused": "codex"},
+			Fails: []string{"turn.error-is-error", "turn.lost-end", "turn.refused"},
+			Only:  map[string]string{"turn.lost-end": "claude", "turn.refused": "codex"},
 			mutation: each(func(e event.Event, out func(event.Event)) {
 				if d, ok := e.Data.(event.Error); ok && d.Code != event.ErrorCrash && d.Code != event.ErrorTimeout {
 					e.Data = event.Done{}
