@@ -60,8 +60,8 @@ func (c *calls) call(ctx context.Context, name, file string) error {
 		c.d.mu.Unlock()
 		return nil
 	}
-	ch, n := c.file(file), len(c.d.run.Waits)
-	c.d.run.Waits = append(c.d.run.Waits, Waits{Name: name})
+	ch, n := c.file(file), len(c.d.run.BlockedCalls)
+	c.d.run.BlockedCalls = append(c.d.run.BlockedCalls, BlockedCall{Name: name})
 	c.d.mu.Unlock()
 	var err error
 	select {
@@ -69,10 +69,10 @@ func (c *calls) call(ctx context.Context, name, file string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	c.note(n, Waits{Name: name, Over: true, Told: err != nil, At: time.Since(c.d.start)})
+	c.note(n, BlockedCall{Name: name, Over: true, Cancelled: err != nil, At: time.Since(c.d.start)})
 	if err != nil {
 		time.Sleep(cleanup)
-		c.note(n, Waits{Back: time.Since(c.d.start)})
+		c.note(n, BlockedCall{Returned: time.Since(c.d.start)})
 	}
 	return err
 }
@@ -82,15 +82,15 @@ func (c *calls) call(ctx context.Context, name, file string) error {
 const cleanup = time.Second
 
 // note keeps what became of a call that waits.
-func (c *calls) note(n int, of Waits) {
+func (c *calls) note(n int, of BlockedCall) {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
-	switch w := &c.d.run.Waits[n]; {
+	switch w := &c.d.run.BlockedCalls[n]; {
 	case c.d.over: // it comes too late
 	case of.Over:
 		*w = of
 	default:
-		w.Back = of.Back
+		w.Returned = of.Returned
 	}
 }
 
@@ -111,15 +111,15 @@ func (c *calls) into(o *Open) {
 			Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
 			Call: func(ctx context.Context, call adapters.ToolCall) (adapters.ToolAnswer, error) {
 				c.d.mu.Lock()
-				n := len(c.d.run.Called)
-				c.d.run.Called = append(c.d.run.Called, Called{Tool: t.Name, Input: call.Input})
+				n := len(c.d.run.ToolCalls)
+				c.d.run.ToolCalls = append(c.d.run.ToolCalls, ToolCall{Tool: t.Name, Input: call.Input})
 				c.d.mu.Unlock()
 				if err := c.call(ctx, t.Name, t.Awaits); err != nil {
 					return adapters.ToolAnswer{}, err
 				}
 				c.d.mu.Lock()
 				defer c.d.mu.Unlock()
-				c.d.run.Called[n].Answered = ctx.Err() == nil
+				c.d.run.ToolCalls[n].Answered = ctx.Err() == nil
 				return answerOf(t)
 			},
 		})
@@ -158,7 +158,7 @@ func (d *director) chose(ctx context.Context, file string) error {
 		return nil
 	}
 	value := jsontext.Value(s.Tools[i].Result[0].Text)
-	act := fixtures.Act{Verb: fixtures.VerbAnswer, Value: value}
+	act := fixtures.Step{Verb: fixtures.VerbAnswer, Value: value}
 	d.settle(func() bool { _, ok := d.asked(act); return ok || d.died() }, d.patience())
 	q, ok := d.asked(act)
 	if !ok {
@@ -193,7 +193,7 @@ func answerOf(t *fixtures.Tool) (adapters.ToolAnswer, error) {
 
 // send sends a message with the files that it brings: as data, since in play
 // there is no disk.
-func (d *director) send(ctx context.Context, sess Session, act fixtures.Act) error {
+func (d *director) send(ctx context.Context, sess Session, act fixtures.Step) error {
 	if len(act.Files) == 0 {
 		return sess.Send(ctx, act.ID, act.Text)
 	}

@@ -49,48 +49,48 @@ type Check struct {
 	Tiers    []Tier
 	// Harm lists the faults that the check wants tried beside the plain run, by
 	// operator name; nil: it judges the plain run.
-	Harm []string
+	Faults []string
 	// Instead gives acts that the check wants performed in place of the
 	// scenario's, to see what comes of an end that was not recorded; nil acts: not
 	// in this scenario.
-	Instead func(s *fixtures.Scenario) []fixtures.Act
+	AlternateSteps func(s *fixtures.Scenario) []fixtures.Step
 	// Wrote says that the check judges what the subject wrote to the runtime, so
 	// that an act which the case does not hold is its business, not a reason to
 	// give no verdict.
-	Wrote bool
+	JudgesWritten bool
 	// Declared says that the check judges what the subject declares, so that what it
 	// declared and cannot do is a failure, and not beyond what it can express.
-	Declared bool
+	JudgesDeclared bool
 	// Needs are the events, and members of them, without which there is nothing to
 	// judge by: see Carrier.
 	Needs []string
 	// NeedsOf are further ones that it needs of a run, by what is in it; nil: none.
-	NeedsOf func(r *Run) []string
+	NeedsFor func(r *Run) []string
 	// ByLine says that it is judged by the line that each event came of, which
 	// nobody knows in real time.
-	ByLine bool
+	NeedsLines bool
 	// Judge looks at the plain run, and the one with other acts. It reports what it
 	// looked at and what is wrong. nil: only runs with a harm are judged.
 	Judge func(t *Trial, f *Finding)
 	// JudgeHarm looks at one run with a harm, beside the plain one.
-	JudgeHarm func(plain, harmed *Run, f *Finding)
+	JudgeFault func(plain, harmed *Run, f *Finding)
 }
 
 // Trial is what a check judges: the plain run and, of those with a harm, some in
 // which something is wrong.
 type Trial struct {
 	*Run
-	Harmed []*Run
-	Other  *Run // with the acts that the check wanted instead, or nil
+	Faulted   []*Run
+	Alternate *Run // with the acts that the check wanted instead, or nil
 }
 
 // Problem is one thing that is wrong.
 type Problem struct {
-	Text string
-	Diff string // want and got, if there is more to show
-	Seq  int64  // the event at which it shows, 0: none
-	Line int    // the line of the case's wire, 0: none
-	Harm *fault.Harm
+	Text  string
+	Diff  string // want and got, if there is more to show
+	Seq   int64  // the event at which it shows, 0: none
+	Line  int    // the line of the case's wire, 0: none
+	Fault *fault.Fault
 
 	want, got string // of Diff
 	missing   bool   // it did not come
@@ -98,13 +98,13 @@ type Problem struct {
 
 // Finding collects what a check saw.
 type Finding struct {
-	Looked   int  // how many things were looked at
-	Sent     bool // only what was written to the runtime was judged
-	Problems []Problem
+	Assertions int  // how many things were looked at
+	Sent       bool // only what was written to the runtime was judged
+	Problems   []Problem
 }
 
 // Look counts things that were looked at.
-func (f *Finding) Look(n int) { f.Looked += n }
+func (f *Finding) Asserted(n int) { f.Assertions += n }
 
 // Failf notes a problem.
 func (f *Finding) Failf(format string, args ...any) {
@@ -118,7 +118,7 @@ func (f *Finding) Missingf(format string, args ...any) {
 }
 
 // At notes a problem at an event.
-func (f *Finding) At(e Seen, format string, args ...any) {
+func (f *Finding) At(e Event, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Seq: e.Seq, Line: e.Line})
 }
 
@@ -129,49 +129,49 @@ func (f *Finding) Diff(text, want, got string) {
 
 // Result is the verdict of a check on a case.
 type Result struct {
-	Check    *Check
-	Case     string
-	Subject  string
-	Tier     Tier
-	Verdict  Verdict
-	Looked   int
-	Reason   string // for verdicts that are neither pass nor fail
-	Problems []Problem
-	Known    *Known // it failed, as was known
-	Trial    *Trial // nil where it did not fail, but with Config.Runs
+	Check        *Check
+	Case         string
+	Subject      string
+	Tier         Tier
+	Verdict      Verdict
+	Assertions   int
+	Reason       string // for verdicts that are neither pass nor fail
+	Problems     []Problem
+	KnownFailure *KnownFailure // it failed, as was known
+	Trial        *Trial        // nil where it did not fail, but with Config.Runs
 }
 
 // cannot says what of the scenario the subject declared that it has no way to
 // do. Only what a runtime may lack counts: who cannot send is no adapter.
 func (r *Run) cannot() string {
-	for _, a := range r.Acts {
-		if lacks(a) || errors.Is(a.Err, ErrNotCarried) {
-			return string(a.Act.Verb) + ": " + a.Err.Error()
+	for _, a := range r.Steps {
+		if lacks(a) || errors.Is(a.Err, ErrDeclaredUnsupported) {
+			return string(a.Step.Verb) + ": " + a.Err.Error()
 		}
-		optional := a.Act.Verb == fixtures.VerbSteer || a.Act.Verb == fixtures.VerbSet || a.Act.Verb == fixtures.VerbAnswer && more(a.Act) || mayLack(a.Act)
+		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && more(a.Step) || mayLack(a.Step)
 		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
-			return string(a.Act.Verb) + ": " + a.Err.Error()
+			return string(a.Step.Verb) + ": " + a.Err.Error()
 		}
 	}
 	return ""
 }
 
 // more reports whether an answer says more than yes or no.
-func more(a fixtures.Act) bool {
+func more(a fixtures.Step) bool {
 	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
 }
 
 // beyond says what a check needs and a run does not have, or "".
 func (c *Check) beyond(r *Run) string {
-	if c.ByLine && r.Tier == TierProcess {
+	if c.NeedsLines && r.Tier == TierProcess {
 		return "in real time nobody knows which line an event came of"
 	}
 	all := c.Needs
-	if c.NeedsOf != nil {
-		all = slices.Concat(all, c.NeedsOf(r))
+	if c.NeedsFor != nil {
+		all = slices.Concat(all, c.NeedsFor(r))
 	}
 	for _, need := range all {
-		if !r.Carries(need) {
+		if !r.Supports(need) {
 			return "the subject's events carry no " + need
 		}
 	}
@@ -212,13 +212,13 @@ func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
 			f.Problems[i].Seq = t.locate(p.want, p.got)
 		}
 	}
-	res.Looked, res.Problems = f.Looked, f.Problems
+	res.Assertions, res.Problems = f.Assertions, f.Problems
 	switch {
-	case f.Looked == 0 && len(f.Problems) == 0:
+	case f.Assertions == 0 && len(f.Problems) == 0:
 		res.Verdict = NotApplicable
-	case cannot != "" && (!c.Declared || len(f.Problems) == 0):
+	case cannot != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
 		res.Verdict, res.Reason = NotExpressible, cannot
-	case len(t.Unrecorded) > 0 && (!c.Wrote || f.onlyMissing()):
+	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || f.onlyMissing()):
 		// The stand-in had nothing to say to that: what came after it is neither
 		// right nor wrong.
 		res.Verdict, res.Reason = Unrecorded, t.Unrecorded[0]

@@ -26,12 +26,12 @@ type stage interface {
 	// and done is still open.
 	until(done <-chan struct{}) bool
 	// reach returns when the point that a wait names has been reached.
-	reach(wait fixtures.Act) error
+	reach(wait fixtures.Step) error
 	// before and finished stand around each act of the subject.
-	before(act fixtures.Act)
-	finished(act fixtures.Act)
+	before(act fixtures.Step)
+	finished(act fixtures.Step)
 	// perform does an act that is not the subject's; false: it is.
-	perform(act fixtures.Act) (bool, error)
+	perform(act fixtures.Step) (bool, error)
 	// limit is how long an act may take when nothing moves.
 	limit() time.Duration
 }
@@ -57,7 +57,7 @@ type director struct {
 	changed chan struct{} // closed at the next event
 	calls   calls
 
-	breakers []Breaker // the sessions that can be broken
+	breakers []ProtocolChecker // the sessions that can be broken
 }
 
 func (d *director) perform(ctx context.Context) {
@@ -69,25 +69,25 @@ func (d *director) perform(ctx context.Context) {
 	}
 	acts := d.run.Scenario.Client
 	if len(acts) == 0 || acts[0].Verb != fixtures.VerbOpen {
-		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)
+		acts = append([]fixtures.Step{{Verb: fixtures.VerbOpen}}, acts...)
 	}
 	for _, act := range acts {
 		if !d.act(ctx, act) {
-			d.run.Stopped = true
+			d.run.EndedEarly = true
 			break
 		}
 	}
 	if d.sess != nil {
-		if h := d.run.Harm; h != nil && h.Kind == fault.Terminal {
+		if h := d.run.Fault; h != nil && h.Kind == fault.Terminal {
 			// What the subject says of its own accord comes first.
 			d.settle(func() bool { return d.died() || d.broken() != nil }, d.patience())
 		}
-		if !d.run.Stopped {
-			d.act(ctx, fixtures.Act{Verb: fixtures.VerbWait, What: "idle"})
+		if !d.run.EndedEarly {
+			d.act(ctx, fixtures.Step{Verb: fixtures.VerbWait, What: "idle"})
 		}
 		d.caughtUp()
 		last := d.sess
-		if d.died() || d.act(ctx, fixtures.Act{Verb: fixtures.VerbClose}) && d.run.Harm == nil {
+		if d.died() || d.act(ctx, fixtures.Step{Verb: fixtures.VerbClose}) && d.run.Fault == nil {
 			d.afterwards(ctx, last)
 		}
 	}
@@ -102,7 +102,7 @@ func (d *director) perform(ctx context.Context) {
 // broken is why a session cannot go on, or nil.
 func (d *director) broken() error {
 	for _, b := range d.breakers {
-		if err := b.Broken(); err != nil {
+		if err := b.ProtocolError(); err != nil {
 			return err
 		}
 	}
@@ -110,14 +110,14 @@ func (d *director) broken() error {
 }
 
 // act does one act; false: the run cannot go on.
-func (d *director) act(ctx context.Context, act fixtures.Act) bool {
+func (d *director) act(ctx context.Context, act fixtures.Step) bool {
 	if act.Verb == fixtures.VerbWait {
 		if err := d.stage.reach(act); err != nil {
 			d.fail(act, err)
 			return false
 		}
 		d.settle(func() bool { return d.died() || d.shows(act) }, d.patience())
-		if act.What == AtRest.What {
+		if act.What == LongIdle.What {
 			d.rest()
 		}
 		return true
@@ -137,7 +137,7 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 			d.fail(act, err)
 		}
 		if act.Verb == fixtures.VerbKill && err == nil {
-			_ = d.stage.reach(fixtures.Act{Verb: fixtures.VerbWait, What: "exit"})
+			_ = d.stage.reach(fixtures.Step{Verb: fixtures.VerbWait, What: "exit"})
 			d.killed(ctx)
 		}
 		return err == nil
@@ -166,11 +166,11 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 	}
 	d.stage.before(act)
 	d.mu.Lock()
-	d.run.Acts = append(d.run.Acts, Done{Act: act, At: time.Since(d.start)})
-	i := len(d.run.Acts) - 1
+	d.run.Steps = append(d.run.Steps, StepResult{Step: act, At: time.Since(d.start)})
+	i := len(d.run.Steps) - 1
 	d.mu.Unlock()
 	err := d.wait(ctx, d.sess, act)
-	if h := d.run.Harm; h != nil && h.Deaf && act.Verb == fixtures.VerbClose {
+	if h := d.run.Fault; h != nil && h.ListenerBlocked && act.Verb == fixtures.VerbClose {
 		close(d.gone)
 	}
 	if act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive && err == nil {
@@ -180,13 +180,13 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 		err = d.closed()
 	}
 	d.mu.Lock()
-	d.run.Acts[i].Err, d.run.Acts[i].For = err, time.Since(d.start)-d.run.Acts[i].At
+	d.run.Steps[i].Err, d.run.Steps[i].For = err, time.Since(d.start)-d.run.Steps[i].At
 	d.mu.Unlock()
 	d.stage.finished(act)
 	if (act.Refused || act.Verb == fixtures.VerbArchive) && d.struck() {
 		return false // what comes of a later process says nothing of the one that a fault has ended
 	}
-	if errors.Is(err, ErrNotCarried) {
+	if errors.Is(err, ErrDeclaredUnsupported) {
 		return false // nothing of the scenario can be judged then
 	}
 	// A refused act is the subject's affair (the checks see what came of it);
@@ -194,10 +194,10 @@ func (d *director) act(ctx context.Context, act fixtures.Act) bool {
 	return err == nil || (act.Verb != fixtures.VerbOpen || act.Refused) && !Unfinished(err) && !errors.Is(err, errNothingAsked)
 }
 
-func (d *director) fail(act fixtures.Act, err error) {
+func (d *director) fail(act fixtures.Step, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.Acts = append(d.run.Acts, Done{Act: act, At: time.Since(d.start), Err: err})
+	d.run.Steps = append(d.run.Steps, StepResult{Step: act, At: time.Since(d.start), Err: err})
 }
 
 var (
@@ -206,7 +206,7 @@ var (
 )
 
 // wait runs an act beside the stage and waits for both.
-func (d *director) wait(ctx context.Context, sess Session, act fixtures.Act) error {
+func (d *director) wait(ctx context.Context, sess Session, act fixtures.Step) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var err error
@@ -238,7 +238,7 @@ func (d *director) wait(ctx context.Context, sess Session, act fixtures.Act) err
 	return fmt.Errorf("%s: %w within %v, not even when its context was cancelled", act.Verb, errNoReturn, d.stage.limit())
 }
 
-func (d *director) do(ctx context.Context, sess Session, act fixtures.Act) error {
+func (d *director) do(ctx context.Context, sess Session, act fixtures.Step) error {
 	switch act.Verb {
 	case fixtures.VerbOpen:
 		return d.open(ctx, act)
@@ -274,7 +274,7 @@ func (d *director) do(ctx context.Context, sess Session, act fixtures.Act) error
 	return lifeAct(ctx, sess, act)
 }
 
-func (d *director) open(ctx context.Context, act fixtures.Act) error {
+func (d *director) open(ctx context.Context, act fixtures.Step) error {
 	o, talk, err := d.opening(act)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (d *director) open(ctx context.Context, act fixtures.Act) error {
 	sess, err := d.subject.Open(ctx, with)
 	d.mu.Lock()
 	d.begun = len(d.run.Events)
-	d.run.Opens = append(d.run.Opens, Opened{Act: act, Resume: with.Resume, Dir: with.Dir, Model: with.Model, Provider: d.stage.provider(), Err: err})
+	d.run.Opens = append(d.run.Opens, OpenResult{Step: act, Resume: with.Resume, Dir: with.Dir, Model: with.Model, Provider: d.stage.provider(), Err: err})
 	if err == nil {
 		if d.current = talk; !slices.Contains(d.talks, talk) {
 			d.talks = append(d.talks, talk)
@@ -299,17 +299,17 @@ func (d *director) open(ctx context.Context, act fixtures.Act) error {
 	}
 	d.mu.Unlock()
 	if err != nil {
-		if errors.Is(err, ErrBroken) {
+		if errors.Is(err, ErrProtocol) {
 			d.run.Hang = err.Error()
 		}
 		return err
 	}
-	if b, ok := sess.(Breaker); ok {
+	if b, ok := sess.(ProtocolChecker); ok {
 		d.breakers = append(d.breakers, b)
 	}
-	if c, ok := sess.(Carrier); ok {
+	if c, ok := sess.(EventSupporter); ok {
 		before := d.run.carries // of another session of the run
-		d.run.carries = func(what string) bool { return c.Carries(what) && (before == nil || before(what)) }
+		d.run.carries = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }
 	}
 	drained := make(chan struct{})
 	d.mu.Lock() // a stage looks whether the session before has ended
@@ -327,7 +327,7 @@ func (d *director) listen(sess Session, talk *conversation, drained chan struct{
 			d.mu.Unlock()
 			continue
 		}
-		d.run.Events = append(d.run.Events, Seen{e, time.Since(d.start), len(d.run.Played), len(d.run.Acts)})
+		d.run.Events = append(d.run.Events, Event{e, time.Since(d.start), len(d.run.Played), len(d.run.Steps)})
 		d.chats.add(e)
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID

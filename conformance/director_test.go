@@ -97,8 +97,8 @@ func play(t *testing.T, s conformance.Subject) *conformance.Run {
 
 // errOf is how the act of a run went.
 func errOf(r *conformance.Run, verb fixtures.Verb) error {
-	for _, a := range r.Acts {
-		if a.Act.Verb == verb {
+	for _, a := range r.Steps {
+		if a.Step.Verb == verb {
 			return a.Err
 		}
 	}
@@ -173,7 +173,7 @@ func TestEventsAreKept(t *testing.T) {
 		{Seq: 2, Turn: 1, Data: event.Delta{Text: "hello", BlockID: "b", MessageID: "m"}},
 	}})
 	g.Expect(r.Events).To(HaveLen(2))
-	g.Expect(r.Events[0].Acts).To(Equal(1), "during open")
+	g.Expect(r.Events[0].Steps).To(Equal(1), "during open")
 	g.Expect(r.Live.Messages).NotTo(BeEmpty())
 	var text strings.Builder
 	for _, m := range r.Live.Messages {

@@ -16,15 +16,15 @@ import (
 var (
 	goldenEvents = &Check{
 		ID: "golden.events", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The events of the reference adapter are the stored ones, times included.", Wrote: true, Declared: true,
+		Sentence: "The events of the reference adapter are the stored ones, times included.", JudgesWritten: true, JudgesDeclared: true,
 	}
 	goldenChat = &Check{
 		ID: "golden.chat", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", Wrote: true, Declared: true,
+		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", JudgesWritten: true, JudgesDeclared: true,
 	}
 	goldenWrote = &Check{
 		ID: "golden.wrote", Severity: Must, Source: "fixtures/**/*.golden", Tiers: []Tier{TierGolden},
-		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which acts fail, and why, is as stored.", Wrote: true, Declared: true,
+		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which acts fail, and why, is as stored.", JudgesWritten: true, JudgesDeclared: true,
 	}
 )
 
@@ -98,7 +98,7 @@ func (cfg Config) judgeGolden(r *Run) []Result {
 				return
 			}
 			got, want := splitGolden(made)[c], splitGolden(stored)[c]
-			f.Look(strings.Count(want, "\n"))
+			f.Asserted(strings.Count(want, "\n"))
 			if got != want {
 				f.Problems = append(f.Problems, Problem{
 					Text: fmt.Sprintf("%s differ from the golden file", strings.TrimPrefix(c.ID, "golden.")),

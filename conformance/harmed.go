@@ -24,7 +24,7 @@ const keptRuns = 3
 
 // judgePlain lets the checks look at the run without a fault, and at that with
 // other acts where they want it.
-func (cfg Config) judgePlain(plain *Run, external, alone bool, as map[Tier]Tier, with func(acts []fixtures.Act) *Run) []*judging {
+func (cfg Config) judgePlain(plain *Run, external, alone bool, as map[Tier]Tier, with func(acts []fixtures.Step) *Run) []*judging {
 	var out []*judging
 	for _, check := range cfg.Checks {
 		for _, tier := range []Tier{TierWitness, TierTiming} {
@@ -36,9 +36,9 @@ func (cfg Config) judgePlain(plain *Run, external, alone bool, as map[Tier]Tier,
 			if x.untimed {
 				continue
 			}
-			if check.Instead != nil && !alone {
-				if acts := check.Instead(plain.Scenario); acts != nil {
-					x.trial.Other = with(acts)
+			if check.AlternateSteps != nil && !alone {
+				if acts := check.AlternateSteps(plain.Scenario); acts != nil {
+					x.trial.Alternate = with(acts)
 				}
 			}
 			if check.Judge != nil && plain.Harness == "" {
@@ -58,11 +58,11 @@ var promptly = []string{
 // judgeHarmed tries each fault that a check wants, once for all checks that want
 // it: a run is judged and forgotten before the next one. It returns how many
 // there were.
-func (cfg Config) judgeHarmed(c *fixtures.Case, plain *Run, judged []*judging, external bool, play func(*fault.Harm) *Run) (int, error) {
+func (cfg Config) judgeHarmed(c *fixtures.Case, plain *Run, judged []*judging, external bool, play func(*fault.Fault) *Run) (int, error) {
 	wanted := map[string][]*judging{}
 	var names []string
 	for _, x := range judged {
-		for _, name := range x.check.Harm {
+		for _, name := range x.check.Faults {
 			if external && !slices.Contains(promptly, name) || x.untimed {
 				continue
 			}
@@ -89,10 +89,10 @@ func (cfg Config) judgeHarmed(c *fixtures.Case, plain *Run, judged []*judging, e
 				case run.Harness != "":
 					x.trial.Harness = run.Harness
 				default:
-					x.check.JudgeHarm(plain, run, &x.found)
+					x.check.JudgeFault(plain, run, &x.found)
 				}
-				if len(x.found.Problems) > before && len(x.trial.Harmed) < keptRuns {
-					x.trial.Harmed = append(x.trial.Harmed, run)
+				if len(x.found.Problems) > before && len(x.trial.Faulted) < keptRuns {
+					x.trial.Faulted = append(x.trial.Faulted, run)
 				}
 			}
 		}

@@ -57,11 +57,11 @@ func (cfg Config) serve(jobs []Job) {
 			out.Err = err.Error()
 		}
 		for _, r := range results {
-			t := toldResult{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Looked, r.Reason, nil}
+			t := toldResult{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Assertions, r.Reason, nil}
 			for _, p := range r.Problems {
 				x := toldProblem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
-				if p.Harm != nil {
-					x.Operator, x.Place = p.Harm.Operator, p.Harm.Place
+				if p.Fault != nil {
+					x.Operator, x.Place = p.Fault.Operator, p.Fault.Place
 				}
 				t.Problems = append(t.Problems, x)
 			}
@@ -85,7 +85,7 @@ func (cfg Config) away(j Job) ([]Result, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if !t.Hung && (cfg.Runs || slices.ContainsFunc(t.Results, func(r toldResult) bool { return r.Verdict.Bad() })) {
+	if !t.Hung && (cfg.KeepRuns || slices.ContainsFunc(t.Results, func(r toldResult) bool { return r.Verdict.Bad() })) {
 		return cfg.do(j)
 	}
 	run, err := cfg.blank(j)
@@ -94,7 +94,7 @@ func (cfg Config) away(j Job) ([]Result, int, error) {
 	}
 	var out []Result
 	for _, r := range t.Results {
-		res := Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Looked: r.Looked, Reason: r.Reason}
+		res := Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Assertions: r.Looked, Reason: r.Reason}
 		if r.Check >= 0 {
 			res.Check = cfg.Checks[r.Check]
 		} else if i := slices.IndexFunc(GoldenChecks(), func(c *Check) bool { return c.ID == r.ID }); i >= 0 {
@@ -104,7 +104,7 @@ func (cfg Config) away(j Job) ([]Result, int, error) {
 			x := Problem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
 			if op, err := fault.Named(p.Operator); err == nil {
 				h := op.Apply(j.Case, p.Place)
-				x.Harm = &h
+				x.Fault = &h
 			}
 			res.Problems = append(res.Problems, x)
 		}
@@ -151,8 +151,8 @@ func (cfg Config) blank(j Job) (*Run, error) {
 
 // rest is how long, in real time, a play may take.
 func (cfg Config) rest() time.Duration {
-	if cfg.Rest > 0 {
-		return cfg.Rest
+	if cfg.RealTimeLimit > 0 {
+		return cfg.RealTimeLimit
 	}
 	return restLimit
 }

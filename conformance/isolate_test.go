@@ -88,7 +88,7 @@ func TestWhatASubjectDoesToItsProcessIsItsVerdict(t *testing.T) {
 				Checks:   judges,
 				Cases:    []string{"claude/2.1.329/text/plain", "claude/2.1.329/tool/parallel", "claude/2.1.329/text/two-blocks"},
 				Tiers:    []conformance.Tier{conformance.TierWitness},
-				Isolate:  t.Name(), Rest: 2 * time.Second,
+				Isolate:  t.Name(), RealTimeLimit: 2 * time.Second,
 			}.Run(context.Background())
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			var said strings.Builder

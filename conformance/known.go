@@ -9,7 +9,7 @@ import (
 
 // Known is a failure that is known: a result that it names does not fail the
 // run, and when it names no failure any more, that fails the run.
-type Known struct {
+type KnownFailure struct {
 	Check   string // its id
 	Case    string // glob over case ids, as Match has it
 	Subject string // "": any
@@ -19,30 +19,32 @@ type Known struct {
 }
 
 // Names reports whether it means a result.
-func (k Known) Names(r Result) bool { return k.about(r.Check, r.Subject) && Match(k.Case, r.Case) }
+func (k KnownFailure) Names(r Result) bool {
+	return k.about(r.Check, r.Subject) && Match(k.Case, r.Case)
+}
 
-func (k Known) about(c *Check, subject string) bool {
+func (k KnownFailure) about(c *Check, subject string) bool {
 	return k.Check == c.ID && (k.Subject == "" || k.Subject == subject)
 }
 
 // KnownUse is what became of a known failure in a run.
-type KnownUse struct {
-	Known
+type KnownFailureUse struct {
+	KnownFailure
 	Failed int // results that it excused
-	Seen   int // verdicts that it names, all of the check's tiers having run
+	Judged int // verdicts that it names, all of the check's tiers having run
 	// Absent says that no case of the whole corpus has that name: it can match
 	// nothing, whatever is run.
-	Absent bool
+	NoSuchCase bool
 }
 
 // Stale says why the entry is to be removed, or "".
-func (u KnownUse) Stale() string {
+func (u KnownFailureUse) Stale() string {
 	switch {
 	case u.Failed > 0:
 		return ""
-	case u.Absent:
+	case u.NoSuchCase:
 		return "the corpus holds no such case"
-	case u.Seen > 0:
+	case u.Judged > 0:
 		return "it does not fail any more"
 	}
 	return "" // nothing of it was run
@@ -50,7 +52,7 @@ func (u KnownUse) Stale() string {
 
 // KnownTodo begins the reason that FormatKnown writes. ParseKnown refuses it: a
 // reason is what a person found.
-const KnownTodo = "TODO"
+const KnownFailureTodo = "TODO"
 
 // ParseKnown reads a file of known failures. An entry is some lines of the form
 // `key: value`; an empty line ends it, and # starts a comment line:
@@ -62,8 +64,8 @@ const KnownTodo = "TODO"
 //	link: https://…              optional
 //
 // Each case line is a Known of its own.
-func ParseKnown(file string, b []byte) ([]Known, error) {
-	var out []Known
+func ParseKnownFailures(file string, b []byte) ([]KnownFailure, error) {
+	var out []KnownFailure
 	e := knownEntry{file: file}
 	for i, line := range strings.Split(string(b), "\n") {
 		line = strings.TrimSpace(line)
@@ -89,8 +91,8 @@ func ParseKnown(file string, b []byte) ([]Known, error) {
 // knownEntry is an entry while it is read.
 type knownEntry struct {
 	file, at string
-	Known
-	cases []Known
+	KnownFailure
+	cases []KnownFailure
 }
 
 func (e *knownEntry) add(at, line string) error {
@@ -111,12 +113,12 @@ func (e *knownEntry) add(at, line string) error {
 		if _, err := path.Match(value, ""); err != nil {
 			return fmt.Errorf("case %q is no glob: %w", value, err)
 		}
-		e.cases = append(e.cases, Known{Case: value, At: at})
+		e.cases = append(e.cases, KnownFailure{Case: value, At: at})
 	case field == nil:
 		return fmt.Errorf("no key %q, only check, case, subject, reason, link", key)
 	case *field != "":
 		return fmt.Errorf("%s stands twice; an empty line begins the next entry", key)
-	case key == "reason" && strings.HasPrefix(value, KnownTodo):
+	case key == "reason" && strings.HasPrefix(value, KnownFailureTodo):
 		return fmt.Errorf("the reason is still to be written: say why it fails, and until when")
 	default:
 		*field = value
@@ -124,7 +126,7 @@ func (e *knownEntry) add(at, line string) error {
 	return nil
 }
 
-func (e *knownEntry) end() ([]Known, error) {
+func (e *knownEntry) end() ([]KnownFailure, error) {
 	if e.at == "" {
 		return nil, nil
 	}
@@ -136,9 +138,9 @@ func (e *knownEntry) end() ([]Known, error) {
 	if len(e.cases) == 0 {
 		return nil, fmt.Errorf("%s: the entry has no case; `case: *` is all of them", e.at)
 	}
-	out := make([]Known, 0, len(e.cases))
+	out := make([]KnownFailure, 0, len(e.cases))
 	for _, c := range e.cases {
-		k := e.Known
+		k := e.KnownFailure
 		k.Case, k.At = c.Case, c.At
 		out = append(out, k)
 	}
@@ -150,9 +152,9 @@ func (cfg Config) excuse(r *Result) {
 	if !r.Verdict.Bad() {
 		return
 	}
-	for i := range cfg.Known {
-		if cfg.Known[i].Names(*r) {
-			r.Known = &cfg.Known[i]
+	for i := range cfg.KnownFailures {
+		if cfg.KnownFailures[i].Names(*r) {
+			r.KnownFailure = &cfg.KnownFailures[i]
 			return
 		}
 	}
@@ -160,28 +162,28 @@ func (cfg Config) excuse(r *Result) {
 
 // Excuse marks the results that are known to fail, where they do not come from
 // Do, and says what became of the known failures.
-func (cfg Config) Excuse(results []Result) ([]KnownUse, error) {
+func (cfg Config) ApplyKnownFailures(results []Result) ([]KnownFailureUse, error) {
 	for i := range results {
 		cfg.excuse(&results[i])
 	}
-	return cfg.KnownUses(results)
+	return cfg.KnownFailureUses(results)
 }
 
 // KnownUses says what became of the known failures in the results of a run.
-func (cfg Config) KnownUses(results []Result) ([]KnownUse, error) {
-	if len(cfg.Known) == 0 {
+func (cfg Config) KnownFailureUses(results []Result) ([]KnownFailureUse, error) {
+	if len(cfg.KnownFailures) == 0 {
 		return nil, nil
 	}
 	ids, err := cfg.Corpus.CaseIDs()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]KnownUse, 0, len(cfg.Known))
-	for _, k := range cfg.Known {
-		u := KnownUse{Known: k, Absent: true}
+	out := make([]KnownFailureUse, 0, len(cfg.KnownFailures))
+	for _, k := range cfg.KnownFailures {
+		u := KnownFailureUse{KnownFailure: k, NoSuchCase: true}
 		for _, id := range ids {
 			if Match(k.Case, id) {
-				u.Absent = false
+				u.NoSuchCase = false
 				break
 			}
 		}
@@ -193,7 +195,7 @@ func (cfg Config) KnownUses(results []Result) ([]KnownUse, error) {
 				u.Failed++
 			}
 			if (r.Verdict.Judged() || r.Verdict == NotApplicable) && cfg.allTiers(r.Check, r.Subject) {
-				u.Seen++
+				u.Judged++
 			}
 		}
 		out = append(out, u)

@@ -11,7 +11,7 @@ import (
 
 func TestParseKnown(t *testing.T) {
 	g := NewWithT(t)
-	got, err := conformance.ParseKnown("known.txt", []byte(`# What we know.
+	got, err := conformance.ParseKnownFailures("known.txt", []byte(`# What we know.
 
 check: text.once
 case: claude/*/tool/*
@@ -25,12 +25,12 @@ case: *
 reason: later
 `))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(got).To(Equal([]conformance.Known{
+	g.Expect(got).To(Equal([]conformance.KnownFailure{
 		{Check: "text.once", Case: "claude/*/tool/*", Reason: "the result is shown too: until v2", Link: "https://example.org/1", At: "known.txt:4"},
 		{Check: "text.once", Case: "stop/mid-text", Reason: "the result is shown too: until v2", Link: "https://example.org/1", At: "known.txt:5"},
 		{Check: "turn.end", Case: "*", Subject: "mine", Reason: "later", At: "known.txt:11"},
 	}))
-	none, err := conformance.ParseKnown("known.txt", []byte("\n# nothing\n"))
+	none, err := conformance.ParseKnownFailures("known.txt", []byte("\n# nothing\n"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(none).To(BeEmpty())
 }
@@ -48,7 +48,7 @@ func TestParseKnownRefuses(t *testing.T) {
 		"check: a\ncase: b\nreason: TODO say why":     "k:3: the reason is still to be written: say why it fails, and until when",
 		"# x\ncheck: a\ncase: b\nreason: TODO: later": "k:4: the reason is still to be written: say why it fails, and until when",
 	} {
-		if _, err := conformance.ParseKnown("k", []byte(text)); err == nil || err.Error() != want {
+		if _, err := conformance.ParseKnownFailures("k", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -59,13 +59,13 @@ func TestParseKnownRefuses(t *testing.T) {
 func TestKnown(t *testing.T) {
 	g := NewWithT(t)
 	wrong := &conformance.Check{ID: "test.wrong", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming},
-		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Look(1); f.Failf("wrong") }}
+		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1); f.Failf("wrong") }}
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{wrong, always},
 		Cases: []string{"claude/2.1.329/text/plain"},
 	}
-	stale := func(known ...conformance.Known) (bool, []string) {
-		cfg.Known = known
+	stale := func(known ...conformance.KnownFailure) (bool, []string) {
+		cfg.KnownFailures = known
 		rep, err := cfg.Run(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())
 		var out []string
@@ -74,8 +74,8 @@ func TestKnown(t *testing.T) {
 		}
 		return rep.Failed(), out
 	}
-	known := func(check, glob, subject string) conformance.Known {
-		return conformance.Known{Check: check, Case: glob, Subject: subject, Reason: "x"}
+	known := func(check, glob, subject string) conformance.KnownFailure {
+		return conformance.KnownFailure{Check: check, Case: glob, Subject: subject, Reason: "x"}
 	}
 	failed, none := stale()
 	g.Expect(failed).To(BeTrue())
@@ -108,15 +108,15 @@ func TestKnown(t *testing.T) {
 func TestExcuse(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Tiers: []conformance.Tier{conformance.TierLive},
-		Known: []conformance.Known{{Check: "test.always", Case: "text", Reason: "x"}, {Check: "test.never", Case: "text", Reason: "x"}}}
+		KnownFailures: []conformance.KnownFailure{{Check: "test.always", Case: "text", Reason: "x"}, {Check: "test.never", Case: "text", Reason: "x"}}}
 	results := []conformance.Result{
 		{Check: always, Case: "claude/2.1.329/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Fail},
 		{Check: never, Case: "claude/2.1.329/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Pass},
 	}
-	uses, err := cfg.Excuse(results)
+	uses, err := cfg.ApplyKnownFailures(results)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(results[0].Known).NotTo(BeNil())
-	rep := &conformance.Report{Results: results, Known: uses}
+	g.Expect(results[0].KnownFailure).NotTo(BeNil())
+	rep := &conformance.Report{Results: results, KnownFailures: uses}
 	g.Expect(rep.Stale()).To(BeEmpty(), "in the tiers that were not run it may fail")
 	g.Expect(rep.Failed()).To(BeFalse())
 }

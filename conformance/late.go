@@ -14,7 +14,7 @@ const lateMessage = "late"
 // afterwards does to a session that has ended what a client does who has not
 // noticed yet: a message, a stop, a close.
 func (d *director) afterwards(ctx context.Context, sess Session) {
-	for _, act := range []fixtures.Act{
+	for _, act := range []fixtures.Step{
 		{Verb: fixtures.VerbSend, ID: lateMessage, Text: "Is anybody there?"},
 		{Verb: fixtures.VerbStop},
 		{Verb: fixtures.VerbClose},
@@ -27,7 +27,7 @@ func (d *director) afterwards(ctx context.Context, sess Session) {
 
 // late does an act on a session that has ended; false: it did not return. In
 // real time a subject's program may have ended with its session.
-func (d *director) late(ctx context.Context, sess Session, act fixtures.Act) bool {
+func (d *director) late(ctx context.Context, sess Session, act fixtures.Step) bool {
 	if _, played := d.stage.(*playStage); !played {
 		return false
 	}
@@ -35,20 +35,20 @@ func (d *director) late(ctx context.Context, sess Session, act fixtures.Act) boo
 	err := d.wait(ctx, sess, act)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.After = append(d.run.After, Done{Act: act, At: at, For: time.Since(d.start) - at, Err: err})
+	d.run.StepsAfterEnd = append(d.run.StepsAfterEnd, StepResult{Step: act, At: at, For: time.Since(d.start) - at, Err: err})
 	return !Unfinished(err)
 }
 
 // AtRest is an act that a check may want: for long, longer than every limit, the
 // client does nothing.
-var AtRest = fixtures.Act{Verb: fixtures.VerbWait, What: "long"}
+var LongIdle = fixtures.Step{Verb: fixtures.VerbWait, What: "long"}
 
 const restFor = 15 * time.Minute
 
 // rest lets time pass in which nobody asks for anything.
 func (d *director) rest() {
 	d.mu.Lock()
-	d.run.Acts = append(d.run.Acts, Done{Act: AtRest, At: time.Since(d.start), For: restFor})
+	d.run.Steps = append(d.run.Steps, StepResult{Step: LongIdle, At: time.Since(d.start), For: restFor})
 	d.mu.Unlock()
 	time.Sleep(restFor)
 }
@@ -57,4 +57,6 @@ var errNotBegun = errors.New("the act could not be begun")
 
 // Unbegun reports whether an act's error is the suite's: what the act is about
 // the subject's events did not tell.
-func Unbegun(err error) bool { return errors.Is(err, errNotBegun) || errors.Is(err, ErrNotCarried) }
+func NotStarted(err error) bool {
+	return errors.Is(err, errNotBegun) || errors.Is(err, ErrDeclaredUnsupported)
+}

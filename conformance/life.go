@@ -93,7 +93,7 @@ func (s adapterSession) Rename(ctx context.Context, name string) error {
 }
 
 // lifeAct performs an act on the session as a whole.
-func lifeAct(ctx context.Context, sess Session, act fixtures.Act) error {
+func lifeAct(ctx context.Context, sess Session, act fixtures.Step) error {
 	switch act.Verb {
 	case fixtures.VerbRevert:
 		if x, ok := sess.(Reverter); ok {
@@ -123,7 +123,7 @@ func lifeAct(ctx context.Context, sess Session, act fixtures.Act) error {
 
 // mayLack reports whether an act is one that a runtime, and so a subject, may
 // have no way to do.
-func mayLack(a fixtures.Act) bool {
+func mayLack(a fixtures.Step) bool {
 	switch a.Verb {
 	case fixtures.VerbRevert, fixtures.VerbRewind, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName:
 		return true
@@ -144,7 +144,7 @@ type conversation struct {
 }
 
 // opening says what a subject is to open, and as which of the sessions.
-func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
+func (d *director) opening(act fixtures.Step) (Open, *conversation, error) {
 	mode := d.run.Scenario.Asking()
 	o := Open{
 		Ask:         mode != "never",
@@ -183,7 +183,7 @@ func (d *director) opening(act fixtures.Act) (Open, *conversation, error) {
 		o.Fork, o.After.Turn = true, d.turns
 		if act.At != "" {
 			if o.At = d.turnOf(act.At); o.At == "" {
-				return o, nil, fmt.Errorf("open fork at: the events tell no id of the turn of %s: %w", act.At, ErrNotCarried)
+				return o, nil, fmt.Errorf("open fork at: the events tell no id of the turn of %s: %w", act.At, ErrDeclaredUnsupported)
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func (d *director) killed(ctx context.Context) {
 	if d.sess == nil {
 		return
 	}
-	_ = d.wait(ctx, d.sess, fixtures.Act{Verb: fixtures.VerbClose}) // whether it told of the end by itself, checks see
+	_ = d.wait(ctx, d.sess, fixtures.Step{Verb: fixtures.VerbClose}) // whether it told of the end by itself, checks see
 	d.sess = nil
 	_ = d.closed()
 }
@@ -234,7 +234,7 @@ func Transcribed(s Subject, scn *fixtures.Scenario, c *fixtures.Case) *Run {
 		return r
 	}
 	var at time.Duration
-	lines := t.Transcribe(func(e event.Event) { r.Events = append(r.Events, Seen{e, at, len(r.Played), 0}) })
+	lines := t.Transcribe(func(e event.Event) { r.Events = append(r.Events, Event{e, at, len(r.Played), 0}) })
 	if lines == nil {
 		return r
 	}
@@ -242,7 +242,7 @@ func Transcribed(s Subject, scn *fixtures.Scenario, c *fixtures.Case) *Run {
 	for i := range c.Wire {
 		if w := &c.Wire[i]; w.Dir == fixtures.Out {
 			at = w.T
-			r.Played = append(r.Played, Played{*w, at})
+			r.Played = append(r.Played, PlayedLine{*w, at})
 			lines.Line(start.Add(at), w.Bytes)
 		}
 	}

@@ -100,10 +100,10 @@ func (l *liveStage) open(o Open) (Open, error) {
 	return o, nil
 }
 
-func (l *liveStage) provider() string      { return "" } // the runtime tells later: see watcher
-func (l *liveStage) before(fixtures.Act)   {}
-func (l *liveStage) finished(fixtures.Act) {}
-func (l *liveStage) limit() time.Duration  { return liveLimit }
+func (l *liveStage) provider() string       { return "" } // the runtime tells later: see watcher
+func (l *liveStage) before(fixtures.Step)   {}
+func (l *liveStage) finished(fixtures.Step) {}
+func (l *liveStage) limit() time.Duration   { return liveLimit }
 
 func (l *liveStage) until(done <-chan struct{}) bool {
 	t := time.NewTimer(stillness)
@@ -121,7 +121,7 @@ func (l *liveStage) until(done <-chan struct{}) bool {
 // The director has its own, longer limits for what it then waits for.
 const stillness = time.Second
 
-func (l *liveStage) perform(act fixtures.Act) (bool, error) {
+func (l *liveStage) perform(act fixtures.Step) (bool, error) {
 	switch act.Verb {
 	case fixtures.VerbRelease:
 		l.real.Model.Release(act.ID)
@@ -141,7 +141,7 @@ func (l *liveStage) perform(act fixtures.Act) (bool, error) {
 // look is how often a wait looks at what nothing announces: files.
 const look = 5 * time.Millisecond
 
-func (l *liveStage) reach(act fixtures.Act) error {
+func (l *liveStage) reach(act fixtures.Step) error {
 	deadline := time.NewTimer(liveLimit)
 	defer deadline.Stop()
 	tick := time.NewTicker(look)
@@ -195,7 +195,7 @@ func (l *liveStage) standing() string {
 }
 
 // reached is called with the director's lock held.
-func (l *liveStage) reached(act fixtures.Act) bool {
+func (l *liveStage) reached(act fixtures.Step) bool {
 	events := l.d.run.Events
 	switch act.What {
 	case "hold":
@@ -203,7 +203,7 @@ func (l *liveStage) reached(act fixtures.Act) bool {
 		text, think := saidSoFar(events)
 		return ok && (l.d.run.Scenario.InSummary(act.ID) || strings.HasSuffix(text, said.Text) && strings.HasSuffix(think, said.Think))
 	case "retry":
-		return slices.ContainsFunc(events, func(e Seen) bool {
+		return slices.ContainsFunc(events, func(e Event) bool {
 			n, ok := e.Data.(event.Notice)
 			return ok && n.Code == event.NoticeRetry
 		})
@@ -229,7 +229,7 @@ func (l *liveStage) reached(act fixtures.Act) bool {
 
 // deltas is all text, of sub-agents too.
 // saidSoFar is the text and the reasoning so far.
-func saidSoFar(events []Seen) (text, think string) {
+func saidSoFar(events []Event) (text, think string) {
 	var said, thought strings.Builder
 	for _, e := range events {
 		switch d := e.Data.(type) {
@@ -242,7 +242,7 @@ func saidSoFar(events []Seen) (text, think string) {
 	return said.String(), thought.String()
 }
 
-func sawTool(events []Seen, act fixtures.Act) bool {
+func sawTool(events []Event, act fixtures.Step) bool {
 	is := func(id string) bool { return id == act.ID || strings.HasSuffix(id, "_"+act.ID) }
 	for _, e := range events {
 		switch d := e.Data.(type) {
@@ -268,7 +268,7 @@ func sawTool(events []Seen, act fixtures.Act) bool {
 }
 
 // messageEnded reports whether the turn that took the message has ended.
-func messageEnded(events []Seen, id string) bool {
+func messageEnded(events []Event, id string) bool {
 	turn := 0
 	for _, e := range events {
 		switch d := e.Data.(type) {
@@ -294,12 +294,12 @@ func messageEnded(events []Seen, id string) bool {
 // the model answers nobody. At the end of the scenario the runtime must also
 // have begun as many turns by itself as it did when it was recorded: such a
 // turn comes a moment after what causes it.
-func (l *liveStage) idle(events []Seen, last bool) bool {
+func (l *liveStage) idle(events []Event, last bool) bool {
 	if !allEnded(events) {
 		return false
 	}
-	for _, a := range l.d.run.Acts {
-		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !withdrawn(l.d.run.Scenario, a.Act.ID) && !messageEnded(events, a.Act.ID) {
+	for _, a := range l.d.run.Steps {
+		if a.Step.Verb == fixtures.VerbSend && a.Err == nil && !withdrawn(l.d.run.Scenario, a.Step.ID) && !messageEnded(events, a.Step.ID) {
 			return false
 		}
 	}
@@ -312,7 +312,7 @@ func (l *liveStage) idle(events []Seen, last bool) bool {
 }
 
 // allEnded reports whether no turn and no task runs.
-func allEnded(events []Seen) bool {
+func allEnded(events []Event) bool {
 	turns := map[int]bool{}
 	tasks := map[string]bool{}
 	for _, e := range events {

@@ -53,7 +53,7 @@ func TestLiveCancelled(t *testing.T) {
 		cancel()
 	}()
 	r := conformance.Live(ctx, s, scn, conformance.Real{Runtime: "claude", Dir: t.TempDir(), Model: srv})
-	g.Expect(r.Stopped).To(BeTrue())
+	g.Expect(r.EndedEarly).To(BeTrue())
 	g.Expect(r.Events).To(BeEmpty())
 	g.Expect(errOf(r, fixtures.VerbOpen)).NotTo(HaveOccurred(), "Launch is set for a live run too")
 	g.Expect(errOf(r, fixtures.VerbWait)).To(MatchError(context.Canceled))

@@ -14,7 +14,7 @@ func TestLocate(t *testing.T) {
 	for _, d := range []event.Data{
 		event.TurnStart{}, event.Thinking{Text: "Hm"}, event.Delta{Text: "One, "}, event.Delta{Text: "two."}, event.Delta{Text: "two."}, event.Done{},
 	} {
-		run.Events = append(run.Events, conformance.Seen{Event: event.Event{Seq: int64(len(run.Events) + 1), Turn: 1, Data: d}})
+		run.Events = append(run.Events, conformance.Event{Event: event.Event{Seq: int64(len(run.Events) + 1), Turn: 1, Data: d}})
 	}
 	for name, x := range map[string]struct {
 		want, got string

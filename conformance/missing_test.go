@@ -13,8 +13,8 @@ import (
 func TestWhatIsMissingAfterTheRecordingWasLeft(t *testing.T) {
 	g := gomega.NewWithT(t)
 	apply := func(unrecorded []string, judge func(f *conformance.Finding)) conformance.Verdict {
-		c := &conformance.Check{ID: "x", Wrote: true, Judge: func(_ *conformance.Trial, f *conformance.Finding) {
-			f.Look(1)
+		c := &conformance.Check{ID: "x", JudgesWritten: true, Judge: func(_ *conformance.Trial, f *conformance.Finding) {
+			f.Asserted(1)
 			judge(f)
 		}}
 		run := &conformance.Run{Scenario: &fixtures.Scenario{}, Case: &fixtures.Case{ID: "claude/1/text/x"}, Unrecorded: unrecorded}

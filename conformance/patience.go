@@ -23,12 +23,12 @@ const StallLimit = 5 * time.Minute
 // before the director goes on without what it waits for. Where the runtime may
 // be dead it gets the time to notice.
 func (d *director) patience() time.Duration {
-	switch h := d.run.Harm; {
+	switch h := d.run.Fault; {
 	case h == nil || h.Kind != fault.Terminal:
 		return time.Second
-	case h.Silent && d.reached(h.Line):
+	case h.Hangs && d.reached(h.Line):
 		return StallLimit
-	case h.Silent:
+	case h.Hangs:
 		return time.Second
 	}
 	return EndLimit
@@ -76,7 +76,7 @@ func (d *director) linger(ctx context.Context, done <-chan struct{}, patience ti
 }
 
 // shows reports whether the events show what a wait names, as far as events do.
-func (d *director) shows(wait fixtures.Act) bool {
+func (d *director) shows(wait fixtures.Step) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch wait.What {
@@ -114,15 +114,15 @@ func saidBefore(s *fixtures.Scenario, hold string) string {
 func (d *director) reached(line int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.run.Played, func(p Played) bool { return p.Line.Line == line })
+	return slices.ContainsFunc(d.run.Played, func(p PlayedLine) bool { return p.Line.Line == line })
 }
 
 // struck reports whether the harm has ended a process.
 func (d *director) struck() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.run.Harm != nil && slices.ContainsFunc(d.run.Played, func(p Played) bool {
-		return d.run.Harm.Struck(p.Line)
+	return d.run.Fault != nil && slices.ContainsFunc(d.run.Played, func(p PlayedLine) bool {
+		return d.run.Fault.EndsProcess(p.Line)
 	})
 }
 
@@ -131,19 +131,19 @@ func (d *director) died() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.run.Events)
-	return d.run.Harm != nil && d.sess != nil && n > d.begun && d.run.Events[n-1].Type() == event.TypeSessionEnd
+	return d.run.Fault != nil && d.sess != nil && n > d.begun && d.run.Events[n-1].Type() == event.TypeSessionEnd
 }
 
 // patient is the context of an act: that of a client who does not wait for ever
 // ends. To close a session takes what it takes, unless nobody listens.
-func (d *director) patient(ctx context.Context, act fixtures.Act) (context.Context, context.CancelFunc) {
-	h := d.run.Harm
+func (d *director) patient(ctx context.Context, act fixtures.Step) (context.Context, context.CancelFunc) {
+	h := d.run.Fault
 	closes := act.Verb == fixtures.VerbClose || act.Verb == fixtures.VerbArchive
 	switch {
-	case h == nil || h.Deaf != closes:
-	case h.Patience != 0:
-		return context.WithTimeout(ctx, h.Patience)
-	case h.Deaf:
+	case h == nil || h.ListenerBlocked != closes:
+	case h.ClientTimeout != 0:
+		return context.WithTimeout(ctx, h.ClientTimeout)
+	case h.ListenerBlocked:
 		ctx = context.WithoutCancel(ctx)
 	}
 	return ctx, func() {}
@@ -152,7 +152,7 @@ func (d *director) patient(ctx context.Context, act fixtures.Act) (context.Conte
 // deafen keeps the listener from taking events, from the place of the harm on and
 // until the session was closed.
 func (d *director) deafen() {
-	if h := d.run.Harm; h != nil && h.Deaf && d.reached(h.Line) {
+	if h := d.run.Fault; h != nil && h.ListenerBlocked && d.reached(h.Line) {
 		<-d.gone
 	}
 }

@@ -28,16 +28,16 @@ const restLimit = 2 * time.Minute
 // Play lets a subject perform a case against the stand-in, in virtual time. It
 // never fails: what went wrong stands in the Run. What cannot be caught is a
 // panic in a goroutine that the subject started.
-func Play(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
+func Play(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Fault, lifecycle *fixtures.Lifecycle) *Run {
 	return playWithin(restLimit, s, c, harm, &setting{scenario: scn, life: lifecycle})
 }
 
 // playWithin gives up on a play that does not come to rest: its goroutines stay.
-func playWithin(limit time.Duration, s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *Run {
+func playWithin(limit time.Duration, s Subject, c *fixtures.Case, harm *fault.Fault, with *setting) *Run {
 	blank := func() *Run {
 		return &Run{
 			Tier: TierWitness, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
-			Scenario: with.scenario, Case: c, Harm: harm, Witness: c.Witness,
+			Scenario: with.scenario, Case: c, Fault: harm, Witness: c.Witness,
 		}
 	}
 	done := make(chan *Run, 1)
@@ -82,8 +82,8 @@ func rehearse(r *Run, s Subject, with *setting) {
 			}
 		}()
 		opts := standin.Options{Manual: true, Lifecycle: with.life}
-		if r.Harm != nil {
-			r.Harm.Into(&opts)
+		if r.Fault != nil {
+			r.Fault.ApplyTo(&opts)
 		}
 		play, err := with.newPlay(r.Case, opts)
 		if err != nil {
@@ -91,15 +91,15 @@ func rehearse(r *Run, s Subject, with *setting) {
 			return
 		}
 		st := &playStage{play: play, run: r, start: time.Now()}
-		r.Played = make([]Played, 0, len(r.Case.Wire))
+		r.Played = make([]PlayedLine, 0, len(r.Case.Wire))
 		d := &director{run: r, subject: s, stage: st, start: st.start}
 		st.mu = &d.mu
 		r.Start = st.start
 		d.perform(context.Background())
 		time.Sleep(cleanup) // of what was called and is not waited for
-		r.Left = play.Running()
-		r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
-		r.Asked, r.Started, r.Settings = play.Asked(), play.Started(), play.Settings()
+		r.LeftRunning = play.Running()
+		r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
+		r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
 		r.recorded = play.Recorded
 		play.Close()
 		synctest.Wait()
@@ -120,8 +120,8 @@ var playEnv = []string{"HOME=/play/home", "PATH=/bin"}
 
 func (p *playStage) open(o Open) (Open, error) {
 	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", slices.Clone(playEnv)
-	if h := p.run.Harm; h != nil && h.Absent != nil {
-		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, h.Absent })
+	if h := p.run.Fault; h != nil && h.StartError != nil {
+		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, h.StartError })
 	}
 	return o, nil
 }
@@ -165,7 +165,7 @@ func (p *playStage) step() bool {
 	if !p.playLine() {
 		return false
 	}
-	for p.run.Harm != nil && p.run.Harm.Burst && p.playLine() {
+	for p.run.Fault != nil && p.run.Fault.Burst && p.playLine() {
 		continue
 	}
 	synctest.Wait()
@@ -179,14 +179,14 @@ func (p *playStage) playLine() bool {
 	defer p.mu.Unlock()
 	st, ok := p.play.Step()
 	if ok && st.Line != nil {
-		p.run.Played = append(p.run.Played, Played{*st.Line, time.Since(p.start)})
+		p.run.Played = append(p.run.Played, PlayedLine{*st.Line, time.Since(p.start)})
 	}
 	return ok
 }
 
 // reach plays up to the point that a wait names: in play that is the next act
 // of the recording, since every act happened at its point.
-func (p *playStage) reach(fixtures.Act) error {
+func (p *playStage) reach(fixtures.Step) error {
 	for p.step() {
 	}
 	synctest.Wait()
@@ -194,7 +194,7 @@ func (p *playStage) reach(fixtures.Act) error {
 }
 
 // before lets the time of the recording pass up to the act.
-func (p *playStage) before(fixtures.Act) {
+func (p *playStage) before(fixtures.Step) {
 	if b := p.play.State().Barrier; b != nil {
 		if d := b.Line.T - time.Since(p.start); d > 0 {
 			time.Sleep(d)
@@ -203,19 +203,19 @@ func (p *playStage) before(fixtures.Act) {
 	}
 }
 
-func (p *playStage) finished(act fixtures.Act) {
+func (p *playStage) finished(act fixtures.Step) {
 	if act.Verb == fixtures.VerbClose {
 		return
 	}
 	_ = p.reach(act)
 	// What is to be refused the subject may refuse by itself.
-	if b := p.play.State().Barrier; act.Refused && b != nil && b.Kind == standin.KindLife {
+	if b := p.play.State().Barrier; act.Refused && b != nil && b.Kind == standin.KindSession {
 		p.play.Skip()
 		_ = p.reach(act)
 	}
 }
 
-func (p *playStage) perform(act fixtures.Act) (bool, error) {
+func (p *playStage) perform(act fixtures.Step) (bool, error) {
 	switch act.Verb {
 	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside:
 		return true, nil // the recording holds what came of it

@@ -32,7 +32,7 @@ type External interface {
 // Placed is an External that was started before the run, by somebody else, where
 // it finds the stand-in in a folder that stays: see relay.Furnish. One case at a
 // time is played to it.
-type Placed interface {
+type PlacedStandin interface {
 	External
 	Standin() string // the folder; "": it is started like any other
 }
@@ -43,29 +43,29 @@ var placed sync.Mutex
 // Carrier is a Session that cannot carry all that events and acts hold: its
 // protocol has no word for some of it, or its maker said so. What a check needs
 // and a session does not carry is not expressible.
-type Carrier interface {
+type EventSupporter interface {
 	// Carries is asked for the name of an event type (thinking), of a member of
 	// its data (tool_start.command) or of the envelope (seq, ts, turn).
-	Carries(what string) bool
+	Supports(what string) bool
 }
 
 // Breaker is a Session whose protocol can be broken: by a program that ends, or
 // writes what is no line of it. Then the run has not come to its end.
-type Breaker interface {
-	Broken() error // nil: all is well
+type ProtocolChecker interface {
+	ProtocolError() error // nil: all is well
 }
 
 // ErrBroken is, or is wrapped by, the error of an Open that failed because the
 // subject itself is broken, and not the runtime.
-var ErrBroken = errors.New("the subject does not keep to its protocol")
+var ErrProtocol = errors.New("the subject does not keep to its protocol")
 
 // ErrNotAsDeclared is, or is wrapped by, the error of an act that a subject
 // declared that it has a way to do, and then refused as one that it has not.
-var ErrNotAsDeclared = errors.New("the subject declares that it can do this, and says that it cannot")
+var ErrContradictsDeclaration = errors.New("the subject declares that it can do this, and says that it cannot")
 
 // ErrNotCarried is, or is wrapped by, the error of an act that a subject
 // declared that it has no way to do.
-var ErrNotCarried = fmt.Errorf("the subject declares no way to do this: %w", adapters.ErrUnsupported)
+var ErrDeclaredUnsupported = fmt.Errorf("the subject declares no way to do this: %w", adapters.ErrUnsupported)
 
 // The limits of a play in real time. Machines are slow now and then, and a play
 // that goes well waits for none of them.
@@ -91,18 +91,18 @@ const (
 // PlayProcess lets a subject perform a case in real time: the stand-in is a
 // process, which the subject, or a program that it is, starts. As Play it never
 // fails.
-func PlayProcess(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Harm, lifecycle *fixtures.Lifecycle) *Run {
+func PlayProcess(s Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Fault, lifecycle *fixtures.Lifecycle) *Run {
 	return playProcess(s, c, harm, &setting{scenario: scn, life: lifecycle})
 }
 
-func playProcess(s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *Run {
+func playProcess(s Subject, c *fixtures.Case, harm *fault.Fault, with *setting) *Run {
 	r := &Run{
 		Tier: TierProcess, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
-		Scenario: with.scenario, Case: c, Harm: harm, Witness: c.Witness,
+		Scenario: with.scenario, Case: c, Fault: harm, Witness: c.Witness,
 	}
 	opts := standin.Options{Manual: true, Lifecycle: with.life}
 	if harm != nil {
-		harm.Into(&opts)
+		harm.ApplyTo(&opts)
 	}
 	play, err := with.newPlay(c, opts)
 	if err != nil {
@@ -113,12 +113,12 @@ func playProcess(s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *
 	st := &processStage{d: d, play: play}
 	d.stage = st
 	st.moved()
-	if p, is := s.(Placed); is && p.Standin() != "" {
+	if p, is := s.(PlacedStandin); is && p.Standin() != "" {
 		placed.Lock()
 		defer placed.Unlock()
-		st.post, err = relay.NewPostAt(p.Standin(), standin.Program(c.Runtime), play.Launcher(), st.moved)
+		st.post, err = relay.NewPostAt(p.Standin(), standin.ProgramName(c.Runtime), play.Launcher(), st.moved)
 	} else {
-		st.post, err = relay.NewPost(standin.Program(c.Runtime), play.Launcher(), st.moved)
+		st.post, err = relay.NewPost(standin.ProgramName(c.Runtime), play.Launcher(), st.moved)
 	}
 	if err == nil {
 		err = furnish(st.work(), with.scenario.Workspace)
@@ -132,8 +132,8 @@ func playProcess(s Subject, c *fixtures.Case, harm *fault.Harm, with *setting) *
 	pump.Go(st.pump)
 	d.perform(context.Background())
 	st.leave()
-	r.Wrote, r.Unrecorded, r.Violations = play.Wrote(), play.Unrecorded(), play.Violations()
-	r.Asked, r.Started, r.Settings = play.Asked(), play.Started(), play.Settings()
+	r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
+	r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
 	r.recorded = play.Recorded
 	play.Close()
 	pump.Wait()
@@ -184,7 +184,7 @@ func (p *processStage) pace(before time.Duration) time.Duration {
 	if !ok {
 		return before
 	}
-	if gap := at - before; gap >= apart && (p.d.run.Harm == nil || !p.d.run.Harm.Burst) {
+	if gap := at - before; gap >= apart && (p.d.run.Fault == nil || !p.d.run.Fault.Burst) {
 		time.Sleep(min(gap, apartMost))
 	}
 	return at
@@ -198,7 +198,7 @@ func (p *processStage) pump() {
 		at = p.pace(at)
 		p.d.mu.Lock()
 		if st, ok := p.play.Step(); ok && st.Line != nil {
-			p.d.run.Played = append(p.d.run.Played, Played{*st.Line, time.Since(p.d.start)})
+			p.d.run.Played = append(p.d.run.Played, PlayedLine{*st.Line, time.Since(p.d.start)})
 		}
 		p.d.mu.Unlock()
 		p.moved()
@@ -252,7 +252,7 @@ func (p *processStage) until(done <-chan struct{}) bool {
 }
 
 // reach waits until the play has come to where the next act belongs.
-func (p *processStage) reach(fixtures.Act) error {
+func (p *processStage) reach(fixtures.Step) error {
 	for p.quiet() < p.patience() {
 		time.Sleep(time.Millisecond)
 	}
@@ -264,7 +264,7 @@ func (p *processStage) quiet() time.Duration {
 }
 
 // upcoming is the next act of the subject.
-func (p *processStage) upcoming() (fixtures.Act, bool) {
+func (p *processStage) upcoming() (fixtures.Step, bool) {
 	for _, a := range p.d.run.Scenario.Client[min(p.acts, len(p.d.run.Scenario.Client)):] {
 		switch a.Verb {
 		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbAside:
@@ -272,7 +272,7 @@ func (p *processStage) upcoming() (fixtures.Act, bool) {
 			return a, true
 		}
 	}
-	return fixtures.Act{Verb: fixtures.VerbClose}, false
+	return fixtures.Step{Verb: fixtures.VerbClose}, false
 }
 
 // halts are the acts of the wire at which a play halts for an act of a scenario.
@@ -323,7 +323,7 @@ func (p *processStage) over() bool {
 	}
 }
 
-func (p *processStage) before(act fixtures.Act) {
+func (p *processStage) before(act fixtures.Step) {
 	if act.Verb == fixtures.VerbStop {
 		p.calm() // it falls on what the subject has told, not on what it has yet to read
 	}
@@ -358,19 +358,19 @@ func (p *processStage) calm() {
 	}
 }
 
-func (p *processStage) finished(act fixtures.Act) {
+func (p *processStage) finished(act fixtures.Step) {
 	if !act.Refused {
 		return
 	}
 	_ = p.reach(act)
 	// What is to be refused the subject may refuse by itself.
-	if b := p.play.State().Barrier; b != nil && b.Kind == standin.KindLife {
+	if b := p.play.State().Barrier; b != nil && b.Kind == standin.KindSession {
 		p.play.Skip()
 		_ = p.reach(act)
 	}
 }
 
-func (p *processStage) perform(act fixtures.Act) (bool, error) {
+func (p *processStage) perform(act fixtures.Step) (bool, error) {
 	switch act.Verb {
 	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside:
 		return true, nil // the recording holds what came of it
@@ -384,5 +384,5 @@ func (p *processStage) leave() {
 	for p.post.Running() > 0 && time.Now().Before(deadline) {
 		time.Sleep(look)
 	}
-	p.d.run.Left = p.post.Running()
+	p.d.run.LeftRunning = p.post.Running()
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 // performed lets a reference adapter perform a case.
-func performed(t *testing.T, id string, play func(conformance.Subject, *fixtures.Scenario, *fixtures.Case, *fault.Harm, *fixtures.Lifecycle) *conformance.Run) *conformance.Run {
+func performed(t *testing.T, id string, play func(conformance.Subject, *fixtures.Scenario, *fixtures.Case, *fault.Fault, *fixtures.Lifecycle) *conformance.Run) *conformance.Run {
 	t.Helper()
 	c, err := fixtures.LoadCase(id)
 	if err != nil {
@@ -50,14 +50,14 @@ func TestAPlayWithProcessesIsThePlayInVirtualTime(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			r := performed(t, id, conformance.PlayProcess)
-			for _, a := range r.Acts {
-				t.Log(a.Act.Verb, a.Act.What, a.At, a.Err)
+			for _, a := range r.Steps {
+				t.Log(a.Step.Verb, a.Step.What, a.At, a.Err)
 			}
 			g.Expect(r.Harness).To(gomega.BeEmpty())
 			g.Expect(r.Hang).To(gomega.BeEmpty())
 			g.Expect(r.Unrecorded).To(gomega.BeEmpty())
 			g.Expect(r.Violations).To(gomega.BeEmpty())
-			g.Expect(r.Left).To(gomega.BeZero())
+			g.Expect(r.LeftRunning).To(gomega.BeZero())
 			virtual := performed(t, id, conformance.Play)
 			g.Expect(typesOf(r)).To(gomega.Equal(typesOf(virtual)))
 		})

@@ -27,7 +27,7 @@ type question struct {
 }
 
 // asked finds the question that an answer or a wait means.
-func (d *director) asked(act fixtures.Act) (question, bool) {
+func (d *director) asked(act fixtures.Step) (question, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.question(act)
@@ -36,7 +36,7 @@ func (d *director) asked(act fixtures.Act) (question, bool) {
 // question is the oldest one that is open (or, for a late answer, the newest
 // that is not), of the tool call that the act names. It is called with the
 // director's lock held.
-func (d *director) question(act fixtures.Act) (question, bool) {
+func (d *director) question(act fixtures.Step) (question, bool) {
 	all := questions(d.run.Events)
 	if act.Late {
 		slices.Reverse(all)
@@ -49,7 +49,7 @@ func (d *director) question(act fixtures.Act) (question, bool) {
 	return question{}, false
 }
 
-func questions(events []Seen) []question {
+func questions(events []Event) []question {
 	var out []question
 	close1 := func(id string) {
 		for i := range out {
@@ -98,7 +98,7 @@ func (r *Run) asksUser(tool string) bool {
 // answer tells the subject what the user said. A reply that decides nothing, or
 // that no runtime understands, is the recording client's alone: the subject
 // denies, which is the same.
-func (d *director) answer(ctx context.Context, sess Session, act fixtures.Act) error {
+func (d *director) answer(ctx context.Context, sess Session, act fixtures.Step) error {
 	q, ok := d.asked(act)
 	if !ok {
 		return errNothingAsked

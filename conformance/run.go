@@ -39,31 +39,31 @@ type Run struct {
 	Version  string
 	Scenario *fixtures.Scenario
 	Case     *fixtures.Case // what was played; nil when live
-	Harm     *fault.Harm    // what was done to its wire; nil: nothing
+	Fault    *fault.Fault   // what was done to its wire; nil: nothing
 	Witness  []fixtures.Request
 
-	Events []Seen
-	Live   *replay.Chat // reduced as the events came
-	Acts   []Done
-	After  []Done // acts on a session that had ended: by itself, or by Close
-	Opens  []Opened
-	Called []Called // the calls that reached the client's tools
-	Waits  []Waits  // those of its tools and hooks whose answer waited for something
+	Events        []Event
+	Live          *replay.Chat // reduced as the events came
+	Steps         []StepResult
+	StepsAfterEnd []StepResult // acts on a session that had ended: by itself, or by Close
+	Opens         []OpenResult
+	ToolCalls     []ToolCall    // the calls that reached the client's tools
+	BlockedCalls  []BlockedCall // those of its tools and hooks whose answer waited for something
 
 	Declared *adapters.Capabilities // nil: the subject declares nothing
 
 	// Of a play:
-	Start      time.Time         // in its own time; zero where that is nobody's
-	Played     []Played          // the lines that were played, with their time
-	Wrote      []standin.Written // what the subject wrote to the runtime
-	Unrecorded []string          // what it did that the case does not hold
-	Violations []string          // what it did against what it was told
-	Asked      []standin.Asked   // what the runtime asked of its client
-	Started    []standin.Started // the processes of the runtime that it has started
-	Settings   []standin.Setting // what it had chosen for its sessions; empty with a harm
-	Left       int               // runtimes that still ran when the subject had closed its sessions
+	Start           time.Time                // in its own time; zero where that is nobody's
+	Played          []PlayedLine             // the lines that were played, with their time
+	ClientActions   []standin.ClientAction   // what the subject wrote to the runtime
+	Unrecorded      []string                 // what it did that the case does not hold
+	Violations      []string                 // what it did against what it was told
+	RuntimeRequests []standin.RuntimeRequest // what the runtime asked of its client
+	Started         []standin.Started        // the processes of the runtime that it has started
+	Settings        []standin.Setting        // what it had chosen for its sessions; empty with a harm
+	LeftRunning     int                      // runtimes that still ran when the subject had closed its sessions
 
-	Slow *Slowed // what became of a slow listener; nil: it was not slow
+	ListenerPause *ListenerPause // what became of a slow listener; nil: it was not slow
 
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end
@@ -76,9 +76,9 @@ type Run struct {
 
 	carries func(what string) bool // what the subject's events hold; nil: everything
 
-	Hang    string // why the run did not come to its end, or ""
-	Harness string // why the harness could not let the subject perform, or ""
-	Stopped bool   // the run ended early: an act could not be done
+	Hang       string // why the run did not come to its end, or ""
+	Harness    string // why the harness could not let the subject perform, or ""
+	EndedEarly bool   // the run ended early: an act could not be done
 }
 
 // Recorded puts the ids and folders of this run back into their recorded form,
@@ -95,7 +95,7 @@ var asTold = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF
 
 // Told are the events without what a second run may change: seq and ts, and ids
 // that the subject or the play chose. The run must be over.
-func (r *Run) Told() []string {
+func (r *Run) Canonical() []string {
 	if r.told != nil {
 		return r.told
 	}
@@ -125,7 +125,7 @@ func (r *Run) like(from, i int) (k int, same bool) {
 	if r.plain == nil {
 		return 0, false
 	}
-	r.plain.Told()
+	r.plain.Canonical()
 	for k := from; k < min(from+2, len(r.plain.Events)); k++ {
 		a, b := &r.plain.Events[k], &r.Events[i]
 		if a.Turn == b.Turn && a.SubagentID == b.SubagentID && reflect.DeepEqual(a.Data, b.Data) {
@@ -135,7 +135,7 @@ func (r *Run) like(from, i int) (k int, same bool) {
 	return 0, false
 }
 
-func writeTold(b *bytes.Buffer, e *Seen) {
+func writeTold(b *bytes.Buffer, e *Event) {
 	head := append(b.AvailableBuffer(), `{"type":"`...)
 	head = append(append(head, e.Type()...), '"')
 	if e.Turn != 0 {
@@ -153,43 +153,43 @@ func writeTold(b *bytes.Buffer, e *Seen) {
 }
 
 // Carries reports whether the subject's events hold what is named so; see Carrier.
-func (r *Run) Carries(what string) bool { return r.carries == nil || r.carries(what) }
+func (r *Run) Supports(what string) bool { return r.carries == nil || r.carries(what) }
 
 // Seen is an event with the moment at which it reached the listener.
-type Seen struct {
+type Event struct {
 	event.Event
-	At   time.Duration // since the start, in the run's time
-	Line int           // how many wire lines had been played by then
-	Acts int           // how many acts had begun by then
+	At    time.Duration // since the start, in the run's time
+	Line  int           // how many wire lines had been played by then
+	Steps int           // how many acts had begun by then
 }
 
 // Done is an act of the scenario and how it went.
-type Done struct {
-	Act fixtures.Act
-	At  time.Duration
-	For time.Duration // how long it took
-	Err error         // nil: done
+type StepResult struct {
+	Step fixtures.Step
+	At   time.Duration
+	For  time.Duration // how long it took
+	Err  error         // nil: done
 }
 
 // Called is a call that reached a tool of the client's.
-type Called struct {
+type ToolCall struct {
 	Tool     string
 	Input    jsontext.Value
 	Answered bool // the tool answered, while the call was still wanted
 }
 
 // Waits is a call of a tool or hook of the client's that could not answer at once.
-type Waits struct {
-	Name string
-	Over bool          // it waits no longer: it may answer, or was told that nobody wants that
-	Told bool          // it was told: its context ended
-	At   time.Duration // when
-	Back time.Duration // when it returned: what is told takes a moment to clean up
+type BlockedCall struct {
+	Name      string
+	Over      bool          // it waits no longer: it may answer, or was told that nobody wants that
+	Cancelled bool          // it was told: its context ended
+	At        time.Duration // when
+	Returned  time.Duration // when it returned: what is told takes a moment to clean up
 }
 
 // Opened is how an Open went.
-type Opened struct {
-	Act      fixtures.Act
+type OpenResult struct {
+	Step     fixtures.Step
 	Resume   string // the id it was to resume
 	Dir      string // the working directory it was to have
 	Model    string // the model it was to have; "": the runtime's default
@@ -198,7 +198,7 @@ type Opened struct {
 }
 
 // Played is a wire line that was played.
-type Played struct {
+type PlayedLine struct {
 	Line fixtures.WireLine
 	At   time.Duration
 }

@@ -32,11 +32,11 @@ type Config struct {
 	Seed    uint64
 	Workers int
 	// Known are failures that do not fail the run; see ParseKnown.
-	Known []Known
-	Shard Shard // the part of the cases that is run; zero: all
+	KnownFailures []KnownFailure
+	Shard         Shard // the part of the cases that is run; zero: all
 	// Runs keeps the runs of what did not fail too, in Result.Trial: hundreds of
 	// megabytes over the whole corpus.
-	Runs bool
+	KeepRuns bool
 	// Isolate plays in worker processes: a subject that panics in a goroutine of
 	// its own, or ends the program, fails its case and no other. A worker is this
 	// program, started anew with the same arguments; in a test give t.Name(), by
@@ -44,7 +44,7 @@ type Config struct {
 	Isolate string
 	// Rest is how long, in real time, a play in virtual time may take; 0: two
 	// minutes. It takes milliseconds, but for a subject that spins.
-	Rest time.Duration
+	RealTimeLimit time.Duration
 	// Progress is called after each case, from one goroutine at a time.
 	Progress func(done, total int, id string)
 
@@ -53,16 +53,16 @@ type Config struct {
 
 // Report is the outcome of a run.
 type Report struct {
-	Results []Result
-	Cases   int
-	Harms   int // runs with a fault: triples of a case, an operator and a place
+	Results   []Result
+	Cases     int
+	FaultRuns int // runs with a fault: triples of a case, an operator and a place
 	// Missing are the checks that gave no verdict on any case: they looked at
 	// nothing, or all they looked at was unrecorded or not expressible. A suite
 	// that holds one has failed. Where only some cases were asked for (Config's
 	// Cases, or a shard) it is empty, since those need not exercise every check.
-	Missing []*Check
-	Known   []KnownUse
-	Shard   Shard
+	Missing       []*Check
+	KnownFailures []KnownFailureUse
+	Shard         Shard
 }
 
 // Failed reports whether the suite failed.
@@ -71,16 +71,16 @@ func (r *Report) Failed() bool {
 		return true
 	}
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict.Bad() && x.Known == nil && x.Check.Severity == Must
+		return x.Verdict.Bad() && x.KnownFailure == nil && x.Check.Severity == Must
 	})
 }
 
 // Stale are the known failures that fail no more. A shard cannot tell.
-func (r *Report) Stale() []KnownUse {
+func (r *Report) Stale() []KnownFailureUse {
 	if r.Shard.Partial() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Known), func(u KnownUse) bool { return u.Stale() == "" })
+	return slices.DeleteFunc(slices.Clone(r.KnownFailures), func(u KnownFailureUse) bool { return u.Stale() == "" })
 }
 
 // Job is one case for one subject.
@@ -88,7 +88,7 @@ type Job struct {
 	Subject Subject
 	Case    *fixtures.Case
 	// Plain leaves the faults out: in real time they are tried on some cases only.
-	Plain bool
+	WithoutFaults bool
 
 	with *setting // nil: to be loaded
 }
@@ -197,12 +197,12 @@ give:
 			return nil, errs[i]
 		}
 		rep.Results = append(rep.Results, results[i]...)
-		rep.Harms += harms[i]
+		rep.FaultRuns += harms[i]
 	}
 	if len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
 		rep.Missing = Missing(rep.Results)
 	}
-	rep.Known, err = cfg.KnownUses(rep.Results)
+	rep.KnownFailures, err = cfg.KnownFailureUses(rep.Results)
 	return rep, err
 }
 
@@ -280,7 +280,7 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 		return nil, 0, err
 	}
 	external, as := cfg.stages(j.Subject)
-	play := func(harm *fault.Harm, scn *fixtures.Scenario) *Run {
+	play := func(harm *fault.Fault, scn *fixtures.Scenario) *Run {
 		s := setting{scenario: scn, life: with.life, ready: ready}
 		if external {
 			return playProcess(j.Subject, j.Case, harm, &s)
@@ -293,15 +293,15 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 	}
 	plain := play(nil, scn)
 	alone := plain.cannot() != "" || cfg.hung != nil && plain.Hang != "" // more plays would tell nothing more
-	j.Plain = j.Plain || alone
-	judged := cfg.judgePlain(plain, external, alone, as, func(acts []fixtures.Act) *Run {
+	j.WithoutFaults = j.WithoutFaults || alone
+	judged := cfg.judgePlain(plain, external, alone, as, func(acts []fixtures.Step) *Run {
 		other := *scn
 		other.Client = acts
 		return play(nil, &other)
 	})
 	n := 0
-	if !j.Plain {
-		if n, err = cfg.judgeHarmed(j.Case, plain, judged, external, func(harm *fault.Harm) *Run { return play(harm, scn) }); err != nil {
+	if !j.WithoutFaults {
+		if n, err = cfg.judgeHarmed(j.Case, plain, judged, external, func(harm *fault.Fault) *Run { return play(harm, scn) }); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -317,7 +317,7 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 		out = append(out, cfg.judgeGolden(plain)...)
 	}
 	for i := range out {
-		if !out[i].Verdict.Bad() && !cfg.Runs {
+		if !out[i].Verdict.Bad() && !cfg.KeepRuns {
 			out[i].Trial = nil
 		}
 	}

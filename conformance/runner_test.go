@@ -23,7 +23,7 @@ var (
 	never = &conformance.Check{ID: "test.never", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness},
 		Judge: func(*conformance.Trial, *conformance.Finding) {}}
 	always = &conformance.Check{ID: "test.always", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness},
-		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Look(1) }}
+		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1) }}
 )
 
 // few is a corpus of some cases: a whole run of it is soon over.
@@ -85,7 +85,7 @@ func TestNothingToRun(t *testing.T) {
 	_, err = cfg.Run(t.Context())
 	g.Expect(err).To(MatchError("there is no check to run"))
 	bad := *always
-	bad.Harm = []string{"earthquake"}
+	bad.Faults = []string{"earthquake"}
 	cfg.Checks = []*conformance.Check{&bad}
 	_, err = cfg.Run(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring(`no operator "earthquake"`)))
@@ -117,11 +117,11 @@ func TestCancelled(t *testing.T) {
 // TestVerdicts: what a finding and a run make of a check.
 func TestVerdicts(t *testing.T) {
 	g := NewWithT(t)
-	looked := func(_ *conformance.Trial, f *conformance.Finding) { f.Look(2) }
-	failed := func(_ *conformance.Trial, f *conformance.Finding) { f.Look(2); f.Failf("wrong") }
-	sent := func(_ *conformance.Trial, f *conformance.Finding) { f.Look(2); f.Sent = true }
-	steer := conformance.Done{Act: fixtures.Act{Verb: fixtures.VerbSteer}, Err: adapters.ErrUnsupported}
-	send := conformance.Done{Act: fixtures.Act{Verb: fixtures.VerbSend}, Err: adapters.ErrUnsupported}
+	looked := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2) }
+	failed := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Failf("wrong") }
+	sent := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Sent = true }
+	steer := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSteer}, Err: adapters.ErrUnsupported}
+	send := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSend}, Err: adapters.ErrUnsupported}
 	for name, x := range map[string]struct {
 		judge func(*conformance.Trial, *conformance.Finding)
 		run   conformance.Run
@@ -136,12 +136,12 @@ func TestVerdicts(t *testing.T) {
 		"wrong after unrecorded":      {judge: failed, run: conformance.Run{Unrecorded: []string{"x"}}, want: conformance.Unrecorded},
 		"nothing and unrecorded":      {judge: never.Judge, run: conformance.Run{Unrecorded: []string{"x"}}, want: conformance.NotApplicable},
 		"what was written is at hand": {judge: failed, run: conformance.Run{Unrecorded: []string{"x"}}, wrote: true, want: conformance.Fail},
-		"no steer":                    {judge: failed, run: conformance.Run{Acts: []conformance.Done{steer}}, want: conformance.NotExpressible},
-		"no send is no excuse":        {judge: failed, run: conformance.Run{Acts: []conformance.Done{send}}, want: conformance.Fail},
+		"no steer":                    {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{steer}}, want: conformance.NotExpressible},
+		"no send is no excuse":        {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{send}}, want: conformance.Fail},
 		"the harness":                 {judge: looked, run: conformance.Run{Harness: "no case"}, want: conformance.HarnessError},
 	} {
 		x.run.Scenario = &fixtures.Scenario{ID: "a/b"}
-		c := conformance.Check{ID: "test.x", Judge: x.judge, Wrote: x.wrote}
+		c := conformance.Check{ID: "test.x", Judge: x.judge, JudgesWritten: x.wrote}
 		got := c.Apply(&conformance.Trial{Run: &x.run}, conformance.TierWitness)
 		g.Expect(got.Verdict).To(Equal(x.want), name)
 	}

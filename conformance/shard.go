@@ -141,7 +141,7 @@ func cost(j Job) int {
 		n += len(l.Bytes)
 	}
 	n = fixed + len(j.Case.Wire) + n>>10
-	if !j.Plain {
+	if !j.WithoutFaults {
 		n *= 1 + faults
 	}
 	return n

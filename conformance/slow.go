@@ -26,10 +26,10 @@ func backlogOf(sess Session) (depth int, oldest time.Duration) {
 }
 
 // SlowPause is how long, in virtual time, a slow listener takes nothing.
-const SlowPause = 30 * time.Second
+const PauseLength = 30 * time.Second
 
 // Slowed is what was seen of a subject whose listener took nothing for SlowPause.
-type Slowed struct {
+type ListenerPause struct {
 	Unread int // bytes that the runtime has said and the subject had not read when the pause was over
 	// What the subject reported then, and when it was all over; Depth -1: it
 	// reports nothing.
@@ -46,25 +46,25 @@ func (p *playStage) unread() int { return p.play.Unread() }
 // pause keeps the listener from taking events, once, from the place of the harm
 // on, and notes what became of the subject.
 func (d *director) pause(sess Session) {
-	h := d.run.Harm
-	if h == nil || !h.Slow || !d.reached(h.Line) {
+	h := d.run.Fault
+	if h == nil || !h.SlowListener || !d.reached(h.Line) {
 		return
 	}
 	d.mu.Lock()
-	first := d.run.Slow == nil
+	first := d.run.ListenerPause == nil
 	if first {
-		d.run.Slow = &Slowed{Depth: -1, After: -1}
+		d.run.ListenerPause = &ListenerPause{Depth: -1, After: -1}
 	}
 	d.mu.Unlock()
 	m, ok := d.stage.(measurer)
 	if !first || !ok {
 		return
 	}
-	time.Sleep(SlowPause)
-	seen := Slowed{Unread: m.unread(), After: -1}
+	time.Sleep(PauseLength)
+	seen := ListenerPause{Unread: m.unread(), After: -1}
 	seen.Depth, seen.Oldest = backlogOf(sess)
 	d.mu.Lock()
-	d.run.Slow = &seen
+	d.run.ListenerPause = &seen
 	d.mu.Unlock()
 }
 
@@ -72,7 +72,7 @@ func (d *director) pause(sess Session) {
 func (d *director) caughtUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.run.Slow != nil {
-		d.run.Slow.After, _ = backlogOf(d.sess)
+	if d.run.ListenerPause != nil {
+		d.run.ListenerPause.After, _ = backlogOf(d.sess)
 	}
 }

@@ -59,7 +59,7 @@ func (s adapterSession) Withdraw(ctx context.Context, id string) error {
 }
 
 // taskAct does an act that has to do with what runs at once.
-func (d *director) taskAct(ctx context.Context, sess Session, act fixtures.Act) error {
+func (d *director) taskAct(ctx context.Context, sess Session, act fixtures.Step) error {
 	queue, queues := sess.(Queuer)
 	switch act.Verb {
 	case fixtures.VerbSend:
@@ -111,29 +111,29 @@ func sameTool(subject, scenario string) bool {
 
 // lacks reports whether the error of an act says that the subject, or its
 // runtime, has no way to do what not every one can.
-func lacks(a Done) bool {
-	optional := a.Act.Verb == fixtures.VerbStopTask || a.Act.Verb == fixtures.VerbWithdraw || a.Act.What == fixtures.StopAll ||
-		a.Act.Verb == fixtures.VerbSend && a.Act.What != ""
+func lacks(a StepResult) bool {
+	optional := a.Step.Verb == fixtures.VerbStopTask || a.Step.Verb == fixtures.VerbWithdraw || a.Step.What == fixtures.StopAll ||
+		a.Step.Verb == fixtures.VerbSend && a.Step.What != ""
 	return optional && errors.Is(a.Err, adapters.ErrUnsupported)
 }
 
 // withdrawn reports whether the scenario's client takes the message back: by
 // itself, or with all that wait, of which nobody awaits an end.
 func withdrawn(s *fixtures.Scenario, message string) bool {
-	at := func(like fixtures.Act) int {
-		return slices.IndexFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == like.Verb && a.What == like.What && a.ID == like.ID })
+	at := func(like fixtures.Step) int {
+		return slices.IndexFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == like.Verb && a.What == like.What && a.ID == like.ID })
 	}
-	sent := at(fixtures.Act{Verb: fixtures.VerbSend, ID: message})
-	if all := at(fixtures.Act{Verb: fixtures.VerbStop, What: fixtures.StopAll}); sent >= 0 && sent < all {
-		return at(fixtures.Act{Verb: fixtures.VerbWait, What: "end", ID: message}) < 0
+	sent := at(fixtures.Step{Verb: fixtures.VerbSend, ID: message})
+	if all := at(fixtures.Step{Verb: fixtures.VerbStop, What: fixtures.StopAll}); sent >= 0 && sent < all {
+		return at(fixtures.Step{Verb: fixtures.VerbWait, What: "end", ID: message}) < 0
 	}
-	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbWithdraw && a.ID == message })
+	return slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbWithdraw && a.ID == message })
 }
 
 // aside reports whether the message goes to another thread of the process: the
 // session must not show it.
 func aside(s *fixtures.Scenario, message string) bool {
-	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbAside && a.ID == message })
+	return slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbAside && a.ID == message })
 }
 
 // asideHold reports whether the hold stands in a reply that the session does not

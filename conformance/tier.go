@@ -44,7 +44,7 @@ func (cfg Config) sampleJobs(s Subject, jobs []Job) {
 	}
 	tried := spread(own, faultyCases, func(n int) int { return n / 2 })
 	for _, i := range own {
-		jobs[i].Plain = !slices.Contains(tried, i)
+		jobs[i].WithoutFaults = !slices.Contains(tried, i)
 	}
 }
 

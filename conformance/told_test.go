@@ -12,12 +12,12 @@ import (
 // TestWhatIsToldWithAHarm writes the events of a harmed run anew where they are
 // not those of the plain one, and only there.
 func TestWhatIsToldWithAHarm(t *testing.T) {
-	text := func(turn int, s string) Seen {
-		return Seen{Event: event.Event{Turn: turn, Data: event.Delta{Text: s}}}
+	text := func(turn int, s string) Event {
+		return Event{Event: event.Event{Turn: turn, Data: event.Delta{Text: s}}}
 	}
-	notice := Seen{Event: event.Event{Data: event.Notice{Text: "unknown", Raw: event.Raw(`{"a":1}`)}}}
-	plain := []Seen{text(1, "a"), text(1, "b"), text(2, "b"), text(2, "c")}
-	for name, harmed := range map[string][]Seen{
+	notice := Event{Event: event.Event{Data: event.Notice{Text: "unknown", Raw: event.Raw(`{"a":1}`)}}}
+	plain := []Event{text(1, "a"), text(1, "b"), text(2, "b"), text(2, "c")}
+	for name, harmed := range map[string][]Event{
 		"the same":          plain,
 		"a notice more":     slices.Insert(slices.Clone(plain), 2, notice),
 		"two more":          slices.Insert(slices.Clone(plain), 0, notice, notice),
@@ -36,8 +36,8 @@ func TestWhatIsToldWithAHarm(t *testing.T) {
 				written += strings.Count(s, "\n")
 				return s
 			}
-			want := (&Run{Events: harmed}).Told()
-			got := (&Run{Events: harmed, recorded: count, plain: &Run{Events: plain}}).Told()
+			want := (&Run{Events: harmed}).Canonical()
+			got := (&Run{Events: harmed, recorded: count, plain: &Run{Events: plain}}).Canonical()
 			if !slices.Equal(got, want) {
 				t.Errorf("told %q, want %q", got, want)
 			}

@@ -85,7 +85,7 @@ func TestASubjectMayTakeItsTime(t *testing.T) {
 			}
 			looked := 0
 			for _, r := range results {
-				looked += r.Looked
+				looked += r.Assertions
 				for _, p := range r.Problems {
 					t.Errorf("%s %s: %s", r.Case, r.Check.ID, p.Text)
 				}

@@ -29,15 +29,15 @@ func (r *Run) written() string {
 			}
 		}
 		b.WriteByte('\n')
-		for _, w := range r.Wrote {
+		for _, w := range r.ClientActions {
 			if w.Process == s.Process && s.Process != 0 {
 				fmt.Fprintf(&b, "%d %s %s\n", w.Process, w.At.Sub(r.Start).Round(time.Microsecond), lineOrSign(w))
 			}
 		}
 	}
-	for _, a := range r.Acts {
+	for _, a := range r.Steps {
 		if a.Err != nil {
-			fmt.Fprintf(&b, "%s: %v\n", named(a.Act), a.Err)
+			fmt.Fprintf(&b, "%s: %v\n", named(a.Step), a.Err)
 		}
 	}
 	return b.String()
@@ -45,7 +45,7 @@ func (r *Run) written() string {
 
 // lineOrSign is a line, or what else was done to a process: its stdin was closed,
 // a signal was sent.
-func lineOrSign(w standin.Written) string {
+func lineOrSign(w standin.ClientAction) string {
 	if w.Bytes != nil {
 		return string(w.Bytes)
 	}
@@ -53,6 +53,6 @@ func lineOrSign(w standin.Written) string {
 }
 
 // named is an act in a few words.
-func named(a fixtures.Act) string {
+func named(a fixtures.Step) string {
 	return strings.Join(strings.Fields(string(a.Verb)+" "+a.What+" "+a.ID), " ")
 }

@@ -59,7 +59,7 @@ func turns(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		// How a process ended in mid-turn its transcript cannot know.
-		return scn.Topic == "process" || slices.ContainsFunc(scn.Client, func(a fixtures.Act) bool {
+		return scn.Topic == "process" || slices.ContainsFunc(scn.Client, func(a fixtures.Step) bool {
 			switch a.Verb {
 			case fixtures.VerbOpen:
 				return a.Refused || a.What != "" && (a.What != "resume" || a.ID != "") || len(a.Args) > 0

@@ -33,7 +33,7 @@ once, and says so.`,
 			if err != nil {
 				return err
 			}
-			vars, err := relay.Furnish(dir, standin.Program(runtime), os.Environ())
+			vars, err := relay.Furnish(dir, standin.ProgramName(runtime), os.Environ())
 			if err != nil {
 				return err
 			}

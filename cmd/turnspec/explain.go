@@ -46,7 +46,7 @@ func explainCmd() *cobra.Command {
 }
 
 func rowOf(c *conformance.Check) checkRow {
-	row := checkRow{ID: c.ID, Severity: string(c.Severity), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Harm}
+	row := checkRow{ID: c.ID, Severity: string(c.Severity), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults}
 	for _, d := range defects.Proving(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}
@@ -67,7 +67,7 @@ func explain(w io.Writer, c *conformance.Check) {
 	}
 	fmt.Fprintf(w, "tiers      %s\n", strings.Join(tiers, ", "))
 	harm := []string{}
-	for _, name := range c.Harm {
+	for _, name := range c.Faults {
 		if op, err := fault.Named(name); err == nil {
 			name += ": " + op.Doc
 		}

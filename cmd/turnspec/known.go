@@ -26,7 +26,7 @@ func (f *knownFlags) writeFlag(cmd *cobra.Command) {
 
 // read returns the known failures, and says before the run what cannot be
 // written after it.
-func (f *knownFlags) read() ([]conformance.Known, error) {
+func (f *knownFlags) read() ([]conformance.KnownFailure, error) {
 	if f.to != "" {
 		if _, err := os.Lstat(f.to); err == nil {
 			return nil, fmt.Errorf("--write-known: %s is there already, with its reasons; name another file, and move over what you want", f.to)
@@ -39,7 +39,7 @@ func (f *knownFlags) read() ([]conformance.Known, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--known: %w", err)
 	}
-	known, err := conformance.ParseKnown(f.from, b)
+	known, err := conformance.ParseKnownFailures(f.from, b)
 	if err != nil {
 		return nil, err
 	}

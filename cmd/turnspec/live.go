@@ -59,7 +59,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 		rep.Results = append(rep.Results, one.Results...)
 		rep.Cases += one.Cases
 	}
-	rep.Known, err = cfg.Excuse(rep.Results)
+	rep.KnownFailures, err = cfg.ApplyKnownFailures(rep.Results)
 	return rep, err
 }
 

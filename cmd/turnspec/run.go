@@ -145,13 +145,13 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Known, err = f.known.read(); err != nil {
+	if cfg.KnownFailures, err = f.known.read(); err != nil {
 		return err
 	}
 	if _, err := f.out.targets(); err != nil {
 		return err
 	}
-	cfg.Runs = f.runs
+	cfg.KeepRuns = f.runs
 	step, wipe := progress(cmd.ErrOrStderr())
 	cfg.Progress = step
 	ctx, stop := interruptible(cmd)
@@ -183,7 +183,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 // about says what was run, for the report.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.About, error) {
 	sum, err := cfg.Corpus.Sum()
-	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.Runs, Selection: report.Select(cfg)}
+	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg)}
 	a.Selection.Command = rerun(cmd)
 	return a, err
 }

@@ -83,7 +83,7 @@ func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error
 	return nil
 }
 
-func actText(a fixtures.Act) string {
+func actText(a fixtures.Step) string {
 	var parts []string
 	for _, p := range []string{string(a.Verb), a.What, a.ID} {
 		if p != "" {

@@ -60,7 +60,7 @@ Exit codes: 0 all are written, 1 a case was refused, 2 it could not be run.`,
 			}
 			rep, err := conformance.Config{
 				Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
-				Cases: args, Places: places, Workers: goruntime.GOMAXPROCS(0), Progress: step, Runs: true,
+				Cases: args, Places: places, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
 			}.Run(ctx)
 			wipe()
 			if err != nil {

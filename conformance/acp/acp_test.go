@@ -59,7 +59,7 @@ func plain() (out []*conformance.Check) {
 	for _, c := range checks.All() {
 		if c.Judge != nil {
 			unharmed := *c
-			unharmed.Harm = nil
+			unharmed.Faults = nil
 			out = append(out, &unharmed)
 		}
 	}

@@ -15,7 +15,7 @@ var never = []string{
 }
 
 // Carries implements conformance.Carrier.
-func (x *session) Carries(what string) bool {
+func (x *session) Supports(what string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !slices.Contains(never, what) && !x.lacks[what]

@@ -64,7 +64,7 @@ func (x *session) enter(ctx context.Context, mode string, modes *acpsdk.SessionM
 		if mode == adapters.ModeNever {
 			hint = " (as root some offer it only where IS_SANDBOX=1 is set)"
 		}
-		return "", fmt.Errorf("the agent offers no mode that means %s%s, only %s: %w", mode, hint, strings.Join(offered, ", "), conformance.ErrNotCarried)
+		return "", fmt.Errorf("the agent offers no mode that means %s%s, only %s: %w", mode, hint, strings.Join(offered, ", "), conformance.ErrDeclaredUnsupported)
 	case id == current:
 		return id, nil
 	case option != "":

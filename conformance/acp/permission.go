@@ -120,15 +120,15 @@ func (x *session) withdraw() {
 func (x *session) Answer(_ context.Context, id string, a conformance.Answer) error {
 	switch {
 	case a.Value != nil:
-		return fmt.Errorf("an answer in words: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("an answer in words: %w", conformance.ErrDeclaredUnsupported)
 	case a.Input != nil:
-		return fmt.Errorf("another input for the tool: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("another input for the tool: %w", conformance.ErrDeclaredUnsupported)
 	case a.Message != "":
-		return fmt.Errorf("words for the model beside a decision: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("words for the model beside a decision: %w", conformance.ErrDeclaredUnsupported)
 	case a.Scope != "":
-		return fmt.Errorf("how long allow_always holds: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("how long allow_always holds: %w", conformance.ErrDeclaredUnsupported)
 	case a.Decision == event.DecisionCancel:
-		return fmt.Errorf("a rejection that ends the turn: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("a rejection that ends the turn: %w", conformance.ErrDeclaredUnsupported)
 	}
 	kind := acpsdk.PermissionOptionKindRejectOnce
 	if a.Decision == event.DecisionAllow {
@@ -141,7 +141,7 @@ func (x *session) Answer(_ context.Context, id string, a conformance.Answer) err
 		return adapters.ErrUnknownID
 	}
 	if q.plan {
-		return fmt.Errorf("a plan that is approved and no more: %w", conformance.ErrNotCarried) // each choice is a mode too
+		return fmt.Errorf("a plan that is approved and no more: %w", conformance.ErrDeclaredUnsupported) // each choice is a mode too
 	}
 	for _, o := range q.options {
 		if o.Kind == kind {
@@ -150,5 +150,5 @@ func (x *session) Answer(_ context.Context, id string, a conformance.Answer) err
 			return nil
 		}
 	}
-	return fmt.Errorf("the agent offers no %s: %w", kind, conformance.ErrNotCarried)
+	return fmt.Errorf("the agent offers no %s: %w", kind, conformance.ErrDeclaredUnsupported)
 }

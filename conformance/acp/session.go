@@ -176,10 +176,10 @@ func (x *session) Send(_ context.Context, id, text string) error {
 	switch {
 	case x.closing || x.over == nil:
 		return adapters.ErrClosed
-	case x.Broken() != nil:
-		return x.Broken()
+	case x.ProtocolError() != nil:
+		return x.ProtocolError()
 	case x.running:
-		return fmt.Errorf("a prompt while one has no reply: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("a prompt while one has no reply: %w", conformance.ErrDeclaredUnsupported)
 	}
 	x.turn++
 	x.running, x.cancelled = true, false
@@ -207,12 +207,12 @@ func (x *session) Send(_ context.Context, id, text string) error {
 
 // SendWith implements conformance.Attacher.
 func (*session) SendWith(context.Context, string, string, []event.Attachment) error {
-	return fmt.Errorf("files with a message: %w", conformance.ErrNotCarried)
+	return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
 }
 
 // Steer implements conformance.Session.
 func (*session) Steer(context.Context, string, string) error {
-	return fmt.Errorf("steer: %w", conformance.ErrNotCarried)
+	return fmt.Errorf("steer: %w", conformance.ErrDeclaredUnsupported)
 }
 
 // Stop implements conformance.Session: what is asked is answered with cancelled,

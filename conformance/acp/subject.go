@@ -52,7 +52,7 @@ func (*Subject) External() {}
 // with it.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
 	if what := wireonly.Beyond(o); what != "" {
-		return nil, fmt.Errorf("ACP has no word for %s: %w", what, conformance.ErrNotCarried)
+		return nil, fmt.Errorf("ACP has no word for %s: %w", what, conformance.ErrDeclaredUnsupported)
 	}
 	x, err := s.start(ctx, o)
 	if err != nil {
@@ -150,7 +150,7 @@ func (x *session) begin(ctx context.Context, o conformance.Open) (*acpsdk.Sessio
 		x.mu.Unlock()
 		return r.Modes, r.ConfigOptions, x.openError("session/load", err)
 	}
-	return nil, nil, fmt.Errorf("the agent declares neither session/resume nor session/load: %w", conformance.ErrNotCarried)
+	return nil, nil, fmt.Errorf("the agent declares neither session/resume nor session/load: %w", conformance.ErrDeclaredUnsupported)
 }
 
 // openError is an error of Open with a code, as far as ACP has codes.
@@ -171,7 +171,7 @@ func (x *session) openError(op string, err error) error {
 			err = errors.New(said(err))
 		}
 	}
-	if b := x.Broken(); b != nil {
+	if b := x.ProtocolError(); b != nil {
 		code, err = event.ErrorProtocol, b
 	}
 	return &adapters.OpenError{Code: code, Op: op, Stderr: x.tail.String(), Err: err}

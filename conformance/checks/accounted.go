@@ -51,10 +51,10 @@ func judgeFaithfulHarmed(_, r *conformance.Run, f *conformance.Finding) {
 	}
 	before := len(f.Problems)
 	for _, events := range sessions(told) {
-		faithful(f, r.Harm.String()+": ", events, false)
+		faithful(f, r.Fault.String()+": ", events, false)
 	}
 	for i := range f.Problems[before:] {
-		f.Problems[before+i].Harm = r.Harm
+		f.Problems[before+i].Fault = r.Fault
 	}
 }
 
@@ -117,7 +117,7 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 		if len(problems) == 0 && at {
 			chat := v.Chat()
 			more, looked := a.unfaithful(chat, events)
-			f.Look(looked)
+			f.Asserted(looked)
 			problems = slices.Concat(more, ways(v, chat))
 		}
 		for _, p := range problems {

@@ -24,15 +24,15 @@ func actChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeEnded(t.Run, f, f.Failf)
 			},
-			Harm: []string{"kill", "close-stdout"},
-			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
+			Faults: []string{"kill", "close-stdout"},
+			JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeEnded(r, f, failer(r, f))
 			},
 		},
 		{
 			ID: "session.gives-up", Severity: conformance.Must, Source: "calls that nobody can cancel", Tiers: witness,
 			Sentence: "An act whose context ends returns an error at once, and Open ends what it has started.",
-			Harm:     []string{"no-reply", "no-handshake-in-time"}, JudgeHarm: judgeGivesUp,
+			Faults:   []string{"no-reply", "no-handshake-in-time"}, JudgeFault: judgeGivesUp,
 		},
 		{
 			ID: "session.leaves-nothing", Severity: conformance.Must, Source: "clients that free what their tools use when the session is closed", Tiers: witness,
@@ -40,51 +40,51 @@ func actChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeLeft(t.Run, f, f.Failf)
 			},
-			Harm: []string{"kill"},
-			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
+			Faults: []string{"kill"},
+			JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeLeft(r, f, failer(r, f))
 			},
 		},
 		{
 			ID: "session.close-unheard", Severity: conformance.Must, Source: "windows that are closed while the model talks", Tiers: witness,
 			Sentence: "Close returns though nobody takes the session's events any more, and ends the runtime.",
-			Harm:     []string{"nobody-listens"}, JudgeHarm: judgeUnheard,
+			Faults:   []string{"nobody-listens"}, JudgeFault: judgeUnheard,
 		},
 		{
 			ID: "session.idle-lives", Severity: conformance.Must, Source: "sessions that are gone when the user comes back from lunch", Tiers: []conformance.Tier{conformance.TierTiming},
-			Sentence: "A session in which nothing runs is left alone however long: nothing is told and nothing asked of the runtime.",
-			Wrote:    true,
-			Instead:  restAtTheEnd, Judge: judgeRest,
+			Sentence:       "A session in which nothing runs is left alone however long: nothing is told and nothing asked of the runtime.",
+			JudgesWritten:  true,
+			AlternateSteps: restAtTheEnd, Judge: judgeRest,
 		},
 	}
 }
 
 // restAtTheEnd: after a turn that went well, and after one that was stopped.
-func restAtTheEnd(s *fixtures.Scenario) []fixtures.Act {
-	if s.ID != fault.Plainest && !slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbStop }) {
+func restAtTheEnd(s *fixtures.Scenario) []fixtures.Step {
+	if s.ID != fault.Plainest && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
 		return nil
 	}
-	return append(slices.Clip(s.Client), fixtures.Act{Verb: fixtures.VerbWait, What: "idle"}, conformance.AtRest)
+	return append(slices.Clip(s.Client), fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, conformance.LongIdle)
 }
 
 func judgeRest(t *conformance.Trial, f *conformance.Finding) {
-	if t.Other == nil {
+	if t.Alternate == nil {
 		return
 	}
-	for i, a := range t.Other.Acts {
-		if a.Act.What != conformance.AtRest.What {
+	for i, a := range t.Alternate.Steps {
+		if a.Step.What != conformance.LongIdle.What {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		over := func(at time.Duration) bool { return at > a.At && at < a.At+a.For }
-		for _, e := range t.Other.Events {
-			if e.Acts == i+1 && over(e.At) {
+		for _, e := range t.Alternate.Events {
+			if e.Steps == i+1 && over(e.At) {
 				f.Failf("nothing was asked for %v, and %s is told", e.At-a.At, describe(e.Data))
 				break
 			}
 		}
-		for _, w := range t.Other.Wrote {
-			if at := w.At.Sub(t.Other.Start); over(at) {
+		for _, w := range t.Alternate.ClientActions {
+			if at := w.At.Sub(t.Alternate.Start); over(at) {
 				f.Failf("nothing was asked for %v, and the subject writes to the runtime: %s %s", at-a.At, w.Kind, w.Method)
 				break
 			}
@@ -95,12 +95,12 @@ func judgeRest(t *conformance.Trial, f *conformance.Finding) {
 // judgeUnheard looks at how long Close took, and what it left.
 func judgeUnheard(_, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	for _, a := range r.Acts {
-		if a.Act.Verb != fixtures.VerbClose {
+	for _, a := range r.Steps {
+		if a.Step.Verb != fixtures.VerbClose {
 			continue
 		}
-		f.Look(1)
-		if limit := r.Harm.Patience + conformance.EndLimit; conformance.Unfinished(a.Err) || a.For > limit {
+		f.Asserted(1)
+		if limit := r.Fault.ClientTimeout + conformance.EndLimit; conformance.Unfinished(a.Err) || a.For > limit {
 			fail("nobody takes the events, and Close returns after %v, the limit is %v", a.For, limit)
 		}
 	}
@@ -110,17 +110,17 @@ func judgeUnheard(_, r *conformance.Run, f *conformance.Finding) {
 // judgeLeft compares when the tools and hooks returned that nobody waited for any
 // more with when the session was closed.
 func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
-	for _, w := range r.Waits {
-		if !w.Told {
+	for _, w := range r.BlockedCalls {
+		if !w.Cancelled {
 			continue
 		}
-		for _, a := range slices.Concat(r.Acts, r.After) {
+		for _, a := range slices.Concat(r.Steps, r.StepsAfterEnd) {
 			closed := a.At + a.For
-			if a.Act.Verb != fixtures.VerbClose || a.Err != nil || closed < w.At {
+			if a.Step.Verb != fixtures.VerbClose || a.Err != nil || closed < w.At {
 				continue
 			}
-			f.Look(1)
-			if w.Back == 0 || w.Back > closed {
+			f.Asserted(1)
+			if w.Returned == 0 || w.Returned > closed {
 				fail("the session is closed, and %s is still at work for it", w.Name)
 			}
 			break
@@ -131,45 +131,45 @@ func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...
 // judgeGivesUp looks at the acts for which the client had no more patience.
 func judgeGivesUp(_, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
-	for _, a := range r.Acts {
-		limit := r.Harm.Patience
-		switch a.Act.Verb {
+	for _, a := range r.Steps {
+		limit := r.Fault.ClientTimeout
+		switch a.Step.Verb {
 		case fixtures.VerbClose, fixtures.VerbArchive:
 			continue // they take what it takes
 		case fixtures.VerbOpen:
 			limit += conformance.EndLimit // the process has to end
 		}
-		if a.For < r.Harm.Patience {
+		if a.For < r.Fault.ClientTimeout {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		switch {
 		case conformance.Unfinished(a.Err) || a.For > limit:
-			fail("the context of %s ended after %v, and it returned after %v", named(a.Act), r.Harm.Patience, a.For)
+			fail("the context of %s ended after %v, and it returned after %v", named(a.Step), r.Fault.ClientTimeout, a.For)
 		case a.Err == nil:
-			fail("the context of %s ended before the runtime had replied, and no error says so", named(a.Act))
+			fail("the context of %s ended before the runtime had replied, and no error says so", named(a.Step))
 		}
 	}
 }
 
 // judgeActs: what a wait or a write of the suite returns is no subject's.
 func judgeActs(t *conformance.Trial, f *conformance.Finding) {
-	for _, a := range t.Acts {
-		switch a.Act.Verb {
+	for _, a := range t.Steps {
+		switch a.Step.Verb {
 		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside, fixtures.VerbRaw, fixtures.VerbShut:
 			continue
 		}
-		if a.Act.Late || conformance.Unfinished(a.Err) || conformance.Unbegun(a.Err) {
+		if a.Step.Late || conformance.Unfinished(a.Err) || conformance.NotStarted(a.Err) {
 			continue // another check's
 		}
-		f.Look(1)
+		f.Asserted(1)
 		switch {
-		case a.Act.Refused && a.Err == nil:
-			f.Failf("the runtime refused to %s, and no error says so", named(a.Act))
-		case a.Act.Refused && said(a.Err) == "":
-			f.Failf("the runtime refused to %s, and the error has no words", named(a.Act))
-		case !a.Act.Refused && a.Err != nil:
-			f.Failf("%s failed, and the runtime did it: %v", named(a.Act), a.Err)
+		case a.Step.Refused && a.Err == nil:
+			f.Failf("the runtime refused to %s, and no error says so", named(a.Step))
+		case a.Step.Refused && said(a.Err) == "":
+			f.Failf("the runtime refused to %s, and the error has no words", named(a.Step))
+		case !a.Step.Refused && a.Err != nil:
+			f.Failf("%s failed, and the runtime did it: %v", named(a.Step), a.Err)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func said(err error) (words string) {
 }
 
 // named is an act in the words of its scenario, without what the user says.
-func named(a fixtures.Act) string {
+func named(a fixtures.Step) string {
 	s := string(a.Verb)
 	if a.What != "" {
 		s += " " + a.What
@@ -194,14 +194,14 @@ func named(a fixtures.Act) string {
 
 // judgeEnded looks at the acts on a session that had ended.
 func judgeEnded(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
-	for _, a := range r.After {
-		f.Look(1)
+	for _, a := range r.StepsAfterEnd {
+		f.Asserted(1)
 		switch {
 		case conformance.Unfinished(a.Err):
 			fail("the session has ended: %v", a.Err)
-		case a.Act.Verb == fixtures.VerbSend && a.Err == nil:
+		case a.Step.Verb == fixtures.VerbSend && a.Err == nil:
 			fail("the session has ended, and takes a message")
-		case a.Act.Verb == fixtures.VerbClose && a.Err != nil:
+		case a.Step.Verb == fixtures.VerbClose && a.Err != nil:
 			fail("the session was closed, and closing it again is an error: %v", a.Err)
 		}
 	}

@@ -32,8 +32,8 @@ func TestAliases(t *testing.T) {
 func TestHarm(t *testing.T) {
 	g := NewWithT(t)
 	for _, c := range checks.All() {
-		g.Expect(c.JudgeHarm != nil).To(Equal(len(c.Harm) > 0), c.ID)
-		g.Expect(c.Judge != nil || c.JudgeHarm != nil).To(BeTrue(), c.ID)
+		g.Expect(c.JudgeFault != nil).To(Equal(len(c.Faults) > 0), c.ID)
+		g.Expect(c.Judge != nil || c.JudgeFault != nil).To(BeTrue(), c.ID)
 		if c.Judge == nil {
 			g.Expect(c.Tiers).NotTo(ContainElement(conformance.TierLive), c.ID)
 		}

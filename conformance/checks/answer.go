@@ -23,21 +23,21 @@ func answerChecks() []*conformance.Check {
 		},
 		{
 			ID: "permission.late", Severity: conformance.Must, Source: "OpenMausBot#858", Tiers: both,
-			Sentence: "An answer that comes when its question is not open any more allows nothing.",
-			Wrote:    true,
-			Judge:    judgeLate,
+			Sentence:      "An answer that comes when its question is not open any more allows nothing.",
+			JudgesWritten: true,
+			Judge:         judgeLate,
 		},
 		{
 			ID: "permission.decline-is-not-cancel", Severity: conformance.Must, Source: "acpx#535", Tiers: both,
-			Sentence: "Declining one tool does not end the turn: only a user who stops does that.",
-			Wrote:    true,
-			Judge:    judgeDecline,
+			Sentence:      "Declining one tool does not end the turn: only a user who stops does that.",
+			JudgesWritten: true,
+			Judge:         judgeDecline,
 		},
 		{
 			ID: "question.answered", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
-			Sentence: "A question to the user becomes an interrupt with its component, and the answer reaches the model.",
-			Wrote:    true,
-			Judge:    judgeAnswered,
+			Sentence:      "A question to the user becomes an interrupt with its component, and the answer reaches the model.",
+			JudgesWritten: true,
+			Judge:         judgeAnswered,
 		},
 		{
 			ID: "mode.told", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
@@ -51,7 +51,7 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	told := answers(t.Run)
 	open := map[string]bool{}
 	shown := map[string]bool{} // questions of components: the scenario has no act that answers them
-	resolved := func(e conformance.Seen, id string, by event.By) (next fixtures.Act, ok bool) {
+	resolved := func(e conformance.Event, id string, by event.By) (next fixtures.Step, ok bool) {
 		if !open[id] {
 			f.At(e, "%s of %q, which is not open", e.Type(), id)
 			return next, false
@@ -75,10 +75,10 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		switch d := e.Data.(type) {
 		case event.PermissionRequest:
-			f.Look(1)
+			f.Asserted(1)
 			open[d.RequestID] = true
 		case event.Interrupt:
-			f.Look(1)
+			f.Asserted(1)
 			open[d.InterruptID] = true
 			if k, ok := kindsOf(t.Scenario); ok && k.has(d.ComponentName, d.Surface) {
 				shown[d.InterruptID] = true
@@ -107,7 +107,7 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // decisionOf is what an answer decides about a permission.
-func decisionOf(a fixtures.Act) event.Decision {
+func decisionOf(a fixtures.Step) event.Decision {
 	switch {
 	case a.Allows() || a.What == fixtures.AnswerValue:
 		return event.DecisionAllow
@@ -131,9 +131,9 @@ func judgeLate(t *conformance.Trial, f *conformance.Finding) {
 	if late == 0 {
 		return
 	}
-	f.Look(late)
+	f.Asserted(late)
 	f.Sent = t.Tier != conformance.TierLive
-	for _, w := range t.Wrote {
+	for _, w := range t.ClientActions {
 		if w.Kind == standin.KindAnswer && w.Answer == standin.Allow {
 			f.Failf("question %s was not open any more, and the subject sent allow", w.RequestID)
 		}
@@ -172,7 +172,7 @@ func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
 	if declined == 0 {
 		return
 	}
-	f.Look(declined)
+	f.Asserted(declined)
 	f.Sent = t.Tier != conformance.TierLive
 	for i, sent := range decisions(t.Run) {
 		if i < len(told) && denies(told[i]) && sent == standin.Cancel {
@@ -182,7 +182,7 @@ func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
 	if has(t.Run, fixtures.VerbStop) {
 		return
 	}
-	for _, w := range t.Wrote {
+	for _, w := range t.ClientActions {
 		if w.Kind == standin.KindStop && !has(t.Run, fixtures.VerbClose) && !afterTurns(t.Run, w) {
 			f.Failf("the subject stopped the turn; the user had only declined a tool")
 		}
@@ -196,7 +196,7 @@ func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
 
 // afterTurns reports whether a line was written in real time when all turns had
 // ended: some subjects stop whatever may run when they are closed.
-func afterTurns(r *conformance.Run, w standin.Written) bool {
+func afterTurns(r *conformance.Run, w standin.ClientAction) bool {
 	if r.Tier != conformance.TierProcess {
 		return false
 	}
@@ -227,7 +227,7 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 	if n == 0 {
 		return
 	}
-	f.Look(n)
+	f.Asserted(n)
 	for _, e := range t.Events {
 		if d, ok := e.Data.(event.Interrupt); ok && (d.ComponentName == "" || len(d.Props) == 0) {
 			f.At(e, "interrupt %s has no component or no props", d.InterruptID)
@@ -235,7 +235,7 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 	}
 	var came strings.Builder
 	if f.Sent = t.Tier != conformance.TierLive; f.Sent {
-		for _, w := range t.Wrote {
+		for _, w := range t.ClientActions {
 			if w.Kind == standin.KindAnswer {
 				came.Write(filledIn(w.Bytes))
 			}
@@ -288,26 +288,26 @@ func texts(v jsontext.Value) []string {
 }
 
 func judgeTold(t *conformance.Trial, f *conformance.Finding) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbSet {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbSet {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		told := false
 		for _, e := range t.Events {
-			if e.Acts > i && (a.Act.What == "model" && e.Type() == event.TypeModelChanged || a.Act.What == "mode" && e.Type() == event.TypeModeChanged) {
+			if e.Steps > i && (a.Step.What == "model" && e.Type() == event.TypeModelChanged || a.Step.What == "mode" && e.Type() == event.TypeModeChanged) {
 				told = true
 			}
 		}
 		switch {
-		case a.Act.Refused && a.Err == nil:
-			f.Failf("set %s %s was refused by the runtime, and the subject said nothing", a.Act.What, a.Act.Text)
-		case a.Act.Refused && told:
-			f.Failf("set %s %s was refused by the runtime, and yet an event tells the change", a.Act.What, a.Act.Text)
-		case !a.Act.Refused && a.Err != nil:
-			f.Failf("set %s %s: %v", a.Act.What, a.Act.Text, a.Err)
-		case !a.Act.Refused && !told:
-			f.Failf("set %s %s: no event tells that it is in force", a.Act.What, a.Act.Text)
+		case a.Step.Refused && a.Err == nil:
+			f.Failf("set %s %s was refused by the runtime, and the subject said nothing", a.Step.What, a.Step.Text)
+		case a.Step.Refused && told:
+			f.Failf("set %s %s was refused by the runtime, and yet an event tells the change", a.Step.What, a.Step.Text)
+		case !a.Step.Refused && a.Err != nil:
+			f.Failf("set %s %s: %v", a.Step.What, a.Step.Text, a.Err)
+		case !a.Step.Refused && !told:
+			f.Failf("set %s %s: no event tells that it is in force", a.Step.What, a.Step.Text)
 		}
 	}
 }

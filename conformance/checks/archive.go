@@ -14,17 +14,17 @@ import (
 // was signalled.
 func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
 	process := 0
-	for i, a := range t.Acts {
-		if a.Act.Verb == fixtures.VerbOpen {
+	for i, a := range t.Steps {
+		if a.Step.Verb == fixtures.VerbOpen {
 			process++
 		}
-		if a.Act.Verb != fixtures.VerbArchive || a.Err != nil {
+		if a.Step.Verb != fixtures.VerbArchive || a.Err != nil {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		ended := false
 		for _, e := range t.Events {
-			if e.Acts != i+1 {
+			if e.Steps != i+1 {
 				continue
 			}
 			if ended {
@@ -35,7 +35,7 @@ func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
 		if !ended {
 			f.Failf("the session was put away, and no session_end tells its end")
 		}
-		letGo := slices.ContainsFunc(t.Wrote, func(w standin.Written) bool {
+		letGo := slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool {
 			return w.Process == process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal)
 		})
 		if t.Tier != conformance.TierLive && !letGo {

@@ -11,27 +11,27 @@ import (
 func backlogChecks() []*conformance.Check {
 	return []*conformance.Check{{
 		ID: "time.backlog", Severity: conformance.Must, Source: "adapters whose queue grows, or drops, while a window is in the background", Tiers: []conformance.Tier{conformance.TierTiming},
-		Sentence:  "With a slow listener the queue is bounded, nothing is lost, order holds, and depth and age of the oldest are reported.",
-		Harm:      []string{"flood"},
-		JudgeHarm: judgeBacklog,
+		Sentence:   "With a slow listener the queue is bounded, nothing is lost, order holds, and depth and age of the oldest are reported.",
+		Faults:     []string{"flood"},
+		JudgeFault: judgeBacklog,
 	}}
 }
 
 // judgeBacklog judges a run in which the runtime said much at once while the
 // listener took nothing. Depth and age are judged where the subject reports any.
 func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
-	s := r.Slow
+	s := r.ListenerPause
 	if s == nil && (r.Hang == "" || plain.Hang != "") {
 		return // it never came to the place
 	}
-	f.Look(1)
+	f.Asserted(1)
 	fail := failer(r, f)
 	if r.Hang != "" {
 		fail("the subject hangs: %s", r.Hang)
 		return
 	}
 	if s.Unread == 0 {
-		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", conformance.SlowPause, fault.Flooded)
+		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", conformance.PauseLength, fault.FloodDeltas)
 	}
 	var text strings.Builder
 	for _, e := range r.Events {
@@ -40,17 +40,17 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 	}
 	if want, got := fault.FloodText(), text.String(); !strings.Contains(got, want) {
-		fail("%d deltas were said while the listener was slow; what came of them is lost or out of order: %s", fault.Flooded, firstGap(want, got))
+		fail("%d deltas were said while the listener was slow; what came of them is lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
 	}
 	if s.Depth < 0 {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	switch {
 	case s.Depth == 0:
 		fail("events wait for the listener, and the subject reports a backlog of none")
-	case s.Oldest < conformance.SlowPause/2 || s.Oldest > conformance.SlowPause:
-		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", conformance.SlowPause, s.Oldest)
+	case s.Oldest < conformance.PauseLength/2 || s.Oldest > conformance.PauseLength:
+		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", conformance.PauseLength, s.Oldest)
 	}
 	if s.After > 0 {
 		fail("the listener has taken all, and the subject reports a backlog of %d", s.After)

@@ -23,9 +23,9 @@ func blockChecks() []*conformance.Check {
 		},
 		{
 			ID: "text.unicode", Severity: conformance.Must, Source: "nerve#424: characters broken at the edge of a read", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "Text survives any split of the stream, inside a character or an escape too.",
-			Harm:      []string{"split-every-byte"},
-			JudgeHarm: judgeUnicode,
+			Sentence:   "Text survives any split of the stream, inside a character or an escape too.",
+			Faults:     []string{"split-every-byte"},
+			JudgeFault: judgeUnicode,
 		},
 		{
 			ID: "text.not-thinking", Severity: conformance.Must, Source: "chats that show reasoning as the answer", Tiers: both,
@@ -52,7 +52,7 @@ func judgeBoundaries(t *conformance.Trial, f *conformance.Finding) {
 		if a == "" || b == "" || pieces[i-1].prefix {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		for _, x := range blocks(t.Run) {
 			text := x.text.String()
 			if at := strings.Index(text, a); at >= 0 && strings.HasPrefix(strings.TrimSpace(text[at+len(a):]), b) {
@@ -81,7 +81,7 @@ func judgeResult(t *conformance.Trial, f *conformance.Finding) {
 		if said.Len() == 0 {
 			continue // the runtime itself speaks
 		}
-		f.Look(1)
+		f.Asserted(1)
 		lines := strings.Split(strings.TrimSpace(d.Text), "\n")
 		whole := strings.HasSuffix(strip(said.String()), strip(lines[len(lines)-1]))
 		for _, line := range lines { // of a plan in between the result may say nothing
@@ -99,9 +99,9 @@ func judgeUnicode(plain, r *conformance.Run, f *conformance.Finding) {
 	if len(want) == len([]rune(want)) {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	if got := shown(r); got != want {
-		f.Problems = append(f.Problems, conformance.Problem{Harm: r.Harm, Text: r.Harm.String() + ": the text differs",
+		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the text differs",
 			Diff: conformance.Diff("undisturbed", want+"\n", "split", got+"\n")})
 	}
 }
@@ -119,12 +119,12 @@ func judgeApart(t *conformance.Trial, f *conformance.Finding) {
 	for _, q := range t.Witness {
 		for _, s := range q.Said {
 			if s.Think != "" {
-				f.Look(1)
+				f.Asserted(1)
 				if strings.Contains(text.String(), s.Think) {
 					f.Failf("the reasoning %q is told as text", clip(s.Think))
 				}
 			}
-			if f.Looked > 0 && len(s.Text) > 0 && strings.Contains(thoughts.String(), s.Text) {
+			if f.Assertions > 0 && len(s.Text) > 0 && strings.Contains(thoughts.String(), s.Text) {
 				f.Failf("the text %q is told as reasoning", clip(s.Text))
 			}
 		}
@@ -140,7 +140,7 @@ func judgeThinkingClosed(t *conformance.Trial, f *conformance.Finding) {
 			case d.Done:
 				delete(open, e.SubagentID)
 			case d.Text != "":
-				f.Look(1)
+				f.Asserted(1)
 				open[e.SubagentID] = d.BlockID + " "
 			}
 			continue
@@ -163,7 +163,7 @@ func judgeThinkingClosed(t *conformance.Trial, f *conformance.Finding) {
 func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		if d, is := e.Data.(event.Thinking); is && strings.TrimSpace(d.Text) == "" && !d.Done {
-			f.Look(1)
+			f.Asserted(1)
 		}
 	}
 	if t.Live == nil {

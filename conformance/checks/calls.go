@@ -68,7 +68,7 @@ func callChecks() []*conformance.Check {
 }
 
 // startsOf are the main agent's calls as the subject tells them.
-func startsOf(t *conformance.Trial, call saidTool) (out []conformance.Seen) {
+func startsOf(t *conformance.Trial, call saidTool) (out []conformance.Event) {
 	for _, e := range t.Events {
 		if d, ok := e.Data.(event.ToolStart); ok && e.SubagentID == "" && isTool(d.ToolUseID, call.ID) {
 			out = append(out, e)
@@ -98,7 +98,7 @@ func judgeFields(t *conformance.Trial, f *conformance.Finding) {
 			default:
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			if missing != "" {
 				f.At(e, "%s %s has no %s", d.Tool, d.ToolUseID, missing)
 			}
@@ -115,12 +115,12 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 			d, _ := e.Data.(event.ToolStart)
 			switch {
 			case call.Tool == "read" || d.Tool == "Read":
-				f.Look(1)
+				f.Asserted(1)
 				if !d.IsFileRead {
 					f.At(e, "%s %s reads a file, and is not told so", d.Tool, call.ID)
 				}
 			case call.Tool == "write" || call.Tool == "edit":
-				f.Look(1)
+				f.Asserted(1)
 				if d.IsFileRead {
 					f.At(e, "%s %s writes a file, and is told as a read", d.Tool, call.ID)
 				}
@@ -137,7 +137,7 @@ func judgeOpenTools(t *conformance.Trial, f *conformance.Finding) {
 		}
 		switch d := e.Data.(type) {
 		case event.ToolStart:
-			f.Look(1)
+			f.Asserted(1)
 			open[d.ToolUseID] = e.Turn
 		case event.ToolResult:
 			delete(open, d.ToolUseID)
@@ -169,7 +169,7 @@ func judgeCanonical(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		for _, e := range startsOf(t, call) {
-			f.Look(1)
+			f.Asserted(1)
 			d, _ := e.Data.(event.ToolStart)
 			if want != nil && !slices.Contains(want, d.Tool) || want == nil && !strings.HasPrefix(d.Tool, "mcp__") {
 				f.At(e, "the call %s (%s) is told as %q, want %s", call.ID, call.Tool, d.Tool, strings.Join(append(want, "mcp__server__tool")[:max(1, len(want))], " or "))
@@ -188,7 +188,7 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 			if !ok || e.SubagentID != "" || !isTool(d.ToolUseID, call.ID) || d.Status != event.ToolOK {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			if len(d.Changes) == 0 {
 				f.At(e, "%s %s went well, and its result tells no change", call.Tool, call.ID)
 			}
@@ -218,7 +218,7 @@ func judgeAttributed(t *conformance.Trial, f *conformance.Finding) {
 		if len(agentsOf(t.Run)) == 0 || main == sub {
 			continue // the id tells nothing
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if sub != (e.SubagentID != "") {
 			f.At(e, "tool %s has subagent_id %q, and a sub-agent called it: %v", d.ToolUseID, e.SubagentID, sub)
 		}
@@ -237,7 +237,7 @@ func judgeSpawn(t *conformance.Trial, f *conformance.Finding) {
 			}
 			spawns := call.Tool == "subagent" && json.Unmarshal(call.Input, &in) == nil && in.Prompt != ""
 			if spawns {
-				f.Look(1)
+				f.Asserted(1)
 			}
 			if d.SubagentSpawn != spawns {
 				f.At(e, "the call %s (%s) says subagent_spawn: %v", call.ID, call.Tool, d.SubagentSpawn)
@@ -254,7 +254,7 @@ func judgeTextApart(t *conformance.Trial, f *conformance.Finding) {
 				if q.Agent != agent || len(s.Text) < 8 || strings.Contains(expected(t.Run, text), s.Text) {
 					continue
 				}
-				f.Look(1)
+				f.Asserted(1)
 				if strings.Contains(text, s.Text) {
 					f.Failf("%s said %q, and it stands in the parent's text", agent, clip(s.Text))
 				}

@@ -17,9 +17,9 @@ func clientChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "tool.client-offered", Severity: conformance.Must, Source: "wire/codex: dynamicTools; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "A tool of the client's is offered to the runtime with its name, its description and its schema.",
-			Wrote:    true,
-			Judge:    judgeOffered,
+			Sentence:      "A tool of the client's is offered to the runtime with its name, its description and its schema.",
+			JudgesWritten: true,
+			Judge:         judgeOffered,
 		},
 		{
 			ID: "tool.client-called", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: both,
@@ -28,9 +28,9 @@ func clientChecks() []*conformance.Check {
 		},
 		{
 			ID: "tool.client-answered", Severity: conformance.Must, Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "Each call of what the client brings, its tools and hooks, gets a reply, and what a tool answers is told to the runtime, each answer once.",
-			Wrote:    true,
-			Judge:    judgeToldBack,
+			Sentence:      "Each call of what the client brings, its tools and hooks, gets a reply, and what a tool answers is told to the runtime, each answer once.",
+			JudgesWritten: true,
+			Judge:         judgeToldBack,
 		},
 		{
 			ID: "tool.client-let-go", Severity: conformance.Must, Source: "wire/claude: control_cancel_request, notifications/cancelled; wire/codex: turn/interrupt", Tiers: []conformance.Tier{conformance.TierWitness},
@@ -43,28 +43,28 @@ func clientChecks() []*conformance.Check {
 // judgeLetGo compares when the calls that nobody wants any more were told so with
 // when the runtime took them back. What waits is told in the order of the calls.
 func judgeLetGo(t *conformance.Trial, f *conformance.Finding) {
-	var told []conformance.Waits
-	for _, w := range t.Waits {
-		if w.Told {
+	var told []conformance.BlockedCall
+	for _, w := range t.BlockedCalls {
+		if w.Cancelled {
 			told = append(told, w)
 		}
 		if !w.Over {
-			f.Look(1)
+			f.Asserted(1)
 			f.Failf("%s works for nobody: the session has ended, and the context of its call has not", w.Name)
 		}
 	}
-	for _, a := range t.Asked {
-		if a.Back == nil || isQuestion(a.Method) || len(t.Waits) == 0 {
+	for _, a := range t.RuntimeRequests {
+		if a.Withdrawal == nil || isQuestion(a.Method) || len(t.BlockedCalls) == 0 {
 			continue
 		}
-		f.Look(1)
-		back := lineOf(t.Run, a.Back.Line)
+		f.Asserted(1)
+		back := lineOf(t.Run, a.Withdrawal.Line)
 		switch {
 		case len(told) == 0:
-			f.Problems = append(f.Problems, conformance.Problem{Line: a.Back.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and no tool or hook was told", a.ID, a.Method)})
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and no tool or hook was told", a.ID, a.Method)})
 			return
 		case told[0].At > back.At:
-			f.Problems = append(f.Problems, conformance.Problem{Line: a.Back.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and %s was told %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime took request %s (%s) back, and %s was told %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})
 		}
 		told = told[1:]
 	}
@@ -77,11 +77,11 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 		if ofComponents(t.Scenario, tool.Name) {
 			continue // described as the subject likes
 		}
-		f.Look(1)
+		f.Asserted(1)
 		f.Sent = true
 		want := offer{tool.Name, tool.Description, oneForm(tool.Schema)}
 		var near []offer
-		for _, w := range t.Wrote {
+		for _, w := range t.ClientActions {
 			near = append(near, offers(w.Bytes)...)
 		}
 		if tool.Schema == nil { // the scenario says nothing of the input: nor must the offer
@@ -157,10 +157,10 @@ func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 		if in, ok := clientCall(call.Said); !ok || ofComponents(t.Scenario, in.Tool) {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		want = append(want, calledAs(call.Said))
 	}
-	for _, c := range t.Called {
+	for _, c := range t.ToolCalls {
 		got = append(got, c.Tool+" "+oneForm(c.Input))
 	}
 	slices.Sort(want)
@@ -196,7 +196,7 @@ func judgeToldBack(t *conformance.Trial, f *conformance.Finding) {
 	judgeServed(t, f)
 	for _, tool := range t.Scenario.Tools {
 		want := 0
-		for _, c := range t.Called {
+		for _, c := range t.ToolCalls {
 			if c.Tool == tool.Name && c.Answered {
 				want++
 			}
@@ -205,10 +205,10 @@ func judgeToldBack(t *conformance.Trial, f *conformance.Finding) {
 		if want == 0 || len(said) == 0 {
 			continue
 		}
-		f.Look(want)
+		f.Asserted(want)
 		f.Sent = true
 		got := 0
-		for _, w := range t.Wrote {
+		for _, w := range t.ClientActions {
 			if inStrings(w.Bytes, said) {
 				got++
 			}
@@ -224,13 +224,13 @@ func judgeServed(t *conformance.Trial, f *conformance.Finding) {
 	if len(t.Unrecorded) > 0 && waitsForFile(t.Scenario) {
 		return // what the call waits for was never written
 	}
-	for _, a := range t.Asked {
+	for _, a := range t.RuntimeRequests {
 		if !a.Expected || isQuestion(a.Method) {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		f.Sent = true
-		if !a.Answered && !a.Dropped {
+		if !a.Answered && !a.Withdrawn {
 			f.Problems = append(f.Problems, conformance.Problem{
 				Line: a.Line.Line, Text: fmt.Sprintf("process %d: request %s (%s) of the runtime got no reply", a.Process, a.ID, a.Method),
 			})

@@ -202,7 +202,7 @@ func judgeShown(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	want, got := k.asked(t.Run), k.emitted(t.Run)
-	f.Look(want.tried)
+	f.Asserted(want.tried)
 	shows := func(steps []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(steps), gone), "\n") + "\n"
 	}
@@ -219,7 +219,7 @@ func judgeRemoved(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	want, got := k.asked(t.Run), k.emitted(t.Run)
-	f.Look(want.took)
+	f.Asserted(want.took)
 	// What stands between removals is component.update's: here it is by id alone.
 	ids := func(steps []string) string {
 		var out []string
@@ -246,7 +246,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	want := k.asked(t.Run)
-	f.Look(want.tried + want.took + len(want.asks))
+	f.Asserted(want.tried + want.took + len(want.asks))
 	if want.tried+want.took+len(want.asks) == 0 {
 		return
 	}
@@ -322,7 +322,7 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 			if l.Tool != in.Tool {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			tool := &t.Scenario.Tools[i]
 			props, status := in.Arguments, "ready"
 			if tool.IsError || tool.Fail != "" {

@@ -25,7 +25,7 @@ func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
 	if !ok {
 		return // the run had ended before the place of the harm
 	}
-	f.Look(1)
+	f.Asserted(1)
 	n, ok := sameBefore(plain, r, fail)
 	switch {
 	case !ok:
@@ -41,7 +41,7 @@ func hangs(r *conformance.Run, f *conformance.Finding) bool {
 	if r.Hang == "" {
 		return false
 	}
-	f.Look(1)
+	f.Asserted(1)
 	failer(r, f)("the subject hangs: %s", r.Hang)
 	return true
 }
@@ -49,7 +49,7 @@ func hangs(r *conformance.Run, f *conformance.Finding) bool {
 // failer notes problems of a run with a harm.
 func failer(r *conformance.Run, f *conformance.Finding) func(format string, args ...any) {
 	return func(format string, args ...any) {
-		f.Problems = append(f.Problems, conformance.Problem{Text: r.Harm.String() + ": " + fmt.Sprintf(format, args...), Harm: r.Harm})
+		f.Problems = append(f.Problems, conformance.Problem{Text: r.Fault.String() + ": " + fmt.Sprintf(format, args...), Fault: r.Fault})
 	}
 }
 
@@ -57,13 +57,13 @@ func failer(r *conformance.Run, f *conformance.Finding) func(format string, args
 // lines before the harm, n events, is what is told without it.
 func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
 	ok = true
-	for _, a := range r.Acts {
+	for _, a := range r.Steps {
 		if conformance.Unfinished(a.Err) {
 			fail("%v", a.Err)
 			ok = false
 		}
 	}
-	told, got := plain.Told(), r.Told()
+	told, got := plain.Canonical(), r.Canonical()
 	n = before(plain, r)
 	if r.Tier == conformance.TierProcess {
 		n = beforeInRealTime(plain, r, told, got)
@@ -85,13 +85,13 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 }
 
 // exitOf returns when the process died, as the play had it.
-func exitOf(r *conformance.Run) (conformance.Played, bool) {
+func exitOf(r *conformance.Run) (conformance.PlayedLine, bool) {
 	for _, p := range r.Played {
-		if r.Harm.Struck(p.Line) {
+		if r.Fault.EndsProcess(p.Line) {
 			return p, true
 		}
 	}
-	return conformance.Played{}, false
+	return conformance.PlayedLine{}, false
 }
 
 // before counts the events of the plain run that were caused by what happened
@@ -99,7 +99,7 @@ func exitOf(r *conformance.Run) (conformance.Played, bool) {
 func before(plain, harmed *conformance.Run) int {
 	lines := linesBefore(plain, harmed)
 	n := 0
-	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Acts <= len(harmed.Acts) {
+	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Steps <= len(harmed.Steps) {
 		n++
 	}
 	return n
@@ -107,7 +107,7 @@ func before(plain, harmed *conformance.Run) int {
 
 // beside reports whether an event is what a tool of the client's, or its policy,
 // does beside the runtime, which has said nothing of it.
-func beside(s *fixtures.Scenario, e conformance.Seen) bool {
+func beside(s *fixtures.Scenario, e conformance.Event) bool {
 	switch e.Data.(type) {
 	case event.ComponentUpdate, event.ComponentRemove, event.Interrupt, event.InterruptResolved:
 		return s.Components != nil
@@ -120,7 +120,7 @@ func beside(s *fixtures.Scenario, e conformance.Seen) bool {
 func linesBefore(plain, harmed *conformance.Run) int {
 	lines := 0
 	for _, p := range plain.Played {
-		if p.Line.Line > harmed.Harm.Line || p.Line.Line == harmed.Harm.Line && harmed.Harm.Cut {
+		if p.Line.Line > harmed.Fault.Line || p.Line.Line == harmed.Fault.Line && harmed.Fault.CutsLine {
 			if p.Line.Dir == fixtures.Out {
 				break // an act that is recorded before it may come behind it
 			}
@@ -138,12 +138,12 @@ func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
 	for n < min(len(want), len(got)) && want[n] == got[n] {
 		n++
 	}
-	acts := len(harmed.Acts)
-	if acts > 0 && harmed.Acts[acts-1].Act.Verb == fixtures.VerbClose {
+	acts := len(harmed.Steps)
+	if acts > 0 && harmed.Steps[acts-1].Step.Verb == fixtures.VerbClose {
 		acts-- // it is the suite's own, at the end
 	}
 	least := 0
-	for least < len(plain.Events) && plain.Events[least].Acts < acts {
+	for least < len(plain.Events) && plain.Events[least].Steps < acts {
 		least++
 	}
 	return max(n, least)
@@ -177,7 +177,7 @@ type state struct {
 }
 
 // add follows the events. What has no id of its own is one thing.
-func (s *state) add(e conformance.Seen) {
+func (s *state) add(e conformance.Event) {
 	set := func(kind event.Type, id string, open bool) {
 		k := e.SubagentID + " " + string(kind) + " " + id
 		if delete(s.open, k); open {
@@ -231,7 +231,7 @@ func (s *state) forget() {
 
 // judgeEnd: after the first n events only closings of what is open, one error
 // if a turn runs, and session_end.
-func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(string, ...any)) {
+func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(string, ...any)) {
 	s := state{open: map[string]event.Type{}}
 	for _, e := range r.Events[:n] {
 		s.add(e)
@@ -244,7 +244,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(stri
 	if s.running == 0 {
 		waiting = untaken(r, n)
 	}
-	asked := len(r.Acts) > 0 && r.Acts[len(r.Acts)-1].Act.Verb == fixtures.VerbClose && r.Acts[len(r.Acts)-1].At <= died.At
+	asked := len(r.Steps) > 0 && r.Steps[len(r.Steps)-1].Step.Verb == fixtures.VerbClose && r.Steps[len(r.Steps)-1].At <= died.At
 	for _, e := range r.Events[n:] {
 		was, running := len(s.open), s.running
 		s.add(e)
@@ -270,7 +270,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(stri
 			}
 		case event.SessionEnd, event.Queue:
 		case event.Notice:
-			if !r.Harm.May {
+			if !r.Fault.NoticeAllowed {
 				fail("a notice follows the death of the runtime: %s", d.Text)
 			}
 		default:
@@ -286,7 +286,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.Played, fail func(stri
 		fail("message %s was accepted and no turn had taken it: no error tells that it is lost", waiting)
 	}
 	for k, kind := range s.open {
-		if !r.Carries(string(kind)) {
+		if !r.Supports(string(kind)) {
 			continue
 		}
 		fail("still open at the end: %s", k)
@@ -312,21 +312,21 @@ func untaken(r *conformance.Run, n int) string {
 			taken[d.MessageID] = true
 		}
 	}
-	for _, a := range r.Acts {
-		if a.Act.Verb == fixtures.VerbWithdraw && a.Err == nil {
-			taken[a.Act.ID] = true // the user took it back
+	for _, a := range r.Steps {
+		if a.Step.Verb == fixtures.VerbWithdraw && a.Err == nil {
+			taken[a.Step.ID] = true // the user took it back
 		}
 	}
-	for i, a := range r.Acts {
-		for _, before := range r.Acts[:i] {
-			if a.Act.What == fixtures.StopAll && a.Err == nil {
-				taken[before.Act.ID] = true // likewise
+	for i, a := range r.Steps {
+		for _, before := range r.Steps[:i] {
+			if a.Step.What == fixtures.StopAll && a.Err == nil {
+				taken[before.Step.ID] = true // likewise
 			}
 		}
 	}
-	for _, a := range r.Acts {
-		if a.Act.Verb == fixtures.VerbSend && a.Err == nil && !taken[a.Act.ID] {
-			return a.Act.ID
+	for _, a := range r.Steps {
+		if a.Step.Verb == fixtures.VerbSend && a.Err == nil && !taken[a.Step.ID] {
+			return a.Step.ID
 		}
 	}
 	return ""

@@ -13,9 +13,9 @@ func declaredChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "session.capabilities", Severity: conformance.Must, Source: "user interfaces that offer only what an adapter says it can", Tiers: both,
-			Sentence: "What the subject does it declares that it can, and what it declares it does.",
-			Declared: true,
-			Judge:    judgeDeclared,
+			Sentence:       "What the subject does it declares that it can, and what it declares it does.",
+			JudgesDeclared: true,
+			Judge:          judgeDeclared,
 		},
 	}
 }
@@ -24,12 +24,12 @@ func declaredChecks() []*conformance.Check {
 type ability struct {
 	name     string
 	declared func(c *adapters.Capabilities) bool
-	act      func(a fixtures.Act) bool     // an act that takes it
-	shows    func(e conformance.Seen) bool // an event that shows it
+	act      func(a fixtures.Step) bool     // an act that takes it
+	shows    func(e conformance.Event) bool // an event that shows it
 }
 
-func verb(v fixtures.Verb, what ...string) func(fixtures.Act) bool {
-	return func(a fixtures.Act) bool {
+func verb(v fixtures.Verb, what ...string) func(fixtures.Step) bool {
+	return func(a fixtures.Step) bool {
 		if len(what) == 0 {
 			return a.Verb == v
 		}
@@ -42,8 +42,8 @@ func verb(v fixtures.Verb, what ...string) func(fixtures.Act) bool {
 	}
 }
 
-func ofType(t event.Type) func(conformance.Seen) bool {
-	return func(e conformance.Seen) bool { return e.Type() == t }
+func ofType(t event.Type) func(conformance.Event) bool {
+	return func(e conformance.Event) bool { return e.Type() == t }
 }
 
 // abilities are those of which acts or events tell. An act that a runtime's
@@ -67,22 +67,22 @@ var abilities = []ability{
 	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, nil, ofType(event.TypePermissionRequest)},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
 	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
-	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Seen) bool { return e.SubagentID != "" }},
-	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Seen) bool {
+	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Event) bool { return e.SubagentID != "" }},
+	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Event) bool {
 		d, ok := e.Data.(event.ToolResult)
 		return ok && d.Status == event.ToolBackgrounded
 	}},
 }
 
 // forksAt: the fork begins amid the history.
-func forksAt(a fixtures.Act) bool {
+func forksAt(a fixtures.Step) bool {
 	return a.Verb == fixtures.VerbOpen && a.What == "fork" && a.At != ""
 }
 
 func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
-	for _, a := range t.Acts {
-		if errors.Is(a.Err, conformance.ErrNotAsDeclared) {
-			f.Failf("%s: %v", a.Act.Verb, a.Err)
+	for _, a := range t.Steps {
+		if errors.Is(a.Err, conformance.ErrContradictsDeclaration) {
+			f.Failf("%s: %v", a.Step.Verb, a.Err)
 		}
 	}
 	if t.Declared == nil {
@@ -91,15 +91,15 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 	judgeBrought(t, f)
 	for _, x := range abilities {
 		declared := x.declared(t.Declared)
-		for _, a := range t.Acts {
-			if x.act == nil || !x.act(a.Act) {
+		for _, a := range t.Steps {
+			if x.act == nil || !x.act(a.Step) {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			switch {
 			case !declared && a.Err == nil:
 				f.Failf("the subject declares that it cannot %s, and did", x.name)
-			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrNotCarried):
+			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrDeclaredUnsupported):
 				f.Failf("the subject declares that it can %s, and does not: %v", x.name, a.Err)
 			}
 		}
@@ -107,7 +107,7 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 			if x.shows == nil || !x.shows(e) {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			if !declared {
 				f.At(e, "the subject declares that it cannot %s, and did", x.name)
 				break
@@ -133,11 +133,11 @@ func judgeBrought(t *conformance.Trial, f *conformance.Finding) {
 		if !x.asked {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		switch {
 		case !x.declared && err == nil:
 			f.Failf("the subject declares that it cannot %s, and did", x.name)
-		case x.declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrNotCarried):
+		case x.declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrDeclaredUnsupported):
 			f.Failf("the subject declares that it can %s, and does not: %v", x.name, err)
 		}
 	}

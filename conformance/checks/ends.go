@@ -12,7 +12,7 @@ import (
 func endChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
-			ID: "turn.not-before-end", Severity: conformance.Must, Source: "multica#7554: a turn that ends early", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
+			ID: "turn.not-before-end", Severity: conformance.Must, Source: "multica#7554: a turn that ends early", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 			Sentence: "The terminal event does not come before the runtime's own end of that turn.",
 			Judge:    judgeNotBeforeEnd,
 		},
@@ -27,7 +27,7 @@ func endChecks() []*conformance.Check {
 			Judge:    judgeRetry,
 		},
 		{
-			ID: "turn.activity-first", Severity: conformance.Should, Source: "user interfaces that look dead until the first word", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
+			ID: "turn.activity-first", Severity: conformance.Should, Source: "user interfaces that look dead until the first word", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 			Sentence: "When a turn has begun, an empty thinking event at once tells that something is going on.",
 			Judge:    judgeActivity,
 		},
@@ -40,7 +40,7 @@ func endChecks() []*conformance.Check {
 			ID: "wire.no-own-echo", Severity: conformance.Must, Source: "wire/claude: user messages are replayed", Tiers: both,
 			Sentence: "An echo of the client's own messages is not taken for the runtime's: each message is told once, with its own words.",
 			Judge:    judgeEcho,
-			Harm:     []string{"echo-input"}, JudgeHarm: judgeHarmless,
+			Faults:   []string{"echo-input"}, JudgeFault: judgeHarmless,
 		},
 	}
 }
@@ -69,10 +69,10 @@ func judgeNotBeforeEnd(t *conformance.Trial, f *conformance.Finding) {
 		if !e.Terminal() || e.Turn == 0 || e.SubagentID != "" || gone || e.Type() == event.TypeError {
 			continue
 		}
-		if e.Acts > 0 && slices.Contains([]fixtures.Verb{fixtures.VerbClose, fixtures.VerbStop, fixtures.VerbArchive}, t.Acts[e.Acts-1].Act.Verb) {
+		if e.Steps > 0 && slices.Contains([]fixtures.Verb{fixtures.VerbClose, fixtures.VerbStop, fixtures.VerbArchive}, t.Steps[e.Steps-1].Step.Verb) {
 			continue // the subject may end it by itself
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if ends == 0 {
 			f.At(e, "turn %d ends in %s, and the runtime has not ended it", e.Turn, describe(e.Data))
 			return
@@ -82,13 +82,13 @@ func judgeNotBeforeEnd(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // terminalOf is the terminal event of a turn.
-func terminalOf(r *conformance.Run, turn int) (conformance.Seen, bool) {
+func terminalOf(r *conformance.Run, turn int) (conformance.Event, bool) {
 	for _, e := range r.Events {
 		if e.Terminal() && e.Turn == turn && e.SubagentID == "" {
 			return e, true
 		}
 	}
-	return conformance.Seen{}, false
+	return conformance.Event{}, false
 }
 
 func judgeErrorIsError(t *conformance.Trial, f *conformance.Finding) {
@@ -105,7 +105,7 @@ func judgeErrorIsError(t *conformance.Trial, f *conformance.Finding) {
 		if !ok {
 			continue // another check's
 		}
-		f.Look(1)
+		f.Asserted(1)
 		switch d, is := end.Data.(event.Error); {
 		case !is || d.Code == "":
 			f.At(end, "request %d, the last of turn %d, failed, and the turn ends in %s", q.Req, turn, describe(end.Data))
@@ -123,7 +123,7 @@ func judgeRetry(t *conformance.Trial, f *conformance.Finding) {
 		if turn == 0 || !slices.Contains(q.New, "retry") || q.Ended != fixtures.EndedComplete || i+1 < len(reqs) && turns[reqs[i+1].Req] == turn {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		for _, e := range t.Events {
 			if d, is := e.Data.(event.Error); is && e.Turn == turn && e.SubagentID == "" {
 				f.At(e, "turn %d was tried again and went well, and an error is told: %s", turn, describe(d))
@@ -137,7 +137,7 @@ func judgeActivity(t *conformance.Trial, f *conformance.Finding) {
 		if e.Type() != event.TypeTurnStart || e.SubagentID != "" {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		for _, next := range t.Events[i+1:] {
 			if next.Turn != e.Turn || next.SubagentID != "" || next.Type() == event.TypeUserMessage {
 				continue
@@ -151,31 +151,31 @@ func judgeActivity(t *conformance.Trial, f *conformance.Finding) {
 }
 
 func judgeSteer(t *conformance.Trial, f *conformance.Finding) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbSteer || a.Act.Refused || a.Err != nil {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbSteer || a.Step.Refused || a.Err != nil {
 			continue
 		}
-		reached := slices.ContainsFunc(t.Witness, func(q fixtures.Request) bool { return slices.Contains(q.New, a.Act.ID) })
+		reached := slices.ContainsFunc(t.Witness, func(q fixtures.Request) bool { return slices.Contains(q.New, a.Step.ID) })
 		if !reached {
 			continue // the turn ended before the model was asked again
 		}
-		f.Look(1)
+		f.Asserted(1)
 		f.Sent = t.Tier != conformance.TierLive
-		taken := slices.IndexFunc(t.Events, func(e conformance.Seen) bool {
+		taken := slices.IndexFunc(t.Events, func(e conformance.Event) bool {
 			d, is := e.Data.(event.UserMessage)
-			return is && d.MessageID == a.Act.ID
+			return is && d.MessageID == a.Step.ID
 		})
 		if taken < 0 {
-			f.Failf("message %s was steered into the turn, and no user_message tells that it was taken", a.Act.ID)
+			f.Failf("message %s was steered into the turn, and no user_message tells that it was taken", a.Step.ID)
 			continue
 		}
 		e := t.Events[taken]
 		d, _ := e.Data.(event.UserMessage)
 		switch {
 		case d.Via != event.ViaSteer:
-			f.At(e, "message %s was steered, user_message says %q", a.Act.ID, d.Via)
-		case e.Turn == 0 || e.Acts <= i:
-			f.At(e, "message %s was steered and is told of no turn that runs", a.Act.ID)
+			f.At(e, "message %s was steered, user_message says %q", a.Step.ID, d.Via)
+		case e.Turn == 0 || e.Steps <= i:
+			f.At(e, "message %s was steered and is told of no turn that runs", a.Step.ID)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func judgeEcho(t *conformance.Trial, f *conformance.Finding) {
 		if !is || e.SubagentID != "" || d.MessageID == "" {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if told[d.MessageID] {
 			f.At(e, "message %s is told a second time", d.MessageID)
 		}

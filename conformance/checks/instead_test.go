@@ -18,7 +18,7 @@ func TestLongRestsAreOfVirtualTime(t *testing.T) {
 	}
 	for _, s := range scenarios {
 		for _, c := range All() {
-			if c.Instead == nil || !slices.ContainsFunc(c.Instead(s), func(a fixtures.Act) bool { return a.What == conformance.AtRest.What }) {
+			if c.AlternateSteps == nil || !slices.ContainsFunc(c.AlternateSteps(s), func(a fixtures.Step) bool { return a.What == conformance.LongIdle.What }) {
 				continue
 			}
 			rests++

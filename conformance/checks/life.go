@@ -15,9 +15,9 @@ func lifeChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "session.resume-context", Severity: conformance.Must, Source: "public adapter test suites", Tiers: both,
-			Sentence: "After resume the model sees the earlier turns: judged by what reaches the scripted model, not by events.",
-			Wrote:    true,
-			Judge:    judgeResume,
+			Sentence:      "After resume the model sees the earlier turns: judged by what reaches the scripted model, not by events.",
+			JudgesWritten: true,
+			Judge:         judgeResume,
 		},
 		{
 			ID: "session.resume-no-replay", Severity: conformance.Must, Source: "codex-acp#206, zed codex-acp#191", Tiers: both,
@@ -26,21 +26,21 @@ func lifeChecks() []*conformance.Check {
 		},
 		{
 			ID: "session.resume-unknown", Severity: conformance.Must, Source: "clients that begin anew when the old session is gone", Tiers: both,
-			Sentence: "Resuming or forking an id that the runtime does not know gives a typed error with its words, never a hang and never a silent fresh start.",
-			Wrote:    true,
+			Sentence:      "Resuming or forking an id that the runtime does not know gives a typed error with its words, never a hang and never a silent fresh start.",
+			JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				refusedOpens(t, f, "", func(a fixtures.Act) bool { return a.What != "" })
+				refusedOpens(t, f, "", func(a fixtures.Step) bool { return a.What != "" })
 			},
 		},
 		{
 			ID: "process.start-failure", Severity: conformance.Must, Source: "claude-agent-sdk-python#387", Tiers: both,
-			Sentence: "An early exit, a bad flag or a missing program gives a typed error with code start_failure, the stderr and the exit code, a runtime that says nothing one with code timeout, within the limit.",
-			Wrote:    true,
+			Sentence:      "An early exit, a bad flag or a missing program gives a typed error with code start_failure, the stderr and the exit code, a runtime that says nothing one with code timeout, within the limit.",
+			JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				refusedOpens(t, f, event.ErrorStartFailure, func(a fixtures.Act) bool { return len(a.Args) > 0 })
+				refusedOpens(t, f, event.ErrorStartFailure, func(a fixtures.Step) bool { return len(a.Args) > 0 })
 			},
-			Harm:      []string{"no-handshake", "no-handshake-in-time", "no-program"},
-			JudgeHarm: judgeNoStart,
+			Faults:     []string{"no-handshake", "no-handshake-in-time", "no-program"},
+			JudgeFault: judgeNoStart,
 		},
 		{
 			ID: "session.fork-independent", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
@@ -150,16 +150,16 @@ func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 		f.Sent = true
 		accepted := 0
 		for i, o := range t.Opens {
-			if o.Resume == "" || o.Act.Refused {
+			if o.Resume == "" || o.Step.Refused {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			if accepted++; o.Err != nil {
-				f.Failf("open %d: %s of %q was not accepted: %v", i+1, o.Act.What, o.Resume, o.Err)
+				f.Failf("open %d: %s of %q was not accepted: %v", i+1, o.Step.What, o.Resume, o.Err)
 			}
 		}
 		if accepted < resumes {
-			f.Look(1)
+			f.Asserted(1)
 			f.Failf("the session was not opened again with the id that the runtime gave")
 		}
 		if sent, taken := count(t.Run, fixtures.VerbSend), sendsTaken(t.Run); len(f.Problems) == 0 && resumes > 0 && taken < sent {
@@ -171,14 +171,14 @@ func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 	for _, q := range t.Witness {
 		for _, id := range q.New {
 			if p, ok := of[id]; ok && (resumed[id] || reverts) {
-				f.Look(1)
+				f.Asserted(1)
 				seen = false
 				judgeHistory(f, q, id, p)
 			}
 		}
 	}
 	if seen && len(resumed) > 0 && slices.ContainsFunc(sortedIDs(resumed), func(id string) bool { return resumed[id] }) {
-		f.Look(1)
+		f.Asserted(1)
 		f.Failf("no request with a message of after the resume reached the model")
 	}
 }
@@ -208,19 +208,19 @@ func judgeHistory(f *conformance.Finding, q fixtures.Request, id string, p past)
 // judgeNoReplay: between the opening of a session that has a history and the
 // first message that it is sent, nothing of old is told.
 func judgeNoReplay(t *conformance.Trial, f *conformance.Finding) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbOpen || a.Act.What == "" || a.Err != nil {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbOpen || a.Step.What == "" || a.Err != nil {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		for _, e := range t.Events {
-			if e.Acts != i+1 {
+			if e.Steps != i+1 {
 				continue
 			}
 			switch e.Type() {
 			case event.TypeDelta, event.TypeThinking, event.TypeUserMessage, event.TypeTurnStart, event.TypeToolStart,
 				event.TypeToolResult, event.TypeResult, event.TypeDone, event.TypePermissionRequest:
-				f.At(e, "%s follows the %s, before anything was sent", e.Type(), a.Act.What)
+				f.At(e, "%s follows the %s, before anything was sent", e.Type(), a.Step.What)
 				return
 			}
 		}
@@ -231,9 +231,9 @@ func judgeNoReplay(t *conformance.Trial, f *conformance.Finding) {
 // fork says what it was forked from, and what was said to one is told by none of
 // the others.
 func judgeFork(t *conformance.Trial, f *conformance.Finding) {
-	var forks []conformance.Opened
+	var forks []conformance.OpenResult
 	for _, o := range t.Opens {
-		if o.Act.What == "fork" && !o.Act.Refused {
+		if o.Step.What == "fork" && !o.Step.Refused {
 			forks = append(forks, o)
 		}
 	}
@@ -259,14 +259,14 @@ func judgeFork(t *conformance.Trial, f *conformance.Finding) {
 		if d.ForkedFrom == "" {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if n < len(forks) && d.ForkedFrom != forks[n].Resume {
 			f.At(e, "forked_from is %q, it was forked from %q", d.ForkedFrom, forks[n].Resume)
 		}
 		n++
 	}
 	if n < len(forks) {
-		f.Look(1)
+		f.Asserted(1)
 		f.Failf("%d forks were opened, %d sessions say that they are forks", len(forks), n)
 	}
 }
@@ -298,7 +298,7 @@ func judgeExit(t *conformance.Trial, f *conformance.Finding) {
 		}
 		killed = shifted
 	}
-	var ends []conformance.Seen
+	var ends []conformance.Event
 	running := map[int]bool{}
 	for _, e := range t.Events {
 		switch {
@@ -317,7 +317,7 @@ func judgeExit(t *conformance.Trial, f *conformance.Finding) {
 		if w.Line.Dir != fixtures.Exit || !killed[w.Line.Process] {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if w.Line.Process > len(ends) {
 			f.Failf("process %d ended by %s, and there is no session_end", w.Line.Process, exitOfLine(w.Line))
 			continue

@@ -18,7 +18,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	if hangs(r, f) {
 		return
 	}
-	if !played(r, r.Harm.Line) {
+	if !played(r, r.Fault.Line) {
 		return
 	}
 	n, ok := sameBefore(plain, r, fail)
@@ -27,11 +27,11 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 		s.add(e)
 	}
 	lost := s.running
-	if lost == 0 || stops(plain) || slices.ContainsFunc(plain.Acts, func(a conformance.Done) bool { return a.Act.What == "now" }) {
+	if lost == 0 || stops(plain) || slices.ContainsFunc(plain.Steps, func(a conformance.StepResult) bool { return a.Step.What == "now" }) {
 		return // whoever stops a turn need not wait for the runtime to end it
 	}
-	f.Look(1)
-	if !ok || slices.ContainsFunc(r.Acts, func(a conformance.Done) bool { return a.Err != nil }) {
+	f.Asserted(1)
+	if !ok || slices.ContainsFunc(r.Steps, func(a conformance.StepResult) bool { return a.Err != nil }) {
 		return // what the user does to a turn that runs may be refused
 	}
 	end, ended := terminalOf(r, lost)
@@ -39,7 +39,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 		fail("turn %d has no end", lost)
 		return
 	}
-	if a := r.Acts[end.Acts-1].Act.Verb; a == fixtures.VerbClose || a == fixtures.VerbArchive {
+	if a := r.Steps[end.Steps-1].Step.Verb; a == fixtures.VerbClose || a == fixtures.VerbArchive {
 		fail("turn %d ends with the session", lost)
 	}
 	switch d := end.Data.(type) {
@@ -58,7 +58,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 			return
 		}
 		if want != got {
-			f.Problems = append(f.Problems, conformance.Problem{Harm: r.Harm, Text: fmt.Sprintf("%s: turn %d is told as another one", r.Harm, turn),
+			f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: fmt.Sprintf("%s: turn %d is told as another one", r.Fault, turn),
 				Diff: conformance.Diff("undisturbed", want, "harmed", got)})
 		}
 	}

@@ -73,7 +73,7 @@ var needs = map[string][]string{
 func needing(all []*conformance.Check) []*conformance.Check {
 	for _, c := range all {
 		c.Needs = slices.Concat(needs[c.ID], exactly[c.ID])
-		c.NeedsOf = needsOf(c.ID)
+		c.NeedsFor = needsOf(c.ID)
 	}
 	return all
 }

@@ -19,9 +19,9 @@ func onceChecks() []*conformance.Check {
 		},
 		{
 			ID: "tool.parallel", Severity: conformance.Must, Source: "wire/claude: results come in the order in which the tools end", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "Tools and agents that work at once may come in any order: what is told of each stays the same.",
-			Harm:      []string{"reorder-independent"},
-			JudgeHarm: judgeReordered,
+			Sentence:   "Tools and agents that work at once may come in any order: what is told of each stays the same.",
+			Faults:     []string{"reorder-independent"},
+			JudgeFault: judgeReordered,
 		},
 		{
 			ID: "subagent.background", Severity: conformance.Must, Source: "wire/claude: a sub-agent works on after the result", Tiers: both,
@@ -29,7 +29,7 @@ func onceChecks() []*conformance.Check {
 			Judge:    judgeAgentTasks,
 		},
 		{
-			ID: "turn.child-end-is-not-parent-end", Severity: conformance.Must, Source: "cc-connect#1816", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
+			ID: "turn.child-end-is-not-parent-end", Severity: conformance.Must, Source: "cc-connect#1816", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 			Sentence: "A sub-agent's end does not end the parent's turn.",
 			Judge:    judgeChildEnds,
 		},
@@ -45,10 +45,10 @@ func onceChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.stop-idempotent", Severity: conformance.Must, Source: "clients whose stop button can be pressed twice", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "Stopping twice, or with no turn running, is harmless.",
-			Wrote:    true,
-			Instead:  stopAgain,
-			Judge:    judgeStopAgain,
+			Sentence:       "Stopping twice, or with no turn running, is harmless.",
+			JudgesWritten:  true,
+			AlternateSteps: stopAgain,
+			Judge:          judgeStopAgain,
 		},
 		{
 			ID: "turn.after-stop", Severity: conformance.Must, Source: "adapters whose next turn inherits the stop", Tiers: both,
@@ -85,9 +85,9 @@ func judgeElsewhere(t *conformance.Trial, f *conformance.Finding) {
 				tools = append(tools, s.ID)
 			}
 		}
-		f.Look(1)
+		f.Asserted(1)
 	}
-	if f.Looked == 0 {
+	if f.Assertions == 0 {
 		return
 	}
 	var all strings.Builder

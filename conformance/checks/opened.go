@@ -15,9 +15,9 @@ func openedChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "session.opened-as-asked", Severity: conformance.Must, Source: "adapters that take a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "The runtime is told what the session is opened with, and what was changed since: which session, folder, model, mode, servers, hooks and schema.",
-			Wrote:    true,
-			Judge:    judgeOpened,
+			Sentence:      "The runtime is told what the session is opened with, and what was changed since: which session, folder, model, mode, servers, hooks and schema.",
+			JudgesWritten: true,
+			Judge:         judgeOpened,
 		},
 	}
 }
@@ -31,7 +31,7 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		if !ok {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		f.Sent = true
 		if !want(s.Subject) {
 			line := 0
@@ -47,7 +47,7 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	for _, srv := range t.Scenario.Servers {
-		f.Look(1)
+		f.Asserted(1)
 		f.Sent = true
 		if command := fixtures.ServerCommand(srv.Name); !tellsOf(t.Run, srv.Name, command) {
 			f.Failf("the MCP server %s, which %s starts, is in nothing that the subject told the runtime", srv.Name, command)
@@ -69,14 +69,14 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 		if asksForms(r) {
 			return func(got string) bool { return got != "never" }, true
 		}
-		return equal, s.Recorded != "" && r.Carries("open.mode")
+		return equal, s.Recorded != "" && r.Supports("open.mode")
 	case standin.SettingSandbox:
 		// Where each command is asked for, it is the client's own affair how far it
 		// trusts what was allowed.
 		asked := slices.ContainsFunc(r.Settings, func(x standin.Setting) bool {
 			return x.Line == s.Line && x.Name == standin.SettingAsks && x.Recorded == "untrusted"
 		})
-		return equal, s.Recorded != "" && !asked && !asksForms(r) && r.Carries("open.mode")
+		return equal, s.Recorded != "" && !asked && !asksForms(r) && r.Supports("open.mode")
 	case standin.SettingHooks:
 		return func(got string) bool {
 			given := strings.Split(got, "\n")
@@ -101,7 +101,7 @@ func asksForms(r *conformance.Run) bool {
 
 // chosenModel reports whether the scenario names a model.
 func chosenModel(r *conformance.Run) bool {
-	return r.Scenario.With != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
+	return r.Scenario.With != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
 }
 
 // sameDir compares folders by where they are: a client may resolve links.
@@ -126,5 +126,5 @@ func tellsOf(r *conformance.Run, name, command string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.Wrote, func(w standin.Written) bool { return tells(string(w.Bytes)) })
+	return slices.ContainsFunc(r.ClientActions, func(w standin.ClientAction) bool { return tells(string(w.Bytes)) })
 }

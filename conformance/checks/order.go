@@ -18,7 +18,7 @@ func orderChecks() []*conformance.Check {
 			ID: "order.seq", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
 			Sentence: "seq counts 1, 2, 3 … within a session, also across resume.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				f.Look(len(t.Events))
+				f.Asserted(len(t.Events))
 				last := map[string]int64{}
 				for _, e := range t.Events {
 					if last[e.SessionID]++; e.Seq != last[e.SessionID] {
@@ -37,12 +37,12 @@ func orderChecks() []*conformance.Check {
 				}
 				stored, err := t.Chat()
 				if err != nil {
-					f.Look(1)
+					f.Asserted(1)
 					f.Failf("the events cannot be stored and read back: %v", err)
 					return
 				}
 				for _, m := range t.Live.Messages {
-					f.Look(len(m.Blocks))
+					f.Asserted(len(m.Blocks))
 				}
 				live, err1 := pretty(t.Live)
 				back, err2 := pretty(stored)
@@ -61,7 +61,7 @@ func orderChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				last := map[string]time.Time{}
 				for _, e := range t.Events {
-					f.Look(1)
+					f.Asserted(1)
 					if e.TS.Before(last[e.SessionID]) {
 						f.At(e, "ts is %s, that of the event before %s", e.TS.Format(time.RFC3339Nano), last[e.SessionID].Format(time.RFC3339Nano))
 						return
@@ -82,8 +82,8 @@ func orderChecks() []*conformance.Check {
 // runtime before it.
 func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 	stopped := false
-	for _, a := range t.Acts {
-		stopped = stopped || a.Act.Verb == fixtures.VerbStop && a.Err == nil
+	for _, a := range t.Steps {
+		stopped = stopped || a.Step.Verb == fixtures.VerbStop && a.Err == nil
 	}
 	cut := false
 	for _, q := range mainRequests(t.Run) {
@@ -92,7 +92,7 @@ func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 	if !stopped || !cut {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	stored, err := t.Chat()
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)

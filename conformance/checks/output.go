@@ -30,7 +30,7 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			if !isTool(d.ToolUseID, id) {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			text = plainText(text) + typed(t, id, sent)
 			got := strings.TrimRight(t.Recorded(d.Output), "\n")
 			switch whole, known := printed(t, id, text); {
@@ -85,7 +85,7 @@ func judgeStreamed(t *conformance.Trial, res event.ToolResult, f *conformance.Fi
 			if d.ToolUseID != res.ToolUseID || e.SubagentID != "" {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			i := strings.Index(res.Output[at:], d.Text)
 			if i < 0 && len(res.Output) >= keptOutput {
 				continue // it may have stood in the middle

@@ -15,37 +15,37 @@ func permissionChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "permission.asked", Severity: conformance.Must, Source: "the event contract (adapters/event)", Tiers: both,
-			Sentence: "Each question of the runtime becomes one permission_request with an id, tool and input.",
-			Wrote:    true,
-			Judge:    judgeAsked,
+			Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input.",
+			JudgesWritten: true,
+			Judge:         judgeAsked,
 		},
 		{
 			ID: "permission.answered-once", Severity: conformance.Must, Source: "claude-agent-sdk-python#1105", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence: "Each gets exactly one reply on the wire, whatever happens (timeout, stop, close included), unless the runtime withdrew it.",
-			Wrote:    true,
-			Instead:  closeWhenAsked,
-			Judge:    judgeAnsweredOnce,
+			Sentence:       "Each gets exactly one reply on the wire, whatever happens (timeout, stop, close included), unless the runtime withdrew it.",
+			JudgesWritten:  true,
+			AlternateSteps: closeWhenAsked,
+			Judge:          judgeAnsweredOnce,
 		},
 		{
 			ID: "permission.deny-holds", Severity: conformance.Must, Source: "claude-code#34046", Tiers: both,
-			Sentence: "What was denied did not happen: the side effect is absent, the model saw the denial.",
-			Wrote:    true,
-			Judge:    judgeDeny,
+			Sentence:      "What was denied did not happen: the side effect is absent, the model saw the denial.",
+			JudgesWritten: true,
+			Judge:         judgeDeny,
 		},
 		{
 			ID: "permission.unsupported-request", Severity: conformance.Must, Source: "wire/codex: server requests that a client does not know", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A request of the runtime that the subject does not know gets an error for a reply, at once, and is passed on as a notice.",
-			Wrote:     true,
-			Harm:      []string{"unknown-request"},
-			JudgeHarm: judgeUnsupported,
+			Sentence:      "A request of the runtime that the subject does not know gets an error for a reply, at once, and is passed on as a notice.",
+			JudgesWritten: true,
+			Faults:        []string{"unknown-request"},
+			JudgeFault:    judgeUnsupported,
 		},
 	}
 }
 
 // answers are the scenario's decisions, in order, but for those that came too
 // late to decide anything.
-func answers(r *conformance.Run) []fixtures.Act {
-	var out []fixtures.Act
+func answers(r *conformance.Run) []fixtures.Step {
+	var out []fixtures.Step
 	for _, a := range r.Scenario.Client {
 		if a.Verb == fixtures.VerbAnswer && !a.Late {
 			out = append(out, a)
@@ -55,14 +55,14 @@ func answers(r *conformance.Run) []fixtures.Act {
 }
 
 // denies reports whether the tool that was asked about must not run.
-func denies(a fixtures.Act) bool { return !a.Allows() && a.What != fixtures.AnswerValue }
+func denies(a fixtures.Step) bool { return !a.Allows() && a.What != fixtures.AnswerValue }
 
 func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	want := len(answers(t.Run)) + len(byPolicy(t.Run))
 	if want == 0 {
 		return
 	}
-	f.Look(want)
+	f.Asserted(want)
 	if len(t.Unrecorded) > 0 {
 		judgeHeard(t.Run, f)
 		return
@@ -105,8 +105,8 @@ func isQuestion(method string) bool {
 
 // questions are those that the runtime asked in the play, and the recording's
 // client answered.
-func questions(r *conformance.Run) (out []standin.Asked) {
-	for _, a := range r.Asked {
+func questions(r *conformance.Run) (out []standin.RuntimeRequest) {
+	for _, a := range r.RuntimeRequests {
 		if a.Expected && isQuestion(a.Method) {
 			out = append(out, a)
 		}
@@ -133,7 +133,7 @@ func judgeHeard(r *conformance.Run, f *conformance.Finding) {
 
 // judgeAskedInput: the request holds what one of the model's calls gave, and
 // that call is the one that it names.
-func judgeAskedInput(t *conformance.Trial, e conformance.Seen, d event.PermissionRequest, f *conformance.Finding) {
+func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
 	var calls []string
 	for _, call := range allTools(t.Run) {
 		var in scripted
@@ -159,14 +159,14 @@ func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
 	}
 	judgeClosedWhenAsked(t, f)
 	replies := repliesOf(t.Run)
-	f.Look(want)
+	f.Asserted(want)
 	for id, n := range replies {
 		if n != 1 {
 			f.Failf("question %s got %d replies", id, n)
 		}
 	}
 	for _, q := range questions(t.Run) {
-		if !q.Answered && !q.Dropped {
+		if !q.Answered && !q.Withdrawn {
 			f.Failf("question %s (%s) of process %d got no reply", q.ID, q.Method, q.Process)
 		}
 	}
@@ -177,7 +177,7 @@ func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
 
 func repliesOf(r *conformance.Run) map[string]int {
 	replies := map[string]int{}
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		switch {
 		case w.Kind != standin.KindAnswer:
 		case !isQuestion(w.Asked):
@@ -189,10 +189,10 @@ func repliesOf(r *conformance.Run) map[string]int {
 }
 
 // closeWhenAsked is the scenario up to its first answer, and then the end.
-func closeWhenAsked(s *fixtures.Scenario) []fixtures.Act {
+func closeWhenAsked(s *fixtures.Scenario) []fixtures.Step {
 	for i, a := range s.Client {
 		if a.Verb == fixtures.VerbAnswer && !a.Late {
-			return append(slices.Clone(s.Client[:i]), fixtures.Act{Verb: fixtures.VerbClose, Line: a.Line})
+			return append(slices.Clone(s.Client[:i]), fixtures.Step{Verb: fixtures.VerbClose, Line: a.Line})
 		}
 	}
 	return nil
@@ -200,10 +200,10 @@ func closeWhenAsked(s *fixtures.Scenario) []fixtures.Act {
 
 // asked counts the questions that the subject passed on before it was closed.
 func asked(r *conformance.Run) int {
-	closing := slices.IndexFunc(r.Acts, func(d conformance.Done) bool { return d.Act.Verb == fixtures.VerbClose })
+	closing := slices.IndexFunc(r.Steps, func(d conformance.StepResult) bool { return d.Step.Verb == fixtures.VerbClose })
 	n := 0
 	for _, e := range r.Events {
-		if closing >= 0 && e.Acts > closing {
+		if closing >= 0 && e.Steps > closing {
 			break
 		}
 		if e.Type() == event.TypePermissionRequest || e.Type() == event.TypeInterrupt {
@@ -216,12 +216,12 @@ func asked(r *conformance.Run) int {
 // judgeClosedWhenAsked: the session was closed with a question open. It gets
 // its one reply, which allows nothing, before stdin is closed.
 func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
-	if t.Other == nil || !t.Carries("session_end") {
+	if t.Alternate == nil || !t.Supports("session_end") {
 		return // it has no word for the end of a session with a question open
 	}
-	f.Look(1)
-	replies := repliesOf(t.Other)
-	if want := max(1, asked(t.Other)); len(replies) != want {
+	f.Asserted(1)
+	replies := repliesOf(t.Alternate)
+	if want := max(1, asked(t.Alternate)); len(replies) != want {
 		f.Failf("the session was closed while %d questions were open: %d got a reply", want, len(replies))
 	}
 	for id, n := range replies {
@@ -229,7 +229,7 @@ func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
 			f.Failf("the session was closed while question %s was open: it got %d replies", id, n)
 		}
 	}
-	for _, d := range decisions(t.Other) {
+	for _, d := range decisions(t.Alternate) {
 		if d == standin.Allow {
 			f.Failf("the session was closed while a question was open, and the subject sent allow")
 		}
@@ -241,7 +241,7 @@ func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
 func decisions(r *conformance.Run) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		if w.Kind == standin.KindAnswer && w.Asked != "hook_callback" && !seen[w.RequestID] {
 			seen[w.RequestID] = true
 			out = append(out, w.Answer)
@@ -253,7 +253,7 @@ func decisions(r *conformance.Run) []string {
 // stops reports whether the user ends a turn: then the model may never be asked
 // again, and be told nothing.
 func stops(r *conformance.Run) bool {
-	return has(r, fixtures.VerbStop) || slices.ContainsFunc(answers(r), func(a fixtures.Act) bool { return a.What == fixtures.AnswerCancel })
+	return has(r, fixtures.VerbStop) || slices.ContainsFunc(answers(r), func(a fixtures.Step) bool { return a.What == fixtures.AnswerCancel })
 }
 
 func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
@@ -269,7 +269,7 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 	if denied == 0 {
 		return
 	}
-	f.Look(denied)
+	f.Asserted(denied)
 	if t.Tier != conformance.TierLive {
 		f.Sent = true
 		sent := decisions(t.Run)

@@ -17,7 +17,7 @@ import (
 func policyChecks() []*conformance.Check {
 	check := func(id, sentence, source, kind string) *conformance.Check {
 		return &conformance.Check{
-			ID: id, Severity: conformance.Must, Source: source, Tiers: both, Sentence: sentence, Wrote: true,
+			ID: id, Severity: conformance.Must, Source: source, Tiers: both, Sentence: sentence, JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) { judgePolicy(t, f, kind) },
 		}
 	}
@@ -54,7 +54,7 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 	}
 	results := toolResults(t.Run)
 	for _, j := range calls {
-		f.Look(1)
+		f.Asserted(1)
 		status, told := statusOf(t.Run, j.Tool)
 		switch {
 		case results[j.Tool] == "":
@@ -72,7 +72,7 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 // it, got the reply that the table wants.
 func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Judged) {
 	denied := false
-	for _, w := range t.Wrote {
+	for _, w := range t.ClientActions {
 		if w.Kind != standin.KindAnswer || !aboutTool(t.Run, w.Tool, j.Tool) {
 			continue
 		}
@@ -82,14 +82,14 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Judge
 		case j.Effect == fixtures.JudgeDeny && w.Answer == standin.Allow:
 			f.Failf("the policy denies %s, and the subject said yes when %s asked", j.Tool, w.Asked)
 		case j.Effect == fixtures.JudgeAllow && no:
-			f.Look(1)
+			f.Asserted(1)
 			f.Failf("the policy allows %s, and the subject said no when %s asked", j.Tool, w.Asked)
 		case j.Effect == fixtures.JudgeAllow:
-			f.Look(1)
+			f.Asserted(1)
 		}
 	}
 	if j.Effect == fixtures.JudgeDeny {
-		f.Look(1)
+		f.Asserted(1)
 		if !denied {
 			f.Missingf("the policy denies %s, and the subject never said no", j.Tool)
 		}
@@ -195,7 +195,7 @@ func byPolicy(r *conformance.Run) map[string]bool {
 		}
 		return out
 	}
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		if w.Kind != standin.KindAnswer || w.Asked == "hook_callback" {
 			continue
 		}

@@ -18,25 +18,25 @@ func processChecks() []*conformance.Check {
 	return []*conformance.Check{
 		{
 			ID: "process.gentle", Severity: conformance.Must, Source: "runtimes that write their session to the disk when they end", Tiers: witness,
-			Sentence: "A runtime is ended gently: its stdin is closed, SIGTERM follows after a grace, and SIGKILL after another one.",
-			Wrote:    true,
+			Sentence:      "A runtime is ended gently: its stdin is closed, SIGTERM follows after a grace, and SIGKILL after another one.",
+			JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeGentle(t.Run, f, f.Failf)
 			},
-			Harm: []string{"stall", "no-end-by-term"},
-			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
+			Faults: []string{"stall", "no-end-by-term"},
+			JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeGentle(r, f, failer(r, f))
 			},
 		},
 		{
 			ID: "process.no-orphans", Severity: conformance.Must, Source: "runtimes that live on when their window is closed", Tiers: witness,
-			Sentence: "When a session was closed, or did not open, no process of its runtime is left.",
-			Wrote:    true,
+			Sentence:      "When a session was closed, or did not open, no process of its runtime is left.",
+			JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				judgeOrphans(t.Run, f, f.Failf)
 			},
-			Harm: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"},
-			JudgeHarm: func(_, r *conformance.Run, f *conformance.Finding) {
+			Faults: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"},
+			JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 				judgeOrphans(r, f, failer(r, f))
 			},
 		},
@@ -46,14 +46,14 @@ func processChecks() []*conformance.Check {
 // judgeGentle looks at the steps by which each process was ended.
 func judgeGentle(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
 	closed, termed := map[int]time.Time{}, map[int]time.Time{}
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		switch {
 		case w.Kind == standin.KindClose:
-			f.Look(1)
+			f.Asserted(1)
 			closed[w.Process] = w.At
 		case w.Kind != standin.KindSignal:
 		case w.Method == string(proc.SIGTERM):
-			f.Look(1)
+			f.Asserted(1)
 			switch at, ok := closed[w.Process]; {
 			case !ok:
 				fail("process %d got SIGTERM, and its stdin was not closed", w.Process)
@@ -62,7 +62,7 @@ func judgeGentle(r *conformance.Run, f *conformance.Finding, fail func(string, .
 			}
 			termed[w.Process] = w.At
 		case w.Method == string(proc.SIGKILL):
-			f.Look(1)
+			f.Asserted(1)
 			switch at, ok := termed[w.Process]; {
 			case !ok:
 				fail("process %d got SIGKILL, and no SIGTERM before", w.Process)
@@ -78,9 +78,9 @@ func judgeOrphans(r *conformance.Run, f *conformance.Finding, fail func(string, 
 	if r.Hang != "" || len(r.Opens) == 0 {
 		return // another check's
 	}
-	f.Look(len(r.Opens))
-	if r.Left > 0 {
-		fail("%d processes of the runtime still run when all is closed", r.Left)
+	f.Asserted(len(r.Opens))
+	if r.LeftRunning > 0 {
+		fail("%d processes of the runtime still run when all is closed", r.LeftRunning)
 	}
 }
 
@@ -88,7 +88,7 @@ func judgeOrphans(r *conformance.Run, f *conformance.Finding, fail func(string, 
 // reply, once and at once, and changes nothing else.
 func judgeUnsupported(plain, r *conformance.Run, f *conformance.Finding) {
 	const id = "weather-"
-	var asked *conformance.Played
+	var asked *conformance.PlayedLine
 	for i, p := range r.Played {
 		if strings.Contains(string(p.Line.Bytes), `"`+id) {
 			asked = &r.Played[i]
@@ -97,13 +97,13 @@ func judgeUnsupported(plain, r *conformance.Run, f *conformance.Finding) {
 	if asked == nil && r.Hang == "" {
 		return // the run had ended before
 	}
-	before := f.Looked
+	before := f.Assertions
 	judgeHarmless(plain, r, f)
-	if f.Looked == before || r.Hang != "" {
+	if f.Assertions == before || r.Hang != "" {
 		return
 	}
 	fail, n := failer(r, f), 0
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		if w.Kind == standin.KindClose && w.Process == asked.Line.Process && w.At.Sub(r.Start) <= asked.At {
 			return // who has closed stdin replies to nothing
 		}

@@ -13,14 +13,14 @@ import (
 // duringATurn are the messages that were sent while a turn ran.
 func duringATurn(r *conformance.Run) []string {
 	var out []string
-	for i, a := range r.Acts {
-		if a.Act.Verb != fixtures.VerbSend && a.Act.Verb != fixtures.VerbSteer || a.Err != nil {
+	for i, a := range r.Steps {
+		if a.Step.Verb != fixtures.VerbSend && a.Step.Verb != fixtures.VerbSteer || a.Err != nil {
 			continue
 		}
 		running := false
 		for _, e := range r.Events {
 			switch {
-			case e.Acts > i || e.SubagentID != "":
+			case e.Steps > i || e.SubagentID != "":
 			case e.Type() == event.TypeTurnStart:
 				running = true
 			case e.Terminal():
@@ -28,7 +28,7 @@ func duringATurn(r *conformance.Run) []string {
 			}
 		}
 		if running {
-			out = append(out, a.Act.ID)
+			out = append(out, a.Step.ID)
 		}
 	}
 	return out
@@ -36,7 +36,7 @@ func duringATurn(r *conformance.Run) []string {
 
 func judgeQueued(t *conformance.Trial, f *conformance.Finding) {
 	late := duringATurn(t.Run)
-	f.Look(len(late))
+	f.Asserted(len(late))
 	if len(late) == 0 {
 		return
 	}
@@ -57,15 +57,15 @@ func judgeQueued(t *conformance.Trial, f *conformance.Finding) {
 	for _, q := range mainRequests(t.Run) {
 		reached = append(reached, q.New...)
 	}
-	for _, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbSend && a.Act.Verb != fixtures.VerbSteer || a.Err != nil {
+	for _, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbSend && a.Step.Verb != fixtures.VerbSteer || a.Err != nil {
 			continue
 		}
-		switch n := told[a.Act.ID]; {
+		switch n := told[a.Step.ID]; {
 		case n > 1:
-			f.Failf("message %s is told %d times", a.Act.ID, n)
-		case n == 0 && slices.Contains(reached, a.Act.ID):
-			f.Failf("message %s reached the model and is not told", a.Act.ID)
+			f.Failf("message %s is told %d times", a.Step.ID, n)
+		case n == 0 && slices.Contains(reached, a.Step.ID):
+			f.Failf("message %s reached the model and is not told", a.Step.ID)
 		}
 	}
 	if len(waiting) > 0 {
@@ -85,7 +85,7 @@ func judgeUnprompted(t *conformance.Trial, f *conformance.Finding) {
 		if !ok {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if d.Cause != event.CauseTask {
 			continue
 		}
@@ -101,16 +101,16 @@ func judgeUnprompted(t *conformance.Trial, f *conformance.Finding) {
 
 // stopAgain is the scenario with each stop done twice, and one where nothing
 // runs yet.
-func stopAgain(s *fixtures.Scenario) []fixtures.Act {
-	var out []fixtures.Act
+func stopAgain(s *fixtures.Scenario) []fixtures.Step {
+	var out []fixtures.Step
 	found, sent := false, false
 	for _, a := range s.Client {
 		if a.Verb == fixtures.VerbSend && !sent {
 			sent = true
-			out = append(out, fixtures.Act{Verb: fixtures.VerbStop, Line: a.Line})
+			out = append(out, fixtures.Step{Verb: fixtures.VerbStop, Line: a.Line})
 		}
 		if a.What == fixtures.StopAll { // a stop of the turn alone changes nothing
-			out = append(out, fixtures.Act{Verb: fixtures.VerbStop, Line: a.Line})
+			out = append(out, fixtures.Step{Verb: fixtures.VerbStop, Line: a.Line})
 		}
 		out = append(out, a)
 		if a.Verb == fixtures.VerbStop {
@@ -125,18 +125,18 @@ func stopAgain(s *fixtures.Scenario) []fixtures.Act {
 }
 
 func judgeStopAgain(t *conformance.Trial, f *conformance.Finding) {
-	if t.Other == nil {
+	if t.Alternate == nil {
 		return
 	}
-	for _, a := range t.Other.Acts {
-		if a.Act.Verb == fixtures.VerbStop {
-			f.Look(1)
+	for _, a := range t.Alternate.Steps {
+		if a.Step.Verb == fixtures.VerbStop {
+			f.Asserted(1)
 			if a.Err != nil {
 				f.Failf("stop fails where another one came before, or nothing runs: %v", a.Err)
 			}
 		}
 	}
-	if want, got := turnEnds(t.Run), turnEnds(t.Other); want != got {
+	if want, got := turnEnds(t.Run), turnEnds(t.Alternate); want != got {
 		f.Diff("with more stops the turns end otherwise", want, got)
 	}
 }
@@ -156,15 +156,15 @@ func turnEnds(r *conformance.Run) string {
 
 func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 	stopped := false
-	for i, a := range t.Acts {
+	for i, a := range t.Steps {
 		switch {
-		case a.Act.Verb == fixtures.VerbStop:
+		case a.Step.Verb == fixtures.VerbStop:
 			stopped = true
 			continue
-		case a.Act.Verb != fixtures.VerbSend || a.Act.What != "" || a.Err != nil || !stopped:
+		case a.Step.Verb != fixtures.VerbSend || a.Step.What != "" || a.Err != nil || !stopped:
 			continue
 		}
-		again := slices.ContainsFunc(t.Acts[i:], func(d conformance.Done) bool { return d.Act.Verb == fixtures.VerbStop })
+		again := slices.ContainsFunc(t.Steps[i:], func(d conformance.StepResult) bool { return d.Step.Verb == fixtures.VerbStop })
 		if again {
 			continue
 		}
@@ -173,7 +173,7 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 		for _, e := range t.Events {
 			switch d := e.Data.(type) {
 			case event.UserMessage:
-				if d.MessageID == a.Act.ID {
+				if d.MessageID == a.Step.ID {
 					turn = e.Turn
 				}
 			case event.Delta:
@@ -184,16 +184,16 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 			if turn == 0 || e.Turn != turn || !e.Terminal() || e.SubagentID != "" {
 				continue
 			}
-			f.Look(1)
+			f.Asserted(1)
 			if d, ok := e.Data.(event.Done); !ok || d.Stopped {
 				f.At(e, "turn %d comes after the stop and ends in %s", turn, describe(e.Data))
 			}
 		}
 		if turn == 0 {
-			f.Failf("message %s was sent after the stop, and no turn takes it", a.Act.ID)
+			f.Failf("message %s was sent after the stop, and no turn takes it", a.Step.ID)
 			continue
 		}
-		if want := answerTo(t.Run, a.Act.ID); want != "" && !strings.HasPrefix(text.String(), want) {
+		if want := answerTo(t.Run, a.Step.ID); want != "" && !strings.HasPrefix(text.String(), want) {
 			f.Diff(fmt.Sprintf("turn %d has not its own words", turn), want+"\n", text.String()+"\n")
 		}
 	}

@@ -13,16 +13,16 @@ import (
 // refusedOpens: the opens that the runtime refuses fail with an error that a
 // program understands, with this code if there is but one, and nothing is told of
 // a session that is not.
-func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Act) bool) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbOpen || !a.Act.Refused || !of(a.Act) {
+func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Step) bool) {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbOpen || !a.Step.Refused || !of(a.Step) {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		var typed *adapters.OpenError
 		switch {
 		case a.Err == nil:
-			f.Failf("open %s succeeded, where the runtime refuses", a.Act.What)
+			f.Failf("open %s succeeded, where the runtime refuses", a.Step.What)
 		case conformance.Unfinished(a.Err):
 			f.Failf("%v", a.Err)
 		case !errors.As(a.Err, &typed) || typed.Code == "":
@@ -33,15 +33,15 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 			f.Failf("the error of Open says nothing of why: %v", a.Err)
 		case !quotes(t.Run, a.Err):
 			f.Failf("the runtime said why it does not open, and the error does not: %v", a.Err)
-		case len(a.Act.Args) > 0 && typed.Stderr == "":
+		case len(a.Step.Args) > 0 && typed.Stderr == "":
 			f.Failf("the runtime said on stderr why it does not start, and the error does not: %v", a.Err)
-		case len(a.Act.Args) > 0 && !strings.Contains(said(a.Err), typed.Stderr):
+		case len(a.Step.Args) > 0 && !strings.Contains(said(a.Err), typed.Stderr):
 			f.Failf("the error knows what the runtime said on stderr, and its words leave it out: %q", said(a.Err))
-		case len(a.Act.Args) > 0 && t.Tier == conformance.TierWitness && !exitOfOpen(t.Run, a, typed.Exit):
+		case len(a.Step.Args) > 0 && t.Tier == conformance.TierWitness && !exitOfOpen(t.Run, a, typed.Exit):
 			f.Failf("the runtime ended before it was ready, and the error does not have its exit code: %v", a.Err)
 		}
 		for _, e := range t.Events {
-			if e.Acts == i+1 {
+			if e.Steps == i+1 {
 				f.At(e, "%s of a session that was not opened", e.Type())
 				break
 			}
@@ -51,7 +51,7 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 
 // exitOfOpen reports whether an exit code is that with which a process ended while
 // it was opened.
-func exitOfOpen(r *conformance.Run, a conformance.Done, code *int) bool {
+func exitOfOpen(r *conformance.Run, a conformance.StepResult, code *int) bool {
 	for _, p := range r.Played {
 		if p.Line.Dir == fixtures.Exit && p.Line.Signal == "" && p.At >= a.At && p.At <= a.At+a.For {
 			return code != nil && *code == p.Line.Code
@@ -85,7 +85,7 @@ func quotes(r *conformance.Run, err error) bool {
 // firstRefused is the process whose session was not opened, or 0.
 func firstRefused(r *conformance.Run) int {
 	for i, o := range r.Opens {
-		if o.Act.Refused {
+		if o.Step.Refused {
 			return i + 1
 		}
 	}

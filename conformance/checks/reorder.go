@@ -10,10 +10,10 @@ import (
 // judgeReordered: what is told of each tool and each agent is the same, whichever
 // of two came first.
 func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
-	if !played(plain, r.Harm.Line) {
+	if !played(plain, r.Fault.Line) {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	fail := failer(r, f)
 	if r.Hang != "" {
 		fail("the subject hangs: %s", r.Hang)
@@ -24,7 +24,7 @@ func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
 	for _, of := range append(order, more...) {
 		if want[of] != got[of] {
 			f.Problems = append(f.Problems, conformance.Problem{
-				Harm: r.Harm, Text: r.Harm.String() + ": what is told of " + of + " differs",
+				Fault: r.Fault, Text: r.Fault.String() + ": what is told of " + of + " differs",
 				Diff: conformance.Diff("undisturbed", want[of], "harmed", got[of]),
 			})
 			return
@@ -50,7 +50,7 @@ func byWork(r *conformance.Run) (told map[string]string, order []string) {
 		if of = r.Recorded(of); all[of] == nil {
 			all[of], order = &strings.Builder{}, append(order, of)
 		}
-		all[of].WriteString(r.Told()[i] + "\n")
+		all[of].WriteString(r.Canonical()[i] + "\n")
 	}
 	told = map[string]string{}
 	for of, b := range all {

@@ -41,7 +41,7 @@ func replayChecks() []*conformance.Check {
 			ID: "replay.faithful", Severity: conformance.Must, Source: "chats that spin for ever since one event was lost", Tiers: both,
 			Sentence: "The chat shows what the events tell, each thing in its place and as it ended, also when some were lost, late or told twice.",
 			Judge:    judgeFaithful,
-			Harm:     []string{"kill"}, JudgeHarm: judgeFaithfulHarmed,
+			Faults:   []string{"kill"}, JudgeFault: judgeFaithfulHarmed,
 		},
 		{
 			ID: "replay.same-millisecond", Severity: conformance.Must, Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: both,
@@ -68,7 +68,7 @@ func replayChecks() []*conformance.Check {
 
 // sameChat compares two chats block for block.
 func sameChat(f *conformance.Finding, text string, want, got *replay.Chat) {
-	f.Look(len(want.Messages))
+	f.Asserted(len(want.Messages))
 	if reflect.DeepEqual(want, got) {
 		return
 	}

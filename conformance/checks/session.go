@@ -30,7 +30,7 @@ func sessionChecks() []*conformance.Check {
 					}
 					_, begin = e.Data.(event.SessionEnd)
 				}
-				f.Look(opened)
+				f.Asserted(opened)
 				if ready != opened {
 					f.Failf("%d sessions were opened, but session_ready came %d times", opened, ready)
 				}
@@ -54,7 +54,7 @@ func sessionChecks() []*conformance.Check {
 					if want == "" {
 						continue
 					}
-					f.Look(1)
+					f.Asserted(1)
 					if d.ProviderSessionID != want {
 						f.At(e, "provider_session_id is %q, the runtime's is %q", d.ProviderSessionID, want)
 					}
@@ -63,11 +63,11 @@ func sessionChecks() []*conformance.Check {
 		},
 		{
 			ID: "session.returns", Severity: conformance.Must, Source: "adapters whose send hangs when the process dies", Tiers: both,
-			Sentence: "Open, Send, Answer, Stop and Close return, and Events is closed after Close.",
-			Wrote:    true,
+			Sentence:      "Open, Send, Answer, Stop and Close return, and Events is closed after Close.",
+			JudgesWritten: true,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				f.Look(len(t.Acts))
-				for _, a := range t.Acts {
+				f.Asserted(len(t.Steps))
+				for _, a := range t.Steps {
 					if conformance.Unfinished(a.Err) {
 						f.Failf("%v", a.Err)
 					}
@@ -83,7 +83,7 @@ func sessionChecks() []*conformance.Check {
 // sendsTaken counts the messages that the stand-in took as those of the case.
 func sendsTaken(r *conformance.Run) int {
 	n := 0
-	for _, w := range r.Wrote {
+	for _, w := range r.ClientActions {
 		if w.Kind == standin.KindSend && w.Matched != nil {
 			n++
 		}

@@ -22,15 +22,15 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	if hangs(r, f) {
 		return
 	}
-	if !played(r, r.Harm.Line) {
+	if !played(r, r.Fault.Line) {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	n, ok := sameBefore(plain, r, fail)
 	if !ok {
 		return
 	}
-	stalled := lineOf(r, r.Harm.Line)
+	stalled := lineOf(r, r.Fault.Line)
 	if last := len(r.Opens) - 1; last >= 0 && r.Opens[last].Err != nil && last+1 == stalled.Line.Process {
 		judgeOpenError(plain, r, n, fail, event.ErrorTimeout)
 		return
@@ -39,12 +39,12 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		return // somebody ends the runtime anyhow
 	}
 	gaveUp, given := givenUp(r, stalled)
-	for _, a := range r.Acts {
-		if v := a.Act.Verb; v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen {
+	for _, a := range r.Steps {
+		if v := a.Step.Verb; v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen {
 			continue
 		}
 		if given && a.At < gaveUp && a.At+a.For > gaveUp {
-			fail("the runtime is given up, and %s returns %v later", named(a.Act), a.At+a.For-gaveUp)
+			fail("the runtime is given up, and %s returns %v later", named(a.Step), a.At+a.For-gaveUp)
 		}
 	}
 	s := state{open: map[string]event.Type{}}
@@ -80,7 +80,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 				fail("the runtime is given up, and the error comes %v later", e.At-gaveUp)
 			}
 			// Who writes to a runtime that does not hear learns it before.
-			if d.Code != event.ErrorTimeout && (r.Harm.Operator != "close-stdin" || d.Code == "") {
+			if d.Code != event.ErrorTimeout && (r.Fault.Operator != "close-stdin" || d.Code == "") {
 				fail("the runtime went silent, and the error says %q", d.Code)
 			}
 		case event.SessionEnd, event.Queue:
@@ -108,8 +108,8 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 
 // givenUp is when the subject began to end the process that had gone silent. Where
 // the client closes the session, that says nothing.
-func givenUp(r *conformance.Run, stalled conformance.Played) (at time.Duration, ok bool) {
-	for _, w := range r.Wrote {
+func givenUp(r *conformance.Run, stalled conformance.PlayedLine) (at time.Duration, ok bool) {
+	for _, w := range r.ClientActions {
 		if at := w.At.Sub(r.Start); w.Process == stalled.Line.Process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal) && at >= stalled.At {
 			return at, !r.Start.IsZero()
 		}
@@ -127,8 +127,8 @@ func judgeSlow(plain, r *conformance.Run, f *conformance.Finding) {
 // closedAfter is when the session was closed, or another one opened, after some
 // moment; without that the end of time.
 func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
-	for _, a := range r.Acts {
-		if v := a.Act.Verb; a.At >= at && (v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at) {
+	for _, a := range r.Steps {
+		if v := a.Step.Verb; a.At >= at && (v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at) {
 			return a.At
 		}
 	}
@@ -139,12 +139,12 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 // again: what it waits for is the end of the process.
 func closedBefore(r *conformance.Run, at time.Duration) bool {
 	closed := false
-	for _, a := range r.Acts {
+	for _, a := range r.Steps {
 		switch {
 		case a.At >= at:
-		case a.Act.Verb == fixtures.VerbOpen:
+		case a.Step.Verb == fixtures.VerbOpen:
 			closed = false
-		case a.Act.Verb == fixtures.VerbClose || a.Act.Verb == fixtures.VerbArchive:
+		case a.Step.Verb == fixtures.VerbClose || a.Step.Verb == fixtures.VerbArchive:
 			closed = true
 		}
 	}
@@ -152,27 +152,27 @@ func closedBefore(r *conformance.Run, at time.Duration) bool {
 }
 
 // lineOf is the play of a line of the case's file.
-func lineOf(r *conformance.Run, line int) conformance.Played {
+func lineOf(r *conformance.Run, line int) conformance.PlayedLine {
 	for _, p := range r.Played {
 		if p.Line.Line == line {
 			return p
 		}
 	}
-	return conformance.Played{}
+	return conformance.PlayedLine{}
 }
 
 // judgeNoStart: the runtime never said a word, or there is none.
 func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 	fail := failer(r, f)
 	if r.Hang != "" || len(r.Opens) == 0 {
-		f.Look(1)
+		f.Asserted(1)
 		fail("Open does not return: %s", r.Hang)
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	var typed *adapters.OpenError
 	want := event.ErrorTimeout
-	if r.Harm.Absent != nil {
+	if r.Fault.StartError != nil {
 		want = event.ErrorStartFailure
 	}
 	switch err := r.Opens[0].Err; {
@@ -182,12 +182,12 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 		fail("%v", err)
 	case !errors.As(err, &typed) || typed.Code != want:
 		fail("the error of Open is not an *adapters.OpenError with code %q: %v", want, err)
-	case r.Harm.Absent != nil && !strings.Contains(said(err), r.Harm.Absent.Error()):
+	case r.Fault.StartError != nil && !strings.Contains(said(err), r.Fault.StartError.Error()):
 		fail("the runtime could not be started, and the error does not say why: %q", said(err))
-	case r.Harm.Absent == nil && !strings.Contains(typed.Stderr, fault.Complaint):
+	case r.Fault.StartError == nil && !strings.Contains(typed.Stderr, fault.UnknownMessageText):
 		fail("the runtime said something on stderr, and the error does not have it: %q", said(err))
 	}
-	if len(r.Events) > 0 && r.Events[0].Acts <= 1 {
+	if len(r.Events) > 0 && r.Events[0].Steps <= 1 {
 		fail("%s of a session that was not opened", r.Events[0].Type())
 	}
 }
@@ -198,20 +198,20 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 	if hangs(r, f) {
 		return
 	}
-	if !played(r, r.Harm.Line) {
+	if !played(r, r.Fault.Line) {
 		return
 	}
-	f.Look(1)
+	f.Asserted(1)
 	n, ok := sameBefore(plain, r, fail)
-	if !ok || closedAfter(r, 0) <= lineOf(r, r.Harm.Line).At {
+	if !ok || closedAfter(r, 0) <= lineOf(r, r.Fault.Line).At {
 		return
 	}
-	for _, a := range r.Acts {
+	for _, a := range r.Steps {
 		if a.Err == nil {
 			continue
 		}
 		var typed *adapters.OpenError
-		if a.Act.Verb == fixtures.VerbOpen && !conformance.Unbegun(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
+		if a.Step.Verb == fixtures.VerbOpen && !conformance.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
 			fail("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
 		}
 		return // it was told

@@ -91,7 +91,7 @@ func judgeAgentsApart(t *conformance.Trial, f *conformance.Finding) {
 		if want == "" || silent(t.Run) {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		found := ""
 		for id, got := range texts {
 			if taken[id] == "" && (got == want || cut && got != "" && strings.HasPrefix(want, got)) {
@@ -109,7 +109,7 @@ func judgeAgentTasks(t *conformance.Trial, f *conformance.Finding) {
 	runs := map[string]bool{}
 	for _, e := range t.Events {
 		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent {
-			f.Look(1)
+			f.Asserted(1)
 			running, known := runs[d.TaskID]
 			switch {
 			case d.Status == event.TaskRunning:
@@ -133,7 +133,7 @@ func judgeAgentTasks(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	if len(agentsOf(t.Run)) > len(runs) {
-		f.Look(1)
+		f.Asserted(1)
 		f.Failf("%d sub-agents asked the model, but only %d have a task", len(agentsOf(t.Run)), len(runs))
 	}
 }
@@ -203,7 +203,7 @@ func judgeChildEnds(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 		if running != 0 {
-			f.Look(1)
+			f.Asserted(1)
 		}
 	}
 }

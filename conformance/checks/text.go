@@ -18,7 +18,7 @@ func textChecks() []*conformance.Check {
 			ID: "text.once", Severity: conformance.Must, Source: "ex_mcp#14, parsar#308: text shown twice", Tiers: both,
 			Sentence: "The deltas of a turn, joined, are the text that the model said, exactly once.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				f.Look(len(kept(t.Run)))
+				f.Asserted(len(kept(t.Run)))
 				got := shown(t.Run)
 				want := expected(t.Run, got)
 				if sorted(got) != sorted(want) {
@@ -47,7 +47,7 @@ func textChecks() []*conformance.Check {
 						if s.Text == "" || !broken(q, j) {
 							continue
 						}
-						f.Look(1)
+						f.Asserted(1)
 						for _, b := range bs {
 							if text := b.text.String(); !b.retracted && text != "" && strings.HasPrefix(s.Text, text) && saidLater(bs, b, reqs[i+1]) {
 								f.At(b.first, "%q was cut and said again, and still stands in the text", text)
@@ -146,7 +146,7 @@ func paragraphs(s string) string {
 // else what can be found must come in order.
 func judgeOrder(t *conformance.Trial, f *conformance.Finding) {
 	pieces := kept(t.Run)
-	f.Look(len(pieces))
+	f.Asserted(len(pieces))
 	got := shown(t.Run)
 	want := expected(t.Run, got)
 	if sorted(got) == sorted(want) {
@@ -189,7 +189,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	if len(blocks) < 2 {
 		return
 	}
-	f.Look(len(blocks) - 1)
+	f.Asserted(len(blocks) - 1)
 	want := joined(blocks)
 	stored, err := t.Chat()
 	if err != nil {

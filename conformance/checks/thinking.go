@@ -17,7 +17,7 @@ func thinkingChecks() []*conformance.Check {
 			for i, q := range reqs {
 				for j, s := range q.Said {
 					if s.Think != "" && (!abandoned(reqs, i) || !broken(q, j)) {
-						f.Look(1)
+						f.Asserted(1)
 						want.WriteString(s.Think)
 					}
 				}
@@ -33,7 +33,7 @@ func thinkingChecks() []*conformance.Check {
 					got.WriteString(d.Text)
 				}
 			}
-			if f.Looked > 0 && got.String() != want.String() {
+			if f.Assertions > 0 && got.String() != want.String() {
 				f.Diff("the reasoning is not what the model said", want.String()+"\n", got.String()+"\n")
 			}
 		},

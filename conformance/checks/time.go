@@ -31,12 +31,12 @@ func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
 	for _, p := range t.Played {
 		moments = append(moments, p.At)
 	}
-	for _, a := range t.Acts {
+	for _, a := range t.Steps {
 		moments = append(moments, a.At)
 	}
 	slices.Sort(moments)
 	for _, e := range t.Events {
-		f.Look(1)
+		f.Asserted(1)
 		if _, ok := slices.BinarySearch(moments, e.At); !ok {
 			f.At(e, "%s reached the listener at %v, when nothing happened on the wire", e.Type(), e.At)
 		}
@@ -45,7 +45,7 @@ func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
 
 // judgeFirstDelta looks at the first words of the session.
 func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
-	first := slices.IndexFunc(t.Events, func(e conformance.Seen) bool {
+	first := slices.IndexFunc(t.Events, func(e conformance.Event) bool {
 		d, ok := e.Data.(event.Delta)
 		return ok && d.Text != "" && e.SubagentID == ""
 	})
@@ -61,7 +61,7 @@ func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
 		if standin.TextDelta(t.Runtime, p.Line.Bytes) == "" || brought.thread != thread {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		switch {
 		case first < 0: // what never comes is not late
 		case t.Events[first].Line > i+1:
@@ -137,7 +137,7 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-func (o *tally) add(runtime string, e conformance.Seen) {
+func (o *tally) add(runtime string, e conformance.Event) {
 	if e.SubagentID != "" && runtime == "claude" {
 		return // it tells a sub-agent's blocks whole; Codex streams them too
 	}

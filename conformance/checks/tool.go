@@ -39,7 +39,7 @@ func toolChecks() []*conformance.Check {
 func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 	judgeInvented(t, f)
 	for _, call := range saidTools(t.Run) {
-		var starts []conformance.Seen
+		var starts []conformance.Event
 		for _, e := range t.Events {
 			if d, ok := e.Data.(event.ToolStart); ok && e.SubagentID == "" && isTool(d.ToolUseID, call.ID) {
 				starts = append(starts, e)
@@ -48,7 +48,7 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 		if call.hidden {
 			continue
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if len(starts) == 0 && call.Tool == "ask" && asked(t.Run) > 0 {
 			continue // some runtimes put the question in place of the call
 		}
@@ -78,7 +78,7 @@ func fromScript(s fixtures.Said, d event.ToolStart) bool {
 
 // askedAbout reports whether a question names the call.
 func askedAbout(r *conformance.Run, call string) bool {
-	return slices.ContainsFunc(r.Events, func(e conformance.Seen) bool {
+	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
 		d, ok := e.Data.(event.PermissionRequest)
 		return ok && isTool(d.ToolUseID, call)
 	})
@@ -99,13 +99,13 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 		if !known {
-			f.Look(1)
+			f.Asserted(1)
 			f.At(e, "tool %q starts, and the model made no such call", d.ToolUseID)
 		}
 	}
 }
 
-func judgeInput(call saidTool, d event.ToolStart, at conformance.Seen, f *conformance.Finding) {
+func judgeInput(call saidTool, d event.ToolStart, at conformance.Event, f *conformance.Finding) {
 	var in scripted
 	if json.Unmarshal(call.Input, &in) != nil {
 		return
@@ -143,8 +143,8 @@ func judgeSearch(t *conformance.Trial, f *conformance.Finding) {
 			if holds(d.Input, in.Query) && holds(d.Input, in.URL) {
 				continue // it was known
 			}
-			f.Look(1)
-			i := slices.IndexFunc(t.Events, func(e conformance.Seen) bool {
+			f.Asserted(1)
+			i := slices.IndexFunc(t.Events, func(e conformance.Event) bool {
 				r, ok := e.Data.(event.ToolResult)
 				return ok && r.ToolUseID == d.ToolUseID && e.SubagentID == start.SubagentID
 			})
@@ -171,7 +171,7 @@ func judgePaired(t *conformance.Trial, f *conformance.Finding) {
 		case event.ToolStart:
 			k := key{e.SubagentID, d.ToolUseID}
 			starts[k]++
-			f.Look(1)
+			f.Asserted(1)
 			if starts[k] > 1 {
 				f.At(e, "tool %s starts twice", d.ToolUseID)
 			}

@@ -22,7 +22,7 @@ func turnChecks() []*conformance.Check {
 				}
 				turns := turnsOf(t.Run)
 				for _, n := range turns {
-					f.Look(1)
+					f.Asserted(1)
 					if ends[n] != 1 {
 						f.Failf("turn %d has %d terminal events", n, ends[n])
 					}
@@ -34,11 +34,11 @@ func turnChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.nothing-after-terminal", Severity: conformance.Must, Source: "adapters that show deltas after turn/completed", Tiers: both,
-			Sentence:  "Nothing of a turn follows its terminal event; late wire is dropped or belongs to the next turn.",
-			Harm:      []string{"late-delta", "late-item", "stale-line", "duplicate-end"},
-			JudgeHarm: judgeHarmless,
+			Sentence:   "Nothing of a turn follows its terminal event; late wire is dropped or belongs to the next turn.",
+			Faults:     []string{"late-delta", "late-item", "stale-line", "duplicate-end"},
+			JudgeFault: judgeHarmless,
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				ended := map[int]conformance.Seen{}
+				ended := map[int]conformance.Event{}
 				for _, e := range t.Events {
 					if e.Turn == 0 || e.SubagentID != "" {
 						continue
@@ -50,7 +50,7 @@ func turnChecks() []*conformance.Check {
 						continue
 					}
 					if e.Terminal() {
-						f.Look(1)
+						f.Asserted(1)
 						ended[e.Turn] = e
 					}
 				}
@@ -63,47 +63,47 @@ func turnChecks() []*conformance.Check {
 		},
 		{
 			ID: "turn.crash-ends", Severity: conformance.Must, Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "If the runtime dies, the turn ends in error within the limit, what was said stays, and Send returns.",
-			Harm:      []string{"kill", "exit", "exit-without-newline", "cut-line", "close-stdout"},
-			JudgeHarm: judgeCrash,
+			Sentence:   "If the runtime dies, the turn ends in error within the limit, what was said stays, and Send returns.",
+			Faults:     []string{"kill", "exit", "exit-without-newline", "cut-line", "close-stdout"},
+			JudgeFault: judgeCrash,
 		},
 		{
-			ID: "turn.stall-ends", Severity: conformance.Must, Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, ByLine: true,
-			Sentence:  "If the runtime goes silent for good, the turn ends in an error of code timeout; while a tool or a question is open nothing is asked of it. When the runtime is given up, all that waits is told.",
-			Harm:      []string{"stall", "missing-end", "close-stdin", "no-reply"},
-			JudgeHarm: judgeStall,
+			ID: "turn.stall-ends", Severity: conformance.Must, Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+			Sentence:   "If the runtime goes silent for good, the turn ends in an error of code timeout; while a tool or a question is open nothing is asked of it. When the runtime is given up, all that waits is told.",
+			Faults:     []string{"stall", "missing-end", "close-stdin", "no-reply"},
+			JudgeFault: judgeStall,
 		},
 		{
 			ID: "turn.lost-end", Severity: conformance.Must, Source: "claude-code#1920: no result at the end of the stream", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A turn whose end the runtime loses, while it lives and goes on, ends in an error or as stopped, and the next one is told as a turn of its own.",
-			Harm:      []string{"lost-end"},
-			JudgeHarm: judgeLost,
+			Sentence:   "A turn whose end the runtime loses, while it lives and goes on, ends in an error or as stopped, and the next one is told as a turn of its own.",
+			Faults:     []string{"lost-end"},
+			JudgeFault: judgeLost,
 		},
 		{
 			ID: "turn.slow-lives", Severity: conformance.Must, Source: "time-outs that end the turn of a model which thinks", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A runtime that says nothing for minutes, and answers what it is asked, is left alone: the turn goes on.",
-			Harm:      []string{"long-pause"},
-			JudgeHarm: judgeSlow,
+			Sentence:   "A runtime that says nothing for minutes, and answers what it is asked, is left alone: the turn goes on.",
+			Faults:     []string{"long-pause"},
+			JudgeFault: judgeSlow,
 		},
 		{
 			ID: "turn.refused", Severity: conformance.Must, Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
-			Sentence:  "A request that the runtime refuses is told: the act fails, or an error or a notice comes; nothing waits for it for ever.",
-			Harm:      []string{"error-reply"},
-			JudgeHarm: judgeRefused,
+			Sentence:   "A request that the runtime refuses is told: the act fails, or an error or a notice comes; nothing waits for it for ever.",
+			Faults:     []string{"error-reply"},
+			JudgeFault: judgeRefused,
 		},
 	}
 }
 
 // judgeStop: the turn that ran when stop was called.
 func judgeStop(t *conformance.Trial, f *conformance.Finding) {
-	for i, a := range t.Acts {
-		if a.Act.Verb != fixtures.VerbStop {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbStop {
 			continue
 		}
 		running := 0
 		for _, e := range t.Events {
 			switch {
-			case e.Acts > i || e.SubagentID != "":
+			case e.Steps > i || e.SubagentID != "":
 			case e.Terminal() && e.Turn == running:
 				running = 0
 			case e.Type() == event.TypeTurnStart:
@@ -113,11 +113,11 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 		if running == 0 {
 			continue // nothing ran: another check's
 		}
-		f.Look(1)
+		f.Asserted(1)
 		if a.Err != nil {
 			f.Failf("stop failed: %v", a.Err)
 		}
-		var end *conformance.Seen
+		var end *conformance.Event
 		open := map[string]bool{}
 		for _, e := range t.Events {
 			if e.Turn != running || e.SubagentID != "" {
@@ -129,7 +129,7 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			case event.ToolResult:
 				// Where the subject has no word for an interrupted call, a call that ended
 				// just before cannot be told from it.
-				if e.Acts > i && t.Carries("tool_result.status") && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
+				if e.Steps > i && t.Supports("tool_result.status") && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
 					f.At(e, "tool %s was open when the turn was stopped, and is told as %s", d.ToolUseID, d.Status)
 				}
 				delete(open, d.ToolUseID)
@@ -152,7 +152,7 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
-	if f.Looked > 0 {
+	if f.Assertions > 0 {
 		got := shown(t.Run)
 		if want := expected(t.Run, got); len(got) < len(want) {
 			f.Diff("the partial text did not stay", want+"\n", got+"\n")

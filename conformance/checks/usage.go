@@ -32,14 +32,14 @@ func judgeUsage(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	var turn, session event.Tokens
-	turns, last := costsByTurn(replies, costs), map[int]conformance.Seen{}
+	turns, last := costsByTurn(replies, costs), map[int]conformance.Event{}
 	for _, e := range t.Events {
 		if _, ok := e.Data.(event.Usage); ok && e.SubagentID == "" {
 			last[e.Turn] = e
 		}
 	}
 	for n, of := range turns {
-		f.Look(1)
+		f.Asserted(1)
 		turn = event.Tokens{}
 		for _, u := range of {
 			turn, session = plus(turn, u), plus(session, u)

@@ -107,7 +107,7 @@ type block struct {
 	turn      int
 	text      strings.Builder
 	retracted bool
-	first     conformance.Seen
+	first     conformance.Event
 }
 
 // blocks are the text blocks of the main agent, in order of their first delta.

@@ -65,7 +65,7 @@ func failures(r *conformance.Run, all []*conformance.Check) []conformance.Result
 	var out []conformance.Result
 	for _, c := range all {
 		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
-			if len(c.Harm) > 0 || !slices.Contains(c.Tiers, tier) {
+			if len(c.Faults) > 0 || !slices.Contains(c.Tiers, tier) {
 				continue
 			}
 			if res := c.Apply(&conformance.Trial{Run: r}, tier); res.Verdict.Bad() && c.Severity == conformance.Must {

@@ -96,13 +96,13 @@ func Checks() []*conformance.Check { return []*conformance.Check{performed} }
 func completed(r *conformance.Run) conformance.Result {
 	c := *performed
 	c.Judge = func(t *conformance.Trial, f *conformance.Finding) {
-		f.Look(len(t.Acts))
-		for _, a := range t.Acts {
+		f.Asserted(len(t.Steps))
+		for _, a := range t.Steps {
 			switch {
-			case a.Act.Refused && a.Err == nil:
-				f.Failf("%s:%d: %s was to be refused, and was not", t.Scenario.File, a.Act.Line, a.Act.Verb)
-			case a.Err != nil && !a.Act.Refused && !a.Act.Late: // there it is right to refuse
-				f.Failf("%s:%d: %s: %v", t.Scenario.File, a.Act.Line, a.Act.Verb, a.Err)
+			case a.Step.Refused && a.Err == nil:
+				f.Failf("%s:%d: %s was to be refused, and was not", t.Scenario.File, a.Step.Line, a.Step.Verb)
+			case a.Err != nil && !a.Step.Refused && !a.Step.Late: // there it is right to refuse
+				f.Failf("%s:%d: %s: %v", t.Scenario.File, a.Step.Line, a.Step.Verb, a.Err)
 			}
 		}
 		if t.Hang != "" {
@@ -159,5 +159,5 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 // such as a turn of another thread of its process: in play the recording holds
 // it, and live nobody is there who could do it.
 func aside(s *fixtures.Scenario) bool {
-	return slices.ContainsFunc(s.Client, func(a fixtures.Act) bool { return a.Verb == fixtures.VerbAside })
+	return slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbAside })
 }

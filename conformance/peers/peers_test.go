@@ -111,7 +111,7 @@ func (p peer) run(ctx context.Context) (*graded, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if cfg.Known, err = conformance.ParseKnown(file, b); err != nil {
+	if cfg.KnownFailures, err = conformance.ParseKnownFailures(file, b); err != nil {
 		return nil, err
 	}
 	began := time.Now()

@@ -57,8 +57,8 @@ func (g *graded) failures() []*seen {
 			continue
 		}
 		s := seen{check: r.Check.ID, first: r.Case}
-		if r.Known != nil {
-			s.reason = r.Known.Reason
+		if r.KnownFailure != nil {
+			s.reason = r.KnownFailure.Reason
 		} else if len(r.Problems) > 0 {
 			s.told, _, _ = strings.Cut(r.Problems[0].Text, "\n")
 		}
@@ -76,7 +76,7 @@ func (g *graded) failures() []*seen {
 // fresh prints each failure that nobody has looked at.
 func (g *graded) fresh() {
 	for _, r := range g.report.Results {
-		if r.Verdict.Bad() && r.Known == nil && len(r.Problems) > 0 {
+		if r.Verdict.Bad() && r.KnownFailure == nil && len(r.Problems) > 0 {
 			told, _, _ := strings.Cut(r.Problems[0].Text, "\n")
 			fmt.Printf("  new: %s %s: %s\n", r.Check.ID, r.Case, told)
 		}
@@ -119,7 +119,7 @@ func markdown(all []*graded) (string, error) {
 				fresh += s.cases
 			}
 		}
-		for _, k := range g.report.Known { // what matters most stands first in the file
+		for _, k := range g.report.KnownFailures { // what matters most stands first in the file
 			if most == "" && k.Failed > 0 {
 				most = "`" + k.Check + "`: " + k.Reason
 			}

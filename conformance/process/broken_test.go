@@ -112,7 +112,7 @@ var broken = map[string]struct {
 // what they said.
 func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (map[string][]string, *conformance.Report) {
 	t.Helper()
-	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Harm) > 0 && places == 0 })
+	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && places == 0 })
 	rep, err := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1),
 	}.Run(context.Background())
@@ -163,7 +163,7 @@ func TestAReferenceBehindTheProtocolConforms(t *testing.T) {
 				}
 			}
 			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks looked at something")
-			g.Expect(rep.Harms).To(gomega.BeNumerically(">", 5*len(cases)))
+			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">", 5*len(cases)))
 		})
 	}
 }

@@ -26,7 +26,7 @@ func (m *PlugError) Error() string {
 }
 
 // Is makes a mistake a conformance.ErrBroken.
-func (*PlugError) Is(target error) bool { return target == conformance.ErrBroken }
+func (*PlugError) Is(target error) bool { return target == conformance.ErrProtocol }
 
 const page = "conformance/process/PROTOCOL.md"
 

@@ -91,7 +91,7 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 		x.abandon()
 		return nil, ctx.Err()
 	}
-	if err := x.Broken(); err != nil {
+	if err := x.ProtocolError(); err != nil {
 		x.abandon()
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (x *session) end(exit proc.Exit) {
 		close(x.heard)
 	}
 	x.mu.Unlock()
-	fault := x.Broken()
+	fault := x.ProtocolError()
 	for _, w := range waiting {
 		if fault != nil {
 			w.done <- fault
@@ -299,7 +299,7 @@ func (x *session) ask(ctx context.Context, c *command) error {
 	x.mu.Lock()
 	if x.waiting == nil {
 		defer x.mu.Unlock()
-		if err := x.Broken(); err != nil {
+		if err := x.ProtocolError(); err != nil {
 			return err
 		}
 		return adapters.ErrClosed
@@ -330,7 +330,7 @@ func (x *session) ask(ctx context.Context, c *command) error {
 	case <-t.C:
 		m := noReply(c, replyLimit)
 		x.fail(m)
-		return x.Broken()
+		return x.ProtocolError()
 	}
 }
 
@@ -347,7 +347,7 @@ func (x *session) leave() error {
 		return nil
 	case <-t.C:
 		x.fail(stays(endLimit))
-		return x.Broken()
+		return x.ProtocolError()
 	}
 }
 

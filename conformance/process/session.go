@@ -16,7 +16,7 @@ func (x *session) must(ability string) error {
 	if slices.Contains(x.hello.Can, ability) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", ability, conformance.ErrNotCarried)
+	return fmt.Errorf("%s: %w", ability, conformance.ErrDeclaredUnsupported)
 }
 
 // able asks what the program declared that it can.
@@ -26,7 +26,7 @@ func (x *session) able(ctx context.Context, ability string, c command) error {
 	}
 	err := x.ask(ctx, &c)
 	if r, ok := errors.AsType[*refused](err); ok && r.code == "unsupported" && slices.Contains(outright, ability) {
-		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrNotAsDeclared, err)
+		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
 	}
 	return err
 }
@@ -36,7 +36,7 @@ func (x *session) able(ctx context.Context, ability string, c command) error {
 var outright = []string{CanStop, CanSteer, CanModel, CanWithdraw, CanStopTask, CanRevert, CanCompact, CanArchive, CanRename}
 
 // Carries implements conformance.Carrier.
-func (x *session) Carries(what string) bool {
+func (x *session) Supports(what string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.fills[what] || slices.Contains(x.hello.Without, what) {
@@ -63,7 +63,7 @@ func (x *session) Send(ctx context.Context, id, text string) error {
 	x.mu.Unlock()
 	err := x.ask(ctx, &command{Do: "send", MessageID: id, Text: text})
 	if r, ok := errors.AsType[*refused](err); ok && busy && r.code == "unsupported" {
-		return fmt.Errorf("send while a turn runs: %s: %w", r.text, conformance.ErrNotCarried)
+		return fmt.Errorf("send while a turn runs: %s: %w", r.text, conformance.ErrDeclaredUnsupported)
 	}
 	return err
 }

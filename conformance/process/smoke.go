@@ -54,7 +54,7 @@ func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life
 
 // started: an Open that failed before the program was asked anything.
 func started(r *conformance.Run) error {
-	for _, a := range r.Acts {
+	for _, a := range r.Steps {
 		if open, ok := errors.AsType[*adapters.OpenError](a.Err); ok && open.Op != "open" {
 			return open.Err
 		}
@@ -64,8 +64,8 @@ func started(r *conformance.Run) error {
 
 func did(verb fixtures.Verb) func(*conformance.Run) error {
 	return func(r *conformance.Run) error {
-		for _, a := range r.Acts {
-			if a.Act.Verb != verb {
+		for _, a := range r.Steps {
+			if a.Step.Verb != verb {
 				continue
 			}
 			if m, ok := errors.AsType[*PlugError](a.Err); ok {
@@ -80,7 +80,7 @@ func did(verb fixtures.Verb) func(*conformance.Run) error {
 // launched: nothing was written to a stand-in that nobody started.
 func launched(r *conformance.Run) error {
 	switch {
-	case len(r.Played) > 0 || len(r.Wrote) > 0:
+	case len(r.Played) > 0 || len(r.ClientActions) > 0:
 		return nil
 	case r.Hang != "":
 		return errors.New(r.Hang)
@@ -96,7 +96,7 @@ func told(typ event.Type, do string) func(*conformance.Run) error {
 	return func(r *conformance.Run) error {
 		var seen []string
 		for _, e := range r.Events {
-			if e.Type() == typ || !r.Carries(string(typ)) {
+			if e.Type() == typ || !r.Supports(string(typ)) {
 				return nil
 			}
 			seen = append(seen, string(e.Type()))
@@ -109,7 +109,7 @@ func told(typ event.Type, do string) func(*conformance.Run) error {
 }
 
 func words(r *conformance.Run) error {
-	if !r.Carries(string(event.TypeDelta)) {
+	if !r.Supports(string(event.TypeDelta)) {
 		return nil
 	}
 	var want, got strings.Builder
@@ -139,18 +139,18 @@ func wrote(r *conformance.Run) string {
 	if len(r.Unrecorded) > 0 {
 		return r.Unrecorded[0]
 	}
-	if len(r.Wrote) == 0 {
+	if len(r.ClientActions) == 0 {
 		return "nothing was"
 	}
-	return fmt.Sprintf("%d lines were", len(r.Wrote))
+	return fmt.Sprintf("%d lines were", len(r.ClientActions))
 }
 
 func whole(r *conformance.Run) error {
 	switch {
 	case r.Hang != "":
 		return errors.New(r.Hang)
-	case r.Left > 0:
-		return &PlugError{What: fmt.Sprintf("%d processes of the runtime still run after close", r.Left), Do: "close their stdin, then end them by SIGTERM, then SIGKILL"}
+	case r.LeftRunning > 0:
+		return &PlugError{What: fmt.Sprintf("%d processes of the runtime still run after close", r.LeftRunning), Do: "close their stdin, then end them by SIGTERM, then SIGKILL"}
 	case len(r.Violations) > 0:
 		return errors.New(r.Violations[0])
 	}

@@ -78,10 +78,10 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		}
 	}
 	if len(o.Tools) > 0 || len(o.Hooks) > 0 {
-		return fmt.Errorf("tools and hooks of the client: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("tools and hooks of the client: %w", conformance.ErrDeclaredUnsupported)
 	}
 	if o.Components != nil {
-		return fmt.Errorf("components: %w", conformance.ErrNotCarried)
+		return fmt.Errorf("components: %w", conformance.ErrDeclaredUnsupported)
 	}
 	c := command{
 		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
@@ -97,7 +97,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	err := x.ask(ctx, &c)
 	if r, ok := errors.AsType[*refused](err); ok {
 		if r.code == "unsupported" {
-			return fmt.Errorf("open: %s: %w", r.text, conformance.ErrNotCarried)
+			return fmt.Errorf("open: %s: %w", r.text, conformance.ErrDeclaredUnsupported)
 		}
 		return &adapters.OpenError{Code: openCode(r.code), Op: "open", Err: err}
 	}

@@ -133,7 +133,7 @@ func Select(cfg conformance.Config) Selection {
 func New(rep *conformance.Report, about About) *Document {
 	d := &Document{
 		Format: Format, Turnspec: about.Turnspec, Corpus: about.Corpus, Selection: about.Selection,
-		Cases: rep.Cases, Harms: rep.Harms, Results: make([]Entry, 0, len(rep.Results)),
+		Cases: rep.Cases, Harms: rep.FaultRuns, Results: make([]Entry, 0, len(rep.Results)),
 	}
 	if rep.Shard.Partial() {
 		d.Shard = &rep.Shard
@@ -148,10 +148,10 @@ func New(rep *conformance.Report, about About) *Document {
 			d.Plays = append(d.Plays, plays(r, taken)...)
 		}
 	}
-	for _, u := range rep.Known {
+	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
 			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: Known{u.Reason, u.Link, u.At},
-			Failed: u.Failed, Seen: u.Seen, Absent: u.Absent,
+			Failed: u.Failed, Seen: u.Judged, Absent: u.NoSuchCase,
 		})
 	}
 	for _, c := range rep.Missing {
@@ -163,17 +163,17 @@ func New(rep *conformance.Report, about About) *Document {
 
 func entry(r conformance.Result) Entry {
 	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: string(r.Check.Severity),
-		Verdict: string(r.Verdict), Looked: r.Looked, Reason: r.Reason}
+		Verdict: string(r.Verdict), Looked: r.Assertions, Reason: r.Reason}
 	for _, p := range r.Problems {
 		q := Problem{Diff: shortened(p.Diff), Seq: p.Seq, Line: p.Line}
 		q.Text, _ = bounded(p.Text)
-		if h := p.Harm; h != nil {
+		if h := p.Fault; h != nil {
 			q.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
 		}
 		e.Problems = append(e.Problems, q)
 	}
-	if r.Known != nil {
-		e.Known = &Known{r.Known.Reason, r.Known.Link, r.Known.At}
+	if r.KnownFailure != nil {
+		e.Known = &Known{r.KnownFailure.Reason, r.KnownFailure.Link, r.KnownFailure.At}
 	}
 	return e
 }
@@ -205,7 +205,7 @@ func (d *Document) settle(rules map[string]Rule) {
 	for i, u := range d.Known {
 		d.Known[i].Stale = ""
 		if d.Shard == nil {
-			d.Known[i].Stale = conformance.KnownUse{Failed: u.Failed, Seen: u.Seen, Absent: u.Absent}.Stale()
+			d.Known[i].Stale = conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Seen, NoSuchCase: u.Absent}.Stale()
 		}
 	}
 	d.Failed = len(d.Missing) > 0 || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)

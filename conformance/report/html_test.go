@@ -28,13 +28,13 @@ func faulty(t *testing.T) *report.Document {
 	rep := sample()
 	r := &rep.Results[0]
 	run := r.Trial.Run
-	run.Acts = append([]conformance.Done{{Act: fixtures.Act{Verb: fixtures.VerbOpen}}}, run.Acts...)
-	run.Events = append([]conformance.Seen{{Event: event.Event{Seq: 1, Data: event.SessionReady{}}, At: 5 * time.Millisecond}}, run.Events...)
+	run.Steps = append([]conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbOpen}}}, run.Steps...)
+	run.Events = append([]conformance.Event{{Event: event.Event{Seq: 1, Data: event.SessionReady{}}, At: 5 * time.Millisecond}}, run.Events...)
 	harmed := *run
-	harmed.Harm = &fault.Harm{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
-	r.Trial.Harmed = []*conformance.Run{&harmed}
-	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Harm: harmed.Harm})
-	rep.Known = []conformance.KnownUse{{Known: conformance.Known{Check: "turn.stop", Case: "</script>", Reason: "<!--"}, Seen: 1}}
+	harmed.Fault = &fault.Fault{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
+	r.Trial.Faulted = []*conformance.Run{&harmed}
+	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Fault: harmed.Fault})
+	rep.KnownFailures = []conformance.KnownFailureUse{{KnownFailure: conformance.KnownFailure{Check: "turn.stop", Case: "</script>", Reason: "<!--"}, Judged: 1}}
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0123456789abcdef"})
 }
 

@@ -23,10 +23,10 @@ func written(t *testing.T, write report.Writer, d *report.Document) string {
 // known is the example with a known failure and a stale one.
 func known() *report.Document {
 	rep := sample()
-	k := conformance.Known{Check: "text.once", Case: "text", Reason: "twice | until v2", Link: "https://example.org/1", At: "known.txt:3"}
-	rep.Results[0].Known = &k
-	rep.Known = []conformance.KnownUse{{Known: k, Failed: 1, Seen: 2},
-		{Known: conformance.Known{Check: "turn.stop", Case: "stop/*", Reason: "late", At: "known.txt:7"}, Seen: 1}}
+	k := conformance.KnownFailure{Check: "text.once", Case: "text", Reason: "twice | until v2", Link: "https://example.org/1", At: "known.txt:3"}
+	rep.Results[0].KnownFailure = &k
+	rep.KnownFailures = []conformance.KnownFailureUse{{KnownFailure: k, Failed: 1, Judged: 2},
+		{KnownFailure: conformance.KnownFailure{Check: "turn.stop", Case: "stop/*", Reason: "late", At: "known.txt:7"}, Judged: 1}}
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0", Selection: report.Selection{Subjects: []string{"mine"}, Places: 4}})
 }
 

@@ -48,7 +48,7 @@ func WriteKnown(w io.Writer, d *Document) error {
 		for _, id := range cases[k] {
 			fmt.Fprintf(&b, "case: %s\n", id)
 		}
-		fmt.Fprintf(&b, "reason: %s\n", conformance.KnownTodo)
+		fmt.Fprintf(&b, "reason: %s\n", conformance.KnownFailureTodo)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -28,7 +28,7 @@ func broken(t *testing.T) conformance.Config {
 	return conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{sound, defect.Subject(sound)}, Checks: judges,
 		Cases: []string{"claude/2.1.329/text", "claude/2.1.329/stop"}, Places: 1, Workers: 2,
-		Known: []conformance.Known{
+		KnownFailures: []conformance.KnownFailure{
 			{Check: "text.once", Case: "text/plain", Reason: "it is broken", At: "known.txt:2"},
 			{Check: "turn.one-terminal", Case: "text", Reason: "it was broken", At: "known.txt:6"},
 		},

@@ -87,8 +87,8 @@ func plays(r conformance.Result, taken map[playKey]bool) []Play {
 	}
 	runs := []*conformance.Run{r.Trial.Run}
 	for _, p := range r.Problems {
-		for _, h := range r.Trial.Harmed {
-			if p.Harm != nil && h.Harm == p.Harm && runs[len(runs)-1] != h && len(runs) <= maxFaulty {
+		for _, h := range r.Trial.Faulted {
+			if p.Fault != nil && h.Fault == p.Fault && runs[len(runs)-1] != h && len(runs) <= maxFaulty {
 				runs = append(runs, h)
 			}
 		}
@@ -96,8 +96,8 @@ func plays(r conformance.Result, taken map[playKey]bool) []Play {
 	var out []Play
 	for _, run := range runs {
 		k := playKey{name: r.Case, subject: r.Subject, live: run.Tier == conformance.TierLive}
-		if run.Harm != nil {
-			k.operator, k.place = run.Harm.Operator, run.Harm.Place
+		if run.Fault != nil {
+			k.operator, k.place = run.Fault.Operator, run.Fault.Place
 		}
 		if !taken[k] {
 			taken[k] = true
@@ -112,7 +112,7 @@ func play(r conformance.Result, run *conformance.Run) Play {
 		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(run.Hang, 12),
 		Unrecorded: run.Unrecorded, Violations: run.Violations,
 	}
-	if h := run.Harm; h != nil {
+	if h := run.Fault; h != nil {
 		p.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
 	}
 	if run.Scenario != nil {
@@ -121,8 +121,8 @@ func play(r conformance.Result, run *conformance.Run) Play {
 	if run.Case != nil {
 		p.File = run.Case.File
 	}
-	for _, a := range run.Acts {
-		x := Act{At: int64(a.At), Line: a.Act.Line, Verb: string(a.Act.Verb), Text: actText(a.Act)}
+	for _, a := range run.Steps {
+		x := Act{At: int64(a.At), Line: a.Step.Line, Verb: string(a.Step.Verb), Text: actText(a.Step)}
 		if a.Err != nil {
 			x.Error = a.Err.Error()
 		}
@@ -144,7 +144,7 @@ func play(r conformance.Result, run *conformance.Run) Play {
 
 // seen shows an event with the ids of the recording, so that the wire beside it
 // has the same, and two runs too.
-func seen(run *conformance.Run, e conformance.Seen) Event {
+func seen(run *conformance.Run, e conformance.Event) Event {
 	x := Event{At: int64(e.At), Seq: e.Seq, Wire: e.Line, Turn: e.Turn, Type: string(e.Type()), Agent: e.SubagentID}
 	b, err := json.Marshal(e.Data, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
 	if err != nil {
@@ -155,7 +155,7 @@ func seen(run *conformance.Run, e conformance.Seen) Event {
 	return x
 }
 
-func actText(a fixtures.Act) string {
+func actText(a fixtures.Step) string {
 	return strings.Join(strings.Fields(fmt.Sprint(a.ID, " ", a.Text, a.What)), " ")
 }
 

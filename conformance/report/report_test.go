@@ -19,8 +19,8 @@ var (
 	gone = &conformance.Check{ID: "tool.known", Severity: conformance.Must}
 )
 
-func line(n int, dir fixtures.Dir, text string) conformance.Played {
-	return conformance.Played{Line: fixtures.WireLine{Line: n, Dir: dir, Bytes: []byte(text)}, At: time.Duration(n) * time.Millisecond}
+func line(n int, dir fixtures.Dir, text string) conformance.PlayedLine {
+	return conformance.PlayedLine{Line: fixtures.WireLine{Line: n, Dir: dir, Bytes: []byte(text)}, At: time.Duration(n) * time.Millisecond}
 }
 
 // example is a report with every kind of verdict that a table tells apart.
@@ -30,15 +30,15 @@ func sample() *conformance.Report {
 	run := &conformance.Run{
 		Scenario: &fixtures.Scenario{ID: "text/plain", File: "fixtures/scenarios/text/plain.txtar", Intent: "The user asks,\nthe model answers."},
 		Case:     &fixtures.Case{ID: "codex/1/text/plain", File: "fixtures/codex/1/text/plain.txtar"},
-		Played: []conformance.Played{
+		Played: []conformance.PlayedLine{
 			line(10, fixtures.In, `{"id":1}`), line(11, fixtures.Out, `{"id":1,"result":{}}`),
 			line(12, fixtures.Out, `{"method":"delta"}`), line(13, fixtures.Exit, ""),
 		},
-		Events: []conformance.Seen{{Event: event.Event{Seq: 4, Data: event.Delta{Text: "x"}}, Line: 3}},
-		Acts:   []conformance.Done{{Act: fixtures.Act{Verb: fixtures.VerbSend, Line: 7}, Err: conformanceError("refused")}},
+		Events: []conformance.Event{{Event: event.Event{Seq: 4, Data: event.Delta{Text: "x"}}, Line: 3}},
+		Steps:  []conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbSend, Line: 7}, Err: conformanceError("refused")}},
 	}
 	at := func(c *conformance.Check, id string, v conformance.Verdict, looked int) conformance.Result {
-		return conformance.Result{Check: c, Case: "codex/1/" + id, Subject: "mine", Tier: conformance.TierWitness, Verdict: v, Looked: looked}
+		return conformance.Result{Check: c, Case: "codex/1/" + id, Subject: "mine", Tier: conformance.TierWitness, Verdict: v, Assertions: looked}
 	}
 	failed := at(once, "text/plain", conformance.Fail, 2)
 	failed.Trial = &conformance.Trial{Run: run}
@@ -49,7 +49,7 @@ func sample() *conformance.Report {
 	unrecorded := at(stop, "stop/mid-text", conformance.Unrecorded, 1)
 	unrecorded.Reason = "process 1: read (weather)"
 	return &conformance.Report{
-		Cases: 3, Harms: 5, Missing: []*conformance.Check{gone},
+		Cases: 3, FaultRuns: 5, Missing: []*conformance.Check{gone},
 		Results: []conformance.Result{
 			failed, at(once, "text/long", conformance.Pass, 3), at(once, "tool/x", conformance.NotApplicable, 0),
 			at(stop, "stop/mid-tool", conformance.Pass, 1), unrecorded,

@@ -52,7 +52,7 @@ func (r *refused) Unwrap() error { return r.is }
 
 // refusals are what codes of a refusal mean.
 var refusals = map[string]error{
-	"unsupported": conformance.ErrNotCarried,
+	"unsupported": conformance.ErrDeclaredUnsupported,
 	"refused":     adapters.ErrRefused,
 	"unknown_id":  adapters.ErrUnknownID,
 	"no_turn":     adapters.ErrNoTurn,
@@ -82,7 +82,7 @@ func refusal(status int, body []byte) *refused {
 		r.is = is
 	}
 	if status == http.StatusNotImplemented {
-		r.is = conformance.ErrNotCarried
+		r.is = conformance.ErrDeclaredUnsupported
 	}
 	return r
 }
@@ -90,7 +90,7 @@ func refusal(status int, body []byte) *refused {
 // do asks the sidecar something. What it answers is read into out, which may be
 // nil.
 func (x *session) do(ctx context.Context, method, path string, in, out any) error {
-	if err := x.Broken(); err != nil {
+	if err := x.ProtocolError(); err != nil {
 		return err
 	}
 	var body []byte

@@ -59,7 +59,7 @@ func (h *health) must(ability string) error {
 	if slices.Contains(h.Can, ability) {
 		return nil
 	}
-	return fmt.Errorf("GET /health declares no %q among what it can: %w", ability, conformance.ErrNotCarried)
+	return fmt.Errorf("GET /health declares no %q among what it can: %w", ability, conformance.ErrDeclaredUnsupported)
 }
 
 // permissionModes are the words of params.permissionMode.
@@ -83,7 +83,7 @@ func (h *health) mode(o conformance.Open) (string, error) {
 	}
 	word := permissionModes[mode]
 	if word == "" {
-		return "", fmt.Errorf("permissionMode has no word for %s: %w", mode, conformance.ErrNotCarried)
+		return "", fmt.Errorf("permissionMode has no word for %s: %w", mode, conformance.ErrDeclaredUnsupported)
 	}
 	if mode == adapters.ModeNever {
 		return word, nil
@@ -108,7 +108,7 @@ var some = []string{"thinking.done", "tool_start.is_file_read"}
 var filled = []event.Type{event.TypeUserMessage, event.TypeSessionReady}
 
 // Carries implements conformance.Carrier.
-func (x *session) Carries(what string) bool {
+func (x *session) Supports(what string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	typ, _, _ := strings.Cut(what, ".")

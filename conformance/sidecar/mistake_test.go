@@ -104,7 +104,7 @@ func TestWhatIsNoSidecarSaysWhatToDo(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			_, err := serve(t, like(c.but), conformance.Open{})
-			g.Expect(err).To(MatchError(conformance.ErrBroken))
+			g.Expect(err).To(MatchError(conformance.ErrProtocol))
 			var typed *adapters.OpenError
 			g.Expect(errors.As(err, &typed)).To(BeTrue())
 			for _, s := range c.says {
@@ -142,7 +142,7 @@ func TestASidecarThatIsNotThereSaysWhatToDo(t *testing.T) {
 			g := NewWithT(t)
 			c.s.Of = "claude"
 			_, err := c.s.Open(t.Context(), conformance.Open{SessionID: "s1", Dir: t.TempDir()})
-			g.Expect(err).To(MatchError(conformance.ErrBroken))
+			g.Expect(err).To(MatchError(conformance.ErrProtocol))
 			for _, s := range c.says {
 				g.Expect(err).To(MatchError(ContainSubstring(s)))
 			}
@@ -171,7 +171,7 @@ func TestARefusalIsNoMistake(t *testing.T) {
 			g.Expect(errors.As(err, &typed)).To(BeTrue())
 			g.Expect(typed.Code).To(Equal(c.code))
 			g.Expect(err).To(MatchError(ContainSubstring(c.says)))
-			g.Expect(err).NotTo(MatchError(conformance.ErrBroken))
+			g.Expect(err).NotTo(MatchError(conformance.ErrProtocol))
 		})
 	}
 }
@@ -188,18 +188,18 @@ func TestWhatHasNoRouteIsNotCarried(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			_, err := serve(t, like(nil), o)
-			g.Expect(err).To(MatchError(conformance.ErrNotCarried))
+			g.Expect(err).To(MatchError(conformance.ErrDeclaredUnsupported))
 		})
 	}
 	g := NewWithT(t)
 	_, err := serve(t, like(routes{"POST /sessions": answer(501, asJSON, "")}), conformance.Open{})
-	g.Expect(err).To(MatchError(conformance.ErrNotCarried))
+	g.Expect(err).To(MatchError(conformance.ErrDeclaredUnsupported))
 	sess, err := serve(t, like(nil), conformance.Open{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(sess.Steer(t.Context(), "m2", "On.")).To(MatchError(conformance.ErrNotCarried))
-	g.Expect(sess.Answer(t.Context(), "p1", conformance.Answer{})).To(MatchError(conformance.ErrNotCarried))
+	g.Expect(sess.Steer(t.Context(), "m2", "On.")).To(MatchError(conformance.ErrDeclaredUnsupported))
+	g.Expect(sess.Answer(t.Context(), "p1", conformance.Answer{})).To(MatchError(conformance.ErrDeclaredUnsupported))
 	g.Expect(sess.Send(t.Context(), "m1", "Hi.")).To(Succeed())
-	g.Expect(sess.Send(t.Context(), "m2", "Hi.")).To(MatchError(conformance.ErrNotCarried), "the plain form tells not whose turn it is")
+	g.Expect(sess.Send(t.Context(), "m2", "Hi.")).To(MatchError(conformance.ErrDeclaredUnsupported), "the plain form tells not whose turn it is")
 }
 
 // data is a frame of an event.
@@ -228,13 +228,13 @@ func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			for range sess.Events() { // they end with the mistake
 			}
-			err = sess.(conformance.Breaker).Broken()
+			err = sess.(conformance.ProtocolChecker).ProtocolError()
 			var m *process.PlugError
 			g.Expect(errors.As(err, &m)).To(BeTrue())
 			for _, s := range c.says {
 				g.Expect(err).To(MatchError(ContainSubstring(s)))
 			}
-			g.Expect(sess.Send(t.Context(), "m1", "Hi.")).To(MatchError(conformance.ErrBroken))
+			g.Expect(sess.Send(t.Context(), "m1", "Hi.")).To(MatchError(conformance.ErrProtocol))
 		})
 	}
 }
@@ -252,7 +252,7 @@ func told(t *testing.T, n int, all routes) []string {
 		select {
 		case e, open := <-sess.Events():
 			if !open {
-				t.Fatalf("the events ended: %v", sess.(conformance.Breaker).Broken())
+				t.Fatalf("the events ended: %v", sess.(conformance.ProtocolChecker).ProtocolError())
 			}
 			e.TS = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			b, err := e.MarshalJSON()

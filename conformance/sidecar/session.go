@@ -59,7 +59,7 @@ func (x *session) fail(m *process.PlugError) error {
 	if x.Blame(m) && x.cut != nil {
 		x.cut()
 	}
-	return x.Broken()
+	return x.ProtocolError()
 }
 
 // path is a route of this session.
@@ -84,7 +84,7 @@ func (x *session) Send(ctx context.Context, id, text string) error {
 		x.mu.Lock()
 		if x.running {
 			x.mu.Unlock()
-			return fmt.Errorf("a message while a turn runs: %w", conformance.ErrNotCarried)
+			return fmt.Errorf("a message while a turn runs: %w", conformance.ErrDeclaredUnsupported)
 		}
 		x.turn++
 		x.running, x.stopped = true, false
@@ -97,7 +97,7 @@ func (x *session) Send(ctx context.Context, id, text string) error {
 
 // SendWith implements conformance.Attacher.
 func (*session) SendWith(context.Context, string, string, []event.Attachment) error {
-	return fmt.Errorf("files with a message: %w", conformance.ErrNotCarried)
+	return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
 }
 
 // Steer implements conformance.Session.
@@ -175,7 +175,7 @@ func (x *session) turns() bool {
 
 // settle waits for the last event of a session that was deleted.
 func (x *session) settle() error {
-	if !x.health.whole() || !x.Carries(string(event.TypeSessionEnd)) {
+	if !x.health.whole() || !x.Supports(string(event.TypeSessionEnd)) {
 		x.wait(closeLimit, func() bool {
 			x.mu.Lock()
 			defer x.mu.Unlock()

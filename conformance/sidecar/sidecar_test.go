@@ -176,10 +176,10 @@ func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (f
 	for _, c := range checks.All() {
 		if places == 0 {
 			unharmed := *c
-			unharmed.Harm = nil
+			unharmed.Faults = nil
 			c = &unharmed
 		}
-		if c.Judge != nil || len(c.Harm) > 0 {
+		if c.Judge != nil || len(c.Faults) > 0 {
 			all = append(all, c)
 		}
 	}

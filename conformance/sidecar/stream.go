@@ -83,7 +83,7 @@ func (x *session) follow(body io.ReadCloser) {
 		doing = "a turn ran"
 	}
 	x.mu.Unlock()
-	if !closing && x.Broken() == nil {
+	if !closing && x.ProtocolError() == nil {
 		m := x.died(doing)
 		if m == nil {
 			m = streamEnded(doing, end)

@@ -95,7 +95,7 @@ type opened struct {
 // started, creates a session and listens to it.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
 	if what := wireonly.Beyond(o); what != "" {
-		return nil, fmt.Errorf("there is no route for %s: %w", what, conformance.ErrNotCarried)
+		return nil, fmt.Errorf("there is no route for %s: %w", what, conformance.ErrDeclaredUnsupported)
 	}
 	x := &session{
 		s: s, name: o.SessionID, id: nameOf(o), http: newClient(), over: make(chan struct{}), Feed: feed.New(),
@@ -188,7 +188,7 @@ func (x *session) openError(err error) error {
 		return &adapters.OpenError{Code: code, Op: "open the sidecar", Err: m}
 	}
 	r, is := errors.AsType[*refused](err)
-	if !is || errors.Is(err, conformance.ErrNotCarried) {
+	if !is || errors.Is(err, conformance.ErrDeclaredUnsupported) {
 		return err
 	}
 	code := event.ErrorUnknown

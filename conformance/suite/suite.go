@@ -54,8 +54,8 @@ func Specs(t *testing.T, cfg conformance.Config) {
 				var failures strings.Builder
 				looked := 0
 				for _, r := range results {
-					looked += r.Looked
-					if r.Verdict.Bad() && r.Known == nil && r.Check.Severity == conformance.Must {
+					looked += r.Assertions
+					if r.Verdict.Bad() && r.KnownFailure == nil && r.Check.Severity == conformance.Must {
 						gomega.Expect(report.Failure(&failures, r, report.Style{})).To(gomega.Succeed())
 					}
 				}
@@ -71,9 +71,9 @@ func Specs(t *testing.T, cfg conformance.Config) {
 			return // only the whole can tell
 		}
 		ginkgo.It("has no known failure that fails no more", func() {
-			uses, err := cfg.KnownUses(all)
+			uses, err := cfg.KnownFailureUses(all)
 			gomega.Expect(err).NotTo(gomega.HaveOccurred())
-			for _, u := range (&conformance.Report{Known: uses}).Stale() {
+			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
 				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
 			}
 		})

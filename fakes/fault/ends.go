@@ -14,8 +14,8 @@ func cutLine() Operator {
 	const name = "cut-line"
 	return Operator{
 		Name: name, Kind: Terminal, Doc: "The process is killed amid a line of stdout.", Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			h := Harm{Operator: name, Kind: Terminal, NoLastNewline: true, Cut: true, May: true}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			h := Fault{Operator: name, Kind: Terminal, NoLastNewline: true, CutsLine: true, NoticeAllowed: true}
 			return at(c, place, h, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				half, x := lines[i], fixtures.WireLine{Code: -1, Signal: "SIGKILL", Dir: fixtures.Exit}
 				half.Bytes = half.Bytes[:max(1, len(half.Bytes)/2)]
@@ -31,8 +31,8 @@ func closeStdout() Operator {
 	const name = "close-stdout"
 	return Operator{
 		Name: name, Kind: Terminal, Doc: "After a line of stdout the process closes it, and lives on until a signal.", Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := lines[i]
 				x.Dir, x.Bytes = runtime.Hangup, nil
 				return append(slices.Clone(lines[:i+1]), x)
@@ -46,10 +46,10 @@ func closeStdin() Operator {
 	const name = "close-stdin"
 	return Operator{
 		Name: name, Kind: Terminal, Doc: "After a line of stdout the process closes its stdin and says nothing more, and lives on until a signal.", Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, Hangs: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := lines[i]
-				x.Dir, x.Bytes = runtime.Deaf, nil
+				x.Dir, x.Bytes = runtime.CloseStdin, nil
 				return append(slices.Clone(lines[:i+1]), x)
 			})
 		},
@@ -67,8 +67,8 @@ func stubborn() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true, Stubborn: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, Hangs: true, IgnoresSIGTERM: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return slices.Clone(lines[:i+1])
 			})
 		},
@@ -94,8 +94,8 @@ func missingEnd() Operator {
 			}
 			return places
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, Hangs: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return slices.Clone(lines[:i+1])
 			})
 		},
@@ -142,8 +142,8 @@ func lostEnd() Operator {
 			}
 			return places
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				for i++; markOf(lines[i].Bytes).part != ofEnd; i++ {
 				}
 				return slices.Delete(slices.Clone(lines), i, i+1)
@@ -157,7 +157,7 @@ func isLifecycle(line []byte) bool {
 }
 
 // Complaint is what a process says on stderr that never says anything else.
-const Complaint = "fault: nothing will come"
+const UnknownMessageText = "fault: nothing will come"
 
 // noHandshake is a process that never says anything on stdout.
 func noHandshake() Operator {
@@ -170,10 +170,10 @@ func noHandshake() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Cut: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, CutsLine: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := lines[i]
-				x.Dir, x.Bytes = fixtures.Err, []byte(Complaint)
+				x.Dir, x.Bytes = fixtures.Err, []byte(UnknownMessageText)
 				return append(slices.Clone(lines[:i]), x)
 			})
 		},
@@ -194,8 +194,8 @@ func errorReply() Operator {
 		Places: func(c *fixtures.Case) []int {
 			return slices.DeleteFunc(outputs(c), func(i int) bool { return refusal(c, i) == "" })
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Cut: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, CutsLine: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				reply := lines[i]
 				reply.Bytes = []byte(refusal(c, place))
 				out := append(slices.Clone(lines[:i]), reply)

@@ -34,12 +34,12 @@ type Operator struct {
 	// cannot.
 	Places func(c *fixtures.Case) []int
 	// Apply harms the case at one of its places.
-	Apply func(c *fixtures.Case, place int) Harm
+	Apply func(c *fixtures.Case, place int) Fault
 }
 
 // Harm is what a stand-in does other than recorded. The fields go into the
 // options of a play.
-type Harm struct {
+type Fault struct {
 	Operator string
 	Kind     Kind
 	Place    int
@@ -53,37 +53,37 @@ type Harm struct {
 	// Burst plays all that can be played at once, as one who was asleep reads it.
 	Burst bool
 	// Cut says that the line at which it happens is not whole.
-	Cut bool
+	CutsLine bool
 	// Silent says that the process lives on and says nothing more.
-	Silent bool
+	Hangs bool
 	// May says that a client may note the harm in one notice, and need not.
-	May bool
+	NoticeAllowed bool
 	// Slow says that the client's listener takes nothing for a while from there on.
-	Slow bool
+	SlowListener bool
 	// Absent is why the program cannot be started; nil: it can.
-	Absent error
+	StartError error
 	// Stubborn says that no process ends by SIGTERM.
-	Stubborn bool
+	IgnoresSIGTERM bool
 	// Deaf says that the client's listener takes nothing from there on, until the
 	// session is closed.
-	Deaf bool
+	ListenerBlocked bool
 	// Patience is how long the client waits for what its acts return, or where it is
 	// deaf for Close; 0: for ever.
-	Patience time.Duration
+	ClientTimeout time.Duration
 }
 
 // Struck reports whether a line that was played is the one by which the harm
 // ends the process, or what it says.
-func (h *Harm) Struck(w fixtures.WireLine) bool {
+func (h *Fault) EndsProcess(w fixtures.WireLine) bool {
 	return w.Line == h.Line && (w.Dir == fixtures.Exit || w.Dir == runtime.Hangup)
 }
 
 // Into puts the harm into the options of a play.
-func (h *Harm) Into(o *runtime.Options) {
-	o.Fault, o.Chunk, o.NoLastNewline, o.Stubborn = h.Wire, h.Chunk, h.NoLastNewline, h.Stubborn
+func (h *Fault) ApplyTo(o *runtime.Options) {
+	o.Fault, o.Chunk, o.NoLastNewline, o.IgnoresSIGTERM = h.Wire, h.Chunk, h.NoLastNewline, h.IgnoresSIGTERM
 }
 
-func (h Harm) String() string {
+func (h Fault) String() string {
 	if h.Line == 0 {
 		return h.Operator
 	}
@@ -94,20 +94,20 @@ func (h Harm) String() string {
 func Operators() []Operator {
 	return []Operator{
 		everywhere("split-every-byte", "Each byte of stdout is written alone.",
-			func(h *Harm) { h.Chunk = everyByte }),
+			func(h *Fault) { h.Chunk = everyByte }),
 		splitRandom(),
 		everywhere("glue-lines", "Lines that follow each other with no act between them are written at once.",
-			func(h *Harm) { h.Wire = glue }),
+			func(h *Fault) { h.Wire = glue }),
 		everywhere("crlf", "Lines end in CR LF.",
-			func(h *Harm) { h.Chunk = crlf }),
+			func(h *Fault) { h.Chunk = crlf }),
 		noFinalNewline(),
 		everywhere("blank-lines", "There is an empty line after each line.",
-			func(h *Harm) { h.Wire = afterEach(fixtures.Out, func(int) string { return "" }) }),
+			func(h *Fault) { h.Wire = afterEach(fixtures.Out, func(int) string { return "" }) }),
 		everywhere("stderr-noise", "The runtime logs on stderr, coloured, and now and then something that looks like its protocol.",
-			func(h *Harm) { h.Wire = afterEach(fixtures.Err, noise) }),
+			func(h *Fault) { h.Wire = afterEach(fixtures.Err, noise) }),
 		stderrFlood(),
 		everywhere("burst", "All that the runtime says between two acts comes at once, its end too.",
-			func(h *Harm) { h.Burst = true }),
+			func(h *Fault) { h.Burst = true }),
 		lateDelta(),
 		lateItem(),
 		staleLine(),
@@ -122,7 +122,7 @@ func Operators() []Operator {
 		nobodyListens(),
 		longPause(),
 		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
-			func(h *Harm) { h.Wire = unknownFields }),
+			func(h *Fault) { h.Wire = unknownFields }),
 		unknownMessage(),
 		unknownValue(),
 		garbageLine(),
@@ -169,12 +169,12 @@ func Named(name string) (Operator, error) {
 }
 
 // everywhere is a transparent operator on the whole wire: it has one place.
-func everywhere(name, doc string, harm func(*Harm)) Operator {
+func everywhere(name, doc string, harm func(*Fault)) Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: doc,
 		Places: func(*fixtures.Case) []int { return []int{0} },
-		Apply: func(_ *fixtures.Case, place int) Harm {
-			h := Harm{Operator: name, Kind: Transparent, Place: place}
+		Apply: func(_ *fixtures.Case, place int) Fault {
+			h := Fault{Operator: name, Kind: Transparent, Place: place}
 			harm(&h)
 			return h
 		},
@@ -194,7 +194,7 @@ func outputs(c *fixtures.Case) []int {
 
 // at makes a harm of the wire at one line. f gets the lines of the process and
 // the index of that line among them.
-func at(c *fixtures.Case, place int, h Harm, f func(lines []fixtures.WireLine, i int) []fixtures.WireLine) Harm {
+func at(c *fixtures.Case, place int, h Fault, f func(lines []fixtures.WireLine, i int) []fixtures.WireLine) Fault {
 	w := c.Wire[place]
 	h.Place, h.Line = place, w.Line
 	i := 0

@@ -45,10 +45,10 @@ type played struct {
 	stalled  bool // it was at its end and did not end
 }
 
-func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
+func play(t *testing.T, c *fixtures.Case, h fault.Fault) played {
 	t.Helper()
 	o := standin.Options{Manual: true, KeepIDs: true}
-	h.Into(&o)
+	h.ApplyTo(&o)
 	p, err := standin.New(c, o)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 		steps(p)
 		_ = pr.Stdin().Close()
 		steps(p)
-		if mute := []string{"close-stdout", "no-handshake"}; h.Silent || slices.Contains(mute, h.Operator) {
+		if mute := []string{"close-stdout", "no-handshake"}; h.Hangs || slices.Contains(mute, h.Operator) {
 			got.stalled = p.State().Finished
 			_ = pr.Signal(proc.SIGTERM)
 		}
@@ -110,7 +110,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Harm) played {
 
 // ended waits for the end of a process. One that has none fails the test, with
 // the harm and where the play stands.
-func ended(t *testing.T, p *standin.Play, pr proc.Process, h fault.Harm) proc.Exit {
+func ended(t *testing.T, p *standin.Play, pr proc.Process, h fault.Fault) proc.Exit {
 	t.Helper()
 	end := make(chan proc.Exit, 1)
 	go func() { end <- pr.Wait() }()
@@ -301,7 +301,7 @@ func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
 				g := gomega.NewWithT(t)
 				h := named(t, name).Apply(c, place)
 				o := standin.Options{Manual: true, KeepIDs: true}
-				h.Into(&o)
+				h.ApplyTo(&o)
 				p, err := standin.New(c, o)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
 				pr, err := p.Launcher().Launch(context.Background(), proc.Command{
@@ -384,12 +384,12 @@ func TestEndsAreOfTheirPlace(t *testing.T) {
 	g.Expect(lines).To(gomega.HaveLen(place + 2))
 	g.Expect(bytes.HasPrefix(c.Wire[place].Bytes, lines[place].Bytes)).To(gomega.BeTrue())
 	g.Expect(len(lines[place].Bytes)).To(gomega.BeNumerically("<", len(c.Wire[place].Bytes)))
-	g.Expect(h.Struck(lines[place+1])).To(gomega.BeTrue())
+	g.Expect(h.EndsProcess(lines[place+1])).To(gomega.BeTrue())
 
 	hang := named(t, "close-stdout").Apply(c, place)
 	lines = hang.Wire(1, c.Wire)
 	g.Expect(lines[place+1].Dir).To(gomega.Equal(standin.Hangup))
-	g.Expect(hang.Struck(lines[place+1])).To(gomega.BeTrue())
+	g.Expect(hang.EndsProcess(lines[place+1])).To(gomega.BeTrue())
 
 	mute := named(t, "no-handshake")
 	g.Expect(mute.Places(c)).To(gomega.HaveLen(1))

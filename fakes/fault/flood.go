@@ -15,12 +15,12 @@ import (
 
 // Flooded is how many deltas a flood has: some megabytes, which is more than a
 // client may keep for a listener that takes nothing.
-const Flooded = 8192
+const FloodDeltas = 8192
 
 // FloodText is what the deltas of a flood say, each with a number of its own.
 func FloodText() string {
 	var b strings.Builder
-	for i := range Flooded {
+	for i := range FloodDeltas {
 		b.WriteString(drop(i))
 	}
 	return b.String()
@@ -33,7 +33,7 @@ func drop(i int) string { return fmt.Sprintf("<%d>", i) }
 func flood() Operator {
 	const name = "flood"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta come %d more at once, and nobody takes an event for a while, on the cases of %s.", Flooded, Plainest),
+		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta come %d more at once, and nobody takes an event for a while, on the cases of %s.", FloodDeltas, Plainest),
 		Places: func(c *fixtures.Case) []int {
 			if c.Scenario != Plainest {
 				return nil
@@ -45,8 +45,8 @@ func flood() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent, Slow: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent, SlowListener: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				w := lines[i]
 				w.Bytes = drops(c.Runtime, w.Bytes)
 				return slices.Insert(slices.Clone(lines), i+1, w)
@@ -66,7 +66,7 @@ func drops(of string, line []byte) []byte {
 	}
 	before, behind, _ := bytes.Cut(line, text)
 	behind = lineID.ReplaceAll(behind, []byte(`${1}%012x"`))
-	out := make([][]byte, Flooded)
+	out := make([][]byte, FloodDeltas)
 	for i := range out {
 		rest := bytes.ReplaceAll(behind, []byte("%012x"), fmt.Appendf(nil, "%012x", i))
 		out[i] = slices.Concat(before, fmt.Appendf(nil, "%q", drop(i)), rest)

@@ -30,13 +30,13 @@ func unknownMessage() Operator {
 	return Operator{
 		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a message of an unknown type.",
 		Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
+		Apply: func(c *fixtures.Case, place int) Fault {
 			session := sessionIDs(c)[place]
 			text := fmt.Sprintf(`{"type":"weather_report","outlook":"fair","session_id":%q,"uuid":"0badcafe-0000-4000-8000-%012x"}`, session, place)
 			if c.Runtime == "codex" {
 				text = fmt.Sprintf(`{"method":"thread/weather/updated","params":{"threadId":%q,"outlook":"fair"},"emittedAtMs":1795235985493}`, session)
 			}
-			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Fault{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, text)
 			})
 		},
@@ -82,12 +82,12 @@ func unknownRequest() Operator {
 	return Operator{
 		Name: name, Kind: Noticed, Doc: "After a line of stdout the runtime asks something that no version asks.",
 		Places: duringTurns, // a request of codex is of one
-		Apply: func(c *fixtures.Case, place int) Harm {
+		Apply: func(c *fixtures.Case, place int) Fault {
 			text := fmt.Sprintf(`{"type":"control_request","request_id":"weather-%d","request":{"subtype":"weather_ask","outlook":"fair"}}`, place)
 			if c.Runtime == "codex" {
 				text = fmt.Sprintf(`{"id":"weather-%d","method":"item/weather/requestOutlook","params":{"threadId":%q,"turnId":%q,"outlook":"fair"}}`, place, sessionIDs(c)[place], turnIDs(c)[place])
 			}
-			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Fault{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, text)
 			})
 		},
@@ -112,8 +112,8 @@ func garbageLine() Operator {
 	return Operator{
 		Name: name, Kind: Noticed, Doc: "After a line of stdout comes a line that is no message.",
 		Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, texts[i%len(texts)])
 			})
 		},
@@ -142,8 +142,8 @@ func stall() Operator {
 	return Operator{
 		Name: name, Kind: Terminal, Doc: "After a line of stdout the process says nothing more, and ends only by a signal.",
 		Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Terminal, Silent: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Terminal, Hangs: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return slices.Clone(lines[:i+1])
 			})
 		},
@@ -152,14 +152,14 @@ func stall() Operator {
 
 // Paused is how long a runtime that thinks says nothing: longer than clients wait
 // without a word, and shorter than they wait for one that answers nothing.
-const Paused = 4*time.Minute + 20*time.Second
+const PauseLength = 4*time.Minute + 20*time.Second
 
 // longPause lets the model think amid its words. The runtime lives, and answers
 // what it is asked meanwhile.
 func longPause() Operator {
 	const name = "long-pause"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta nothing comes for %v, and then the rest; what is asked meanwhile is answered.", Paused),
+		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta nothing comes for %v, and then the rest; what is asked meanwhile is answered.", PauseLength),
 		Places: func(c *fixtures.Case) []int {
 			lines := outputs(c)
 			speaks := func(i int) bool { return runtime.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" }
@@ -167,11 +167,11 @@ func longPause() Operator {
 				return i+1 >= len(c.Wire) || c.Wire[i+1].Dir != fixtures.Out || !speaks(i) || !speaks(i+1)
 			})
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				lines = slices.Clone(lines)
 				for k := range lines[i+1:] {
-					lines[i+1+k].T += Paused
+					lines[i+1+k].T += PauseLength
 				}
 				return lines
 			})
@@ -182,8 +182,8 @@ func longPause() Operator {
 func ending(name, doc string, end fixtures.WireLine, noNewline bool) Operator {
 	return Operator{
 		Name: name, Kind: Terminal, Doc: doc, Places: outputs,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			h := Harm{Operator: name, Kind: Terminal, NoLastNewline: noNewline}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			h := Fault{Operator: name, Kind: Terminal, NoLastNewline: noNewline}
 			return at(c, place, h, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := end
 				x.T, x.Line, x.Process, x.Dir = lines[i].T, lines[i].Line, lines[i].Process, fixtures.Exit

@@ -35,9 +35,9 @@ func late(name, doc string, part turnPart) Operator {
 			places, _ := overdue(c, part)
 			return places
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
+		Apply: func(c *fixtures.Case, place int) Fault {
 			_, from := overdue(c, part)
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Fault{Operator: name, Kind: Transparent, NoticeAllowed: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, c.Wire[from[place]].Bytes)
 			})
 		},
@@ -176,8 +176,8 @@ func duplicateEnd() Operator {
 				return f.Method != "turn/completed" && (f.Type != "result" || f.UUID == "")
 			})
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent, NoticeAllowed: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, lines[i].Bytes)
 			})
 		},

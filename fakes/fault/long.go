@@ -66,8 +66,8 @@ func hugeLine() Operator {
 func longer(name, doc string, places func(*fixtures.Case) []int, size func(c *fixtures.Case, place int) int) Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: doc, Places: places,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				lines = slices.Clone(lines)
 				lines[i].Bytes = lengthen(lines[i].Bytes, size(c, place))
 				return lines
@@ -90,8 +90,8 @@ func endlessLine() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, endless())
 			})
 		},

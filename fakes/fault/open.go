@@ -23,9 +23,9 @@ func impatient() Operator {
 			}
 			return noHandshake().Places(c)
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
+		Apply: func(c *fixtures.Case, place int) Fault {
 			h := noHandshake().Apply(c, place)
-			h.Operator, h.Patience = name, patience
+			h.Operator, h.ClientTimeout = name, patience
 			return h
 		},
 	}
@@ -42,8 +42,8 @@ func absent() Operator {
 			}
 			return []int{0}
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return Harm{Operator: name, Kind: Terminal, Place: place, Cut: true, Absent: &exec.Error{Name: c.Runtime, Err: exec.ErrNotFound}}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return Fault{Operator: name, Kind: Terminal, Place: place, CutsLine: true, StartError: &exec.Error{Name: c.Runtime, Err: exec.ErrNotFound}}
 		},
 	}
 }
@@ -69,8 +69,8 @@ func unanswered() Operator {
 			}
 			return places
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			h := Harm{Operator: name, Kind: Terminal, Silent: true, Patience: patience}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			h := Fault{Operator: name, Kind: Terminal, Hangs: true, ClientTimeout: patience}
 			return at(c, place, h, func(lines []fixtures.WireLine, i int) []fixtures.WireLine { return slices.Clone(lines[:i+1]) })
 		},
 	}
@@ -90,10 +90,10 @@ func nobodyListens() Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: "After a line of stdout nobody takes an event any more, until the session was closed, on the cases of " + Plainest + ".",
 		Places: places,
-		Apply: func(c *fixtures.Case, place int) Harm {
-			h := Harm{Operator: name, Kind: Transparent, Deaf: true}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			h := Fault{Operator: name, Kind: Transparent, ListenerBlocked: true}
 			if place != places(c)[0] {
-				h.Patience = patience
+				h.ClientTimeout = patience
 			}
 			return at(c, place, h, func(lines []fixtures.WireLine, _ int) []fixtures.WireLine { return lines })
 		},

@@ -20,8 +20,8 @@ func reorderIndependent() Operator {
 		Places: func(c *fixtures.Case) []int {
 			return slices.DeleteFunc(outputs(c), func(i int) bool { return !independent(c, i) })
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				out := slices.Clone(lines)
 				out[i], out[i+1] = lines[i+1], lines[i]
 				out[i].T, out[i+1].T = lines[i].T, lines[i+1].T // the moments stay
@@ -109,8 +109,8 @@ func echoInput() Operator {
 		Places: func(c *fixtures.Case) []int {
 			return slices.DeleteFunc(outputs(c), func(i int) bool { return !echoes(c, i) })
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return at(c, place, Fault{Operator: name, Kind: Transparent, NoticeAllowed: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, lines[i].Bytes)
 			})
 		},

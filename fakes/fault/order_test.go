@@ -122,7 +122,7 @@ func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {
 	o := named(t, "close-stdin")
 	h := o.Apply(c, o.Places(c)[0])
 	options := standin.Options{Manual: true, KeepIDs: true}
-	h.Into(&options)
+	h.ApplyTo(&options)
 	p, err := standin.New(c, options)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
@@ -175,7 +175,7 @@ func TestALongPauseIsAmidWords(t *testing.T) {
 			for i, w := range h.Wire(1, c.Wire) {
 				want := c.Wire[i]
 				if i > place {
-					want.T += fault.Paused
+					want.T += fault.PauseLength
 				}
 				g.Expect(w).To(gomega.Equal(want), "%s: line %d", id, w.Line)
 			}

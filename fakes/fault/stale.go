@@ -64,10 +64,10 @@ func staleLine() Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: "While a turn of codex runs comes a line of the one before it again: its last delta, its last item or its end.",
 		Places: func(c *fixtures.Case) []int { return slices.Sorted(maps.Keys(of(c))) },
-		Apply: func(c *fixtures.Case, place int) Harm {
+		Apply: func(c *fixtures.Case, place int) Fault {
 			lines := of(c)[place]
 			again := c.Wire[lines[place%len(lines)]].Bytes
-			return at(c, place, Harm{Operator: name, Kind: Transparent, May: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			return at(c, place, Fault{Operator: name, Kind: Transparent, NoticeAllowed: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				return insert(lines, i, again)
 			})
 		},

@@ -28,8 +28,8 @@ func splitRandom() Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: "Stdout is cut at random, inside characters and escapes too.",
 		Places: func(*fixtures.Case) []int { return []int{1, 2, 3} },
-		Apply: func(_ *fixtures.Case, seed int) Harm {
-			return Harm{Operator: fmt.Sprintf("%s(%d)", name, seed), Kind: Transparent, Place: seed, Chunk: func(line []byte) [][]byte {
+		Apply: func(_ *fixtures.Case, seed int) Fault {
+			return Fault{Operator: fmt.Sprintf("%s(%d)", name, seed), Kind: Transparent, Place: seed, Chunk: func(line []byte) [][]byte {
 				// Of the line alone: the same line is cut in the same way
 				// whatever was played before it.
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(len(line))))
@@ -87,8 +87,8 @@ func noFinalNewline() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Harm {
-			return Harm{Operator: name, Kind: Transparent, Place: place, Line: c.Wire[place].Line, NoLastNewline: true}
+		Apply: func(c *fixtures.Case, place int) Fault {
+			return Fault{Operator: name, Kind: Transparent, Place: place, Line: c.Wire[place].Line, NoLastNewline: true}
 		},
 	}
 }

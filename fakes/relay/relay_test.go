@@ -96,7 +96,7 @@ func TestSignalsReachThePlay(t *testing.T) {
 		g.Expect(cmd.Wait()).NotTo(gomega.Succeed())
 		g.Eventually(p.Running).WithTimeout(30e9).Should(gomega.BeZero())
 		signalled := func() bool {
-			return slices.ContainsFunc(play.Wrote(), func(w standin.Written) bool { return w.Kind == standin.KindSignal })
+			return slices.ContainsFunc(play.ClientActions(), func(w standin.ClientAction) bool { return w.Kind == standin.KindSignal })
 		}
 		g.Eventually(signalled).WithTimeout(30e9).Should(gomega.BeTrue())
 	}

@@ -10,19 +10,19 @@ type Kind string
 // The kinds of acts. Open, send, steer, answer, stop, set, life and close are
 // barriers, and so is junk that was recorded; the rest never halts a play.
 const (
-	KindOpen   Kind = "open" // the handshake, and a thread's or session's start, resume or fork
-	KindSend   Kind = "send"
-	KindSteer  Kind = "steer"
-	KindAnswer Kind = "answer"
-	KindStop   Kind = "stop"
-	KindSet    Kind = "set"
-	KindLife   Kind = "life"  // changes the session as a whole: revert, compact, archive, rewind …
-	KindTask   Kind = "task"  // ends what runs in the background, or takes a message back
-	KindClose  Kind = "close" // stdin was closed
-	KindRead   Kind = "read"  // reads and configuration
-	KindNote   Kind = "note"  // needs no reply and changes nothing: initialized, keep_alive
-	KindSignal Kind = "signal"
-	KindJunk   Kind = "junk" // not a line of this wire
+	KindOpen    Kind = "open" // the handshake, and a thread's or session's start, resume or fork
+	KindSend    Kind = "send"
+	KindSteer   Kind = "steer"
+	KindAnswer  Kind = "answer"
+	KindStop    Kind = "stop"
+	KindSet     Kind = "set"
+	KindSession Kind = "life"  // changes the session as a whole: revert, compact, archive, rewind …
+	KindTask    Kind = "task"  // ends what runs in the background, or takes a message back
+	KindClose   Kind = "close" // stdin was closed
+	KindRead    Kind = "read"  // reads and configuration
+	KindNote    Kind = "note"  // needs no reply and changes nothing: initialized, keep_alive
+	KindSignal  Kind = "signal"
+	KindJunk    Kind = "junk" // not a line of this wire
 )
 
 // The decisions of answers.

@@ -3,16 +3,16 @@ package runtime
 import "github.com/turnspec/turnspec/fixtures"
 
 // Asked is a request that the runtime made of its client.
-type Asked struct {
-	Process  int
-	ID       string // as the client got it
-	Method   string // or the subtype of a control request
-	Line     *fixtures.WireLine
-	Answered bool // the client replied
-	Dropped  bool // the runtime took it back, or says that it is settled
+type RuntimeRequest struct {
+	Process   int
+	ID        string // as the client got it
+	Method    string // or the subtype of a control request
+	Line      *fixtures.WireLine
+	Answered  bool // the client replied
+	Withdrawn bool // the runtime took it back, or says that it is settled
 	// Back is the line by which the runtime took it back while it had no answer: it
 	// says so, or ends the turn whose call it is. nil: none.
-	Back *fixtures.WireLine
+	Withdrawal *fixtures.WireLine
 	// Expected says that the recording's client replied while it was open.
 	Expected bool
 }
@@ -48,16 +48,16 @@ func (l *launch) takeBack(by *fixtures.WireLine, which func(*request) bool) {
 
 // Asked returns the requests that the runtime made of the subject, in their order
 // for each process.
-func (p *Play) Asked() []Asked {
+func (p *Play) RuntimeRequests() []RuntimeRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []Asked
+	var out []RuntimeRequest
 	for _, l := range p.launches {
 		if l == nil {
 			continue
 		}
 		for _, r := range l.requests {
-			out = append(out, Asked{l.n, unquote([]byte(r.id)), l.asked[r.id].method, r.line, l.answered[r.id], r.dropped, r.back, p.expects(l.n, r.id)})
+			out = append(out, RuntimeRequest{l.n, unquote([]byte(r.id)), l.asked[r.id].method, r.line, l.answered[r.id], r.dropped, r.back, p.expects(l.n, r.id)})
 		}
 	}
 	return out

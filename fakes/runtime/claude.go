@@ -146,9 +146,9 @@ func (claudeDialect) act(line []byte) act {
 		case "set_permission_mode":
 			a.kind, a.text, a.mode, a.sets.asks = KindSet, f.Request.Mode, f.Request.Mode, f.Request.Mode
 		case "rename_session", "end_session":
-			a.kind, a.text = KindLife, f.Request.Title
+			a.kind, a.text = KindSession, f.Request.Title
 		case "rewind_files":
-			a.kind, a.turn = KindLife, f.Request.Rewinds
+			a.kind, a.turn = KindSession, f.Request.Rewinds
 			if f.Request.Dry {
 				a.text = "dry"
 			}

@@ -167,7 +167,7 @@ func (codexDialect) act(line []byte) act {
 		}
 	case "thread/revert", "thread/rollback", "thread/compact/start", "thread/archive", "thread/unarchive", "thread/name/set", "thread/delete",
 		"review/start", "thread/shellCommand", "thread/goal/set", "thread/goal/clear":
-		a.kind, a.turn, a.text = KindLife, p.BeforeTurnID, p.Name
+		a.kind, a.turn, a.text = KindSession, p.BeforeTurnID, p.Name
 		if p.NumTurns > 0 {
 			a.text = strconv.Itoa(p.NumTurns)
 		}

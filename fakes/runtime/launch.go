@@ -257,8 +257,8 @@ func (l *launch) Signal(s proc.Signal) error {
 	if l.over {
 		return nil
 	}
-	l.p.wrote = append(l.p.wrote, &Written{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
-	if s == proc.SIGTERM && l.p.o.Stubborn {
+	l.p.wrote = append(l.p.wrote, &ClientAction{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
+	if s == proc.SIGTERM && l.p.o.IgnoresSIGTERM {
 		return nil
 	}
 	e := proc.Exit{Code: -1, Signal: s}

@@ -17,7 +17,7 @@ import (
 const Hangup fixtures.Dir = "hangup"
 
 // Deaf is another one: the process closes its stdin, and lives on.
-const Deaf fixtures.Dir = "deaf"
+const CloseStdin fixtures.Dir = "deaf"
 
 // Lifecycle answers reads and configuration that a case does not hold.
 type Lifecycle = *fixtures.Lifecycle
@@ -34,7 +34,7 @@ type Options struct {
 	// NoLastNewline leaves out the line end of the last line of each process.
 	NoLastNewline bool
 	// Stubborn says that no process ends by SIGTERM.
-	Stubborn bool
+	IgnoresSIGTERM bool
 	// Manual plays a line at each Step. Otherwise lines play by themselves.
 	Manual bool
 	// Speed divides the recorded pauses: 1 plays in recorded time, 0 without
@@ -68,14 +68,14 @@ type Play struct {
 	extra    []*launch // that play no process of the case
 	bound    map[string]string
 	named    map[string]bool // recorded message ids for which the client chose one
-	wrote    []*Written
+	wrote    []*ClientAction
 	missing  []string
 	broken   []string
 	settings []Setting
 }
 
 // Written is something that the subject did to a process.
-type Written struct {
+type ClientAction struct {
 	Process   int
 	At        time.Time
 	Bytes     []byte // the line without its end
@@ -110,7 +110,7 @@ type State struct {
 }
 
 // Stepped is what a Step did.
-type Stepped struct {
+type StepResult struct {
 	Line  *fixtures.WireLine
 	Wrote bool // the line was written to stdout or stderr
 }
@@ -223,10 +223,10 @@ func (p *Play) Unread() int {
 }
 
 // Wrote returns what the subject did so far.
-func (p *Play) Wrote() []Written {
+func (p *Play) ClientActions() []ClientAction {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]Written, len(p.wrote))
+	out := make([]ClientAction, len(p.wrote))
 	for i, w := range p.wrote {
 		out[i] = *w
 	}

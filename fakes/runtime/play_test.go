@@ -74,7 +74,7 @@ func TestOutputHaltsUntilTheSubjectDoesTheEqualAct(t *testing.T) {
 			break
 		}
 		kinds = append(kinds, b.Kind)
-		before := len(p.Wrote())
+		before := len(p.ClientActions())
 		_, moved := p.Step()
 		g.Expect(moved).To(gomega.BeFalse(), "played past %s", b.Kind)
 		if b.Kind == standin.KindClose {
@@ -82,7 +82,7 @@ func TestOutputHaltsUntilTheSubjectDoesTheEqualAct(t *testing.T) {
 		} else {
 			e.write(t, string(b.Line.Bytes))
 		}
-		w := p.Wrote()[before]
+		w := p.ClientActions()[before]
 		g.Expect(w.Kind).To(gomega.Equal(b.Kind))
 		g.Expect(w.Matched).To(gomega.BeIdenticalTo(b.Line))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // read answers at once, from the case or from the lifecycle.
-func (p *Play) read(l *launch, w *Written, a *act) {
+func (p *Play) read(l *launch, w *ClientAction, a *act) {
 	if p.gave(l, a.thread) {
 		if p.claimNext(l, w, a) {
 			return
@@ -31,7 +31,7 @@ func (p *Play) read(l *launch, w *Written, a *act) {
 
 // claimNext gives a read to the recorded one, if the play has come to it: its
 // reply then plays in its place.
-func (p *Play) claimNext(l *launch, w *Written, a *act) bool {
+func (p *Play) claimNext(l *launch, w *ClientAction, a *act) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {

@@ -39,7 +39,7 @@ type line struct {
 	w       *fixtures.WireLine
 	act     act    // of in
 	parts   []part // of out and err: more than one where lines are glued
-	claimed *Written
+	claimed *ClientAction
 	by      act      // of claimed
 	odd     bool     // of in: no client may write it; see odd.go
 	chosen  settings // of in: what its client has chosen by then

@@ -161,7 +161,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	if err != nil {
 		return nil, o, err
 	}
-	if Program(c.Runtime) != name {
+	if ProgramName(c.Runtime) != name {
 		return nil, o, fmt.Errorf("%s: case %q is of %s, but it was started as %s", EnvCase, id, c.Runtime, name)
 	}
 	// Reads are answered from what was recorded beside the case, if anything was.
@@ -201,7 +201,7 @@ type Report struct {
 
 func report(p *Play, process int, dir string, e proc.Exit) error {
 	r := Report{Process: process, Exit: e.String(), Unrecorded: p.Unrecorded(), Violations: p.Violations()}
-	for _, w := range p.Wrote() {
+	for _, w := range p.ClientActions() {
 		s := string(w.Kind)
 		if w.Answer != "" {
 			s += " " + w.Answer
@@ -233,7 +233,7 @@ func report(p *Play, process int, dir string, e proc.Exit) error {
 }
 
 // Program is the name by which a stand-in of the runtime is started.
-func Program(runtime string) string {
+func ProgramName(runtime string) string {
 	if runtime == "codexexec" {
 		return "codex"
 	}

@@ -44,7 +44,7 @@ func TestAClientMayWaitForWhatTheRecordingsClientDidNot(t *testing.T) {
 	same(t, e.out[1].String(), before)
 	g.Expect(halted).NotTo(gomega.BeNil())
 	g.Expect(halted.Kind).To(gomega.Equal(standin.KindSend))
-	for _, w := range p.Wrote() {
+	for _, w := range p.ClientActions() {
 		if w.Kind == standin.KindSend {
 			g.Expect(w.Matched.Bytes).To(gomega.Equal(act.Bytes))
 		}

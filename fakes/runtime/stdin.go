@@ -62,7 +62,7 @@ func (s stdin) Close() error {
 	}
 	s.l.shut = true
 	if !s.l.over {
-		w := &Written{Process: s.l.n, At: time.Now(), Kind: KindClose}
+		w := &ClientAction{Process: s.l.n, At: time.Now(), Kind: KindClose}
 		for i := range p.s.lines {
 			if r := &p.s.lines[i]; r.w.Process == s.l.n && r.w.Dir == fixtures.EOF {
 				w.Matched = r.w
@@ -77,7 +77,7 @@ func (s stdin) Close() error {
 // take handles a line of the subject.
 func (p *Play) take(l *launch, b []byte) {
 	a := p.s.dialect.act(b)
-	w := &Written{
+	w := &ClientAction{
 		Process: l.n, At: time.Now(), Bytes: b, Kind: a.kind, Method: a.method, Text: a.text,
 		Answer: a.answer.decision, RequestID: unquote(a.id),
 	}
@@ -115,7 +115,7 @@ func (p *Play) take(l *launch, b []byte) {
 }
 
 // handshake takes an initialize.
-func (p *Play) handshake(l *launch, w *Written, a *act) {
+func (p *Play) handshake(l *launch, w *ClientAction, a *act) {
 	switch {
 	case p.claim(l, w, a):
 	case p.cutOff(l, a):
@@ -127,7 +127,7 @@ func (p *Play) handshake(l *launch, w *Written, a *act) {
 
 // verbatim takes a line against the rules that the recording's client wrote too,
 // byte for byte.
-func (p *Play) verbatim(l *launch, w *Written, a *act) bool {
+func (p *Play) verbatim(l *launch, w *ClientAction, a *act) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
 		if rec.odd && rec.w.Process == l.n && rec.claimed == nil && p.translate(string(rec.w.Bytes), l) == string(w.Bytes) {
@@ -141,7 +141,7 @@ func (p *Play) verbatim(l *launch, w *Written, a *act) bool {
 // outside reports whether an act is about something else than the recorded
 // session: a stop when nothing runs, a setting, a thread beside it.
 func (p *Play) outside(l *launch, a *act) bool {
-	return a.kind == KindStop && p.idle(l) || a.kind == KindSet || a.kind == KindLife || a.passing || slices.Contains(l.beside, a.thread)
+	return a.kind == KindStop && p.idle(l) || a.kind == KindSet || a.kind == KindSession || a.passing || slices.Contains(l.beside, a.thread)
 }
 
 // unquote is an id as text.
@@ -224,7 +224,7 @@ func (p *Play) hangs(n int) bool {
 
 // claim gives the act to the first recorded one that equals it and has none yet;
 // where none does, to the first message with which its transcript ends.
-func (p *Play) claim(l *launch, w *Written, a *act) bool {
+func (p *Play) claim(l *launch, w *ClientAction, a *act) bool {
 	return p.claimAs(l, w, a, p.s.dialect.same) || (a.kind == KindSend || a.kind == KindSteer) && p.claimAs(l, w, a, p.transcript)
 }
 
@@ -244,14 +244,14 @@ func (p *Play) transcript(rec, sub *act, tr func(string) string) bool {
 	return p.s.dialect.same(rec, &bare, tr)
 }
 
-func (p *Play) claimAs(l *launch, w *Written, a *act, same func(rec, sub *act, tr func(string) string) bool) bool {
+func (p *Play) claimAs(l *launch, w *ClientAction, a *act, same func(rec, sub *act, tr func(string) string) bool) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.claimed != nil || rec.act.kind == KindAnswer {
 			continue
 		}
 		p.lenient(l, &rec.act, a)
-		if rec.act.kind == KindLife && p.s.chosen[rec.act.turn] && !p.named[rec.act.turn] {
+		if rec.act.kind == KindSession && p.s.chosen[rec.act.turn] && !p.named[rec.act.turn] {
 			p.bind(rec.act.turn, a.turn) // of a message that nobody sent
 		}
 		if !same(&rec.act, a, p.tr) {
@@ -277,7 +277,7 @@ func (p *Play) halts(l *launch, before int) bool {
 	})
 }
 
-func (p *Play) match(rec *line, w *Written, a *act) {
+func (p *Play) match(rec *line, w *ClientAction, a *act) {
 	rec.claimed, rec.by, w.Matched = w, *a, rec.w
 	p.chooses(p.launches[rec.w.Process], rec, a)
 	p.bind(rec.act.words, a.words)
@@ -299,7 +299,7 @@ func (p *Play) lenient(l *launch, rec, a *act) {
 }
 
 // answered handles a reply to a request of the runtime.
-func (p *Play) answered(l *launch, w *Written, a *act) {
+func (p *Play) answered(l *launch, w *ClientAction, a *act) {
 	id := string(a.id)
 	input, asked := l.asks[id]
 	switch {

@@ -13,11 +13,11 @@ import (
 // Step plays the next line that may be played now. It returns false when there
 // is none: the play has come to a barrier, waits for a spawn or for the subject
 // to read, or is at its end (see State). It never blocks.
-func (p *Play) Step() (Stepped, bool) {
+func (p *Play) Step() (StepResult, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.o.Manual || !p.peek() {
-		return Stepped{}, false
+		return StepResult{}, false
 	}
 	return p.step(), true
 }
@@ -188,10 +188,10 @@ func (p *Play) output(l *line, run *launch) []byte {
 }
 
 // step plays the line that peek has found.
-func (p *Play) step() Stepped {
+func (p *Play) step() StepResult {
 	l := &p.s.lines[p.pos]
 	run := p.launches[l.w.Process]
-	done := Stepped{Line: l.w}
+	done := StepResult{Line: l.w}
 	p.at = p.next()
 	switch l.w.Dir {
 	case fixtures.Out:
@@ -214,7 +214,7 @@ func (p *Play) step() Stepped {
 		run.shutPlayed = true
 	case Hangup:
 		run.stdout.CloseWrite()
-	case Deaf:
+	case CloseStdin:
 		run.deaf = true
 	case fixtures.Exit:
 		run.end(proc.Exit{Code: l.w.Code, Signal: proc.Signal(l.w.Signal)})

@@ -171,7 +171,7 @@ func (x *side) onStandIn() error {
 		return err
 	}
 	state := filepath.Join(x.rooms.Tmp, "state")
-	x.binary = filepath.Join(x.rooms.Tmp, standin.Program(x.rt.Name))
+	x.binary = filepath.Join(x.rooms.Tmp, standin.ProgramName(x.rt.Name))
 	if err := errors.Join(os.Mkdir(state, 0o755), os.Symlink(self, x.binary)); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func newClaude(d *driver, cfg config) *claude {
 	}
 }
 
-func (c *claude) open(a fixtures.Act) error {
+func (c *claude) open(a fixtures.Step) error {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",

@@ -37,7 +37,7 @@ type claudeResponse struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-func (c *claude) answer(a fixtures.Act) error {
+func (c *claude) answer(a fixtures.Step) error {
 	from := &c.asks
 	if a.Late {
 		from = &c.closed
@@ -67,7 +67,7 @@ func (c *claude) answer(a fixtures.Act) error {
 	}{"control_response", r})
 }
 
-func (q *claudeAsk) decide(a fixtures.Act) (claudeDecision, error) {
+func (q *claudeAsk) decide(a fixtures.Step) (claudeDecision, error) {
 	var err error
 	d := claudeDecision{Behavior: "allow", Input: q.input}
 	switch a.What {

@@ -59,7 +59,7 @@ func claudeSessionN(n int) string {
 }
 
 // sessionArgs say which session is opened.
-func (c *claude) sessionArgs(a fixtures.Act) ([]string, error) {
+func (c *claude) sessionArgs(a fixtures.Step) ([]string, error) {
 	session, err := which(a, c.past.sessions, c.session)
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func newCodex(d *driver, cfg config) *codex {
 	return &codex{d: d, cfg: cfg, begun: map[string]bool{}, asides: map[string]string{}, ends: map[string]bool{}, over: map[string]bool{}, tools: map[string]*codexTool{}, spoke: map[string]*said{}, agents: map[string]*codexAgent{}, servers: map[string]bool{}}
 }
 
-func (c *codex) start(a fixtures.Act) error {
+func (c *codex) start(a fixtures.Step) error {
 	args := append([]string{"app-server"}, c.cfg.connect("codex", c.d.o.Model.URL()).Args...)
 	args = append(args, codexServers(c.d.o.Scenario)...)
 	c.nextID, c.calls, c.turn, c.asks, c.stale, c.heard = 0, map[int]*codexReply{}, "", nil, nil, map[string]bool{}
@@ -221,7 +221,7 @@ func (c *codex) closing() error {
 		if !c.cfg.codex.clings {
 			continue
 		}
-		if err := c.reply(a, fixtures.Act{Verb: fixtures.VerbAnswer, What: fixtures.AnswerDeny}); err != nil {
+		if err := c.reply(a, fixtures.Step{Verb: fixtures.VerbAnswer, What: fixtures.AnswerDeny}); err != nil {
 			return err
 		}
 		if err := c.d.until("the end of what was asked about", func() bool {

@@ -19,7 +19,7 @@ type codexAsk struct {
 	params jsontext.Value
 }
 
-func (c *codex) answer(a fixtures.Act) error {
+func (c *codex) answer(a fixtures.Step) error {
 	from := &c.asks
 	if a.Late {
 		from = &c.stale
@@ -38,7 +38,7 @@ func (c *codex) answer(a fixtures.Act) error {
 	return c.d.until("the server to note the answer", func() bool { return c.noted[string(ask.id)] })
 }
 
-func (c *codex) reply(ask codexAsk, a fixtures.Act) error {
+func (c *codex) reply(ask codexAsk, a fixtures.Step) error {
 	if a.What == fixtures.AnswerError {
 		return c.write(struct {
 			ID    jsontext.Value `json:"id"`
@@ -69,7 +69,7 @@ type codexAsked struct {
 }
 
 // result is what an answer says to this kind of question.
-func (q *codexAsk) result(a fixtures.Act) (jsontext.Value, error) {
+func (q *codexAsk) result(a fixtures.Step) (jsontext.Value, error) {
 	if a.What == fixtures.AnswerAllow && a.Value != nil {
 		return nil, errors.New("codex runs a tool with its own input or not at all")
 	}
@@ -108,7 +108,7 @@ func (q *codexAsk) result(a fixtures.Act) (jsontext.Value, error) {
 }
 
 // answers are those of a question, by the ids of its parts.
-func (p *codexAsked) answers(a fixtures.Act) (jsontext.Value, error) {
+func (p *codexAsked) answers(a fixtures.Step) (jsontext.Value, error) {
 	given := map[string]jsontext.Value{}
 	if a.What == fixtures.AnswerValue {
 		if err := json.Unmarshal(a.Value, &given); err != nil {
@@ -137,7 +137,7 @@ func (p *codexAsked) answers(a fixtures.Act) (jsontext.Value, error) {
 }
 
 // elicited answers a question of an MCP server, or about one of its tools.
-func elicited(a fixtures.Act) jsontext.Value {
+func elicited(a fixtures.Step) jsontext.Value {
 	switch a.What {
 	case fixtures.AnswerValue:
 		if _, whole := member(a.Value, "action"); whole {

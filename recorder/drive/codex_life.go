@@ -65,7 +65,7 @@ func (c *codex) bury() {
 	}
 }
 
-func (c *codex) open(a fixtures.Act) error {
+func (c *codex) open(a fixtures.Step) error {
 	if err := c.start(a); err != nil || a.What == "bare" {
 		return err
 	}

@@ -45,7 +45,7 @@ func program(runtime string) string {
 }
 
 // open starts nothing: the first message does.
-func (c *codexExec) open(a fixtures.Act) error {
+func (c *codexExec) open(a fixtures.Step) error {
 	how := a.What
 	if how == "fork" {
 		return errors.New("codex exec cannot fork a thread")
@@ -87,7 +87,7 @@ func (c *codexExec) stop() error { return c.d.signal(proc.SIGTERM) }
 var errExec = errors.New("codex exec takes one message and then nothing more")
 
 func (c *codexExec) steer(string, string) error     { return errExec }
-func (c *codexExec) answer(fixtures.Act) error      { return errExec }
+func (c *codexExec) answer(fixtures.Step) error     { return errExec }
 func (c *codexExec) set(string, string, bool) error { return errExec }
 func (c *codexExec) request(ask) error              { return errExec }
 func (c *codexExec) fence() error                   { return errExec }

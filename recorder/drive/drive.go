@@ -59,10 +59,10 @@ const closeLimit = 15 * time.Second
 // client is what one runtime's client can do. Its methods run on the driver's
 // goroutine.
 type client interface {
-	open(a fixtures.Act) error
+	open(a fixtures.Step) error
 	send(id, text string, files []string) error
 	steer(id, text string) error
-	answer(a fixtures.Act) error
+	answer(a fixtures.Step) error
 	stop() error
 	// set changes the model or the mode; the runtime must refuse it, or take it.
 	set(what, value string, refused bool) error
@@ -213,7 +213,7 @@ func writeFile(path string, data []byte) error {
 func (d *driver) perform() error {
 	acts := d.o.Scenario.Client
 	if len(acts) == 0 || acts[0].Verb != fixtures.VerbOpen {
-		acts = append([]fixtures.Act{{Verb: fixtures.VerbOpen}}, acts...)
+		acts = append([]fixtures.Step{{Verb: fixtures.VerbOpen}}, acts...)
 	}
 	for _, a := range acts {
 		if err := d.expect(a, d.act(a)); err != nil {
@@ -232,7 +232,7 @@ func (d *driver) perform() error {
 	return nil
 }
 
-func (d *driver) act(a fixtures.Act) error {
+func (d *driver) act(a fixtures.Step) error {
 	if !d.alive && !d.perTurn && a.Verb != fixtures.VerbOpen && a.Verb != fixtures.VerbWrite && (a.Verb != fixtures.VerbWait || a.What != "exit") {
 		return errors.New("no process runs: it was closed or has ended")
 	}
@@ -288,7 +288,7 @@ func (d *driver) workFile(name string) string {
 	return filepath.Join(d.o.Work, filepath.FromSlash(name))
 }
 
-func actString(a fixtures.Act) string {
+func actString(a fixtures.Step) string {
 	words := slices.DeleteFunc([]string{string(a.Verb), a.What, a.ID}, func(w string) bool { return w == "" })
 	return strings.Join(words, " ")
 }

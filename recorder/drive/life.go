@@ -36,7 +36,7 @@ func (r refusal) Unwrap() error { return r.error }
 var errEnded = errors.New("the runtime has ended by itself")
 
 // expect turns the outcome of an act that is to be refused.
-func (d *driver) expect(a fixtures.Act, err error) error {
+func (d *driver) expect(a fixtures.Step, err error) error {
 	if !a.Refused || a.Verb == fixtures.VerbSet { // set knows it by itself
 		return err
 	}
@@ -54,7 +54,7 @@ func (d *driver) expect(a fixtures.Act, err error) error {
 	return nil
 }
 
-func (d *driver) lifeAct(a fixtures.Act) error {
+func (d *driver) lifeAct(a fixtures.Step) error {
 	switch a.Verb {
 	case fixtures.VerbCompact:
 		return d.c.compact()
@@ -124,7 +124,7 @@ func (d *driver) writeRaw(open raws, line string) error {
 }
 
 // which finds the session that an open names.
-func which(a fixtures.Act, sessions []string, last string) (string, error) {
+func which(a fixtures.Step, sessions []string, last string) (string, error) {
 	if a.ID == "unknown" {
 		return fixtures.UnknownSession, nil
 	}

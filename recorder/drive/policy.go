@@ -14,12 +14,12 @@ const policyWords = "The policy does not allow it."
 
 // ruling is the answer of the scenario's policy to a question about a tool call;
 // false: there is no policy, or it leaves the call to the user.
-func (d *driver) ruling(tool string) (fixtures.Act, bool) {
+func (d *driver) ruling(tool string) (fixtures.Step, bool) {
 	j := d.o.Scenario.Verdict(tool)
 	if j == nil || j.Effect == fixtures.JudgeAsk {
-		return fixtures.Act{}, false
+		return fixtures.Step{}, false
 	}
-	a := fixtures.Act{Verb: fixtures.VerbAnswer, ID: tool, What: fixtures.AnswerAllow}
+	a := fixtures.Step{Verb: fixtures.VerbAnswer, ID: tool, What: fixtures.AnswerAllow}
 	if j.Effect == fixtures.JudgeDeny {
 		a.What, a.Text = fixtures.AnswerDeny, policyWords
 	}

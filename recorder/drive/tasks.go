@@ -19,7 +19,7 @@ type tasker interface {
 	aside(id, text string) error
 }
 
-func (d *driver) taskAct(a fixtures.Act) error {
+func (d *driver) taskAct(a fixtures.Step) error {
 	c, ok := d.c.(tasker)
 	if !ok {
 		return fmt.Errorf("%s has no client for %q", d.o.Runtime, a.Verb)

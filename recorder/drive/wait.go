@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-func (d *driver) wait(a fixtures.Act) error {
+func (d *driver) wait(a fixtures.Step) error {
 	what := actString(a)
 	switch a.What {
 	case "hold":

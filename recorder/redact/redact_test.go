@@ -23,7 +23,7 @@ var facts = Facts{
 	Home: "/home/ann", Work: "/tmp/rec-7/my_work.d", Tmp: "/tmp/rec-7", User: "ann", Host: "birch", UID: 1234,
 	Paths: map[string]string{"/opt/run time": "install"},
 	Scenario: &fixtures.Scenario{
-		Client: []fixtures.Act{{Verb: fixtures.VerbSend, ID: "m1", Text: "Please read the long letter that I wrote to my aunt."}, {Text: "Go on."}},
+		Client: []fixtures.Step{{Verb: fixtures.VerbSend, ID: "m1", Text: "Please read the long letter that I wrote to my aunt."}, {Text: "Go on."}},
 		Model: map[string][]fixtures.Reply{"": {{Parts: []fixtures.Part{
 			{Text: []string{"The let", "ter tells of a gard", "en with seven very old apple trees."}},
 			{Tool: &fixtures.ToolCall{ID: "t1", Tool: "shell", Input: jsontext.Value(`{"command":"for f in a b c; do\n  echo \"file $f is here\"\ndone"}`)}},

@@ -50,7 +50,7 @@ func host(s *Script, socket string) error {
 			if err != nil || json.Unmarshal(line, &argv) != nil || len(argv) == 0 {
 				return
 			}
-			argv[0] = standin.Program(s.c.Runtime)
+			argv[0] = standin.ProgramName(s.c.Runtime)
 			_, _ = s.Serve(ctx, Timers(), argv, in, c)
 		})
 	}

@@ -62,7 +62,7 @@ func perform(text, socket string) (int, error) {
 		err := host(s, socket)
 		return 0, errors.Join(err, p.leave())
 	}
-	argv := append([]string{standin.Program(s.c.Runtime)}, os.Args[1:]...)
+	argv := append([]string{standin.ProgramName(s.c.Runtime)}, os.Args[1:]...)
 	e, err := s.Serve(context.Background(), Clock{}, argv, os.Stdin, os.Stdout)
 	return e.Code, errors.Join(err, p.leave())
 }
@@ -117,7 +117,7 @@ func NewPost(p Plan, runtime string) (*Post, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Post{Dir: dir, name: standin.Program(runtime)}
+	o := &Post{Dir: dir, name: standin.ProgramName(runtime)}
 	o.Program = filepath.Join(dir, "bin", o.name)
 	p.Dir = dir
 	text, err := json.Marshal(p)

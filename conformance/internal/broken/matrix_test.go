@@ -250,7 +250,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []conformance.Job, a broken.
 			continue
 		}
 		j.Subject = a.Subject(j.Subject)
-		j.Plain = !whole() && !slices.Contains(struck, j.Case.Scenario)
+		j.WithoutFaults = !whole() && !slices.Contains(struck, j.Case.Scenario)
 		results, _, err := cfg.Do(j)
 		if err != nil {
 			t.Fatal(err)

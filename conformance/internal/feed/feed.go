@@ -69,7 +69,7 @@ func (f *Feed) Blame(mistake error) bool {
 }
 
 // Broken is the first mistake, or nil.
-func (f *Feed) Broken() error {
+func (f *Feed) ProtocolError() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.fault

@@ -61,9 +61,9 @@ func TestTheFirstMistakeStays(t *testing.T) {
 	g := NewWithT(t)
 	f := feed.New()
 	defer f.Drop()
-	g.Expect(f.Broken()).To(Succeed())
+	g.Expect(f.ProtocolError()).To(Succeed())
 	first := errors.New("first")
 	g.Expect(f.Blame(first)).To(BeTrue())
 	g.Expect(f.Blame(errors.New("second"))).To(BeFalse())
-	g.Expect(f.Broken()).To(BeIdenticalTo(first))
+	g.Expect(f.ProtocolError()).To(BeIdenticalTo(first))
 }

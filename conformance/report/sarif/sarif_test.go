@@ -21,13 +21,13 @@ func TestWrite(t *testing.T) {
 	should := &conformance.Check{ID: "turn.stop", Severity: conformance.Should, Sentence: "A stopped turn ends."}
 	run := &conformance.Run{
 		Case:   &fixtures.Case{ID: "codex/1/text/plain", File: "fixtures/codex/1/text/plain.txtar"},
-		Played: []conformance.Played{{Line: fixtures.WireLine{Line: 12, Dir: fixtures.Out, Bytes: []byte("{}")}}},
+		Played: []conformance.PlayedLine{{Line: fixtures.WireLine{Line: 12, Dir: fixtures.Out, Bytes: []byte("{}")}}},
 	}
 	bad := conformance.Result{Check: must, Case: "codex/1/text/plain", Subject: "mine", Tier: conformance.TierWitness, Verdict: conformance.Fail,
 		Problems: []conformance.Problem{{Text: "twice", Diff: "-a\n+aa\n", Line: 12}}, Trial: &conformance.Trial{Run: run}}
 	warned, known, good := bad, bad, bad
 	warned.Check, warned.Trial = should, nil
-	known.Known = &conformance.Known{Reason: "until v2"}
+	known.KnownFailure = &conformance.KnownFailure{Reason: "until v2"}
 	good.Verdict = conformance.Pass
 	var b bytes.Buffer
 	g.Expect(sarif.Write(&b, report.New(&conformance.Report{Results: []conformance.Result{bad, warned, known, good}}, report.About{Turnspec: "v1"}))).To(Succeed())

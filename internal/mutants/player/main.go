@@ -90,7 +90,7 @@ func load() (*player, error) {
 	p := &player{jobs: map[string]conformance.Job{}, cfg: conformance.Config{
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
-		Checks:   checks.All(), Golden: true, Places: 1, Seed: 1, Rest: 20 * time.Second,
+		Checks:   checks.All(), Golden: true, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
@@ -125,7 +125,7 @@ func (p *player) play(q Ask) (a Answer) {
 			a.Err = err.Error()
 			return a
 		}
-		j.Plain = q.Plain
+		j.WithoutFaults = q.Plain
 		if q.Trace {
 			on.Trace(true)
 		}
@@ -157,7 +157,7 @@ func (p *player) play(q Ask) (a Answer) {
 
 func hung(t *conformance.Trial) bool {
 	bad := t.Hang != ""
-	for _, r := range t.Harmed {
+	for _, r := range t.Faulted {
 		bad = bad || r.Hang != ""
 	}
 	return bad
