@@ -3,7 +3,7 @@ GO        ?= go
 BIN       := .tmp/bin
 LINT      := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
-CODE      := adapters cmd conformance fakes fixtures internal recorder
+CODE      := adapters cmd conformance fakes fixtures recorder
 
 .DEFAULT_GOAL := help
 
@@ -107,7 +107,7 @@ crash: ## kill a program that appends to an event log at 200 random moments
 
 .PHONY: mutants
 mutants: ## change the adapters in thousands of small ways, and list in conformance/MUTANTS.md what the suite does not see (hours; ARGS='--sample 200')
-	$(GO) run ./internal/mutants --page conformance/MUTANTS.md $(ARGS)
+	$(GO) run ./conformance/mutants --page conformance/MUTANTS.md $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built and installed here

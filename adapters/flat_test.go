@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // normalizer is what both runtimes' Normalizers are.
@@ -153,7 +153,7 @@ const (
 )
 
 // fewer divides the rounds of long tests: the race detector is slow.
-var fewer = map[bool]int{false: 1, true: 20}[raced.Enabled]
+var fewer = map[bool]int{false: 1, true: 20}[racesample.Enabled]
 
 func TestATranscriptOfAnyLengthTakesConstantMemory(t *testing.T) {
 	for _, e := range endless {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestGoldensMatchThePublishedSchema: each event of each golden is one that the
@@ -28,7 +28,7 @@ func TestGoldensMatchThePublishedSchema(t *testing.T) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
 	looked := 0
-	for _, id := range raced.Sample(ids, 50) { // it runs beside nothing
+	for _, id := range racesample.Sample(ids, 50) { // it runs beside nothing
 		if runtime, _, _ := strings.Cut(id, "/"); slices.Contains(fixtures.ByName, runtime) {
 			continue // no reference adapter drives it
 		}

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path"
 
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fakes/fault"
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

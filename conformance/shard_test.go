@@ -10,7 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestEachCaseInOneShard: for any number of cases, of any size, and any number of
@@ -65,7 +65,7 @@ func (called) Runtime() string { return "codex" }
 // TestShardsAreBalanced: of the real corpus no shard has a quarter more lines to play
 // than another.
 func TestShardsAreBalanced(t *testing.T) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		t.Skip("it reads the whole corpus to add up numbers, which takes a minute with the race detector; it is run without")
 	}
 	g := NewWithT(t)

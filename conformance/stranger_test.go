@@ -9,7 +9,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestStranger: an adapter that shares nothing with ours goes through the whole
@@ -19,7 +19,7 @@ func TestStranger(t *testing.T) {
 	g := NewWithT(t)
 	rep, err := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(), Places: 1,
-		Cases: raced.Sample([]string{"text/plain", "text/unicode-and-markdown", "thinking", "two-turns-one-process", "stop/mid-text", "session", "permission/allow"}, 2),
+		Cases: racesample.Sample([]string{"text/plain", "text/unicode-and-markdown", "thinking", "two-turns-one-process", "stop/mid-text", "session", "permission/allow"}, 2),
 	}.Run(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	got, played := map[string]conformance.Verdict{}, map[string]bool{}
@@ -50,7 +50,7 @@ func TestStranger(t *testing.T) {
 		"session/resume-in-a-new-process session.resume-context": conformance.Fail,
 	} {
 		scenario, _, _ := strings.Cut(what, " ")
-		if got[what] != want && (played[scenario] || !raced.Enabled) {
+		if got[what] != want && (played[scenario] || !racesample.Enabled) {
 			t.Errorf("%s: %s, want %s", what, got[what], want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // unhurried is an adapter that takes its time, before it does what it is asked to
@@ -65,13 +65,13 @@ func TestASubjectMayTakeItsTime(t *testing.T) {
 			a = unhurried{claude.New()}
 		}
 		cfg := conformance.Config{
-			Cases:    raced.Sample([]string{rt + "/tool/text-tool-text*", rt + "/permission/allow", rt + "/permission/deny*", rt + "/policy/not-understood", rt + "/turn/two-turns-one-process"}, 2),
+			Cases:    racesample.Sample([]string{rt + "/tool/text-tool-text*", rt + "/permission/allow", rt + "/permission/deny*", rt + "/policy/not-understood", rt + "/turn/two-turns-one-process"}, 2),
 			Corpus:   fixtures.Embedded(),
 			Subjects: []conformance.Subject{conformance.Adapter(name, a)},
 			Checks:   checks.All(),
 			Tiers:    []conformance.Tier{conformance.TierWitness},
 		}
-		if raced.Enabled {
+		if racesample.Enabled {
 			cfg.Places = 1 // plays are ten times slower
 		}
 		jobs, err := cfg.Jobs()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

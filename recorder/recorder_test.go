@@ -15,7 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 	"github.com/turnspec/turnspec/recorder/redact"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
@@ -128,7 +128,7 @@ func TestTheCorpusHoldsNothingPrivate(t *testing.T) {
 		if err != nil || d.IsDir() || strings.HasPrefix(name, "scenarios/") || !strings.HasSuffix(name, ".txtar") {
 			return err
 		}
-		if ids++; raced.Enabled && ids%20 != 0 {
+		if ids++; racesample.Enabled && ids%20 != 0 {
 			return nil
 		}
 		b, err := fs.ReadFile(fixtures.Embedded().FS, name)

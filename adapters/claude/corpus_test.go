@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // recordings are the recorded cases of this runtime.
@@ -36,7 +36,7 @@ var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := raced.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") }), 30)
+	ours := racesample.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") }), 30)
 	return fixtures.Embedded().CasesWhere(func(id string) bool { return slices.Contains(ours, id) })
 })
 

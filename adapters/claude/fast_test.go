@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/scan"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // essence is all that fast fills.
@@ -82,7 +82,7 @@ var recordedDeltas = sync.OnceValues(func() (lines [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := raced.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") }), 30)
+	ours := racesample.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") }), 30)
 	cases, err := fixtures.Embedded().CasesWhere(func(id string) bool { return slices.Contains(ours, id) })
 	for _, c := range cases {
 		for _, l := range c.Wire {

@@ -19,7 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // corpus is where the recordings are: beside this package, or where
@@ -40,7 +40,7 @@ func corpus(t *testing.T) []string {
 	if len(files) == 0 {
 		t.Fatalf("no recordings in %s: nothing would be looked at", dir)
 	}
-	return raced.Sample(files, 15)
+	return racesample.Sample(files, 15)
 }
 
 // turns are the recordings of clients that do nothing but open, talk and close:

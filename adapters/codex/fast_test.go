@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // essence is all that fast fills.
@@ -75,7 +75,7 @@ var recordedPieces = sync.OnceValues(func() (lines [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := raced.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "codex/") }), 30)
+	ours := racesample.Sample(slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "codex/") }), 30)
 	cases, err := fixtures.Embedded().CasesWhere(func(id string) bool { return slices.Contains(ours, id) })
 	for _, c := range cases {
 		for _, l := range c.Wire {

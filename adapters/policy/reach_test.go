@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // commands are so many of the grammar's.
@@ -106,7 +106,7 @@ var seeds = []string{
 // and that does harm. Each is broken in one thing that policies of other people
 // have been broken in.
 func TestTheOracleCatches(t *testing.T) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		t.Skip("it judges a hundred thousand commands one after another, which takes minutes with the race detector; it is run without")
 	}
 	c := newCell(t)

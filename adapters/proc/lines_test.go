@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/proc"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // limit is the cap of these tests.
@@ -57,7 +57,7 @@ func TestLinesOfAnyLength(t *testing.T) {
 // TestALongLineIsCopiedSeldom: what is allocated for a line is a small multiple
 // of it.
 func TestALongLineIsCopiedSeldom(t *testing.T) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		t.Skip("a pool forgets by chance where the race detector watches")
 	}
 	g := gomega.NewWithT(t)

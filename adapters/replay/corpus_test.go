@@ -13,7 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // recorded is what the reference adapter told of a case.
@@ -31,7 +31,7 @@ var corpus = sync.OnceValues(func() ([]recorded, error) {
 		return nil, err
 	}
 	var out []recorded
-	for _, id := range raced.Sample(ids, 15) {
+	for _, id := range racesample.Sample(ids, 15) {
 		golden, err := all.Golden(id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a runtime without a reference adapter

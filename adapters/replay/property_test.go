@@ -12,7 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // chance is what a stream of events is drawn from: of rand or of rapid.
@@ -126,7 +126,7 @@ func asJSON(t *testing.T, c *Chat) string {
 func rounds(t *testing.T, property func(g Gomega, r *rand.Rand, events []event.Event)) {
 	t.Helper()
 	seeds := uint64(60)
-	if raced.Enabled {
+	if racesample.Enabled {
 		seeds = 10
 	}
 	for seed := range seeds {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // A view is what its prefix makes, and stays so.
@@ -134,7 +134,7 @@ func grown(r *Reducer, next func(int) event.Event, from, to int, look bool) {
 // is taken after each.
 func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
 	few, many := 2_000, 100_000
-	if raced.Enabled || testing.Short() {
+	if racesample.Enabled || testing.Short() {
 		many = 20_000
 	}
 	for name, next := range grow {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/fakes/relay"
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 )
 
 func envCmd() *cobra.Command {

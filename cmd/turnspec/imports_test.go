@@ -132,16 +132,16 @@ func TestTheRulesForbid(t *testing.T) {
 		from, to string
 		bad      bool
 	}{
-		{"adapters/codex", "fakes/runtime", true},
+		{"adapters/codex", "fakes/standin", true},
 		{"adapters/codex", "fixtures", true},
 		{"adapters/codex", "recorder", true},
 		{"adapters/codex", "conformance", true},
 		{"adapters/codex", "adapters/internal/session", false},
 		{"adapters/event", "adapters/proc", false},
 		{"adapters/proc", "adapters/event", true},
-		{"fakes/runtime", "adapters/codex", true},
-		{"fakes/runtime", "adapters", true},
-		{"fakes/runtime", "adapters/proc", false},
+		{"fakes/standin", "adapters/codex", true},
+		{"fakes/standin", "adapters", true},
+		{"fakes/standin", "adapters/proc", false},
 		{"fakes/model", "recorder", true},
 		{"recorder/drive", "adapters/internal/session", true},
 		{"recorder", "fakes/model", false},

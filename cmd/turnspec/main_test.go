@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // A program with the race detector sleeps a second when it ends; we start many.
@@ -75,7 +75,7 @@ func scripts(t *testing.T) []string {
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	if !raced.Enabled {
+	if !racesample.Enabled {
 		return all
 	}
 	var out []string

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 )
 
 // standIn plays a case when this program was started under the name of a

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/shell"
 
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 func readme(t *testing.T) string {
@@ -109,7 +109,7 @@ var update = flag.Bool("update", false, "write what README shows of the corpus")
 
 // README's table of coverage is that of the embedded corpus.
 func TestReadmeCoverage(t *testing.T) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		t.Skip("it reads the whole corpus in one goroutine, which takes minutes with the race detector; it is run without")
 	}
 	var out, errOut bytes.Buffer

@@ -43,11 +43,11 @@ func runCmd() *cobra.Command {
 and prints what failed and a table of checks by runtime.
 
 --subject plays to an adapter of yours instead: a program in any language, which
-speaks JSON lines over stdio (conformance/process/PROTOCOL.md) and finds a
+speaks JSON lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a
 stand-in where it looks for the runtime. It runs in real time, in the tier
 process. ` + "`turnspec smoke`" + ` checks first whether it is plugged in right. --acp plays to
 an ACP agent, --http to a sidecar of HTTP and server-sent events
-(conformance/sidecar/ROUTES.md): one that a command starts, with a free port in
+(conformance/plug/sse/ROUTES.md): one that a command starts, with a free port in
 PORT where the address has port 0, or one that runs already and was started in a
 shell where ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + ` was said.
 

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/acp"
-	"github.com/turnspec/turnspec/conformance/process"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -25,11 +25,11 @@ func smokeCmd() *cobra.Command {
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
 		Short: "Check whether a program is plugged in right as a subject",
 		Long: `Smoke starts a program that wraps a runtime, plays one turn of text to it and
-prints each line of the protocol (conformance/process/PROTOCOL.md): hello, open,
+prints each line of the protocol (conformance/plug/jsonl/PROTOCOL.md): hello, open,
 send, close. It judges the plug alone; ` + "`turnspec run --subject`" + ` is the suite.
 
 With --acp the program is an agent of the Agent Client Protocol, with --http a
-sidecar (conformance/sidecar/ROUTES.md), which may also run already.
+sidecar (conformance/plug/sse/ROUTES.md), which may also run already.
 
 Exit codes: 0 the program is plugged in, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
@@ -79,7 +79,7 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 	if isACP {
 		return &acp.Subject{Title: title, Of: name, Command: argv, Watch: show}, "--acp -- " + strings.Join(argv, " "), nil
 	}
-	s := &process.Subject{Title: title, Of: name, Command: argv, Watch: func(l process.Line) { show(l.In, l.Text) }}
+	s := &jsonl.Subject{Title: title, Of: name, Command: argv, Watch: func(l jsonl.Line) { show(l.In, l.Text) }}
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
 }
 
@@ -92,7 +92,7 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 		version = "*"
 	}
 	corpus := fixtures.Embedded()
-	ids, err := matching(corpus, name+"/"+version+"/"+process.SmokeScenario)
+	ids, err := matching(corpus, name+"/"+version+"/"+jsonl.SmokeScenario)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 		return err
 	}
 	fmt.Fprintf(out, "%s plays to: %s\n", c.ID, shown)
-	steps := process.Smoke(s, scn, c, life)
+	steps := jsonl.Smoke(s, scn, c, life)
 	fmt.Fprintln(out)
 	for _, step := range steps {
 		if step.Err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/acp"
-	"github.com/turnspec/turnspec/conformance/process"
-	"github.com/turnspec/turnspec/conformance/sidecar"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
 
 // waiting is how many plays with processes go on for each processor: they wait
@@ -94,7 +94,7 @@ func words(flag string, argv []string) ([]string, error) {
 
 // server is a sidecar: one that a command starts, or one that runs already and
 // finds the stand-in in a folder.
-func server(url, standin string, argv []string, runtime string) (*sidecar.Subject, error) {
+func server(url, standin string, argv []string, runtime string) (*sse.Subject, error) {
 	argv, err := words("--http", argv)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func server(url, standin string, argv []string, runtime string) (*sidecar.Subjec
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	s := &sidecar.Subject{Title: url, Of: runtime, URL: url, Command: argv}
+	s := &sse.Subject{Title: url, Of: runtime, URL: url, Command: argv}
 	if len(argv) > 0 {
 		s.Title = filepath.Base(argv[len(argv)-1])
 		return s, s.Check()
@@ -125,7 +125,7 @@ func wraps(runtime string) error {
 }
 
 // program is a subject that a command line starts.
-func program(command, runtime string) (*process.Subject, error) {
+func program(command, runtime string) (*jsonl.Subject, error) {
 	argv, err := shell.Fields(command, nil)
 	switch {
 	case err != nil:
@@ -136,7 +136,7 @@ func program(command, runtime string) (*process.Subject, error) {
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	return &process.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+	return &jsonl.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
 }
 
 // builtin are the adapters that stand in for one that nobody named. A test puts a

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

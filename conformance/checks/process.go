@@ -6,7 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 )
 
 // grace is the least that a runtime is given between two steps of its end.

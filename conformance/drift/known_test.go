@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/drift"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 var update = flag.Bool("update", false, "write KNOWN.md")
@@ -115,7 +115,7 @@ func pairOf(k known) string { return k.runtime + " " + k.from + " " + k.to }
 // TestKnown: each change that was measured by hand is found, and KNOWN.md shows
 // the finding beside it.
 func TestKnown(t *testing.T) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		t.Skip("it plays the whole corpus, which takes minutes with the race detector; it is run without")
 	}
 	reps := reports(t)

@@ -6,7 +6,7 @@
 // table. What a peer fails fails nobody here; what fails is a report that could
 // not be made. An ACP agent runs as it is. A peer that is a library gets a plug
 // (plugs/*.mjs): a program that calls the library's own interface as its
-// documentation shows it, and speaks the protocol of conformance/process. A plug
+// documentation shows it, and speaks the protocol of conformance/plug/jsonl. A plug
 // declares what the peer has no word for: that is not expressible, and no fault
 // of anybody.
 //

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/acp"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/process"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -59,7 +59,7 @@ func (p peer) subject() conformance.Subject {
 	if p.acp != "" {
 		return &acp.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
 	}
-	return &process.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
+	return &jsonl.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
 }
 
 // part is what a peer performs: on the newest version of its runtime, each n-th

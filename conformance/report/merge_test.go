@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/defects"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // broken is a run over some real cases, in which a broken adapter fails.
@@ -50,7 +50,7 @@ func document(t *testing.T, cfg conformance.Config) *report.Document {
 func TestMergeIsTheWhole(t *testing.T) {
 	g := NewWithT(t)
 	cfg := broken(t)
-	if raced.Enabled {
+	if racesample.Enabled {
 		cfg.Cases = []string{"claude/2.1.329/text/plain", "claude/2.1.329/stop/mid-text"} // plays are ten times slower
 	}
 	whole := document(t, cfg)

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestReferenceAdapters: there are no known failures in the reference adapters.
@@ -64,7 +64,7 @@ func (w without) ReadDir(dir string) ([]fs.DirEntry, error) {
 // newest cases, to look for races; else all.
 func sample(t *testing.T) []string {
 	t.Helper()
-	if !raced.Enabled {
+	if !racesample.Enabled {
 		return nil
 	}
 	all, err := fixtures.Embedded().CaseIDs()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -34,7 +34,7 @@ func closeStdout() Operator {
 		Apply: func(c *fixtures.Case, place int) Fault {
 			return at(c, place, Fault{Operator: name, Kind: Terminal}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := lines[i]
-				x.Dir, x.Bytes = runtime.Hangup, nil
+				x.Dir, x.Bytes = standin.Hangup, nil
 				return append(slices.Clone(lines[:i+1]), x)
 			})
 		},
@@ -49,7 +49,7 @@ func closeStdin() Operator {
 		Apply: func(c *fixtures.Case, place int) Fault {
 			return at(c, place, Fault{Operator: name, Kind: Terminal, Hangs: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := lines[i]
-				x.Dir, x.Bytes = runtime.CloseStdin, nil
+				x.Dir, x.Bytes = standin.CloseStdin, nil
 				return append(slices.Clone(lines[:i+1]), x)
 			})
 		},

@@ -2,7 +2,7 @@
 // harmed, and what may a client make of it?
 //
 // An operator is a pure function of a case and a place. It gives a Harm, which a
-// stand-in (package fakes/runtime) plays. What was recorded is not changed, and
+// stand-in (package fakes/standin) plays. What was recorded is not changed, and
 // the same place gives the same harm.
 package fault
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -75,11 +75,11 @@ type Fault struct {
 // Struck reports whether a line that was played is the one by which the harm
 // ends the process, or what it says.
 func (h *Fault) EndsProcess(w fixtures.WireLine) bool {
-	return w.Line == h.Line && (w.Dir == fixtures.Exit || w.Dir == runtime.Hangup)
+	return w.Line == h.Line && (w.Dir == fixtures.Exit || w.Dir == standin.Hangup)
 }
 
 // Into puts the harm into the options of a play.
-func (h *Fault) ApplyTo(o *runtime.Options) {
+func (h *Fault) ApplyTo(o *standin.Options) {
 	o.Fault, o.Chunk, o.NoLastNewline, o.IgnoresSIGTERM = h.Wire, h.Chunk, h.NoLastNewline, h.IgnoresSIGTERM
 }
 

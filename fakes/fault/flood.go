@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -39,7 +39,7 @@ func flood() Operator {
 				return nil
 			}
 			for _, i := range outputs(c) {
-				if runtime.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" {
+				if standin.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" {
 					return []int{i}
 				}
 			}
@@ -60,7 +60,7 @@ var lineID = regexp.MustCompile(`("uuid":"[0-9a-f-]{24})[0-9a-f]{12}"`)
 
 // drops are copies of a delta's line, glued, each with its own text and id.
 func drops(of string, line []byte) []byte {
-	text, err := jsontext.AppendQuote(nil, runtime.TextDelta(of, line))
+	text, err := jsontext.AppendQuote(nil, standin.TextDelta(of, line))
 	if err != nil {
 		return line
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -162,7 +162,7 @@ func longPause() Operator {
 		Name: name, Kind: Transparent, Doc: fmt.Sprintf("After a delta nothing comes for %v, and then the rest; what is asked meanwhile is answered.", PauseLength),
 		Places: func(c *fixtures.Case) []int {
 			lines := outputs(c)
-			speaks := func(i int) bool { return runtime.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" }
+			speaks := func(i int) bool { return standin.TextDelta(c.Runtime, c.Wire[i].Bytes) != "" }
 			return slices.DeleteFunc(lines, func(i int) bool {
 				return i+1 >= len(c.Wire) || c.Wire[i+1].Dir != fixtures.Out || !speaks(i) || !speaks(i+1)
 			})

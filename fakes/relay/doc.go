@@ -4,7 +4,7 @@
 // A client that is a program looks for its runtime in PATH, or where a variable
 // tells it. A Post puts a program of the runtime's name there: this very program
 // under another name, which only carries bytes and signals between whoever
-// started it and the play (package fakes/runtime), over a socket. So the play
+// started it and the play (package fakes/standin), over a socket. So the play
 // knows all that it knows in process: what was written, what it may play next,
 // and what was harmed.
 //

@@ -19,7 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/fakes/model"
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/drive"

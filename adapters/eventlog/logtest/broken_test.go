@@ -16,14 +16,14 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestEachCheckFindsABrokenStore: a store with one mistake fails the checks that
 // it names and no other.
 func TestEachCheckFindsABrokenStore(t *testing.T) {
 	stores := brokenStores()
-	for _, name := range raced.Sample(slices.Sorted(maps.Keys(stores)), 8) {
+	for _, name := range racesample.Sample(slices.Sorted(maps.Keys(stores)), 8) {
 		c := stores[name]
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 const (
@@ -93,7 +93,7 @@ func appendForEver(path string) error {
 func TestCrash(t *testing.T) {
 	g := NewWithT(t)
 	rounds := 20
-	if raced.Enabled {
+	if racesample.Enabled {
 		rounds = 5
 	}
 	if text := os.Getenv(envRounds); text != "" {

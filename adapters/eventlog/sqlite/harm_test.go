@@ -15,7 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 func size(t *testing.T, path string) int64 {
@@ -246,7 +246,7 @@ func TestTheFileBesideIsCut(t *testing.T) {
 	g.Expect(len(beside)).To(BeNumerically(">", 100_000))
 	before := int64(-1)
 	cuts := 40
-	if raced.Enabled {
+	if racesample.Enabled {
 		cuts = 8
 	}
 	for cut := 0; cut <= len(beside); cut += len(beside)/cuts + 1 {

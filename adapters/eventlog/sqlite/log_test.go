@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 func TestMain(m *testing.M) {
@@ -137,7 +137,7 @@ func TestASlowFollowerHoldsNothing(t *testing.T) {
 	log := open(t, path, sqlite.Options{Relaxed: true})
 	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
 	n, batch := int64(60_000), int64(1000) // 13 MB
-	if raced.Enabled {
+	if racesample.Enabled {
 		n = 6000
 	}
 	seen := int64(0)

@@ -18,11 +18,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/replay"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 func TestMain(m *testing.M) {
-	if raced.Enabled {
+	if racesample.Enabled {
 		_ = flag.Set("rapid.checks", "20") // of 100; a number is never wrong
 	}
 	os.Exit(m.Run())
@@ -208,7 +208,7 @@ func filled(tb testing.TB, n int) *counting {
 
 // sizes are the lengths of sessions that are compared, in events.
 func sizes() []int {
-	if raced.Enabled || testing.Short() {
+	if racesample.Enabled || testing.Short() {
 		return []int{5_000, 20_000}
 	}
 	return []int{10_000, 100_000, 1_000_000}

@@ -5,7 +5,7 @@
 // the plan wants, each time with a stamp in its text in place of the words, at
 // times that the plan sets and that do not wait for the reader; what repeats the
 // text as a whole later holds all that was said. All else is the recording,
-// played by the stand-in of package fakes/runtime, so that any client may be
+// played by the stand-in of package fakes/standin, so that any client may be
 // there: the handshake, the barriers, the ids.
 //
 // A plan is played by a program of its own for each session (Post), by a program
@@ -18,7 +18,7 @@ import (
 	"io/fs"
 	"os"
 
-	standin "github.com/turnspec/turnspec/fakes/runtime"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

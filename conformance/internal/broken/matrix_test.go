@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/internal/raced"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 func references() []conformance.Subject {
@@ -32,7 +32,7 @@ func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // quick says that some plays are enough: they look for races, or are to be over
 // soon. What fails in few cases is not all that an adapter fails.
-func quick() bool { return !whole() && (raced.Enabled || testing.Short()) }
+func quick() bool { return !whole() && (racesample.Enabled || testing.Short()) }
 
 // played are the broken adapters that a run plays.
 func played() []broken.Adapter {
@@ -217,7 +217,7 @@ func TestMatrix(t *testing.T) {
 		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming}, Places: places,
 	}
 	if quick() {
-		cfg.Cases = raced.Sample(cfg.Cases, 4)
+		cfg.Cases = racesample.Sample(cfg.Cases, 4)
 	}
 	jobs, err := cfg.Jobs()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -1,5 +1,5 @@
 // What the plugs share: the lines between turnspec and a program, as
-// conformance/process/PROTOCOL.md has them. It holds no wire of a runtime.
+// conformance/plug/jsonl/PROTOCOL.md has them. It holds no wire of a runtime.
 import { createInterface } from "node:readline";
 
 const write = (line) => process.stdout.write(JSON.stringify(line) + "\n");

@@ -1,0 +1,164 @@
+// Command player plays cases of the suite while a mutant is on, and says what
+// failed. It is built by conformance/mutants, of code that holds the mutants.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/conformance/mutants/on"
+)
+
+// Ask is what is to be played.
+type Ask struct {
+	Mutant int
+	Cases  []string // none: name all cases
+	Plain  bool     // without faults
+	Trace  bool     // say which mutants lie on the way
+	Limit  int64    // how many questions a case may ask; 0: any number
+}
+
+// Answer is what came of it.
+type Answer struct {
+	Killed    bool     `json:",omitzero"`
+	Case      string   `json:",omitzero"` // that failed
+	Checks    []string `json:",omitzero"` // that failed in it
+	Hung      bool     `json:",omitzero"` // this program is not to be asked again
+	Cases     []string `json:",omitzero"`
+	Traced    []int    `json:",omitzero"`
+	Questions int64    `json:",omitzero"`
+	Err       string   `json:",omitzero"`
+}
+
+// heap is how many bytes a mutant may keep.
+const heap = 2 << 30
+
+func main() {
+	started, _ := on.Traced() // while packages were initialised
+	on.Trace(false)
+	go watch()
+	p, err := load()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<22)
+	out := json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		var q Ask
+		a := Answer{Traced: started}
+		if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+			a.Err = err.Error()
+		} else if len(q.Cases) > 0 {
+			a = p.play(q)
+		} else {
+			a.Cases = p.ids
+		}
+		if err := out.Encode(a); err != nil || a.Hung {
+			return
+		}
+	}
+}
+
+// watch ends the program when it grows beyond measure.
+func watch() {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	for range time.Tick(50 * time.Millisecond) {
+		if metrics.Read(sample); sample[0].Value.Uint64() > heap {
+			os.Exit(on.Grows)
+		}
+	}
+}
+
+type player struct {
+	cfg  conformance.Config
+	ids  []string
+	jobs map[string]conformance.Job
+}
+
+func load() (*player, error) {
+	p := &player{jobs: map[string]conformance.Job{}, cfg: conformance.Config{
+		Corpus:   fixtures.Embedded(),
+		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
+		Checks:   checks.All(), Golden: true, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
+	}}
+	ids, err := p.cfg.Corpus.CaseIDs()
+	for _, id := range ids {
+		if runtime, _, _ := fixtures.SplitCaseID(id); runtime == "codex" || runtime == "claude" {
+			p.ids = append(p.ids, id)
+		}
+	}
+	return p, err
+}
+
+// job is that of a case, which is read when it is first asked for: a mutant that
+// ends this program makes another one start.
+func (p *player) job(id string) (conformance.Job, error) {
+	if j, have := p.jobs[id]; have {
+		return j, nil
+	}
+	cfg := p.cfg
+	cfg.Cases = []string{id}
+	jobs, err := cfg.Jobs()
+	if err != nil {
+		return conformance.Job{}, err
+	}
+	p.jobs[id] = jobs[0]
+	return jobs[0], nil
+}
+
+// play stops at the first case in which a check fails.
+func (p *player) play(q Ask) (a Answer) {
+	for _, id := range q.Cases {
+		j, err := p.job(id)
+		if err != nil {
+			a.Err = err.Error()
+			return a
+		}
+		j.WithoutFaults = q.Plain
+		if q.Trace {
+			on.Trace(true)
+		}
+		if q.Mutant != 0 || q.Trace {
+			on.Set(q.Mutant, q.Limit)
+		}
+		results, _, err := p.cfg.Do(j)
+		if q.Trace {
+			a.Traced, a.Questions = on.Traced()
+		}
+		if err != nil {
+			a.Err = err.Error()
+			return a
+		}
+		for _, r := range results {
+			if !r.Verdict.Bad() || r.Check.Severity != conformance.Must {
+				continue
+			}
+			a.Killed, a.Case = true, id
+			a.Checks = append(a.Checks, r.Check.ID)
+			a.Hung = a.Hung || r.Trial != nil && hung(r.Trial)
+		}
+		if a.Killed {
+			return a
+		}
+	}
+	return a
+}
+
+func hung(t *conformance.Trial) bool {
+	bad := t.Hang != ""
+	for _, r := range t.Faulted {
+		bad = bad || r.Hang != ""
+	}
+	return bad
+}

@@ -1,0 +1,152 @@
+package acp_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// TestMain is three programs: the stand-in, the agent, and the tests.
+func TestMain(m *testing.M) {
+	conformance.Main()
+	if len(os.Args) == 3 && os.Args[1] == asAgent {
+		beAgent(os.Args[2])
+		return
+	}
+	patient.Parallel()
+	os.Exit(m.Run())
+}
+
+const version = "claude/2.1.329/"
+
+// cases show what the agents are broken at.
+var cases = []string{"text/plain", "thinking/then-text", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text"}
+
+func run(t *testing.T, broken string, ids ...string) *conformance.Report {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4,
+		Subjects: []conformance.Subject{&acp.Subject{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}},
+	}
+	for _, id := range ids {
+		cfg.Cases = append(cfg.Cases, version+id)
+	}
+	rep, err := cfg.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// plain are the checks without the faults that they want: those are about
+// runtimes.
+func plain() (out []*conformance.Check) {
+	for _, c := range checks.All() {
+		if c.Judge != nil {
+			unharmed := *c
+			unharmed.Faults = nil
+			out = append(out, &unharmed)
+		}
+	}
+	return out
+}
+
+// failed are the checks that failed, and how many passed.
+func failed(rep *conformance.Report) (bad map[string]string, passed map[string]int) {
+	bad, passed = map[string]string{}, map[string]int{}
+	for _, r := range rep.Results {
+		switch {
+		case r.Verdict == conformance.Fail && len(r.Problems) > 0:
+			bad[r.Check.ID] = r.Case + ": " + r.Problems[0].Text
+		case r.Verdict.Bad():
+			bad[r.Check.ID] = r.Case + ": " + string(r.Verdict) + ": " + r.Reason
+		case r.Verdict.Judged():
+			passed[r.Check.ID]++
+		}
+	}
+	return bad, passed
+}
+
+func TestARightAgentPasses(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	bad, passed := failed(run(t, right, append(cases, "permission/deny-then-stop", "stop/two-parallel-tools", "subagent/in-the-foreground")...))
+	g.Expect(bad).To(BeEmpty())
+	for _, id := range []string{
+		"text.once", "text.order", "thinking.delivered", "tool.known", "tool.paired", "tool.output", "permission.asked",
+		"permission.answered-once", "permission.deny-holds", "turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "wire.own-lines",
+	} {
+		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
+	}
+	for _, id := range []string{"session.provider-id", "order.seq", "permission.resolved", "text.paragraph-break"} {
+		g.Expect(passed).NotTo(HaveKey(id), "nobody can be praised for what the protocol does not carry")
+	}
+}
+
+// Each agent is broken in one way, which the check named for it finds; those that
+// fail with it are named too.
+func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
+	t.Parallel()
+	for _, b := range []struct {
+		broken, scenario, check string
+		too                     []string
+	}{
+		{dropsChunk, "text/plain", "text.once", nil},
+		{doublesChunk, "text/plain", "text.once", nil},
+		{otherToolID, "tool/text-tool-text-three-rounds", "tool.paired", nil},
+		{invents, "tool/text-tool-text-three-rounds", "tool.known", nil},
+		{neverReplies, "text/plain", "turn.one-terminal", nil},
+		{exits, "text/plain", "session.returns", []string{"text.once"}},
+		{lateChunk, "text/plain", "turn.nothing-after-terminal", []string{"text.once"}},
+		{forgetsCancel, "stop/mid-text", "turn.stop", []string{"replay.interrupted"}},
+		{asksTwice, "permission/allow", "permission.asked", nil},
+		{allowsDenied, "permission/deny-then-stop", "permission.deny-holds", []string{"wire.own-lines"}},
+	} {
+		t.Run(b.broken, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			bad, _ := failed(run(t, b.broken, b.scenario))
+			g.Expect(bad).To(HaveKey(b.check))
+			delete(bad, b.check)
+			for _, id := range b.too {
+				delete(bad, id)
+			}
+			g.Expect(bad).To(BeEmpty(), "nothing else is wrong with it")
+		})
+	}
+}
+
+func TestWhatIsNoAgentSaysWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		command []string
+		says    string
+	}{
+		{[]string{"no-such-agent"}, "next: run it by hand"},
+		{[]string{"sh", "-c", "echo broken >&2; exit 3"}, "broken"},
+		{nil, "no command"},
+	} {
+		g := NewWithT(t)
+		s := &acp.Subject{Of: "claude", Command: c.command}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := s.Open(ctx, conformance.Open{SessionID: "s1", Dir: t.TempDir()})
+		cancel()
+		g.Expect(err).To(MatchError(ContainSubstring(c.says)))
+		var typed *adapters.OpenError
+		g.Expect(errors.As(err, &typed)).To(BeTrue())
+	}
+}

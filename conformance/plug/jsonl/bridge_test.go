@@ -1,0 +1,235 @@
+package jsonl_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// bridge is a program that wraps a reference adapter, perhaps with a defect: so
+// what is wrong with a run of it is wrong with the way of playing programs.
+type bridge struct {
+	runtime string
+	without []string
+	// event changes what is written for an event; nil writes it.
+	event func(e event.Event, write func(event.Event))
+	// reply changes the id of a reply.
+	reply func(do string, id int) []int
+	// takes is how many messages it takes; 0: all.
+	takes int
+
+	sent int
+	mu   sync.Mutex
+	sess conformance.Session
+	seen sync.WaitGroup
+}
+
+func (b *bridge) write(line any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, err := json.Marshal(line, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(err)
+	}
+	_, _ = os.Stdout.Write(append(out, '\n'))
+}
+
+// run speaks the protocol until stdin is closed.
+func (b *bridge) run() {
+	all := []string{
+		"answer", "question", "stop", "steer", "resume", "fork", "set_model", "set_mode", "attach", "priority", "withdraw", "stop_task",
+		"revert", "rewind", "compact", "archive", "rename", "mcp", "schema",
+	}
+	b.write(map[string]any{"hello": map[string]any{"protocol": 1, "runtime": b.runtime, "can": all, "without": b.without}})
+	in := bufio.NewReader(os.Stdin)
+	var work sync.WaitGroup
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var c command
+		if err := json.Unmarshal(line, &c, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)); err != nil {
+			panic(err)
+		}
+		do := func() {
+			reply := map[string]any{"id": c.ID}
+			if err := b.do(&c); err != nil {
+				code := "refused"
+				for name, is := range map[string]error{
+					"unsupported": adapters.ErrUnsupported, "unknown_id": adapters.ErrUnknownID, "no_turn": adapters.ErrNoTurn, "closed": adapters.ErrClosed,
+				} {
+					if errors.Is(err, is) {
+						code = name
+					}
+				}
+				if open, ok := errors.AsType[*adapters.OpenError](err); ok {
+					code = string(open.Code)
+				}
+				reply["error"] = map[string]any{"code": code, "message": err.Error()}
+			}
+			ids := []int{c.ID}
+			if b.reply != nil {
+				ids = b.reply(c.Do, c.ID)
+			}
+			for _, id := range ids {
+				reply["id"] = id
+				b.write(map[string]any{"reply": reply})
+			}
+		}
+		if c.Do == "close" || c.Do == "open" {
+			do()
+		} else {
+			work.Go(do)
+		}
+	}
+	work.Wait()
+	b.seen.Wait()
+}
+
+// command is a line to a program, as its maker would read it.
+type command struct {
+	ID        int
+	Do        string
+	SessionID string `json:"session_id"`
+	Dir       string
+	Command   []string
+	Args      []string
+	Model     string
+	Mode      string
+	Resume    string
+	After     event.Position
+	Fork      bool
+	At        string
+	Unarchive bool
+
+	Checkpoints, Questions, Dry bool
+	MCP                         []struct {
+		Name, Command string
+		Args          []string
+		Env           map[string]string
+	}
+	Schema    jsontext.Value
+	MessageID string `json:"message_id"`
+	Text      string
+	Files     []event.Attachment
+	Priority  string
+	RequestID string `json:"request_id"`
+	Decision  string
+	Message   string
+	Input     jsontext.Value
+	Value     jsontext.Value
+	Scope     string
+	TaskID    string `json:"task_id"`
+}
+
+func (b *bridge) do(c *command) error {
+	ctx := context.Background()
+	if c.Do == "open" {
+		return b.open(ctx, c)
+	}
+	if c.Do == "send" && b.takes > 0 {
+		if b.sent++; b.sent > b.takes {
+			return adapters.ErrUnsupported
+		}
+	}
+	s := b.sess
+	switch c.Do {
+	case "send":
+		switch {
+		case len(c.Files) > 0:
+			return s.(conformance.Attacher).SendWith(ctx, c.MessageID, c.Text, c.Files)
+		case c.Priority != "":
+			return s.(conformance.Queuer).SendAt(ctx, c.MessageID, c.Text, c.Priority)
+		}
+		return s.Send(ctx, c.MessageID, c.Text)
+	case "steer":
+		return s.Steer(ctx, c.MessageID, c.Text)
+	case "answer":
+		return s.Answer(ctx, c.RequestID, conformance.Answer{
+			Decision: event.Decision(c.Decision), Value: c.Value, Input: c.Input, Message: c.Message, Scope: adapters.Scope(c.Scope),
+		})
+	case "stop":
+		return s.Stop(ctx)
+	case "close":
+		err := s.Close(ctx)
+		b.seen.Wait()
+		return err
+	case "set_model":
+		return s.(conformance.Setter).SetModel(ctx, c.Model)
+	case "set_mode":
+		return s.(conformance.Setter).SetMode(ctx, c.Mode)
+	case "withdraw":
+		return s.(conformance.Queuer).Withdraw(ctx, c.MessageID)
+	case "stop_task":
+		return s.(conformance.TaskStopper).StopTask(ctx, c.TaskID)
+	case "revert":
+		return s.(conformance.Reverter).Revert(ctx, c.MessageID)
+	case "rewind":
+		return s.(conformance.Rewinder).Rewind(ctx, c.MessageID, c.Dry)
+	case "compact":
+		return s.(conformance.Compacter).Compact(ctx)
+	case "archive":
+		return s.(conformance.Archiver).Archive(ctx)
+	case "rename":
+		return s.(conformance.Renamer).Rename(ctx, c.Text)
+	}
+	return adapters.ErrUnsupported
+}
+
+func (b *bridge) open(ctx context.Context, c *command) error {
+	s := conformance.Adapter("claude", claude.New())
+	if b.runtime == "codex" {
+		s = conformance.Adapter("codex", codex.New())
+	}
+	o := conformance.Open{
+		SessionID: c.SessionID, Dir: c.Dir, Command: c.Command, Args: c.Args, Model: c.Model, Mode: c.Mode, Resume: c.Resume, After: c.After,
+		Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, Questions: c.Questions, Schema: c.Schema,
+	}
+	for _, m := range c.MCP {
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env})
+	}
+	sess, err := s.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	b.sess = sess
+	b.seen.Go(func() {
+		write := func(e event.Event) { b.write(map[string]any{"event": e}) }
+		for e := range sess.Events() {
+			if b.event != nil {
+				b.event(e, write)
+			} else {
+				write(e)
+			}
+		}
+	})
+	return nil
+}
+
+// says is a program that writes a line as soon as it starts, and one more for
+// each command; lines that are joined by a line end are written at once.
+func says(lines ...string) func() {
+	return func() {
+		in := bufio.NewReader(os.Stdin)
+		for _, l := range lines {
+			_, _ = os.Stdout.WriteString(l + "\n")
+			if _, err := in.ReadBytes('\n'); err != nil {
+				return
+			}
+		}
+		_, _ = io.Copy(io.Discard, in)
+	}
+}

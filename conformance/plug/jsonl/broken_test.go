@@ -1,0 +1,217 @@
+package jsonl_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
+)
+
+// addBroken makes programs of what has a defect, and of what has none.
+func addBroken() {
+	maps.Copy(programs, map[string]func(){
+		"bridge":       (&bridge{runtime: "claude"}).run,
+		"bridge codex": (&bridge{runtime: "codex"}).run,
+		"no word for interrupted": (&bridge{runtime: "claude", without: []string{"tool_result.status"}, event: func(e event.Event, write func(event.Event)) {
+			if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolInterrupted {
+				d.Status, d.IsError = event.ToolError, true
+				e.Data = d
+			}
+			write(e)
+		}}).run,
+		"one message": (&bridge{runtime: "claude", takes: 1}).run,
+	})
+	for name, b := range broken {
+		b.bridge.runtime = "claude"
+		programs[name] = b.bridge.run
+	}
+}
+
+// once does something to the n-th event of a type.
+func once(typ event.Type, n int, do func(e event.Event, write func(event.Event))) func(event.Event, func(event.Event)) {
+	seen := 0
+	return func(e event.Event, write func(event.Event)) {
+		if e.Type() == typ {
+			if seen++; seen == n {
+				do(e, write)
+				return
+			}
+		}
+		write(e)
+	}
+}
+
+func dropped(event.Event, func(event.Event)) {}
+
+func doubled(e event.Event, write func(event.Event)) { write(e); write(e) }
+
+// broken are programs with one defect, and the checks that find it on the case.
+var broken = map[string]struct {
+	bridge *bridge
+	on     string
+	fails  []string
+}{
+	"drops a delta": {
+		&bridge{event: once(event.TypeDelta, 2, dropped)},
+		"text/plain", []string{"text.once", "order.seq"},
+	},
+	"doubles a delta": {
+		&bridge{event: once(event.TypeDelta, 2, doubled)},
+		"text/plain", []string{"text.once", "order.seq"},
+	},
+	"drops the end of a turn": {
+		&bridge{event: once(event.TypeDone, 1, dropped)},
+		"text/plain", []string{"turn.one-terminal", "order.seq"},
+	},
+	"drops a result": {
+		&bridge{event: once(event.TypeToolResult, 1, dropped)},
+		"permission/allow", []string{"tool.paired", "order.seq"},
+	},
+	"drops a question": {
+		&bridge{event: once(event.TypePermissionRequest, 1, dropped)},
+		"permission/allow", []string{"permission.asked"},
+	},
+	"answers a tool of another name": {
+		&bridge{event: once(event.TypeToolResult, 1, func(e event.Event, write func(event.Event)) {
+			d := e.Data.(event.ToolResult)
+			d.ToolUseID = "another"
+			e.Data = d
+			write(e)
+		})},
+		"permission/allow", []string{"tool.paired"},
+	},
+	"replies with a wrong id": {
+		&bridge{reply: func(do string, id int) []int {
+			if do == "send" {
+				return []int{id + 7}
+			}
+			return []int{id}
+		}},
+		"text/plain", []string{"session.returns"},
+	},
+	"replies twice": {
+		&bridge{reply: func(do string, id int) []int {
+			if do == "send" {
+				return []int{id, id}
+			}
+			return []int{id}
+		}},
+		"text/plain", []string{"session.returns"},
+	},
+}
+
+// judged lets a subject perform cases, and gives the checks that failed with
+// what they said.
+func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (map[string][]string, *conformance.Report) {
+	t.Helper()
+	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && places == 0 })
+	rep, err := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1),
+	}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := map[string][]string{}
+	for _, r := range rep.Results {
+		for _, p := range r.Problems {
+			if r.Verdict.Bad() {
+				failed[r.Check.ID] = append(failed[r.Check.ID], r.Case+": "+p.Text+p.Diff)
+			}
+		}
+		if r.Verdict == conformance.Unrecorded || r.Verdict == conformance.HarnessError {
+			failed[r.Check.ID] = append(failed[r.Check.ID], r.Case+": "+string(r.Verdict)+": "+r.Reason)
+		}
+	}
+	return failed, rep
+}
+
+// TestAReferenceBehindTheProtocolConforms: what the protocol carries comes out as
+// it went in, with faults too.
+func TestAReferenceBehindTheProtocolConforms(t *testing.T) {
+	t.Parallel()
+	for name, cases := range map[string][]string{
+		"bridge": {
+			"claude/2.1.329/text/plain", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
+			"claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one", "claude/2.1.329/tool/parallel",
+		},
+		"bridge codex": {
+			"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gomega.NewWithT(t)
+			cases := racesample.Sample(cases, 2)
+			runtime := "claude"
+			if name == "bridge codex" {
+				runtime = "codex"
+			}
+			failed, rep := judged(t, of(t, name, runtime), 1, cases...)
+			g.Expect(failed).To(gomega.BeEmpty())
+			passed := 0
+			for _, r := range rep.Results {
+				if r.Verdict == conformance.Pass {
+					passed++
+				}
+			}
+			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks looked at something")
+			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">", 5*len(cases)))
+		})
+	}
+}
+
+// TestBrokenPrograms: each defect is found by the checks that are named for it.
+func TestBrokenPrograms(t *testing.T) {
+	t.Parallel()
+	for name, b := range broken {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gomega.NewWithT(t)
+			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/"+b.on)
+			for _, id := range b.fails {
+				g.Expect(failed).To(gomega.HaveKey(id))
+			}
+			t.Log(slices.Sorted(maps.Keys(failed)))
+		})
+	}
+}
+
+// TestOneMessageAtATime: who refuses a message while a turn runs has no word for
+// it; who refuses one when nothing runs is no adapter.
+func TestOneMessageAtATime(t *testing.T) {
+	t.Parallel()
+	verdicts := func(id string) map[conformance.Verdict]int {
+		_, rep := judged(t, of(t, "one message", "claude"), 0, id)
+		out := map[conformance.Verdict]int{}
+		for _, r := range rep.Results {
+			out[r.Verdict]++
+		}
+		return out
+	}
+	g := gomega.NewWithT(t)
+	during := verdicts("claude/2.1.329/turn/message-during-thinking")
+	g.Expect(during).To(gomega.HaveKey(conformance.NotExpressible))
+	g.Expect(during).NotTo(gomega.HaveKey(conformance.Fail))
+	after := verdicts("claude/2.1.329/turn/two-turns-one-process")
+	g.Expect(after).To(gomega.HaveKey(conformance.Fail))
+}
+
+// TestAnInterruptedCallWithoutAWordForIt: who tells it as an error, with what the
+// model was told, tells nothing wrong.
+func TestAnInterruptedCallWithoutAWordForIt(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), 0, "claude/2.1.329/stop/mid-tool-then-next-turn")
+	g.Expect(failed).To(gomega.BeEmpty())
+	g.Expect(slices.ContainsFunc(rep.Results, func(r conformance.Result) bool {
+		return r.Check.ID == "tool.output" && r.Verdict == conformance.Pass
+	})).To(gomega.BeTrue())
+}

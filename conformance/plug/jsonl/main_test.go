@@ -1,0 +1,68 @@
+package jsonl_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// asProgram is the first argument of this test when it is to be one of programs.
+const asProgram = "turnspec-test-program"
+
+func TestMain(m *testing.M) {
+	conformance.Main()
+	addBroken()
+	if len(os.Args) == 3 && os.Args[1] == asProgram {
+		programs[os.Args[2]]()
+		os.Exit(0)
+	}
+	patient.Parallel()
+	os.Exit(m.Run())
+}
+
+// of is a subject that is one of programs.
+func of(t *testing.T, name, runtime string) *jsonl.Subject {
+	t.Helper()
+	if programs[name] == nil {
+		t.Fatalf("no program %q", name)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &jsonl.Subject{Title: name, Of: runtime, Command: []string{self, asProgram, name}}
+}
+
+// play lets a subject perform a case.
+func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
+	t.Helper()
+	c, err := fixtures.LoadCase(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scn, err1 := fixtures.LoadScenario(c.Scenario)
+	life, err2 := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return conformance.PlayProcess(s, scn, c, nil, life)
+}
+
+func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {
+	t.Helper()
+	c, err := fixtures.LoadCase(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scn, err1 := fixtures.LoadScenario(c.Scenario)
+	life, err2 := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return jsonl.Smoke(s, scn, c, life)
+}

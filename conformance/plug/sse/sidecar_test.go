@@ -1,0 +1,305 @@
+package sse_test
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/plug/sse"
+	"github.com/turnspec/turnspec/fakes/relay"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// asServer is the first argument of this test when it is to be one of servers.
+const asServer = "turnspec-test-sidecar"
+
+// servers are what this test is as a program, by name.
+var servers = map[string]func(){
+	"whole":       (&sidecarServer{runtime: "claude"}).run,
+	"whole codex": (&sidecarServer{runtime: "codex"}).run,
+	"plain":       (&sidecarServer{runtime: "claude", plain: true}).run,
+	"plain codex": (&sidecarServer{runtime: "codex", plain: true}).run,
+}
+
+// TestMain is three programs: the stand-in, a sidecar, and the tests.
+func TestMain(m *testing.M) {
+	conformance.Main()
+	for name, b := range broken {
+		b.server.runtime = "claude"
+		servers[name] = b.server.run
+	}
+	if len(os.Args) == 3 && os.Args[1] == asServer {
+		servers[os.Args[2]]()
+		os.Exit(0)
+	}
+	patient.Parallel()
+	code := m.Run()
+	if pids := children(); code == 0 && len(pids) > 0 {
+		fmt.Fprintln(os.Stderr, "sidecars that nobody has ended still run:", pids)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// children are the processes that this one has started and that still run, where
+// the system tells (Linux).
+func children() []string {
+	files, _ := filepath.Glob("/proc/self/task/*/children") // none elsewhere
+	var pids []string
+	for _, f := range files {
+		b, _ := os.ReadFile(f) // a thread may have ended by now
+		pids = append(pids, strings.Fields(string(b))...)
+	}
+	return pids
+}
+
+// of is a subject that is one of servers.
+func of(t *testing.T, name, runtime string) *sse.Subject {
+	t.Helper()
+	if servers[name] == nil {
+		t.Fatalf("no server %q", name)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sse.Subject{Title: name, Of: runtime, URL: "http://127.0.0.1:0", Command: []string{self, asServer, name}}
+}
+
+// once does something to the n-th event of a type.
+func once(typ event.Type, n int, do func(e event.Event, tell func(event.Event))) func(event.Event, func(event.Event)) {
+	seen := 0
+	return func(e event.Event, tell func(event.Event)) {
+		if e.Type() == typ {
+			if seen++; seen == n {
+				do(e, tell)
+				return
+			}
+		}
+		tell(e)
+	}
+}
+
+func dropped(event.Event, func(event.Event)) {}
+
+func doubled(e event.Event, tell func(event.Event)) { tell(e); tell(e) }
+
+// broken are sidecars of the plain form with one defect, the check that is named
+// for it, and those that fail with it.
+var broken = map[string]struct {
+	server    *sidecarServer
+	on, fails string
+	too       []string
+}{
+	"drops a delta":   {&sidecarServer{plain: true, event: once(event.TypeDelta, 2, dropped)}, "text/plain", "text.once", []string{"text.result"}},
+	"doubles a delta": {&sidecarServer{plain: true, event: once(event.TypeDelta, 2, doubled)}, "text/plain", "text.once", []string{"text.result"}},
+	"never ends a turn": {
+		&sidecarServer{plain: true, event: once(event.TypeDone, 1, dropped)}, "text/plain", "turn.one-terminal", nil,
+	},
+	"says a piece after the end": {
+		&sidecarServer{plain: true, event: once(event.TypeDone, 1, func(e event.Event, tell func(event.Event)) {
+			tell(e)
+			e.Data = event.Delta{Text: " And more.", MessageID: "m", BlockID: "b"}
+			tell(e)
+		})}, "text/plain", "turn.nothing-after-terminal", []string{"text.once", "text.result"},
+	},
+	"gives a result another id": {
+		&sidecarServer{plain: true, event: once(event.TypeToolResult, 1, func(e event.Event, tell func(event.Event)) {
+			d := e.Data.(event.ToolResult)
+			d.ToolUseID += "x"
+			e.Data = d
+			tell(e)
+		})}, "tool/text-tool-text-three-rounds", "tool.paired", []string{"tool.output"},
+	},
+	"invents a call": {
+		&sidecarServer{plain: true, event: once(event.TypeToolStart, 1, func(e event.Event, tell func(event.Event)) {
+			tell(e)
+			d := e.Data.(event.ToolStart)
+			d.ToolUseID = "toolu_nobody"
+			e.Data = d
+			tell(e)
+			e.Data = event.ToolResult{ToolUseID: d.ToolUseID, Status: event.ToolOK}
+			tell(e)
+		})}, "tool/text-tool-text-three-rounds", "tool.known", nil,
+	},
+	"forgets a stop": {
+		&sidecarServer{plain: true, event: once(event.TypeDone, 1, func(e event.Event, tell func(event.Event)) {
+			e.Data = event.Done{}
+			tell(e)
+		})}, "stop/mid-text", "turn.stop", []string{"replay.interrupted"},
+	},
+	"asks twice": {
+		&sidecarServer{plain: true, event: once(event.TypePermissionRequest, 1, func(e event.Event, tell func(event.Event)) {
+			tell(e)
+			d := e.Data.(event.PermissionRequest)
+			d.RequestID += "again"
+			e.Data = d
+			tell(e)
+		})}, "permission/allow", "permission.asked", nil,
+	},
+	"allows what was denied": {
+		&sidecarServer{plain: true, answer: func(a *conformance.Answer) { a.Decision = event.DecisionAllow; a.Message = "" }},
+		"permission/deny-then-stop", "permission.deny-holds", []string{"wire.own-lines"},
+	},
+	"cuts the stream": {&sidecarServer{plain: true, cuts: true}, "text/plain", "session.returns", []string{"text.once", "session.acts-told"}},
+	"counts wrong": {
+		&sidecarServer{event: once(event.TypeDelta, 2, func(e event.Event, tell func(event.Event)) {
+			e.Seq += 7
+			tell(e)
+		})}, "text/plain", "order.seq", []string{"replay.any-prefix", "replay.equals-live", "replay.faithful"}, // where a number comes twice depends on how many events there are
+	},
+	"forgets a question": {
+		&sidecarServer{event: once(event.TypePermissionResolved, 1, func(e event.Event, tell func(event.Event)) {
+			e.Data = event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning} // seq goes on
+			tell(e)
+		})}, "permission/allow", "permission.resolved", nil,
+	},
+}
+
+// judged lets a subject perform cases, and gives the checks that failed with what
+// they said, and those that passed.
+func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (failed map[string][]string, passed map[string]int) {
+	t.Helper()
+	var all []*conformance.Check
+	for _, c := range checks.All() {
+		if places == 0 {
+			unharmed := *c
+			unharmed.Faults = nil
+			c = &unharmed
+		}
+		if c.Judge != nil || len(c.Faults) > 0 {
+			all = append(all, c)
+		}
+	}
+	rep, err := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1),
+	}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed, passed = map[string][]string{}, map[string]int{}
+	for _, r := range rep.Results {
+		switch {
+		case r.Verdict == conformance.Fail && len(r.Problems) > 0:
+			for _, p := range r.Problems {
+				failed[r.Check.ID] = append(failed[r.Check.ID], r.Case+": "+p.Text+p.Diff)
+			}
+		case r.Verdict.Bad() || r.Verdict == conformance.Unrecorded:
+			failed[r.Check.ID] = append(failed[r.Check.ID], r.Case+": "+string(r.Verdict)+": "+r.Reason)
+		case r.Verdict.Judged():
+			passed[r.Check.ID]++
+		}
+	}
+	return failed, passed
+}
+
+var claudeCases = []string{
+	"claude/2.1.329/text/plain", "claude/2.1.329/thinking/then-text", "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/allow",
+	"claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process",
+}
+
+var codexCases = []string{
+	"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
+}
+
+// The plain form: what is judged of it passes, and what was filled in is not
+// judged.
+func TestARightSidecarPasses(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	failed, passed := judged(t, of(t, "plain", "claude"), 0, claudeCases...)
+	g.Expect(failed).To(BeEmpty())
+	for _, id := range []string{
+		"text.once", "text.order", "thinking.delivered", "tool.known", "tool.paired", "tool.output", "permission.asked", "permission.answered-once",
+		"permission.deny-holds", "turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "wire.own-lines", "session.provider-id",
+	} {
+		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
+	}
+	for _, id := range []string{"session.ready-first", "order.seq", "order.ts", "permission.resolved", "text.paragraph-break"} {
+		g.Expect(passed).NotTo(HaveKey(id), "nobody can be praised for what was filled in")
+	}
+}
+
+func TestARightSidecarOfCodexPasses(t *testing.T) {
+	t.Parallel()
+	failed, _ := judged(t, of(t, "plain codex", "codex"), 0, codexCases...)
+	NewWithT(t).Expect(failed).To(BeEmpty())
+}
+
+// The whole form: what a reference adapter tells comes out as it went in, with
+// faults too.
+func TestAReferenceBehindTheRoutesConforms(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	failed, passed := judged(t, of(t, "whole", "claude"), 1, append(claudeCases, "claude/2.1.329/question/one")...)
+	g.Expect(failed).To(BeEmpty())
+	for _, id := range []string{"session.ready-first", "order.seq", "order.ts", "permission.resolved", "question.answered"} {
+		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
+	}
+}
+
+func TestAReferenceOfCodexBehindTheRoutesConforms(t *testing.T) {
+	t.Parallel()
+	failed, _ := judged(t, of(t, "whole codex", "codex"), 1, codexCases...)
+	NewWithT(t).Expect(failed).To(BeEmpty())
+}
+
+// Each sidecar is broken in one way, which the check named for it finds; those
+// that fail with it are named too.
+func TestABrokenSidecarFailsTheCheckThatIsNamedForIt(t *testing.T) {
+	t.Parallel()
+	for _, name := range slices.Sorted(maps.Keys(broken)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			b := broken[name]
+			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/"+b.on)
+			g.Expect(failed).To(HaveKey(b.fails))
+			delete(failed, b.fails)
+			for _, id := range b.too {
+				delete(failed, id)
+			}
+			g.Expect(failed).To(BeEmpty(), "nothing else is wrong with it")
+		})
+	}
+}
+
+// A sidecar that was started before the run, with the variables of a place, serves
+// one play after the other.
+func TestASidecarThatRunsAlready(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	place := t.TempDir()
+	env, err := relay.Furnish(place, "claude", os.Environ())
+	g.Expect(err).NotTo(HaveOccurred())
+	cmd := exec.Command(self, asServer, "whole")
+	cmd.Env = append(append(os.Environ(), env...), "PORT=0")
+	out, err := cmd.StdoutPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cmd.Start()).To(Succeed())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
+	s := &sse.Subject{Of: "claude", URL: "http://" + strings.TrimSpace(address), Place: place}
+	g.Expect(s.Alone()).To(BeTrue())
+	failed, passed := judged(t, s, 0, claudeCases...)
+	g.Expect(failed).To(BeEmpty())
+	g.Expect(passed).To(HaveKeyWithValue("text.once", len(claudeCases)))
+}

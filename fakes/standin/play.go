@@ -1,0 +1,281 @@
+package standin
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Hangup is a line that a fault may put into a wire: the process closes its
+// stdout, and lives on.
+const Hangup fixtures.Dir = "hangup"
+
+// Deaf is another one: the process closes its stdin, and lives on.
+const CloseStdin fixtures.Dir = "deaf"
+
+// Lifecycle answers reads and configuration that a case does not hold.
+type Lifecycle = *fixtures.Lifecycle
+
+// Options say how to play.
+type Options struct {
+	Lifecycle Lifecycle // may be nil
+	// Fault harms the lines of one process; nil plays what was recorded. It must
+	// not change the lines that it is given.
+	Fault func(process int, lines []fixtures.WireLine) []fixtures.WireLine
+	// Chunk cuts what is written to stdout, line end included, into writes; it
+	// may also change it. nil writes each line at once.
+	Chunk func(line []byte) [][]byte
+	// NoLastNewline leaves out the line end of the last line of each process.
+	NoLastNewline bool
+	// Stubborn says that no process ends by SIGTERM.
+	IgnoresSIGTERM bool
+	// Manual plays a line at each Step. Otherwise lines play by themselves.
+	Manual bool
+	// Speed divides the recorded pauses: 1 plays in recorded time, 0 without
+	// pauses.
+	Speed float64
+	// Seed makes the ids that the runtime mints; KeepIDs keeps the recorded ones.
+	Seed    uint64
+	KeepIDs bool
+	// Whole says that the client does all that the recording's client did: also
+	// what no client need do is a barrier then.
+	Whole bool
+	// First is the process that the first launch plays; 0 is 1. A play that
+	// begins later takes the ids that it is given.
+	First int
+}
+
+// Play is one play of a case, with all its processes.
+type Play struct {
+	mu     sync.Mutex
+	change sync.Cond
+	o      Options
+	c      *fixtures.Case
+	s      *script
+	pos    int
+	at     time.Duration // the recorded time of what was played last
+	ended  chan struct{} // closed by Close
+	closed bool
+	work   sync.WaitGroup
+
+	launches []*launch // by process; those before First are nil
+	extra    []*launch // that play no process of the case
+	bound    map[string]string
+	named    map[string]bool // recorded message ids for which the client chose one
+	wrote    []*ClientAction
+	missing  []string
+	broken   []string
+	settings []Setting
+}
+
+// Written is something that the subject did to a process.
+type ClientAction struct {
+	Process   int
+	At        time.Time
+	Bytes     []byte // the line without its end
+	Kind      Kind
+	Method    string             // or the subtype of a control request; the signal
+	Matched   *fixtures.WireLine // the recorded act, if there is one
+	Answer    string             // Allow, Deny, Cancel, Value, Failed
+	RequestID string             // of a request or an answer
+	Asked     string             // of an answer: the method of the request, or its subtype
+	Tool      string             // of an answer: the call that the request is about; mcp__server__tool where it names no call (tool empty: of that server)
+	Text      string             // of a message
+}
+
+// Barrier is the recorded act that a play waits for.
+type Barrier struct {
+	Kind    Kind
+	Method  string
+	Line    *fixtures.WireLine
+	Text    string         // of send and steer; the value of set
+	Request string         // of answer: the request's id as this client got it
+	Answer  string         // of answer: Allow, Deny, Cancel, Value, Failed
+	Value   jsontext.Value // of answer: what it says, if it says more than Answer
+}
+
+// State is where a play stands.
+type State struct {
+	Barrier    *Barrier // the act that it waits for, or nil
+	AwaitSpawn bool     // the next process is to be launched
+	Blocked    bool     // stdout is full: the subject does not read
+	Finished   bool     // all lines were played
+	Process    int      // of the next line
+}
+
+// Stepped is what a Step did.
+type StepResult struct {
+	Line  *fixtures.WireLine
+	Wrote bool // the line was written to stdout or stderr
+}
+
+// New makes a play of a case.
+func New(c *fixtures.Case, o Options) (*Play, error) { return newPlay(c, nil, o) }
+
+// New makes a play of the case.
+func (r *Prepared) New(o Options) (*Play, error) { return newPlay(r.c, r, o) }
+
+func newPlay(c *fixtures.Case, ready *Prepared, o Options) (*Play, error) {
+	wire := c.Wire
+	if o.Fault != nil {
+		wire = harmed(c.Wire, o.Fault)
+	}
+	s, err := compile(c, wire, ready)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.lines {
+		s.lines[i].act.free = s.lines[i].act.free && !o.Whole
+	}
+	p := &Play{o: o, c: c, s: s, ended: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}}
+	p.change.L = &p.mu
+	first := max(1, o.First)
+	if first >= len(s.processes) {
+		return nil, fmt.Errorf("%s: no process %d: the case has %d", c.File, first, len(s.processes)-1)
+	}
+	p.launches = make([]*launch, first)
+	for p.pos < len(s.lines) && s.lines[p.pos].w.Process < first {
+		p.pos++
+	}
+	return p, nil
+}
+
+// harmed applies a fault process by process and keeps their order.
+func harmed(wire []fixtures.WireLine, fault func(int, []fixtures.WireLine) []fixtures.WireLine) []fixtures.WireLine {
+	out := make([]fixtures.WireLine, 0, len(wire))
+	for n := 1; ; n++ {
+		var own []fixtures.WireLine
+		if n == 1 {
+			own = make([]fixtures.WireLine, 0, len(wire)) // most cases are of one process
+		}
+		for _, w := range wire {
+			if w.Process == n {
+				own = append(own, w)
+			}
+		}
+		if len(own) == 0 {
+			return out
+		}
+		for _, w := range fault(n, own) {
+			w.Process = n
+			out = append(out, w)
+		}
+	}
+}
+
+// Launcher starts the processes of the case: each launch is the next one.
+func (p *Play) Launcher() proc.Launcher { return proc.LauncherFunc(p.launch) }
+
+// Close ends all processes and waits for what runs.
+func (p *Play) Close() {
+	p.mu.Lock()
+	if !p.closed {
+		p.closed = true
+		close(p.ended)
+		for _, l := range slices.Concat(p.launches, p.extra) {
+			if l != nil {
+				l.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+				_ = l.stdout.Close()
+				_ = l.stderr.Close()
+			}
+		}
+		p.change.Broadcast()
+	}
+	p.mu.Unlock()
+	p.work.Wait()
+}
+
+// Running is how many of the processes that were launched have not ended.
+func (p *Play) Running() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, l := range p.launches {
+		if l != nil && !l.over {
+			n++
+		}
+	}
+	return n
+}
+
+// Unread is how many bytes of stdout its processes have written that the subject
+// has not read.
+func (p *Play) Unread() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, l := range p.launches {
+		if l == nil {
+			continue
+		}
+		n += l.stdout.Unread()
+		for _, b := range l.stdout.pending {
+			n += len(b)
+		}
+	}
+	return n
+}
+
+// Wrote returns what the subject did so far.
+func (p *Play) ClientActions() []ClientAction {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]ClientAction, len(p.wrote))
+	for i, w := range p.wrote {
+		out[i] = *w
+	}
+	return out
+}
+
+// Unrecorded returns the acts that the case does not hold.
+func (p *Play) Unrecorded() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.missing)
+}
+
+// Violations returns what the subject did against the recording or the wire.
+func (p *Play) Violations() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.broken)
+}
+
+func (p *Play) unrecordedf(format string, a ...any) {
+	p.missing = append(p.missing, fmt.Sprintf(format, a...))
+}
+
+func (p *Play) violationf(format string, a ...any) {
+	p.broken = append(p.broken, fmt.Sprintf(format, a...))
+}
+
+// launchOf returns the launch that plays a process, or nil.
+func (p *Play) launchOf(process int) *launch {
+	if process < len(p.launches) {
+		return p.launches[process]
+	}
+	return nil
+}
+
+// last is the process that was launched last.
+func (p *Play) last() *launch {
+	return p.launches[len(p.launches)-1]
+}
+
+// ProviderSessionID is the runtime's own id of the session or thread that was
+// opened last, as this client gets it; "" before a launch.
+func (p *Play) ProviderSessionID() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.last()
+	if l == nil || p.s.processes[l.n].session == "" {
+		return ""
+	}
+	return p.tr(p.s.processes[l.n].session)
+}

@@ -1,0 +1,199 @@
+package standin
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// fresh is the UUID that a play has instead of a minted one: made of its seed,
+// of the same version, and for version 7 of the same time, so that ids keep
+// their order.
+func fresh(seed uint64, id string) string {
+	sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, seed), id...))
+	h := hex.EncodeToString(sum[:16])
+	out := []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:32])
+	out[14], out[19] = id[14], id[19]
+	if id[14] == '7' {
+		copy(out, id[:13])
+	}
+	return string(out)
+}
+
+// tr translates a recorded id into that of this play.
+func (p *Play) tr(id string) string {
+	if b, ok := p.bound[id]; ok {
+		return b
+	}
+	if p.o.KeepIDs || id == fixtures.UnknownSession || len(id) != uuidLen || !uuidAt([]byte(id), 0) {
+		return id
+	}
+	f := fresh(p.o.Seed, id)
+	p.bound[id] = f
+	return f
+}
+
+// bind says what a client chose in the place of a recorded id.
+func (p *Play) bind(recorded, chosen string) {
+	if recorded != "" && chosen != "" {
+		p.bound[recorded] = chosen
+	}
+}
+
+// Played translates recorded text (of a witness, say) into that of this play:
+// ids and places.
+func (p *Play) Played(s string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.translate(s, p.last())
+}
+
+// Recorded is the inverse of Played, for the ids that this play has used.
+func (p *Play) Recorded(s string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var back swap
+	for rec, played := range p.bound {
+		if len(played) == uuidLen && len(rec) == uuidLen { // shorter ones would be found in words
+			back.add(played, rec)
+		}
+	}
+	if l := p.last(); l != nil {
+		for _, place := range places {
+			if v := l.place(place); v != "" && v != place {
+				back.add(v, place)
+			}
+		}
+	}
+	return back.replace(s)
+}
+
+func (p *Play) translate(s string, l *launch) string {
+	slots := textSlots([]byte(s))
+	if len(slots) == 0 {
+		return s
+	}
+	return string(p.splice(nil, []byte(s), slots, nil, l, false))
+}
+
+// translateJSON translates a JSON value; nil stays nil.
+func (p *Play) translateJSON(v jsontext.Value, l *launch) jsontext.Value {
+	slots := textSlots(v)
+	if len(slots) == 0 {
+		return v
+	}
+	return p.splice(nil, v, slots, nil, l, true)
+}
+
+func textSlots(b []byte) []slot {
+	slots := placeSlots(b)
+	for _, u := range uuids(b) {
+		slots = append(slots, slot{span: u, kind: slotUUID, key: string(b[u.from:u.to])})
+	}
+	slices.SortFunc(slots, func(x, y slot) int { return x.from - y.from })
+	return slots
+}
+
+var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// place is what stands for a placeholder.
+func (l *launch) place(name string) string {
+	if l == nil {
+		return name
+	}
+	base, isSlug := strings.CutSuffix(strings.Trim(name, "<>"), ":slug")
+	v := map[string]string{"work": l.dir, "home": l.home}[base]
+	switch {
+	case v == "" || v == "<"+base+">":
+		return name
+	case isSlug:
+		return notAlnum.ReplaceAllString(v, "-")
+	}
+	return v
+}
+
+// gets reports whether this client gets a line; id is that of its request, if
+// the line replies to one.
+func (p *Play) gets(pt *part, l *launch) (id jsontext.Value, ok bool) {
+	if pt.reply >= 0 {
+		req := &p.s.lines[pt.reply]
+		if req.claimed == nil || req.by.id == nil {
+			return nil, false // it asked for nothing
+		}
+		id = req.by.id
+	}
+	return id, p.s.dialect.wants(&pt.said, l)
+}
+
+// splice appends b with this play's values in the slots; all other bytes stay.
+func (p *Play) splice(out, b []byte, slots []slot, id jsontext.Value, l *launch, isJSON bool) []byte {
+	at := 0
+	for _, s := range slots {
+		out = append(out, b[at:s.from]...)
+		was := b[s.from:s.to]
+		at = s.to
+		switch s.kind {
+		case slotUUID:
+			out = append(out, p.tr(s.key)...)
+		case slotPlace:
+			v := l.place(s.key)
+			if q, err := jsontext.AppendQuote(nil, v); isJSON && err == nil {
+				v = string(q[1 : len(q)-1])
+			}
+			out = append(out, v...)
+		case slotID:
+			out = append(out, id...)
+		case slotChose:
+			if v, ok := p.bound[s.key]; ok {
+				out, _ = jsontext.AppendQuote(out, v)
+			} else {
+				out = append(out, "null"...)
+			}
+		case slotExtra:
+			if p.s.dialect.gets(s.key, s.ids, l) {
+				out = append(out, was...)
+			}
+		case slotHook:
+			out, _ = jsontext.AppendQuote(out, l.hooks.as(p.s.processes[l.n].hooks, s.key))
+		case slotWords:
+			body, _ := jsontext.AppendQuote(nil, cmp.Or(p.bound[s.key], s.key))
+			out = append(out, body[1:len(body)-1]...)
+		case slotMode:
+			out = append(out, l.mode...)
+		case slotNames:
+			out = p.names(out, was, s.ids, l)
+		}
+	}
+	return append(out, b[at:]...)
+}
+
+// names writes a member that lists message ids with those that this client
+// chose; without any it is not there.
+func (p *Play) names(out, member []byte, ids []string, l *launch) []byte {
+	text, found := string(member), false
+	for _, id := range ids {
+		if l.named(id) {
+			found = true
+			text = strings.ReplaceAll(text, id, p.tr(id))
+			continue
+		}
+		for _, form := range []string{`"` + id + `",`, `,"` + id + `"`, `"` + id + `"`} {
+			if strings.Contains(text, form) {
+				text = strings.Replace(text, form, "", 1)
+				break
+			}
+		}
+	}
+	if !found {
+		return out
+	}
+	return append(out, text...)
+}
