@@ -12,8 +12,8 @@ import (
 // Stored are the events as they come back from a store: through their JSON form.
 // The run must be over.
 func (r *Run) Stored() ([]event.Event, error) {
-	if r.kept != nil {
-		return r.kept, nil
+	if r.stored != nil {
+		return r.stored, nil
 	}
 	stored := make([]event.Event, 0, len(r.Events))
 	var line, again []byte
@@ -34,7 +34,7 @@ func (r *Run) Stored() ([]event.Event, error) {
 		}
 		stored = append(stored, back)
 	}
-	r.kept = stored
+	r.stored = stored
 	return stored, nil
 }
 
@@ -126,6 +126,19 @@ func reopened(events []event.Event, newest int, options []replay.Option) (want, 
 func from(first int, c *replay.Chat) *replay.Chat {
 	c.Messages = slices.DeleteFunc(c.Messages, func(m replay.Message) bool { return m.Number < first })
 	return c
+}
+
+// LiveChat reduces the events in the order in which they came; nil if the run did
+// not come to its end.
+func (r *Run) LiveChat() *replay.Chat {
+	if r.Hang != "" {
+		return nil
+	}
+	var c chats
+	for _, e := range r.Events {
+		c.add(e.Event)
+	}
+	return c.chat()
 }
 
 func reduced(stored []event.Event) *replay.Chat {

@@ -34,6 +34,10 @@ type stage interface {
 	perform(act fixtures.Step) (bool, error)
 	// limit is how long an act may take when nothing moves.
 	limit() time.Duration
+	// virtual reports whether time is virtual.
+	virtual() bool
+	// unread is how many bytes of the runtime's stdout nobody has read; -1: not known.
+	unread() int
 }
 
 // director leads a subject through a scenario's acts.
@@ -44,7 +48,6 @@ type director struct {
 	start   time.Time
 
 	mu      sync.Mutex
-	chats   chats
 	over    bool // the run is judged: what comes now comes too late
 	sess    Session
 	away    bool            // the session was put away, and so closed
@@ -93,7 +96,6 @@ func (d *director) perform(ctx context.Context) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.Live = d.chats.chat()
 	if err := d.broken(); err != nil && d.run.Hang == "" {
 		d.run.Hang = err.Error()
 	}
@@ -308,8 +310,8 @@ func (d *director) open(ctx context.Context, act fixtures.Step) error {
 		d.breakers = append(d.breakers, b)
 	}
 	if c, ok := sess.(EventSupporter); ok {
-		before := d.run.carries // of another session of the run
-		d.run.carries = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }
+		before := d.run.EventSupport // of another session of the run
+		d.run.EventSupport = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }
 	}
 	drained := make(chan struct{})
 	d.mu.Lock() // a stage looks whether the session before has ended
@@ -328,7 +330,6 @@ func (d *director) listen(sess Session, talk *conversation, drained chan struct{
 			continue
 		}
 		d.run.Events = append(d.run.Events, Event{e, time.Since(d.start), len(d.run.Played), len(d.run.Steps)})
-		d.chats.add(e)
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID
 		}

@@ -174,9 +174,9 @@ func TestEventsAreKept(t *testing.T) {
 	}})
 	g.Expect(r.Events).To(HaveLen(2))
 	g.Expect(r.Events[0].Steps).To(Equal(1), "during open")
-	g.Expect(r.Live.Messages).NotTo(BeEmpty())
+	g.Expect(r.LiveChat().Messages).NotTo(BeEmpty())
 	var text strings.Builder
-	for _, m := range r.Live.Messages {
+	for _, m := range r.LiveChat().Messages {
 		text.WriteString(m.Text())
 	}
 	g.Expect(text.String()).To(Equal("hello"))

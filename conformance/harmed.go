@@ -81,7 +81,7 @@ func (cfg Config) judgeHarmed(c *fixtures.Case, plain *Run, judged []*judging, e
 		for _, place := range cfg.sample(op.Places(c), c.ID+" "+name) {
 			harm := op.Apply(c, place)
 			run := play(&harm)
-			run.plain = plain
+			run.Plain = plain
 			n++
 			for _, x := range wanted[name] {
 				before := len(x.found.Problems)

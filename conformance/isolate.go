@@ -49,10 +49,8 @@ func (cfg Config) serve(jobs []Job) {
 			return told{Err: fmt.Sprintf("the worker has no case %s for %s: it was started another way than the run", q.Case, q.Subject)}, true
 		}
 		var out told
-		own := cfg
-		own.hung = &out.Hung
-		results, harms, err := own.do(jobs[i])
-		out.Harms = harms
+		results, harms, hung, err := cfg.do(jobs[i], true)
+		out.Harms, out.Hung = harms, hung
 		if err != nil {
 			out.Err = err.Error()
 		}
@@ -86,7 +84,8 @@ func (cfg Config) away(j Job) ([]Result, int, error) {
 		return nil, 0, err
 	}
 	if !t.Hung && (cfg.KeepRuns || slices.ContainsFunc(t.Results, func(r toldResult) bool { return r.Verdict.Bad() })) {
-		return cfg.do(j)
+		out, n, _, err := cfg.do(j, false)
+		return out, n, err
 	}
 	run, err := cfg.blank(j)
 	if err != nil {

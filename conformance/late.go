@@ -28,7 +28,7 @@ func (d *director) afterwards(ctx context.Context, sess Session) {
 // late does an act on a session that has ended; false: it did not return. In
 // real time a subject's program may have ended with its session.
 func (d *director) late(ctx context.Context, sess Session, act fixtures.Step) bool {
-	if _, played := d.stage.(*playStage); !played {
+	if !d.stage.virtual() {
 		return false
 	}
 	at := time.Since(d.start)

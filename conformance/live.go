@@ -104,6 +104,8 @@ func (l *liveStage) provider() string       { return "" } // the runtime tells l
 func (l *liveStage) before(fixtures.Step)   {}
 func (l *liveStage) finished(fixtures.Step) {}
 func (l *liveStage) limit() time.Duration   { return liveLimit }
+func (l *liveStage) virtual() bool          { return false }
+func (l *liveStage) unread() int            { return -1 }
 
 func (l *liveStage) until(done <-chan struct{}) bool {
 	t := time.NewTimer(stillness)

@@ -100,7 +100,7 @@ func rehearse(r *Run, s Subject, with *setting) {
 		r.LeftRunning = play.Running()
 		r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
 		r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
-		r.recorded = play.Recorded
+		r.ToRecorded = play.Recorded
 		play.Close()
 		synctest.Wait()
 	})
@@ -224,3 +224,7 @@ func (p *playStage) perform(act fixtures.Step) (bool, error) {
 }
 
 func (p *playStage) limit() time.Duration { return actLimit }
+
+func (p *playStage) virtual() bool { return true }
+
+func (p *playStage) unread() int { return p.play.Unread() }

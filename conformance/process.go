@@ -134,7 +134,7 @@ func playProcess(s Subject, c *fixtures.Case, harm *fault.Fault, with *setting) 
 	st.leave()
 	r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
 	r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
-	r.recorded = play.Recorded
+	r.ToRecorded = play.Recorded
 	play.Close()
 	pump.Wait()
 	_ = st.post.Close() // a folder that stays is no verdict
@@ -216,6 +216,10 @@ func (p *processStage) open(o Open) (Open, error) {
 func (p *processStage) provider() string { return p.play.ProviderSessionID() }
 
 func (p *processStage) limit() time.Duration { return processLimit }
+
+func (p *processStage) virtual() bool { return false }
+
+func (p *processStage) unread() int { return -1 }
 
 // until waits for done, or until it has been quiet for long.
 func (p *processStage) until(done <-chan struct{}) bool {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -30,64 +29,65 @@ const (
 	TierLive    Tier = "live"
 )
 
-// Run is everything that happened when a subject performed a scenario once. It
-// is what checks judge.
+// Run records what happened when a subject performed a scenario once. Checks
+// judge it.
 type Run struct {
 	Tier     Tier
 	Subject  string
 	Runtime  string
 	Version  string
 	Scenario *fixtures.Scenario
-	Case     *fixtures.Case // what was played; nil when live
-	Fault    *fault.Fault   // what was done to its wire; nil: nothing
+	Case     *fixtures.Case // the case that was replayed; nil if live
+	Fault    *fault.Fault   // the fault put into its wire; nil: none
+	Plain    *Run           // the run without the fault, if there is one
 	Witness  []fixtures.Request
 
 	Events        []Event
-	Live          *replay.Chat // reduced as the events came
 	Steps         []StepResult
-	StepsAfterEnd []StepResult // acts on a session that had ended: by itself, or by Close
+	StepsAfterEnd []StepResult // steps on a session that had ended: by itself, or by Close
 	Opens         []OpenResult
 	ToolCalls     []ToolCall    // the calls that reached the client's tools
-	BlockedCalls  []BlockedCall // those of its tools and hooks whose answer waited for something
+	BlockedCalls  []BlockedCall // calls of its tools and hooks whose answer waited for something
 
 	Declared *adapters.Capabilities // nil: the subject declares nothing
+	// EventSupport reports whether the subject's events hold an event type or a
+	// member (see EventSupporter); nil: they hold all.
+	EventSupport func(what string) bool
 
-	// Of a play:
-	Start           time.Time                // in its own time; zero where that is nobody's
+	// Of a replay:
+	Start           time.Time                // virtual time; zero in real time
 	Played          []PlayedLine             // the lines that were played, with their time
 	ClientActions   []standin.ClientAction   // what the subject wrote to the runtime
 	Unrecorded      []string                 // what it did that the case does not hold
-	Violations      []string                 // what it did against what it was told
-	RuntimeRequests []standin.RuntimeRequest // what the runtime asked of its client
-	Started         []standin.Started        // the processes of the runtime that it has started
-	Settings        []standin.Setting        // what it had chosen for its sessions; empty with a harm
-	LeftRunning     int                      // runtimes that still ran when the subject had closed its sessions
-
-	ListenerPause *ListenerPause // what became of a slow listener; nil: it was not slow
+	Violations      []string                 // what it did against the recording or the wire's rules
+	RuntimeRequests []standin.RuntimeRequest // requests of the runtime to its client
+	Started         []standin.Started        // the runtime processes that the subject started
+	Settings        []standin.Setting        // what it chose for its sessions; empty with a fault
+	LeftRunning     int                      // runtimes still running after the subject closed its sessions
+	ListenerPause   *ListenerPause           // what a slow listener led to; nil: it was not slow
+	// ToRecorded rewrites ids and folders of the run into their recorded form; nil:
+	// they are equal.
+	ToRecorded func(text string) string
 
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end
 	Home      string
 
-	recorded func(string) string // what a play rewrote, back into the recorded form
-	told     []string            // see Told
-	plain    *Run                // of a run with a harm: the one without
-	kept     []event.Event       // see Stored
+	Hang       string // why the run did not finish, or ""
+	Harness    string // why the harness could not perform the scenario, or ""
+	EndedEarly bool   // a step could not be run, so the ones after it were not
 
-	carries func(what string) bool // what the subject's events hold; nil: everything
-
-	Hang       string // why the run did not come to its end, or ""
-	Harness    string // why the harness could not let the subject perform, or ""
-	EndedEarly bool   // the run ended early: an act could not be done
+	canonical []string      // see Canonical
+	stored    []event.Event // see Stored
 }
 
 // Recorded puts the ids and folders of this run back into their recorded form,
 // so that two runs can be compared, and a run with the witness.
 func (r *Run) Recorded(text string) string {
-	if r.recorded == nil {
+	if r.ToRecorded == nil {
 		return text
 	}
-	return r.recorded(text)
+	return r.ToRecorded(text)
 }
 
 // asTold writes what an event holds the same way each time, whatever it holds.
@@ -96,16 +96,16 @@ var asTold = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF
 // Told are the events without what a second run may change: seq and ts, and ids
 // that the subject or the play chose. The run must be over.
 func (r *Run) Canonical() []string {
-	if r.told != nil {
-		return r.told
+	if r.canonical != nil {
+		return r.canonical
 	}
-	r.told = make([]string, len(r.Events))
+	r.canonical = make([]string, len(r.Events))
 	var b bytes.Buffer
 	var mine []int // events that the plain run does not have so
 	plain := 0
 	for i := range r.Events {
 		if k, same := r.like(plain, i); same {
-			r.told[i], plain = r.plain.told[k], k+1
+			r.canonical[i], plain = r.Plain.canonical[k], k+1
 			continue
 		}
 		mine = append(mine, i)
@@ -113,21 +113,21 @@ func (r *Run) Canonical() []string {
 	}
 	text := r.Recorded(b.String())
 	for _, i := range mine {
-		r.told[i], text, _ = strings.Cut(text, "\n")
+		r.canonical[i], text, _ = strings.Cut(text, "\n")
 	}
-	return r.told
+	return r.canonical
 }
 
 // like finds an event of this run at the same place of the plain one, or right
 // after it: most of what is told with a harm is what is told without, and need
 // not be written again.
 func (r *Run) like(from, i int) (k int, same bool) {
-	if r.plain == nil {
+	if r.Plain == nil {
 		return 0, false
 	}
-	r.plain.Canonical()
-	for k := from; k < min(from+2, len(r.plain.Events)); k++ {
-		a, b := &r.plain.Events[k], &r.Events[i]
+	r.Plain.Canonical()
+	for k := from; k < min(from+2, len(r.Plain.Events)); k++ {
+		a, b := &r.Plain.Events[k], &r.Events[i]
 		if a.Turn == b.Turn && a.SubagentID == b.SubagentID && reflect.DeepEqual(a.Data, b.Data) {
 			return k, true
 		}
@@ -153,7 +153,7 @@ func writeTold(b *bytes.Buffer, e *Event) {
 }
 
 // Carries reports whether the subject's events hold what is named so; see Carrier.
-func (r *Run) Supports(what string) bool { return r.carries == nil || r.carries(what) }
+func (r *Run) Supports(what string) bool { return r.EventSupport == nil || r.EventSupport(what) }
 
 // Seen is an event with the moment at which it reached the listener.
 type Event struct {

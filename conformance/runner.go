@@ -47,8 +47,6 @@ type Config struct {
 	RealTimeLimit time.Duration
 	// Progress is called after each case, from one goroutine at a time.
 	Progress func(done, total int, id string)
-
-	hung *bool // set when a play does not come to its end
 }
 
 // Report is the outcome of a run.
@@ -252,32 +250,37 @@ func (cfg Config) tier(t Tier) bool { return len(cfg.Tiers) == 0 || slices.Conta
 // Do plays a case, plain and with the faults that the checks want, and judges.
 // It says how many runs had a fault.
 func (cfg Config) Do(j Job) ([]Result, int, error) {
-	do := cfg.do
+	var out []Result
+	var harms int
+	var err error
 	if external, _ := cfg.stages(j.Subject); cfg.Isolate != "" && !external {
-		do = cfg.away
+		out, harms, err = cfg.away(j)
+	} else {
+		out, harms, _, err = cfg.do(j, false)
 	}
-	out, harms, err := do(j)
 	for i := range out {
 		cfg.excuse(&out[i])
 	}
 	return out, harms, err
 }
 
-func (cfg Config) do(j Job) ([]Result, int, error) {
+// do runs a job in this process. hung reports whether a play did not come to its
+// end; a worker then tries nothing more of the case.
+func (cfg Config) do(j Job, inWorker bool) (results []Result, faultRuns int, hung bool, err error) {
 	with := j.with
 	if with == nil {
 		var err error
 		if with, err = (&loader{corpus: cfg.Corpus}).setting(j.Case); err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 	}
 	scn := with.scenario
 	if why := scn.Expressible(j.Case.Runtime); why != "" {
-		return cfg.inexpressible(j, scn, why), 0, nil
+		return cfg.inexpressible(j, scn, why), 0, false, nil
 	}
 	ready, err := standin.Prepare(j.Case)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
 	external, as := cfg.stages(j.Subject)
 	play := func(harm *fault.Fault, scn *fixtures.Scenario) *Run {
@@ -286,13 +289,11 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 			return playProcess(j.Subject, j.Case, harm, &s)
 		}
 		r := playWithin(cfg.rest(), j.Subject, j.Case, harm, &s)
-		if r.Hang != "" && cfg.hung != nil {
-			*cfg.hung = true
-		}
+		hung = hung || r.Hang != ""
 		return r
 	}
 	plain := play(nil, scn)
-	alone := plain.cannot() != "" || cfg.hung != nil && plain.Hang != "" // more plays would tell nothing more
+	alone := plain.cannot() != "" || inWorker && plain.Hang != "" // more plays would tell nothing more
 	j.WithoutFaults = j.WithoutFaults || alone
 	judged := cfg.judgePlain(plain, external, alone, as, func(acts []fixtures.Step) *Run {
 		other := *scn
@@ -302,7 +303,7 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 	n := 0
 	if !j.WithoutFaults {
 		if n, err = cfg.judgeHarmed(j.Case, plain, judged, external, func(harm *fault.Fault) *Run { return play(harm, scn) }); err != nil {
-			return nil, 0, err
+			return nil, 0, hung, err
 		}
 	}
 	var out []Result
@@ -321,5 +322,5 @@ func (cfg Config) do(j Job) ([]Result, int, error) {
 			out[i].Trial = nil
 		}
 	}
-	return out, n, nil
+	return out, n, hung, nil
 }

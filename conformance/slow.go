@@ -38,11 +38,6 @@ type ListenerPause struct {
 	After  int
 }
 
-// measurer is a stage that knows what a runtime has said and nobody has read.
-type measurer interface{ unread() int }
-
-func (p *playStage) unread() int { return p.play.Unread() }
-
 // pause keeps the listener from taking events, once, from the place of the harm
 // on, and notes what became of the subject.
 func (d *director) pause(sess Session) {
@@ -56,12 +51,11 @@ func (d *director) pause(sess Session) {
 		d.run.ListenerPause = &ListenerPause{Depth: -1, After: -1}
 	}
 	d.mu.Unlock()
-	m, ok := d.stage.(measurer)
-	if !first || !ok {
+	if !first || d.stage.unread() < 0 {
 		return
 	}
 	time.Sleep(PauseLength)
-	seen := ListenerPause{Unread: m.unread(), After: -1}
+	seen := ListenerPause{Unread: d.stage.unread(), After: -1}
 	seen.Depth, seen.Oldest = backlogOf(sess)
 	d.mu.Lock()
 	d.run.ListenerPause = &seen

@@ -37,7 +37,7 @@ func TestWhatIsToldWithAHarm(t *testing.T) {
 				return s
 			}
 			want := (&Run{Events: harmed}).Canonical()
-			got := (&Run{Events: harmed, recorded: count, plain: &Run{Events: plain}}).Canonical()
+			got := (&Run{Events: harmed, ToRecorded: count, Plain: &Run{Events: plain}}).Canonical()
 			if !slices.Equal(got, want) {
 				t.Errorf("told %q, want %q", got, want)
 			}

@@ -166,7 +166,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 			f.Asserted(1)
 		}
 	}
-	if t.Live == nil {
+	if t.LiveChat() == nil {
 		return
 	}
 	var look func(blocks []replay.Block)
@@ -178,7 +178,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 			look(b.Blocks)
 		}
 	}
-	for _, m := range t.Live.Messages {
+	for _, m := range t.LiveChat().Messages {
 		look(m.Blocks)
 	}
 }

@@ -32,7 +32,7 @@ func orderChecks() []*conformance.Check {
 			ID: "replay.equals-live", Severity: conformance.Must, Source: "AgentRecall#503: a stored chat that differs from the live one", Tiers: both,
 			Sentence: "Reducing the stored events gives the chat that the live reduction gave, block for block.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				if len(t.Events) == 0 || t.Live == nil {
+				if len(t.Events) == 0 || t.LiveChat() == nil {
 					return
 				}
 				stored, err := t.Chat()
@@ -41,10 +41,10 @@ func orderChecks() []*conformance.Check {
 					f.Failf("the events cannot be stored and read back: %v", err)
 					return
 				}
-				for _, m := range t.Live.Messages {
+				for _, m := range t.LiveChat().Messages {
 					f.Asserted(len(m.Blocks))
 				}
-				live, err1 := pretty(t.Live)
+				live, err1 := pretty(t.LiveChat())
 				back, err2 := pretty(stored)
 				if err1 != nil || err2 != nil {
 					f.Failf("the chat cannot be written: %v %v", err1, err2)

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )

@@ -32,7 +32,7 @@ type span struct {
 // bubbles are the chat of a run. When a block came is told by the events that
 // name it; what has no name came with its message.
 func bubbles(run *conformance.Run) []Bubble {
-	chat := run.Live
+	chat := run.LiveChat()
 	if chat == nil {
 		return nil
 	}

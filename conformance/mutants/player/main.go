@@ -14,8 +14,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/conformance/mutants/on"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Ask is what is to be played.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
