@@ -1,13 +1,8 @@
 package conformance
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"path"
-	"slices"
 
-	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -92,8 +87,8 @@ type Problem struct {
 	Line  int    // the line of the case's wire, 0: none
 	Fault *fault.Fault
 
-	want, got string // of Diff
-	missing   bool   // it did not come
+	Want, Got string // of Diff
+	Missing   bool   // it did not come
 }
 
 // Finding collects what a check saw.
@@ -114,7 +109,7 @@ func (f *Finding) Failf(format string, args ...any) {
 // Missingf notes that something did not come: in a run that has left the
 // recording, that says nothing.
 func (f *Finding) Missingf(format string, args ...any) {
-	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), missing: true})
+	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Missing: true})
 }
 
 // At notes a problem at an event.
@@ -124,7 +119,7 @@ func (f *Finding) At(e Event, format string, args ...any) {
 
 // Diff notes a problem with what was wanted and what came.
 func (f *Finding) Diff(text, want, got string) {
-	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got), want: want, got: got})
+	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got), Want: want, Got: got})
 }
 
 // Result is the verdict of a check on a case.
@@ -141,93 +136,5 @@ type Result struct {
 	Trial        *Trial        // nil where it did not fail, but with Config.Runs
 }
 
-// cannot says what of the scenario the subject declared that it has no way to
-// do. Only what a runtime may lack counts: who cannot send is no adapter.
-func (r *Run) cannot() string {
-	for _, a := range r.Steps {
-		if lacks(a) || errors.Is(a.Err, ErrDeclaredUnsupported) {
-			return string(a.Step.Verb) + ": " + a.Err.Error()
-		}
-		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && more(a.Step) || mayLack(a.Step)
-		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
-			return string(a.Step.Verb) + ": " + a.Err.Error()
-		}
-	}
-	return ""
-}
-
-// more reports whether an answer says more than yes or no.
-func more(a fixtures.Step) bool {
-	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
-}
-
-// beyond says what a check needs and a run does not have, or "".
-func (c *Check) beyond(r *Run) string {
-	if c.NeedsLines && r.Tier == TierProcess {
-		return "in real time nobody knows which line an event came of"
-	}
-	all := c.Needs
-	if c.NeedsFor != nil {
-		all = slices.Concat(all, c.NeedsFor(r))
-	}
-	for _, need := range all {
-		if !r.Supports(need) {
-			return "the subject's events carry no " + need
-		}
-	}
-	return ""
-}
-
 // Judged reports whether the verdict says something of the subject.
 func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }
-
-// Apply judges a trial by a check.
-func (c *Check) Apply(t *Trial, tier Tier) Result {
-	var f Finding
-	if c.Judge != nil && t.Harness == "" {
-		c.Judge(t, &f)
-	}
-	return c.conclude(t, tier, &f)
-}
-
-func (f *Finding) onlyMissing() bool {
-	return len(f.Problems) > 0 && !slices.ContainsFunc(f.Problems, func(p Problem) bool { return !p.missing })
-}
-
-// conclude makes a verdict of what was found.
-func (c *Check) conclude(t *Trial, tier Tier, f *Finding) Result {
-	res := Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
-	if t.Case != nil {
-		res.Case = t.Case.ID
-	} else {
-		res.Case = path.Join(t.Runtime, t.Version, t.Scenario.ID)
-	}
-	if t.Harness != "" {
-		res.Verdict, res.Reason = HarnessError, t.Harness
-		return res
-	}
-	cannot := cmp.Or(c.beyond(t.Run), t.cannot())
-	for i, p := range f.Problems {
-		if p.Seq == 0 && p.Line == 0 && p.want != p.got {
-			f.Problems[i].Seq = t.locate(p.want, p.got)
-		}
-	}
-	res.Assertions, res.Problems = f.Assertions, f.Problems
-	switch {
-	case f.Assertions == 0 && len(f.Problems) == 0:
-		res.Verdict = NotApplicable
-	case cannot != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
-		res.Verdict, res.Reason = NotExpressible, cannot
-	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || f.onlyMissing()):
-		// The stand-in had nothing to say to that: what came after it is neither
-		// right nor wrong.
-		res.Verdict, res.Reason = Unrecorded, t.Unrecorded[0]
-	case len(f.Problems) > 0:
-		res.Verdict = Fail
-	case f.Sent:
-		res.Verdict = Sent
-	default:
-		res.Verdict = Pass
-	}
-	return res
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -101,14 +102,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	rep, err := conformance.Config{
+	rep, err := runner.Run(context.Background(), conformance.Config{
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{mine{}},
 		Checks:   judges,
 		Cases:    []string{"claude/2.1.329/text/plain"},
 		Tiers:    []conformance.Tier{conformance.TierWitness},
 		Places:   1,
-	}.Run(context.Background())
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

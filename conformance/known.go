@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -145,79 +144,4 @@ func (e *knownEntry) end() ([]KnownFailure, error) {
 		out = append(out, k)
 	}
 	return out, nil
-}
-
-// excuse marks a result that is known to fail.
-func (cfg Config) excuse(r *Result) {
-	if !r.Verdict.Bad() {
-		return
-	}
-	for i := range cfg.KnownFailures {
-		if cfg.KnownFailures[i].Names(*r) {
-			r.KnownFailure = &cfg.KnownFailures[i]
-			return
-		}
-	}
-}
-
-// Excuse marks the results that are known to fail, where they do not come from
-// Do, and says what became of the known failures.
-func (cfg Config) ApplyKnownFailures(results []Result) ([]KnownFailureUse, error) {
-	for i := range results {
-		cfg.excuse(&results[i])
-	}
-	return cfg.KnownFailureUses(results)
-}
-
-// KnownUses says what became of the known failures in the results of a run.
-func (cfg Config) KnownFailureUses(results []Result) ([]KnownFailureUse, error) {
-	if len(cfg.KnownFailures) == 0 {
-		return nil, nil
-	}
-	ids, err := cfg.Corpus.CaseIDs()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]KnownFailureUse, 0, len(cfg.KnownFailures))
-	for _, k := range cfg.KnownFailures {
-		u := KnownFailureUse{KnownFailure: k, NoSuchCase: true}
-		for _, id := range ids {
-			if Match(k.Case, id) {
-				u.NoSuchCase = false
-				break
-			}
-		}
-		for _, r := range results {
-			if !k.Names(r) {
-				continue
-			}
-			if r.Verdict.Bad() {
-				u.Failed++
-			}
-			if (r.Verdict.Judged() || r.Verdict == NotApplicable) && cfg.allTiers(r.Check, r.Subject) {
-				u.Judged++
-			}
-		}
-		out = append(out, u)
-	}
-	return out, nil
-}
-
-// allTiers reports whether a subject is judged in all tiers of a check but
-// live: only then its passing says that it does not fail any more.
-func (cfg Config) allTiers(c *Check, subject string) bool {
-	i := slices.IndexFunc(cfg.Subjects, func(s Subject) bool { return s.Name() == subject })
-	if i < 0 {
-		return false
-	}
-	_, as := cfg.stages(cfg.Subjects[i])
-	if cfg.tier(TierGolden) {
-		as[TierGolden] = TierGolden
-	}
-	for _, t := range c.Tiers {
-		if t != TierLive && as[t] == "" {
-			return false
-		}
-	}
-	return true
 }

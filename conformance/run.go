@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -91,7 +92,7 @@ func (r *Run) Recorded(text string) string {
 }
 
 // asTold writes what an event holds the same way each time, whatever it holds.
-var asTold = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+var CanonicalJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // Told are the events without what a second run may change: seq and ts, and ids
 // that the subject or the play chose. The run must be over.
@@ -145,7 +146,7 @@ func writeTold(b *bytes.Buffer, e *Event) {
 		head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // its only error is invalid UTF-8, replaced
 	}
 	b.Write(append(head, `,"data":`...))
-	if err := json.MarshalWrite(b, e.Data, asTold); err != nil {
+	if err := json.MarshalWrite(b, e.Data, CanonicalJSON); err != nil {
 		text, _ := jsontext.AppendQuote(nil, err.Error())
 		b.Write(text)
 	}
@@ -201,4 +202,33 @@ type OpenResult struct {
 type PlayedLine struct {
 	Line fixtures.WireLine
 	At   time.Duration
+}
+
+// Stored are the events as they come back from a store: through their JSON form.
+// The run must be over.
+func (r *Run) Stored() ([]event.Event, error) {
+	if r.stored != nil {
+		return r.stored, nil
+	}
+	stored := make([]event.Event, 0, len(r.Events))
+	var line, again []byte
+	for _, e := range r.Events {
+		var err error
+		if line, err = e.AppendJSON(line[:0]); err != nil {
+			return nil, err
+		}
+		back, err := event.Decode(line)
+		if err != nil {
+			return nil, err
+		}
+		if again, err = back.AppendJSON(again[:0]); err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(line, again) {
+			return nil, fmt.Errorf("the event %s comes back as %s", line, again)
+		}
+		stored = append(stored, back)
+	}
+	r.stored = stored
+	return stored, nil
 }

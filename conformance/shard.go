@@ -1,9 +1,7 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +21,7 @@ func (s Shard) Partial() bool { return s.Total > 1 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Total) }
 
-func (s Shard) check() error {
+func (s Shard) Validate() error {
 	switch {
 	case s == Shard{}:
 		return nil
@@ -63,7 +61,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	if !both || err != nil || err2 != nil || s.Total < 1 {
 		return Shard{}, fmt.Errorf("shard %q: want INDEX/TOTAL such as 2/5, auto, or auto/TOTAL", text)
 	}
-	return s, s.check()
+	return s, s.Validate()
 }
 
 func shardFromEnv(text, total string, getenv func(string) string) (Shard, error) {
@@ -92,57 +90,10 @@ func shardFromEnv(text, total string, getenv func(string) string) (Shard, error)
 			return Shard{}, fmt.Errorf("shard %q: %s=%q of %q are no numbers to count with", text, v.index, index, of)
 		}
 		s := Shard{i + 1 - v.first, n}
-		if err := s.check(); err != nil {
+		if err := s.Validate(); err != nil {
 			return Shard{}, fmt.Errorf("%s=%s: %w", v.index, index, err)
 		}
 		return s, nil
 	}
 	return Shard{}, fmt.Errorf("shard %q: none of %s is set; write INDEX/TOTAL", text, strings.Join(names, ", "))
-}
-
-// take returns the jobs of the shard, in their order. All subjects of a case are
-// in the same one. The dearest case goes first to the shard that has least.
-func (s Shard) take(jobs []Job) []Job {
-	if !s.Partial() {
-		return jobs
-	}
-	costs := map[string]int{}
-	for _, j := range jobs {
-		costs[j.Case.ID] += cost(j)
-	}
-	ids := make([]string, 0, len(costs))
-	for id := range costs {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b string) int {
-		return cmp.Or(cmp.Compare(costs[b], costs[a]), cmp.Compare(a, b))
-	})
-	load := make([]int, s.Total)
-	mine := map[string]bool{}
-	for _, id := range ids {
-		least := 0
-		for i := range load {
-			if load[i] < load[least] {
-				least = i
-			}
-		}
-		load[least] += costs[id]
-		mine[id] = least == s.Index-1
-	}
-	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !mine[j.Case.ID] })
-}
-
-// cost estimates how long a job takes: each run of it plays the case's lines, and
-// where faults are tried there are about as many runs of one case as of another.
-func cost(j Job) int {
-	const fixed, faults = 10, 8 // in lines; runs with a fault for each without
-	n := 0
-	for _, l := range j.Case.Wire {
-		n += len(l.Bytes)
-	}
-	n = fixed + len(j.Case.Wire) + n>>10
-	if !j.WithoutFaults {
-		n *= 1 + faults
-	}
-	return n
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -17,10 +18,10 @@ import (
 // itself for nothing.
 func TestStranger(t *testing.T) {
 	g := NewWithT(t)
-	rep, err := conformance.Config{
+	rep, err := runner.Run(t.Context(), conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(), Places: 1,
 		Cases: racesample.Sample([]string{"text/plain", "text/unicode-and-markdown", "thinking", "two-turns-one-process", "stop/mid-text", "session", "permission/allow"}, 2),
-	}.Run(t.Context())
+	})
 	g.Expect(err).NotTo(HaveOccurred())
 	got, played := map[string]conformance.Verdict{}, map[string]bool{}
 	for _, r := range rep.Results {

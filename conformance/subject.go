@@ -147,43 +147,43 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return adapterSession{sess}, nil
+	return AdapterSession{sess}, nil
 }
 
-type adapterSession struct{ s adapters.Session }
+type AdapterSession struct{ S adapters.Session }
 
-func (s adapterSession) Events() <-chan event.Event { return s.s.Events() }
+func (s AdapterSession) Events() <-chan event.Event { return s.S.Events() }
 
-func (s adapterSession) Send(ctx context.Context, id, text string) error {
-	return s.s.Send(ctx, adapters.Message{ID: id, Text: text})
+func (s AdapterSession) Send(ctx context.Context, id, text string) error {
+	return s.S.Send(ctx, adapters.Message{ID: id, Text: text})
 }
 
-func (s adapterSession) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
-	return s.s.Send(ctx, adapters.Message{ID: id, Text: text, Attachments: files})
+func (s AdapterSession) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
+	return s.S.Send(ctx, adapters.Message{ID: id, Text: text, Attachments: files})
 }
 
-func (s adapterSession) Steer(ctx context.Context, id, text string) error {
-	st, ok := s.s.(adapters.Steerer)
+func (s AdapterSession) Steer(ctx context.Context, id, text string) error {
+	st, ok := s.S.(adapters.Steerer)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
 	return st.Steer(ctx, adapters.Message{ID: id, Text: text})
 }
 
-func (s adapterSession) Answer(ctx context.Context, id string, a Answer) error {
-	return s.s.Answer(ctx, id, adapters.Answer{Decision: a.Decision, Value: a.Value, Input: a.Input, Message: a.Message, Scope: a.Scope})
+func (s AdapterSession) Answer(ctx context.Context, id string, a Answer) error {
+	return s.S.Answer(ctx, id, adapters.Answer{Decision: a.Decision, Value: a.Value, Input: a.Input, Message: a.Message, Scope: a.Scope})
 }
 
-func (s adapterSession) SetModel(ctx context.Context, model string) error {
-	st, ok := s.s.(adapters.ModelSetter)
+func (s AdapterSession) SetModel(ctx context.Context, model string) error {
+	st, ok := s.S.(adapters.ModelSetter)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
 	return st.SetModel(ctx, model)
 }
 
-func (s adapterSession) SetMode(ctx context.Context, mode string) error {
-	st, ok := s.s.(adapters.ModeSetter)
+func (s AdapterSession) SetMode(ctx context.Context, mode string) error {
+	st, ok := s.S.(adapters.ModeSetter)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -191,12 +191,12 @@ func (s adapterSession) SetMode(ctx context.Context, mode string) error {
 }
 
 // Backlog implements adapters.Backlogger, as far as the adapter's session does.
-func (s adapterSession) Backlog() (depth int, oldest time.Duration) {
-	if b, ok := s.s.(adapters.Backlogger); ok {
+func (s AdapterSession) Backlog() (depth int, oldest time.Duration) {
+	if b, ok := s.S.(adapters.Backlogger); ok {
 		return b.Backlog()
 	}
 	return 0, 0
 }
 
-func (s adapterSession) Stop(ctx context.Context) error  { return s.s.Stop(ctx) }
-func (s adapterSession) Close(ctx context.Context) error { return s.s.Close(ctx) }
+func (s AdapterSession) Stop(ctx context.Context) error  { return s.S.Stop(ctx) }
+func (s AdapterSession) Close(ctx context.Context) error { return s.S.Close(ctx) }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -36,7 +38,7 @@ func completeFlag(cmd *cobra.Command, flag string, all func() []string) {
 
 // everyCheck is each check with a sentence, those of single tiers too.
 func everyCheck() []*conformance.Check {
-	return slices.Concat(checks.All(), conformance.GoldenChecks(), live.Checks())
+	return slices.Concat(checks.All(), judge.GoldenChecks(), live.Checks())
 }
 
 func checkIDs() []string {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -47,11 +49,11 @@ the reference with one defect. It takes no arguments and ends with 0.`,
 			if err != nil {
 				return err
 			}
-			rep, err := conformance.Config{
+			rep, err := runner.Run(ctx, conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: judges, Cases: fixtures.Newest(ids), Places: 1,
 				Subjects: []conformance.Subject{refs[0], defect.Subject(refs[0])},
 				Tiers:    []conformance.Tier{conformance.TierWitness},
-			}.Run(ctx)
+			})
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,8 @@ import (
 	goruntime "runtime"
 	"slices"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/live"
 	"github.com/turnspec/turnspec/fixtures"
@@ -59,7 +61,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 		rep.Results = append(rep.Results, one.Results...)
 		rep.Cases += one.Cases
 	}
-	rep.KnownFailures, err = cfg.ApplyKnownFailures(rep.Results)
+	rep.KnownFailures, err = runner.ApplyKnownFailures(cfg, rep.Results)
 	return rep, err
 }
 

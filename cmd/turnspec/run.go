@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -160,7 +163,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if slices.Contains(cfg.Tiers, conformance.TierLive) {
 		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
 	} else {
-		rep, err = cfg.Run(ctx)
+		rep, err = runner.Run(ctx, cfg)
 	}
 	wipe()
 	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
@@ -279,7 +282,7 @@ func named(names []string) (out []*conformance.Check, golden bool, err error) {
 	var others []string
 	for _, n := range names {
 		switch {
-		case among(n, conformance.GoldenChecks()):
+		case among(n, judge.GoldenChecks()):
 			golden = true
 		case among(n, live.Checks()):
 		default:

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -58,10 +61,10 @@ Exit codes: 0 all are written, 1 a case was refused, 2 it could not be run.`,
 			if err != nil {
 				return err
 			}
-			rep, err := conformance.Config{
+			rep, err := runner.Run(ctx, conformance.Config{
 				Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
 				Cases: args, Places: places, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
-			}.Run(ctx)
+			})
 			wipe()
 			if err != nil {
 				return err
@@ -93,7 +96,7 @@ func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *confor
 			continue
 		}
 		seen[r.Case] = true
-		data, err := conformance.Golden(r.Trial.Run)
+		data, err := judge.Golden(r.Trial.Run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Case, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -64,7 +66,7 @@ func restAtTheEnd(s *fixtures.Scenario) []fixtures.Step {
 	if s.ID != fault.Plainest && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
 		return nil
 	}
-	return append(slices.Clip(s.Client), fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, conformance.LongIdle)
+	return append(slices.Clip(s.Client), fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, perform.LongIdle)
 }
 
 func judgeRest(t *conformance.Trial, f *conformance.Finding) {
@@ -72,7 +74,7 @@ func judgeRest(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	for i, a := range t.Alternate.Steps {
-		if a.Step.What != conformance.LongIdle.What {
+		if a.Step.What != perform.LongIdle.What {
 			continue
 		}
 		f.Asserted(1)
@@ -100,7 +102,7 @@ func judgeUnheard(_, r *conformance.Run, f *conformance.Finding) {
 			continue
 		}
 		f.Asserted(1)
-		if limit := r.Fault.ClientTimeout + conformance.EndLimit; conformance.Unfinished(a.Err) || a.For > limit {
+		if limit := r.Fault.ClientTimeout + perform.EndLimit; perform.Unfinished(a.Err) || a.For > limit {
 			fail("nobody takes the events, and Close returns after %v, the limit is %v", a.For, limit)
 		}
 	}
@@ -137,14 +139,14 @@ func judgeGivesUp(_, r *conformance.Run, f *conformance.Finding) {
 		case fixtures.VerbClose, fixtures.VerbArchive:
 			continue // they take what it takes
 		case fixtures.VerbOpen:
-			limit += conformance.EndLimit // the process has to end
+			limit += perform.EndLimit // the process has to end
 		}
 		if a.For < r.Fault.ClientTimeout {
 			continue
 		}
 		f.Asserted(1)
 		switch {
-		case conformance.Unfinished(a.Err) || a.For > limit:
+		case perform.Unfinished(a.Err) || a.For > limit:
 			fail("the context of %s ended after %v, and it returned after %v", named(a.Step), r.Fault.ClientTimeout, a.For)
 		case a.Err == nil:
 			fail("the context of %s ended before the runtime had replied, and no error says so", named(a.Step))
@@ -159,7 +161,7 @@ func judgeActs(t *conformance.Trial, f *conformance.Finding) {
 		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside, fixtures.VerbRaw, fixtures.VerbShut:
 			continue
 		}
-		if a.Step.Late || conformance.Unfinished(a.Err) || conformance.NotStarted(a.Err) {
+		if a.Step.Late || perform.Unfinished(a.Err) || perform.NotStarted(a.Err) {
 			continue // another check's
 		}
 		f.Asserted(1)
@@ -197,7 +199,7 @@ func judgeEnded(r *conformance.Run, f *conformance.Finding, fail func(string, ..
 	for _, a := range r.StepsAfterEnd {
 		f.Asserted(1)
 		switch {
-		case conformance.Unfinished(a.Err):
+		case perform.Unfinished(a.Err):
 			fail("the session has ended: %v", a.Err)
 		case a.Step.Verb == fixtures.VerbSend && a.Err == nil:
 			fail("the session has ended, and takes a message")

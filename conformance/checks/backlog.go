@@ -3,6 +3,8 @@ package checks
 import (
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -31,7 +33,7 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		return
 	}
 	if s.Unread == 0 {
-		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", conformance.PauseLength, fault.FloodDeltas)
+		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
 	}
 	var text strings.Builder
 	for _, e := range r.Events {
@@ -49,8 +51,8 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 	switch {
 	case s.Depth == 0:
 		fail("events wait for the listener, and the subject reports a backlog of none")
-	case s.Oldest < conformance.PauseLength/2 || s.Oldest > conformance.PauseLength:
-		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", conformance.PauseLength, s.Oldest)
+	case s.Oldest < perform.PauseLength/2 || s.Oldest > perform.PauseLength:
+		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
 	}
 	if s.After > 0 {
 		fail("the listener has taken all, and the subject reports a backlog of %d", s.After)

@@ -3,6 +3,8 @@ package checks
 import (
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
@@ -166,7 +168,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 			f.Asserted(1)
 		}
 	}
-	if t.LiveChat() == nil {
+	if judge.LiveChat(t.Run) == nil {
 		return
 	}
 	var look func(blocks []replay.Block)
@@ -178,7 +180,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 			look(b.Blocks)
 		}
 	}
-	for _, m := range t.LiveChat().Messages {
+	for _, m := range judge.LiveChat(t.Run).Messages {
 		look(m.Blocks)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -250,7 +252,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 	if want.tried+want.took+len(want.asks) == 0 {
 		return
 	}
-	stored, err := t.Chat()
+	stored, err := judge.Chat(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return

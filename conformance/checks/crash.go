@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -58,7 +60,7 @@ func failer(r *conformance.Run, f *conformance.Finding) func(format string, args
 func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
 	ok = true
 	for _, a := range r.Steps {
-		if conformance.Unfinished(a.Err) {
+		if perform.Unfinished(a.Err) {
 			fail("%v", a.Err)
 			ok = false
 		}
@@ -160,7 +162,7 @@ func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any),
 	err := r.Opens[last].Err
 	var typed *adapters.OpenError
 	switch {
-	case conformance.Unfinished(err): // another check's
+	case perform.Unfinished(err): // another check's
 	case !errors.As(err, &typed) || typed.Code == "":
 		fail("the error of Open is not an *adapters.OpenError with a code: %v", err)
 	case slices.Contains(codes, typed.Code):
@@ -248,8 +250,8 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 	for _, e := range r.Events[n:] {
 		was, running := len(s.open), s.running
 		s.add(e)
-		if late := e.At - died.At; late > conformance.EndLimit {
-			fail("%s comes %v after the runtime died, the limit is %v", e.Type(), late, conformance.EndLimit)
+		if late := e.At - died.At; late > perform.EndLimit {
+			fail("%s comes %v after the runtime died, the limit is %v", e.Type(), late, perform.EndLimit)
 			return
 		}
 		switch d := e.Data.(type) {

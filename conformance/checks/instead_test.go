@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -18,7 +20,7 @@ func TestLongRestsAreOfVirtualTime(t *testing.T) {
 	}
 	for _, s := range scenarios {
 		for _, c := range All() {
-			if c.AlternateSteps == nil || !slices.ContainsFunc(c.AlternateSteps(s), func(a fixtures.Step) bool { return a.What == conformance.LongIdle.What }) {
+			if c.AlternateSteps == nil || !slices.ContainsFunc(c.AlternateSteps(s), func(a fixtures.Step) bool { return a.What == perform.LongIdle.What }) {
 				continue
 			}
 			rests++

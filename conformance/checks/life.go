@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -325,8 +327,8 @@ func judgeExit(t *conformance.Trial, f *conformance.Finding) {
 		e := ends[w.Line.Process-1]
 		d, _ := e.Data.(event.SessionEnd)
 		switch {
-		case e.At-w.At > conformance.EndLimit:
-			f.At(e, "session_end comes %v after the end of the process, the limit is %v", e.At-w.At, conformance.EndLimit)
+		case e.At-w.At > perform.EndLimit:
+			f.At(e, "session_end comes %v after the end of the process, the limit is %v", e.At-w.At, perform.EndLimit)
 		case w.Line.Signal == "" && (d.ExitCode == nil || *d.ExitCode != w.Line.Code):
 			f.At(e, "the runtime ended with %s, session_end has another exit code", exitOfLine(w.Line))
 		case w.Line.Signal != "" && d.ExitCode != nil && *d.ExitCode == 0:

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,19 +34,19 @@ func orderChecks() []*conformance.Check {
 			ID: "replay.equals-live", Severity: conformance.Must, Source: "AgentRecall#503: a stored chat that differs from the live one", Tiers: both,
 			Sentence: "Reducing the stored events gives the chat that the live reduction gave, block for block.",
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
-				if len(t.Events) == 0 || t.LiveChat() == nil {
+				if len(t.Events) == 0 || judge.LiveChat(t.Run) == nil {
 					return
 				}
-				stored, err := t.Chat()
+				stored, err := judge.Chat(t.Run)
 				if err != nil {
 					f.Asserted(1)
 					f.Failf("the events cannot be stored and read back: %v", err)
 					return
 				}
-				for _, m := range t.LiveChat().Messages {
+				for _, m := range judge.LiveChat(t.Run).Messages {
 					f.Asserted(len(m.Blocks))
 				}
-				live, err1 := pretty(t.LiveChat())
+				live, err1 := pretty(judge.LiveChat(t.Run))
 				back, err2 := pretty(stored)
 				if err1 != nil || err2 != nil {
 					f.Failf("the chat cannot be written: %v %v", err1, err2)
@@ -93,7 +95,7 @@ func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(1)
-	stored, err := t.Chat()
+	stored, err := judge.Chat(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return

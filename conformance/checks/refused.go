@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -23,7 +25,7 @@ func refusedOpens(t *conformance.Trial, f *conformance.Finding, code event.Error
 		switch {
 		case a.Err == nil:
 			f.Failf("open %s succeeded, where the runtime refuses", a.Step.What)
-		case conformance.Unfinished(a.Err):
+		case perform.Unfinished(a.Err):
 			f.Failf("%v", a.Err)
 		case !errors.As(a.Err, &typed) || typed.Code == "":
 			f.Failf("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
@@ -26,7 +28,7 @@ func replayChecks() []*conformance.Check {
 					options = append(options, replay.WithRegistry(reg))
 				}
 				for _, newest := range []int{math.MaxInt, 1} {
-					want, got, err := t.Reopened(newest, options...)
+					want, got, err := judge.Reopened(t.Run, newest, options...)
 					if err != nil {
 						f.Failf("the chat cannot be put away and opened again: %v", err)
 						return
@@ -50,12 +52,12 @@ func replayChecks() []*conformance.Check {
 				if len(t.Events) == 0 {
 					return
 				}
-				want, err := t.Chat()
+				want, err := judge.Chat(t.Run)
 				if err != nil {
 					f.Failf("the events cannot be stored and read back: %v", err)
 					return
 				}
-				got, err := t.Shuffled()
+				got, err := judge.Shuffled(t.Run)
 				if err != nil {
 					f.Failf("the events cannot be stored and read back: %v", err)
 					return

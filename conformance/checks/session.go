@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
@@ -68,7 +69,7 @@ func sessionChecks() []*conformance.Check {
 			Judge: func(t *conformance.Trial, f *conformance.Finding) {
 				f.Asserted(len(t.Steps))
 				for _, a := range t.Steps {
-					if conformance.Unfinished(a.Err) {
+					if perform.Unfinished(a.Err) {
 						f.Failf("%v", a.Err)
 					}
 				}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -101,8 +103,8 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			}
 		}
 	}
-	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= conformance.StallLimit {
-		fail("turn %d ran (or message %q waited) when the runtime went silent, and no error came within %v", running, waiting, conformance.StallLimit)
+	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= perform.StallLimit {
+		fail("turn %d ran (or message %q waited) when the runtime went silent, and no error came within %v", running, waiting, perform.StallLimit)
 	}
 }
 
@@ -178,7 +180,7 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 	switch err := r.Opens[0].Err; {
 	case err == nil:
 		fail("Open succeeded, and the runtime never said a word")
-	case conformance.Unfinished(err):
+	case perform.Unfinished(err):
 		fail("%v", err)
 	case !errors.As(err, &typed) || typed.Code != want:
 		fail("the error of Open is not an *adapters.OpenError with code %q: %v", want, err)
@@ -211,7 +213,7 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 			continue
 		}
 		var typed *adapters.OpenError
-		if a.Step.Verb == fixtures.VerbOpen && !conformance.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
+		if a.Step.Verb == fixtures.VerbOpen && !perform.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
 			fail("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
 		}
 		return // it was told

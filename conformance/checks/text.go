@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
@@ -191,7 +193,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	}
 	f.Asserted(len(blocks) - 1)
 	want := joined(blocks)
-	stored, err := t.Chat()
+	stored, err := judge.Chat(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return
@@ -199,7 +201,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	for _, view := range []struct {
 		name string
 		chat *replay.Chat
-	}{{"live", t.LiveChat()}, {"stored", stored}} {
+	}{{"live", judge.LiveChat(t.Run)}, {"stored", stored}} {
 		if text := visible(view.chat); text != want {
 			f.Diff("the "+view.name+" chat has other paragraphs", want+"\n", text+"\n")
 			return

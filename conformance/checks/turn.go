@@ -3,6 +3,8 @@ package checks
 import (
 	"fmt"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -144,8 +146,8 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 		switch {
 		case end == nil:
 			f.Failf("turn %d has no terminal event after the stop", running)
-		case end.At-a.At > conformance.EndLimit:
-			f.At(*end, "turn %d ends %v after the stop, the limit is %v", running, end.At-a.At, conformance.EndLimit)
+		case end.At-a.At > perform.EndLimit:
+			f.At(*end, "turn %d ends %v after the stop, the limit is %v", running, end.At-a.At, perform.EndLimit)
 		default:
 			if d, ok := end.Data.(event.Done); !ok || !d.Stopped {
 				f.At(*end, "turn %d was stopped and ends in %s", running, describe(end.Data))

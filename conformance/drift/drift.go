@@ -142,7 +142,7 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 	if len(both) == 0 {
 		rep.Changes = append(rep.Changes, Change{Level: LevelRun, Sort: Fails, What: "no scenario was recorded on both versions"})
 	}
-	rep.Verdict = judge(rep.Changes)
+	rep.Verdict = verdictOf(rep.Changes)
 	return rep, nil
 }
 
@@ -192,7 +192,7 @@ func (cfg Config) performed() []Change {
 	return out
 }
 
-func judge(changes []Change) Verdict {
+func verdictOf(changes []Change) Verdict {
 	v := None
 	for _, c := range changes {
 		one := Behavioural

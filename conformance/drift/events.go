@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,8 +23,8 @@ import (
 // tells how its events differ, and which checks fail on the new one.
 func (cfg Config) normalize(scn *fixtures.Scenario) ([]Change, error) {
 	what := "scenario " + scn.ID
-	from := conformance.Play(cfg.Subject, scn, cfg.From.Cases[scn.ID], nil, cfg.From.Lifecycle)
-	to := conformance.Play(cfg.Subject, scn, cfg.To.Cases[scn.ID], nil, cfg.To.Lifecycle)
+	from := perform.Play(cfg.Subject, scn, cfg.From.Cases[scn.ID], nil, cfg.From.Lifecycle)
+	to := perform.Play(cfg.Subject, scn, cfg.To.Cases[scn.ID], nil, cfg.To.Lifecycle)
 	var out []Change
 	for _, r := range []*conformance.Run{from, to} {
 		if why := r.Harness + r.Hang; why != "" {
@@ -68,7 +71,7 @@ func failures(r *conformance.Run, all []*conformance.Check) []conformance.Result
 			if len(c.Faults) > 0 || !slices.Contains(c.Tiers, tier) {
 				continue
 			}
-			if res := c.Apply(&conformance.Trial{Run: r}, tier); res.Verdict.Bad() && c.Severity == conformance.Must {
+			if res := judge.Apply(c, &conformance.Trial{Run: r}, tier); res.Verdict.Bad() && c.Severity == conformance.Must {
 				out = append(out, res)
 			}
 		}

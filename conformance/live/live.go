@@ -15,6 +15,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
@@ -72,7 +75,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		}
 		for _, c := range cfg.Checks {
 			if slices.Contains(c.Tiers, conformance.TierLive) {
-				rep.Results = append(rep.Results, c.Apply(&conformance.Trial{Run: run}, conformance.TierLive))
+				rep.Results = append(rep.Results, judge.Apply(c, &conformance.Trial{Run: run}, conformance.TierLive))
 			}
 		}
 		rep.Results = append(rep.Results, completed(run))
@@ -109,7 +112,7 @@ func completed(r *conformance.Run) conformance.Result {
 			f.Failf("%s", t.Hang)
 		}
 	}
-	res := c.Apply(&conformance.Trial{Run: r}, conformance.TierLive)
+	res := judge.Apply(&c, &conformance.Trial{Run: r}, conformance.TierLive)
 	res.Check = performed
 	return res
 }
@@ -144,11 +147,11 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 	unprompted := 0
 	switch c, err := corpus.LoadCase(path.Join(rt.Name, rt.Version, scn.ID)); {
 	case err == nil:
-		unprompted = conformance.Unprompted(c.Witness)
+		unprompted = perform.Unprompted(c.Witness)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	return conformance.Live(ctx, s, scn, conformance.Real{
+	return perform.Live(ctx, s, scn, perform.Real{
 		Runtime: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Unprompted: unprompted,

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
@@ -115,7 +117,7 @@ func (p peer) run(ctx context.Context) (*graded, error) {
 		return nil, err
 	}
 	began := time.Now()
-	rep, err := cfg.Run(ctx)
+	rep, err := runner.Run(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
@@ -32,7 +34,7 @@ type span struct {
 // bubbles are the chat of a run. When a block came is told by the events that
 // name it; what has no name came with its message.
 func bubbles(run *conformance.Run) []Bubble {
-	chat := run.LiveChat()
+	chat := judge.LiveChat(run)
 	if chat == nil {
 		return nil
 	}

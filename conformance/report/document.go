@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -119,7 +121,7 @@ func Select(cfg conformance.Config) Selection {
 		s.Checks = append(s.Checks, c.ID)
 	}
 	if cfg.Golden {
-		for _, c := range conformance.GoldenChecks() {
+		for _, c := range judge.GoldenChecks() {
 			s.Checks = append(s.Checks, c.ID)
 		}
 	}

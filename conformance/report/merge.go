@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -141,7 +143,7 @@ func missing(results []Entry) []string {
 		all = append(all, conformance.Result{Check: checks[e.Check], Tier: conformance.Tier(e.Tier), Verdict: conformance.Verdict(e.Verdict), Reason: e.Reason})
 	}
 	var out []string
-	for _, c := range conformance.Missing(all) {
+	for _, c := range judge.Missing(all) {
 		out = append(out, c.ID)
 	}
 	return out

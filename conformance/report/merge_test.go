@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/claude"
@@ -37,7 +39,7 @@ func broken(t *testing.T) conformance.Config {
 
 func document(t *testing.T, cfg conformance.Config) *report.Document {
 	t.Helper()
-	rep, err := cfg.Run(t.Context())
+	rep, err := runner.Run(t.Context(), cfg)
 	g := NewWithT(t)
 	g.Expect(err).NotTo(HaveOccurred())
 	d := report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:1", Selection: report.Select(cfg)})

@@ -17,6 +17,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 
@@ -39,7 +42,7 @@ func Run(t *testing.T, cfg conformance.Config) {
 // a shard; another if a known failure is stale.
 func Specs(t *testing.T, cfg conformance.Config) {
 	t.Helper()
-	jobs, err := cfg.Jobs()
+	jobs, err := runner.Jobs(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,7 @@ func Specs(t *testing.T, cfg conformance.Config) {
 		var all []conformance.Result
 		for _, j := range jobs {
 			ginkgo.It(j.Case.ID+" ["+j.Subject.Name()+"]", func() {
-				results, harms, err := cfg.Do(j)
+				results, harms, err := runner.Do(cfg, j)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 				all = append(all, results...)
 				var failures strings.Builder
@@ -71,7 +74,7 @@ func Specs(t *testing.T, cfg conformance.Config) {
 			return // only the whole can tell
 		}
 		ginkgo.It("has no known failure that fails no more", func() {
-			uses, err := cfg.KnownFailureUses(all)
+			uses, err := runner.KnownFailureUses(cfg, all)
 			gomega.Expect(err).NotTo(gomega.HaveOccurred())
 			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
 				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
@@ -82,7 +85,7 @@ func Specs(t *testing.T, cfg conformance.Config) {
 		}
 		ginkgo.It("is judged by every check", func() {
 			var ids []string
-			for _, c := range conformance.Missing(all) {
+			for _, c := range judge.Missing(all) {
 				ids = append(ids, c.ID)
 			}
 			gomega.Expect(ids).To(gomega.BeEmpty(), "no case gave a verdict on them")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -88,9 +90,9 @@ func caught(t *testing.T, b bug) {
 			return runtime != ref.Runtime() || scenario != b.scenario
 		})
 		g.Expect(ids).NotTo(BeEmpty(), "%s has no case of %s", ref.Runtime(), b.scenario)
-		rep, err := conformance.Config{
+		rep, err := runner.Run(t.Context(), conformance.Config{
 			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4,
-		}.Run(t.Context())
+		})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, r := range rep.Results {
 			g.Expect(r.Verdict).To(Equal(conformance.Fail), "%s, %s on %s", b.adapter, r.Check.ID, r.Case)

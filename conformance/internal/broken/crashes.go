@@ -4,8 +4,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
 )
 
 // isCrash reports whether an event tells that the runtime died.
@@ -16,7 +17,7 @@ func isCrash(e event.Event) bool {
 
 // crashes are broken in what they make of a dead runtime.
 func crashes() []Adapter {
-	late := conformance.EndLimit + time.Second
+	late := perform.EndLimit + time.Second
 	return []Adapter{
 		{
 			Name: "finishes-at-a-crash", Sentence: "ends the turn like a finished one when the runtime dies",

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
 )
 
 // holding makes a mutation that keeps the events which hold picks until the
@@ -29,7 +30,7 @@ func holding(hold func(e event.Event) bool) mutation {
 
 // delays are broken in when they speak.
 func delays() []Adapter {
-	late := conformance.EndLimit + time.Second
+	late := perform.EndLimit + time.Second
 	return []Adapter{
 		{
 			Name: "coalesces", Sentence: "joins two deltas into one event",

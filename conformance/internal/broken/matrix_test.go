@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/claude"
@@ -219,7 +221,7 @@ func TestMatrix(t *testing.T) {
 	if quick() {
 		cfg.Cases = racesample.Sample(cfg.Cases, 4)
 	}
-	jobs, err := cfg.Jobs()
+	jobs, err := runner.Jobs(cfg)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	all := seen{failed: map[string]bool{}}
 	// One group, so that what follows it waits for all adapters.
@@ -241,7 +243,7 @@ func TestMatrix(t *testing.T) {
 }
 
 // row holds a broken adapter to all checks.
-func row(t *testing.T, cfg conformance.Config, jobs []conformance.Job, a broken.Adapter, all *seen) {
+func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapter, all *seen) {
 	t.Helper()
 	failed := map[string][]string{} // check → runtimes
 	for _, j := range jobs {
@@ -251,7 +253,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []conformance.Job, a broken.
 		}
 		j.Subject = a.Subject(j.Subject)
 		j.WithoutFaults = !whole() && !slices.Contains(struck, j.Case.Scenario)
-		results, _, err := cfg.Do(j)
+		results, _, err := runner.Do(cfg, j)
 		if err != nil {
 			t.Fatal(err)
 		}

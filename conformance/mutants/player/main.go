@@ -10,6 +10,8 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
@@ -83,11 +85,11 @@ func watch() {
 type player struct {
 	cfg  conformance.Config
 	ids  []string
-	jobs map[string]conformance.Job
+	jobs map[string]runner.Job
 }
 
 func load() (*player, error) {
-	p := &player{jobs: map[string]conformance.Job{}, cfg: conformance.Config{
+	p := &player{jobs: map[string]runner.Job{}, cfg: conformance.Config{
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
 		Checks:   checks.All(), Golden: true, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
@@ -103,15 +105,15 @@ func load() (*player, error) {
 
 // job is that of a case, which is read when it is first asked for: a mutant that
 // ends this program makes another one start.
-func (p *player) job(id string) (conformance.Job, error) {
+func (p *player) job(id string) (runner.Job, error) {
 	if j, have := p.jobs[id]; have {
 		return j, nil
 	}
 	cfg := p.cfg
 	cfg.Cases = []string{id}
-	jobs, err := cfg.Jobs()
+	jobs, err := runner.Jobs(cfg)
 	if err != nil {
-		return conformance.Job{}, err
+		return runner.Job{}, err
 	}
 	p.jobs[id] = jobs[0]
 	return jobs[0], nil
@@ -132,7 +134,7 @@ func (p *player) play(q Ask) (a Answer) {
 		if q.Mutant != 0 || q.Trace {
 			on.Set(q.Mutant, q.Limit)
 		}
-		results, _, err := p.cfg.Do(j)
+		results, _, err := runner.Do(p.cfg, j)
 		if q.Trace {
 			a.Traced, a.Questions = on.Traced()
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -46,7 +48,7 @@ func run(t *testing.T, broken string, ids ...string) *conformance.Report {
 	for _, id := range ids {
 		cfg.Cases = append(cfg.Cases, version+id)
 	}
-	rep, err := cfg.Run(t.Context())
+	rep, err := runner.Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

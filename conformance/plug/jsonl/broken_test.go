@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -113,9 +115,9 @@ var broken = map[string]struct {
 func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (map[string][]string, *conformance.Report) {
 	t.Helper()
 	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && places == 0 })
-	rep, err := conformance.Config{
+	rep, err := runner.Run(context.Background(), conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1),
-	}.Run(context.Background())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
@@ -50,7 +52,7 @@ func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	return conformance.PlayProcess(s, scn, c, nil, life)
+	return perform.PlayProcess(s, scn, c, nil, life)
 }
 
 func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {

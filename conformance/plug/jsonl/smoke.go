@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/perform"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -24,7 +26,7 @@ const SmokeScenario = "text/plain"
 // hello, opens, takes a message, tells the turn and its text, and closes. It ends
 // with the first step that failed. c is a recording of SmokeScenario.
 func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.Lifecycle) []Step {
-	r := conformance.PlayProcess(s, scn, c, nil, life)
+	r := perform.PlayProcess(s, scn, c, nil, life)
 	if r.Harness != "" {
 		return []Step{{"harness", errors.New(r.Harness)}}
 	}

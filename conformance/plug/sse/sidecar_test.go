@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance/runner"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -183,9 +185,9 @@ func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (f
 			all = append(all, c)
 		}
 	}
-	rep, err := conformance.Config{
+	rep, err := runner.Run(t.Context(), conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1),
-	}.Run(t.Context())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,170 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Chat reduces the stored events, in the order of seq.
+func Chat(r *conformance.Run) (*replay.Chat, error) {
+	stored, err := r.Stored()
+	if err != nil {
+		return nil, err
+	}
+	return reduced(stored), nil
+}
+
+// Shuffled reduces the stored events as a store hands them out that keeps no
+// order.
+func Shuffled(r *conformance.Run) (*replay.Chat, error) {
+	stored, err := r.Stored()
+	if err != nil {
+		return nil, err
+	}
+	c := chats{}
+	for _, e := range stored {
+		c.keep(e)
+	}
+	for _, events := range c.history {
+		slices.Reverse(events)
+	}
+	return c.stored(), nil
+}
+
+// Reopened reduces the stored events as somebody does who comes back to a chat
+// again and again: from a snapshot with its newest messages, and the events behind
+// it, of which the store hands out some again. got is what he sees each time and at
+// the end, want the same messages for him who never left. The options are those of
+// the reducers.
+func Reopened(r *conformance.Run, newest int, options ...replay.Option) (want, got []*replay.Chat, err error) {
+	stored, err := r.Stored()
+	if err != nil {
+		return nil, nil, err
+	}
+	var c chats
+	for _, e := range stored {
+		c.keep(e)
+	}
+	for _, id := range c.ids {
+		w, g, err := reopened(c.history[id], newest, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		want, got = append(want, w...), append(got, g...)
+	}
+	return want, got, nil
+}
+
+// visits is how often somebody comes back, and again how many events he is handed
+// out twice.
+const visits, again = 4, 3
+
+func reopened(events []event.Event, newest int, options []replay.Option) (want, got []*replay.Chat, err error) {
+	stays, at, step := replay.New(options...), replay.New(options...), max(1, len(events)/visits)
+	seen := func(first int) {
+		want, got = append(want, from(first, stays.Chat())), append(got, from(at.First(), at.Chat()))
+	}
+	for i, e := range events {
+		if i > 0 && i%step == 0 {
+			data, err := at.Snapshot(newest)
+			if err != nil {
+				return nil, nil, err
+			}
+			if at, err = replay.Restore(data, options...); err != nil {
+				return nil, nil, err
+			}
+			first := 1
+			if kept := stays.View().Last(newest); len(kept) == newest {
+				first = kept[0].Number
+			}
+			seen(first)
+			for _, e := range events[max(0, i-again):i] {
+				at.Add(e)
+			}
+		}
+		at.Add(e)
+		stays.Add(e)
+	}
+	seen(at.First())
+	return want, got, nil
+}
+
+// from leaves the messages of a chat from a number on.
+func from(first int, c *replay.Chat) *replay.Chat {
+	c.Messages = slices.DeleteFunc(c.Messages, func(m replay.Message) bool { return m.Number < first })
+	return c
+}
+
+// LiveChat reduces the events in the order in which they came; nil if the run did
+// not come to its end.
+func LiveChat(r *conformance.Run) *replay.Chat {
+	if r.Hang != "" {
+		return nil
+	}
+	var c chats
+	for _, e := range r.Events {
+		c.add(e.Event)
+	}
+	return c.chat()
+}
+
+func reduced(stored []event.Event) *replay.Chat {
+	var c chats
+	for _, e := range stored {
+		c.keep(e)
+	}
+	return c.stored()
+}
+
+// chats are the chats of a run's sessions: a fork is a session of its own.
+type chats struct {
+	ids     []string
+	live    map[string]*replay.Reducer
+	history map[string][]event.Event
+}
+
+func (c *chats) meet(id string) {
+	if c.live == nil {
+		c.live, c.history = map[string]*replay.Reducer{}, map[string][]event.Event{}
+	}
+	if c.live[id] == nil {
+		c.ids = append(c.ids, id)
+		c.live[id] = replay.New()
+	}
+}
+
+// add takes an event as it comes.
+func (c *chats) add(e event.Event) {
+	c.meet(e.SessionID)
+	c.live[e.SessionID].Add(e)
+}
+
+// keep takes an event that was stored.
+func (c *chats) keep(e event.Event) {
+	c.meet(e.SessionID)
+	c.history[e.SessionID] = append(c.history[e.SessionID], e)
+}
+
+// chat is what was reduced as it came, one session after the other.
+func (c *chats) chat() *replay.Chat {
+	return c.join(func(id string) *replay.Chat { return c.live[id].Chat() })
+}
+
+// stored is what the stored events reduce to.
+func (c *chats) stored() *replay.Chat {
+	return c.join(func(id string) *replay.Chat { return replay.Reduce(c.history[id]) })
+}
+
+func (c *chats) join(of func(id string) *replay.Chat) *replay.Chat {
+	if len(c.ids) == 0 {
+		return replay.New().Chat()
+	}
+	out := of(c.ids[0])
+	for _, id := range c.ids[1:] {
+		out.Messages = append(out.Messages, of(id).Messages...)
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package judge
+
+import (
+	"cmp"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// cannot says what of the scenario the subject declared that it has no way to
+// do. Only what a runtime may lack counts: who cannot send is no adapter.
+func Unsupported(r *conformance.Run) string {
+	for _, a := range r.Steps {
+		if lacks(a) || errors.Is(a.Err, conformance.ErrDeclaredUnsupported) {
+			return string(a.Step.Verb) + ": " + a.Err.Error()
+		}
+		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && more(a.Step) || mayLack(a.Step)
+		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
+			return string(a.Step.Verb) + ": " + a.Err.Error()
+		}
+	}
+	return ""
+}
+
+// more reports whether an answer says more than yes or no.
+func more(a fixtures.Step) bool {
+	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
+}
+
+// beyond says what a check needs and a run does not have, or "".
+func beyond(c *conformance.Check, r *conformance.Run) string {
+	if c.NeedsLines && r.Tier == conformance.TierProcess {
+		return "in real time nobody knows which line an event came of"
+	}
+	all := c.Needs
+	if c.NeedsFor != nil {
+		all = slices.Concat(all, c.NeedsFor(r))
+	}
+	for _, need := range all {
+		if !r.Supports(need) {
+			return "the subject's events carry no " + need
+		}
+	}
+	return ""
+}
+
+// Apply judges a trial by a check.
+func Apply(c *conformance.Check, t *conformance.Trial, tier conformance.Tier) conformance.Result {
+	var f conformance.Finding
+	if c.Judge != nil && t.Harness == "" {
+		c.Judge(t, &f)
+	}
+	return Conclude(c, t, tier, &f)
+}
+
+func onlyMissing(f *conformance.Finding) bool {
+	return len(f.Problems) > 0 && !slices.ContainsFunc(f.Problems, func(p conformance.Problem) bool { return !p.Missing })
+}
+
+// conclude makes a verdict of what was found.
+func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier, f *conformance.Finding) conformance.Result {
+	res := conformance.Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
+	if t.Case != nil {
+		res.Case = t.Case.ID
+	} else {
+		res.Case = path.Join(t.Runtime, t.Version, t.Scenario.ID)
+	}
+	if t.Harness != "" {
+		res.Verdict, res.Reason = conformance.HarnessError, t.Harness
+		return res
+	}
+	cannot := cmp.Or(beyond(c, t.Run), Unsupported(t.Run))
+	for i, p := range f.Problems {
+		if p.Seq == 0 && p.Line == 0 && p.Want != p.Got {
+			f.Problems[i].Seq = locate(t.Run, p.Want, p.Got)
+		}
+	}
+	res.Assertions, res.Problems = f.Assertions, f.Problems
+	switch {
+	case f.Assertions == 0 && len(f.Problems) == 0:
+		res.Verdict = conformance.NotApplicable
+	case cannot != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
+		res.Verdict, res.Reason = conformance.NotExpressible, cannot
+	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || onlyMissing(f)):
+		// The stand-in had nothing to say to that: what came after it is neither
+		// right nor wrong.
+		res.Verdict, res.Reason = conformance.Unrecorded, t.Unrecorded[0]
+	case len(f.Problems) > 0:
+		res.Verdict = conformance.Fail
+	case f.Sent:
+		res.Verdict = conformance.Sent
+	default:
+		res.Verdict = conformance.Pass
+	}
+	return res
+}

@@ -1,0 +1,117 @@
+package judge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// The golden tier: what the reference adapters made of a case when a person
+// last looked. That they leave the recording is a change like any other (Wrote).
+var (
+	goldenEvents = &conformance.Check{
+		ID: "golden.events", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Sentence: "The events of the reference adapter are the stored ones, times included.", JudgesWritten: true, JudgesDeclared: true,
+	}
+	goldenChat = &conformance.Check{
+		ID: "golden.chat", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", JudgesWritten: true, JudgesDeclared: true,
+	}
+	goldenWrote = &conformance.Check{
+		ID: "golden.wrote", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which acts fail, and why, is as stored.", JudgesWritten: true, JudgesDeclared: true,
+	}
+)
+
+// GoldenChecks are the checks of the golden tier.
+func GoldenChecks() []*conformance.Check {
+	return []*conformance.Check{goldenEvents, goldenChat, goldenWrote}
+}
+
+// Golden is the content of a run's golden file: events, one a line, the chat as
+// it reads, how it is built, what it said of the session as the events came, and
+// what the subject wrote to the runtime.
+func Golden(r *conformance.Run) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("-- events --\n")
+	for _, e := range r.Events {
+		line, err := e.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	b.WriteString("-- chat --\n")
+	chat, err := Chat(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := chat.Render(&b, replay.RenderOptions{Thinking: true, Output: true}); err != nil {
+		return nil, err
+	}
+	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	b.WriteString("-- blocks --\n")
+	b.WriteString(outline(chat))
+	b.WriteString("-- course --\n")
+	b.WriteString(course(r))
+	b.WriteString("-- wrote --\n")
+	b.WriteString(written(r))
+	return fixtures.Shrink([]byte(r.Recorded(b.String())))
+}
+
+// splitGolden cuts a golden file into what each check compares. What was written
+// stands last, and no line of it looks like a head.
+func splitGolden(b []byte) map[*conformance.Check]string {
+	events, rest, _ := strings.Cut(string(b), "-- chat --\n")
+	const wrote = "\n-- wrote --\n"
+	i := strings.LastIndex(rest, wrote)
+	if i < 0 {
+		return map[*conformance.Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest}
+	}
+	return map[*conformance.Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest[:i+1], goldenWrote: rest[i+len(wrote):]}
+}
+
+// judgeGolden compares a run with its golden file.
+func Goldens(cfg conformance.Config, r *conformance.Run) []conformance.Result {
+	t := &conformance.Trial{Run: r}
+	made, err := Golden(r)
+	stored, err2 := cfg.Corpus.Golden(r.Case.ID)
+	var out []conformance.Result
+	for _, c := range GoldenChecks() {
+		judged := *c
+		judged.Judge = func(_ *conformance.Trial, f *conformance.Finding) {
+			switch {
+			case err != nil:
+				f.Failf("%v", err)
+				return
+			case errors.Is(err2, fs.ErrNotExist):
+				f.Failf("there is no golden file; `turnspec update %s` writes it", r.Case.ID)
+				return
+			case err2 != nil:
+				f.Failf("%v", err2)
+				return
+			}
+			got, want := splitGolden(made)[c], splitGolden(stored)[c]
+			f.Asserted(strings.Count(want, "\n"))
+			if got != want {
+				f.Problems = append(f.Problems, conformance.Problem{
+					Text: fmt.Sprintf("%s differ from the golden file", strings.TrimPrefix(c.ID, "golden.")),
+					Diff: conformance.Diff(r.Case.ID+".golden", want, "now", got),
+				})
+			}
+		}
+		res := Apply(&judged, t, conformance.TierGolden)
+		res.Check = c
+		out = append(out, res)
+	}
+	return out
+}

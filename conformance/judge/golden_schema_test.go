@@ -1,0 +1,49 @@
+package judge_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
+)
+
+// TestGoldensMatchThePublishedSchema: each event of each golden is one that the
+// schema and the strict decoder take.
+func TestGoldensMatchThePublishedSchema(t *testing.T) {
+	g := NewWithT(t)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(event.Schema))
+	g.Expect(err).NotTo(HaveOccurred())
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	g.Expect(compiler.AddResource("event.json", doc)).To(Succeed())
+	schema, err := compiler.Compile("event.json")
+	g.Expect(err).NotTo(HaveOccurred())
+	ids, err := fixtures.Embedded().CaseIDs()
+	g.Expect(err).NotTo(HaveOccurred())
+	looked := 0
+	for _, id := range racesample.Sample(ids, 50) { // it runs beside nothing
+		if runtime, _, _ := strings.Cut(id, "/"); slices.Contains(fixtures.ByName, runtime) {
+			continue // no reference adapter drives it
+		}
+		golden, err := fixtures.Golden(id)
+		g.Expect(err).NotTo(HaveOccurred())
+		events, _, found := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
+		g.Expect(found).To(BeTrue(), id)
+		for line := range strings.Lines(events) {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+			g.Expect(err).NotTo(HaveOccurred(), "%s: %s", id, line)
+			g.Expect(schema.Validate(v)).To(Succeed(), "%s: %s", id, line)
+			_, err = event.Decode([]byte(line))
+			g.Expect(err).NotTo(HaveOccurred(), "%s: %s", id, line)
+			looked++
+		}
+	}
+	g.Expect(looked).To(BeNumerically(">", 500))
+}

@@ -1,0 +1,4 @@
+package perform
+
+// SessionID is sessionID, for tests.
+var SessionID = sessionID

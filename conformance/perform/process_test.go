@@ -1,0 +1,73 @@
+package perform_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func TestMain(m *testing.M) {
+	conformance.Main()
+	os.Exit(m.Run())
+}
+
+// performed lets a reference adapter perform a case.
+func performed(t *testing.T, id string, play func(conformance.Subject, *fixtures.Scenario, *fixtures.Case, *fault.Fault, *fixtures.Lifecycle) *conformance.Run) *conformance.Run {
+	t.Helper()
+	c, err := fixtures.LoadCase(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scn, err := fixtures.LoadScenario(c.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := conformance.Adapter("claude", claude.New())
+	if c.Runtime == "codex" {
+		s = conformance.Adapter("codex", codex.New())
+	}
+	return play(s, scn, c, nil, life)
+}
+
+// What a subject does in real time is what it does in virtual time.
+func TestAPlayWithProcessesIsThePlayInVirtualTime(t *testing.T) {
+	for _, id := range []string{
+		"claude/2.1.329/text/plain", "codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
+		"claude/2.1.329/session/resume-in-a-new-process", "codex/0.169.0/session/resume-in-a-new-process",
+	} {
+		t.Run(id, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := performed(t, id, perform.PlayProcess)
+			for _, a := range r.Steps {
+				t.Log(a.Step.Verb, a.Step.What, a.At, a.Err)
+			}
+			g.Expect(r.Harness).To(gomega.BeEmpty())
+			g.Expect(r.Hang).To(gomega.BeEmpty())
+			g.Expect(r.Unrecorded).To(gomega.BeEmpty())
+			g.Expect(r.Violations).To(gomega.BeEmpty())
+			g.Expect(r.LeftRunning).To(gomega.BeZero())
+			virtual := performed(t, id, perform.Play)
+			g.Expect(typesOf(r)).To(gomega.Equal(typesOf(virtual)))
+		})
+	}
+}
+
+func typesOf(r *conformance.Run) (out []event.Type) {
+	for _, e := range r.Events {
+		out = append(out, e.Type())
+	}
+	return out
+}

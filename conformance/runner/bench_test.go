@@ -1,0 +1,41 @@
+package runner_test
+
+import (
+	"testing"
+
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// BenchmarkDo plays a case plain and with each fault at one place, and judges: it
+// is what a run does for each case.
+func BenchmarkDo(b *testing.B) {
+	for runtime, s := range map[string]conformance.Subject{
+		"codex/0.169.0": conformance.Adapter("codex", codex.New()), "claude/2.1.329": conformance.Adapter("claude", claude.New()),
+	} {
+		b.Run(s.Name(), func(b *testing.B) {
+			cfg := conformance.Config{
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: checks.All(),
+				Cases: []string{runtime + "/tool/parallel"}, Places: 1, Seed: 1, Golden: true,
+			}
+			jobs, err := runner.Jobs(cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			harms := 0
+			for b.Loop() {
+				_, n, err := runner.Do(cfg, jobs[0])
+				if err != nil {
+					b.Fatal(err)
+				}
+				harms += n
+			}
+			b.ReportMetric(float64(harms)/float64(b.N), "harms/op")
+			b.ReportAllocs()
+		})
+	}
+}

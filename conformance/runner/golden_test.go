@@ -1,0 +1,74 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// altered is the adapter for codex with one thing done otherwise.
+type altered struct {
+	conformance.Subject
+	open func(o *conformance.Open)
+	stop func(err error) error
+}
+
+func (a altered) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	if a.open != nil {
+		a.open(&o)
+	}
+	s, err := a.Subject.Open(ctx, o)
+	return alteredSession{s, a.stop}, err
+}
+
+type alteredSession struct {
+	conformance.Session
+	stop func(err error) error
+}
+
+func (s alteredSession) Stop(ctx context.Context) error {
+	err := s.Session.Stop(ctx)
+	if s.stop != nil {
+		err = s.stop(err)
+	}
+	return err
+}
+
+// TestAGoldenHoldsWhatIsWritten: another argument, another variable, another line
+// and an act that fails differ from the golden, though no event does.
+func TestAGoldenHoldsWhatIsWritten(t *testing.T) {
+	for name, x := range map[string]struct {
+		altered
+		want conformance.Verdict
+	}{
+		"nothing":  {altered{}, conformance.Pass},
+		"argument": {altered{open: func(o *conformance.Open) { o.Args = append(o.Args, "-c", "hide_agent_reasoning=false") }}, conformance.Fail},
+		"variable": {altered{open: func(o *conformance.Open) { o.Env = append(o.Env, "RUST_LOG=debug") }}, conformance.Fail},
+		"line":     {altered{open: func(o *conformance.Open) { o.Model = "gpt-5.5" }}, conformance.Fail},
+		"failure":  {altered{stop: func(error) error { return errors.New("not today") }}, conformance.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			x.Subject = conformance.Adapter("codex", codex.New())
+			rep, err := runner.Run(t.Context(), conformance.Config{
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{x.altered}, Golden: true,
+				Cases: []string{"codex/0.169.0/stop/mid-text"},
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			got := map[string]conformance.Verdict{}
+			for _, r := range rep.Results {
+				got[r.Check.ID] = r.Verdict
+			}
+			g.Expect(got).To(Equal(map[string]conformance.Verdict{
+				"golden.events": conformance.Pass, "golden.chat": conformance.Pass, "golden.wrote": x.want,
+			}))
+		})
+	}
+}

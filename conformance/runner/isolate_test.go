@@ -1,0 +1,114 @@
+package runner_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// deadly is the reference adapter, but that it does harm to the program that it
+// runs in when it is sent a certain message.
+type deadly struct {
+	conformance.Subject
+	on string
+	do func()
+}
+
+func (d deadly) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+	s, err := d.Subject.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return deadlySession{s, d}, nil
+}
+
+type deadlySession struct {
+	conformance.Session
+	d deadly
+}
+
+func (s deadlySession) Send(ctx context.Context, id, text string) error {
+	if strings.Contains(text, s.d.on) {
+		s.d.do()
+	}
+	return s.Session.Send(ctx, id, text)
+}
+
+// brokenByPanic has a name of its own, which the stack shows.
+func brokenByPanic() { panic("no such item") }
+
+// TestWhatASubjectDoesToItsProcessIsItsVerdict: the case at hand fails and says
+// why, the others are judged as ever. It runs itself as the worker.
+func TestWhatASubjectDoesToItsProcessIsItsVerdict(t *testing.T) {
+	for name, x := range map[string]struct {
+		do   func()
+		want []string
+	}{
+		"panic in a goroutine": {
+			func() { go brokenByPanic(); select {} }, // the end of the program is all that ends this
+			[]string{"the subject ended the process that it ran in: exit status 2", "panic: no such item", "brokenByPanic"},
+		},
+		"exit": {
+			func() { os.Exit(3) },
+			[]string{"the subject ended the process that it ran in: exit status 3"},
+		},
+		"busy loop": {
+			func() {
+				for n := 0; ; n++ {
+					_ = n
+				}
+			},
+			[]string{"did not come to rest within 2s of real time: it spins"},
+		},
+		"leak": {
+			func() { go func() { <-make(chan struct{}) }() },
+			[]string{"deadlock"},
+		},
+		"deadlock": {
+			func() { <-make(chan struct{}) },
+			[]string{"did not return within 10m0s, not even when its context was cancelled"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			judges, err := checks.Named("session.returns", "text.once", "turn.one-terminal")
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			rep, err := runner.Run(context.Background(), conformance.Config{
+				Corpus:   fixtures.Embedded(),
+				Subjects: []conformance.Subject{deadly{conformance.Adapter("claude", claude.New()), "rivers", x.do}},
+				Checks:   judges,
+				Cases:    []string{"claude/2.1.329/text/plain", "claude/2.1.329/tool/parallel", "claude/2.1.329/text/two-blocks"},
+				Tiers:    []conformance.Tier{conformance.TierWitness},
+				Isolate:  t.Name(), RealTimeLimit: 2 * time.Second,
+			})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			var said strings.Builder
+			for _, r := range rep.Results {
+				if r.Case != "claude/2.1.329/text/plain" {
+					g.Expect(r.Verdict).NotTo(gomega.Equal(conformance.Fail), "%s %s %v", r.Case, r.Check.ID, r.Problems)
+					continue
+				}
+				for _, p := range r.Problems {
+					said.WriteString(p.Text + "\n")
+				}
+				if r.Check.ID == "session.returns" {
+					g.Expect(r.Verdict).To(gomega.Equal(conformance.Fail))
+				}
+			}
+			for _, w := range x.want {
+				g.Expect(said.String()).To(gomega.ContainSubstring(w))
+			}
+			g.Expect(rep.Cases).To(gomega.Equal(3))
+		})
+	}
+}

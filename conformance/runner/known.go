@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// excuse marks a result that is known to fail.
+func applyKnown(cfg conformance.Config, r *conformance.Result) {
+	if !r.Verdict.Bad() {
+		return
+	}
+	for i := range cfg.KnownFailures {
+		if cfg.KnownFailures[i].Names(*r) {
+			r.KnownFailure = &cfg.KnownFailures[i]
+			return
+		}
+	}
+}
+
+// Excuse marks the results that are known to fail, where they do not come from
+// Do, and says what became of the known failures.
+func ApplyKnownFailures(cfg conformance.Config, results []conformance.Result) ([]conformance.KnownFailureUse, error) {
+	for i := range results {
+		applyKnown(cfg, &results[i])
+	}
+	return KnownFailureUses(cfg, results)
+}
+
+// KnownUses says what became of the known failures in the results of a run.
+func KnownFailureUses(cfg conformance.Config, results []conformance.Result) ([]conformance.KnownFailureUse, error) {
+	if len(cfg.KnownFailures) == 0 {
+		return nil, nil
+	}
+	ids, err := cfg.Corpus.CaseIDs()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]conformance.KnownFailureUse, 0, len(cfg.KnownFailures))
+	for _, k := range cfg.KnownFailures {
+		u := conformance.KnownFailureUse{KnownFailure: k, NoSuchCase: true}
+		for _, id := range ids {
+			if conformance.Match(k.Case, id) {
+				u.NoSuchCase = false
+				break
+			}
+		}
+		for _, r := range results {
+			if !k.Names(r) {
+				continue
+			}
+			if r.Verdict.Bad() {
+				u.Failed++
+			}
+			if (r.Verdict.Judged() || r.Verdict == conformance.NotApplicable) && allTiers(cfg, r.Check, r.Subject) {
+				u.Judged++
+			}
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+// allTiers reports whether a subject is judged in all tiers of a check but
+// live: only then its passing says that it does not fail any more.
+func allTiers(cfg conformance.Config, c *conformance.Check, subject string) bool {
+	i := slices.IndexFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Name() == subject })
+	if i < 0 {
+		return false
+	}
+	_, as := stages(cfg, cfg.Subjects[i])
+	if cfg.Tier(conformance.TierGolden) {
+		as[conformance.TierGolden] = conformance.TierGolden
+	}
+	for _, t := range c.Tiers {
+		if t != conformance.TierLive && as[t] == "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,250 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/worker"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Job is one case for one subject.
+type Job struct {
+	Subject conformance.Subject
+	Case    *fixtures.Case
+	// Plain leaves the faults out: in real time they are tried on some cases only.
+	WithoutFaults bool
+
+	with *perform.Setting // nil: to be loaded
+}
+
+// Jobs are the subjects' cases, in the order of the corpus. A shard may hold
+// none.
+func Jobs(cfg conformance.Config) ([]Job, error) {
+	if err := cfg.Shard.Validate(); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(cfg.Subjects) == 0:
+		return nil, errors.New("there is no subject to run")
+	case len(cfg.Checks) == 0 && !cfg.Golden:
+		return nil, errors.New("there is no check to run")
+	}
+	var jobs []Job
+	matched := map[string]bool{}
+	cases, err := cfg.Corpus.CasesWhere(func(id string) bool {
+		runtime, _, _ := fixtures.SplitCaseID(id)
+		return slices.ContainsFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Runtime() == runtime }) && wants(cfg, id, matched)
+	})
+	if err != nil {
+		return nil, err
+	}
+	loaded := perform.Loader{Corpus: cfg.Corpus}
+	for _, s := range cfg.Subjects {
+		for _, c := range cases {
+			if c.Runtime != s.Runtime() {
+				continue
+			}
+			with, err := loaded.Setting(c)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, Job{Subject: s, Case: c, with: with})
+		}
+		sampleJobs(cfg, s, jobs)
+	}
+	for _, g := range cfg.Cases {
+		if !matched[g] {
+			return nil, fmt.Errorf("no case of the subjects matches %q; `turnspec list cases` prints all", g)
+		}
+	}
+	if len(jobs) == 0 {
+		var names []string
+		for _, s := range cfg.Subjects {
+			names = append(names, fmt.Sprintf("%s (%s)", s.Name(), s.Runtime()))
+		}
+		return nil, fmt.Errorf("the corpus holds no case for any subject: %s", strings.Join(names, ", "))
+	}
+	jobs = take(cfg.Shard, jobs)
+	if worker.Serving(cfg.Isolate) {
+		serve(cfg, jobs)
+	}
+	return jobs, nil
+}
+
+// Run plays the cases and applies the checks. An error means that it could not
+// be run, not that a check failed.
+func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, error) {
+	jobs, err := Jobs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	workers := max(cfg.Workers, 1)
+	results := make([][]conformance.Result, len(jobs))
+	harms := make([]int, len(jobs))
+	errs := make([]error, len(jobs))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	done := 0
+	next := make(chan int)
+	for range workers {
+		wg.Go(func() {
+			for i := range next {
+				if ctx.Err() != nil {
+					return
+				}
+				results[i], harms[i], errs[i] = Do(cfg, jobs[i])
+				mu.Lock()
+				done++
+				if cfg.Progress != nil {
+					cfg.Progress(done, len(jobs), jobs[i].Case.ID)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+give:
+	for i := range jobs {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+			break give
+		}
+	}
+	close(next)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard}
+	for i := range jobs {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		rep.Results = append(rep.Results, results[i]...)
+		rep.FaultRuns += harms[i]
+	}
+	if len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
+		rep.Missing = judge.Missing(rep.Results)
+	}
+	rep.KnownFailures, err = KnownFailureUses(cfg, rep.Results)
+	return rep, err
+}
+
+func wants(cfg conformance.Config, id string, matched map[string]bool) bool {
+	if len(cfg.Cases) == 0 {
+		return true
+	}
+	hit := false
+	for _, g := range cfg.Cases {
+		if conformance.Match(g, id) {
+			matched[g], hit = true, true
+		}
+	}
+	return hit
+}
+
+// Do plays a case, plain and with the faults that the checks want, and judges.
+// It says how many runs had a fault.
+func Do(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
+	var out []conformance.Result
+	var harms int
+	var err error
+	if external, _ := stages(cfg, j.Subject); cfg.Isolate != "" && !external {
+		out, harms, err = away(cfg, j)
+	} else {
+		out, harms, _, err = do(cfg, j, false)
+	}
+	for i := range out {
+		applyKnown(cfg, &out[i])
+	}
+	return out, harms, err
+}
+
+// do runs a job in this process. hung reports whether a play did not come to its
+// end; a worker then tries nothing more of the case.
+func do(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Result, faultRuns int, hung bool, err error) {
+	with := j.with
+	if with == nil {
+		var err error
+		if with, err = (&perform.Loader{Corpus: cfg.Corpus}).Setting(j.Case); err != nil {
+			return nil, 0, false, err
+		}
+	}
+	scn := with.Scenario
+	if why := scn.Expressible(j.Case.Runtime); why != "" {
+		return inexpressible(cfg, j, scn, why), 0, false, nil
+	}
+	ready, err := standin.Prepare(j.Case)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	external, as := stages(cfg, j.Subject)
+	play := func(harm *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
+		s := perform.Setting{Scenario: scn, Life: with.Life, Ready: ready}
+		if external {
+			return perform.PlayProcessWith(j.Subject, j.Case, harm, &s)
+		}
+		r := perform.PlayWithin(rest(cfg), j.Subject, j.Case, harm, &s)
+		hung = hung || r.Hang != ""
+		return r
+	}
+	plain := play(nil, scn)
+	alone := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // more plays would tell nothing more
+	j.WithoutFaults = j.WithoutFaults || alone
+	judged := judgePlain(cfg, plain, external, alone, as, func(acts []fixtures.Step) *conformance.Run {
+		other := *scn
+		other.Client = acts
+		return play(nil, &other)
+	})
+	n := 0
+	if !j.WithoutFaults {
+		if n, err = judgeHarmed(cfg, j.Case, plain, judged, external, func(harm *fault.Fault) *conformance.Run { return play(harm, scn) }); err != nil {
+			return nil, 0, hung, err
+		}
+	}
+	var out []conformance.Result
+	for _, x := range judged {
+		if x.untimed {
+			out = append(out, judge.Untimed(x.check, plain))
+			continue
+		}
+		out = append(out, judge.Conclude(x.check, x.trial, x.tier, &x.found))
+	}
+	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !external {
+		out = append(out, judge.Goldens(cfg, plain)...)
+	}
+	for i := range out {
+		if !out[i].Verdict.Bad() && !cfg.KeepRuns {
+			out[i].Trial = nil
+		}
+	}
+	return out, n, hung, nil
+}
+
+// inexpressible gives the verdicts on a case that no subject can perform.
+func inexpressible(cfg conformance.Config, j Job, scn *fixtures.Scenario, why string) []conformance.Result {
+	run := perform.Transcribed(j.Subject, scn, j.Case)
+	var out []conformance.Result
+	for _, check := range cfg.Checks {
+		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
+			if slices.Contains(check.Tiers, tier) && cfg.Tier(tier) {
+				out = append(out, conformance.Result{Check: check, Case: j.Case.ID, Subject: j.Subject.Name(), Tier: tier,
+					Verdict: conformance.NotExpressible, Reason: why, Trial: &conformance.Trial{Run: run}})
+			}
+		}
+	}
+	if cfg.Golden && cfg.Tier(conformance.TierGolden) {
+		out = append(out, judge.Goldens(cfg, run)...)
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package runner_test
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func reference() conformance.Subject { return conformance.Adapter("claude", claude.New()) }
+
+// never is a check that looks at nothing, and always one that looks at one
+// thing and finds it right.
+var (
+	never = &conformance.Check{ID: "test.never", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness},
+		Judge: func(*conformance.Trial, *conformance.Finding) {}}
+	always = &conformance.Check{ID: "test.always", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness},
+		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1) }}
+)
+
+// few is a corpus of some cases: a whole run of it is soon over.
+func few(t *testing.T) fixtures.Corpus {
+	t.Helper()
+	m := fstest.MapFS{}
+	for _, scenario := range []string{"text/plain", "tool/parallel", "stop/mid-text"} {
+		for _, name := range []string{"scenarios/" + scenario + ".txtar", "claude/2.1.329/" + scenario + ".txtar"} {
+			b, err := fs.ReadFile(fixtures.Embedded().FS, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m[name] = &fstest.MapFile{Data: b}
+		}
+	}
+	return fixtures.Corpus{FS: m, Root: "fixtures"}
+}
+
+func TestSpread(t *testing.T) {
+	g := NewWithT(t)
+	places := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	g.Expect(runner.Spread(places, 0, func(n int) int { return n / 2 })).To(Equal(places), "all")
+	g.Expect(runner.Spread(places, 10, func(n int) int { return n / 2 })).To(Equal(places))
+	g.Expect(runner.Spread(places, 1, func(n int) int { return n / 2 })).To(Equal([]int{5}), "the middle")
+	g.Expect(runner.Spread(places, 3, func(n int) int { return n / 2 })).To(Equal([]int{0, 2, 7}), "the first, and the inside")
+	g.Expect(runner.Spread(nil, 3, func(n int) int { return n / 2 })).To(BeEmpty())
+}
+
+// TestMissing: a check without a verdict fails a whole suite, and not one over
+// some cases.
+func TestMissing(t *testing.T) {
+	g := NewWithT(t)
+	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
+	rep, err := runner.Run(t.Context(), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
+	g.Expect(rep.Failed()).To(BeTrue())
+	cfg.Cases = []string{"claude/2.1.329/text/plain"}
+	rep, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Missing).To(BeEmpty())
+	g.Expect(rep.Failed()).To(BeFalse())
+	g.Expect(rep.Cases).To(Equal(1))
+}
+
+// TestNothingToRun: a run of nothing is an error and not a success.
+func TestNothingToRun(t *testing.T) {
+	g := NewWithT(t)
+	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Cases: []string{"text/none"}}
+	_, err := runner.Run(t.Context(), cfg)
+	g.Expect(err).To(MatchError(ContainSubstring(`no case of the subjects matches "text/none"`)))
+	cfg.Cases, cfg.Subjects = nil, []conformance.Subject{foreign{reference()}}
+	_, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).To(MatchError("the corpus holds no case for any subject: claude (gemini)"))
+	cfg.Subjects = nil
+	_, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).To(MatchError("there is no subject to run"))
+	cfg.Subjects, cfg.Checks = []conformance.Subject{reference()}, nil
+	_, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).To(MatchError("there is no check to run"))
+	bad := *always
+	bad.Faults = []string{"earthquake"}
+	cfg.Checks = []*conformance.Check{&bad}
+	_, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).To(MatchError(ContainSubstring(`no operator "earthquake"`)))
+}
+
+type foreign struct{ conformance.Subject }
+
+func (foreign) Runtime() string { return "gemini" }
+
+// TestCancelled: a run that is cancelled ends, also when no worker takes more.
+func TestCancelled(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := runner.Run(ctx, conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always},
+			Progress: func(int, int, string) { cancel() }})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		g.Expect(err).To(MatchError(context.Canceled))
+	case <-time.After(30 * time.Second):
+		t.Fatal("the run does not end")
+	}
+}
+
+// TestVerdicts: what a finding and a run make of a check.
+func TestVerdicts(t *testing.T) {
+	g := NewWithT(t)
+	looked := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2) }
+	failed := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Failf("wrong") }
+	sent := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Sent = true }
+	steer := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSteer}, Err: adapters.ErrUnsupported}
+	send := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSend}, Err: adapters.ErrUnsupported}
+	for name, x := range map[string]struct {
+		judge func(*conformance.Trial, *conformance.Finding)
+		run   conformance.Run
+		wrote bool
+		want  conformance.Verdict
+	}{
+		"looked":                      {judge: looked, want: conformance.Pass},
+		"looked at what was sent":     {judge: sent, want: conformance.Sent},
+		"wrong":                       {judge: failed, want: conformance.Fail},
+		"nothing":                     {judge: never.Judge, want: conformance.NotApplicable},
+		"unrecorded":                  {judge: looked, run: conformance.Run{Unrecorded: []string{"x"}}, want: conformance.Unrecorded},
+		"wrong after unrecorded":      {judge: failed, run: conformance.Run{Unrecorded: []string{"x"}}, want: conformance.Unrecorded},
+		"nothing and unrecorded":      {judge: never.Judge, run: conformance.Run{Unrecorded: []string{"x"}}, want: conformance.NotApplicable},
+		"what was written is at hand": {judge: failed, run: conformance.Run{Unrecorded: []string{"x"}}, wrote: true, want: conformance.Fail},
+		"no steer":                    {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{steer}}, want: conformance.NotExpressible},
+		"no send is no excuse":        {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{send}}, want: conformance.Fail},
+		"the harness":                 {judge: looked, run: conformance.Run{Harness: "no case"}, want: conformance.HarnessError},
+	} {
+		x.run.Scenario = &fixtures.Scenario{ID: "a/b"}
+		c := conformance.Check{ID: "test.x", Judge: x.judge, JudgesWritten: x.wrote}
+		got := judge.Apply(&c, &conformance.Trial{Run: &x.run}, conformance.TierWitness)
+		g.Expect(got.Verdict).To(Equal(x.want), name)
+	}
+}
+
+// TestShould: a check that is a SHOULD warns and fails nothing.
+func TestShould(t *testing.T) {
+	g := NewWithT(t)
+	should := &conformance.Check{ID: "test.should", Severity: conformance.Should}
+	rep := &conformance.Report{Results: []conformance.Result{{Check: should, Verdict: conformance.Fail}}}
+	g.Expect(rep.Failed()).To(BeFalse())
+	should.Severity = conformance.Must
+	g.Expect(rep.Failed()).To(BeTrue())
+}
+
+func TestDiff(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(conformance.Diff("want", "a\nb\n", "got", "a\nc\n")).To(Equal("--- want\n+++ got\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"))
+	g.Expect(conformance.Diff("want", "a\n", "got", "a\n")).To(BeEmpty())
+}
