@@ -80,8 +80,9 @@ type ModeSetter interface {
 	SetMode(ctx context.Context, mode string) error
 }
 
-// The optional abilities of a Session. Capabilities names them; a session that
-// has one by its type and not by its runtime's version returns ErrUnsupported.
+// The optional abilities of a Session, which As finds. Capabilities names them; if
+// a session has one by its type, but its runtime or that version of it lacks it,
+// the method returns ErrUnsupported.
 
 // Reverter is a Session whose history can be cut: the message and all that came
 // after it are forgotten by the model. Files stay as they are. It is told by

@@ -271,7 +271,7 @@ func (l *listener) act(r *rand.Rand, s adapters.Session) {
 			d := []event.Decision{event.DecisionAllow, event.DecisionDeny, event.DecisionCancel}[r.IntN(3)]
 			_ = s.Answer(ctx, l.ask(r), adapters.Answer{Decision: d})
 		case 5:
-			if st, ok := s.(adapters.Steerer); ok {
+			if st, ok := adapters.As[adapters.Steerer](s); ok {
 				_ = st.Steer(ctx, m)
 			}
 		}

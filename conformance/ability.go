@@ -51,7 +51,7 @@ func (s *adapterSubject) Transcribe(emit func(event.Event)) adapters.Transcript 
 
 // Revert implements Reverter.
 func (s AdapterSession) Revert(ctx context.Context, messageID string) error {
-	if x, ok := s.S.(adapters.Reverter); ok {
+	if x, ok := adapters.As[adapters.Reverter](s.S); ok {
 		return x.Revert(ctx, messageID)
 	}
 	return adapters.ErrUnsupported
@@ -59,7 +59,7 @@ func (s AdapterSession) Revert(ctx context.Context, messageID string) error {
 
 // Rewind implements Rewinder.
 func (s AdapterSession) Rewind(ctx context.Context, messageID string, dry bool) error {
-	if x, ok := s.S.(adapters.Rewinder); ok {
+	if x, ok := adapters.As[adapters.Rewinder](s.S); ok {
 		_, err := x.Rewind(ctx, messageID, dry)
 		return err
 	}
@@ -68,7 +68,7 @@ func (s AdapterSession) Rewind(ctx context.Context, messageID string, dry bool) 
 
 // Compact implements Compacter.
 func (s AdapterSession) Compact(ctx context.Context) error {
-	if x, ok := s.S.(adapters.Compacter); ok {
+	if x, ok := adapters.As[adapters.Compacter](s.S); ok {
 		return x.Compact(ctx)
 	}
 	return adapters.ErrUnsupported
@@ -76,7 +76,7 @@ func (s AdapterSession) Compact(ctx context.Context) error {
 
 // Archive implements Archiver.
 func (s AdapterSession) Archive(ctx context.Context) error {
-	if x, ok := s.S.(adapters.Archiver); ok {
+	if x, ok := adapters.As[adapters.Archiver](s.S); ok {
 		return x.Archive(ctx)
 	}
 	return adapters.ErrUnsupported
@@ -84,7 +84,7 @@ func (s AdapterSession) Archive(ctx context.Context) error {
 
 // Rename implements Renamer.
 func (s AdapterSession) Rename(ctx context.Context, name string) error {
-	if x, ok := s.S.(adapters.Renamer); ok {
+	if x, ok := adapters.As[adapters.Renamer](s.S); ok {
 		return x.Rename(ctx, name)
 	}
 	return adapters.ErrUnsupported
@@ -113,7 +113,7 @@ type Queuer interface {
 }
 
 func (s AdapterSession) StopAll(ctx context.Context) error {
-	st, ok := s.S.(adapters.AllStopper)
+	st, ok := adapters.As[adapters.AllStopper](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -121,7 +121,7 @@ func (s AdapterSession) StopAll(ctx context.Context) error {
 }
 
 func (s AdapterSession) StopTask(ctx context.Context, id string) error {
-	st, ok := s.S.(adapters.TaskStopper)
+	st, ok := adapters.As[adapters.TaskStopper](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -133,7 +133,7 @@ func (s AdapterSession) SendAt(ctx context.Context, id, text, priority string) e
 }
 
 func (s AdapterSession) Withdraw(ctx context.Context, id string) error {
-	w, ok := s.S.(adapters.Withdrawer)
+	w, ok := adapters.As[adapters.Withdrawer](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}

@@ -163,7 +163,7 @@ func (s AdapterSession) SendWith(ctx context.Context, id, text string, files []e
 }
 
 func (s AdapterSession) Steer(ctx context.Context, id, text string) error {
-	st, ok := s.S.(adapters.Steerer)
+	st, ok := adapters.As[adapters.Steerer](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -175,7 +175,7 @@ func (s AdapterSession) Answer(ctx context.Context, id string, a Answer) error {
 }
 
 func (s AdapterSession) SetModel(ctx context.Context, model string) error {
-	st, ok := s.S.(adapters.ModelSetter)
+	st, ok := adapters.As[adapters.ModelSetter](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -183,7 +183,7 @@ func (s AdapterSession) SetModel(ctx context.Context, model string) error {
 }
 
 func (s AdapterSession) SetMode(ctx context.Context, mode string) error {
-	st, ok := s.S.(adapters.ModeSetter)
+	st, ok := adapters.As[adapters.ModeSetter](s.S)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
@@ -192,7 +192,7 @@ func (s AdapterSession) SetMode(ctx context.Context, mode string) error {
 
 // Backlog implements adapters.Backlogger, as far as the adapter's session does.
 func (s AdapterSession) Backlog() (depth int, oldest time.Duration) {
-	if b, ok := s.S.(adapters.Backlogger); ok {
+	if b, ok := adapters.As[adapters.Backlogger](s.S); ok {
 		return b.Backlog()
 	}
 	return 0, 0

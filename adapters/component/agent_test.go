@@ -56,6 +56,12 @@ func (a *agent) Close(context.Context) error {
 	return nil
 }
 
+// Rename is the one optional ability that the agent has.
+func (a *agent) Rename(_ context.Context, name string) error {
+	a.sent = append(a.sent, adapters.Message{Text: name})
+	return nil
+}
+
 // say emits what the runtime says, in turn 1 or, before its start, in none.
 func (a *agent) say(list ...event.Data) {
 	for _, d := range list {

@@ -61,6 +61,10 @@ func (s *session) Callback(ctx context.Context, messageID string, c Callback) er
 	return s.inner.Send(ctx, m)
 }
 
+// Unwrap returns the inner session: adapters.As finds its abilities. Of them this
+// session implements Backlogger alone.
+func (s *session) Unwrap() adapters.Session { return s.inner }
+
 // Events implements adapters.Session.
 func (s *session) Events() <-chan event.Event { return s.out }
 
@@ -108,101 +112,11 @@ func (s *session) giveUp() {
 // Backlog implements adapters.Backlogger.
 func (s *session) Backlog() (depth int, oldest time.Duration) {
 	n := int(s.depth.Load())
-	if b, ok := s.inner.(adapters.Backlogger); ok {
+	if b, ok := adapters.As[adapters.Backlogger](s.inner); ok {
 		depth, oldest = b.Backlog()
 	}
 	if n > 0 {
 		oldest = max(oldest, time.Since(time.Unix(0, s.oldest.Load())))
 	}
 	return depth + n, oldest
-}
-
-// What the inner session may be able to do.
-
-// Steer implements adapters.Steerer.
-func (s *session) Steer(ctx context.Context, m adapters.Message) error {
-	if x, ok := s.inner.(adapters.Steerer); ok {
-		return x.Steer(ctx, m)
-	}
-	return adapters.ErrUnsupported
-}
-
-// SetModel implements adapters.ModelSetter.
-func (s *session) SetModel(ctx context.Context, model string) error {
-	if x, ok := s.inner.(adapters.ModelSetter); ok {
-		return x.SetModel(ctx, model)
-	}
-	return adapters.ErrUnsupported
-}
-
-// SetMode implements adapters.ModeSetter.
-func (s *session) SetMode(ctx context.Context, mode string) error {
-	if x, ok := s.inner.(adapters.ModeSetter); ok {
-		return x.SetMode(ctx, mode)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Revert implements adapters.Reverter.
-func (s *session) Revert(ctx context.Context, messageID string) error {
-	if x, ok := s.inner.(adapters.Reverter); ok {
-		return x.Revert(ctx, messageID)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Rewind implements adapters.Rewinder.
-func (s *session) Rewind(ctx context.Context, messageID string, dry bool) (adapters.Rewound, error) {
-	if x, ok := s.inner.(adapters.Rewinder); ok {
-		return x.Rewind(ctx, messageID, dry)
-	}
-	return adapters.Rewound{}, adapters.ErrUnsupported
-}
-
-// Compact implements adapters.Compacter.
-func (s *session) Compact(ctx context.Context) error {
-	if x, ok := s.inner.(adapters.Compacter); ok {
-		return x.Compact(ctx)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Archive implements adapters.Archiver.
-func (s *session) Archive(ctx context.Context) error {
-	if x, ok := s.inner.(adapters.Archiver); ok {
-		return x.Archive(ctx)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Rename implements adapters.Renamer.
-func (s *session) Rename(ctx context.Context, name string) error {
-	if x, ok := s.inner.(adapters.Renamer); ok {
-		return x.Rename(ctx, name)
-	}
-	return adapters.ErrUnsupported
-}
-
-// StopTask implements adapters.TaskStopper.
-func (s *session) StopTask(ctx context.Context, taskID string) error {
-	if x, ok := s.inner.(adapters.TaskStopper); ok {
-		return x.StopTask(ctx, taskID)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Withdraw implements adapters.Withdrawer.
-func (s *session) Withdraw(ctx context.Context, messageID string) error {
-	if x, ok := s.inner.(adapters.Withdrawer); ok {
-		return x.Withdraw(ctx, messageID)
-	}
-	return adapters.ErrUnsupported
-}
-
-// StopAll implements adapters.AllStopper.
-func (s *session) StopAll(ctx context.Context) error {
-	if x, ok := s.inner.(adapters.AllStopper); ok {
-		return x.StopAll(ctx)
-	}
-	return adapters.ErrUnsupported
 }

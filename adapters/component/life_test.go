@@ -348,3 +348,28 @@ func TestAnythingAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestInnerAbilitiesAreFound: adapters.As reaches what the inner session can do,
+// and the wrapper claims nothing that the inner session lacks.
+func TestInnerAbilitiesAreFound(t *testing.T) {
+	var renames, steers, ownBacklog bool
+	var sent []adapters.Message
+	synctest.Test(t, func(t *testing.T) {
+		a, s, r := open(t, adapters.Options{})
+		var inner adapters.Renamer
+		if inner, renames = adapters.As[adapters.Renamer](s); renames {
+			_ = inner.Rename(context.Background(), "n")
+		}
+		_, steers = adapters.As[adapters.Steerer](s)
+		b, _ := adapters.As[adapters.Backlogger](s)
+		ownBacklog = b == s.(adapters.Backlogger)
+		_ = s.Close(context.Background())
+		<-r.done
+		sent = a.sent
+	})
+	g := NewWithT(t)
+	g.Expect(renames).To(BeTrue())
+	g.Expect(sent).To(Equal([]adapters.Message{{Text: "n"}}))
+	g.Expect(steers).To(BeFalse())
+	g.Expect(ownBacklog).To(BeTrue())
+}

@@ -198,7 +198,7 @@ func (s *session) put(at place, d event.Data, then func()) {
 // one, and not behind those that already wait for us.
 func (s *session) now() time.Time {
 	t := time.Now()
-	if b, ok := s.inner.(adapters.Backlogger); ok {
+	if b, ok := adapters.As[adapters.Backlogger](s.inner); ok {
 		if n, age := b.Backlog(); n > 0 {
 			t = t.Add(-age)
 		}

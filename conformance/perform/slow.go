@@ -10,7 +10,7 @@ import (
 // backlogOf is what a session reports; depth -1: it reports nothing.
 func backlogOf(sess conformance.Session) (depth int, oldest time.Duration) {
 	if x, ours := sess.(conformance.AdapterSession); ours {
-		if _, reports := x.S.(adapters.Backlogger); !reports {
+		if _, reports := adapters.As[adapters.Backlogger](x.S); !reports {
 			return -1, 0
 		}
 	}
