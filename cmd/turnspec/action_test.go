@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// action is what a GitHub Action's description holds that matters here.
+// action is the part of a GitHub Action's description that the tests read.
 type action struct {
 	Inputs map[string]struct {
 		Description string
@@ -40,8 +40,8 @@ func readAction(t *testing.T) action {
 
 var inputName = regexp.MustCompile(`inputs\.([a-z-]+)`)
 
-// TestAction: each input is described and used, none stands in a script, where a
-// shell would read it, and each flag that is given is one of run's.
+// TestAction checks that each input is described and used, that no input is pasted
+// into a script, where a shell would interpret it, and that each flag exists.
 func TestAction(t *testing.T) {
 	g := NewWithT(t)
 	a := readAction(t)
@@ -68,8 +68,8 @@ func TestAction(t *testing.T) {
 	g.Expect(used).To(HaveLen(len(a.Inputs)), "an input that is used is described")
 }
 
-// TestActionRuns: the script makes the inputs arguments, one each, whatever they
-// hold.
+// TestActionRuns checks that the script passes each input as one argument, whatever
+// it contains.
 func TestActionRuns(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

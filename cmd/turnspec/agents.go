@@ -15,7 +15,7 @@ import (
 func agentsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "Check the sub-agents that a workspace defines, or add some",
+		Short: "List, check and add the sub-agents of a workspace",
 		Example: `  turnspec agents list
   turnspec agents prepare --runtime claude --from templates/claude`,
 	}
@@ -23,13 +23,13 @@ func agentsCmd() *cobra.Command {
 	return cmd
 }
 
-// formFlag adds --runtime, of which form definitions are.
+// formFlag adds --runtime, which decides the form of definitions.
 func formFlag(cmd *cobra.Command, of *string, usage string) {
 	cmd.Flags().StringVar(of, "runtime", "", usage)
 	completeFlag(cmd, "runtime", func() []string { return texts(agentfile.Forms()) })
 }
 
-// workspaceOf is the folder that a command is given, else the current one.
+// workspaceOf returns the folder argument, or the current folder.
 func workspaceOf(args []string) string {
 	if len(args) == 0 {
 		return "."
@@ -42,12 +42,13 @@ func agentsListCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list [WORKSPACE]",
-		Short: "List the agents that .claude/agents and .codex/agents define, and what is wrong with them",
-		Long: `List reads the definitions of a workspace, the current folder if none is named.
-A runtime passes over a file that it does not understand: what is wrong is printed
-here as file:line.
+		Short: "List the agents in .claude/agents and .codex/agents, and their errors",
+		Long: `List reads the definitions of a workspace, the current folder by default. A runtime
+silently ignores a definition that it cannot read; list prints its errors as
+file:line.
 
-Exit codes: 0 all is fine, also where nothing is defined; 1 a definition is wrong; 2 wrong use.`,
+Exit codes: 0 no errors, also if there are no definitions; 1 a definition is invalid;
+2 wrong use.`,
 		Example: `  turnspec agents list
   turnspec agents list --runtime codex --json ../service`,
 		Args: cobra.MaximumNArgs(1),
@@ -89,7 +90,7 @@ func printAgents(out io.Writer, all []agentfile.Agent, asJSON bool) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, a := range all {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.File, a.Description) // told by Flush
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.File, a.Description) // Flush returns the error
 	}
 	return w.Flush()
 }
@@ -99,13 +100,13 @@ func agentsPrepareCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "prepare --runtime RUNTIME --from DIR [WORKSPACE]",
-		Short: "Copy agents that a workspace does not define into it; what is there stays",
-		Long: `Prepare copies the definitions in a folder into .claude/agents or .codex/agents of a
-workspace, the current folder if none is named. A file that is there stays as it is,
-and so does an agent that the workspace defines in a file of another name. Where a
-definition of either folder is wrong nothing is written.
+		Short: "Copy agents into a workspace that does not define them",
+		Long: `Prepare copies the definitions in a folder to .claude/agents or .codex/agents of a
+workspace, the current folder by default. It does not overwrite a file, and does not
+copy an agent that the workspace defines in another file. If a definition in either
+folder is invalid, it writes nothing.
 
-Exit codes: 0 each agent is there; 1 a definition is wrong; 2 wrong use.`,
+Exit codes: 0 every agent is defined; 1 a definition is invalid; 2 wrong use.`,
 		Example: `  turnspec agents prepare --runtime claude --from templates/claude
   turnspec agents prepare --runtime codex --from templates/codex ../service`,
 		Args: cobra.MaximumNArgs(1),
@@ -115,7 +116,7 @@ Exit codes: 0 each agent is there; 1 a definition is wrong; 2 wrong use.`,
 				return fmt.Errorf("--runtime: %w", err)
 			}
 			if from == "" {
-				return errors.New("want --from DIR, the folder of the definitions that are copied")
+				return errors.New("--from DIR is missing: name the folder of the definitions to copy")
 			}
 			done, err := agentfile.Prepare(f, workspaceOf(args), os.DirFS(from), ".")
 			if at := (*agentfile.Error)(nil); errors.As(err, &at) {
@@ -145,7 +146,7 @@ Exit codes: 0 each agent is there; 1 a definition is wrong; 2 wrong use.`,
 		},
 	}
 	formFlag(cmd, &runtime, "claude or codex")
-	cmd.Flags().StringVar(&from, "from", "", "the folder of the definitions that are copied")
+	cmd.Flags().StringVar(&from, "from", "", "folder of the definitions to copy")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

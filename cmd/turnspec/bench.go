@@ -25,7 +25,8 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// benchMain does what a benchmark has started this program for, if it has.
+// benchMain runs the part of a benchmark that this program was started for, if it
+// was started by one.
 func benchMain() {
 	steps := map[string]adapters.Transcriber{}
 	for _, a := range []adapters.Adapter{codex.New(), claude.New()} {
@@ -57,35 +58,38 @@ func benchCmd() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure delays, throughput and backlog of an adapter, against the floor of the machine",
-		Long: `Bench plays a case, stretched to any length and rate, to the reference adapters,
-or to yours, and to controls in the same run: raw reads bytes off the pipe, lines
-cuts them, node is Node's readline and JSON.parse, sdk the official client (of
-claude, if it is installed), spawn a child that does nothing. What it tells first are ratios to the controls, in medians of interleaved
-repeats; absolute figures stand apart. conformance/bench/BENCH.md says how they are
-taken, and where they mislead.
+		Short: "Measure delay, throughput and backlog of an adapter, compared with controls",
+		Long: `Bench replays a case, stretched to any length and rate, to the reference adapters
+or to yours, and to controls in the same run: raw reads bytes from the pipe, lines
+splits them, node is Node's readline and JSON.parse, sdk the official client (of
+claude, if it is installed), spawn a child process that does nothing. It prints
+ratios to the controls first, as medians of interleaved repeats, and absolute
+figures separately. conformance/bench/BENCH.md describes how they are measured and
+where they mislead.
 
 The loads:
-  stream  one session, deltas at a rate; delays count from when a delta was due
-  flood   one session, deltas as fast as they are taken: throughput, cost
+  stream  one session, deltas at a fixed rate; a delay counts from when the delta
+          was due
+  flood   one session, deltas as fast as the adapter reads: throughput, CPU
   slow    a listener that is slower than the deltas: backlog
-  many    sessions at the same time (--sessions 50,200), each with a stand-in of
-          its own, or --share of them in one program
-  step    bytes to events to NDJSON, without a session (the references)
+  many    sessions at the same time (--sessions 50,200), one stand-in process for
+          each, or one for every --share sessions
+  step    bytes to events to NDJSON, without a session (reference adapters only)
 Without --load: stream, flood, slow and step; with --sessions, many.
 
-A gate fails where what was measured cannot be noise: where all of the interval is
-past the limit. In doubt up to four times the repeats are made. ` + "`--gate targets`" + ` are those of this project:
+A gate fails if the whole confidence interval is past its limit. If the interval
+contains the limit, bench makes up to four times the repeats. ` + "`--gate targets`" + `
+are the targets of this project:
   ` + strings.Join(gate.Targets, "\n  ") + `
 
 Subjects are named as in ` + "`turnspec run`" + `; the command of a program that speaks JSON
 lines follows after --.
 
-Exit codes: 0 measured, 1 a gate failed, 2 it could not be measured.`,
+Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 		Example: `  turnspec bench
   turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'
   turnspec bench --runtime codex -- python3 my_adapter.py
-  turnspec bench --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec bench --sessions 50,200,400 --rate 50
   turnspec bench --sessions 500,2000 --share 50 --rate 50
   turnspec bench --json > new.json && turnspec bench compare old.json new.json`,
@@ -98,21 +102,21 @@ Exit codes: 0 measured, 1 a gate failed, 2 it could not be measured.`,
 	fl.BoolVar(&f.subject.acp, "acp", false, "the command after -- is an ACP agent; with --runtime")
 	fl.StringVar(&f.subject.http, "http", "", "measure a sidecar at this address, started by the command after --; with --runtime")
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")
-	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case that is stretched")
+	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case to replay, stretched")
 	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, many or step (again for more)")
-	fl.StringVar(&f.sessions, "sessions", "", "of many: how many at the same time, such as 50,200")
-	fl.IntVar(&f.share, "share", 0, "of many: so many sessions in one stand-in program (default: one each)")
-	fl.IntVar(&f.deltas, "deltas", 0, "of each session (default: 400 of stream, slow and many, 20000 of flood)")
+	fl.StringVar(&f.sessions, "sessions", "", "many: numbers of concurrent sessions, such as 50,200")
+	fl.IntVar(&f.share, "share", 0, "many: sessions for each stand-in process (default 1)")
+	fl.IntVar(&f.deltas, "deltas", 0, "deltas of each session (default: 400 for stream, slow and many, 20000 for flood)")
 	fl.Float64Var(&f.rate, "rate", 200, "deltas a second of each session")
-	fl.DurationVar(&f.slow, "slow", 8*time.Millisecond, "of slow: what the listener takes for an event")
-	fl.IntVar(&f.step, "step", 100_000, "of step: how many deltas")
-	fl.IntVar(&f.repeat, "repeat", 5, "how often all is measured")
+	fl.DurationVar(&f.slow, "slow", 8*time.Millisecond, "slow: time that the listener spends on each event")
+	fl.IntVar(&f.step, "step", 100_000, "step: number of deltas")
+	fl.IntVar(&f.repeat, "repeat", 5, "number of repeats")
 	fl.StringArrayVar(&f.controls, "control", nil, "raw, lines, node, sdk or spawn (again for more; default: all but sdk)")
-	fl.StringVar(&f.clients, "clients", "", "where the official clients are installed, for the control sdk (default: where make test-clients puts them)")
-	fl.StringArrayVar(&f.gates, "gate", nil, "fail unless this holds: 'added-p99<=2x raw', 'lost<=0', targets (again for more)")
-	fl.BoolVar(&f.json, "json", false, "print JSON, by conformance/bench/report/schema.json")
+	fl.StringVar(&f.clients, "clients", "", "folder of the official clients, for the control sdk (default: the folder of make test-clients)")
+	fl.StringArrayVar(&f.gates, "gate", nil, "exit with 1 unless this holds: 'added-p99<=2x raw', 'lost<=0', targets (repeatable)")
+	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
-	fl.StringVar(&f.html, "html", "", "write a page with plots into this file")
+	fl.StringVar(&f.html, "html", "", "write an HTML page with plots to this file")
 	completeFlag(cmd, "runtime", runtimeNames)
 	completeFlag(cmd, "case", scenarioIDs)
 	completeFlag(cmd, "load", func() []string { return benchLoads })
@@ -122,9 +126,9 @@ Exit codes: 0 measured, 1 a gate failed, 2 it could not be measured.`,
 	return cmd
 }
 
-// patience is how many times the repeats are made at most, where a gate is in
-// doubt.
-const patience = 4
+// maxExtension bounds how many times --repeat is extended while a gate is
+// undecided.
+const maxExtension = 4
 
 var (
 	benchLoads    = []string{"stream", "flood", "slow", "many", bench.StepLoad}
@@ -143,7 +147,7 @@ func runBench(cmd *cobra.Command, f benchFlags, args []string) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	step, wipe := progress(cmd.ErrOrStderr())
-	cfg.Progress, cfg.More, cfg.Most = step, gate.Undecided(gates), patience*f.repeat
+	cfg.Progress, cfg.More, cfg.Most = step, gate.Undecided(gates), maxExtension*f.repeat
 	d, err := cfg.Run(ctx)
 	wipe()
 	if err != nil {
@@ -200,7 +204,7 @@ func (f benchFlags) parseGates() ([]gate.Gate, error) {
 	return out, nil
 }
 
-// config makes the flags a configuration.
+// config converts the flags to a configuration.
 func (f benchFlags) config(args []string) (bench.Config, error) {
 	cfg := bench.Config{
 		Repeats: f.repeat, Turnspec: buildVersion(), Root: f.subject.corpus, Controls: f.controls, Cases: map[string]string{},
@@ -215,11 +219,11 @@ func (f benchFlags) config(args []string) (bench.Config, error) {
 	cfg.Clients = f.clients
 	for _, c := range f.controls {
 		if !slices.Contains(benchControls, c) {
-			return cfg, fmt.Errorf("no control %q, only %s", c, strings.Join(benchControls, ", "))
+			return cfg, fmt.Errorf("unknown control %q; want one of %s", c, strings.Join(benchControls, ", "))
 		}
 	}
 	if f.repeat < 1 {
-		return cfg, fmt.Errorf("--repeat %d: it is at least 1", f.repeat)
+		return cfg, fmt.Errorf("--repeat %d: must be at least 1", f.repeat)
 	}
 	var err error
 	if cfg.Corpus, err = openCorpus(f.subject.corpus); err != nil {
@@ -236,13 +240,14 @@ func (f benchFlags) config(args []string) (bench.Config, error) {
 	return cfg, f.setLoads(&cfg, len(args) == 0)
 }
 
-// subjects are the references, or the one that the flags and the command name.
+// subjects returns the reference adapters, or the subject that the flags and the
+// command name.
 func (f benchFlags) subjects(args []string) ([]conformance.Subject, error) {
 	s := f.subject
 	s.command = args
 	switch {
 	case s.acp && len(args) == 0:
-		return nil, errors.New("give the command that starts the agent after --: turnspec bench --runtime codex --acp -- npx @agentclientprotocol/codex-acp")
+		return nil, errors.New("give the command that starts the agent after --: turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
 	case !s.acp && s.http == "" && len(args) > 0:
 		s.subject = strings.Join(quotedAll(args), " ")
 	case s.http != "" && len(args) == 0:
@@ -263,7 +268,7 @@ func quotedAll(words []string) []string {
 	return out
 }
 
-// newestCase is the newest recording of a scenario on a runtime.
+// newestCase returns the newest recording of a scenario on a runtime.
 func newestCase(c fixtures.Corpus, runtime, glob string) (string, error) {
 	if !strings.HasPrefix(glob, runtime+"/") {
 		glob = runtime + "/*/" + glob
@@ -290,7 +295,7 @@ func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
 		return usual
 	}
 	if f.rate <= 0 {
-		return fmt.Errorf("--rate %v: it is above 0; the load flood is without a rate", f.rate)
+		return fmt.Errorf("--rate %v: must be above 0; --load flood runs without a rate", f.rate)
 	}
 	for _, n := range names {
 		switch n {
@@ -301,24 +306,24 @@ func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
 		case "slow":
 			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(400), Rate: f.rate, Sessions: 1, Slow: f.slow.Seconds()})
 		case "many":
-			if err := f.many(cfg, deltas(400)); err != nil {
+			if err := f.addMany(cfg, deltas(400)); err != nil {
 				return err
 			}
 		case bench.StepLoad:
 			if reference {
 				cfg.Step = f.step
 			} else if len(f.loads) > 0 {
-				return errors.New("--load step: only the reference adapters can do it, a subject has no way to be given a file")
+				return errors.New("--load step: only the reference adapters can read a file; leave --load step out")
 			}
 		default:
-			return fmt.Errorf("no load %q, only %s", n, strings.Join(benchLoads, ", "))
+			return fmt.Errorf("unknown load %q; want one of %s", n, strings.Join(benchLoads, ", "))
 		}
 	}
 	return nil
 }
 
-// many adds a load for each number of sessions.
-func (f benchFlags) many(cfg *bench.Config, deltas int) error {
+// addMany adds a load for each number of sessions.
+func (f benchFlags) addMany(cfg *bench.Config, deltas int) error {
 	list := f.sessions
 	if list == "" {
 		list = "50"

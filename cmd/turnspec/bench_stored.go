@@ -18,17 +18,17 @@ func benchShowCmd() *cobra.Command {
 	var html string
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
-		Short: "Show what bench --json has written",
-		Long: `Show prints stored reports as bench prints them, or as Markdown for a page of docs.
+		Short: "Print stored reports of bench --json",
+		Long: `Show prints stored reports as bench prints them, or as Markdown.
 
-Exit codes: 0 shown, whatever the gates say; 2 a file is no report.`,
+Exit codes: 0 printed, whatever the gates say; 2 a file is not a report.`,
 		Example: `  turnspec bench show new.json
   turnspec bench show --markdown new.json sessions.json > RESULTS.md
   turnspec bench show --html new.html new.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" && len(args) > 1 {
-				return fmt.Errorf("--html: a page holds one report, and %d are named", len(args))
+				return fmt.Errorf("--html writes a page for one report; %d are named", len(args))
 			}
 			out := cmd.OutOrStdout()
 			for i, file := range args {
@@ -59,7 +59,7 @@ Exit codes: 0 shown, whatever the gates say; 2 a file is no report.`,
 	fl := cmd.Flags()
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every figure")
 	fl.BoolVar(&markdown, "markdown", false, "print Markdown")
-	fl.StringVar(&html, "html", "", "write a page with plots into this file")
+	fl.StringVar(&html, "html", "", "write an HTML page with plots to this file")
 	cmd.MarkFlagsMutuallyExclusive("markdown", "html", "verbose")
 	return cmd
 }
@@ -68,13 +68,14 @@ func benchCompareCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
-		Short: "Tell what changed between two runs of bench --json",
-		Long: `Compare tells which figures of the subjects differ by more than chance
-(Mann-Whitney U, p < 0.05), as benchstat does. Where both runs hold controls it
-compares the ratios to them, which hold from one machine to another. Four repeats
-on each side are the least that can tell anything.
+		Short: "Compare two reports of bench --json",
+		Long: `Compare prints which figures of the subjects differ significantly
+(Mann-Whitney U test, p < 0.05), as benchstat does. If both reports have controls
+it compares the ratios to them, which are comparable between machines. Each side
+needs at least four repeats.
 
-Exit codes: 0 nothing is worse, 1 a figure is, 2 it could not be compared.`,
+Exit codes: 0 nothing is worse, 1 a figure is worse, 2 the reports cannot be
+compared.`,
 		Example: `  turnspec bench compare old.json new.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

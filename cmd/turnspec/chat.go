@@ -20,12 +20,12 @@ func chatCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [FILE] | chat --log FILE [SESSION]",
 		Short: "Turn events into the chat that a user would see",
-		Long: `Chat reads events, one JSON object a line, from a file or from stdin, and
-prints the chat that they make. They may stand in any order: seq says theirs.
-If one is wrong, its file and line are told and nothing is printed.
+		Long: `Chat reads events, one JSON object per line, from a file or from stdin, and
+prints the chat that they make. The events may be in any order: seq decides. If an
+event is invalid, chat prints its file and line, and no chat.
 
-With --log it shows a session of an event log, which may be left out where the
-log holds one.`,
+With --log it prints a session of an event log. SESSION may be left out if the log
+has only one.`,
 		Example: `  turnspec chat events.jsonl
   turnspec normalize claude transcript.jsonl | turnspec chat
   turnspec chat --full events.jsonl
@@ -59,12 +59,12 @@ log holds one.`,
 	}
 	cmd.Flags().StringVar(&log, "log", "", "show a session of this event log")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&full, "full", false, "print reasoning and the output of tools whole")
+	cmd.Flags().BoolVar(&full, "full", false, "print reasoning and tool output in full")
 	cmd.MarkFlagsMutuallyExclusive("json", "full")
 	return cmd
 }
 
-// chatOf is the chat of a stream, or of a session in a log.
+// chatOf returns the chat of a stream, or of a session in a log.
 func chatOf(cmd *cobra.Command, log string, args []string) (chat *replay.Chat, err error) {
 	if log != "" {
 		err = withLog(cmd, log, func(ctx context.Context, l eventlog.Log) error {
@@ -104,7 +104,7 @@ func readEvents(in io.Reader, name string) (out []event.Event, err error) {
 	return out, err
 }
 
-// eachEvent reads events to the end, or to the first that is wrong.
+// eachEvent reads events up to the end or the first invalid one.
 func eachEvent(in io.Reader, name string, do func(event.Event) error) error {
 	decoder := event.NewDecoder(in)
 	for {

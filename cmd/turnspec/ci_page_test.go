@@ -15,8 +15,8 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// TestCIPage: what "Gate your adapter in CI" tells people to copy is right: the
-// inputs of the action, the flags, the file of known failures, the Go code.
+// TestCIPage checks what "Gate your adapter in CI" asks people to copy: the inputs
+// of the action, the flags, the file of known failures, the Go code.
 func TestCIPage(t *testing.T) {
 	g := NewWithT(t)
 	b, err := os.ReadFile("../../conformance/CI.md")
@@ -64,7 +64,7 @@ func TestCIPage(t *testing.T) {
 	}
 }
 
-// actionSteps are the inputs of each step that is our action.
+// actionSteps returns the inputs of each step that uses our action.
 func actionSteps(v any) []map[string]any {
 	var out []map[string]any
 	switch v := v.(type) {

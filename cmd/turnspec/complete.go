@@ -17,7 +17,7 @@ import (
 
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-// complete offers what starts with the word so far.
+// complete completes arguments from a list.
 func complete(all func() []string) completer {
 	return func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		var out []string
@@ -32,11 +32,11 @@ func complete(all func() []string) completer {
 
 func completeFlag(cmd *cobra.Command, flag string, all func() []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete(all)); err != nil {
-		panic(err) // a flag that does not exist: a mistake in this program
+		panic(err) // the flag does not exist: a bug in this program
 	}
 }
 
-// everyCheck is each check with a sentence, those of single tiers too.
+// everyCheck returns all checks, also those of the golden and live tiers.
 func everyCheck() []*conformance.Check {
 	return slices.Concat(checks.All(), judge.GoldenChecks(), live.Checks())
 }
@@ -49,7 +49,7 @@ func checkIDs() []string {
 	return out
 }
 
-// checkNames are ids and topics.
+// checkNames returns the ids and topics of checks.
 func checkNames() []string {
 	ids := checkIDs()
 	out := slices.Clone(ids)

@@ -15,26 +15,25 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// corpusFlag lets a command read a corpus from a folder instead of the embedded
-// one.
+// corpusFlag adds --corpus, a folder to read instead of the embedded corpus.
 func corpusFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "corpus", "", "folder with scenarios and cases (default: the embedded corpus)")
 	_ = cmd.MarkFlagDirname("corpus")
 }
 
-// openCorpus is the corpus in dir; "" is the embedded one.
+// openCorpus opens the corpus in dir; "" is the embedded one.
 func openCorpus(dir string) (fixtures.Corpus, error) {
 	if dir == "" {
 		return fixtures.Embedded(), nil
 	}
 	if info, err := os.Stat(filepath.Join(dir, "scenarios")); err != nil || !info.IsDir() {
-		return fixtures.Corpus{}, fmt.Errorf("%s is no corpus: it holds no folder scenarios", dir)
+		return fixtures.Corpus{}, fmt.Errorf("%s is not a corpus: it has no folder scenarios", dir)
 	}
 	return fixtures.Corpus{FS: os.DirFS(dir), Root: filepath.ToSlash(filepath.Clean(dir))}, nil
 }
 
-// corpusOnDisk is the folder that recordings and goldens are written to: dir, or
-// the folder fixtures of the working directory or of one above it.
+// corpusOnDisk returns the folder to write recordings and goldens to: dir, or the
+// folder fixtures in the working directory or above it.
 func corpusOnDisk(dir string) (string, fixtures.Corpus, error) {
 	if dir == "" {
 		wd, err := os.Getwd()
@@ -42,7 +41,7 @@ func corpusOnDisk(dir string) (string, fixtures.Corpus, error) {
 			return "", fixtures.Corpus{}, err
 		}
 		if dir = upward(wd); dir == "" {
-			return "", fixtures.Corpus{}, errors.New("no folder fixtures/scenarios here or above: run it in a clone, or name the folder with --corpus")
+			return "", fixtures.Corpus{}, errors.New("no folder fixtures/scenarios here or above: run this in a clone, or name the folder with --corpus")
 		}
 		if rel, err := filepath.Rel(wd, dir); err == nil {
 			dir = rel
@@ -65,7 +64,7 @@ func upward(dir string) string {
 	}
 }
 
-// matching returns the ids of the cases that a glob names.
+// matching returns the ids of the cases that match a glob.
 func matching(c fixtures.Corpus, glob string) ([]string, error) {
 	ids, err := c.CaseIDs()
 	if err != nil {
@@ -86,19 +85,19 @@ func matching(c fixtures.Corpus, glob string) ([]string, error) {
 	return out, nil
 }
 
-// oneCase loads the case that a glob names, the newest of its versions.
+// oneCase loads the case that a glob matches, in its newest version.
 func oneCase(c fixtures.Corpus, glob string) (*fixtures.Case, error) {
 	ids, err := matching(c, glob)
 	if err != nil {
 		return nil, err
 	}
 	if ids = fixtures.Newest(ids); len(ids) > 1 {
-		return nil, fmt.Errorf("%q names %d cases, name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
+		return nil, fmt.Errorf("%q matches %d cases; name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
 	}
 	return c.LoadCase(ids[0])
 }
 
-// near is "; near: …" with the ids that a name may have meant.
+// near returns "; near: …" with ids that are similar to a name, or "".
 func near(name string, ids []string) string {
 	if len(ids) == 0 {
 		return ": there is none at all"
@@ -124,7 +123,7 @@ func near(name string, ids []string) string {
 	return "; near: " + strings.Join(ids[:min(3, len(ids))], ", ")
 }
 
-// common is how many letters two names begin with alike.
+// common returns the length of the common prefix of two names.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -133,7 +132,7 @@ func common(a, b string) int {
 	return n
 }
 
-// distance is how many letters must change to make one name of the other.
+// distance returns the edit distance of two names.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -23,13 +23,13 @@ func coverageCmd() *cobra.Command {
 	var asJSON, markdown, undeclared, ignored bool
 	cmd := &cobra.Command{
 		Use:   "coverage [RUNTIME[@VERSION]…]",
-		Short: "Tell what of a runtime's wire the corpus has shown, and what never",
+		Short: "Print how much of a runtime's declared wire the corpus contains",
 		Long: `Coverage counts, per runtime and version, the messages, item types, fields and
-words of closed lists that the corpus has shown, of all that the runtime itself
-declares (turnspec schema).
+enumeration values that the corpus contains, and how many the runtime declares
+(turnspec schema).
 
-Much of what is declared cannot be shown offline: accounts, realtime, plugins of
-a vendor's shop. The figure is for comparing, not for reaching 100 %.`,
+Much of what a runtime declares cannot happen offline: accounts, realtime audio,
+plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`,
 		Example: `  turnspec coverage
   turnspec coverage codex@0.169.0 --never messages
   turnspec coverage claude --undeclared
@@ -64,17 +64,17 @@ a vendor's shop. The figure is for comparing, not for reaching 100 %.`,
 	}
 	corpusFlag(cmd, &dir)
 	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON, with all names that were never shown")
+	f.BoolVar(&asJSON, "json", false, "print JSON, with all names that the corpus lacks")
 	f.BoolVar(&markdown, "markdown", false, "print a Markdown table")
-	f.BoolVar(&undeclared, "undeclared", false, "list what the wire has shown and the runtime does not declare")
-	f.BoolVar(&ignored, "ignored-but-seen", false, "list what the reference adapters ignore though the wire has shown it, and why")
-	f.StringVar(&never, "never", "", "list what was never shown of messages, requests, items, fields or values")
+	f.BoolVar(&undeclared, "undeclared", false, "list names that are on the wire but not declared")
+	f.BoolVar(&ignored, "ignored-but-seen", false, "list messages that the reference adapters ignore although they occur, with the reasons")
+	f.StringVar(&never, "never", "", "list the names of this kind that the corpus lacks: messages, requests, items, fields or values")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "undeclared", "ignored-but-seen", "never")
 	completeFlag(cmd, "never", coverage.PartNames)
 	return cmd
 }
 
-// coverages reports the versions named, or all.
+// coverages returns the reports of the versions named, or of all.
 func coverages(c fixtures.Corpus, args []string) ([]*coverage.Report, error) {
 	if len(args) == 0 {
 		args = runtimes.Names()
@@ -87,7 +87,7 @@ func coverages(c fixtures.Corpus, args []string) ([]*coverage.Report, error) {
 			versions = []string{version}
 		}
 		if len(versions) == 0 {
-			return nil, fmt.Errorf("the corpus holds no schema of %q; `turnspec schema %s --write` stores it", arg, arg)
+			return nil, fmt.Errorf("the corpus has no schema of %q; `turnspec schema %s --write` stores it", arg, arg)
 		}
 		for _, v := range versions {
 			rep, err := coverage.Of(c, name, v)
@@ -106,7 +106,7 @@ func printNever(w io.Writer, reports []*coverage.Report, name string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s %s: %d of %d %s were never shown\n", rep.Runtime, rep.Version, len(p.Never), p.All, name)
+		fmt.Fprintf(w, "%s %s: %d of %d %s are not in the corpus\n", rep.Runtime, rep.Version, len(p.Never), p.All, name)
 		for _, n := range p.Never {
 			fmt.Fprintln(w, "  "+n)
 		}
@@ -114,11 +114,11 @@ func printNever(w io.Writer, reports []*coverage.Report, name string) error {
 	return nil
 }
 
-// mappings are what the reference adapters make of each message.
+// mappings lists, per runtime, what the reference adapter does with each message.
 var mappings = map[string]func() []adapters.Mapped{"codex": codex.Mapping, "claude": claude.Mapping}
 
-// printIgnored lists what deserves another look: a reason that was good when a
-// message was rare may not be when it is common.
+// printIgnored lists ignored messages that occur in the corpus: a reason to ignore
+// a rare message may not hold once it is common.
 func printIgnored(w io.Writer, c fixtures.Corpus, reports []*coverage.Report) error {
 	for _, rep := range reports {
 		cases, err := c.CasesOf(rep.Runtime, rep.Version)
@@ -132,7 +132,7 @@ func printIgnored(w io.Writer, c fixtures.Corpus, reports []*coverage.Report) er
 				rows = append(rows, []string{"  " + m.Kind, m.Name, fmt.Sprintf("%d times", n), m.Ignored})
 			}
 		}
-		fmt.Fprintf(w, "%s %s: %d kinds of message are ignored and were seen\n", rep.Runtime, rep.Version, len(rows))
+		fmt.Fprintf(w, "%s %s: %d kinds of message occur and are ignored\n", rep.Runtime, rep.Version, len(rows))
 		if err := printTable(w, rows); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// The demo shows the most common defect of the field: text that was streamed is
-// shown once more when the runtime repeats it in its result.
+// The demo shows the most common defect: an adapter streams a text and emits it
+// again when the runtime repeats it in its result.
 const (
 	demoDefect  = "shows-the-result-too"
 	demoRuntime = "claude"
@@ -25,9 +25,9 @@ const (
 func demoCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "See a broken adapter fail beside the reference",
-		Long: `Demo plays one recording of a real runtime to two adapters: the reference, and
-the reference with one defect. It takes no arguments and ends with 0.`,
+		Short: "Run a broken adapter and the reference, and see the broken one fail",
+		Long: `Demo replays one recording of a real runtime to two adapters: the reference, and
+the reference with one defect. Its exit code is 0.`,
 		Example: `  turnspec demo`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

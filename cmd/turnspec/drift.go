@@ -31,22 +31,22 @@ func driftCmd() *cobra.Command {
 	var f driftFlags
 	cmd := &cobra.Command{
 		Use:   "drift RUNTIME --to VERSION|latest|PROGRAM",
-		Short: "Tell what changed from one version of a runtime to another, and whether it hurts adapters",
-		Long: `Drift records every scenario on the new version and compares with the old one on
-three levels: what the runtime declares (messages, fields, values), what it sends
-(messages added, gone, reordered), and what matters: which scenarios give other
-events with the reference adapter, and which checks fail.
+		Short: "Compare two versions of a runtime, and report whether adapters break",
+		Long: `Drift records every scenario on the new version and compares it with the old one
+on three levels: what the runtime declares (messages, fields, values), what it
+sends (messages added, removed, reordered), and what matters: for which scenarios
+the reference adapter emits other events, and which checks fail.
 
-Versions that are not here are installed from the npm registry. The old side is
-what the corpus holds of it, else it is recorded too.
+Versions that are not installed come from the npm registry. The old side is taken
+from the corpus, or recorded if the corpus lacks it.
 
 The verdict is one of
   none         nothing differs
-  additive     there is only more of it; every scenario gives the same events
-  behavioural  something is gone, reordered or of another form, or events differ
-  breaking     a check fails, or something could not be run
+  additive     only additions; every scenario gives the same events
+  behavioural  something was removed, reordered or has another form, or events differ
+  breaking     a check fails, or a scenario could not run
 
-Exit codes: 0 less than --fail-on, 1 that or worse, 2 it could not be compared.`,
+Exit codes: 0 better than --fail-on, 1 --fail-on or worse, 2 the comparison failed.`,
 		Example: `  turnspec drift codex --to latest
   turnspec drift codex --from 0.120.0 --to 0.169.0 --all
   turnspec drift claude --to ./claude --markdown
@@ -57,14 +57,14 @@ Exit codes: 0 less than --fail-on, 1 that or worse, 2 it could not be compared.`
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.corpus)
-	fl.StringVar(&f.from, "from", "", "the old version (default: the newest that the corpus has recorded and that is not the new one)")
+	fl.StringVar(&f.from, "from", "", "the old version (default: the newest other version in the corpus)")
 	fl.StringVar(&f.to, "to", "latest", "the new version, latest, or the path of a program")
-	fl.StringVar(&f.failOn, "fail-on", string(drift.Behavioural), "the verdict that is a failure, as is any worse: additive, behavioural or breaking")
+	fl.StringVar(&f.failOn, "fail-on", string(drift.Behavioural), "fail from this verdict on: additive, behavioural or breaking")
 	fl.StringArrayVar(&f.scenarios, "scenario", nil, "glob over scenarios: permission, text/plain (again for more; default: all)")
-	fl.BoolVar(&f.stored, "stored", false, "take the new side from the corpus too, and run nothing")
+	fl.BoolVar(&f.stored, "stored", false, "take the new side from the corpus too, without running anything")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown for a pull request")
-	fl.BoolVar(&f.all, "all", false, "print every finding of the schema, and differences whole")
+	fl.BoolVar(&f.all, "all", false, "print every schema finding, and differences in full")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "all")
 	completeFlag(cmd, "scenario", scenarioIDs)
 	completeFlag(cmd, "fail-on", func() []string { return []string{"additive", "behavioural", "breaking"} })
@@ -73,7 +73,7 @@ Exit codes: 0 less than --fail-on, 1 that or worse, 2 it could not be compared.`
 
 func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 	if !slices.Contains(drift.Verdicts()[1:], drift.Verdict(f.failOn)) {
-		return fmt.Errorf("--fail-on %s: it is additive, behavioural or breaking", f.failOn)
+		return fmt.Errorf("--fail-on %s: must be additive, behavioural or breaking", f.failOn)
 	}
 	c, err := openCorpus(f.corpus)
 	if err != nil {
@@ -108,8 +108,8 @@ func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 	return err
 }
 
-// sides finds, installs and records both versions. What needs the network comes
-// before the namespace.
+// sides finds, installs and records both versions. It uses the network before it
+// enters the namespace.
 func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime string, f driftFlags, step func(int, int, string)) (*drift.Config, error) {
 	refs, err := references(runtime)
 	if err != nil {
@@ -128,7 +128,7 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	}
 	if f.from == "" {
 		if f.from = before(c, runtime, to.Version); f.from == "" {
-			return nil, fmt.Errorf("the corpus has no recordings of %s but of %s: name the old version with --from", runtime, to.Version)
+			return nil, fmt.Errorf("the corpus has no recordings of %s other than %s: name the old version with --from", runtime, to.Version)
 		}
 	}
 	var have, both bool
@@ -159,9 +159,9 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 		cfg.From.Schema, cfg.To.Schema = old, now
 		return cfg, nil
 	}
-	// The program is started once more, inside a namespace: there the versions
-	// are known and installed.
-	if err := enter(ctx, func([]string) (bool, int, error) { return isolate.Enter(f.again(runtime, to)) }); err != nil {
+	// This starts the program again inside a namespace, with versions that are known
+	// and installed.
+	if err := enter(ctx, func([]string) (bool, int, error) { return isolate.Enter(f.insideArgs(runtime, to)) }); err != nil {
 		return nil, err
 	}
 	if !have {
@@ -176,8 +176,9 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	return cfg, nil
 }
 
-// again are the arguments for the program inside: what was looked up is named.
-func (f driftFlags) again(runtime string, to runtimes.Runtime) []string {
+// insideArgs returns the arguments for the program inside the namespace, with the
+// versions that were looked up.
+func (f driftFlags) insideArgs(runtime string, to runtimes.Runtime) []string {
 	args := []string{"drift", runtime, "--from", f.from, "--to", f.to, "--fail-on", f.failOn}
 	if f.to == "latest" {
 		args[5] = to.Version
@@ -196,7 +197,7 @@ func (f driftFlags) again(runtime string, to runtimes.Runtime) []string {
 	return args
 }
 
-// chosen are the scenarios that the flags name, or all.
+// chosen returns the scenarios that the flags name, or all.
 func (f driftFlags) chosen(c fixtures.Corpus) ([]*fixtures.Scenario, error) {
 	all, err := c.Scenarios()
 	if err != nil {
@@ -212,8 +213,8 @@ func (f driftFlags) chosen(c fixtures.Corpus) ([]*fixtures.Scenario, error) {
 	return all, nil
 }
 
-// newSide finds the program that is meant: by its path, or by its version, which
-// is installed when it is not there.
+// newSide finds the new program by its path, or by its version, which it installs
+// if needed.
 func newSide(ctx context.Context, errOut io.Writer, runtime, to string) (runtimes.Runtime, error) {
 	if strings.ContainsRune(to, os.PathSeparator) {
 		return runtimes.AtPath(ctx, runtime, to)
@@ -227,7 +228,7 @@ func newSide(ctx context.Context, errOut io.Writer, runtime, to string) (runtime
 	return runtimes.Ensure(ctx, "", runtime, to, errOut)
 }
 
-// before is the newest version that the corpus has recorded, but for one.
+// before returns the newest version in the corpus other than version.
 func before(c fixtures.Corpus, runtime, version string) string {
 	ids, err := c.CaseIDs()
 	if err != nil {
@@ -243,9 +244,9 @@ func before(c fixtures.Corpus, runtime, version string) string {
 	return best
 }
 
-// schemaOf is the stored schema of a version, or the one that the runtime gives;
-// that is kept beside the installed runtimes, since inside the namespace there
-// is no registry to ask.
+// schemaOf returns the stored schema of a version, or the one that the runtime
+// prints. The latter is kept beside the installed runtimes, since the registry is
+// not reachable inside the namespace.
 func schemaOf(ctx context.Context, c fixtures.Corpus, rt runtimes.Runtime, runtime, version string) (*schema.Schema, error) {
 	if s, err := drift.StoredSchema(c, runtime, version); s != nil || err != nil {
 		return s, err

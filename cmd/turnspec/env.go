@@ -16,12 +16,12 @@ func envCmd() *cobra.Command {
 	var runtime, dir string
 	cmd := &cobra.Command{
 		Use:   "env --runtime RUNTIME",
-		Short: "Print the variables by which a sidecar finds the stand-in",
-		Long: `A sidecar that runs before ` + "`turnspec run --http URL`" + ` must find the stand-in where
-it looks for its runtime. Env puts one into a folder and prints the variables for
-the shell in which the sidecar is started: PATH, and CODEX_PATH or
-CLAUDE_CODE_EXECUTABLE. It plays only while a run goes on; between runs it ends at
-once, and says so.`,
+		Short: "Print the variables with which a server finds the stand-in",
+		Long: `A server that is started before ` + "`turnspec run --http URL`" + ` must find the stand-in
+where it looks for its runtime. Env puts a stand-in into a folder and prints the
+variables for the shell that starts the server: PATH, and CODEX_PATH or
+CLAUDE_CODE_EXECUTABLE. The stand-in works only during a run; otherwise it exits
+at once with a message.`,
 		Example: `  eval "$(turnspec env --runtime claude)" && node server.js
   turnspec env --runtime codex --standin ./standin`,
 		Args: cobra.NoArgs,
@@ -46,24 +46,25 @@ once, and says so.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that it wraps: codex or claude")
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the server wraps: codex or claude")
 	standinFlag(cmd, &dir)
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
 }
 
 func standinFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "standin", "", "the folder in which a sidecar that runs already finds the stand-in (default: turnspec/standin in the user's cache)")
+	cmd.Flags().StringVar(dir, "standin", "", "folder of the stand-in for a server that runs already (default: turnspec/standin in the user's cache)")
 }
 
-// place is the folder of the stand-in for what is started before a run.
+// place returns the folder of the stand-in for a server that is started before a
+// run.
 func place(dir string) (string, error) {
 	if dir != "" {
 		return filepath.Abs(dir)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("where is the stand-in to be? %w; name a folder with --standin, for `turnspec env` and the run", err)
+		return "", fmt.Errorf("no folder for the stand-in: %w; name one with --standin, for `turnspec env` and the run", err)
 	}
 	return filepath.Join(cache, "turnspec", "standin"), nil
 }

@@ -18,7 +18,7 @@ func explainCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain CHECK",
-		Short: "Say what a check demands, why, and what proves it",
+		Short: "Explain a check: what it demands, why, and what proves it",
 		Example: `  turnspec explain text.once
   turnspec explain turn.crash-ends --json`,
 		Args:              cobra.ExactArgs(1),
@@ -57,7 +57,7 @@ func explain(w io.Writer, c *conformance.Check) {
 	fmt.Fprintf(w, "%s\n  %s\n\n", c.ID, c.Sentence)
 	severity := "fails the suite"
 	if c.Severity != conformance.Must {
-		severity = "is shown and does not fail the suite"
+		severity = "is reported and does not fail the suite"
 	}
 	fmt.Fprintf(w, "severity   %s: a failure %s\n", c.Severity, severity)
 	fmt.Fprintf(w, "source     %s\n", c.Source)
@@ -66,17 +66,17 @@ func explain(w io.Writer, c *conformance.Check) {
 		tiers = append(tiers, string(t))
 	}
 	fmt.Fprintf(w, "tiers      %s\n", strings.Join(tiers, ", "))
-	harm := []string{}
+	faults := []string{}
 	for _, name := range c.Faults {
 		if op, err := fault.Named(name); err == nil {
 			name += ": " + op.Doc
 		}
-		harm = append(harm, name)
+		faults = append(faults, name)
 	}
-	if len(harm) == 0 {
-		harm = []string{"none: it judges the case as it was recorded"}
+	if len(faults) == 0 {
+		faults = []string{"none: it judges the case as recorded"}
 	}
-	printLabelled(w, "harm", harm)
+	printLabelled(w, "faults", faults)
 	var proven []string
 	for _, d := range defects.Proving(c.ID) {
 		proven = append(proven, d.Name+": an adapter that "+d.Sentence)

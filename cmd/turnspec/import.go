@@ -19,18 +19,18 @@ func importCmd() *cobra.Command {
 	var out, runtime, name string
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make a case of a recording that somebody else made",
-		Long: `Import reads lines of JSON (- is stdin), finds out what they are, and makes a
-case of them: redacted and linted as a recording is, without a witness, with a
-word on where it comes from. What still holds something that must not be
-published is refused, and nothing is written.
+		Short: "Convert a recording from elsewhere to a case",
+		Long: `Import reads lines of JSON (- is stdin), detects their format, and converts them to
+a case: redacted and linted as any recording, without a witness, with a note on its
+origin. If something that must not be published remains, import refuses the input
+and writes nothing.
 
-  plain        each line is one of the runtime's stdout
+  plain        each line is a line of the runtime's stdout
   timed        {"t_ms":12,"dir":"in|out|err","line":…}
   tape         {"dir":"read|write","frame":{…}}, of claude-agent-cassette
   transcript   {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
 
-Exit codes: 0 it was made, 2 it could not be.`,
+Exit codes: 0 converted, 2 the input cannot be converted.`,
 		Example: `  turnspec import session.jsonl --out session.txtar
   turnspec import --runtime codex@0.120.0 - <wire.jsonl`,
 		Args: cobra.ExactArgs(1),
@@ -62,14 +62,14 @@ Exit codes: 0 it was made, 2 it could not be.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "file to write (default: stdout)")
-	f.StringVar(&runtime, "runtime", "", "runtime@version, where the lines do not tell")
-	f.StringVar(&name, "name", "imported/recording", "what the case is called")
+	f.StringVar(&runtime, "runtime", "", "runtime@version, if the lines do not contain it")
+	f.StringVar(&name, "name", "imported/recording", "name of the case")
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
 }
 
-// whose says of which runtime and version lines are: as the flag says, else as
-// they tell.
+// whose sets the runtime and version of lines: those of the flag, else those that
+// the lines contain.
 func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
 	if name, version, _ := strings.Cut(flag, "@"); flag != "" {
 		h.Runtime, h.Version = name, version
@@ -82,12 +82,12 @@ func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
 		h.Version = version
 	}
 	if h.Runtime != "codex" && h.Runtime != "claude" || h.Version == "" {
-		return errors.New("the lines do not tell runtime and version: say --runtime codex@VERSION or claude@VERSION")
+		return errors.New("the lines do not contain runtime and version: add --runtime codex@VERSION or claude@VERSION")
 	}
 	return nil
 }
 
-// put writes a case to a file that is not there yet, or to stdout.
+// put writes a case to a new file, or to stdout.
 func put(stdout io.Writer, file string, b []byte) error {
 	if file == "" {
 		_, err := stdout.Write(b)

@@ -14,14 +14,14 @@ import (
 
 const module = "github.com/turnspec/turnspec/"
 
-// pkg is what of `go list -json` matters here.
+// pkg is the part of `go list -json` that the tests read.
 type pkg struct {
 	ImportPath, Name string
 	Deps             []string
 }
 
-// packages lists the packages of the module with all that they depend on, tests
-// apart.
+// packages lists the packages of the module with their dependencies, without those
+// of tests.
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -55,10 +55,10 @@ func under(importPath string, folders ...string) bool {
 	return ours && slices.ContainsFunc(folders, func(f string) bool { return rel == f || strings.HasPrefix(rel, f+"/") })
 }
 
-// benchOnly are libraries that no user of the suite is to have.
+// benchOnly lists libraries that users of the suite must not depend on.
 var benchOnly = []string{"github.com/HdrHistogram/", "golang.org/x/perf/", "github.com/aclements/"}
 
-// forbidden says why a package of the module must not depend on another, or "".
+// forbidden returns why a package of the module must not depend on another, or "".
 func forbidden(from, to string) string {
 	switch {
 	case strings.HasPrefix(to, "github.com/onsi/ginkgo") && !under(from, "conformance/suite"):
@@ -96,7 +96,8 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// sub-packages of proc are part of it, and so on.
+// sameTree reports whether both packages are in one tree whose packages may import
+// each other.
 func sameTree(from, to string) bool {
 	for _, tree := range []string{"adapters/proc", "fixtures"} {
 		if under(from, tree) && under(to, tree) {
@@ -126,7 +127,7 @@ func TestNoPackageIsADrawer(t *testing.T) {
 	}
 }
 
-// The rules themselves: what they are for must be found.
+// TestTheRulesForbid checks the rules themselves with known good and bad imports.
 func TestTheRulesForbid(t *testing.T) {
 	for _, c := range []struct {
 		from, to string

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What was interrupted says so, prints no verdict and has an exit code of its
-// own.
+// An interrupted run prints that it was interrupted and no verdict, and has its own
+// exit code.
 func TestInterruptedCommandsSaySo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -25,7 +25,7 @@ func TestInterruptedCommandsSaySo(t *testing.T) {
 	}
 }
 
-// ^C ends what streams at once: its events are out already.
+// ^C ends a streaming command at once: its events have been written.
 func TestInterruptEndsAStream(t *testing.T) {
 	cmd := exec.Command("turnspec", "normalize", "claude")
 	in, err := cmd.StdinPipe()

@@ -16,20 +16,20 @@ import (
 type knownFlags struct{ from, to string }
 
 func (f *knownFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.from, "known", "", "file of known failures, which do not fail the run")
+	cmd.Flags().StringVar(&f.from, "known", "", "file of known failures, which do not fail the run (see above)")
 	f.writeFlag(cmd)
 }
 
 func (f *knownFlags) writeFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.to, "write-known", "", "write the failures into a new file of known ones; you fill in the reasons")
+	cmd.Flags().StringVar(&f.to, "write-known", "", "write the failures to a new file of known failures; then fill in the reasons")
 }
 
-// read returns the known failures, and says before the run what cannot be
-// written after it.
+// read returns the known failures. It also checks, before the run, that the file
+// to write does not exist.
 func (f *knownFlags) read() ([]conformance.KnownFailure, error) {
 	if f.to != "" {
 		if _, err := os.Lstat(f.to); err == nil {
-			return nil, fmt.Errorf("--write-known: %s is there already, with its reasons; name another file, and move over what you want", f.to)
+			return nil, fmt.Errorf("--write-known: %s exists; name another file and copy the entries that you want", f.to)
 		}
 	}
 	if f.from == "" {
@@ -46,13 +46,13 @@ func (f *knownFlags) read() ([]conformance.KnownFailure, error) {
 	ids := checkIDs()
 	for _, k := range known {
 		if !slices.Contains(ids, k.Check) {
-			return nil, fmt.Errorf("%s: no check %q%s", k.At, k.Check, near(k.Check, ids))
+			return nil, fmt.Errorf("%s: unknown check %q%s", k.At, k.Check, near(k.Check, ids))
 		}
 	}
 	return known, nil
 }
 
-// write starts a file from what failed.
+// write creates a file of known failures from the failures of the run.
 func (f *knownFlags) write(d *report.Document) (err error) {
 	if f.to == "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/redact"
 )
 
-// linted is what a lint says.
+// linted is the outcome of a lint.
 type linted struct {
 	Files    int       `json:"files"`
 	Bytes    int64     `json:"bytes"`
@@ -36,17 +36,16 @@ func lintCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lint [FILE…]",
-		Short: "Prove that fixtures are sound and safe to publish",
-		Long: `Lint looks through the corpus, or through the case files named.
+		Short: "Check that fixtures are consistent and safe to publish",
+		Long: `Lint checks the corpus, or the case files named.
 
-No secret, no home, host, user or absolute path, and no prose of a vendor longer
-than a line may stand in a file; a case says where it comes from, its wire is as
-it was recorded (the checksum in its head), its times never go back, and it is
-no larger than it may be. Of a whole corpus it also proves what no file shows
-alone: every scenario has its case on every version, or says why not, every tool
-call is shown or said to be hidden, and no golden is left over.
+A file must not contain a secret, a home, host, user or absolute path, or vendor
+prose longer than a line. A case states its origin, its wire matches the checksum
+in its head, its times never decrease, and its size is within the limit. In a whole
+corpus, every scenario has a case on every version or states why not, every tool
+call is on the wire or declared hidden, and no golden lacks its case.
 
-Exit codes: 0 nothing was found, 1 something was, 2 it could not be looked at.`,
+Exit codes: 0 no problem, 1 problems found, 2 the files cannot be read.`,
 		Example: `  turnspec lint
   turnspec lint --corpus fixtures --json
   turnspec lint fixtures/codex/0.169.0/text/plain.txtar`,
@@ -80,13 +79,13 @@ func (r *linted) text(out io.Writer) {
 		case p.Line > 0:
 			fmt.Fprintf(out, "%s:%d: %s: %s\n", p.File, p.Line, p.Kind, p.Text)
 		default:
-			fmt.Fprintln(out, p.Text) // it names its file itself
+			fmt.Fprintln(out, p.Text) // the text names the file
 		}
 	}
 	fmt.Fprintf(out, "%d files, %.1f MB, %d problems\n", r.Files, float64(r.Bytes)/1e6, len(r.Problems))
 }
 
-// lint looks at the files named, or at all of a corpus.
+// lint checks the files named, or a whole corpus.
 func lint(dir string, files []string) (*linted, error) {
 	corpus, err := openCorpus(dir)
 	if err != nil {
@@ -121,7 +120,7 @@ func lint(dir string, files []string) (*linted, error) {
 		}
 		if !strings.HasSuffix(path, ".txtar") || strings.HasPrefix(path, "scenarios/") {
 			rep.Files, rep.Bytes = rep.Files+1, rep.Bytes+int64(len(b))
-			return nil // people wrote it, or it is made of a case that is looked at
+			return nil // written by people, or derived from a case that is checked
 		}
 		rep.file(filepath.ToSlash(filepath.Join(corpus.Root, path)), b, scenarios)
 		return nil
@@ -129,7 +128,7 @@ func lint(dir string, files []string) (*linted, error) {
 	return rep, err
 }
 
-// alone proves what a case's file can show without its corpus.
+// alone checks what can be checked without the rest of the corpus.
 func (r *linted) alone(file string, b []byte, scenarios []*fixtures.Scenario) {
 	add := func(format string, a ...any) {
 		r.Problems = append(r.Problems, problem{File: file, Kind: "corpus", Text: fmt.Sprintf(format, a...)})
@@ -140,7 +139,7 @@ func (r *linted) alone(file string, b []byte, scenarios []*fixtures.Scenario) {
 		return
 	}
 	if c.Recorded == "" {
-		add("%s: the head does not say where it comes from (recorded)", file)
+		add("%s: the head has no `recorded:` line", file)
 	}
 	large := slices.ContainsFunc(scenarios, func(s *fixtures.Scenario) bool { return s.ID == c.Scenario && s.Large != "" })
 	if len(b) > fixtures.MaxCase && !large {
@@ -148,7 +147,7 @@ func (r *linted) alone(file string, b []byte, scenarios []*fixtures.Scenario) {
 	}
 }
 
-// file looks through one file. The words of its own scenario are ours.
+// file checks one file. The words of its own scenario are not vendor prose.
 func (r *linted) file(name string, b []byte, scenarios []*fixtures.Scenario) {
 	r.Files, r.Bytes = r.Files+1, r.Bytes+int64(len(b))
 	own := scenarios

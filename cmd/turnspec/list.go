@@ -18,7 +18,7 @@ func listCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list cases|checks|scenarios",
-		Short: "List what there is",
+		Short: "List cases, checks or scenarios",
 		Example: `  turnspec list checks
   turnspec list cases --json
   turnspec list scenarios`,
@@ -39,7 +39,7 @@ func listCmd() *cobra.Command {
 			case "scenarios":
 				rows, table, err = listScenarios(c)
 			default:
-				err = fmt.Errorf("there are no %q to list, but cases, checks and scenarios", args[0])
+				err = fmt.Errorf("cannot list %q; want cases, checks or scenarios", args[0])
 			}
 			if err != nil {
 				return err

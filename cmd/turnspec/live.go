@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// runLive lets the subjects drive the real runtimes.
+// runLive runs the live tier: the subjects drive the real runtimes.
 func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, version string) (*conformance.Report, error) {
 	if err := errNoLive(); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 	if err != nil {
 		return nil, err
 	}
-	// What cannot run is said before anything is isolated.
+	// Report what cannot run before the program isolates itself.
 	chosen := make([][]*fixtures.Scenario, len(cfg.Subjects))
 	matched := map[string]bool{}
 	for i, s := range cfg.Subjects {
@@ -49,7 +49,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 	for _, line := range isolate.Report() {
 		fmt.Fprintln(errOut, line)
 	}
-	if cfg.Progress == nil { // it takes minutes: a log shows that it goes on
+	if cfg.Progress == nil { // the run takes minutes: show progress in a log too
 		cfg.Progress = func(done, total int, id string) { fmt.Fprintf(errOut, "%d/%d %s\n", done, total, id) }
 	}
 	rep := &conformance.Report{}
@@ -78,16 +78,16 @@ func wanted(globs []string, matched map[string]bool, ids ...string) bool {
 	return hit
 }
 
-// errNoLive says where the live tier cannot run.
+// errNoLive returns an error if the live tier cannot run here.
 func errNoLive() error {
 	if goruntime.GOOS == "linux" {
 		return nil
 	}
-	return fmt.Errorf("the tier live needs Linux, this is %s: there it keeps the runtime in a network namespace", goruntime.GOOS)
+	return fmt.Errorf("the tier live needs the network namespaces of Linux; this is %s", goruntime.GOOS)
 }
 
-// enter starts this program once more inside a namespace; the error is its exit
-// code.
+// enter runs this program again inside a namespace and returns its exit code as an
+// error.
 func enter(ctx context.Context, enterNamespace func([]string) (bool, int, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err

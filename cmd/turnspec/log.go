@@ -21,13 +21,13 @@ import (
 func logCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Keep events in a file, list its sessions, show and follow them",
-		Long: `Log works on an event log: a file that holds the events of any number of
-sessions, each gapless and in the order of seq. Other programs may write to it
-meanwhile. ` + "`turnspec chat --log FILE`" + ` shows a session of it as a chat.
+		Short: "Store events in a file; list, print and follow its sessions",
+		Long: `Log works on an event log: a file with the events of any number of sessions, each
+without gaps and in the order of seq. Other programs may write to it at the same
+time. ` + "`turnspec chat --log FILE`" + ` prints a session as a chat.
 
-Exit codes: 0 all is well, 1 the events cannot be kept or read (another event
-under the same seq, a gap, damage), 2 wrong use or no such file.`,
+Exit codes: 0 success, 1 the events cannot be stored or read (a different event
+with the same seq, a gap, damage), 2 wrong use or no such file.`,
 		Example: `  turnspec normalize claude transcript.jsonl | turnspec log append chats.db
   turnspec log ls chats.db
   turnspec log show chats.db s1 --after 40
@@ -42,11 +42,11 @@ under the same seq, a gap, damage), 2 wrong use or no such file.`,
 func logAppendCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "append FILE [EVENTS]",
-		Short: "Append events to a log, and make it where there is none",
-		Long: `Append reads events, one JSON object a line, from a file or from stdin, and
-stores them as they come. Events that are stored already are left alone, so the
-same may be appended again. At a line that is wrong, or an event that does not
-go on where its session ends, it stops; what came before it is stored.`,
+		Short: "Append events to a log; create it if needed",
+		Long: `Append reads events, one JSON object per line, from a file or from stdin, and
+stores them as they arrive. Appending events that are stored already changes
+nothing. Append stops at an invalid line, or at an event that does not continue its
+session; the events before it are stored.`,
 		Example: `  turnspec normalize codex wire.jsonl | turnspec log append chats.db
   turnspec log append chats.db events.jsonl`,
 		Args: cobra.RangeArgs(1, 2),
@@ -66,7 +66,7 @@ go on where its session ends, it stops; what came before it is stored.`,
 	}
 }
 
-// appendEvents records what a stream says.
+// appendEvents stores the events of a stream.
 func appendEvents(log eventlog.Log, in io.Reader, name string) error {
 	events, failed := make(chan event.Event), make(chan error, 1)
 	recorder := eventlog.Record(log, events, eventlog.RecorderOptions{})
@@ -77,7 +77,7 @@ func appendEvents(log eventlog.Log, in io.Reader, name string) error {
 			return recorder.Err()
 		})
 	}()
-	for range recorder.Events() { // the log is the only listener
+	for range recorder.Events() { // nobody else listens
 	}
 	if err := recorder.Err(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func logListCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ls FILE",
-		Short: "List the sessions of a log, the latest first",
+		Short: "List the sessions of a log, newest first",
 		Example: `  turnspec log ls chats.db
   turnspec log ls chats.db --json`,
 		Args: cobra.ExactArgs(1),
@@ -126,9 +126,9 @@ func logShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE [SESSION]",
 		Short: "Print the events of a session",
-		Long: `Show prints the events of a session in their order: seq, time, turn, type and
-the beginning of the data, or with --json each as it is, one a line. The session
-may be left out where the log holds one.`,
+		Long: `Show prints the events of a session in order: seq, time, turn, type and the
+beginning of the data; with --json the events themselves, one per line. SESSION may
+be left out if the log has only one.`,
 		Example: `  turnspec log show chats.db
   turnspec log show chats.db s1 --after 40
   turnspec log show chats.db s1 --json | turnspec chat`,
@@ -154,8 +154,8 @@ may be left out where the log holds one.`,
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&after, "after", 0, "begin behind this seq")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as they are, one a line")
+	cmd.Flags().Int64Var(&after, "after", 0, "start after this seq")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as JSON, one per line")
 	return cmd
 }
 
@@ -165,9 +165,9 @@ func logFollowCmd() *cobra.Command {
 	var poll time.Duration
 	cmd := &cobra.Command{
 		Use:   "follow FILE [SESSION]",
-		Short: "Print the events of a session, and those that another program appends",
-		Long: `Follow prints the events of a session as show does, and then each that comes,
-until it is interrupted. The session need not be there yet if it is named.`,
+		Short: "Print the events of a session, and new ones as they are appended",
+		Long: `Follow prints the events of a session as show does, and then each new event, until
+it is interrupted. A session that is named need not exist yet.`,
 		Example: `  turnspec log follow chats.db
   turnspec log follow chats.db s1 --after 40 --json
   turnspec log follow chats.db s1 --until-end`,
@@ -201,10 +201,10 @@ until it is interrupted. The session need not be there yet if it is named.`,
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&after, "after", 0, "begin behind this seq")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as they are, one a line")
-	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop behind session_end")
-	cmd.Flags().DurationVar(&poll, "poll", 100*time.Millisecond, "how often to look for what others wrote")
+	cmd.Flags().Int64Var(&after, "after", 0, "start after this seq")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as JSON, one per line")
+	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop after session_end")
+	cmd.Flags().DurationVar(&poll, "poll", 100*time.Millisecond, "how often to look for new events")
 	return cmd
 }
 
@@ -222,7 +222,7 @@ func withPolledLog(cmd *cobra.Command, file string, poll time.Duration, do func(
 	return logged(cmd, do(cmd.Context(), log))
 }
 
-// logged tells events that cannot be kept or read from wrong use.
+// logged maps errors of the log to exit code 1, and other errors to wrong use.
 func logged(cmd *cobra.Command, err error) error {
 	_, conflict := errors.AsType[*eventlog.ConflictError](err)
 	_, gap := errors.AsType[*eventlog.GapError](err)
@@ -234,7 +234,7 @@ func logged(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// sessionOf is the session that was named and exists, or the only one.
+// sessionOf returns the session that is named, or the only one.
 func sessionOf(ctx context.Context, log eventlog.Log, file string, args []string) (string, error) {
 	if len(args) > 0 {
 		_, err := log.Session(ctx, args[0])
@@ -248,9 +248,9 @@ func sessionOf(ctx context.Context, log eventlog.Log, file string, args []string
 	case err != nil:
 		return "", err
 	case len(infos) == 0:
-		return "", fmt.Errorf("%s holds no session", file)
+		return "", fmt.Errorf("%s has no session", file)
 	case len(infos) > 1:
-		return "", fmt.Errorf("%s holds %d sessions: name one; `turnspec log ls %s` lists them", file, len(infos), quoted(file))
+		return "", fmt.Errorf("%s has %d sessions; name one: `turnspec log ls %s` lists them", file, len(infos), quoted(file))
 	}
 	return infos[0].SessionID, nil
 }
@@ -279,7 +279,7 @@ func eventPrinter(out io.Writer, asJSON bool) func(event.Event) error {
 	}
 }
 
-// completeSession offers the sessions of the log that the first argument names.
+// completeSession completes the sessions of the log in the first argument.
 func completeSession(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -290,7 +290,7 @@ func completeSession(cmd *cobra.Command, args []string, word string) ([]string, 
 	return sessionsIn(cmd.Context(), args[0], word), cobra.ShellCompDirectiveNoFileComp
 }
 
-// sessionsIn are the sessions of a log that begin with a word, with their titles.
+// sessionsIn returns the sessions of a log with a prefix, with their titles.
 func sessionsIn(ctx context.Context, file, word string) (out []string) {
 	log, err := sqlite.Open(ctx, file, sqlite.Options{ReadOnly: true, Busy: 100 * time.Millisecond})
 	if err != nil {

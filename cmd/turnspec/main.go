@@ -1,8 +1,7 @@
-// Command turnspec answers one question: does an agent-runtime adapter conform,
-// and where does it not?
-//
-// Each subcommand stands in a file of its own and holds no logic but its flags
-// and its output. `turnspec --help` lists them.
+// Command turnspec tests adapters of agent runtimes: it runs the conformance
+// suite, maintains the corpus of recordings, and gives access to the reference
+// adapters. `turnspec --help` lists its subcommands; each is in a file of its own
+// that contains flags and output only.
 package main
 
 import (
@@ -28,7 +27,7 @@ const (
 	exitInterrupted = 130
 )
 
-// errFailed says that a verdict is bad. What is bad has been printed already.
+// errFailed reports a failed verdict whose details have been printed already.
 var errFailed = errors.New("failed")
 
 func main() { os.Exit(run()) }
@@ -62,7 +61,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	case errors.Is(err, errFailed):
 		return exitFailed
 	case errors.Is(err, syscall.EPIPE):
-		return exitUsage // the reader has gone: there is nobody to tell
+		return exitUsage // nobody reads the output any more
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "turnspec: interrupted")
 		return exitInterrupted
@@ -71,7 +70,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	return exitUsage
 }
 
-// exitError is the exit code of a program that ran in our place.
+// exitError is an exit code to return without printing an error.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -81,27 +80,39 @@ func rootCmd() *cobra.Command {
 		Use:   "turnspec",
 		Short: "A conformance harness for agent-runtime adapters",
 		Long: `Turnspec checks the code that wraps an agent runtime (Claude Code, Codex) and
-turns its wire into a stream of events. It plays recordings of the real runtimes
-to the adapter, with no key and no network, and judges the events by what the
+turns its wire into a stream of events. It replays recordings of the real runtimes
+to the adapter, without a key or a network, and compares the events with what the
 model really said.
 
-Exit codes: 0 all is well, 1 a check failed, 2 wrong use or a harness error.`,
+Exit codes: 0 success, 1 a check failed, 2 wrong use or a harness error.`,
 		Example: `  turnspec demo
   turnspec run
   turnspec explain text.once`,
+		Version:       buildVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(demoCmd(), runCmd(), smokeCmd(), envCmd(), mergeCmd(), listCmd(), explainCmd(), showCmd(), recordCmd(), updateCmd(), playCmd(),
-		normalizeCmd(), chatCmd(), logCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), lintCmd(), benchCmd(), importCmd(), versionCmd(), policyCmd(), agentsCmd())
+	addGroup(root, "Test an adapter:", demoCmd(), runCmd(), smokeCmd(), explainCmd(), listCmd(), showCmd(), envCmd(), mergeCmd(), benchCmd())
+	addGroup(root, "Build on the adapters:", normalizeCmd(), chatCmd(), logCmd(), playCmd(), policyCmd(), agentsCmd())
+	addGroup(root, "Maintain the corpus:", recordCmd(), updateCmd(), importCmd(), lintCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd())
+	root.AddCommand(versionCmd())
 	return root
 }
 
-// interruptible is the command's context, done at ^C or SIGTERM. What only
-// streams does without: there ^C may end the program as it stands.
+// addGroup adds commands that help lists together, for one kind of reader.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
+}
+
+// interruptible returns the command's context, canceled by ^C or SIGTERM. Commands
+// that only stream do not use it: there ^C ends the program at once.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 }

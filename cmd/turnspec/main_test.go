@@ -20,7 +20,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// A program with the race detector sleeps a second when it ends; we start many.
+// A program built with the race detector sleeps for a second at exit.
 const raceOptions = "atexit_sleep_ms=10"
 
 func TestMain(m *testing.M) {
@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 			}
 			program()
 		},
-		// The program under the name of a runtime is its stand-in.
+		// Under the name of a runtime the program is its stand-in.
 		"codex":  program,
 		"claude": program,
 	})
 }
 
-// panics is the reference adapter, but that a goroutine of it panics when it is
-// sent a message that names rivers.
+// panics is the reference adapter, except that one of its goroutines panics after a
+// message that contains the word rivers.
 type panics struct{ conformance.Subject }
 
 func (p panics) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
@@ -61,14 +61,14 @@ func (s panicsSession) Send(ctx context.Context, id, text string) error {
 	return s.Session.Send(ctx, id, text)
 }
 
-// besides are the scripts in which the program does several things at once: it
-// plays and measures, follows a log, shows its progress, or talks with another
-// program. The others parse, judge and print in one goroutine, and each of their
-// commands takes seconds with the race detector: they are run without.
-var besides = []string{"bench", "chat", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
+// concurrentScripts lists the scripts in which the program runs several goroutines: it replays
+// and measures, follows a log, shows progress, or talks to another program. The other
+// scripts parse, judge and print in one goroutine. With the race detector each of
+// their commands takes seconds, so they run only without it.
+var concurrentScripts = []string{"bench", "chat", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
 
-// scripts are the files that are run: with the race detector those in which there
-// may be a race.
+// scripts returns the scripts to run: with the race detector only the concurrent
+// ones.
 func scripts(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/script/*.txtar")
@@ -79,7 +79,7 @@ func scripts(t *testing.T) []string {
 		return all
 	}
 	var out []string
-	for _, name := range besides {
+	for _, name := range concurrentScripts {
 		file := filepath.Join("testdata", "script", name+".txtar")
 		if !slices.Contains(all, file) {
 			t.Errorf("there is no script %s", file)
@@ -98,7 +98,7 @@ func TestScripts(t *testing.T) {
 				e.Setenv(name, "")
 			}
 			e.Setenv("GORACE", raceOptions)
-			// No runtime of this machine may be found.
+			// Hide the runtimes of this machine.
 			e.Setenv("TURNSPEC_RUNTIMES", filepath.Join(e.WorkDir, "none"))
 			return nil
 		},
@@ -152,7 +152,7 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repeatCommand writes a file that holds the head once and the body n times:
+// repeatCommand writes a file with the head once and the body n times:
 // repeat N HEAD BODY FILE.
 func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
@@ -166,8 +166,8 @@ func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(ts.ReadFile(args[1])+strings.Repeat(body, n)), 0o644))
 }
 
-// statusCommand runs a program and wants just this exit code: status CODE NAME
-// ARG…. Its output is there for stdout and stderr.
+// statusCommand runs a program and requires this exit code: status CODE NAME ARG….
+// The commands stdout and stderr see its output.
 func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status CODE NAME [ARG…]")
@@ -184,8 +184,8 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// substituteCommand changes a file, which must hold the text: substitute FILE
-// OLD NEW.
+// substituteCommand replaces a text in a file, which must contain it: substitute
+// FILE OLD NEW.
 func substituteCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: substitute FILE OLD NEW")

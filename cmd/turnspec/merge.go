@@ -13,16 +13,16 @@ func mergeCmd() *cobra.Command {
 	var known knownFlags
 	cmd := &cobra.Command{
 		Use:   "merge REPORT.json…",
-		Short: "Join the reports of a run's shards, and judge the whole",
-		Long: `Merge joins the JSON reports of all shards of a run, and prints and writes what
-the whole run would have said, with its exit code. What only the whole can tell
-is judged here: checks that gave no verdict on any case, and known failures that
-fail no more. The shards must be all there, each once, of one version and of one
-corpus.
+		Short: "Join the reports of the shards of a run",
+		Long: `Merge joins the JSON reports of all shards of a run, and prints and writes what the
+whole run would have printed and written, with its exit code. It also judges what a
+shard cannot: checks without a verdict on any case, and known failures that do not
+fail any more. Each shard must be given once, all with the same version and corpus.
 
-The report of a whole run may stand alone: it is shown in other forms.
+Given the report of a whole run, merge writes it in other formats.
 
-Exit codes: 0 every check passed, 1 a check failed, 2 they do not fit together.`,
+Exit codes: 0 every check passed, 1 a check failed, 2 the reports do not fit
+together.`,
 		Example: `  turnspec run --shard 1/2 --report json=1.json   # on one machine
   turnspec run --shard 2/2 --report json=2.json   # on another
   turnspec merge 1.json 2.json --report junit=junit.xml --report html=report.html`,

@@ -16,7 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// normalizer turns a transcript, line by line, into events.
+// normalizer converts a transcript to events, line by line.
 type normalizer interface {
 	Line(at time.Time, line []byte)
 	End()
@@ -29,19 +29,19 @@ func normalizerOf(runtime, session string, emit func(event.Event)) (normalizer, 
 	case "claude":
 		return claude.NewNormalizer(session, emit), nil
 	}
-	return nil, fmt.Errorf("no runtime %q, only codex and claude", runtime)
+	return nil, fmt.Errorf("unknown runtime %q; want codex or claude", runtime)
 }
 
 func normalizeCmd() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "normalize RUNTIME [FILE]",
-		Short: "Turn a runtime's output into events, one a line",
-		Long: `Normalize reads what a runtime wrote (lines of codex app-server, or of claude
-with --output-format stream-json) from a file or from stdin, and writes events
-as they come: one JSON object a line, in memory that the longest line bounds.
+		Short: "Convert a runtime's output to events",
+		Long: `Normalize reads the output of a runtime (codex app-server, or claude with
+--output-format stream-json) from a file or from stdin, and writes events as they
+occur, one JSON object per line. Its memory is bounded by the longest line.
 
-A line that cannot be understood becomes a notice and ends nothing.`,
+A line that it does not understand becomes a notice.`,
 		Example: `  turnspec normalize claude transcript.jsonl
   claude -p --output-format stream-json --verbose 'Say hello' | turnspec normalize claude
   turnspec normalize codex wire.jsonl | turnspec chat`,
@@ -68,7 +68,7 @@ A line that cannot be understood becomes a notice and ends nothing.`,
 	return cmd
 }
 
-// input is the file that the arguments name, or stdin.
+// input opens the file that the arguments name, or stdin.
 func input(cmd *cobra.Command, args []string) (io.ReadCloser, string, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.NopCloser(cmd.InOrStdin()), "stdin", nil
@@ -98,7 +98,7 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 			n.End()
 			return errors.Join(failed, buffer.Flush())
 		case errors.Is(err, proc.ErrLongLine):
-			// What is left of it is no JSON: the normalizer says so.
+			// The rest is not JSON: the normalizer emits a notice.
 		case err != nil:
 			return fmt.Errorf("%s:%d: %w", name, number, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// transcripts say how a turn of many deltas looks on each wire.
+// transcripts holds, per runtime, the wire lines of a turn with many deltas.
 var transcripts = map[string]struct{ head, delta string }{
 	"codex": {
 		head: `{"id":1,"result":{"userAgent":"turnspec/0.169.0"}}
@@ -29,7 +29,7 @@ var transcripts = map[string]struct{ head, delta string }{
 	},
 }
 
-// events counts what is written, and hands each write on.
+// events counts the written lines and passes each write on.
 type events struct {
 	deltas int
 	wrote  chan string // nil: nobody wants it
@@ -43,8 +43,8 @@ func (e *events) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Memory does not grow with the transcript, apart from the text of the turn
-// that a result repeats.
+// Memory does not grow with the transcript, except for the text of the turn, which
+// the result repeats.
 func TestNormalizeOfALongTranscriptNeedsNoMemory(t *testing.T) {
 	const n = 40_000
 	for name, wire := range transcripts {
@@ -79,8 +79,8 @@ func TestNormalizeOfALongTranscriptNeedsNoMemory(t *testing.T) {
 	}
 }
 
-// Each line's events are out before the next line is read: a tail of a live
-// transcript shows what has come.
+// The events of a line are written before the next line is read, so that a tail of a
+// live transcript is up to date.
 func TestNormalizeFlushesPerLine(t *testing.T) {
 	for name, wire := range transcripts {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestNormalizeFlushesPerLine(t *testing.T) {
 	}
 }
 
-// wait reads until the text comes.
+// wait reads until the text arrives.
 func wait(t *testing.T, from <-chan string, want string) {
 	t.Helper()
 	limit := time.After(20 * time.Second)
@@ -124,7 +124,7 @@ func wait(t *testing.T, from <-chan string, want string) {
 	}
 }
 
-// A reader that breaks is told with its line, a writer that breaks ends it.
+// A read error is reported with its line; a write error ends the command.
 func TestNormalizeTellsWhatBroke(t *testing.T) {
 	wire := transcripts["codex"]
 	broken := io.MultiReader(strings.NewReader(wire.head), failing{})

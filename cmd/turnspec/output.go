@@ -18,13 +18,13 @@ import (
 	"github.com/turnspec/turnspec/conformance/report/sarif"
 )
 
-// output is what a run, or a merge of runs, prints and writes.
+// output holds the flags of what a run or a merge prints and writes.
 type output struct {
 	json, verbose bool
 	reports       []string
 }
 
-// summaryVariable names the file that GitHub shows as the summary of a job.
+// summaryVariable names the file that GitHub displays as the summary of a job.
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
 func (o *output) flags(cmd *cobra.Command) {
@@ -42,14 +42,14 @@ func (o *output) flags(cmd *cobra.Command) {
 	})
 }
 
-// target is a report to be written.
+// target is a report to write.
 type target struct {
 	file   string
-	add    bool // at the end of what is there
+	add    bool // append to the file
 	format report.Writer
 }
 
-// formats are the forms that a report may have.
+// formats returns the formats of reports.
 func formats() []string { return append(report.Formats(), "sarif") }
 
 func writer(format string) report.Writer {
@@ -59,15 +59,15 @@ func writer(format string) report.Writer {
 	return report.Named(format)
 }
 
-// targets are the reports that were asked for; what cannot be written is said
-// before anything is run.
+// targets returns the reports to write. It fails, before the run, if one cannot be
+// written.
 func (o *output) targets() ([]target, error) {
 	var out []target
 	for _, text := range o.reports {
 		if text == "github" {
 			file := os.Getenv(summaryVariable)
 			if file == "" {
-				return nil, errors.New("--report github: " + summaryVariable + " is not set: only a job of GitHub Actions has it; write markdown=FILE")
+				return nil, errors.New("--report github: " + summaryVariable + " is not set: it exists in jobs of GitHub Actions only; use markdown=FILE")
 			}
 			out = append(out, target{file, true, report.Markdown})
 			continue
@@ -78,10 +78,10 @@ func (o *output) targets() ([]target, error) {
 		case !ok || file == "":
 			return nil, fmt.Errorf("--report %q: want FORMAT=FILE, such as html=report.html", text)
 		case write == nil:
-			return nil, fmt.Errorf("--report %q: no format %q, only %s", text, name, strings.Join(formats(), ", "))
+			return nil, fmt.Errorf("--report %q: unknown format %q; want one of %s", text, name, strings.Join(formats(), ", "))
 		}
 		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--report %q: there is no folder %s", text, filepath.Dir(file))
+			return nil, fmt.Errorf("--report %q: the folder %s does not exist", text, filepath.Dir(file))
 		}
 		out = append(out, target{file: file, format: write})
 	}
@@ -102,8 +102,8 @@ func (t target) write(d *report.Document) (err error) {
 	return errors.Join(t.format(w, d), w.Flush())
 }
 
-// show prints the outcome and writes the reports; what is bad makes it
-// errFailed.
+// show prints the outcome and writes the reports. It returns errFailed if the run
+// failed.
 func (o *output) show(cmd *cobra.Command, d *report.Document) error {
 	targets, err := o.targets()
 	if err != nil {
@@ -145,7 +145,7 @@ func text(out io.Writer, d *report.Document, verbose bool) error {
 	return report.Table(out, d, st)
 }
 
-// rerun is the command that does the same again, but for what chooses cases,
+// rerun returns the command of this run without the flags that choose cases,
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
@@ -155,7 +155,7 @@ func rerun(cmd *cobra.Command) string {
 			continue
 		}
 		if name == "runtime" && !slices.ContainsFunc([]string{"--subject", "--acp", "--http"}, func(f string) bool { return slices.Contains(words, f) }) {
-			continue // the case names it; of a program nothing else tells
+			continue // the case names the runtime; only for a program it is needed
 		}
 		values := []string{flag.Value.String()}
 		switch list, ok := flag.Value.(interface{ GetSlice() []string }); {
@@ -166,7 +166,7 @@ func rerun(cmd *cobra.Command) string {
 		}
 		for _, v := range values {
 			switch {
-			case v == string(conformance.TierLive): // the report says it of its verdicts
+			case v == string(conformance.TierLive): // the report adds it
 			case flag.Value.Type() == "bool":
 				words = append(words, "--"+name)
 			default:
@@ -183,7 +183,7 @@ func rerun(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("@%+=:,./_-", r)

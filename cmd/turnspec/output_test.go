@@ -6,8 +6,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// TestRerun: a failure is seen again with the same corpus, faults and tier, and
-// words that a shell would take apart are quoted.
+// TestRerun checks that the rerun command has the same corpus, faults and tier, and
+// quotes words for a shell.
 func TestRerun(t *testing.T) {
 	g := NewWithT(t)
 	cmd := runCmd()

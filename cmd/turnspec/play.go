@@ -11,8 +11,8 @@ import (
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
-// standIn plays a case when this program was started under the name of a
-// runtime, say through a link.
+// standIn replays a case if this program was started under the name of a runtime,
+// for example through a link.
 func standIn(args []string) (code int, handled bool) {
 	handled, code = standin.Main(args[0], args[1:])
 	return code, handled
@@ -21,20 +21,20 @@ func standIn(args []string) (code int, handled bool) {
 func playCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "play RUNTIME --case CASE [ARG…]",
-		Short: "Be a runtime on stdio: play a case to whoever is there",
-		Long: `Play is a stand-in: it behaves as the real runtime did when the case was
-recorded, and waits for each act of its client. What follows the runtime's name
-and is not a flag below is the runtime's own command line.
+		Short: "Act as a runtime on stdio: replay a case to any client",
+		Long: `Play is a stand-in: it behaves as the real runtime did when the case was recorded,
+and waits for each step of its client. Arguments after the runtime's name, other
+than the flags below, are the runtime's own command line.
 
 A link named codex or claude to this program does the same, with the case in
-` + standin.EnvCase + `: put it before the real one in PATH of what you test.
+` + standin.EnvCase + `: put it before the real one in the PATH of the program under test.
 
 Flags:
-  --case CASE     the case: its id, or a glob that names one of this runtime
+  --case CASE     the case: its id, or a glob that matches one case
   --corpus DIR    folder with scenarios and cases (default: the embedded corpus)
-  --speed N       1 plays in the recorded time, 2 twice as fast (default: no pauses)
-  --state DIR     folder in which the processes of one case are counted, for
-                  cases that resume; play.jsonl there says what the client did
+  --speed N       1 keeps the recorded pauses, 2 halves them (default: no pauses)
+  --state DIR     folder that counts the processes of a case, for cases that
+                  resume; play.jsonl there records what the client did
   -h, --help      this help`,
 		Example: `  turnspec play codex --case text/plain app-server
   turnspec play claude --case permission/allow --input-format stream-json --output-format stream-json
@@ -59,9 +59,9 @@ Flags:
 			case own["--help"] != "":
 				return cmd.Help()
 			case len(argv) == 0:
-				return fmt.Errorf("name the runtime to play: %s", strings.Join(runtimeNames(), " or "))
+				return fmt.Errorf("name the runtime: %s", strings.Join(runtimeNames(), " or "))
 			case own["--case"] == "":
-				return errors.New("--case says what to play; `turnspec list cases` prints all")
+				return errors.New("--case is missing: name the case to replay; `turnspec list cases` prints all")
 			}
 			return play(argv, own)
 		},
@@ -70,7 +70,7 @@ Flags:
 	return cmd
 }
 
-// playArgs takes our own flags out of a command line that is the runtime's.
+// playArgs separates the flags of play from the runtime's command line.
 func playArgs(args []string) (own map[string]string, argv []string, err error) {
 	own = map[string]string{}
 	for i := 0; i < len(args); i++ {
@@ -81,7 +81,7 @@ func playArgs(args []string) (own map[string]string, argv []string, err error) {
 		case "--case", "--corpus", "--speed", "--state":
 			if !assigned {
 				if i++; i == len(args) {
-					return nil, nil, fmt.Errorf("%s wants a value", name)
+					return nil, nil, fmt.Errorf("%s needs a value", name)
 				}
 				value = args[i]
 			}
@@ -120,7 +120,7 @@ func play(argv []string, own map[string]string) error {
 	}
 	handled, code := standin.Main(argv[0], argv[1:])
 	if !handled {
-		return fmt.Errorf("no runtime %q, only %s", argv[0], strings.Join(runtimeNames(), " and "))
+		return fmt.Errorf("unknown runtime %q; want one of %s", argv[0], strings.Join(runtimeNames(), " and "))
 	}
 	return exitError(code)
 }

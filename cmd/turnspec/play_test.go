@@ -18,8 +18,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// A client that starts the stand-in as a program, as itself or under the name of
-// the runtime, has the recorded conversation.
+// A client that starts the stand-in as a program, under its own name or that of the
+// runtime, gets the recorded conversation.
 func TestPlayIsTheRuntime(t *testing.T) {
 	for _, a := range []adapters.Adapter{codex.New(), claude.New()} {
 		name := a.Capabilities().Runtime
@@ -83,8 +83,8 @@ func converse(t *testing.T, a adapters.Adapter, command, env []string) {
 	<-ended
 }
 
-// A stand-in in a program of its own answers what the case does not hold from
-// the lifecycle beside it.
+// A stand-in process answers reads that the case lacks from the recorded read
+// replies.
 func TestPlayAnswersReads(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

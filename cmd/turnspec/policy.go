@@ -14,13 +14,13 @@ import (
 	"github.com/turnspec/turnspec/adapters/policy"
 )
 
-// exitAsk is the exit code of `policy explain` when somebody is to be asked.
+// exitAsk is the exit code of `policy explain` for the decision ask.
 const exitAsk = 3
 
 func policyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Say what a tool policy makes of a call",
+		Short: "Explain, check and compare tool policies",
 		Example: `  turnspec policy explain 'git status; sudo ls'
   turnspec policy check policy.yaml`,
 	}
@@ -34,9 +34,9 @@ func policyExplainCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain [COMMAND]",
-		Short: "Judge a shell command, or a call of any tool, and print why",
-		Long: `Explain judges a call and prints the tree of what was judged: each simple command,
-redirection, path and assignment with its effect and its reason. Nothing is run.
+		Short: "Print the decision about a shell command or a tool call, and why",
+		Long: `Explain decides about a call and prints the tree of decisions: each simple command,
+redirection, path and assignment with its effect and reason. It runs nothing.
 
 Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 		Example: `  turnspec policy explain 'cat a.txt | sort -o b.txt'
@@ -53,7 +53,7 @@ Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 				}
 			}
 			if p.Home == "" {
-				p.Home, _ = os.UserHomeDir() // without one, ~ is a place that nobody knows
+				p.Home, _ = os.UserHomeDir() // without a home, ~ is an unknown place
 			}
 			if cmd.Flags().Changed("mode") {
 				p.Mode = policy.Mode(mode)
@@ -78,11 +78,11 @@ Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 			call := adapters.Call{Tool: tool, Dir: dir, Input: event.Raw(input)}
 			switch {
 			case len(args) == 1 && (input != "" || tool != "Bash"):
-				return errors.New("a COMMAND is for the tool Bash; another tool takes --input JSON")
+				return errors.New("COMMAND is for the tool Bash only; give other tools --input JSON")
 			case len(args) == 1:
 				call.Input = policy.CommandInput(args[0])
 			case input == "" && tool == "Bash":
-				return errors.New("want a COMMAND, or --tool NAME --input JSON")
+				return errors.New("give a COMMAND, or --tool NAME --input JSON")
 			}
 			d := p.Decide(call)
 			if asJSON {
@@ -102,13 +102,13 @@ Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&tool, "tool", "Bash", "the tool that is called")
-	fl.StringVar(&input, "input", "", "what the model gives to the tool, JSON")
-	fl.StringVar(&mode, "mode", "", "planner or implementation (default: what the rules say, else planner)")
-	fl.StringVar(&preset, "preset", "", "full, read-only, no-bash or safe-edit (default: what the rules say, else full)")
-	fl.StringVar(&rules, "rules", "", "a policy file; `go doc ./adapters/policy Load` has its keys")
-	fl.StringArrayVar(&roots, "root", nil, "a folder of the workspace (again for more; default: the folder of the call)")
-	fl.StringVar(&dir, "dir", ".", "the folder in which the call is made")
+	fl.StringVar(&tool, "tool", "Bash", "name of the tool")
+	fl.StringVar(&input, "input", "", "the tool's input, JSON")
+	fl.StringVar(&mode, "mode", "", "planner or implementation (default: the mode of --rules, else planner)")
+	fl.StringVar(&preset, "preset", "", "full, read-only, no-bash or safe-edit (default: the preset of --rules, else full)")
+	fl.StringVar(&rules, "rules", "", "a policy file; 'go doc ./adapters/policy Load' lists its keys")
+	fl.StringArrayVar(&roots, "root", nil, "a folder of the workspace (repeatable; default: --dir)")
+	fl.StringVar(&dir, "dir", ".", "the working directory of the call")
 	fl.BoolVar(&asJSON, "json", false, "print JSON")
 	completeFlag(cmd, "mode", func() []string { return texts(policy.Modes()) })
 	completeFlag(cmd, "preset", func() []string { return texts(policy.Presets()) })
@@ -140,7 +140,7 @@ func policyCheckCmd() *cobra.Command {
 			}{{"allow", p.Rules.Allow}, {"ask", p.Rules.Ask}, {"deny", p.Rules.Deny}} {
 				parts = append(parts, fmt.Sprintf("%d %s", len(l.rules), l.name))
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: fine: %s\n", args[0], strings.Join(parts, ", "))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", args[0], strings.Join(parts, ", "))
 			return err
 		},
 	}

@@ -16,10 +16,10 @@ func policyEnforceCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "enforce",
-		Short: "List what a policy cannot hold on a runtime",
-		Long: `Enforce lists what a runtime does without the adapter's Judge being able to prevent
-it, with the reason, and what holds it instead. Whatever is not listed the Judge
-sees before it happens.`,
+		Short: "List what a policy cannot enforce on a runtime",
+		Long: `Enforce lists what a runtime does although the adapter's Judge cannot prevent it,
+with the reason, and what enforces it instead. The Judge sees everything else
+before it happens.`,
 		Example: `  turnspec policy enforce --runtime codex
   turnspec policy enforce --runtime codex@0.120.0 --json`,
 		Args: cobra.NoArgs,
@@ -32,7 +32,7 @@ sees before it happens.`,
 			case "claude":
 				gaps = claude.Unenforceable(version)
 			default:
-				return fmt.Errorf("--runtime: no runtime %q: want codex or claude, with @VERSION if not the newest", name)
+				return fmt.Errorf("--runtime: unknown runtime %q; want codex or claude, with @VERSION if not the newest", name)
 			}
 			w := cmd.OutOrStdout()
 			if asJSON {

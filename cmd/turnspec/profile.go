@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// profiles are files for `go tool pprof`, for who makes the run faster. Their
-// flags are not shown.
+// profiles names files for `go tool pprof`. The flags are hidden.
 type profiles struct{ cpu, mem string }
 
 func (p *profiles) flags(cmd *cobra.Command) {
@@ -22,7 +21,8 @@ func (p *profiles) flags(cmd *cobra.Command) {
 	}
 }
 
-// start begins to profile; what it returns ends that and writes the files.
+// start starts profiling and returns a function that stops it and writes the
+// files.
 func (p *profiles) start() (stop func() error, err error) {
 	var cpu, mem *os.File
 	if cpu, err = create(p.cpu); err != nil {
@@ -49,7 +49,7 @@ func (p *profiles) start() (stop func() error, err error) {
 	}, nil
 }
 
-// create makes the file of a flag, or nil where it was not given.
+// create creates the file of a flag, or returns nil if it was not given.
 func create(name string) (*os.File, error) {
 	if name == "" {
 		return nil, nil

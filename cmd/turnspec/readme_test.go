@@ -24,7 +24,7 @@ func readme(t *testing.T) string {
 	return string(b)
 }
 
-// shownBelow returns what README shows below a command.
+// shownBelow returns the output that README shows below a command.
 func shownBelow(t *testing.T, command string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(readme(t), "$ "+command+"\n")
@@ -48,8 +48,8 @@ func TestReadmeShowsTheRealDemo(t *testing.T) {
 	}
 }
 
-// Every turnspec command in README has the subcommand, flags and number of
-// arguments that it is given.
+// Every turnspec command in README names an existing subcommand and flags, with a
+// valid number of arguments.
 func TestReadmeCommandsExist(t *testing.T) {
 	commands := regexp.MustCompile("(?m)(?:^\\$ go run \\./cmd/turnspec|[`]turnspec)((?: [^`\n]*)?)(?:`|$)").FindAllStringSubmatch(readme(t), -1)
 	if len(commands) < 8 {
@@ -107,7 +107,7 @@ func TestReadmeTargetsExist(t *testing.T) {
 
 var update = flag.Bool("update", false, "write what README shows of the corpus")
 
-// README's table of coverage is that of the embedded corpus.
+// README's coverage table is that of the embedded corpus.
 func TestReadmeCoverage(t *testing.T) {
 	if racesample.Enabled {
 		t.Skip("it reads the whole corpus in one goroutine, which takes minutes with the race detector; it is run without")
@@ -134,7 +134,7 @@ func TestReadmeCoverage(t *testing.T) {
 	}
 }
 
-// The Go version that README asks for is that of go.mod.
+// The Go version in README is that of go.mod.
 func TestReadmeGoVersion(t *testing.T) {
 	b, err := exec.Command("go", "list", "-m", "-f", "{{.GoVersion}}").Output()
 	if err != nil {
@@ -145,7 +145,7 @@ func TestReadmeGoVersion(t *testing.T) {
 	}
 }
 
-// README's stand-in says what it says there.
+// README's stand-in example prints what README shows.
 func TestReadmeStandIn(t *testing.T) {
 	const line = "TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version"
 	cmd := exec.Command("codex", "--version")

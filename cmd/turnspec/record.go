@@ -32,29 +32,28 @@ func recordCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record [SCENARIO…]",
 		Short: "Record scenarios on the real runtimes, offline, against a scripted model",
-		Long: `Record performs scenarios on the real runtimes and writes a case of each.
+		Long: `Record performs scenarios on the real runtimes and writes a case for each.
 
 A scenario is a file, or an id such as permission/allow. The runtimes run in a
-network namespace with only loopback, where the system allows it, and need no
-key. Nothing is written unless a recording is whole: what the strict loader
-refuses leaves no file.
+network namespace with only loopback, if the system allows it, and need no key.
+An incomplete recording, or one that the strict loader rejects, is not written.
 
-Every pinned version that is installed performs the scenarios that it can; which
-versions are missing is said, with the command that installs them. The newest of
-each runtime must be there, and any version that --runtime names.
+Every installed pinned version performs the scenarios that it can; record prints
+which versions are missing and how to install them. The newest version of each
+runtime must be installed, and any version that --runtime names.
 
-With --check nothing is written: every case (or those of the scenarios named) is
-recorded anew and compared with the stored one; what differs or fails is recorded
-again, and counts if it does so three times. With --every 3 it is a third of the
+With --check record writes nothing: it records every case (or those of the scenarios
+named) again and compares it with the stored one. A recording that differs or fails
+is repeated, and counts if it does so three times. --every 3 takes a third of the
 scenarios, always the same, with some of each topic.
 
-With --live it stands between any client and a person's own runtime, with their
-account and network, and passes every byte on as it is; at the end it shows what
-would be written, redacted and without a witness, and asks at the terminal
-(--yes agrees beforehand). Nothing reaches the disk before that.
+With --live record relays between any client and your own runtime, with your account
+and network, and passes every byte on unchanged. At the end it shows what it would
+write, redacted and without a witness, and asks at the terminal (--yes agrees in
+advance). Nothing is written before that.
 
-Exit codes: 0 all recorded or the same, 1 a recording differs, 2 one failed;
-with --live the runtime's own.`,
+Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; with
+--live the runtime's own exit code.`,
 		Example: `  turnspec record permission/allow
   turnspec record --runtime codex@0.120.0 --out cases my-scenario.txtar
   turnspec record --check
@@ -68,13 +67,13 @@ with --live the runtime's own.`,
 			}
 			switch {
 			case all && len(args) > 0:
-				return errors.New("--all records every scenario: name none beside it")
+				return errors.New("--all records every scenario: do not name any")
 			case every < 1:
-				return fmt.Errorf("--every %d: want a number from 1, such as 3 for a third of the scenarios", every)
+				return fmt.Errorf("--every %d: must be at least 1; 3 takes a third of the scenarios", every)
 			case every > 1 && len(args) > 0:
-				return errors.New("--every takes a part of all scenarios: name none beside it")
+				return errors.New("--every selects from all scenarios: do not name any")
 			case !all && !check && !lifecycle && len(args) == 0:
-				return errors.New("name the scenarios to record, or say --all; `turnspec list scenarios` prints them")
+				return errors.New("name the scenarios to record, or use --all; `turnspec list scenarios` prints them")
 			}
 			pins, missing, err := chosenRuntimes(newest, chosen)
 			if err != nil {
@@ -114,17 +113,17 @@ with --live the runtime's own.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&live, "live", false, "record a person's own runtime: the command stands behind --")
+	f.BoolVar(&live, "live", false, "record your own runtime, whose command follows --")
 	f.BoolVar(&lf.yes, "yes", false, "with --live: write without asking")
 	f.StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
-	f.StringVar(&o.Out, "out", "", "folder that cases are written to (default: the corpus); with --live the file")
+	f.StringVar(&o.Out, "out", "", "folder to write cases to (default: the corpus); with --live the file")
 	f.StringSliceVar(&chosen, "runtime", nil, "runtimes, or runtime@version (default: all pinned versions that are installed)")
 	f.BoolVar(&newest, "newest", false, "the newest version of each runtime only")
-	f.BoolVar(&check, "check", false, "record anew and compare with the stored cases; write nothing")
+	f.BoolVar(&check, "check", false, "record again and compare with the stored cases; write nothing")
 	f.BoolVar(&all, "all", false, "record every scenario")
-	f.BoolVar(&lifecycle, "lifecycle", false, "record the answers to reads and configuration too (so without scenarios)")
-	f.IntVar(&every, "every", 1, "of each topic the first scenario and every nth after it, so that a part stands for all")
-	f.IntVar(&jobs, "jobs", goruntime.GOMAXPROCS(0), "how many recordings are made side by side, each in a namespace of its own")
+	f.BoolVar(&lifecycle, "lifecycle", false, "record the replies to reads and configuration too (implied without scenarios)")
+	f.IntVar(&every, "every", 1, "take the first scenario of each topic and every nth after it")
+	f.IntVar(&jobs, "jobs", goruntime.GOMAXPROCS(0), "how many recordings run in parallel, each in its own namespace")
 	f.StringVar(&part, "shard", "", "one worker's part: i/n")
 	_ = f.MarkHidden("shard")
 	f.DurationVar(&o.Deadline, "deadline", time.Minute, "how long one recording may take")
@@ -132,8 +131,9 @@ with --live the runtime's own.`,
 	return cmd
 }
 
-// chosenRuntimes are the versions to record on. The newest of each runtime must
-// be installed, and what is named; which others are not is told.
+// chosenRuntimes returns the versions to record on, and a message for each pinned
+// version that is not installed. It fails if the newest version of a runtime, or a
+// version that is named, is missing.
 func chosenRuntimes(newest bool, names []string) (pins []runtimes.Pin, missing []string, err error) {
 	if len(names) == 0 {
 		names = runtimes.Kinds()
@@ -176,8 +176,8 @@ func chosenScenarios(corpus fixtures.Corpus, args []string) ([]*fixtures.Scenari
 	return out, nil
 }
 
-// everyNth keeps of each topic the first scenario and each nth after it: a part of
-// the corpus, always the same, in which no topic is missing.
+// everyNth returns the first scenario of each topic and every nth after it: always
+// the same part of the corpus, with every topic in it.
 func everyNth(all []*fixtures.Scenario, n int) []*fixtures.Scenario {
 	seen := map[string]int{}
 	return slices.DeleteFunc(slices.Clone(all), func(s *fixtures.Scenario) bool {
@@ -206,18 +206,18 @@ func loadScenario(corpus fixtures.Corpus, arg string) (*fixtures.Scenario, error
 	return fixtures.ParseScenario(arg, filepath.Base(filepath.Dir(abs))+"/"+filepath.Base(abs), b)
 }
 
-// job is what is recorded.
+// job is what to record.
 type job struct {
 	recorder.Options
 	corpus    fixtures.Corpus
 	runtimes  []runtimes.Pin
 	scenarios []*fixtures.Scenario
-	check     bool // compare with what is stored, write nothing
-	lifecycle bool // the answers to reads too
+	check     bool // compare with the stored cases, write nothing
+	lifecycle bool // the replies to reads too
 	shard     shard
 }
 
-// size is how many recordings the job makes, all shards together.
+// size returns the number of recordings of all shards.
 func (j job) size() int {
 	n := 0
 	for _, pin := range j.runtimes {
@@ -233,7 +233,7 @@ func (j job) size() int {
 	return n
 }
 
-// recordInWorkers shares a job out, and shows how far it is.
+// recordInWorkers distributes a job over worker processes and shows progress.
 func recordInWorkers(ctx context.Context, cmd *cobra.Command, n, total int) error {
 	step, wipe := progress(cmd.ErrOrStderr())
 	defer wipe()
@@ -252,7 +252,7 @@ func recordInWorkers(ctx context.Context, cmd *cobra.Command, n, total int) erro
 	return nil
 }
 
-// record records every scenario on every runtime that it is for, and goes on
+// record records every scenario on every runtime that performs it. It continues
 // after a failure.
 func record(ctx context.Context, out io.Writer, j job) error {
 	failed, differ := 0, 0
@@ -279,7 +279,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 			}
 			if why := s.Excluded(pin.Name, pin.Version); why != "" {
 				if why == fixtures.NotNamed {
-					continue // as most do not
+					continue // most scenarios do not
 				}
 				fmt.Fprintf(out, "skip  %s on %s: %s\n", s.ID, pin, why)
 				continue
@@ -287,7 +287,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 			o.Scenario = s
 			count(recordOne(ctx, out, o, j.corpus, j.check))
 		}
-		if j.lifecycle && !slices.Contains(fixtures.ByName, pin.Name) && ours() { // runtimes by name have nothing to ask
+		if j.lifecycle && !slices.Contains(fixtures.ByName, pin.Name) && ours() { // these runtimes answer no reads
 			count(recordLifecycle(ctx, out, o, j.corpus, j.check))
 		}
 	}
@@ -316,16 +316,16 @@ func recordLifecycle(ctx context.Context, out io.Writer, o recorder.Options, cor
 	if err != nil {
 		return false, err
 	}
-	return again(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.CheckLifecycle(ctx, o, stored) })
+	return checkRepeatedly(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.CheckLifecycle(ctx, o, stored) })
 }
 
-// tries is how often a case is recorded before it counts as different: what does
-// not come each time is the runtime's chance and not its behaviour.
+// tries is how often a case is recorded before it counts as different: a difference
+// that does not occur each time is chance.
 const tries = 3
 
-// again compares, and does so again when there is a difference or a recording
-// fails. It is told all the same.
-func again(ctx context.Context, out io.Writer, file string, check func() (string, *recorder.Report, error)) (same bool, err error) {
+// checkRepeatedly compares a recording with the stored case, and repeats that if it
+// differs or fails. It prints each difference.
+func checkRepeatedly(ctx context.Context, out io.Writer, file string, check func() (string, *recorder.Report, error)) (same bool, err error) {
 	for n := 1; ; n++ {
 		diff, rep, err := check()
 		if n == tries || err == nil && diff == "" || ctx.Err() != nil {
@@ -354,16 +354,16 @@ func recordOne(ctx context.Context, out io.Writer, o recorder.Options, corpus fi
 	if err != nil {
 		return false, err
 	}
-	return again(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.Check(ctx, o, stored) })
+	return checkRepeatedly(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.Check(ctx, o, stored) })
 }
 
-// compared says how a recording differs from the stored one.
+// compared prints how a recording differs from the stored one.
 func compared(out io.Writer, file, diff string, rep *recorder.Report, err error) (same bool, _ error) {
 	switch {
 	case err != nil:
 		return false, err
 	case diff != "":
-		fmt.Fprintf(out, "DIFF  %s: recorded anew, it differs:\n%s\n", file, strings.TrimRight(diff, "\n"))
+		fmt.Fprintf(out, "DIFF  %s: recorded again, it differs:\n%s\n", file, strings.TrimRight(diff, "\n"))
 		return false, nil
 	}
 	fmt.Fprintf(out, "same  %s  %.1fs\n", file, rep.Took.Seconds())

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// shard is one worker's part of a job: every n-th recording, from i on.
+// shard is one worker's part of a job: every n-th recording, starting at i.
 type shard struct{ i, n int }
 
 func (s shard) String() string { return fmt.Sprintf("%d/%d", s.i, s.n) }
@@ -26,15 +26,13 @@ func parseShard(text string) (shard, error) {
 	return s, nil
 }
 
-// verdictLine begins what is told of one recording; the lines after it belong to
-// it.
+// verdictLine matches the first line that a worker prints about a recording.
 var verdictLine = regexp.MustCompile(`^(ok|same|DIFF|FAIL|skip|again) `)
 
-// workers runs this command line once for each shard: each worker has a
-// namespace of its own, so that all their models can listen at the same address.
-// What they tell is passed on, one recording at a time. It returns the worst
-// exit code.
-func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, told func()) (int, error) {
+// workers runs this command line once for each shard, each in its own namespace, so
+// that all their models can listen at the same address. It copies their output, one
+// recording at a time, and returns the worst exit code.
+func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, recorded func()) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return exitUsage, err
@@ -48,7 +46,7 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, t
 			cmd := exec.CommandContext(ctx, self, append(args, "--shard", shard{i, n}.String())...)
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 			if i == 0 {
-				cmd.Stderr = errOut // the others would say the same
+				cmd.Stderr = errOut // the others print the same
 			}
 			stdout, err := cmd.StdoutPipe()
 			if err == nil {
@@ -58,12 +56,12 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, t
 				errs[i] = err
 				return
 			}
-			pass(stdout, func(told1 string) {
+			pass(stdout, func(text string) {
 				mu.Lock()
 				defer mu.Unlock()
-				_, _ = io.WriteString(out, told1) // who has gone needs no report; the exit code stays
-				if told != nil && verdictLine.MatchString(told1) && !strings.HasPrefix(told1, "again ") {
-					told()
+				_, _ = io.WriteString(out, text) // if nobody reads the output, the exit code remains
+				if recorded != nil && verdictLine.MatchString(text) && !strings.HasPrefix(text, "again ") {
+					recorded()
 				}
 			})
 			err = cmd.Wait()
@@ -76,7 +74,7 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, t
 	wg.Wait()
 	worst := 0
 	for _, c := range codes {
-		if c < 0 { // by a signal
+		if c < 0 { // killed by a signal
 			c = exitUsage
 		}
 		worst = max(worst, c)
@@ -84,14 +82,14 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, t
 	return worst, errors.Join(errors.Join(errs...), ctx.Err())
 }
 
-// pass gives what is told of one recording at once.
-func pass(r io.Reader, tell func(string)) {
+// pass calls emit once for each recording, with all lines about it.
+func pass(r io.Reader, emit func(string)) {
 	in := bufio.NewReader(r)
 	var block strings.Builder
 	for {
 		line, err := in.ReadString('\n')
 		if verdictLine.MatchString(line) && block.Len() > 0 {
-			tell(block.String())
+			emit(block.String())
 			block.Reset()
 		}
 		block.WriteString(line)
@@ -100,6 +98,6 @@ func pass(r io.Reader, tell func(string)) {
 		}
 	}
 	if block.Len() > 0 {
-		tell(block.String())
+		emit(block.String())
 	}
 }

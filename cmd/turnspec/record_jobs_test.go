@@ -9,7 +9,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// A part of the scenarios has some of each topic.
+// A part of the scenarios contains some of each topic.
 func TestEveryNth(t *testing.T) {
 	g := NewWithT(t)
 	var all []*fixtures.Scenario
@@ -52,10 +52,10 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// What belongs to a recording stays with it when several tell at once.
+// The lines about one recording stay together when several workers write.
 func TestPass(t *testing.T) {
 	g := NewWithT(t)
 	var told []string
-	pass(strings.NewReader("same  a  1s\nDIFF  b: recorded anew, it differs:\n- x\n+ y\nok    c\n1 recordings differ\n"), func(s string) { told = append(told, s) })
-	g.Expect(told).To(Equal([]string{"same  a  1s\n", "DIFF  b: recorded anew, it differs:\n- x\n+ y\n", "ok    c\n1 recordings differ\n"}))
+	pass(strings.NewReader("same  a  1s\nDIFF  b: recorded again, it differs:\n- x\n+ y\nok    c\n1 recordings differ\n"), func(s string) { told = append(told, s) })
+	g.Expect(told).To(Equal([]string{"same  a  1s\n", "DIFF  b: recorded again, it differs:\n- x\n+ y\n", "ok    c\n1 recordings differ\n"}))
 }

@@ -17,15 +17,14 @@ import (
 	"github.com/turnspec/turnspec/recorder/capture"
 )
 
-// liveFlags are those of record --live.
+// liveFlags are the flags of record --live.
 type liveFlags struct {
 	out, runtime string
 	yes          bool
 }
 
-// recordLive stands between a client and a person's own runtime: every byte
-// passes as it is. Nothing reaches the disk before the person has seen what
-// would be written, and agreed.
+// recordLive relays between a client and a user's own runtime, byte for byte. It
+// writes nothing before the user has seen what it would write, and agreed.
 func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 	switch {
 	case len(argv) == 0:
@@ -34,7 +33,7 @@ func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 		return errors.New("--live needs --out FILE: stdout belongs to the client")
 	}
 	if _, err := os.Stat(f.out); err == nil {
-		return fmt.Errorf("%s is there already: name another file", f.out)
+		return fmt.Errorf("%s exists: name another file", f.out)
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -65,12 +64,12 @@ func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 	return nil
 }
 
-// agreed shows what would be written, and asks at the terminal: stdin was the
-// client's.
+// agreed shows what would be written and asks at the terminal, since stdin belongs
+// to the client.
 func agreed(file string, b []byte) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return errors.New("nothing was written: there is no terminal to ask at; --yes agrees beforehand")
+		return errors.New("nothing was written: there is no terminal to ask at; --yes agrees in advance")
 	}
 	defer func() { _ = tty.Close() }()
 	preview(tty, file, b)
@@ -85,7 +84,7 @@ func agreed(file string, b []byte) error {
 	return nil
 }
 
-// preview shows the beginning of each line, and what was replaced.
+// preview prints the beginning of each line, and what was replaced.
 func preview(out io.Writer, file string, b []byte) {
 	const width, most = 160, 40
 	n := 0
@@ -96,7 +95,7 @@ func preview(out io.Writer, file string, b []byte) {
 		}
 	}
 	if n > most {
-		fmt.Fprintf(out, "… %d lines more\n", n-most)
+		fmt.Fprintf(out, "… %d more lines\n", n-most)
 	}
 	fmt.Fprintf(out, "%s: %d lines, %d bytes; replaced: %d secrets, %d paths of the home, %d pieces of prose.\n", file, n, len(b),
 		bytes.Count(b, []byte("<secret:")), bytes.Count(b, []byte("<home>")), bytes.Count(b, []byte("<elided:")))

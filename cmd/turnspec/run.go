@@ -42,50 +42,58 @@ func runCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the checks on the reference adapters, or on yours",
-		Long: `Run plays every case to the reference adapter of its runtime, in virtual time,
-and prints what failed and a table of checks by runtime.
+		Long: `Run replays every case to the reference adapter of its runtime, in virtual time,
+and prints the failures and a table of checks by runtime.
 
---subject plays to an adapter of yours instead: a program in any language, which
-speaks JSON lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a
-stand-in where it looks for the runtime. It runs in real time, in the tier
-process. ` + "`turnspec smoke`" + ` checks first whether it is plugged in right. --acp plays to
-an ACP agent, --http to a sidecar of HTTP and server-sent events
-(conformance/plug/sse/ROUTES.md): one that a command starts, with a free port in
-PORT where the address has port 0, or one that runs already and was started in a
-shell where ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + ` was said.
+--subject tests your adapter instead: a program in any language that speaks JSON
+lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a stand-in where
+it looks for the runtime. It runs in real time, in the tier process; check the
+connection with ` + "`turnspec smoke`" + ` first. --acp tests an ACP agent. --http tests a
+server of HTTP and server-sent events (conformance/plug/sse/ROUTES.md): either one
+that the command after -- starts (if the address has port 0, PORT holds a free
+port), or one that runs already and was started in a shell after
+` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `.
 
-The tiers witness, golden and timing play recordings and run anywhere. The tier
+The tiers witness, golden and timing replay recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
-Faults are tried at a few places of each case, which a seed picks; --exhaustive
+Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
 tries all places.
 
---isolate plays in worker processes: an adapter that panics in a goroutine of its
-own, or ends the program, fails the case at hand, with the stack, and no other.
+--isolate runs cases in worker processes: if the adapter panics in a goroutine of
+its own, or exits, only the current case fails, and its failure shows the stack.
 
-A failure that --known names does not fail the run; an entry that names none any
-more does. A file of them holds entries such as
+A failure listed in the --known file does not fail the run; an entry that matches
+no failure any more does. The file has entries such as
 
   check: text.once
   case: claude/*/tool/*
   reason: the result is shown too, until we drop v1
 
-with subject: and link: if you like, and an empty line between two; --write-known
-starts one.
+with optional subject: and link: lines, and an empty line between two entries;
+--write-known creates such a file.
 
-Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
+Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
-  turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
-		Args: func(_ *cobra.Command, args []string) error { return f.commandArgs(args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			// An unset variable in --subject "$CMD" must not test the reference instead.
+			for _, name := range []string{"subject", "http"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
+					return fmt.Errorf("--%s is empty: give the command or address of your adapter, or leave --%s out to test the reference", name, name)
+				}
+			}
+			return f.commandArgs(args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.command = args
 			stop, err := f.profiles.start()
@@ -126,16 +134,16 @@ Exit codes: 0 every check passed, 1 a check failed, 2 it could not be run.`,
 	return cmd
 }
 
-// A run makes much garbage and keeps little: with the usual percentage a seventh
-// of its time would go into collecting it. What the environment says holds.
+// A run allocates much and keeps little: with the default GOGC a seventh of its
+// time goes into garbage collection. GOGC and GOMEMLIMIT in the environment win.
 const (
-	garbage     = 400     // percent of what is kept, as of GOGC
-	memoryLimit = 1 << 30 // bytes, from where on garbage is collected sooner, as of GOMEMLIMIT
+	gcPercent   = 400
+	memoryLimit = 1 << 30 // bytes; above it, garbage is collected more often
 )
 
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
@@ -167,7 +175,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	}
 	wipe()
 	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
-		err = errors.New("nothing was judged: no check of these runs in these tiers; `turnspec explain CHECK` names its tiers")
+		err = errors.New("no check ran: none of the chosen checks runs in the chosen tiers; `turnspec explain CHECK` lists its tiers")
 	}
 	if err != nil {
 		return err
@@ -183,7 +191,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	return f.out.show(cmd, d)
 }
 
-// about says what was run, for the report.
+// about describes the run, for the report.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.About, error) {
 	sum, err := cfg.Corpus.Sum()
 	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg)}
@@ -196,19 +204,18 @@ func (f runFlags) name() string {
 	return name
 }
 
-// version is that of --runtime; "" means the newest when live, and all when
-// played.
+// version returns the version of --runtime; "" means the newest if live, else all.
 func (f runFlags) version() string {
 	_, version, _ := strings.Cut(f.runtime, "@")
 	return version
 }
 
-// config makes the flags a configuration.
+// config converts the flags to a configuration.
 func (f runFlags) config() (conformance.Config, error) {
 	var cfg conformance.Config
 	var err error
 	if f.places < 1 {
-		return cfg, fmt.Errorf("--places %d: it is at least 1; --exhaustive tries all places", f.places)
+		return cfg, fmt.Errorf("--places %d: must be at least 1; --exhaustive tries all places", f.places)
 	}
 	if cfg.Corpus, err = openCorpus(f.corpus); err != nil {
 		return cfg, err
@@ -218,26 +225,26 @@ func (f runFlags) config() (conformance.Config, error) {
 	}
 	for _, t := range f.tier {
 		if !slices.Contains(tierNames(), t) {
-			return cfg, fmt.Errorf("no tier %q, only %s", t, strings.Join(tierNames(), ", "))
+			return cfg, fmt.Errorf("unknown tier %q; want one of %s", t, strings.Join(tierNames(), ", "))
 		}
 		cfg.Tiers = append(cfg.Tiers, conformance.Tier(t))
 	}
 	onReal := slices.Contains(cfg.Tiers, conformance.TierLive)
 	if onReal && len(cfg.Tiers) > 1 {
-		return cfg, errors.New("the tier live runs alone: what it drives is not a recording")
+		return cfg, errors.New("--tier live cannot be combined with other tiers")
 	}
 	if cfg.Checks, cfg.Golden, err = named(f.checks); err != nil {
 		return cfg, err
 	}
 	if v := f.version(); v != "" && !onReal {
 		if len(f.cases) > 0 {
-			return cfg, errors.New("--runtime with a version and --case: name the version in the case, such as " + f.name() + "/" + v + "/text")
+			return cfg, errors.New("--runtime with a version cannot be combined with --case: put the version into the case, such as " + f.name() + "/" + v + "/text")
 		}
 		f.cases = []string{f.name() + "/" + v + "/*/*"}
 	}
 	for _, glob := range f.cases {
 		if onReal {
-			break // there scenarios are run, not cases
+			break // the live tier runs scenarios, not cases
 		}
 		if _, err := matching(cfg.Corpus, glob); err != nil {
 			return cfg, err
@@ -245,7 +252,7 @@ func (f runFlags) config() (conformance.Config, error) {
 	}
 	if f.shard != "" {
 		if onReal {
-			return cfg, errors.New("the tier live has no shards: name the scenarios with --case")
+			return cfg, errors.New("--shard does not work with --tier live: choose scenarios with --case")
 		}
 		if cfg.Shard, err = conformance.ParseShard(f.shard, os.Getenv); err != nil {
 			return cfg, err
@@ -257,7 +264,7 @@ func (f runFlags) config() (conformance.Config, error) {
 	}
 	if f.isolate {
 		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {
-			return cfg, errors.New("--isolate is for what is played in this process: leave it out in the tiers process and live")
+			return cfg, errors.New("--isolate does not work with the tiers process and live: their subjects run in processes already")
 		}
 		cfg.Isolate = "turnspec run"
 	}
@@ -265,7 +272,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		cfg.Golden = false
 	}
 	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {
-		cfg.Workers *= waiting
+		cfg.Workers *= processesPerCPU
 	}
 	if alone(cfg.Subjects) {
 		cfg.Workers = 1
@@ -273,8 +280,8 @@ func (f runFlags) config() (conformance.Config, error) {
 	return cfg, nil
 }
 
-// named returns the checks of these ids and topics, and whether the goldens
-// belong to them. The check live.performed always belongs to its tier.
+// named returns the checks with these ids and topics, and whether the golden
+// checks are among them. live.performed always belongs to its tier.
 func named(names []string) (out []*conformance.Check, golden bool, err error) {
 	if len(names) == 0 {
 		return checks.All(), true, nil

@@ -12,8 +12,8 @@ func runtimesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runtimes",
 		Short: "Install or list the pinned real runtimes",
-		Long: `The real runtimes record scenarios and serve the tier live. Their versions and
-checksums are pinned; they come from the npm registry.`,
+		Long: `The real runtimes are needed for recording and for the tier live. Their versions
+and checksums are pinned; they come from the npm registry.`,
 		Example: `  turnspec runtimes list
   turnspec runtimes install codex`,
 		Args: cobra.NoArgs,
@@ -23,10 +23,10 @@ checksums are pinned; they come from the npm registry.`,
 	install := &cobra.Command{
 		Use:   "install [NAME[@VERSION]…]",
 		Short: "Install pinned versions from the npm registry",
-		Long: `Install the pinned versions from the npm registry: the newest of each runtime, of
-those named, or just the version that is named; with --all every pinned version.
-The newest alone are 800 MB, which is what CI takes for each change; older ones
-are for recording and checking cases of theirs.`,
+		Long: `Install pinned versions from the npm registry: the newest of each runtime, or of
+those named, or the version that is named; with --all every pinned version. The
+newest versions take 800 MB; the older ones are needed only to record and check
+their cases.`,
 		Example: `  turnspec runtimes install
   turnspec runtimes install --all
   turnspec runtimes install codex@0.98.0 --dir ./runtimes`,

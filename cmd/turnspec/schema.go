@@ -21,14 +21,14 @@ func schemaCmd() *cobra.Command {
 	var check, write bool
 	cmd := &cobra.Command{
 		Use:   "schema [RUNTIME[@VERSION]…]",
-		Short: "Read what an installed runtime says of its own wire: messages, types, fields, values",
-		Long: `Schema prints the names that a runtime's wire may hold, one declaration a line.
-Codex writes them itself, without network. Of Claude Code they are the published
-types of its SDK, which come from the npm registry; Node reads them.
+		Short: "Print what an installed runtime declares about its wire",
+		Long: `Schema prints the messages, types, fields and values of a runtime's wire, one
+declaration per line. Codex prints them itself, without network. For Claude Code
+they are the published types of its SDK, from the npm registry, read with Node.
 
---write stores them beside the cases, --check compares with what is stored there.
+--write stores them beside the cases, --check compares them with the stored ones.
 
-Exit codes: 0 done or equal, 1 they differ, 2 they could not be read.`,
+Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 		Example: `  turnspec schema codex
   turnspec schema claude@2.1.197 --write
   turnspec schema --check`,

@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// wireWidth is how much of a line is shown.
+// wireWidth bounds the printed part of a line.
 const wireWidth = 110
 
 func showCmd() *cobra.Command {
@@ -22,9 +22,8 @@ func showCmd() *cobra.Command {
 	var wire, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show CASE",
-		Short: "Show a case: its intent, acts, wire and witness",
-		Long: `Show prints what a recording holds. The wire is abbreviated; --wire prints each
-line whole.`,
+		Short: "Print a case: its intent, steps, wire and witness",
+		Long:  `Show prints a recording. Wire lines are shortened; --wire prints them in full.`,
 		Example: `  turnspec show codex/0.169.0/text/plain
   turnspec show 'claude/*/permission/allow' --wire
   turnspec show 'codex/*/text/plain' --json`,
@@ -50,16 +49,16 @@ line whole.`,
 		},
 	}
 	corpusFlag(cmd, &dir)
-	cmd.Flags().BoolVar(&wire, "wire", false, "print each line of the wire whole")
+	cmd.Flags().BoolVar(&wire, "wire", false, "print wire lines in full")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error {
 	fmt.Fprintf(w, "%s\n%s\nrecorded %s on %s %s, file %s\n\n", c.ID, s.Intent, c.Recorded, c.Runtime, c.Version, c.File)
-	fmt.Fprintf(w, "acts (%s)\n", s.File)
+	fmt.Fprintf(w, "steps (%s)\n", s.File)
 	for _, a := range s.Client {
-		fmt.Fprintf(w, "%6d  %s\n", a.Line, actText(a))
+		fmt.Fprintf(w, "%6d  %s\n", a.Line, stepText(a))
 	}
 	fmt.Fprintf(w, "\nwire, %d lines\n", len(c.Wire))
 	for _, l := range c.Wire {
@@ -83,7 +82,7 @@ func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error
 	return nil
 }
 
-func actText(a fixtures.Step) string {
+func stepText(a fixtures.Step) string {
 	var parts []string
 	for _, p := range []string{string(a.Verb), a.What, a.ID} {
 		if p != "" {
@@ -126,7 +125,7 @@ func saidText(x fixtures.Said) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// clip shortens a text to about n bytes, between characters.
+// clip shortens a text to at most n bytes, at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -145,7 +144,7 @@ type shown struct {
 	Version  string             `json:"version"`
 	Recorded string             `json:"recorded"`
 	Intent   string             `json:"intent"`
-	Acts     []string           `json:"acts"`
+	Steps    []string           `json:"steps"`
 	Wire     []jsontext.Value   `json:"wire"`
 	Witness  []fixtures.Request `json:"witness"`
 }
@@ -154,7 +153,7 @@ func showJSON(w io.Writer, c *fixtures.Case, s *fixtures.Scenario) error {
 	v := shown{ID: c.ID, File: c.File, Scenario: c.Scenario, Runtime: c.Runtime, Version: c.Version, Recorded: c.Recorded,
 		Intent: oneLine(s.Intent), Witness: c.Witness}
 	for _, a := range s.Client {
-		v.Acts = append(v.Acts, actText(a))
+		v.Steps = append(v.Steps, stepText(a))
 	}
 	wire, err := fixtures.FormatWire(c.Wire)
 	if err != nil {

@@ -23,18 +23,18 @@ func smokeCmd() *cobra.Command {
 	var isACP bool
 	cmd := &cobra.Command{
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
-		Short: "Check whether a program is plugged in right as a subject",
-		Long: `Smoke starts a program that wraps a runtime, plays one turn of text to it and
+		Short: "Check that a program is connected correctly as a subject",
+		Long: `Smoke starts a program that wraps a runtime, replays one turn of text to it and
 prints each line of the protocol (conformance/plug/jsonl/PROTOCOL.md): hello, open,
-send, close. It judges the plug alone; ` + "`turnspec run --subject`" + ` is the suite.
+send, close. It tests the connection only; ` + "`turnspec run --subject`" + ` is the suite.
 
-With --acp the program is an agent of the Agent Client Protocol, with --http a
-sidecar (conformance/plug/sse/ROUTES.md), which may also run already.
+With --acp the program is an agent of the Agent Client Protocol, with --http a server
+(conformance/plug/sse/ROUTES.md), which may also run already.
 
-Exit codes: 0 the program is plugged in, 1 it is not, 2 wrong use.`,
+Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
   turnspec smoke --runtime codex@0.120.0 -- ./my-adapter --stdio
-  turnspec smoke --runtime codex --acp -- npx @agentclientprotocol/codex-acp
+  turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && address == "" {
@@ -49,16 +49,16 @@ Exit codes: 0 the program is plugged in, 1 it is not, 2 wrong use.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that it wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: codex or claude; with a version: claude@2.1.197")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
-	cmd.Flags().StringVar(&address, "http", "", "the program is a sidecar at this address, started by the command if there is one")
+	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
 }
 
-// plugged is the subject of a smoke test, and the flag by which run takes it.
+// plugged returns the subject of a smoke test, and the flag that names it for run.
 func plugged(name string, isACP bool, address, dir string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
 	if address != "" {
 		s, err := server(address, dir, argv, name)
@@ -86,7 +86,7 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 func smoke(out io.Writer, runtime, shown string, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
-		return fmt.Errorf("say with --runtime which runtime it wraps: %s", strings.Join(runtimeNames(), " or "))
+		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
 	}
 	if version == "" {
 		version = "*"
@@ -122,7 +122,7 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s plays to: %s\n", c.ID, shown)
+	fmt.Fprintf(out, "replaying %s to: %s\n", c.ID, shown)
 	steps := jsonl.Smoke(s, scn, c, life)
 	fmt.Fprintln(out)
 	for _, step := range steps {
@@ -132,6 +132,6 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 		}
 		fmt.Fprintf(out, "ok   %s\n", step.Name)
 	}
-	fmt.Fprintf(out, "\nIt is plugged in. Next: turnspec run --runtime %s %s\n", name, flag)
+	fmt.Fprintf(out, "\nThe program is connected. Next: turnspec run --runtime %s %s\n", name, flag)
 	return nil
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
 
-// waiting is how many plays with processes go on for each processor: they wait
-// most of the time.
-const waiting = 4
+// processesPerCPU is how many cases with real processes run at the same time for
+// each processor: they wait most of the time.
+const processesPerCPU = 4
 
-// subjects are those that the flags name.
+// subjects returns the subjects that the flags name.
 func (f runFlags) subjects() ([]conformance.Subject, error) {
 	if !f.external() {
 		return references(f.name())
@@ -42,10 +42,10 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	return []conformance.Subject{s}, nil
 }
 
-// external says whether the subject is a program.
+// external reports whether the subject is a program.
 func (f runFlags) external() bool { return f.acp || f.subject != "" || f.http != "" }
 
-// alone says whether one case at a time can be played to the subject.
+// alone reports whether a subject runs one case at a time.
 func alone(subjects []conformance.Subject) bool {
 	return slices.ContainsFunc(subjects, func(s conformance.Subject) bool {
 		one, is := s.(interface{ Alone() bool })
@@ -53,19 +53,19 @@ func alone(subjects []conformance.Subject) bool {
 	})
 }
 
-// commandArgs are wrong where there is nothing to start by them.
+// commandArgs rejects arguments that start nothing, and flags that lack a command.
 func (f runFlags) commandArgs(args []string) error {
 	switch {
 	case f.acp && len(args) == 0:
-		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx @agentclientprotocol/codex-acp")
+		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
 	case !f.acp && f.http == "" && len(args) > 0:
 		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD, a sidecar's with --http URL -- CMD", strings.Join(args, " "))
 	}
 	return nil
 }
 
-// agent is an ACP agent that a command starts: its words, or one word that holds
-// them all.
+// agent returns the ACP agent that a command starts. The command is a list of
+// words, or one word to split as a shell does.
 func agent(argv []string, runtime string) (*acp.Subject, error) {
 	argv, err := words("--acp", argv)
 	if err != nil {
@@ -80,7 +80,8 @@ func agent(argv []string, runtime string) (*acp.Subject, error) {
 	return &acp.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
 }
 
-// words are a command: as it is, or one word that holds them all.
+// words returns a command as a list of words; a single word is split as a shell
+// does.
 func words(flag string, argv []string) ([]string, error) {
 	if len(argv) != 1 {
 		return argv, nil
@@ -92,8 +93,8 @@ func words(flag string, argv []string) ([]string, error) {
 	return argv, nil
 }
 
-// server is a sidecar: one that a command starts, or one that runs already and
-// finds the stand-in in a folder.
+// server returns the HTTP server that a command starts, or one that already runs
+// and finds the stand-in in a folder.
 func server(url, standin string, argv []string, runtime string) (*sse.Subject, error) {
 	argv, err := words("--http", argv)
 	if err != nil {
@@ -113,18 +114,18 @@ func server(url, standin string, argv []string, runtime string) (*sse.Subject, e
 	return s, s.Check()
 }
 
-// wraps says what is wrong with the runtime that a subject is said to wrap.
+// wraps checks the --runtime of a subject.
 func wraps(runtime string) error {
 	switch {
 	case runtime == "":
-		return fmt.Errorf("say with --runtime which runtime the subject wraps: %s", strings.Join(runtimeNames(), " or "))
+		return fmt.Errorf("--runtime is missing: name the runtime that the subject wraps, %s", strings.Join(runtimeNames(), " or "))
 	case !slices.Contains(runtimeNames(), runtime):
-		return fmt.Errorf("no runtime %q, only %s", runtime, strings.Join(runtimeNames(), ", "))
+		return fmt.Errorf("unknown runtime %q; want one of %s", runtime, strings.Join(runtimeNames(), ", "))
 	}
 	return nil
 }
 
-// program is a subject that a command line starts.
+// program returns the subject that a command line starts.
 func program(command, runtime string) (*jsonl.Subject, error) {
 	argv, err := shell.Fields(command, nil)
 	switch {
@@ -139,13 +140,12 @@ func program(command, runtime string) (*jsonl.Subject, error) {
 	return &jsonl.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
 }
 
-// builtin are the adapters that stand in for one that nobody named. A test puts a
-// broken one here.
+// builtin returns the reference adapters. A test replaces it by a broken one.
 var builtin = func() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
-// references are the reference adapters, one a runtime; runtime "" is all.
+// references returns the reference adapter of a runtime, or all if runtime is "".
 func references(runtime string) ([]conformance.Subject, error) {
 	all := builtin()
 	if runtime == "" {

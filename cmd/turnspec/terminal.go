@@ -15,13 +15,13 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// styleOf is with colours on a terminal whose owner wants them (no-color.org).
+// styleOf returns a style with colors if w is a terminal and NO_COLOR is not set.
 func styleOf(w io.Writer) report.Style {
 	return report.Style{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// progress is a line that is written over and over, on a terminal only. clear
-// removes it.
+// progress shows a progress line on a terminal; wipe removes it. step is nil if w
+// is not a terminal.
 func progress(w io.Writer) (step func(done, total int, id string), wipe func()) {
 	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
@@ -33,7 +33,7 @@ func progress(w io.Writer) (step func(done, total int, id string), wipe func()) 
 				progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
 		}
 		bar.Describe(id)
-		_ = bar.Set(done) // a terminal that is gone needs no progress
+		_ = bar.Set(done) // a closed terminal needs no progress
 	}
 	wipe = func() {
 		if bar != nil {

@@ -28,22 +28,22 @@ func updateCmd() *cobra.Command {
 	var places int
 	cmd := &cobra.Command{
 		Use:   "update [CASE…]",
-		Short: "Write the goldens: what the reference adapters make of the cases",
-		Long: `Update plays cases to the reference adapters and writes the events, the chat and
-what they write to their runtime beside them. Read what changed: it is what users
-and runtimes will see.
+		Short: "Write the goldens: the events of the reference adapters",
+		Long: `Update replays cases to the reference adapters and writes their events, the chat,
+and what they write to the runtime beside each case. Read what changed: users and
+runtimes will see it.
 
-A case that fails the witness tier is refused: its golden would bless a defect.
-It refuses to run in CI: there goldens are compared, not written.
+Update refuses a case that fails the witness tier, since its golden would store a
+defect. It refuses to run in CI, where goldens are compared and not written.
 
-Exit codes: 0 all are written, 1 a case was refused, 2 it could not be run.`,
+Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not run.`,
 		Example: `  turnspec update
   turnspec update 'permission/*'
   turnspec update --corpus ./fixtures codex/0.169.0/text/plain`,
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if os.Getenv("CI") != "" {
-				return errors.New("CI is set: goldens are written by people who read them; run `turnspec update` on your machine and commit what it changes")
+				return errors.New("CI is set: goldens are written by people who read them; run `turnspec update` on your machine and commit the changes")
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
@@ -73,12 +73,12 @@ Exit codes: 0 all are written, 1 a case was refused, 2 it could not be run.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
-	cmd.Flags().IntVar(&places, "places", 2, "try each fault at so many places of a case; 0 is all")
+	cmd.Flags().IntVar(&places, "places", 2, "number of places of a case at which each fault is tried; 0 is all")
 	return cmd
 }
 
-// writeGoldens writes the goldens that differ from what is there and prints
-// their files. A case with a failure keeps the golden that it has.
+// writeGoldens writes the goldens that changed and prints their files. A case that
+// fails keeps its golden.
 func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *conformance.Report) error {
 	refused := map[string]bool{}
 	for _, r := range rep.Results {
@@ -118,7 +118,7 @@ func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *confor
 	return nil
 }
 
-// replaceFile puts a file in place whole or not at all.
+// replaceFile replaces a file atomically.
 func replaceFile(file string, b []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), "."+strings.TrimSuffix(filepath.Base(file), ".golden")+"-*")
 	if err != nil {
