@@ -57,6 +57,7 @@ type Run struct {
 
 	// Of a replay:
 	Start           time.Time                // virtual time; zero in real time
+	GivenEnv        []string                 // the environment that the subject was given for the runtime, in virtual time
 	Played          []PlayedLine             // the lines that were played, with their time
 	ClientActions   []standin.ClientAction   // what the subject wrote to the runtime
 	Unrecorded      []string                 // what it did that the case does not hold

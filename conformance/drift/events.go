@@ -23,8 +23,8 @@ import (
 // tells how its events differ, and which checks fail on the new one.
 func (cfg Config) normalize(scn *fixtures.Scenario) ([]Change, error) {
 	what := "scenario " + scn.ID
-	from := perform.Play(cfg.Subject, scn, cfg.From.Cases[scn.ID], nil, cfg.From.Lifecycle)
-	to := perform.Play(cfg.Subject, scn, cfg.To.Cases[scn.ID], nil, cfg.To.Lifecycle)
+	from := perform.Virtual(cfg.Subject, perform.Recording{Case: cfg.From.Cases[scn.ID], Scenario: scn, Lifecycle: cfg.From.Lifecycle}, nil)
+	to := perform.Virtual(cfg.Subject, perform.Recording{Case: cfg.To.Cases[scn.ID], Scenario: scn, Lifecycle: cfg.To.Lifecycle}, nil)
 	var out []Change
 	for _, r := range []*conformance.Run{from, to} {
 		if why := r.Harness + r.Hang; why != "" {

@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance/judge"
@@ -123,14 +121,8 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 		return nil, err
 	}
 	defer func() { _ = rooms.Remove() }()
-	for name, data := range scn.Workspace {
-		file := filepath.Join(rooms.Work, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			return nil, err
-		}
+	if err := perform.WriteFiles(rooms.Work, scn.Workspace); err != nil {
+		return nil, err
 	}
 	if err := mcp.Install(rooms.Bin, scn.Servers); err != nil {
 		return nil, err
@@ -147,12 +139,12 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 	unprompted := 0
 	switch c, err := corpus.LoadCase(path.Join(rt.Name, rt.Version, scn.ID)); {
 	case err == nil:
-		unprompted = perform.Unprompted(c.Witness)
+		unprompted = perform.UnpromptedTurns(c.Witness)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	return perform.Live(ctx, s, scn, perform.Real{
-		Runtime: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Args: conn.Args,
+	return perform.Live(ctx, s, scn, perform.Runtime{
+		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Unprompted: unprompted,
 	}), nil

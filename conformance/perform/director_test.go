@@ -94,7 +94,7 @@ func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return perform.Play(s, scn, c, nil, nil)
+	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn}, nil)
 }
 
 // errOf is how the act of a run went.
@@ -160,7 +160,7 @@ func TestSpinningSubject(t *testing.T) {
 			}
 		}
 	}}
-	r := perform.PlayWithin(50*time.Millisecond, spin, c, nil, &perform.Setting{Scenario: scn})
+	r := perform.Virtual(spin, perform.Recording{Case: c, Scenario: scn, RealTimeLimit: 50 * time.Millisecond}, nil)
 	close(stop)
 	g.Expect(r.Hang).To(HavePrefix("the subject did not come to rest within 50ms"))
 	g.Expect(r.Events).To(BeEmpty())

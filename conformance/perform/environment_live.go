@@ -3,6 +3,7 @@ package perform
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,51 +17,52 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/steps"
 )
 
-// Real is a real runtime, ready to be started, and the scripted model that it
+// Runtime is a real runtime that can be started, and the scripted model that it
 // talks to.
-type Real struct {
-	Runtime string
+type Runtime struct {
+	Name    string
 	Version string
 	Command []string // the native program
-	Args    []string // what points it at the model
+	Args    []string // the arguments that point it at the model
 	Env     []string // its whole environment
-	Dir     string   // the working directory, filled with the scenario's files
+	Dir     string   // the working directory, with the scenario's files
 	Model   *model.Server
 	Slug    string // the model to ask for; "" is the default
-	// Unprompted is how many turns the runtime began by itself when the scenario
-	// was recorded: the end of a live run waits for as many.
+	// Unprompted is how many turns the runtime began by itself when the scenario was
+	// recorded. The end of a live run waits for as many.
 	Unprompted int
 }
 
-// liveLimit bounds, in real time, how long a wait or an act of a live run may
-// take. It is generous: a machine may be slow, a hang is for ever.
+// liveLimit bounds, in real time, how long a wait or a step of a live run may
+// take. It is generous, because a machine may be slow.
 const liveLimit = 60 * time.Second
 
 // Live lets a subject drive the real runtime through a scenario.
-func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, on Real) *conformance.Run {
-	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: on.Runtime, Version: on.Version, Scenario: scn}
-	st := &liveStage{ctx: ctx, real: on, watch: watcher{Launcher: proc.Exec{}}}
-	d := &director{run: r, subject: s, stage: st, start: time.Now()}
-	st.d = d
-	d.perform(ctx)
-	_ = on.Model.Close() // no handler runs any more: the witness is whole
-	r.Witness = on.Model.Witness()
-	if ids := st.watch.found(); len(ids) == len(r.Opens) {
+func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
+	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn}
+	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: proc.Exec{}}}
+	d := &director{run: r, subject: s, env: env, start: time.Now()}
+	env.d = d
+	d.runScenario(ctx)
+	_ = rt.Model.Close() // no handler runs any more, so the witness is complete
+	r.Witness = rt.Model.Witness()
+	if ids := env.launcher.sessionIDs(); len(ids) == len(r.Opens) {
 		for i, id := range ids {
 			r.Opens[i].Provider = id
 		}
 	}
-	if err := on.Model.Err(); err != nil {
+	if err := rt.Model.Err(); err != nil {
 		r.Hang = "the scripted model refused a request: " + err.Error()
 	}
-	r.Workspace = readTree(on.Dir)
+	r.Workspace = readTree(rt.Dir)
 	return r
 }
 
-// Unprompted counts the requests of turns that the runtime began by itself.
-func Unprompted(witness []fixtures.Request) int {
+// UnpromptedTurns counts the turns that the runtime began by itself.
+func UnpromptedTurns(witness []fixtures.Request) int {
 	n := 0
 	for _, q := range witness {
 		if slices.Contains(q.New, "task") {
@@ -70,11 +72,12 @@ func Unprompted(witness []fixtures.Request) int {
 	return n
 }
 
+// readTree returns the regular files of a folder that can be read.
 func readTree(dir string) map[string][]byte {
 	out := map[string][]byte{}
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // what cannot be read is not in the result
+			return nil //nolint:nilerr // the rest of the folder is still read
 		}
 		if b, err := os.ReadFile(path); err == nil { //nolint:gosec // a folder of our own
 			if rel, err := filepath.Rel(dir, path); err == nil {
@@ -86,30 +89,33 @@ func readTree(dir string) map[string][]byte {
 	return out
 }
 
-// liveStage waits for what the subject's events and the model say.
-type liveStage struct {
-	ctx   context.Context
-	real  Real
-	d     *director
-	watch watcher
+// liveEnvironment waits until the subject's events and the model show the point
+// that a step names.
+type liveEnvironment struct {
+	runtime  Runtime
+	d        *director
+	launcher idLauncher
 }
 
-func (l *liveStage) open(o conformance.Open) (conformance.Open, error) {
-	o.Launch = &l.watch
-	o.Command, o.Args, o.Env, o.Dir = l.real.Command, l.real.Args, l.real.Env, l.real.Dir
-	o.Model = cmp.Or(o.Model, l.real.Slug)
-	return o, nil
+func (l *liveEnvironment) prepareOpen(o conformance.Open) conformance.Open {
+	o.Launch = &l.launcher
+	o.Command, o.Args, o.Env, o.Dir = l.runtime.Command, l.runtime.Args, l.runtime.Env, l.runtime.Dir
+	o.Model = cmp.Or(o.Model, l.runtime.Slug)
+	return o
 }
 
-func (l *liveStage) provider() string       { return "" } // the runtime tells later: see watcher
-func (l *liveStage) before(fixtures.Step)   {}
-func (l *liveStage) finished(fixtures.Step) {}
-func (l *liveStage) limit() time.Duration   { return liveLimit }
-func (l *liveStage) virtual() bool          { return false }
-func (l *liveStage) unread() int            { return -1 }
+func (l *liveEnvironment) providerID() string       { return "" } // see idLauncher
+func (l *liveEnvironment) beforeStep(fixtures.Step) {}
+func (l *liveEnvironment) afterStep(fixtures.Step)  {}
+func (l *liveEnvironment) stepLimit() time.Duration { return liveLimit }
+func (l *liveEnvironment) unreadBytes() int         { return -1 }
 
-func (l *liveStage) until(done <-chan struct{}) bool {
-	t := time.NewTimer(stillness)
+// liveIdleTime is how long runUntil waits. A step of a cancelled run gets this
+// time to end; the director has limits of its own for what it waits for then.
+const liveIdleTime = time.Second
+
+func (l *liveEnvironment) runUntil(done <-chan struct{}) bool {
+	t := time.NewTimer(liveIdleTime)
 	defer t.Stop()
 	select {
 	case <-done:
@@ -119,62 +125,55 @@ func (l *liveStage) until(done <-chan struct{}) bool {
 	return false
 }
 
-// stillness is how long a live run must be silent for nothing to move any more,
-// also when it was cancelled: what was begun is given the time to end.
-// The director has its own, longer limits for what it then waits for.
-const stillness = time.Second
-
-func (l *liveStage) perform(act fixtures.Step) (bool, error) {
-	switch act.Verb {
-	case fixtures.VerbRelease:
-		l.real.Model.Release(act.ID)
-		return true, nil
-	case fixtures.VerbKill:
-		return true, l.watch.signal(proc.Signal(act.What))
-	case fixtures.VerbWrite:
-		path := filepath.Join(l.real.Dir, filepath.FromSlash(act.ID))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return true, err
-		}
-		return true, os.WriteFile(path, []byte(act.Text), 0o644)
-	}
-	return false, nil
+func (l *liveEnvironment) Release(_ context.Context, hold string) error {
+	l.runtime.Model.Release(hold)
+	return nil
 }
 
-// look is how often a wait looks at what nothing announces: files.
-const look = 5 * time.Millisecond
+func (l *liveEnvironment) Kill(_ context.Context, signal string) error {
+	return l.launcher.signalLast(proc.Signal(signal))
+}
 
-func (l *liveStage) reach(act fixtures.Step) error {
+func (l *liveEnvironment) Write(_ context.Context, path, text string) error {
+	return WriteFiles(l.runtime.Dir, map[string][]byte{path: []byte(text)})
+}
+
+// Aside fails: the subject has no other client of its process.
+func (l *liveEnvironment) Aside(context.Context, string, string) error {
+	return errors.New("no other client of the process is there")
+}
+
+func (l *liveEnvironment) Wait(ctx context.Context, s fixtures.Step) error {
 	deadline := time.NewTimer(liveLimit)
 	defer deadline.Stop()
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
 	for {
-		model := l.real.Model.Changed()
+		model := l.runtime.Model.Changed()
 		l.d.mu.Lock()
-		events := l.d.changed
-		ok := l.reached(act)
+		event := l.d.changed
+		ok := l.reached(s)
 		l.d.mu.Unlock()
 		if ok {
 			return nil
 		}
-		if err := l.real.Model.Err(); err != nil {
+		if err := l.runtime.Model.Err(); err != nil {
 			return err
 		}
 		select {
 		case <-model:
-		case <-events:
+		case <-event:
 		case <-tick.C:
-		case <-l.ctx.Done():
-			return l.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-deadline.C:
-			return fmt.Errorf("wait %s: not reached within %v; %s", strings.TrimSpace(act.What+" "+act.ID), liveLimit, l.standing())
+			return fmt.Errorf("%s: not reached within %v; %s", steps.String(s), liveLimit, l.progress())
 		}
 	}
 }
 
-// standing says where a run stands that does not go on.
-func (l *liveStage) standing() string {
+// progress describes how far a run came that does not go on.
+func (l *liveEnvironment) progress() string {
 	l.d.mu.Lock()
 	defer l.d.mu.Unlock()
 	var b strings.Builder
@@ -185,154 +184,84 @@ func (l *liveStage) standing() string {
 			fmt.Fprintf(&b, " (turn %d)", e.Turn)
 		}
 	}
-	witness := l.real.Model.Witness()
+	witness := l.runtime.Model.Witness()
 	fmt.Fprintf(&b, "; the model was asked %d times", len(witness))
 	if n := len(witness); n > 0 {
-		ended := witness[n-1].Ended
-		if ended == "" {
-			ended = "open"
-		}
-		fmt.Fprintf(&b, ", the last request brought %v and is %s", witness[n-1].New, ended)
+		fmt.Fprintf(&b, ", the last request brought %v and is %s", witness[n-1].New, cmp.Or(string(witness[n-1].Ended), "open"))
 	}
 	return b.String()
 }
 
 // reached is called with the director's lock held.
-func (l *liveStage) reached(act fixtures.Step) bool {
+func (l *liveEnvironment) reached(s fixtures.Step) bool {
 	events := l.d.run.Events
-	switch act.What {
+	switch s.What {
 	case "hold":
-		said, ok := l.real.Model.Holding(act.ID)
-		text, think := saidSoFar(events)
-		return ok && (l.d.run.Scenario.InSummary(act.ID) || strings.HasSuffix(text, said.Text) && strings.HasSuffix(think, said.Think))
+		sent, ok := l.runtime.Model.Holding(s.ID)
+		text, reasoning := textAndReasoning(events)
+		return ok && (l.d.run.Scenario.InSummary(s.ID) || strings.HasSuffix(text, sent.Text) && strings.HasSuffix(reasoning, sent.Think))
 	case "retry":
 		return slices.ContainsFunc(events, func(e conformance.Event) bool {
 			n, ok := e.Data.(event.Notice)
 			return ok && n.Code == event.NoticeRetry
 		})
 	case "ask":
-		_, ok := l.d.question(act)
+		_, ok := l.d.question(s)
 		return ok
 	case "tool", "output", "result", "task":
-		return sawTool(events, act)
+		return toolReached(events, s)
 	case "call":
-		return l.d.calls.called[act.ID]
+		return l.d.calls.called[s.ID]
 	case "file":
-		_, err := os.Stat(filepath.Join(l.real.Dir, filepath.FromSlash(act.ID)))
+		_, err := os.Stat(filepath.Join(l.runtime.Dir, filepath.FromSlash(s.ID)))
 		return err == nil
 	case "end":
-		return messageEnded(events, act.ID)
+		return messageEnded(events, s.ID)
 	case "exit":
-		return true // the director sees the end
+		return true // the director waits for session_end
 	case "idle":
-		return l.idle(events, act.Line == 0)
+		return l.idle(events, s.Line == 0)
 	}
 	return false
 }
 
-// deltas is all text, of sub-agents too.
-// saidSoFar is the text and the reasoning so far.
-func saidSoFar(events []conformance.Event) (text, think string) {
-	var said, thought strings.Builder
-	for _, e := range events {
-		switch d := e.Data.(type) {
-		case event.Delta:
-			said.WriteString(d.Text)
-		case event.Thinking:
-			thought.WriteString(d.Text)
-		}
-	}
-	return said.String(), thought.String()
-}
-
-func sawTool(events []conformance.Event, act fixtures.Step) bool {
-	is := func(id string) bool { return id == act.ID || strings.HasSuffix(id, "_"+act.ID) }
-	for _, e := range events {
+// toolReached reports whether the events show the point of a tool call that a
+// wait names.
+func toolReached(events []conformance.Event, s fixtures.Step) bool {
+	is := func(id string) bool { return id == s.ID || strings.HasSuffix(id, "_"+s.ID) }
+	return slices.ContainsFunc(events, func(e conformance.Event) bool {
 		switch d := e.Data.(type) {
 		case event.ToolStart:
-			if act.What == "tool" && is(d.ToolUseID) {
-				return true
-			}
+			return s.What == "tool" && is(d.ToolUseID)
 		case event.ToolOutput:
-			if act.What == "output" && is(d.ToolUseID) {
-				return true
-			}
+			return s.What == "output" && is(d.ToolUseID)
 		case event.ToolResult:
-			if act.What == "result" && is(d.ToolUseID) {
-				return true
-			}
+			return s.What == "result" && is(d.ToolUseID)
 		case event.Task:
-			if act.What == "task" && is(d.ToolUseID) && d.Status != event.TaskRunning {
-				return true
-			}
+			return s.What == "task" && is(d.ToolUseID) && d.Status != event.TaskRunning
 		}
-	}
-	return false
+		return false
+	})
 }
 
-// messageEnded reports whether the turn that took the message has ended.
-func messageEnded(events []conformance.Event, id string) bool {
-	turn := 0
-	for _, e := range events {
-		switch d := e.Data.(type) {
-		case event.TurnStart:
-			for _, m := range d.MessageIDs {
-				if m == id {
-					turn = e.Turn
-				}
-			}
-		case event.UserMessage:
-			if d.MessageID == id && e.Turn > 0 {
-				turn = e.Turn
-			}
-		}
-		if turn > 0 && e.Turn == turn && e.Terminal() && e.SubagentID == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// idle: no turn runs, no message waits, nothing lives in the background, and
-// the model answers nobody. At the end of the scenario the runtime must also
-// have begun as many turns by itself as it did when it was recorded: such a
-// turn comes a moment after what causes it.
-func (l *liveStage) idle(events []conformance.Event, last bool) bool {
+// idle reports whether no turn runs, no message is queued, no task runs and the
+// model answers no request. At the end of the scenario the runtime must also have
+// begun as many turns by itself as it did when it was recorded: such a turn comes
+// a moment after its cause.
+func (l *liveEnvironment) idle(events []conformance.Event, last bool) bool {
 	if !allEnded(events) {
 		return false
 	}
-	for _, a := range l.d.run.Steps {
-		if a.Step.Verb == fixtures.VerbSend && a.Err == nil && !withdrawn(l.d.run.Scenario, a.Step.ID) && !messageEnded(events, a.Step.ID) {
+	for _, x := range l.d.run.Steps {
+		if x.Step.Verb == fixtures.VerbSend && x.Err == nil && !isWithdrawn(l.d.run.Scenario, x.Step.ID) && !messageEnded(events, x.Step.ID) {
 			return false
 		}
 	}
-	for _, q := range l.real.Model.Witness() {
+	witness := l.runtime.Model.Witness()
+	for _, q := range witness {
 		if q.Ended == "" {
 			return false
 		}
 	}
-	return !last || Unprompted(l.real.Model.Witness()) >= l.real.Unprompted
-}
-
-// allEnded reports whether no turn and no task runs.
-func allEnded(events []conformance.Event) bool {
-	turns := map[int]bool{}
-	tasks := map[string]bool{}
-	for _, e := range events {
-		switch d := e.Data.(type) {
-		case event.TurnStart:
-			turns[e.Turn] = true
-		case event.Task:
-			tasks[d.TaskID] = d.Status == event.TaskRunning
-		}
-		if e.Terminal() && e.SubagentID == "" {
-			delete(turns, e.Turn)
-		}
-	}
-	for _, running := range tasks {
-		if running {
-			return false
-		}
-	}
-	return len(turns) == 0
+	return !last || UnpromptedTurns(witness) >= l.runtime.Unprompted
 }

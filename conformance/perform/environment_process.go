@@ -16,90 +16,81 @@ import (
 	"github.com/turnspec/turnspec/fakes/relay"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/steps"
 )
 
-// placed lets one play at a time be at a folder that stays.
-var placed sync.Mutex
-
-// The limits of a play in real time. Machines are slow now and then, and a play
-// that goes well waits for none of them.
+// The limits of a replay in real time. They are generous, because a machine may be
+// slow. A replay that goes well waits for none of them.
 const (
-	// processLimit is how long an act may take when nothing moves.
-	processLimit = 60 * time.Second
-	// processLate is how long nothing must have moved for a subject to have
-	// nothing more to say: it may be a program that is just starting, or one that
-	// others keep from its work.
-	processLate = 8 * time.Second
-	// processOther is the same where more cannot come, or hardly: the play halts
-	// for another act than the next, or the subject has left the recording.
-	processOther = time.Second
-	// processCalm is how long nothing must have moved before a stop, so that it
-	// falls on what the subject has told.
-	processCalm = 300 * time.Millisecond
-	// processOver is the same when the session's events have ended.
-	processOver = 100 * time.Millisecond
-	// processEnd is how long stand-ins may live when their session is closed.
-	processEnd = 10 * time.Second
+	// processStepLimit is how long a step may take after nothing moves any more.
+	processStepLimit = 60 * time.Second
+	// idleTime is how long nothing must have moved before the subject is considered
+	// idle. It may be a program that is just starting, or that gets no processor.
+	idleTime = 8 * time.Second
+	// idleTimeAstray replaces idleTime if little or nothing more can come: the stand-in
+	// waits for another step than the next one, or the subject left the recording.
+	idleTimeAstray = time.Second
+	// idleTimeDrained replaces idleTime after the session's events have ended.
+	idleTimeDrained = 100 * time.Millisecond
+	// idleTimeBeforeStop is how long nothing must have moved before a stop, so that the
+	// subject has emitted what it read.
+	idleTimeBeforeStop = 300 * time.Millisecond
+	// exitLimit is how long stand-ins may run after their session was closed.
+	exitLimit = 10 * time.Second
 )
 
-// PlayProcess lets a subject perform a case in real time: the stand-in is a
-// process, which the subject, or a program that it is, starts. As Play it never
-// fails.
-func PlayProcess(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Fault, lifecycle *fixtures.Lifecycle) *conformance.Run {
-	return PlayProcessWith(s, c, harm, &Setting{Scenario: scn, Life: lifecycle})
-}
+// pollTime is the time between two looks at a state that nothing announces, such
+// as a file.
+const pollTime = 5 * time.Millisecond
 
-func PlayProcessWith(s conformance.Subject, c *fixtures.Case, harm *fault.Fault, with *Setting) *conformance.Run {
-	r := &conformance.Run{
-		Tier: conformance.TierProcess, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
-		Scenario: with.Scenario, Case: c, Fault: harm, Witness: c.Witness,
-	}
-	opts := standin.Options{Manual: true, Lifecycle: with.Life}
-	if harm != nil {
-		harm.ApplyTo(&opts)
-	}
-	play, err := with.newPlay(c, opts)
+// placedMu lets one replay at a time use a folder that stays.
+var placedMu sync.Mutex
+
+// Process lets a subject perform a case in real time. The stand-in is a process,
+// which the subject, or a program that it is, starts. Like Virtual it never fails.
+func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
+	r := newRun(conformance.TierProcess, s, rec, f)
+	play, err := rec.newPlay(f)
 	if err != nil {
 		r.Harness = "stand-in: " + err.Error()
 		return r
 	}
 	d := &director{run: r, subject: s, start: time.Now()}
-	st := &processStage{d: d, play: play}
-	d.stage = st
-	st.moved()
+	env := &processEnvironment{d: d, play: play}
+	d.env = env
+	env.moved()
+	program := standin.ProgramName(rec.Case.Runtime)
 	if p, is := s.(conformance.PlacedStandin); is && p.Standin() != "" {
-		placed.Lock()
-		defer placed.Unlock()
-		st.post, err = relay.NewPostAt(p.Standin(), standin.ProgramName(c.Runtime), play.Launcher(), st.moved)
+		placedMu.Lock()
+		defer placedMu.Unlock()
+		env.post, err = relay.NewPostAt(p.Standin(), program, play.Launcher(), env.moved)
 	} else {
-		st.post, err = relay.NewPost(standin.ProgramName(c.Runtime), play.Launcher(), st.moved)
+		env.post, err = relay.NewPost(program, play.Launcher(), env.moved)
 	}
 	if err == nil {
-		err = furnish(st.work(), with.Scenario.Workspace)
+		err = WriteFiles(env.workDir(), rec.Scenario.Workspace)
 	}
 	if err != nil {
 		r.Harness = "stand-in: " + err.Error()
 		play.Close()
 		return r
 	}
-	var pump sync.WaitGroup
-	pump.Go(st.pump)
-	d.perform(context.Background())
-	st.leave()
-	r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
-	r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
-	r.ToRecorded = play.Recorded
+	var player sync.WaitGroup
+	player.Go(env.playLines)
+	d.runScenario(context.Background())
+	r.LeftRunning = env.waitExit()
+	recordPlay(r, play)
 	play.Close()
-	pump.Wait()
-	_ = st.post.Close() // a folder that stays is no verdict
+	player.Wait()
+	_ = env.post.Close() // a folder that cannot be removed is no verdict
 	d.mu.Lock()
-	d.over = true
+	d.finished = true
 	d.mu.Unlock()
 	return r
 }
 
-// furnish writes the files of a scenario.
-func furnish(dir string, files map[string][]byte) error {
+// WriteFiles writes the files of a scenario into a folder.
+func WriteFiles(dir string, files map[string][]byte) error {
 	err := os.MkdirAll(dir, 0o755)
 	for name, data := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -108,48 +99,54 @@ func furnish(dir string, files map[string][]byte) error {
 	return err
 }
 
-// processStage lets the stand-in play whatever it may play at once: output halts
-// at the acts of the recording all the same. A wait ends when the play has come
-// to where the next act belongs, or when nobody has done anything for long.
-type processStage struct {
+// processEnvironment lets the stand-in play all that it may play at once; it halts
+// at the recorded steps all the same. A wait ends when the stand-in waits for the
+// next step, or when nothing has moved for long.
+type processEnvironment struct {
 	d    *director
 	play *standin.Play
 	post *relay.Post
 	last atomic.Int64 // when something moved last, since the start
+	recordedEffects
 
 	// Of the director's goroutine:
-	acts int                // how many acts of the scenario were begun, waits too
-	from *fixtures.WireLine // the barrier at which the play stood when the last one was
+	begun int                // index behind the last step of the scenario that began, waits too
+	from  *fixtures.WireLine // the barrier at which the stand-in waited then
 }
 
-func (p *processStage) moved() { p.last.Store(int64(time.Since(p.d.start))) }
+func (p *processEnvironment) moved() { p.last.Store(int64(time.Since(p.d.start))) }
 
-// Lines that came apart come apart: a client that lags behind its runtime for a
-// moment is no worse off than with the runtime. A gap from apart on is kept, up to
-// apartMost.
+func (p *processEnvironment) unmovedFor() time.Duration {
+	return time.Since(p.d.start) - time.Duration(p.last.Load())
+}
+
+// Lines recorded as separate writes are played as separate writes. A gap of at
+// least minGap is kept, up to maxGap, so a client that lags behind its runtime for
+// a moment is no worse off than with the runtime.
 const (
-	apart     = 5 * time.Millisecond
-	apartMost = 50 * time.Millisecond
+	minGap = 5 * time.Millisecond
+	maxGap = 50 * time.Millisecond
 )
 
-// pace waits for the next line, unless a fault wants all at once.
-func (p *processStage) pace(before time.Duration) time.Duration {
+// sleepGap waits until the next line is due, unless the fault wants a burst. It
+// returns the recorded time of that line.
+func (p *processEnvironment) sleepGap(before time.Duration) time.Duration {
 	at, ok := p.play.Next()
 	if !ok {
 		return before
 	}
-	if gap := at - before; gap >= apart && (p.d.run.Fault == nil || !p.d.run.Fault.Burst) {
-		time.Sleep(min(gap, apartMost))
+	if gap := at - before; gap >= minGap && (p.d.run.Fault == nil || !p.d.run.Fault.Burst) {
+		time.Sleep(min(gap, maxGap))
 	}
 	return at
 }
 
-// pump plays. A line is noted together with being played, so that each event
-// that comes of it finds it noted.
-func (p *processStage) pump() {
+// playLines plays until the play is closed. A line is recorded under the lock
+// under which it is played, so that each event that it causes finds it recorded.
+func (p *processEnvironment) playLines() {
 	var at time.Duration
 	for p.play.Ready() {
-		at = p.pace(at)
+		at = p.sleepGap(at)
 		p.d.mu.Lock()
 		if st, ok := p.play.Step(); ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.d.start)})
@@ -159,36 +156,33 @@ func (p *processStage) pump() {
 	}
 }
 
-func (p *processStage) work() string { return filepath.Join(p.post.Dir, "work") }
+func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir, "work") }
 
-func (p *processStage) open(o conformance.Open) (conformance.Open, error) {
-	o.Launch, o.Dir = proc.Exec{}, p.work()
+func (p *processEnvironment) prepareOpen(o conformance.Open) conformance.Open {
+	o.Launch, o.Dir = proc.Exec{}, p.workDir()
 	o.Command, o.Env = []string{p.post.Program}, p.post.Env(os.Environ())
-	return o, nil
+	return o
 }
 
-func (p *processStage) provider() string { return p.play.ProviderSessionID() }
+func (p *processEnvironment) providerID() string { return p.play.ProviderSessionID() }
 
-func (p *processStage) limit() time.Duration { return processLimit }
+func (p *processEnvironment) stepLimit() time.Duration { return processStepLimit }
 
-func (p *processStage) virtual() bool { return false }
+func (p *processEnvironment) unreadBytes() int { return -1 }
 
-func (p *processStage) unread() int { return -1 }
-
-// until waits for done, or until it has been quiet for long.
-func (p *processStage) until(done <-chan struct{}) bool {
+// runUntil waits for done, or until nothing has moved for long.
+func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
 	for {
-		p.d.mu.Lock()
-		changed := p.d.changed
-		p.d.mu.Unlock()
-		quiet, limit := p.quiet(), processLate
+		changed := p.d.nextEvent()
+		idle := idleTime
 		switch {
-		case p.over():
-			limit = processOver
+		case p.eventsEnded():
+			idle = idleTimeDrained
 		case len(p.play.Unrecorded()) > 0:
-			limit = processOther
+			idle = idleTimeAstray
 		}
-		if quiet >= limit {
+		unmoved := p.unmovedFor()
+		if unmoved >= idle {
 			select {
 			case <-done:
 				return true
@@ -196,45 +190,54 @@ func (p *processStage) until(done <-chan struct{}) bool {
 				return false
 			}
 		}
-		t := time.NewTimer(min(limit-quiet, processOver))
-		select {
-		case <-done:
-			t.Stop()
+		if p.waitMove(changed, done, min(idle-unmoved, idleTimeDrained)) {
 			return true
-		case <-changed:
-			p.moved()
-		case <-t.C:
 		}
-		t.Stop()
 	}
 }
 
-// reach waits until the play has come to where the next act belongs.
-func (p *processStage) reach(fixtures.Step) error {
-	for p.quiet() < p.patience() {
-		time.Sleep(time.Millisecond)
+// waitMove waits for an event, for done, or for a time. It reports whether done is
+// closed.
+func (p *processEnvironment) waitMove(event, done <-chan struct{}, limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-event:
+		p.moved()
+	case <-t.C:
 	}
+	return false
+}
+
+// Wait waits until the stand-in waits for the scenario's next step.
+func (p *processEnvironment) Wait(context.Context, fixtures.Step) error {
+	p.waitBarrier()
 	return nil
 }
 
-func (p *processStage) quiet() time.Duration {
-	return time.Since(p.d.start) - time.Duration(p.last.Load())
+func (p *processEnvironment) waitBarrier() {
+	for p.unmovedFor() < p.idleBeforeNext() {
+		time.Sleep(time.Millisecond)
+	}
 }
 
-// upcoming is the next act of the subject.
-func (p *processStage) upcoming() (fixtures.Step, bool) {
-	for _, a := range p.d.run.Scenario.Client[min(p.acts, len(p.d.run.Scenario.Client)):] {
-		switch a.Verb {
-		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbAside:
-		default:
-			return a, true
+// nextStep returns the next step of the session, or kill; ok is false behind the
+// last one.
+func (p *processEnvironment) nextStep() (s fixtures.Step, ok bool) {
+	client := p.d.run.Scenario.Client
+	for _, s := range client[min(p.begun, len(client)):] {
+		if !steps.OfEnvironment(s) || s.Verb == fixtures.VerbKill {
+			return s, true
 		}
 	}
 	return fixtures.Step{Verb: fixtures.VerbClose}, false
 }
 
-// halts are the acts of the wire at which a play halts for an act of a scenario.
-var halts = map[fixtures.Verb][]standin.Kind{
+// barrierKinds are the client's actions on the wire at which the stand-in waits
+// for a step of a scenario.
+var barrierKinds = map[fixtures.Verb][]standin.Kind{
 	fixtures.VerbSend:   {standin.KindSend, standin.KindSteer},
 	fixtures.VerbSteer:  {standin.KindSend, standin.KindSteer},
 	fixtures.VerbAnswer: {standin.KindAnswer},
@@ -244,32 +247,32 @@ var halts = map[fixtures.Verb][]standin.Kind{
 	fixtures.VerbOpen:   {standin.KindClose, standin.KindOpen},
 }
 
-// patience is how long it must be quiet for the play to come no nearer to the
-// next act: 0 when it is there.
-func (p *processStage) patience() time.Duration {
+// idleBeforeNext is how long nothing must have moved for the stand-in to come no
+// nearer to the next step; 0 if it waits for that step already.
+func (p *processEnvironment) idleBeforeNext() time.Duration {
 	if _, more := p.play.Next(); more {
-		return processLate
+		return idleTime
 	}
-	next, _ := p.upcoming()
+	next, _ := p.nextStep()
 	s := p.play.State()
 	switch {
-	case s.Finished, p.over():
+	case s.Finished, p.eventsEnded():
 		return 0
 	case len(p.play.Unrecorded()) > 0:
-		return processOther
+		return idleTimeAstray
 	case s.AwaitSpawn && (next.Verb == fixtures.VerbOpen || next.Verb == fixtures.VerbKill):
 		return 0
 	case s.Barrier == nil || s.Barrier.Line == p.from:
-		return processLate // the last act is still under way
+		return idleTime // the last step is still under way
 	}
-	if kinds, known := halts[next.Verb]; known && !slices.Contains(kinds, s.Barrier.Kind) {
-		return processOther
+	if kinds, known := barrierKinds[next.Verb]; known && !slices.Contains(kinds, s.Barrier.Kind) {
+		return idleTimeAstray
 	}
 	return 0
 }
 
-// over reports whether the session's events have ended.
-func (p *processStage) over() bool {
+// eventsEnded reports whether the session's events have ended.
+func (p *processEnvironment) eventsEnded() bool {
 	p.d.mu.Lock()
 	drained := p.d.drained
 	p.d.mu.Unlock()
@@ -281,14 +284,17 @@ func (p *processStage) over() bool {
 	}
 }
 
-func (p *processStage) before(act fixtures.Step) {
-	if act.Verb == fixtures.VerbStop {
-		p.calm() // it falls on what the subject has told, not on what it has yet to read
+func (p *processEnvironment) beforeStep(s fixtures.Step) {
+	if s.Verb == fixtures.VerbStop { // stop what the subject has emitted, not what it has yet to read
+		p.moved()
+		for p.unmovedFor() < idleTimeBeforeStop {
+			p.waitMove(p.d.nextEvent(), nil, idleTimeBeforeStop-p.unmovedFor())
+		}
 	}
 	client := p.d.run.Scenario.Client
-	for i := p.acts; i < len(client); i++ {
-		if client[i].Line == act.Line && client[i].Verb == act.Verb {
-			p.acts = i + 1
+	for i := p.begun; i < len(client); i++ {
+		if client[i].Line == s.Line && client[i].Verb == s.Verb {
+			p.begun = i + 1
 			break
 		}
 	}
@@ -299,48 +305,21 @@ func (p *processStage) before(act fixtures.Step) {
 	p.moved()
 }
 
-// calm waits until nothing has moved for a while, events neither.
-func (p *processStage) calm() {
-	p.moved()
-	for p.quiet() < processCalm {
-		p.d.mu.Lock()
-		changed := p.d.changed
-		p.d.mu.Unlock()
-		t := time.NewTimer(processCalm - p.quiet())
-		select {
-		case <-changed:
-			p.moved()
-		case <-t.C:
-		}
-		t.Stop()
-	}
-}
-
-func (p *processStage) finished(act fixtures.Step) {
-	if !act.Refused {
+func (p *processEnvironment) afterStep(s fixtures.Step) {
+	if !s.Refused {
 		return
 	}
-	_ = p.reach(act)
-	// What is to be refused the subject may refuse by itself.
-	if b := p.play.State().Barrier; b != nil && b.Kind == standin.KindSession {
-		p.play.Skip()
-		_ = p.reach(act)
+	p.waitBarrier()
+	if skipRefused(p.play, s) {
+		p.waitBarrier()
 	}
 }
 
-func (p *processStage) perform(act fixtures.Step) (bool, error) {
-	switch act.Verb {
-	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside:
-		return true, nil // the recording holds what came of it
-	}
-	return false, nil
-}
-
-// leave waits until no stand-in runs any more, and notes those that stay.
-func (p *processStage) leave() {
-	deadline := time.Now().Add(processEnd)
+// waitExit waits until no stand-in runs any more, and returns how many stay.
+func (p *processEnvironment) waitExit() int {
+	deadline := time.Now().Add(exitLimit)
 	for p.post.Running() > 0 && time.Now().Before(deadline) {
-		time.Sleep(look)
+		time.Sleep(pollTime)
 	}
-	p.d.run.LeftRunning = p.post.Running()
+	return p.post.Running()
 }

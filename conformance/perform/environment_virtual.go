@@ -16,45 +16,41 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// actLimit is how long, in virtual time, an act of the subject may take once
-// the stand-in has nothing more to say. It is longer than every limit of an
-// adapter, so that an adapter's own time-out shows before ours.
-const actLimit = 10 * time.Minute
+// virtualStepLimit is how long, in virtual time, a step may take after the
+// stand-in has nothing more to play. It is longer than every limit of an adapter,
+// so an adapter's own time-out shows first.
+const virtualStepLimit = 10 * time.Minute
 
-// restLimit is how long, in real time, a play may take. A play takes
-// milliseconds; a subject that spins, or waits for ever for a lock, never lets
-// virtual time pass.
-const RestLimit = 2 * time.Minute
+// DefaultRealTimeLimit is how long, in real time, a replay in virtual time may
+// take. It takes milliseconds, unless the subject spins or waits for a lock:
+// virtual time then never passes.
+const DefaultRealTimeLimit = 2 * time.Minute
 
-// Play lets a subject perform a case against the stand-in, in virtual time. It
-// never fails: what went wrong stands in the Run. What cannot be caught is a
-// panic in a goroutine that the subject started.
-func Play(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, harm *fault.Fault, lifecycle *fixtures.Lifecycle) *conformance.Run {
-	return PlayWithin(RestLimit, s, c, harm, &Setting{Scenario: scn, Life: lifecycle})
-}
-
-// playWithin gives up on a play that does not come to rest: its goroutines stay.
-func PlayWithin(limit time.Duration, s conformance.Subject, c *fixtures.Case, harm *fault.Fault, with *Setting) *conformance.Run {
-	blank := func() *conformance.Run {
-		return &conformance.Run{
-			Tier: conformance.TierWitness, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
-			Scenario: with.Scenario, Case: c, Fault: harm, Witness: c.Witness,
-		}
+// Virtual lets a subject perform a case against the stand-in, in virtual time. It
+// never fails: what went wrong is part of the Run. It cannot catch a panic in a
+// goroutine that the subject started, which ends the program.
+//
+// Virtual gives up when the real-time limit has passed. The goroutines of the
+// replay then leak.
+func Virtual(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
+	limit := rec.RealTimeLimit
+	if limit <= 0 {
+		limit = DefaultRealTimeLimit
 	}
 	done := make(chan *conformance.Run, 1)
-	r := blank()
+	r := newRun(conformance.TierWitness, s, rec, f)
 	go func() {
-		ended := false
+		returned := false
 		defer func() {
-			// FailNow ends the goroutine: the race detector calls it, and so does a
-			// subject that asserts inside.
-			if !ended && r.Hang == "" {
+			// FailNow exits the goroutine. The race detector calls it, and so does a
+			// subject that asserts.
+			if !returned && r.Hang == "" {
 				r.Hang = "the run was ended from within: by a data race, or by a failed assertion of the subject"
 			}
 			done <- r
 		}()
-		rehearse(r, s, with)
-		ended = true
+		runInBubble(r, s, rec)
+		returned = true
 	}()
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -62,16 +58,16 @@ func PlayWithin(limit time.Duration, s conformance.Subject, c *fixtures.Case, ha
 	case r := <-done:
 		return r
 	case <-t.C:
-		r := blank()
+		r := newRun(conformance.TierWitness, s, rec, f)
 		r.Hang = fmt.Sprintf("the subject did not come to rest within %v of real time: it spins, or waits for a lock that nobody gives up", limit)
 		return r
 	}
 }
 
-func rehearse(r *conformance.Run, s conformance.Subject, with *Setting) {
+func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 	defer func() {
-		// A bubble whose goroutines all wait for ever panics here: the verdict
-		// is a hang of the subject, not a crash of the run.
+		// synctest panics if all goroutines of the bubble are blocked for ever. That is
+		// a hang of the subject, not a crash of the harness.
 		if p := recover(); p != nil {
 			r.Hang = fmt.Sprint(p)
 		}
@@ -82,57 +78,51 @@ func rehearse(r *conformance.Run, s conformance.Subject, with *Setting) {
 				r.Hang = fmt.Sprint("panic: ", p)
 			}
 		}()
-		opts := standin.Options{Manual: true, Lifecycle: with.Life}
-		if r.Fault != nil {
-			r.Fault.ApplyTo(&opts)
-		}
-		play, err := with.newPlay(r.Case, opts)
+		play, err := rec.newPlay(r.Fault)
 		if err != nil {
 			r.Harness = "stand-in: " + err.Error()
 			return
 		}
-		st := &playStage{play: play, run: r, start: time.Now()}
+		env := &virtualEnvironment{play: play, run: r, start: time.Now()}
 		r.Played = make([]conformance.PlayedLine, 0, len(r.Case.Wire))
-		d := &director{run: r, subject: s, stage: st, start: st.start}
-		st.mu = &d.mu
-		r.Start = st.start
-		d.perform(context.Background())
-		time.Sleep(cleanup) // of what was called and is not waited for
+		d := &director{run: r, subject: s, env: env, start: env.start, callsAfterEnd: true}
+		env.mu = &d.mu
+		r.Start, r.GivenEnv = env.start, virtualEnv
+		d.runScenario(context.Background())
+		time.Sleep(cleanupTime) // of calls that were cancelled
 		r.LeftRunning = play.Running()
-		r.ClientActions, r.Unrecorded, r.Violations = play.ClientActions(), play.Unrecorded(), play.Violations()
-		r.RuntimeRequests, r.Started, r.Settings = play.RuntimeRequests(), play.Started(), play.Settings()
-		r.ToRecorded = play.Recorded
+		recordPlay(r, play)
 		play.Close()
 		synctest.Wait()
 	})
 }
 
-// playStage lets the stand-in play, one line at a time, whenever the bubble is
-// still.
-type playStage struct {
-	mu    *sync.Mutex // of the director: guards the run
+// virtualEnvironment plays one line of the stand-in at a time, whenever the bubble
+// is idle.
+type virtualEnvironment struct {
+	mu    *sync.Mutex // the director's: guards the run
 	play  *standin.Play
 	run   *conformance.Run
 	start time.Time
+	recordedEffects
 }
 
-// playEnv is the whole environment of the runtimes in play.
-var PlayEnv = []string{"HOME=/play/home", "PATH=/bin"}
+// virtualEnv is the whole environment of runtimes in virtual time.
+var virtualEnv = []string{"HOME=/play/home", "PATH=/bin"}
 
-func (p *playStage) open(o conformance.Open) (conformance.Open, error) {
-	o.Launch, o.Dir, o.Env = p.play.Launcher(), "/play/work", slices.Clone(PlayEnv)
-	if h := p.run.Fault; h != nil && h.StartError != nil {
-		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, h.StartError })
+func (v *virtualEnvironment) prepareOpen(o conformance.Open) conformance.Open {
+	o.Launch, o.Dir, o.Env = v.play.Launcher(), "/play/work", slices.Clone(virtualEnv)
+	if f := v.run.Fault; f != nil && f.StartError != nil {
+		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, f.StartError })
 	}
-	return o, nil
+	return o
 }
 
-func (p *playStage) provider() string { return p.play.ProviderSessionID() }
+func (v *virtualEnvironment) providerID() string { return v.play.ProviderSessionID() }
 
-// until plays what can be played, and returns when done is closed or the
-// stand-in halts and nothing moves any more. Time stands still meanwhile, but
-// for the recorded pauses.
-func (p *playStage) until(done <-chan struct{}) bool {
+// runUntil plays lines until done is closed, or until the stand-in waits and
+// nothing moves any more. Only the recorded pauses take virtual time.
+func (v *virtualEnvironment) runUntil(done <-chan struct{}) bool {
 	for {
 		synctest.Wait()
 		select {
@@ -140,92 +130,84 @@ func (p *playStage) until(done <-chan struct{}) bool {
 			return true
 		default:
 		}
-		if !p.step() {
+		if !v.playNext() {
 			return false
 		}
 	}
 }
 
-func (p *playStage) step() bool {
-	at, ok := p.play.Next()
-	for waited, nap := time.Duration(0), time.Millisecond; !ok; waited, nap = waited+nap, min(2*nap, time.Second) {
-		// A subject that reads slowly fills the pipe: it is given time.
-		if !p.play.State().Blocked || waited > actLimit {
+func (v *virtualEnvironment) playNext() bool {
+	at, ok := v.play.Next()
+	for waited, pause := time.Duration(0), time.Millisecond; !ok; waited, pause = waited+pause, min(2*pause, time.Second) {
+		// A subject that reads slowly fills the pipe. It gets time to read.
+		if !v.play.State().Blocked || waited > virtualStepLimit {
 			return false
 		}
-		time.Sleep(nap)
+		time.Sleep(pause)
 		synctest.Wait()
-		at, ok = p.play.Next()
+		at, ok = v.play.Next()
 	}
-	if d := at - time.Since(p.start); d > 0 {
+	if d := at - time.Since(v.start); d > 0 {
 		time.Sleep(d)
 		synctest.Wait()
 	}
-	// The subject may have acted while time passed: what can be played now is
-	// asked for again by Step.
-	if !p.playLine() {
+	// The subject may have acted while time passed, so playLine asks again what can be
+	// played.
+	if !v.playLine() {
 		return false
 	}
-	for p.run.Fault != nil && p.run.Fault.Burst && p.playLine() {
+	for v.run.Fault != nil && v.run.Fault.Burst && v.playLine() {
 		continue
 	}
 	synctest.Wait()
 	return true
 }
 
-// playLine plays a line and notes it in one go, so that each event that comes of
-// the line finds it noted. Step never blocks.
-func (p *playStage) playLine() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	st, ok := p.play.Step()
+// playLine plays a line and records it under one lock, so that each event that the
+// line causes finds it recorded. Step never blocks.
+func (v *virtualEnvironment) playLine() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	st, ok := v.play.Step()
 	if ok && st.Line != nil {
-		p.run.Played = append(p.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.start)})
+		v.run.Played = append(v.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(v.start)})
 	}
 	return ok
 }
 
-// reach plays up to the point that a wait names: in play that is the next act
-// of the recording, since every act happened at its point.
-func (p *playStage) reach(fixtures.Step) error {
-	for p.step() {
-	}
-	synctest.Wait()
+// Wait plays up to the next step of the recording: there every step was taken at
+// its point.
+func (v *virtualEnvironment) Wait(context.Context, fixtures.Step) error {
+	v.playAll()
 	return nil
 }
 
-// before lets the time of the recording pass up to the act.
-func (p *playStage) before(fixtures.Step) {
-	if b := p.play.State().Barrier; b != nil {
-		if d := b.Line.T - time.Since(p.start); d > 0 {
+func (v *virtualEnvironment) playAll() {
+	for v.playNext() {
+	}
+	synctest.Wait()
+}
+
+// beforeStep lets the recorded time pass up to the step.
+func (v *virtualEnvironment) beforeStep(fixtures.Step) {
+	if b := v.play.State().Barrier; b != nil {
+		if d := b.Line.T - time.Since(v.start); d > 0 {
 			time.Sleep(d)
 			synctest.Wait()
 		}
 	}
 }
 
-func (p *playStage) finished(act fixtures.Step) {
-	if act.Verb == fixtures.VerbClose {
+func (v *virtualEnvironment) afterStep(s fixtures.Step) {
+	if s.Verb == fixtures.VerbClose {
 		return
 	}
-	_ = p.reach(act)
-	// What is to be refused the subject may refuse by itself.
-	if b := p.play.State().Barrier; act.Refused && b != nil && b.Kind == standin.KindSession {
-		p.play.Skip()
-		_ = p.reach(act)
+	v.playAll()
+	if skipRefused(v.play, s) {
+		v.playAll()
 	}
 }
 
-func (p *playStage) perform(act fixtures.Step) (bool, error) {
-	switch act.Verb {
-	case fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside:
-		return true, nil // the recording holds what came of it
-	}
-	return false, nil
-}
+func (v *virtualEnvironment) stepLimit() time.Duration { return virtualStepLimit }
 
-func (p *playStage) limit() time.Duration { return actLimit }
-
-func (p *playStage) virtual() bool { return true }
-
-func (p *playStage) unread() int { return p.play.Unread() }
+func (v *virtualEnvironment) unreadBytes() int { return v.play.Unread() }

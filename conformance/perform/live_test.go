@@ -53,7 +53,7 @@ func TestLiveCancelled(t *testing.T) {
 		<-s.opened
 		cancel()
 	}()
-	r := perform.Live(ctx, s, scn, perform.Real{Runtime: "claude", Dir: t.TempDir(), Model: srv})
+	r := perform.Live(ctx, s, scn, perform.Runtime{Name: "claude", Dir: t.TempDir(), Model: srv})
 	g.Expect(r.EndedEarly).To(BeTrue())
 	g.Expect(r.Events).To(BeEmpty())
 	g.Expect(errOf(r, fixtures.VerbOpen)).NotTo(HaveOccurred(), "Launch is set for a live run too")

@@ -11,15 +11,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/policy"
 )
 
-// denied is the reason of every denial: what a policy says of it is its own
-// affair, and no golden's.
-const denied = "The policy does not allow it."
+// denyReason is the reason of every denial. The reasons that package policy gives
+// may change, and goldens hold the reason.
+const denyReason = "The policy does not allow it."
 
-// deciding is how long a policy takes to decide.
-const deciding = 10 * time.Millisecond
+// decisionTime is how long the policy takes to decide.
+const decisionTime = 10 * time.Millisecond
 
-// judgeOf makes a Judge of a scenario's policy; nil of none.
-func judgeOf(text jsontext.Value) (adapters.Judge, error) {
+// newJudge makes a Judge of a scenario's policy; nil if there is none.
+func newJudge(text jsontext.Value) (adapters.Judge, error) {
 	if text == nil {
 		return nil, nil
 	}
@@ -29,10 +29,10 @@ func judgeOf(text jsontext.Value) (adapters.Judge, error) {
 	}
 	judge := p.Judge()
 	return func(ctx context.Context, c adapters.Call) adapters.Verdict {
-		select { // a policy may ask somebody: what comes meanwhile waits for it
-		case <-time.After(deciding):
+		select { // a policy may ask a person, so the runtime goes on meanwhile
+		case <-time.After(decisionTime):
 		case <-ctx.Done():
 		}
-		return adapters.Verdict{Effect: judge(ctx, c).Effect, Reason: denied}
+		return adapters.Verdict{Effect: judge(ctx, c).Effect, Reason: denyReason}
 	}, nil
 }

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 // performed lets a reference adapter perform a case.
-func performed(t *testing.T, id string, play func(conformance.Subject, *fixtures.Scenario, *fixtures.Case, *fault.Fault, *fixtures.Lifecycle) *conformance.Run) *conformance.Run {
+func performed(t *testing.T, id string, play func(conformance.Subject, perform.Recording, *fault.Fault) *conformance.Run) *conformance.Run {
 	t.Helper()
 	c, err := fixtures.LoadCase(id)
 	if err != nil {
@@ -39,7 +39,7 @@ func performed(t *testing.T, id string, play func(conformance.Subject, *fixtures
 	if c.Runtime == "codex" {
 		s = conformance.Adapter("codex", codex.New())
 	}
-	return play(s, scn, c, nil, life)
+	return play(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
 
 // What a subject does in real time is what it does in virtual time.
@@ -50,7 +50,7 @@ func TestAPlayWithProcessesIsThePlayInVirtualTime(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			r := performed(t, id, perform.PlayProcess)
+			r := performed(t, id, perform.Process)
 			for _, a := range r.Steps {
 				t.Log(a.Step.Verb, a.Step.What, a.At, a.Err)
 			}
@@ -59,7 +59,7 @@ func TestAPlayWithProcessesIsThePlayInVirtualTime(t *testing.T) {
 			g.Expect(r.Unrecorded).To(gomega.BeEmpty())
 			g.Expect(r.Violations).To(gomega.BeEmpty())
 			g.Expect(r.LeftRunning).To(gomega.BeZero())
-			virtual := performed(t, id, perform.Play)
+			virtual := performed(t, id, perform.Virtual)
 			g.Expect(typesOf(r)).To(gomega.Equal(typesOf(virtual)))
 		})
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-var errNothingAsked = fmt.Errorf("%w: no such permission_request and no such interrupt is there to answer", errNotBegun)
+var errNoQuestion = fmt.Errorf("%w: no such permission_request and no such interrupt is there to answer", errNotStarted)
 
-// question is something that the subject asked.
+// question is a permission_request or an interrupt of the subject.
 type question struct {
 	id, tool  string
 	interrupt bool
@@ -27,23 +27,22 @@ type question struct {
 	closed    bool
 }
 
-// asked finds the question that an answer or a wait means.
-func (d *director) asked(act fixtures.Step) (question, bool) {
+// findQuestion finds the question that an answer or a wait names.
+func (d *director) findQuestion(s fixtures.Step) (question, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.question(act)
+	return d.question(s)
 }
 
-// question is the oldest one that is open (or, for a late answer, the newest
-// that is not), of the tool call that the act names. It is called with the
-// director's lock held.
-func (d *director) question(act fixtures.Step) (question, bool) {
+// question returns the oldest open question about the step's tool call; for a late
+// answer, the newest closed one. It is called with the director's lock held.
+func (d *director) question(s fixtures.Step) (question, bool) {
 	all := questions(d.run.Events)
-	if act.Late {
+	if s.Late {
 		slices.Reverse(all)
 	}
 	for _, q := range all {
-		if q.closed == act.Late && (act.ID == "" || isAbout(d.run, q, act.ID)) {
+		if q.closed == s.Late && (s.ID == "" || isAbout(d.run, q, s.ID)) {
 			return q, true
 		}
 	}
@@ -52,7 +51,7 @@ func (d *director) question(act fixtures.Step) (question, bool) {
 
 func questions(events []conformance.Event) []question {
 	var out []question
-	close1 := func(id string) {
+	markClosed := func(id string) {
 		for i := range out {
 			out[i].closed = out[i].closed || out[i].id == id
 		}
@@ -64,27 +63,27 @@ func questions(events []conformance.Event) []question {
 		case event.Interrupt:
 			out = append(out, question{id: x.InterruptID, interrupt: true})
 		case event.PermissionResolved:
-			close1(x.RequestID)
+			markClosed(x.RequestID)
 		case event.InterruptResolved:
-			close1(x.InterruptID)
+			markClosed(x.InterruptID)
 		}
 	}
 	return out
 }
 
-// isAbout reports whether a question is that of a tool call. An interrupt does
-// not name one: it is told by what the tool is for.
+// isAbout reports whether a question is about a tool call. An interrupt names no
+// call: it is about every call that asks the user.
 func isAbout(r *conformance.Run, q question, tool string) bool {
 	if q.interrupt {
-		return asksUser(r, tool)
+		return asksUser(r.Scenario, tool)
 	}
 	return q.tool == tool || strings.HasSuffix(q.tool, "_"+tool)
 }
 
 // asksUser reports whether a tool call of the scenario is a question to the user
 // or a plan to approve.
-func asksUser(r *conformance.Run, tool string) bool {
-	for _, replies := range r.Scenario.Model {
+func asksUser(s *fixtures.Scenario, tool string) bool {
+	for _, replies := range s.Model {
 		for _, reply := range replies {
 			for _, p := range reply.Parts {
 				if p.Tool != nil && p.Tool.ID == tool {
@@ -96,19 +95,19 @@ func asksUser(r *conformance.Run, tool string) bool {
 	return false
 }
 
-// answer tells the subject what the user said. A reply that decides nothing, or
-// that no runtime understands, is the recording client's alone: the subject
-// denies, which is the same.
-func (d *director) answer(ctx context.Context, sess conformance.Session, act fixtures.Step) error {
-	q, ok := d.asked(act)
+// answerQuestion gives the subject the answer of a step. An answer that decides
+// nothing, or that no runtime understands, can only be written by the recording
+// client; the subject denies instead, which has the same effect.
+func (d *director) answerQuestion(ctx context.Context, sess conformance.Session, s fixtures.Step) error {
+	q, ok := d.findQuestion(s)
 	if !ok {
-		return errNothingAsked
+		return errNoQuestion
 	}
-	a := conformance.Answer{Decision: event.DecisionAllow, Message: act.Text}
-	switch act.What {
+	a := conformance.Answer{Decision: event.DecisionAllow, Message: s.Text}
+	switch s.What {
 	case fixtures.AnswerAllow:
-		if act.Value != nil {
-			in, err := changed(q.input, act.Value)
+		if s.Value != nil {
+			in, err := withMembers(q.input, s.Value)
 			if err != nil {
 				return err
 			}
@@ -119,7 +118,7 @@ func (d *director) answer(ctx context.Context, sess conformance.Session, act fix
 	case fixtures.AnswerAlways:
 		a.Scope = adapters.ScopeAlways
 	case fixtures.AnswerValue:
-		a.Value = act.Value
+		a.Value = s.Value
 	case fixtures.AnswerCancel:
 		a.Decision = event.DecisionCancel
 	default:
@@ -128,12 +127,12 @@ func (d *director) answer(ctx context.Context, sess conformance.Session, act fix
 	return sess.Answer(ctx, q.id, a)
 }
 
-// changed is an input with some members replaced.
-func changed(input, members jsontext.Value) (jsontext.Value, error) {
-	var all, these map[string]jsontext.Value
-	if err := errors.Join(json.Unmarshal(input, &all), json.Unmarshal(members, &these)); err != nil {
+// withMembers returns an object with some members replaced.
+func withMembers(object, members jsontext.Value) (jsontext.Value, error) {
+	var all, replace map[string]jsontext.Value
+	if err := errors.Join(json.Unmarshal(object, &all), json.Unmarshal(members, &replace)); err != nil {
 		return nil, err
 	}
-	maps.Copy(all, these)
+	maps.Copy(all, replace)
 	return json.Marshal(all, json.Deterministic(true))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// watcher starts real processes and reads along until each has told the id of
-// its session or thread: what a subject reports is compared with that.
-type watcher struct {
+// idLauncher starts real processes and reads along until each has written the id
+// of its session or thread. The id that a subject reports is compared with it.
+type idLauncher struct {
 	proc.Launcher
 
 	mu   sync.Mutex
@@ -23,11 +23,11 @@ type watcher struct {
 	last proc.Process
 }
 
-// signal sends a signal to the process that was started last.
-func (w *watcher) signal(s proc.Signal) error {
-	w.mu.Lock()
-	p := w.last
-	w.mu.Unlock()
+// signalLast sends a signal to the process that was started last.
+func (l *idLauncher) signalLast(s proc.Signal) error {
+	l.mu.Lock()
+	p := l.last
+	l.mu.Unlock()
 	if p == nil {
 		return errors.New("no process was started")
 	}
@@ -35,73 +35,73 @@ func (w *watcher) signal(s proc.Signal) error {
 }
 
 // Launch implements proc.Launcher.
-func (w *watcher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
-	p, err := w.Launcher.Launch(ctx, c)
+func (l *idLauncher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+	p, err := l.Launcher.Launch(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	f := &idFinder{}
-	w.mu.Lock()
-	w.ids, w.last = append(w.ids, f), p
-	w.mu.Unlock()
-	return &watched{p, &tee{p.Stdout(), f}}, nil
+	l.mu.Lock()
+	l.ids, l.last = append(l.ids, f), p
+	l.mu.Unlock()
+	return &teeProcess{p, &teeReader{p.Stdout(), f}}, nil
 }
 
-// found are the ids that processes told, in the order of their launch. A
-// process that told none (one that was asked for its version, say) is left out.
-func (w *watcher) found() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// sessionIDs returns the ids in the order of the launches. A process that wrote
+// none, such as one that prints its version, is left out.
+func (l *idLauncher) sessionIDs() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var out []string
-	for _, f := range w.ids {
-		if id := f.get(); id != "" {
+	for _, f := range l.ids {
+		if id := f.found(); id != "" {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-type watched struct {
+type teeProcess struct {
 	proc.Process
 	out io.Reader
 }
 
-func (p *watched) Stdout() io.Reader { return p.out }
+func (p *teeProcess) Stdout() io.Reader { return p.out }
 
-// tee reads from r and shows what it read to f.
-type tee struct {
+// teeReader passes what it reads to an idFinder.
+type teeReader struct {
 	r io.Reader
 	f *idFinder
 }
 
-func (t *tee) Read(b []byte) (int, error) {
+func (t *teeReader) Read(b []byte) (int, error) {
 	n, err := t.r.Read(b)
-	t.f.add(b[:n])
+	t.f.scan(b[:n])
 	return n, err
 }
 
-// Close implements io.Closer, where the pipe does.
-func (t *tee) Close() error {
+// Close closes the reader if it is a closer.
+func (t *teeReader) Close() error {
 	if c, ok := t.r.(io.Closer); ok {
 		return c.Close()
 	}
 	return nil
 }
 
-// idFinder looks for the id in the lines of a runtime.
+// idFinder looks for the session id in the lines of a runtime.
 type idFinder struct {
 	mu   sync.Mutex
 	id   string
 	line []byte
 }
 
-func (f *idFinder) get() string {
+func (f *idFinder) found() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.id
 }
 
-func (f *idFinder) add(b []byte) {
+func (f *idFinder) scan(b []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for f.id == "" {
@@ -114,8 +114,8 @@ func (f *idFinder) add(b []byte) {
 	}
 }
 
-// sessionID is the id that a line tells: claude's init, codex's reply to the
-// request that opens a thread.
+// sessionID returns the id that a line holds: Claude's init, or Codex's reply to
+// the request that opens a thread.
 func sessionID(line []byte) string {
 	var m struct {
 		Type      string `json:"type"`

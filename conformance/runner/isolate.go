@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
-	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
@@ -138,23 +136,12 @@ func died(cfg conformance.Config, j Job, death *worker.DeathError) ([]conformanc
 
 // blank is the run of a job that was not performed here.
 func blank(cfg conformance.Config, j Job) (*conformance.Run, error) {
-	with := j.with
-	if with == nil {
-		var err error
-		if with, err = (&perform.Loader{Corpus: cfg.Corpus}).Setting(j.Case); err != nil {
-			return nil, err
-		}
+	rec, err := j.recording(cfg)
+	if err != nil {
+		return nil, err
 	}
 	return &conformance.Run{
 		Tier: conformance.TierWitness, Subject: j.Subject.Name(), Runtime: j.Case.Runtime, Version: j.Case.Version,
-		Scenario: with.Scenario, Case: j.Case, Witness: j.Case.Witness,
+		Scenario: rec.Scenario, Case: j.Case, Witness: j.Case.Witness,
 	}, nil
-}
-
-// rest is how long, in real time, a play may take.
-func rest(cfg conformance.Config) time.Duration {
-	if cfg.RealTimeLimit > 0 {
-		return cfg.RealTimeLimit
-	}
-	return perform.RestLimit
 }

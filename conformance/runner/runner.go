@@ -24,7 +24,7 @@ type Job struct {
 	// Plain leaves the faults out: in real time they are tried on some cases only.
 	WithoutFaults bool
 
-	with *perform.Setting // nil: to be loaded
+	rec *perform.Recording // nil: to be loaded
 }
 
 // Jobs are the subjects' cases, in the order of the corpus. A shard may hold
@@ -54,11 +54,11 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 			if c.Runtime != s.Runtime() {
 				continue
 			}
-			with, err := loaded.Setting(c)
+			rec, err := loaded.Load(c)
 			if err != nil {
 				return nil, err
 			}
-			jobs = append(jobs, Job{Subject: s, Case: c, with: with})
+			jobs = append(jobs, Job{Subject: s, Case: c, rec: &rec})
 		}
 		sampleJobs(cfg, s, jobs)
 	}
@@ -173,28 +173,25 @@ func Do(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 // do runs a job in this process. hung reports whether a play did not come to its
 // end; a worker then tries nothing more of the case.
 func do(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Result, faultRuns int, hung bool, err error) {
-	with := j.with
-	if with == nil {
-		var err error
-		if with, err = (&perform.Loader{Corpus: cfg.Corpus}).Setting(j.Case); err != nil {
-			return nil, 0, false, err
-		}
+	rec, err := j.recording(cfg)
+	if err != nil {
+		return nil, 0, false, err
 	}
-	scn := with.Scenario
+	scn := rec.Scenario
 	if why := scn.Expressible(j.Case.Runtime); why != "" {
 		return inexpressible(cfg, j, scn, why), 0, false, nil
 	}
-	ready, err := standin.Prepare(j.Case)
-	if err != nil {
+	if rec.Prepared, err = standin.Prepare(j.Case); err != nil {
 		return nil, 0, false, err
 	}
 	external, as := stages(cfg, j.Subject)
 	play := func(harm *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
-		s := perform.Setting{Scenario: scn, Life: with.Life, Ready: ready}
+		rec := rec
+		rec.Scenario = scn
 		if external {
-			return perform.PlayProcessWith(j.Subject, j.Case, harm, &s)
+			return perform.Process(j.Subject, rec, harm)
 		}
-		r := perform.PlayWithin(rest(cfg), j.Subject, j.Case, harm, &s)
+		r := perform.Virtual(j.Subject, rec, harm)
 		hung = hung || r.Hang != ""
 		return r
 	}
@@ -229,6 +226,19 @@ func do(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Res
 		}
 	}
 	return out, n, hung, nil
+}
+
+// recording returns the job's recording, which a copy that leaves the package may
+// not hold.
+func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
+	if j.rec != nil {
+		rec := *j.rec
+		rec.RealTimeLimit = cfg.RealTimeLimit
+		return rec, nil
+	}
+	rec, err := (&perform.Loader{Corpus: cfg.Corpus}).Load(j.Case)
+	rec.RealTimeLimit = cfg.RealTimeLimit
+	return rec, err
 }
 
 // inexpressible gives the verdicts on a case that no subject can perform.

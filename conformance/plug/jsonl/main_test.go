@@ -52,7 +52,7 @@ func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	return perform.PlayProcess(s, scn, c, nil, life)
+	return perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
 
 func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {

@@ -26,7 +26,7 @@ const SmokeScenario = "text/plain"
 // hello, opens, takes a message, tells the turn and its text, and closes. It ends
 // with the first step that failed. c is a recording of SmokeScenario.
 func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.Lifecycle) []Step {
-	r := perform.PlayProcess(s, scn, c, nil, life)
+	r := perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 	if r.Harness != "" {
 		return []Step{{"harness", errors.New(r.Harness)}}
 	}

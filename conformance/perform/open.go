@@ -1,0 +1,160 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// conversation is one of the sessions of a run. It may be opened several times.
+type conversation struct {
+	id       string // ours
+	provider string // the runtime's
+	seq      int64  // of its last event
+}
+
+// openSession opens the session that a step names and starts its listener.
+func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
+	o, talk, err := d.openOptions(s)
+	if err != nil {
+		return err
+	}
+	o = d.env.prepareOpen(o)
+	o.Args = append(slices.Clip(o.Args), s.Args...)
+	d.calls.addTo(&o)
+	if o.Judge, err = newJudge(o.Policy); err != nil {
+		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
+	}
+	sess, err := d.subject.Open(ctx, o)
+	d.mu.Lock()
+	d.eventsBefore = len(d.run.Events)
+	d.run.Opens = append(d.run.Opens, conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, Model: o.Model, Provider: d.env.providerID(), Err: err})
+	if err == nil {
+		if d.current = talk; !slices.Contains(d.conversations, talk) {
+			d.conversations = append(d.conversations, talk)
+		}
+	}
+	d.mu.Unlock()
+	if err != nil {
+		if errors.Is(err, conformance.ErrProtocol) {
+			d.run.Hang = err.Error()
+		}
+		return err
+	}
+	if c, ok := sess.(conformance.ProtocolChecker); ok {
+		d.checkers = append(d.checkers, c)
+	}
+	if c, ok := sess.(conformance.EventSupporter); ok {
+		before := d.run.EventSupport // of an earlier session of the run
+		d.run.EventSupport = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }
+	}
+	drained := make(chan struct{})
+	d.mu.Lock() // an environment may be asking whether the session before has ended
+	d.sess, d.drained = sess, drained
+	d.mu.Unlock()
+	go d.listen(sess, talk, drained)
+	return nil
+}
+
+// openOptions returns what the subject has to open, and as which conversation.
+func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
+	mode := d.run.Scenario.Asking()
+	o := conformance.Open{
+		Ask:         mode != "never",
+		Mode:        mode,
+		Checkpoints: slices.Contains(d.run.Scenario.Needs, "checkpoint"),
+		Model:       d.run.Scenario.OpenModel(d.run.Runtime),
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	from := d.current
+	if n, err := strconv.Atoi(s.ID); err == nil {
+		if n > len(d.conversations) {
+			return o, nil, fmt.Errorf("%w: there is no session %d", errNotStarted, n)
+		}
+		from = d.conversations[n-1]
+	}
+	if s.ID == "unknown" {
+		from = &conversation{provider: fixtures.UnknownSession}
+	}
+	if s.What != "" {
+		if from == nil || from.provider == "" {
+			return o, nil, fmt.Errorf("%w: no session that was opened told its provider_session_id", errNotStarted)
+		}
+		o.Resume = from.provider
+	}
+	switch s.What {
+	case "resume", "unarchive":
+		o.SessionID, o.Unarchive = from.id, s.What == "unarchive"
+		o.After = event.Position{Seq: from.seq, Turn: d.turns}
+		if o.SessionID == "" {
+			o.SessionID = d.nextSessionID()
+			from.id = o.SessionID
+		}
+		return o, from, nil
+	case "fork":
+		o.Fork, o.After.Turn = true, d.turns
+		if s.At != "" {
+			if o.At = d.turnOf(s.At); o.At == "" {
+				return o, nil, fmt.Errorf("open fork at: the events tell no id of the turn of %s: %w", s.At, conformance.ErrDeclaredUnsupported)
+			}
+		}
+	}
+	o.SessionID = d.nextSessionID()
+	return o, &conversation{id: o.SessionID}, nil
+}
+
+// nextSessionID names a new session: s1, s2 and so on.
+func (d *director) nextSessionID() string { return "s" + strconv.Itoa(len(d.conversations)+1) }
+
+// turnOf returns the runtime's id of the turn that took a message, from the
+// events, or "".
+func (d *director) turnOf(message string) string {
+	for _, e := range d.run.Events {
+		if t, ok := e.Data.(event.TurnStart); ok && slices.Contains(t.MessageIDs, message) {
+			return t.ProviderTurnID
+		}
+	}
+	return ""
+}
+
+// listen records the events of a session until its channel is closed.
+func (d *director) listen(sess conformance.Session, talk *conversation, drained chan struct{}) {
+	defer close(drained)
+	for e := range sess.Events() {
+		d.mu.Lock()
+		if d.finished {
+			d.mu.Unlock()
+			continue
+		}
+		d.run.Events = append(d.run.Events, conformance.Event{Event: e, At: time.Since(d.start), Line: len(d.run.Played), Steps: len(d.run.Steps)})
+		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
+			talk.provider = r.ProviderSessionID
+		}
+		if e.Type() == event.TypeInterrupt && d.run.Scenario.Components != nil {
+			d.calls.called[component.ToolAsk] = true
+		}
+		talk.seq, d.turns = e.Seq, max(d.turns, e.Turn)
+		close(d.changed)
+		d.changed = make(chan struct{})
+		d.mu.Unlock()
+		d.pauseListener(sess)
+		d.blockListener()
+	}
+}
+
+// waitDrained waits for the end of the events after Close.
+func (d *director) waitDrained() error {
+	if d.waitDone(context.Background(), d.drained, d.env.stepLimit()) {
+		return nil
+	}
+	return fmt.Errorf("close: %w: the events were not closed", errNoReturn)
+}

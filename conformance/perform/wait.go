@@ -1,0 +1,201 @@
+package perform
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// EndLimit is how long a subject may take to report that the runtime has ended,
+// or that a turn was stopped. Adapters give a process some seconds to end.
+const EndLimit = 15 * time.Second
+
+// StallLimit is how long a subject may take to report that a runtime which runs
+// emits nothing more: it has to tell it from a slow one.
+const StallLimit = 5 * time.Minute
+
+// idleWait is how long the director waits for events of the subject after nothing
+// moves in the environment any more. If the fault has ended the runtime, the
+// subject gets the time to notice.
+func (d *director) idleWait() time.Duration {
+	switch f := d.run.Fault; {
+	case f == nil || f.Kind != fault.Terminal:
+		return time.Second
+	case f.Hangs && d.linePlayed(f.Line):
+		return StallLimit
+	case f.Hangs:
+		return time.Second
+	}
+	return EndLimit
+}
+
+// waitUntil waits until cond holds, or the subject has emitted no event for the
+// idle time. It returns at once if cond holds.
+func (d *director) waitUntil(cond func() bool, idle time.Duration) {
+	for {
+		event := d.nextEvent()
+		if cond() {
+			return
+		}
+		if !d.waitDone(context.Background(), event, idle) {
+			return
+		}
+	}
+}
+
+// nextEvent returns a channel that is closed at the next event.
+func (d *director) nextEvent() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changed
+}
+
+// waitDone waits for done while the environment moves, and then for limit. A
+// timer of the subject's may make it act again, so the environment is asked again
+// at growing distances.
+func (d *director) waitDone(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
+	if d.env.runUntil(done) {
+		return true
+	}
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	for pause := time.Microsecond; ; pause *= 2 {
+		select {
+		case <-done:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-deadline.C:
+			return false
+		case <-time.After(pause):
+			if d.env.runUntil(done) {
+				return true
+			}
+		}
+	}
+}
+
+// eventsReached reports whether the events show the point that a wait names, as
+// far as events can.
+func (d *director) eventsReached(wait fixtures.Step) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	scn := d.run.Scenario
+	switch wait.What {
+	case "ask":
+		_, ok := d.question(wait)
+		return ok
+	case "end":
+		return isAside(scn, wait.ID) || messageEnded(d.run.Events, wait.ID)
+	case "idle":
+		return allEnded(d.run.Events)
+	case "hold":
+		return scn.InSummary(wait.ID) || holdIsHidden(scn, wait.ID) || textEndsWith(d.run.Events, textBeforeHold(scn, wait.ID))
+	}
+	return true
+}
+
+// linePlayed reports whether a line of the case's file was played.
+func (d *director) linePlayed(line int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.run.Played, func(p conformance.PlayedLine) bool { return p.Line.Line == line })
+}
+
+// faultEndedProcess reports whether the fault has ended a process.
+func (d *director) faultEndedProcess() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.run.Fault != nil && slices.ContainsFunc(d.run.Played, func(p conformance.PlayedLine) bool {
+		return d.run.Fault.EndsProcess(p.Line)
+	})
+}
+
+// faultEndedSession reports whether the session of a run with a fault has ended by
+// itself.
+func (d *director) faultEndedSession() bool {
+	d.mu.Lock()
+	open := d.sess != nil
+	d.mu.Unlock()
+	return d.run.Fault != nil && open && d.sessionEnded()
+}
+
+// sessionEnded reports whether session_end is the last event of the session.
+func (d *director) sessionEnded() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.run.Events)
+	return n > d.eventsBefore && d.run.Events[n-1].Type() == event.TypeSessionEnd
+}
+
+// stepContext returns the context of a step. A fault may bound how long the client
+// waits. The close of a session is never cut short, unless the fault blocks the
+// listener.
+func (d *director) stepContext(ctx context.Context, s fixtures.Step) (context.Context, context.CancelFunc) {
+	f := d.run.Fault
+	closes := s.Verb == fixtures.VerbClose || s.Verb == fixtures.VerbArchive
+	switch {
+	case f == nil || f.ListenerBlocked != closes:
+	case f.ClientTimeout != 0:
+		return context.WithTimeout(ctx, f.ClientTimeout)
+	case f.ListenerBlocked:
+		ctx = context.WithoutCancel(ctx)
+	}
+	return ctx, func() {}
+}
+
+// closeKilled lets the subject notice that its runtime was killed, and closes what
+// is left of the session. Whether it reported the end by itself the checks judge.
+func (d *director) closeKilled(ctx context.Context) {
+	d.waitUntil(d.sessionEnded, EndLimit)
+	if d.sess == nil {
+		return
+	}
+	_ = d.callWithin(ctx, d.sess, fixtures.Step{Verb: fixtures.VerbClose})
+	d.sess = nil
+	_ = d.waitDrained()
+}
+
+// lateMessage is the id of the message that is sent to a session that has ended.
+const lateMessage = "late"
+
+// callEnded calls Send, Stop and Close on a session that has ended, as a client
+// that has not noticed would.
+func (d *director) callEnded(ctx context.Context, sess conformance.Session) {
+	if !d.callsAfterEnd {
+		return
+	}
+	for _, s := range []fixtures.Step{
+		{Verb: fixtures.VerbSend, ID: lateMessage, Text: "Is anybody there?"},
+		{Verb: fixtures.VerbStop},
+		{Verb: fixtures.VerbClose},
+	} {
+		at := time.Since(d.start)
+		err := d.callWithin(ctx, sess, s)
+		d.mu.Lock()
+		d.run.StepsAfterEnd = append(d.run.StepsAfterEnd, conformance.StepResult{Step: s, At: at, For: time.Since(d.start) - at, Err: err})
+		d.mu.Unlock()
+		if Unfinished(err) {
+			return
+		}
+	}
+}
+
+// LongIdle is a step for Check.AlternateSteps: the client does nothing for longer
+// than every limit of an adapter.
+var LongIdle = fixtures.Step{Verb: fixtures.VerbWait, What: "long"}
+
+const longIdleTime = 15 * time.Minute
+
+// idleLong lets the time of LongIdle pass.
+func (d *director) idleLong() {
+	d.mu.Lock()
+	d.run.Steps = append(d.run.Steps, conformance.StepResult{Step: LongIdle, At: time.Since(d.start), For: longIdleTime})
+	d.mu.Unlock()
+	time.Sleep(longIdleTime)
+}
