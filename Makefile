@@ -84,7 +84,7 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzPiece -fuzztime 60s
-	$(GO) test ./adapters/internal/scan -run '^$$' -fuzz FuzzText -fuzztime 60s
+	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
 
 BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./conformance/bench ./conformance/bench/load
 .PHONY: bench

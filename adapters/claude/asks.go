@@ -40,7 +40,7 @@ func (t *translator) controlRequest(ln *line, b []byte) {
 	case r != nil && t.client != nil && t.client.serve(ln.RequestID, r, b):
 	case t.client != nil:
 		t.client.refuse(ln.RequestID, "not supported by this client")
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
 			Text: "a request that this client does not support"})
 	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
 		// Between the runtime and the client of the transcript.
@@ -110,7 +110,7 @@ func (t *translator) asked(requestID string, r *request, b []byte) *ledger.Scope
 		if t.client != nil {
 			t.client.deny(requestID, r == nil, "no turn is running")
 		}
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
 			Text: "a permission was asked for when no turn was running: denied"})
 	}
 	return s

@@ -3,7 +3,7 @@ package claude
 import (
 	"bytes"
 
-	"github.com/turnspec/turnspec/adapters/internal/scan"
+	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
 // fast reads the deltas of a stream without the decoder, see package scan, into
@@ -14,7 +14,7 @@ var deltaMark = []byte(`"content_block_delta"`)
 
 // again reads a delta that is like the one in the line, with another text.
 func (l *line) again(b []byte) bool {
-	txt, ok := l.like.Text(b)
+	txt, ok := l.like.Match(b)
 	if d := &l.Event.Delta; ok && d.Type == "text_delta" {
 		d.Text = txt
 	} else if ok {
@@ -26,31 +26,31 @@ func (l *line) again(b []byte) bool {
 // fast reads a delta into a line that was reset. When it returns false the line
 // must be reset again.
 func (l *line) fast(b []byte) bool {
-	l.like.Forget()
-	if len(b) > scan.Max || !bytes.Contains(b, deltaMark) {
+	l.like.Clear()
+	if len(b) > fastjson.MaxLine || !bytes.Contains(b, deltaMark) {
 		return false
 	}
-	s := scan.New(b)
+	s := fastjson.New(b)
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "type":
-			s.Once(&o, 1)
+			s.MarkSeen(&o, 1)
 			s.Bad = string(s.Plain()) != "stream_event" || s.Bad
 			l.Type = "stream_event"
 		case "event":
-			s.Once(&o, 2)
+			s.MarkSeen(&o, 2)
 			l.fastEvent(&s)
 		case "session_id":
-			s.Once(&o, 4)
+			s.MarkSeen(&o, 4)
 			l.SessionID.fast(&s)
 		case "parent_tool_use_id":
-			s.Once(&o, 8)
+			s.MarkSeen(&o, 8)
 			l.ParentToolUseID.fast(&s)
 		case "uuid":
-			s.Once(&o, 16)
-			s.VarySkip() // no event of a delta needs it
+			s.MarkSeen(&o, 16)
+			s.PlainHole() // no event of a delta needs it
 		case "api_message_id":
-			s.Once(&o, 32)
+			s.MarkSeen(&o, 32)
 			l.APIMessageID.fast(&s)
 		default:
 			return false
@@ -60,12 +60,12 @@ func (l *line) fast(b []byte) bool {
 		return false
 	}
 	if d := &l.Event.Delta; (d.Type == "text_delta") == (d.Text != "") && (d.Type == "thinking_delta") == (d.Thinking != "") {
-		l.like.Keep(&s)
+		l.like.Set(&s)
 	}
 	return true
 }
 
-func (i *id) fast(s *scan.Scanner) {
+func (i *id) fast(s *fastjson.Scanner) {
 	if s.Null() {
 		i.ok = false
 		return
@@ -77,18 +77,18 @@ func (i *id) fast(s *scan.Scanner) {
 	}
 }
 
-func (l *line) fastEvent(s *scan.Scanner) {
+func (l *line) fastEvent(s *fastjson.Scanner) {
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "type":
-			s.Once(&o, 1)
+			s.MarkSeen(&o, 1)
 			s.Bad = string(s.Plain()) != "content_block_delta" || s.Bad
 			l.Event.Type = "content_block_delta"
 		case "index":
-			s.Once(&o, 2)
+			s.MarkSeen(&o, 2)
 			l.Event.Index = int(s.Number())
 		case "delta":
-			s.Once(&o, 4)
+			s.MarkSeen(&o, 4)
 			l.fastDelta(s)
 		default:
 			s.Bad = true
@@ -96,12 +96,12 @@ func (l *line) fastEvent(s *scan.Scanner) {
 	}
 }
 
-func (l *line) fastDelta(s *scan.Scanner) {
+func (l *line) fastDelta(s *fastjson.Scanner) {
 	d := &l.Event.Delta
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "type":
-			s.Once(&o, 1)
+			s.MarkSeen(&o, 1)
 			switch string(s.Plain()) {
 			case "text_delta":
 				d.Type = "text_delta"
@@ -111,11 +111,11 @@ func (l *line) fastDelta(s *scan.Scanner) {
 				s.Bad = true
 			}
 		case "text":
-			s.Once(&o, 2)
-			d.Text = s.VaryText()
+			s.MarkSeen(&o, 2)
+			d.Text = s.TextHole()
 		case "thinking":
-			s.Once(&o, 4)
-			d.Thinking = s.VaryText()
+			s.MarkSeen(&o, 4)
+			d.Thinking = s.TextHole()
 		default:
 			s.Bad = true
 		}

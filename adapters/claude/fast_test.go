@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/scan"
+	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -97,7 +97,7 @@ var recordedDeltas = sync.OnceValues(func() (lines [][]byte, err error) {
 func TestTheFastPathReadsTheCorpusAsTheTypedDecoderDoes(t *testing.T) {
 	n, text := 0, 0
 	for _, l := range corpusDeltas(t) {
-		if bytes.Contains(l, []byte(`"text_delta"`)) && len(l) <= scan.Max {
+		if bytes.Contains(l, []byte(`"text_delta"`)) && len(l) <= fastjson.MaxLine {
 			text++
 			if agree(t, l) {
 				n++

@@ -28,7 +28,7 @@ func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
 // Line handles a line that was received at a time. Of a JSON array (the form of
 // --output-format json --verbose) each element is a line.
 func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.t.l.At(at)
+	n.t.l.SetTime(at)
 	v := jsontext.Value(b)
 	if v.Kind() == '[' && v.IsValid(lenient) {
 		var list []jsontext.Value

@@ -230,7 +230,7 @@ func (p *protocol) Ping() { p.ask(subtype{"mcp_status"}, func(*reply, error) {})
 // Paused implements session.Protocol.
 func (p *protocol) Paused() bool {
 	s := p.h.Ledger().Turn()
-	return p.t.turn.retrying || len(p.h.Ledger().Asks()) > 0 || s != nil && s.ToolsOpen() > 0
+	return p.t.turn.retrying || len(p.h.Ledger().Questions()) > 0 || s != nil && s.ToolsOpen() > 0
 }
 
 // Closing implements session.Protocol. What runs is interrupted, background

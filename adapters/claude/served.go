@@ -193,7 +193,7 @@ func (p *protocol) mcp(requestID string, msg jsontext.Value, b []byte) {
 			}
 		}
 		out.Error = &rpcFault{-32602, fmt.Sprintf("no such tool: %q", string(m.Params.Name))}
-		p.t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
+		p.t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
 			Text: "the runtime called a tool that this client does not have"})
 	case "notifications/cancelled":
 		p.cancelled(m.Params.RequestID)

@@ -154,7 +154,7 @@ func (t *translator) streamEvent(ln *line, b []byte) {
 	case "message_stop":
 		t.messageStop(s, ln)
 	case "error":
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ev.Error.Message), Raw: clone(b)})
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ev.Error.Message), Raw: clone(b)})
 	case "ping":
 	default:
 		t.unknown(b)

@@ -114,7 +114,7 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 	t.settle(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
 		if !t.agents.wasTool(key) {
-			t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
+			t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
 				Text: "a result of a tool that was not announced"})
 		}
 		return

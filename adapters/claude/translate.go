@@ -91,16 +91,16 @@ func (t *translator) line(b []byte) {
 	case "control_response":
 		t.controlResponse(ln, b)
 	case "conversation_reset":
-		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
+		t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
 			Text: "the conversation was cleared: the model knows nothing of what was"})
 	case "rate_limit_event":
 		if r := ln.RateLimit; r != nil && r.Status != "allowed" && r.Status != "" {
-			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
+			t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
 				Text: "rate limit: " + string(r.Status)})
 		}
 	case "auth_status":
 		if ln.Error != "" {
-			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Error), Raw: clone(b)})
+			t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Error), Raw: clone(b)})
 		}
 	case "keep_alive", "tool_progress", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed", "active_goal":
 		// Ignored by name, see doc.go.
@@ -114,7 +114,7 @@ func (t *translator) line(b []byte) {
 func (t *translator) odd(b []byte, err error) {
 	v := jsontext.Value(b)
 	if !v.IsValid(lenient) {
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeGarbage, Text: cut(b, 4096)})
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeGarbage, Text: cut(b, 4096)})
 		return
 	}
 	var core struct {
@@ -136,11 +136,11 @@ func (t *translator) odd(b []byte, err error) {
 			}
 		}
 	}
-	t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: err.Error(), Raw: clone(b)})
+	t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: err.Error(), Raw: clone(b)})
 }
 
 func (t *translator) unknown(b []byte) {
-	t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeUnknownMessage, Raw: clone(b)})
+	t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeUnknownMessage, Raw: clone(b)})
 }
 
 func clone(b []byte) event.Raw { return event.Raw(bytes.Clone(b)) }
@@ -161,7 +161,7 @@ func (t *translator) confirm(ln *line, id string) {
 		t.provider = id
 	case t.client == nil || t.client.ready():
 		t.provider = id
-		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning,
+		t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning,
 			Text: "the runtime's session has another id from now on", Raw: event.Raw(`{"session_id":` + strconv.Quote(id) + `}`)})
 	}
 	if t.client != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
@@ -184,7 +184,7 @@ func (t *translator) system(ln *line, b []byte) {
 		t.status(ln)
 	case "api_retry":
 		t.turn.retrying = true
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRetry, Raw: clone(b),
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRetry, Raw: clone(b),
 			Text: fmt.Sprintf("attempt %.0f of %.0f in %.0f ms: %s", ln.Attempt, ln.MaxRetries, ln.RetryDelay, ln.Error)})
 	case "task_started", "task_progress", "task_updated", "task_notification", "background_tasks_changed":
 		t.task(ln)
@@ -203,10 +203,10 @@ func (t *translator) system(ln *line, b []byte) {
 			t.denied[within(sub, string(ln.ToolUseID))] = true
 		}
 	case "model_fallback", "model_refusal_fallback":
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Content), Raw: clone(b)})
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(ln.Content), Raw: clone(b)})
 		t.modelChanged(string(ln.FallbackModel))
 	case "informational", "notification", "mirror_error", "session_writes_lost":
-		t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
+		t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Raw: clone(b),
 			Text: first(string(ln.Content), string(ln.Text), ln.Message.Text, string(ln.Error))})
 	case "local_command_output":
 		if s := t.scope(ln); s != nil {
@@ -214,7 +214,7 @@ func (t *translator) system(ln *line, b []byte) {
 		}
 	case "hook_response":
 		if ln.Outcome == "error" {
-			t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
+			t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Raw: clone(b),
 				Text: "hook failed: " + string(ln.HookName)})
 		}
 	case "hook_started", "hook_progress", "thinking_tokens", "model_refusal_no_fallback", "worker_shutting_down", "session_state_changed", "ui_invalidate", "session_title_changed",
@@ -259,7 +259,7 @@ func (t *translator) status(ln *line) {
 	if ln.CompactResult == "failed" {
 		t.turn.uncompacted = true
 		t.anywhere(event.Compaction{Phase: "end"})
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning,
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning,
 			Text: "compaction failed: " + string(ln.CompactError)})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/internal/scan"
+	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
 // lenient accepts what runtimes really send: lone surrogates, invalid UTF-8 and
@@ -26,7 +26,7 @@ type line struct {
 	Message         message `json:"message"`
 	Event           stream  `json:"event"`
 
-	like scan.Like // the delta that was read last
+	like fastjson.Template // the delta that was read last
 
 	// stream_event
 	APIMessageID id         `json:"api_message_id"`

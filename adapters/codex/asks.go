@@ -72,7 +72,7 @@ func (t *translator) request(b []byte) {
 	if !th.is(turnID) && (t.live != nil || th.over(turnID)) && (!th.sub || th.over(turnID)) {
 		// A question of a turn that does not run must not be granted by anybody.
 		t.deny(a)
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeLate,
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeLate,
 			Text: method + " came for a turn that does not run and was declined", Raw: event.Raw(b).Clone()})
 		return
 	}
@@ -160,7 +160,7 @@ func (t *translator) refuse(a *ask, b []byte) {
 	if t.live != nil {
 		t.live.fault(a.rpc, refusal)
 	}
-	t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage,
+	t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage,
 		Text: a.method + " is not supported and was refused", Raw: event.Raw(b).Clone()})
 }
 

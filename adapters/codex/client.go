@@ -206,7 +206,7 @@ func (c *client) refused(s *sent, err error) {
 	c.unsend(s)
 	l := c.t.l
 	if c.t.main.on {
-		l.Notice(event.Notice{Level: event.LevelError, Code: event.NoticeRefused, Text: "message " + s.id + " was not taken: " + err.Error()})
+		l.Emit(event.Notice{Level: event.LevelError, Code: event.NoticeRefused, Text: "message " + s.id + " was not taken: " + err.Error()})
 		return
 	}
 	code := event.ErrorInvalid
@@ -307,7 +307,7 @@ func (c *client) turnEnded(ids []string) {
 	for _, s := range slices.Clone(c.sent) {
 		if s.turn != "" && slices.Contains(ids, s.turn) {
 			c.unsend(s)
-			c.t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused,
+			c.t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused,
 				Text: "message " + s.id + " was not taken: the turn ended before"})
 		}
 	}
@@ -376,7 +376,7 @@ func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
 
 // Line handles one line of stdout that was received at a time. b is not kept.
 func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.At(at)
+	n.l.SetTime(at)
 	n.t.line(b)
 }
 

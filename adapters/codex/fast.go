@@ -3,7 +3,7 @@ package codex
 import (
 	"bytes"
 
-	"github.com/turnspec/turnspec/adapters/internal/scan"
+	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
 // fast reads the pieces of texts, of reasoning and of output without the
@@ -19,7 +19,7 @@ var pieces = []string{
 
 // again reads a piece that is like the one in the message, with another text.
 func (m *message) again(b []byte) bool {
-	txt, ok := m.like.Text(b)
+	txt, ok := m.like.Match(b)
 	if ok {
 		m.Params.Delta.s = txt
 	}
@@ -29,22 +29,22 @@ func (m *message) again(b []byte) bool {
 // fast reads a piece into a message that was emptied. When it returns false the
 // message must be emptied again.
 func (m *message) fast(b []byte) bool {
-	m.like.Forget()
-	if len(b) > scan.Max || !bytes.Contains(b, deltaMark) {
+	m.like.Clear()
+	if len(b) > fastjson.MaxLine || !bytes.Contains(b, deltaMark) {
 		return false
 	}
-	s := scan.New(b)
+	s := fastjson.New(b)
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "method":
-			s.Once(&o, 1)
+			s.MarkSeen(&o, 1)
 			m.fastMethod(&s)
 		case "params":
-			s.Once(&o, 2)
+			s.MarkSeen(&o, 2)
 			m.Params.fast(&s)
 		case "emittedAtMs":
-			s.Once(&o, 4)
-			s.VaryNumber() // no event needs it
+			s.MarkSeen(&o, 4)
+			s.NumberHole() // no event needs it
 		default:
 			return false
 		}
@@ -52,11 +52,11 @@ func (m *message) fast(b []byte) bool {
 	if !s.Done() || !m.Method.set || !m.Params.Delta.set {
 		return false
 	}
-	m.like.Keep(&s)
+	m.like.Set(&s)
 	return true
 }
 
-func (m *message) fastMethod(s *scan.Scanner) {
+func (m *message) fastMethod(s *fastjson.Scanner) {
 	m.Method.set = true
 	raw := s.Plain()
 	for _, p := range pieces {
@@ -68,26 +68,26 @@ func (m *message) fastMethod(s *scan.Scanner) {
 	s.Bad = true
 }
 
-func (p *params) fast(s *scan.Scanner) {
+func (p *params) fast(s *fastjson.Scanner) {
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "threadId":
-			s.Once(&o, 1)
+			s.MarkSeen(&o, 1)
 			p.ThreadID.fast(s)
 		case "turnId":
-			s.Once(&o, 2)
+			s.MarkSeen(&o, 2)
 			p.TurnID.fast(s)
 		case "itemId":
-			s.Once(&o, 4)
+			s.MarkSeen(&o, 4)
 			p.ItemID.fast(s)
 		case "delta":
-			s.Once(&o, 8)
-			p.Delta.s, p.Delta.set = s.VaryText(), true
+			s.MarkSeen(&o, 8)
+			p.Delta.s, p.Delta.set = s.TextHole(), true
 		case "contentIndex":
-			s.Once(&o, 16)
+			s.MarkSeen(&o, 16)
 			p.ContentIndex = num{s.Number(), true}
 		case "summaryIndex":
-			s.Once(&o, 32)
+			s.MarkSeen(&o, 32)
 			p.SummaryIndex = num{s.Number(), true}
 		default:
 			s.Bad = true
@@ -95,4 +95,4 @@ func (p *params) fast(s *scan.Scanner) {
 	}
 }
 
-func (t *text) fast(s *scan.Scanner) { t.s, t.set = s.TextOr(t.s), true }
+func (t *text) fast(s *fastjson.Scanner) { t.s, t.set = s.TextOr(t.s), true }

@@ -122,7 +122,7 @@ func (t *translator) notice(threadID string, n event.Notice) {
 		}
 		return
 	}
-	t.l.Notice(n)
+	t.l.Emit(n)
 }
 
 // running is the scope of the turn that a line names, if that turn runs.
@@ -219,7 +219,7 @@ func (t *translator) failure(b []byte) {
 	case th.is(p.TurnID.val()):
 		th.failed = e
 	case !th.over(p.TurnID.val()):
-		t.l.Notice(event.Notice{Level: event.LevelError, Code: event.NoticeWarning, Text: ev.Message})
+		t.l.Emit(event.Notice{Level: event.LevelError, Code: event.NoticeWarning, Text: ev.Message})
 	}
 }
 

@@ -41,7 +41,7 @@ func (t *translator) line(b []byte) {
 			t.unknown(b)
 			return
 		}
-		t.l.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeGarbage,
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeGarbage,
 			Text: fmt.Sprintf("a line is not JSON and was skipped: %.200q", b)})
 		return
 	}
@@ -77,7 +77,7 @@ func (t *translator) unknown(b []byte) {
 	if what == "" {
 		what = "a message"
 	}
-	t.l.Notice(event.Notice{Level: event.LevelInfo, Code: event.NoticeUnknownMessage,
+	t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeUnknownMessage,
 		Text: what + " is not known to this adapter", Raw: event.Raw(b).Clone()})
 }
 

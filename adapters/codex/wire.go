@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/scan"
+	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
 // message is any line of the runtime: what stands in it decides what it is. One
@@ -19,7 +19,7 @@ type message struct {
 	Result opt[result]    `json:"result"`
 	Error  opt[rpcError]  `json:"error"`
 
-	like scan.Like // the piece that was read last
+	like fastjson.Template // the piece that was read last
 }
 
 // params is the union of what notifications and server requests carry. Fields

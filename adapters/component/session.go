@@ -9,7 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/post"
+	"github.com/turnspec/turnspec/adapters/internal/loopcall"
 )
 
 // maxAhead is how many events may wait for a reader before what a user or the
@@ -213,7 +213,7 @@ func (s *session) now() time.Time {
 func (s *session) do(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	reply := func(err error) { answer <- err } // once
-	return post.Do(ctx, s.inbox, s.done, func() { f(reply) }, answer)
+	return loopcall.Do(ctx, s.inbox, s.done, func() { f(reply) }, answer)
 }
 
 // perform makes a change of the stage. What an agent's call changes belongs

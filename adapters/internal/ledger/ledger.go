@@ -1,13 +1,12 @@
-// Package ledger answers one question: what must be true of every stream of
-// events, whatever the runtime?
+// Package ledger enforces the rules that hold for every stream of events,
+// whatever the runtime.
 //
-// It counts seq and turns, knows what is open (blocks, thinking, tools,
-// questions) and closes it in time, so that no adapter has to remember the
-// rules: session_ready comes first, a turn ends in exactly one done or error,
-// everything open is closed before it, and nothing of a turn follows it but
-// the events of sub-agents that still run.
+// It numbers events and turns, and keeps track of open blocks, thinking, tools
+// and questions. session_ready comes first. A turn ends in exactly one done or
+// error, and everything open in it is closed before. After its end, only events
+// of sub-agents that still run carry that turn.
 //
-// A Ledger is not safe for concurrent use: it belongs to the one goroutine that
+// A Ledger is not safe for concurrent use: it belongs to the goroutine that
 // reads the wire.
 package ledger
 
@@ -18,57 +17,60 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Ledger keeps the books of one session.
+// Ledger keeps the state of one session's stream.
 type Ledger struct {
-	session string
-	pos     event.Position
-	emit    func(event.Event)
-	at      time.Time // reception of the line in hand
-	last    time.Time
-	ready   bool
-	ended   bool
-	hint    event.SessionReady // for a stream that begins without its handshake
-	early   []event.Event      // what came before session_ready
-	turn    *Scope
-	subs    []*Scope // sub-agents that live, oldest first
-	counts  recent   // blocks that sub-agents which ended had, for new ids
-	tasks   []task
-	asks    []Ask
-	queue   []string
+	session     string
+	pos         event.Position
+	emit        func(event.Event)
+	at          time.Time // when the current line was received
+	last        time.Time
+	ready       bool
+	ended       bool
+	hint        event.SessionReady // used if the stream has no handshake
+	early       []event.Event      // emitted after session_ready
+	turn        *Scope
+	subs        []*Scope // running sub-agents, oldest first
+	blockCounts recent   // blocks of ended sub-agents, so that ids stay unique
+	tasks       []task
+	questions   []Question
+	queued      bool // the last queue emitted was not empty
 }
 
-// New makes the ledger of a session that goes on after a position. Without a
-// handshake (a transcript that begins in the middle) hint becomes the
+// New returns the ledger of a session that continues after a position. If there
+// is no handshake (a transcript that begins in the middle), hint becomes the
 // session_ready that precedes the first event of a turn.
 func New(hint event.SessionReady, after event.Position, emit func(event.Event)) *Ledger {
 	return &Ledger{session: hint.SessionID, hint: hint, pos: after, emit: emit}
 }
 
-// At says when the line in hand was received. It never runs backwards.
-func (l *Ledger) At(t time.Time) { l.at = t }
+// SetTime sets the time at which the current line was received. Event times
+// never run backwards.
+func (l *Ledger) SetTime(t time.Time) { l.at = t }
 
 // Ready reports whether session_ready was emitted.
 func (l *Ledger) Ready() bool { return l.ready }
 
-// SessionReady emits session_ready, once, and then what came before it.
+// SessionReady emits session_ready and the events held back until then. Later
+// calls do nothing.
 func (l *Ledger) SessionReady(d event.SessionReady) {
 	if l.ready {
 		return
 	}
 	l.ready = true
 	d.SessionID = l.session
-	l.put(event.Event{Data: d})
+	l.emitNext(event.Event{Data: d})
 	for _, e := range l.early {
-		l.put(e)
+		l.emitNext(e)
 	}
 	l.early = nil
 }
 
-// maxEarly bounds what is kept until session_ready: a runtime that never gets
-// ready must not fill the memory.
+// maxEarly bounds the events held back until session_ready, because a runtime
+// may never become ready.
 const maxEarly = 256
 
-// Session emits an event of the session. Before session_ready it is kept.
+// Session emits an event of the session. Before session_ready, the event is
+// held back.
 func (l *Ledger) Session(d event.Data) {
 	if !l.ready {
 		if len(l.early) < maxEarly {
@@ -76,11 +78,11 @@ func (l *Ledger) Session(d event.Data) {
 		}
 		return
 	}
-	l.put(event.Event{Data: d})
+	l.emitNext(event.Event{Data: d})
 }
 
-// Notice emits a notice: of the running turn, or else of the session.
-func (l *Ledger) Notice(d event.Notice) {
+// Emit emits an event of the running turn, or of the session if no turn runs.
+func (l *Ledger) Emit(d event.Data) {
 	if l.turn != nil {
 		l.turn.Emit(d)
 		return
@@ -88,8 +90,8 @@ func (l *Ledger) Notice(d event.Notice) {
 	l.Session(d)
 }
 
-// SessionEnd closes a turn that still runs with err (nil: as stopped by the
-// client) and ends the session. Later calls do nothing.
+// SessionEnd ends a running turn with err, or as stopped by the client if err
+// is nil, and ends the session. Later calls do nothing.
 func (l *Ledger) SessionEnd(err *event.Error, d event.SessionEnd) {
 	if l.ended {
 		return
@@ -109,21 +111,22 @@ func (l *Ledger) SessionEnd(err *event.Error, d event.SessionEnd) {
 			l.Done(event.Done{Stopped: true, Reason: d.Reason})
 		}
 	}
-	for len(l.asks) > 0 {
-		l.Resolve(l.asks[0].ID, event.DecisionCancel, event.ByRuntime, nil)
+	for len(l.questions) > 0 {
+		l.Resolve(l.questions[0].ID, event.DecisionCancel, event.ByRuntime, nil)
 	}
-	l.put(event.Event{Data: d})
+	l.emitNext(event.Event{Data: d})
 	l.ended = true
 }
 
 // Ended reports whether the session has ended.
 func (l *Ledger) Ended() bool { return l.ended }
 
-// Position is the last seq and turn.
+// Position returns the last seq and turn.
 func (l *Ledger) Position() event.Position { return l.pos }
 
-// put numbers and emits. It forces session_ready first.
-func (l *Ledger) put(e event.Event) {
+// emitNext numbers and emits an event. If session_ready was not emitted yet, it
+// emits that first.
+func (l *Ledger) emitNext(e event.Event) {
 	if l.ended {
 		return
 	}
@@ -139,12 +142,12 @@ func (l *Ledger) put(e event.Event) {
 	l.emit(e)
 }
 
-// Turn is the scope of the running turn, or nil.
+// Turn returns the scope of the running turn, or nil.
 func (l *Ledger) Turn() *Scope { return l.turn }
 
-// TurnStart begins a turn and says that something is going on (an empty
-// thinking). A turn that still ran is closed first: the runtime went on without
-// ending it.
+// TurnStart starts a turn and emits an empty thinking, which signals activity.
+// If a turn still runs, it is closed first, because the runtime started another
+// one without ending it.
 func (l *Ledger) TurnStart(d event.TurnStart) *Scope {
 	if l.turn != nil {
 		l.Done(event.Done{Stopped: true, Reason: "superseded"})
@@ -153,78 +156,77 @@ func (l *Ledger) TurnStart(d event.TurnStart) *Scope {
 		d.MessageIDs = []string{}
 	}
 	l.pos.Turn++
-	l.turn = newScope(l, l.pos.Turn, "")
+	l.turn = &Scope{l: l, turn: l.pos.Turn}
 	l.turn.Emit(d)
 	l.turn.Emit(event.Thinking{})
 	return l.turn
 }
 
 // Done ends the running turn.
-func (l *Ledger) Done(d event.Done) { l.end(d) }
+func (l *Ledger) Done(d event.Done) { l.endTurn(d) }
 
-// Error ends the running turn in an error; without one it is the session's.
+// Error ends the running turn in an error. If no turn runs, the error is the
+// session's.
 func (l *Ledger) Error(d event.Error) {
 	if l.turn == nil {
 		l.Session(d)
 		return
 	}
-	l.end(d)
+	l.endTurn(d)
 }
 
-func (l *Ledger) end(d event.Data) {
-	s := l.turn
-	if s == nil {
-		return
+func (l *Ledger) endTurn(d event.Data) {
+	if s := l.turn; s != nil {
+		s.closeAll()
+		s.Emit(d)
+		l.turn = nil
 	}
-	s.close()
-	s.Emit(d)
-	l.turn = nil
 }
 
-// Queue tells the list of waiting messages, if it changed.
+// Queue emits the list of waiting messages. It emits nothing if the list was
+// and is empty.
 func (l *Ledger) Queue(ids []string) {
-	if len(ids) == 0 && len(l.queue) == 0 {
+	if len(ids) == 0 && !l.queued {
 		return
 	}
-	l.queue = append([]string{}, ids...)
+	l.queued = len(ids) > 0
 	l.Session(event.Queue{MessageIDs: append([]string{}, ids...)})
 }
 
-// Sub is the scope of a sub-agent. It is made on first use and belongs to the
-// turn that runs then (or ran last).
+// Sub returns the scope of a sub-agent. The first call creates it in the
+// running turn, or in the last one.
 func (l *Ledger) Sub(id string) *Scope {
 	for _, s := range l.subs {
 		if s.sub == id {
 			return s
 		}
 	}
-	s := newScope(l, l.pos.Turn, id)
-	s.count = l.counts.get(id)
+	s := &Scope{l: l, turn: l.pos.Turn, sub: id, count: l.blockCounts.get(id)}
 	l.subs = append(l.subs, s)
 	return s
 }
 
-// EndSub closes what a sub-agent left open and forgets it.
+// EndSub closes and removes the scope of a sub-agent.
 func (l *Ledger) EndSub(id string) {
 	for i, s := range l.subs {
 		if s.sub == id {
-			s.close()
-			l.counts.put(id, s.count)
+			s.closeAll()
+			l.blockCounts.remember(id, s.count)
 			l.subs = append(l.subs[:i:i], l.subs[i+1:]...)
 			return
 		}
 	}
 }
 
-// task is life that was announced and has not ended.
+// task is a task that was announced and has not ended.
 type task struct {
 	event.Task
-	turn int // the turn that it began in
+	turn int // the turn in which it started
 }
 
-// Task tells of life that may outlast a turn. While the turn that it began in
-// runs, the event is that turn's; later it is the session's. What still lives
-// when the session ends is told to be interrupted.
+// Task emits an event of work that may outlast a turn. While the turn runs in
+// which the task started, the event belongs to that turn; later it belongs to
+// the session. SessionEnd interrupts tasks that still run.
 func (l *Ledger) Task(d event.Task) {
 	i := slices.IndexFunc(l.tasks, func(t task) bool { return t.TaskID == d.TaskID })
 	t := task{d, 0}
@@ -244,9 +246,9 @@ func (l *Ledger) Task(d event.Task) {
 	}
 	if l.turn != nil && l.turn.turn == t.turn {
 		l.turn.Emit(d)
-		return
+	} else {
+		l.Session(d)
 	}
-	l.Session(d)
 }
 
 // TaskOpen reports whether a task was announced and has not ended.
@@ -254,45 +256,42 @@ func (l *Ledger) TaskOpen(id string) bool {
 	return slices.ContainsFunc(l.tasks, func(t task) bool { return t.TaskID == id })
 }
 
-// Ask is an open question of the runtime: a permission or an interrupt.
-type Ask struct {
+// Question is an open question of the runtime: a permission or an interrupt.
+type Question struct {
 	ID        string
 	ToolName  string
 	Interrupt bool
 	scope     *Scope
 }
 
-// Asks are the open questions, oldest first.
-func (l *Ledger) Asks() []Ask { return l.asks }
+// Questions returns the open questions, oldest first.
+func (l *Ledger) Questions() []Question { return l.questions }
 
-// Asked finds an open question.
-func (l *Ledger) Asked(id string) (Ask, bool) {
-	for _, a := range l.asks {
-		if a.ID == id {
-			return a, true
-		}
+// Question returns an open question by its id.
+func (l *Ledger) Question(id string) (Question, bool) {
+	i := slices.IndexFunc(l.questions, func(q Question) bool { return q.ID == id })
+	if i < 0 {
+		return Question{}, false
 	}
-	return Ask{}, false
+	return l.questions[i], true
 }
 
-// Resolve closes an open question and tells how. value is an interrupt's; by
-// is who decided.
+// Resolve closes an open question and emits the outcome. value applies to an
+// interrupt only; by names who decided.
 func (l *Ledger) Resolve(id string, d event.Decision, by event.By, value event.Raw) {
-	for i, a := range l.asks {
-		if a.ID != id {
-			continue
-		}
-		l.asks = append(l.asks[:i:i], l.asks[i+1:]...)
-		if a.Interrupt {
-			if value == nil {
-				value = event.Raw("null")
-			}
-			a.scope.Emit(event.InterruptResolved{InterruptID: id, Value: value, By: by})
-			return
-		}
-		a.scope.Emit(event.PermissionResolved{
-			RequestID: id, ToolName: a.ToolName, Allowed: d == event.DecisionAllow, Decision: d, By: by,
+	q, open := l.Question(id)
+	if !open {
+		return
+	}
+	l.questions = slices.DeleteFunc(slices.Clone(l.questions), func(q Question) bool { return q.ID == id })
+	if !q.Interrupt {
+		q.scope.Emit(event.PermissionResolved{
+			RequestID: id, ToolName: q.ToolName, Allowed: d == event.DecisionAllow, Decision: d, By: by,
 		})
 		return
 	}
+	if value == nil {
+		value = event.Raw("null")
+	}
+	q.scope.Emit(event.InterruptResolved{InterruptID: id, Value: value, By: by})
 }

@@ -10,44 +10,44 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-func start() (*ledger.Ledger, *[]event.Event) {
+func newLedger() (*ledger.Ledger, *[]event.Event) {
 	var evs []event.Event
 	l := ledger.New(event.SessionReady{SessionID: "s", Runtime: "r"}, event.Position{Seq: 7, Turn: 2}, func(e event.Event) { evs = append(evs, e) })
-	l.At(time.Unix(100, 0))
+	l.SetTime(time.Unix(100, 0))
 	return l, &evs
 }
 
-func types(evs []event.Event) (out []event.Type) {
+func eventTypes(evs []event.Event) (out []event.Type) {
 	for _, e := range evs {
 		out = append(out, e.Type())
 	}
 	return out
 }
 
-func TestReadyComesFirstAndNumbersGoOn(t *testing.T) {
+func TestSessionReadyComesFirstAndNumberingContinues(t *testing.T) {
 	g := NewWithT(t)
-	l, evs := start()
+	l, evs := newLedger()
 	l.Session(event.Notice{Code: event.NoticeWarning})
 	g.Expect(*evs).To(BeEmpty())
 	l.SessionReady(event.SessionReady{Runtime: "r"})
 	l.TurnStart(event.TurnStart{})
-	g.Expect(types(*evs)).To(Equal([]event.Type{event.TypeSessionReady, event.TypeNotice, event.TypeTurnStart, event.TypeThinking}))
+	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeSessionReady, event.TypeNotice, event.TypeTurnStart, event.TypeThinking}))
 	g.Expect((*evs)[0].Seq).To(Equal(int64(8)))
 	g.Expect((*evs)[2].Turn).To(Equal(3))
 	g.Expect(l.Position()).To(Equal(event.Position{Seq: 11, Turn: 3}))
 }
 
 func TestTimeNeverRunsBackwards(t *testing.T) {
-	l, evs := start()
+	l, evs := newLedger()
 	l.SessionReady(event.SessionReady{})
-	l.At(time.Unix(50, 0))
+	l.SetTime(time.Unix(50, 0))
 	l.Session(event.Notice{})
 	NewWithT(t).Expect((*evs)[1].TS).To(Equal(time.Unix(100, 0)))
 }
 
-func TestTheEndClosesWhatIsOpenInOrder(t *testing.T) {
+func TestDoneClosesOpenItemsInOrder(t *testing.T) {
 	g := NewWithT(t)
-	l, evs := start()
+	l, evs := newLedger()
 	s := l.TurnStart(event.TurnStart{})
 	s.Thinking("r", "hm")
 	s.Delta("b", "m", "hi")
@@ -57,7 +57,7 @@ func TestTheEndClosesWhatIsOpenInOrder(t *testing.T) {
 	s.Permission(event.PermissionRequest{RequestID: "q", ToolName: "Bash"})
 	*evs = nil
 	l.Done(event.Done{Stopped: true})
-	g.Expect(types(*evs)).To(Equal([]event.Type{event.TypeBlockEnd, event.TypePermissionResolved, event.TypeToolResult, event.TypeToolResult, event.TypeDone}))
+	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeBlockEnd, event.TypePermissionResolved, event.TypeToolResult, event.TypeToolResult, event.TypeDone}))
 	g.Expect((*evs)[2].Data.(event.ToolResult).Status).To(Equal(event.ToolInterrupted))
 	g.Expect((*evs)[3].Data.(event.ToolResult).Status).To(Equal(event.ToolBackgrounded))
 	g.Expect(s.ToolResult(event.ToolResult{ToolUseID: "t1"})).To(BeFalse(), "a second result")
@@ -65,19 +65,19 @@ func TestTheEndClosesWhatIsOpenInOrder(t *testing.T) {
 }
 
 func TestThinkingIsClosedBeforeTextOfAnOpenBlock(t *testing.T) {
-	l, evs := start()
+	l, evs := newLedger()
 	s := l.TurnStart(event.TurnStart{})
 	s.Delta("b", "m", "one")
 	s.Thinking("r", "hm")
 	*evs = nil
 	s.Delta("b", "m", "two")
 	g := NewWithT(t)
-	g.Expect(types(*evs)).To(Equal([]event.Type{event.TypeThinking, event.TypeDelta}))
+	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeThinking, event.TypeDelta}))
 	g.Expect((*evs)[0].Data.(event.Thinking).Done).To(BeTrue())
 }
 
-func TestASubagentThatSpeaksAgainHasNewBlocks(t *testing.T) {
-	l, evs := start()
+func TestResumedSubagentGetsNewBlockIDs(t *testing.T) {
+	l, evs := newLedger()
 	l.TurnStart(event.TurnStart{})
 	l.Sub("a").Delta("b", "m", "one")
 	l.EndSub("a")
@@ -91,9 +91,9 @@ func TestASubagentThatSpeaksAgainHasNewBlocks(t *testing.T) {
 	NewWithT(t).Expect(ids).To(Equal([]string{"a/3.1", "a/3.2"}))
 }
 
-func TestATaskOutlivesItsTurn(t *testing.T) {
+func TestTaskOutlivesItsTurn(t *testing.T) {
 	g := NewWithT(t)
-	l, evs := start()
+	l, evs := newLedger()
 	l.TurnStart(event.TurnStart{})
 	l.Task(event.Task{TaskID: "j", Status: event.TaskRunning})
 	l.Done(event.Done{})
@@ -101,15 +101,15 @@ func TestATaskOutlivesItsTurn(t *testing.T) {
 	*evs = nil
 	l.Task(event.Task{TaskID: "j", Status: event.TaskRunning, Text: "piece"})
 	l.SessionEnd(nil, event.SessionEnd{Reason: "closed"})
-	g.Expect(types(*evs)).To(Equal([]event.Type{event.TypeTask, event.TypeTask, event.TypeDone, event.TypeSessionEnd}))
+	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeTask, event.TypeTask, event.TypeDone, event.TypeSessionEnd}))
 	g.Expect((*evs)[0].Turn).To(BeZero())
 	g.Expect((*evs)[1].Data.(event.Task).Status).To(Equal(event.TaskInterrupted))
 	g.Expect(l.TaskOpen("j")).To(BeFalse())
 }
 
-func TestSubagentsCloseInTheOrderInWhichTheyCame(t *testing.T) {
+func TestSubagentsCloseInStartOrder(t *testing.T) {
 	g := NewWithT(t)
-	l, evs := start()
+	l, evs := newLedger()
 	l.TurnStart(event.TurnStart{})
 	for _, id := range []string{"c", "a", "b"} {
 		l.Sub(id).ToolStart(event.ToolStart{ToolUseID: "t"})

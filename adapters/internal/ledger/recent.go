@@ -1,46 +1,47 @@
 package ledger
 
-// maxRecent bounds what is remembered of what is over: a turn may call tools
-// and start sub-agents without end, and what comes late comes soon.
+// maxRecent bounds the ended ids that are remembered, because a turn may call
+// tools and start sub-agents without limit. Late lines arrive soon after the
+// end.
 const maxRecent = 1024
 
-// recent remembers a number for each of the newest ids. The zero value is
-// ready.
+// recent remembers a number for each of the newest ids. The zero value is ready
+// to use.
 type recent struct {
-	of    map[string]int
-	order []string // a ring of the ids, once it is full
-	next  int
-	most  int // the highest number that was forgotten
+	numbers    map[string]int
+	ring       []string // a ring of ids, once it is full
+	next       int
+	maxEvicted int // the highest number of an evicted id
 }
 
-func (r *recent) has(id string) bool {
-	_, ok := r.of[id]
+func (r *recent) contains(id string) bool {
+	_, ok := r.numbers[id]
 	return ok
 }
 
-// get is the number of an id; of one that may have been forgotten it is the
-// highest that was.
+// get returns the number of an id. For an unknown id, which may have been
+// evicted, it returns the highest evicted number.
 func (r *recent) get(id string) int {
-	if n, ok := r.of[id]; ok {
+	if n, ok := r.numbers[id]; ok {
 		return n
 	}
-	return r.most
+	return r.maxEvicted
 }
 
-func (r *recent) put(id string, n int) {
+func (r *recent) remember(id string, n int) {
 	switch {
-	case r.has(id):
-	case len(r.order) < maxRecent:
-		r.order = append(r.order, id)
+	case r.contains(id):
+	case len(r.ring) < maxRecent:
+		r.ring = append(r.ring, id)
 	default:
-		old := r.order[r.next]
-		r.most = max(r.most, r.of[old])
-		delete(r.of, old)
-		r.order[r.next] = id
+		old := r.ring[r.next]
+		r.maxEvicted = max(r.maxEvicted, r.numbers[old])
+		delete(r.numbers, old)
+		r.ring[r.next] = id
 		r.next = (r.next + 1) % maxRecent
 	}
-	if r.of == nil {
-		r.of = map[string]int{}
+	if r.numbers == nil {
+		r.numbers = map[string]int{}
 	}
-	r.of[id] = n
+	r.numbers[id] = n
 }

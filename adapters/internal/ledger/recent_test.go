@@ -7,9 +7,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// What is over is forgotten in time, and an id that is used again all the same
-// gets new block ids.
-func TestWhatIsOverIsForgottenInTime(t *testing.T) {
+// Memory stays bounded, and an id that is used again after its eviction gets
+// new block ids.
+func TestEndedIDsAreEvicted(t *testing.T) {
 	l := New(event.SessionReady{SessionID: "s"}, event.Position{}, func(event.Event) {})
 	s := l.TurnStart(event.TurnStart{})
 	for i := range 3 * maxRecent {
@@ -24,10 +24,10 @@ func TestWhatIsOverIsForgottenInTime(t *testing.T) {
 		sub.Delta("k", "", "x")
 		l.EndSub(sub.Subagent())
 	}
-	if got := len(s.closed.of); got != maxRecent {
+	if got := len(s.finished.numbers); got != maxRecent {
 		t.Errorf("%d tools are remembered, want %d", got, maxRecent)
 	}
-	if got := len(l.counts.of); got != maxRecent {
+	if got := len(l.blockCounts.numbers); got != maxRecent {
 		t.Errorf("%d sub-agents are remembered, want %d", got, maxRecent)
 	}
 	for _, id := range []string{"a0", fmt.Sprint("a", 3*maxRecent-1)} {

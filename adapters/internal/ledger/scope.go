@@ -2,45 +2,41 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Scope is where events belong: a turn, or a sub-agent within one. It knows
-// what is open there.
+// Scope is a turn, or a sub-agent within one, and what is open in it.
 type Scope struct {
-	l        *Ledger
-	turn     int
-	sub      string
-	count    int // blocks so far, for their ids
-	blocks   []block
-	thinking *block
-	thought  *block // the reasoning that was closed last
-	tools    []tool
-	closed   recent // tools of this scope that have their result
+	l            *Ledger
+	turn         int
+	sub          string
+	count        int // blocks so far, for block ids
+	blocks       []block
+	thinking     *block
+	lastThinking *block // the reasoning that was closed last
+	tools        []tool
+	finished     recent // tools of this scope that have a result
 }
 
 type block struct{ key, id string }
 
 type tool struct {
-	id         string
-	background string // the task that carries its life on, if it may outlast the turn
+	id   string
+	task string // the id of its task, if it may outlast the turn
 }
 
-func newScope(l *Ledger, turn int, sub string) *Scope {
-	return &Scope{l: l, turn: turn, sub: sub}
-}
-
-// Turn is the number of the scope's turn.
+// Turn returns the number of the scope's turn.
 func (s *Scope) Turn() int { return s.turn }
 
 // Emit emits an event of this scope.
 func (s *Scope) Emit(d event.Data) {
-	s.l.put(event.Event{Data: d, Turn: s.turn, SubagentID: s.sub})
+	s.l.emitNext(event.Event{Data: d, Turn: s.turn, SubagentID: s.sub})
 }
 
-// nextBlock makes a block id: unique within the session, and the same each
-// time the same wire is read.
+// nextBlock returns a new block id. It is unique within the session, and
+// reading the same wire again gives the same ids.
 func (s *Scope) nextBlock() string {
 	s.count++
 	id := fmt.Sprintf("%d.%d", s.turn, s.count)
@@ -50,18 +46,19 @@ func (s *Scope) nextBlock() string {
 	return id
 }
 
-// Delta emits a piece of text of the block that the wire calls key. It opens
-// the block when needed and closes thinking that was open.
+// Delta emits text of the block with the given wire key. It opens the block if
+// needed, and closes open thinking.
 func (s *Scope) Delta(key, messageID, text string) {
 	if text == "" {
 		return
 	}
 	s.ThinkingDone()
-	s.Emit(event.Delta{Text: text, MessageID: messageID, BlockID: s.open(key)})
+	s.Emit(event.Delta{Text: text, MessageID: messageID, BlockID: s.openBlock(key)})
 }
 
-// open returns the id of the open block with the wire's key, making it.
-func (s *Scope) open(key string) string {
+// openBlock returns the id of the block with the wire key, and opens the block
+// if needed.
+func (s *Scope) openBlock(key string) string {
 	for _, b := range s.blocks {
 		if b.key == key {
 			return b.id
@@ -72,18 +69,12 @@ func (s *Scope) open(key string) string {
 	return b.id
 }
 
-// BlockOpen reports whether text of the block with this key was emitted and
-// not closed.
+// BlockOpen reports whether the block with the wire key is open.
 func (s *Scope) BlockOpen(key string) bool {
-	for _, b := range s.blocks {
-		if b.key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.key == key })
 }
 
-// OpenBlocks are the wire's keys of the open blocks, oldest first.
+// OpenBlocks returns the wire keys of the open blocks, oldest first.
 func (s *Scope) OpenBlocks() []string {
 	var keys []string
 	for _, b := range s.blocks {
@@ -92,20 +83,21 @@ func (s *Scope) OpenBlocks() []string {
 	return keys
 }
 
-// BlockEnd closes the block with the wire's key. It reports whether it was open.
+// BlockEnd closes the block with the wire key. It reports whether the block was
+// open.
 func (s *Scope) BlockEnd(key string, status event.BlockStatus, text string) bool {
-	for i, b := range s.blocks {
-		if b.key == key {
-			s.blocks = append(s.blocks[:i:i], s.blocks[i+1:]...)
-			s.Emit(event.BlockEnd{BlockID: b.id, Status: status, Text: text})
-			return true
-		}
+	i := slices.IndexFunc(s.blocks, func(b block) bool { return b.key == key })
+	if i < 0 {
+		return false
 	}
-	return false
+	id := s.blocks[i].id
+	s.blocks = slices.Delete(s.blocks, i, i+1)
+	s.Emit(event.BlockEnd{BlockID: id, Status: status, Text: text})
+	return true
 }
 
-// Thinking emits a piece of reasoning of the block with the wire's key. An
-// empty one says that reasoning has begun.
+// Thinking emits reasoning of the block with the wire key. An empty text
+// signals that reasoning has started.
 func (s *Scope) Thinking(key, text string) {
 	if s.thinking != nil && s.thinking.key != key {
 		s.ThinkingDone()
@@ -122,27 +114,27 @@ func (s *Scope) ThinkingOpen(key string) bool { return s.thinking != nil && s.th
 // ThinkingDone closes open reasoning, if any.
 func (s *Scope) ThinkingDone() {
 	if s.thinking != nil {
-		s.thought, s.thinking = s.thinking, nil
-		s.Emit(event.Thinking{Done: true, BlockID: s.thought.id})
+		s.lastThinking, s.thinking = s.thinking, nil
+		s.Emit(event.Thinking{Done: true, BlockID: s.lastThinking.id})
 	}
 }
 
-// ThinkingRetract takes back the newest reasoning, if it has the wire's key:
-// closed or not, it will be said again.
+// ThinkingRetract retracts the newest reasoning if it has the wire key, whether
+// it is closed or not. The model repeats it.
 func (s *Scope) ThinkingRetract(key string) {
 	if s.ThinkingOpen(key) {
 		s.ThinkingDone()
 	}
-	if s.thought != nil && s.thought.key == key {
-		s.Emit(event.BlockEnd{BlockID: s.thought.id, Status: event.BlockRetracted})
-		s.thought = nil
+	if s.lastThinking != nil && s.lastThinking.key == key {
+		s.Emit(event.BlockEnd{BlockID: s.lastThinking.id, Status: event.BlockRetracted})
+		s.lastThinking = nil
 	}
 }
 
-// ToolStart announces a tool. It reports false, and emits nothing, when the
-// tool was announced before.
+// ToolStart announces a tool. If the tool was announced before, ToolStart emits
+// nothing and returns false.
 func (s *Scope) ToolStart(d event.ToolStart) bool {
-	if s.ToolOpen(d.ToolUseID) || s.closed.has(d.ToolUseID) {
+	if s.ToolOpen(d.ToolUseID) || s.finished.contains(d.ToolUseID) {
 		return false
 	}
 	s.ThinkingDone()
@@ -152,91 +144,87 @@ func (s *Scope) ToolStart(d event.ToolStart) bool {
 }
 
 // ToolOpen reports whether the tool has started and has no result.
-func (s *Scope) ToolOpen(id string) bool { return s.find(id) >= 0 }
+func (s *Scope) ToolOpen(id string) bool { return s.toolIndex(id) >= 0 }
 
-// ToolsOpen counts the tools that have no result.
+// ToolsOpen returns the number of tools without a result.
 func (s *Scope) ToolsOpen() int { return len(s.tools) }
 
-func (s *Scope) find(id string) int {
-	for i, t := range s.tools {
-		if t.id == id {
-			return i
-		}
-	}
-	return -1
+func (s *Scope) toolIndex(id string) int {
+	return slices.IndexFunc(s.tools, func(t tool) bool { return t.id == id })
 }
 
-// ToolOutput emits a piece of a running tool's output.
+// ToolOutput emits output of a running tool.
 func (s *Scope) ToolOutput(id, text string) {
 	if text != "" && s.ToolOpen(id) {
 		s.Emit(event.ToolOutput{ToolUseID: id, Text: text})
 	}
 }
 
-// ToolResult closes a tool. It reports false, and emits nothing, when the tool
-// is not open: its result came twice, or after the turn's end.
+// ToolResult closes a tool. If the tool is not open (a second result, or one
+// after the turn's end), it emits nothing and returns false.
 func (s *Scope) ToolResult(d event.ToolResult) bool {
-	i := s.find(d.ToolUseID)
+	i := s.toolIndex(d.ToolUseID)
 	if i < 0 {
 		return false
 	}
 	s.tools = append(s.tools[:i:i], s.tools[i+1:]...)
-	s.closed.put(d.ToolUseID, 0)
+	s.finished.remember(d.ToolUseID, 0)
 	s.Emit(d)
 	return true
 }
 
-// Background says that an open tool may outlast the turn: if it does, its
-// result is backgrounded and the task carries its life on.
+// Background marks an open tool as one that may outlast the turn. If it does,
+// its result is backgrounded, and the task reports what follows.
 func (s *Scope) Background(toolID, task string) {
-	if i := s.find(toolID); i >= 0 {
-		s.tools[i].background = task
+	if i := s.toolIndex(toolID); i >= 0 {
+		s.tools[i].task = task
 	}
 }
 
-// Permission asks the user. A question with an id that is open is not repeated.
+// Permission emits a permission request. It ignores a request whose id is
+// already open.
 func (s *Scope) Permission(d event.PermissionRequest) {
-	if _, dup := s.l.Asked(d.RequestID); dup {
+	if _, dup := s.l.Question(d.RequestID); dup {
 		return
 	}
 	if d.ToolInput == nil {
 		d.ToolInput = event.Raw("{}")
 	}
 	s.ThinkingDone()
-	s.l.asks = append(s.l.asks, Ask{ID: d.RequestID, ToolName: d.ToolName, scope: s})
+	s.l.questions = append(s.l.questions, Question{ID: d.RequestID, ToolName: d.ToolName, scope: s})
 	s.Emit(d)
 }
 
-// Interrupt asks the user a question that is not a permission.
+// Interrupt emits a question to the user that is not a permission.
 func (s *Scope) Interrupt(d event.Interrupt) {
-	if _, dup := s.l.Asked(d.InterruptID); dup {
+	if _, dup := s.l.Question(d.InterruptID); dup {
 		return
 	}
 	s.ThinkingDone()
-	s.l.asks = append(s.l.asks, Ask{ID: d.InterruptID, Interrupt: true, scope: s})
+	s.l.questions = append(s.l.questions, Question{ID: d.InterruptID, Interrupt: true, scope: s})
 	s.Emit(d)
 }
 
-// close closes everything that is open: thinking, text, questions, tools.
-func (s *Scope) close() {
+// closeAll closes thinking, text blocks, questions and tools that are open.
+func (s *Scope) closeAll() {
 	s.ThinkingDone()
 	for len(s.blocks) > 0 {
 		s.BlockEnd(s.blocks[0].key, event.BlockInterrupted, "")
 	}
-	for _, a := range append([]Ask(nil), s.l.asks...) {
-		if a.scope == s {
-			s.l.Resolve(a.ID, event.DecisionCancel, event.ByWithdrawn, nil)
+	for _, q := range slices.Clone(s.l.questions) {
+		if q.scope == s {
+			s.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		}
 	}
 	for len(s.tools) > 0 {
 		t := s.tools[0]
 		d := event.ToolResult{ToolUseID: t.id, Status: event.ToolInterrupted, IsError: true}
-		if t.background != "" {
+		if t.task != "" {
 			d.Status, d.IsError = event.ToolBackgrounded, false
 		}
 		s.ToolResult(d)
 	}
 }
 
-// Subagent is the sub-agent that the scope is of, or "".
+// Subagent returns the id of the sub-agent, or "" for a turn.
 func (s *Scope) Subagent() string { return s.sub }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/post"
+	"github.com/turnspec/turnspec/adapters/internal/loopcall"
 )
 
 // Events implements adapters.Session.
@@ -22,8 +22,8 @@ func (s *Session) Backlog() (depth int, oldest time.Duration) {
 	return int(n), time.Since(time.Unix(0, s.oldest.Load()))
 }
 
-// Do runs f in the session's goroutine and waits until it has replied. It is for
-// what only some runtimes can do.
+// Do calls f in the session's goroutine and waits for its reply. Adapters use
+// it for operations that only some runtimes support.
 func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	cmd := func() {
@@ -37,19 +37,19 @@ func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 			}
 		}
 		s.waiting[id] = reply
-		if s.closing || s.fail != nil || s.ledger.Ended() {
+		if s.closing || s.failure != nil || s.ledger.Ended() {
 			reply(adapters.ErrClosed)
 		} else {
 			f(reply)
 		}
 	}
-	return post.Do(ctx, s.cmds, s.done, cmd, answer)
+	return loopcall.Do(ctx, s.cmds, s.done, cmd, answer)
 }
 
-// release answers every caller that waits: with an error because the session
-// ends, or with nil because the runtime has been told and the listener is not
-// listening, perhaps because it is the caller.
-func (s *Session) release(err error) {
+// replyToAll replies to every waiting caller: with an error if the session
+// ends, or with nil if the request was written and the listener does not
+// receive, perhaps because it is the waiting caller.
+func (s *Session) replyToAll(err error) {
 	for _, reply := range s.waiting {
 		reply(err)
 	}
@@ -77,15 +77,15 @@ func (s *Session) Steer(ctx context.Context, m adapters.Message) error {
 	})
 }
 
-// Stop implements adapters.Session. The turn that does not end within the limit
-// ends in an error, and the process with it.
+// Stop implements adapters.Session. If the turn does not end within
+// Limits.Stop, the turn ends in an error and the process is ended.
 func (s *Session) Stop(ctx context.Context) error {
 	return s.Do(ctx, func(reply func(error)) {
-		if s.ledger.Turn() == nil && !s.starting() || s.stopping != nil {
+		if s.ledger.Turn() == nil && !s.starting() || s.cancelStopLimit != nil {
 			reply(nil)
 			return
 		}
-		s.limitStop()
+		s.startStopLimit()
 		s.proto.Stop(reply)
 	})
 }
@@ -97,28 +97,28 @@ func (s *Session) StopAll(ctx context.Context) error {
 		return adapters.ErrUnsupported
 	}
 	return s.Do(ctx, func(reply func(error)) {
-		if s.ledger.Turn() == nil && !s.starting() || s.stopping != nil && s.stopsAll {
+		if s.ledger.Turn() == nil && !s.starting() || s.cancelStopLimit != nil && s.stoppingAll {
 			reply(nil)
 			return
 		}
-		if s.stopping == nil {
-			s.limitStop()
+		if s.cancelStopLimit == nil {
+			s.startStopLimit()
 		}
-		s.stopsAll = true
+		s.stoppingAll = true
 		p.StopAll(reply)
 	})
 }
 
-// limitStop begins a stop: the turn that runs, or that was asked for, must end
-// within the limit.
-func (s *Session) limitStop() {
-	s.stopsAll = false
-	if s.stopped = s.ledger.Position().Turn; s.ledger.Turn() == nil {
-		s.stopped++
+// startStopLimit limits the time in which the running or requested turn must
+// end.
+func (s *Session) startStopLimit() {
+	s.stoppingAll = false
+	if s.stoppingTurn = s.ledger.Position().Turn; s.ledger.Turn() == nil {
+		s.stoppingTurn++
 	}
-	s.stopping = s.After(s.limits.Stop, func() {
-		s.stopping = nil
-		s.giveUp(event.Error{Code: event.ErrorTimeout,
+	s.cancelStopLimit = s.After(s.limits.Stop, func() {
+		s.cancelStopLimit = nil
+		s.failSession(event.Error{Code: event.ErrorTimeout,
 			Message: fmt.Sprintf("the turn did not end within %v of being stopped", s.limits.Stop)})
 	})
 }
@@ -129,7 +129,7 @@ func (s *Session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 		a.By = event.ByUser
 	}
 	return s.Do(ctx, func(reply func(error)) {
-		if _, open := s.ledger.Asked(id); !open {
+		if _, open := s.ledger.Question(id); !open {
 			reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
 			return
 		}
@@ -139,15 +139,15 @@ func (s *Session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 
 // SetModel implements adapters.ModelSetter.
 func (s *Session) SetModel(ctx context.Context, model string) error {
-	return s.set(ctx, "model", model, Setter.SetModel)
+	return s.applySetting(ctx, "model", model, Setter.SetModel)
 }
 
 // SetMode implements adapters.ModeSetter.
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	return s.set(ctx, "mode", mode, Setter.SetMode)
+	return s.applySetting(ctx, "mode", mode, Setter.SetMode)
 }
 
-func (s *Session) set(ctx context.Context, what, value string, set func(Setter, string, func(error))) error {
+func (s *Session) applySetting(ctx context.Context, what, value string, set func(Setter, string, func(error))) error {
 	p, ok := s.proto.(Setter)
 	switch {
 	case !ok:
@@ -158,30 +158,31 @@ func (s *Session) set(ctx context.Context, what, value string, set func(Setter, 
 	return s.Do(ctx, func(reply func(error)) { set(p, value, reply) })
 }
 
-// Close implements adapters.Session. With a ctx that can never be done, a
-// listener that takes nothing for Limits.Term after the process has ended is
-// taken to be gone: it may be the caller itself.
+// Close implements adapters.Session. If ctx is never done, a listener that
+// receives nothing for Limits.Term after the process has ended is given up,
+// because the listener may be the caller of Close.
 func (s *Session) Close(ctx context.Context) error {
 	select {
-	case s.cmds <- s.shut:
+	case s.cmds <- s.closeByClient:
 	case <-s.done:
 	case <-ctx.Done():
-		s.drop()
+		s.dropListener()
 	}
-	s.wait(ctx)
-	s.end() // a process that ended by itself still has a group to clean up
-	s.ender.Wait()
-	s.works.Wait()
+	s.waitForRun(ctx)
+	s.endProcess() // a process that exited may leave its process group
+	s.ending.Wait()
+	s.workers.Wait()
 	return nil
 }
 
-// wait returns when run has ended; it gives the listener up when it must.
-func (s *Session) wait(ctx context.Context) {
+// waitForRun returns when run has returned. It gives up the listener if
+// necessary.
+func (s *Session) waitForRun(ctx context.Context) {
 	if ctx.Done() != nil {
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			s.drop()
+			s.dropListener()
 			<-s.done
 		}
 		return
@@ -189,18 +190,18 @@ func (s *Session) wait(ctx context.Context) {
 	select {
 	case <-s.done:
 		return
-	case <-s.dead:
+	case <-s.processExited:
 	}
 	for {
-		before := s.taken.Load()
+		before := s.received.Load()
 		t := time.NewTimer(s.limits.Term)
 		select {
 		case <-s.done:
 			t.Stop()
 			return
 		case <-t.C:
-			if s.taken.Load() == before {
-				s.drop()
+			if s.received.Load() == before {
+				s.dropListener()
 				<-s.done
 				return
 			}
@@ -208,5 +209,5 @@ func (s *Session) wait(ctx context.Context) {
 	}
 }
 
-// drop gives the listener up: what it has not taken is lost.
-func (s *Session) drop() { s.dropOnce.Do(func() { close(s.discard) }) }
+// dropListener discards the events that the listener has not received.
+func (s *Session) dropListener() { s.dropOnce.Do(func() { close(s.listenerDropped) }) }

@@ -18,8 +18,8 @@ func (s *Session) Limits() adapters.Limits { return s.limits }
 
 // Write implements Host.
 func (s *Session) Write(line []byte) {
-	if !s.out.put(line) {
-		s.giveUp(event.Error{Code: event.ErrorProtocol, Message: "the runtime does not read its stdin"})
+	if !s.out.enqueue(line) {
+		s.failSession(event.Error{Code: event.ErrorProtocol, Message: "the runtime does not read its stdin"})
 	}
 }
 
@@ -27,33 +27,24 @@ func (s *Session) Write(line []byte) {
 func (s *Session) After(d time.Duration, f func()) (cancel func()) {
 	s.timerSeq++
 	id := s.timerSeq
-	s.timerFns[id] = f
-	s.timers[id] = time.AfterFunc(d, func() {
+	t := time.AfterFunc(d, func() {
 		select {
 		case s.fired <- id:
 		case <-s.done:
 		}
 	})
+	s.timers[id] = &timer{t, f}
 	return func() {
-		if t := s.timers[id]; t != nil {
-			t.Stop()
-			delete(s.timers, id)
-			delete(s.timerFns, id)
-		}
-	}
-}
-
-func (s *Session) stopTimers() {
-	for _, t := range s.timers {
 		t.Stop()
+		delete(s.timers, id)
 	}
 }
 
 // Go implements Host.
 func (s *Session) Go(work func(context.Context) func()) func() {
 	ctx, cancel := context.WithCancel(s.workCtx)
-	wanted := true // belongs to the session's goroutine
-	s.works.Go(func() {
+	wanted := true // accessed in the session's goroutine only
+	s.workers.Go(func() {
 		defer cancel()
 		then := work(ctx)
 		select {
@@ -73,95 +64,94 @@ func (s *Session) Go(work func(context.Context) func()) func() {
 
 // Ready implements Host.
 func (s *Session) Ready(err error) {
-	if s.readyErr {
+	if s.readySent {
 		return
 	}
-	s.readyErr = true
+	s.readySent = true
 	s.ready <- err
 }
 
-// follow is called after each line and command: it arms the watch while a turn
-// runs, and lifts the stop limit when the turn has ended.
-func (s *Session) follow() {
+// updateTimers is called after each line and command. It starts the idle timer
+// while a turn runs, and stops the stop limit when the turn has ended.
+func (s *Session) updateTimers() {
 	running := s.ledger.Turn() != nil || s.starting()
-	if s.stopping != nil && (!running || s.over(s.stopped)) {
-		s.stopping()
-		s.stopping = nil
+	if s.cancelStopLimit != nil && (!running || s.turnEnded(s.stoppingTurn)) {
+		s.cancelStopLimit()
+		s.cancelStopLimit = nil
 	}
 	switch {
-	case running && s.unwatch == nil:
-		s.watch(s.limits.Idle)
-	case !running && s.unwatch != nil:
-		s.unwatch()
-		s.unwatch = nil
+	case running && s.cancelIdleTimer == nil:
+		s.watchIdle(s.limits.Idle)
+	case !running && s.cancelIdleTimer != nil:
+		s.cancelIdleTimer()
+		s.cancelIdleTimer = nil
 	}
 }
 
-// over reports whether a turn has ended; another may run.
-func (s *Session) over(turn int) bool {
+// turnEnded reports whether a turn has ended. Another one may run.
+func (s *Session) turnEnded(turn int) bool {
 	last := s.ledger.Position().Turn
 	return last > turn || last == turn && s.ledger.Turn() == nil
 }
 
-// watch looks after silence: after Idle without a line in a running turn the
-// runtime is asked for a sign of life, and only silence to that ends the turn.
-func (s *Session) watch(wait time.Duration) {
-	s.unwatch = s.After(wait, func() {
-		s.unwatch = nil
-		quiet := time.Since(s.heard)
+// watchIdle pings the runtime if a running turn is silent for Limits.Idle. If
+// the runtime does not answer either, the session fails.
+func (s *Session) watchIdle(wait time.Duration) {
+	s.cancelIdleTimer = s.After(wait, func() {
+		s.cancelIdleTimer = nil
+		quiet := time.Since(s.lastLineAt)
 		switch {
 		case s.proto.Paused() || len(s.pending) > 0:
-			s.heard = time.Now() // nothing was to be heard till now
-			s.watch(s.limits.Idle)
-		case s.pinged.After(s.heard):
-			s.giveUp(event.Error{Code: event.ErrorTimeout, Message: "the runtime went silent and does not answer"})
+			s.lastLineAt = time.Now() // no line was expected until now
+			s.watchIdle(s.limits.Idle)
+		case s.pingedAt.After(s.lastLineAt):
+			s.failSession(event.Error{Code: event.ErrorTimeout, Message: "the runtime went silent and does not answer"})
 		case quiet < s.limits.Idle:
-			s.watch(s.limits.Idle - quiet)
+			s.watchIdle(s.limits.Idle - quiet)
 		default:
-			s.pinged = time.Now()
+			s.pingedAt = time.Now()
 			s.proto.Ping()
-			s.watch(s.limits.Request)
+			s.watchIdle(s.limits.Request)
 		}
 	})
 }
 
-// giveUp ends the turn, also one that was asked for and has not begun, in an error
-// at once and then the process: there is no use in waiting for it.
-func (s *Session) giveUp(err event.Error) {
-	if s.fail != nil {
+// failSession ends the turn in an error, or reports it if the turn was
+// requested and has not begun, and ends the process without waiting.
+func (s *Session) failSession(err event.Error) {
+	if s.failure != nil {
 		return
 	}
-	s.fail = &err
-	s.release(adapters.ErrClosed)
+	s.failure = &err
+	s.replyToAll(adapters.ErrClosed)
 	s.proto.Closing()
-	if s.ledger.Turn() != nil || s.readyErr && s.starting() {
+	if s.ledger.Turn() != nil || s.readySent && s.starting() {
 		s.ledger.Error(err)
-		s.failTold = true
+		s.failureReported = true
 	}
-	s.end()
+	s.endProcess()
 }
 
-// starting reports whether a turn was asked for and has not begun.
+// starting reports whether a turn was requested and has not begun.
 func (s *Session) starting() bool {
 	st, ok := s.proto.(Starter)
 	return ok && st.Starting()
 }
 
-// shut is how the client ends the session: open questions are answered, then
-// the process is ended.
-func (s *Session) shut() {
-	if !s.closing && s.fail == nil && !s.ledger.Ended() {
+// closeByClient resolves open questions and ends the process.
+func (s *Session) closeByClient() {
+	if !s.closing && s.failure == nil && !s.ledger.Ended() {
 		s.closing = true
-		s.release(adapters.ErrClosed)
+		s.replyToAll(adapters.ErrClosed)
 		s.proto.Closing()
 	}
-	s.end()
+	s.endProcess()
 }
 
-// end ends the process in the background, once.
-func (s *Session) end() {
+// endProcess ends the process in the background, once.
+func (s *Session) endProcess() {
 	s.endOnce.Do(func() {
-		s.ender.Go(func() {
+		s.ending.Go(func() {
 			began := time.Now()
 			t := time.NewTimer(s.limits.CloseStdin)
 			defer t.Stop()

@@ -1,10 +1,10 @@
-// Package session answers one question: how does a session live on a process?
+// Package session implements adapters.Session on a child process.
 //
-// One goroutine (run) owns all state: it takes lines from the reader, commands
-// from the caller and timers, and hands events to the listener. While an event
-// waits for the listener no further line is read, so that backpressure reaches
-// the wire; commands are served all the same. A runtime's package brings a
-// Protocol, which is called in that goroutine only and never blocks.
+// One goroutine (run) owns all state. It receives lines from the reader,
+// commands from callers, and timers, and sends events to the listener. While an
+// event waits for the listener, no further line is read, so that backpressure
+// reaches the wire; commands are still handled. Each runtime's package supplies
+// a Protocol. Its methods are called only in that goroutine and must not block.
 package session
 
 import (
@@ -22,64 +22,66 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// Protocol is what a runtime's package knows: how its lines become events and
-// the client's acts become lines. All methods are called in one goroutine.
+// Protocol translates a runtime's lines to events and the client's calls to
+// lines. All methods are called in one goroutine.
 type Protocol interface {
 	// Start writes the handshake.
 	Start()
-	// Line handles one line of stdout; b is valid during the call only.
+	// Line handles one line of stdout. b is valid during the call only.
 	Line(b []byte)
-	// Send, Steer, Stop and Answer write what the act needs. reply is called
-	// once, then or later, and may be called with nil.
+	// Send, Steer, Stop and Answer write the request. reply is called once,
+	// during the call or later.
 	Send(m adapters.Message, reply func(error))
 	Steer(m adapters.Message, reply func(error))
 	Stop(reply func(error))
 	Answer(id string, a adapters.Answer, reply func(error))
-	// Ping asks the runtime for a sign of life.
+	// Ping sends a request that any live runtime answers.
 	Ping()
-	// Paused reports whether silence is expected: a tool, a question or an
-	// announced retry is open.
+	// Paused reports whether silence is expected, because a tool, a question or
+	// an announced retry is open.
 	Paused() bool
-	// Closing answers what is still open, before stdin is closed.
+	// Closing resolves what is open before stdin is closed.
 	Closing()
 }
 
-// Starter is a Protocol that tells when a turn was asked for and has not begun:
-// Stop and the watch for silence hold for it too.
+// Starter is a Protocol that reports whether a turn was requested and has not
+// begun. Stop and the idle timer then apply to that turn too.
 type Starter interface{ Starting() bool }
 
-// Setter is a Protocol that can change model and mode. reply is called once.
+// Setter is a Protocol that can change the model and the mode. reply is called
+// once.
 type Setter interface {
 	SetModel(model string, reply func(error))
 	SetMode(mode string, reply func(error))
 }
 
-// Host is what a Protocol may ask of the session that it lives in.
+// Host is the session as a Protocol sees it.
 type Host interface {
-	// Ledger keeps the books.
+	// Ledger returns the ledger of the session.
 	Ledger() *ledger.Ledger
-	// Write queues a line for the runtime's stdin; the line end is added.
+	// Write queues a line for the runtime's stdin and adds the line end.
 	Write(line []byte)
 	// After calls f in the session's goroutine after d, unless cancelled.
 	After(d time.Duration, f func()) (cancel func())
-	// Ready says how the opening ended; nil: session_ready was emitted.
+	// Ready ends the opening; nil if session_ready was emitted.
 	Ready(err error)
-	// Limits are the session's.
+	// Limits returns the session's limits.
 	Limits() adapters.Limits
-	// Go runs work in a goroutine of its own; what it returns is called in the
-	// session's goroutine, unless the session has ended. cancel ends work's ctx
-	// and with it the interest in what it returns.
+	// Go runs work in its own goroutine and calls the returned function in the
+	// session's goroutine, unless the session has ended. cancel cancels work's
+	// context; the returned function is then not called.
 	Go(work func(ctx context.Context) (then func())) (cancel func())
 }
 
 // maxAhead bounds the events that are read ahead of the listener while a caller
-// waits for the runtime's reply: the caller may be the listener.
+// waits for a reply. Reading must go on because that caller may be the
+// listener.
 const maxAhead = 1024
 
-// maxUnsent bounds the lines that wait for a runtime that does not read.
+// maxUnsent bounds the lines queued for a runtime that does not read.
 const maxUnsent = 1024
 
-// Session implements adapters.Session on a Protocol.
+// Session implements adapters.Session with a Protocol.
 type Session struct {
 	limits adapters.Limits
 	ledger *ledger.Ledger
@@ -87,52 +89,56 @@ type Session struct {
 	proc   proc.Process
 	stderr *proc.Tail
 
-	events  chan event.Event
-	cmds    chan func()
-	lines   chan line
-	next    chan struct{} // the reader may read on
-	gone    chan proc.Exit
-	eof     chan struct{} // stdout was read to its end
-	dead    chan struct{} // the process has ended
-	done    chan struct{} // run has returned
-	discard chan struct{} // the listener is given up
-	ready   chan error
+	events          chan event.Event
+	cmds            chan func()
+	lines           chan line
+	lineHandled     chan struct{} // the reader may read the next line
+	exit            chan proc.Exit
+	eof             chan struct{} // stdout was read to its end
+	processExited   chan struct{}
+	done            chan struct{} // run has returned
+	listenerDropped chan struct{} // the listener is given up
+	ready           chan error
 
-	pending  []pending           // events for the listener, oldest first
-	room     [8]pending          // of pending, as long as it is short: one event waits most of the time
-	readyErr bool                // ready has been told
-	waiting  map[int]func(error) // callers that wait for a reply
-	waitSeq  int
-	timers   map[int]*time.Timer
-	timerSeq int
-	fired    chan int
-	timerFns map[int]func()
-	closing  bool
-	fail     *event.Error // why the process is being ended by us
-	failTold bool         // a turn has ended in it, or never began: what waits behind needs no second error
-	heard    time.Time    // when the last line came
-	pinged   time.Time    // when the runtime was asked for a sign of life
-	unwatch  func()       // cancels the watch for silence
-	stopping func()       // cancels the stop limit
-	stopped  int          // the turn that it is for
-	stopsAll bool         // what is being stopped is all that waits, too
+	pending         []pending           // events for the listener, oldest first
+	pendingBuf      [8]pending          // backs pending while it is short; mostly one event waits
+	readySent       bool                // Ready was called
+	waiting         map[int]func(error) // callers that wait for a reply
+	waitSeq         int
+	timers          map[int]*timer
+	timerSeq        int
+	fired           chan int
+	closing         bool
+	failure         *event.Error // why the adapter ends the process
+	failureReported bool         // the failure was reported by a turn, or as an error of one that never began
+	lastLineAt      time.Time    // when the last line arrived, or silence stopped being expected
+	pingedAt        time.Time    // when Ping was last called
+	cancelIdleTimer func()
+	cancelStopLimit func()
+	stoppingTurn    int  // the turn that must stop
+	stoppingAll     bool // waiting messages are cancelled too
 
-	out      writer
-	depth    atomic.Int64
-	oldest   atomic.Int64
-	taken    atomic.Int64 // events that the listener took
-	reading  atomic.Int64 // since when the reader waits for the runtime; 0: it does not
-	endOnce  sync.Once
-	dropOnce sync.Once
-	ender    sync.WaitGroup
-	works    sync.WaitGroup // of Go
-	workCtx  context.Context
-	workEnd  context.CancelFunc
+	out          *writer
+	depth        atomic.Int64
+	oldest       atomic.Int64
+	received     atomic.Int64 // events received by the listener
+	readingSince atomic.Int64 // when the reader began to wait for the runtime; 0 if it does not wait
+	endOnce      sync.Once
+	dropOnce     sync.Once
+	ending       sync.WaitGroup
+	workers      sync.WaitGroup // goroutines of Go
+	workCtx      context.Context
+	cancelWork   context.CancelFunc
 }
 
 type pending struct {
 	e  event.Event
 	at time.Time
+}
+
+type timer struct {
+	*time.Timer
+	f func()
 }
 
 type line struct {
@@ -141,8 +147,8 @@ type line struct {
 	err error
 }
 
-// Open starts the process and returns when the protocol says that the session
-// is ready. make builds the protocol; it must not call the host's methods yet.
+// Open starts the process and returns when the protocol calls Ready. build
+// creates the protocol; it must not call the host's methods yet.
 func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.SessionReady, build func(Host) Protocol) (*Session, error) {
 	launch := o.Launch
 	if launch == nil {
@@ -153,26 +159,25 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "start", Err: err}
 	}
 	s := &Session{
-		limits: o.Limits.WithDefaults(), proc: p, stderr: proc.NewTail(64 << 10),
+		limits: o.Limits.WithDefaults(), proc: p, stderr: proc.NewTail(64 << 10), out: newWriter(p.Stdin()),
 		events: make(chan event.Event), cmds: make(chan func()),
-		lines: make(chan line), next: make(chan struct{}), gone: make(chan proc.Exit, 1),
-		eof: make(chan struct{}), dead: make(chan struct{}), waiting: map[int]func(error){},
-		done: make(chan struct{}), discard: make(chan struct{}), ready: make(chan error, 1),
-		timers: map[int]*time.Timer{}, timerFns: map[int]func(){}, fired: make(chan int),
+		lines: make(chan line), lineHandled: make(chan struct{}), exit: make(chan proc.Exit, 1),
+		eof: make(chan struct{}), processExited: make(chan struct{}), waiting: map[int]func(error){},
+		done: make(chan struct{}), listenerDropped: make(chan struct{}), ready: make(chan error, 1),
+		timers: map[int]*timer{}, fired: make(chan int),
 	}
-	s.pending = s.room[:0]
+	s.pending = s.pendingBuf[:0]
 	s.ledger = ledger.New(hint, o.After, func(e event.Event) {
 		s.pending = append(s.pending, pending{e, time.Now()})
 	})
-	s.workCtx, s.workEnd = context.WithCancel(context.Background())
+	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.proto = build(s)
-	s.out.init(p.Stdin())
 	var readers sync.WaitGroup
 	readers.Add(2)
-	go func() { defer readers.Done(); s.read() }()
+	go func() { defer readers.Done(); s.readLines() }()
 	go func() { defer readers.Done(); _, _ = io.Copy(s.stderr, p.Stderr()) }()
-	go s.out.run()
-	go s.await(&readers)
+	go s.out.writeLoop()
+	go s.awaitExit(&readers)
 	go s.run()
 	select {
 	case err = <-s.ready:
@@ -180,11 +185,11 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		err = &adapters.OpenError{Code: event.ErrorTimeout, Op: "handshake", Err: ctx.Err()}
 	}
 	if err != nil {
-		s.drop()
+		s.dropListener()
 		<-s.done
-		s.end()
-		s.ender.Wait()
-		s.works.Wait()
+		s.endProcess()
+		s.ending.Wait()
+		s.workers.Wait()
 		var oe *adapters.OpenError
 		if errors.As(err, &oe) && oe.Stderr == "" {
 			oe.Stderr = s.stderr.String()
@@ -194,30 +199,30 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	return s, nil
 }
 
-// read hands lines to run, one at a time: the buffer is reused only when the
-// line was handled.
-func (s *Session) read() {
+// readLines passes lines to run one at a time, because the buffer is reused
+// after a line is handled.
+func (s *Session) readLines() {
 	defer close(s.eof)
 	r := proc.NewLines(s.proc.Stdout(), s.limits.Line)
 	defer r.Release()
 	for {
-		s.reading.Store(time.Now().UnixNano())
+		s.readingSince.Store(time.Now().UnixNano())
 		b, err := r.Next()
-		s.reading.Store(0)
+		s.readingSince.Store(0)
 		if err != nil && !errors.Is(err, proc.ErrLongLine) {
 			return
 		}
 		s.lines <- line{time.Now(), b, err}
-		<-s.next
+		<-s.lineHandled
 	}
 }
 
-// await tells run when the process has ended and its pipes are read to the
-// end. A descendant may hold the pipes open: when nothing came for a grace they
-// are closed. What the listener is slow to take does not count as nothing.
-func (s *Session) await(readers *sync.WaitGroup) {
+// awaitExit reports the exit to run after the pipes are read to the end. A
+// descendant may keep the pipes open, so they are closed if the runtime wrote
+// nothing for Limits.Term. Time spent waiting for the listener does not count.
+func (s *Session) awaitExit(readers *sync.WaitGroup) {
 	exit := s.proc.Wait()
-	close(s.dead)
+	close(s.processExited)
 	drained := make(chan struct{})
 	go func() { readers.Wait(); close(drained) }()
 	wait, open := s.limits.Term, true
@@ -227,7 +232,7 @@ func (s *Session) await(readers *sync.WaitGroup) {
 		case <-drained:
 			open = false
 		case <-t.C:
-			since, ended := s.reading.Load(), false
+			since, ended := s.readingSince.Load(), false
 			select {
 			case <-s.eof:
 				ended = true
@@ -252,24 +257,28 @@ func (s *Session) await(readers *sync.WaitGroup) {
 	}
 	<-drained
 	s.out.stop()
-	s.gone <- exit
+	s.exit <- exit
 }
 
-// run owns the state. It ends when the process is gone and every event was
-// taken or given up.
+// run owns the state. It returns when the process has exited and every event
+// was received or discarded.
 func (s *Session) run() {
 	defer close(s.done)
-	defer s.workEnd()
+	defer s.cancelWork()
 	defer close(s.events)
-	defer s.stopTimers()
-	s.ledger.At(time.Now())
+	defer func() {
+		for _, t := range s.timers {
+			t.Stop()
+		}
+	}()
+	s.ledger.SetTime(time.Now())
 	s.After(s.limits.Handshake, func() {
-		if !s.readyErr {
+		if !s.readySent {
 			s.Ready(&adapters.OpenError{Code: event.ErrorTimeout, Op: "handshake", Stderr: s.stderr.String(),
 				Err: fmt.Errorf("no answer within %v", s.limits.Handshake)})
 		}
 	})
-	s.heard = time.Now()
+	s.lastLineAt = time.Now()
 	s.proto.Start()
 	gone, eof := false, s.eof
 	for !gone || len(s.pending) > 0 {
@@ -282,7 +291,7 @@ func (s *Session) run() {
 				lines = nil
 			} else if len(s.pending) >= maxAhead {
 				lines = nil
-				s.release(nil)
+				s.replyToAll(nil)
 			}
 			s.depth.Store(int64(len(s.pending)))
 			s.oldest.Store(s.pending[0].at.UnixNano())
@@ -291,96 +300,90 @@ func (s *Session) run() {
 		}
 		select {
 		case out <- head:
-			s.taken.Add(1)
+			s.received.Add(1)
 			s.pending[0] = pending{}
 			s.pending = s.pending[1:]
 			if len(s.pending) == 0 {
-				s.pending = s.room[:0] // what has grown beyond it is given back
+				s.pending = s.pendingBuf[:0] // release the grown array
 			}
 		case ln := <-lines:
-			s.heard = ln.at
-			s.ledger.At(ln.at)
+			s.lastLineAt = ln.at
+			s.ledger.SetTime(ln.at)
 			switch {
-			case s.fail != nil: // given up: what still comes is nobody's
+			case s.failure != nil: // ignored: the session has failed
 			case ln.err != nil:
-				s.ledger.Notice(event.Notice{Level: event.LevelWarning, Code: event.NoticeLongLine,
+				s.ledger.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeLongLine,
 					Text: fmt.Sprintf("a line of more than %d bytes was skipped; it began %.80q", s.limits.Line, ln.b)})
 			default:
 				s.proto.Line(ln.b)
 			}
-			s.follow()
-			s.next <- struct{}{}
+			s.updateTimers()
+			s.lineHandled <- struct{}{}
 		case f := <-s.cmds:
-			s.ledger.At(time.Now())
+			s.ledger.SetTime(time.Now())
 			f()
-			s.follow()
+			s.updateTimers()
 		case id := <-s.fired:
-			if f := s.timerFns[id]; f != nil {
-				delete(s.timerFns, id)
+			if t := s.timers[id]; t != nil {
 				delete(s.timers, id)
-				s.ledger.At(time.Now())
-				f()
-				s.follow()
+				s.ledger.SetTime(time.Now())
+				t.f()
+				s.updateTimers()
 			}
 		case <-eof:
-			// A runtime that says no more is as good as dead.
+			// A runtime that closed its stdout can send nothing more, so it is
+			// ended like one that crashed.
 			eof = nil
 			s.After(s.limits.CloseStdin, func() {
 				if !s.closing && !gone {
-					s.giveUp(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout and lives on"})
+					s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout and lives on"})
 				}
 			})
-		case exit := <-s.gone:
+		case exit := <-s.exit:
 			gone = true
-			s.ledger.At(time.Now())
-			s.exited(exit)
-		case <-s.discard:
-			s.ledger.At(time.Now())
-			s.shut()
+			s.ledger.SetTime(time.Now())
+			s.handleExit(exit)
+		case <-s.listenerDropped:
+			s.ledger.SetTime(time.Now())
+			s.closeByClient()
 			s.pending = nil
-			if gone {
-				return
-			}
-			s.discardAll(&gone)
+			s.drainWithoutListener(gone)
 			return
 		}
 	}
 }
 
-// discardAll goes on without a listener until the process is gone.
-func (s *Session) discardAll(gone *bool) {
-	for !*gone {
+// drainWithoutListener handles lines and commands without a listener until the
+// process has exited.
+func (s *Session) drainWithoutListener(gone bool) {
+	for !gone {
 		select {
 		case <-s.lines:
-			s.next <- struct{}{}
+			s.lineHandled <- struct{}{}
 		case f := <-s.cmds:
 			f()
-		case <-s.fired: // no limit matters any more: the process is being ended
-		case exit := <-s.gone:
-			*gone = true
-			s.exited(exit)
+		case <-s.fired: // no limit applies any more, because the process is being ended
+		case exit := <-s.exit:
+			gone = true
+			s.handleExit(exit)
 		}
 		s.pending = nil
 	}
-	s.pending = nil
 }
 
-// exited writes the last events: what was open is closed.
-func (s *Session) exited(exit proc.Exit) {
-	s.release(adapters.ErrClosed)
-	if !s.readyErr {
-		var code *int
-		if exit.Signal == "" {
-			code = &exit.Code
-		}
+// handleExit emits the last events and closes what is open.
+func (s *Session) handleExit(exit proc.Exit) {
+	s.replyToAll(adapters.ErrClosed)
+	var code *int
+	if exit.Signal == "" {
+		code = &exit.Code
+	}
+	if !s.readySent {
 		s.Ready(&adapters.OpenError{Code: event.ErrorStartFailure, Op: "handshake", Stderr: s.stderr.String(), Exit: code,
 			Err: fmt.Errorf("the runtime ended before it was ready: %v", exit)})
 	}
-	d := event.SessionEnd{Reason: "exited"}
-	if exit.Signal == "" {
-		d.ExitCode = &exit.Code
-	}
-	err := s.fail
+	d := event.SessionEnd{Reason: "exited", ExitCode: code}
+	err := s.failure
 	switch {
 	case err != nil:
 		d.Reason = string(err.Code)
@@ -396,7 +399,7 @@ func (s *Session) exited(exit proc.Exit) {
 		}
 		err = &event.Error{Code: event.ErrorCrash, Message: msg}
 	}
-	if err != nil && s.readyErr && s.ledger.Turn() == nil && s.starting() && !s.failTold {
+	if err != nil && s.readySent && s.ledger.Turn() == nil && s.starting() && !s.failureReported {
 		s.ledger.Session(*err) // a message was sent and no turn began
 	}
 	s.ledger.SessionEnd(err, d)

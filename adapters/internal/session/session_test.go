@@ -21,8 +21,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// fake is a process in memory.
-type fake struct {
+// fakeProcess is a process in memory.
+type fakeProcess struct {
 	inR, outR, errR *io.PipeReader
 	inW, outW, errW *io.PipeWriter
 	began           time.Time
@@ -32,23 +32,23 @@ type fake struct {
 	exit            proc.Exit
 	mu              sync.Mutex
 	signals         []string
-	got             []string // what was written to it
+	got             []string // lines written to it
 }
 
-func newFake() *fake {
-	f := &fake{began: time.Now(), ended: make(chan struct{})}
+func newFakeProcess() *fakeProcess {
+	f := &fakeProcess{began: time.Now(), ended: make(chan struct{})}
 	f.inR, f.inW = io.Pipe()
 	f.outR, f.outW = io.Pipe()
 	f.errR, f.errW = io.Pipe()
 	return f
 }
 
-func (f *fake) Stdin() io.WriteCloser { return f.inW }
-func (f *fake) Stdout() io.Reader     { return f.outR }
-func (f *fake) Stderr() io.Reader     { return f.errR }
-func (f *fake) Wait() proc.Exit       { <-f.ended; return f.exit }
+func (f *fakeProcess) Stdin() io.WriteCloser { return f.inW }
+func (f *fakeProcess) Stdout() io.Reader     { return f.outR }
+func (f *fakeProcess) Stderr() io.Reader     { return f.errR }
+func (f *fakeProcess) Wait() proc.Exit       { <-f.ended; return f.exit }
 
-func (f *fake) Signal(s proc.Signal) error {
+func (f *fakeProcess) Signal(s proc.Signal) error {
 	select {
 	case <-f.ended:
 		return nil
@@ -58,12 +58,12 @@ func (f *fake) Signal(s proc.Signal) error {
 	f.signals = append(f.signals, fmt.Sprintf("%s@%v", s, time.Since(f.began)))
 	f.mu.Unlock()
 	if s == proc.SIGKILL || !f.stubborn {
-		f.end(proc.Exit{Code: -1, Signal: s})
+		f.exitWith(proc.Exit{Code: -1, Signal: s})
 	}
 	return nil
 }
 
-func (f *fake) end(e proc.Exit) {
+func (f *fakeProcess) exitWith(e proc.Exit) {
 	f.once.Do(func() {
 		f.exit = e
 		_ = f.outW.Close()
@@ -73,9 +73,9 @@ func (f *fake) end(e proc.Exit) {
 	})
 }
 
-// serve reads the client's lines; on says what each makes the process do. At the
-// end of stdin a process that is not stubborn exits.
-func (f *fake) serve(on func(line string)) {
+// serveStdin reads the client's lines and passes each to on. At the end of
+// stdin, a process that is not stubborn exits.
+func (f *fakeProcess) serveStdin(on func(line string)) {
 	sc := bufio.NewScanner(f.inR)
 	for sc.Scan() {
 		f.mu.Lock()
@@ -84,27 +84,29 @@ func (f *fake) serve(on func(line string)) {
 		on(sc.Text())
 	}
 	if !f.stubborn {
-		f.end(proc.Exit{})
+		f.exitWith(proc.Exit{})
 	}
 }
 
-func (f *fake) say(lines ...string) { _, _ = io.WriteString(f.outW, strings.Join(lines, "\n")+"\n") }
+func (f *fakeProcess) print(lines ...string) {
+	_, _ = io.WriteString(f.outW, strings.Join(lines, "\n")+"\n")
+}
 
-func (f *fake) heard() []string {
+func (f *fakeProcess) received() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.got)
 }
 
-// words is a protocol of single words.
-type words struct {
+// wordProtocol is a protocol of single words.
+type wordProtocol struct {
 	h     session.Host
 	steer func(error)
 }
 
-func (w *words) Start() { w.h.Write([]byte("hello")) }
+func (w *wordProtocol) Start() { w.h.Write([]byte("hello")) }
 
-func (w *words) Line(b []byte) {
+func (w *wordProtocol) Line(b []byte) {
 	l := w.h.Ledger()
 	cmd, arg, _ := strings.Cut(string(b), " ")
 	switch cmd {
@@ -123,31 +125,31 @@ func (w *words) Line(b []byte) {
 		w.steer(nil)
 	}
 }
-func (w *words) Send(m adapters.Message, reply func(error)) {
+func (w *wordProtocol) Send(m adapters.Message, reply func(error)) {
 	w.h.Write([]byte("send " + m.ID))
 	reply(nil)
 }
-func (w *words) Steer(m adapters.Message, reply func(error)) {
+func (w *wordProtocol) Steer(m adapters.Message, reply func(error)) {
 	w.steer = reply
 	w.h.Write([]byte("steer " + m.ID))
 }
-func (w *words) Stop(reply func(error)) { w.h.Write([]byte("stop")); reply(nil) }
-func (w *words) Answer(id string, a adapters.Answer, reply func(error)) {
+func (w *wordProtocol) Stop(reply func(error)) { w.h.Write([]byte("stop")); reply(nil) }
+func (w *wordProtocol) Answer(id string, a adapters.Answer, reply func(error)) {
 	w.h.Write([]byte("answer " + id))
 	w.h.Ledger().Resolve(id, a.Decision, a.By, nil)
 	reply(nil)
 }
-func (w *words) Ping()        { w.h.Write([]byte("ping")) }
-func (w *words) Paused() bool { return false }
-func (w *words) Closing()     { w.h.Write([]byte("closing")) }
+func (w *wordProtocol) Ping()        { w.h.Write([]byte("ping")) }
+func (w *wordProtocol) Paused() bool { return false }
+func (w *wordProtocol) Closing()     { w.h.Write([]byte("closing")) }
 
-func open(f *fake, o adapters.Options) (*session.Session, error) {
+func openSession(f *fakeProcess, o adapters.Options) (*session.Session, error) {
 	o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return f, nil })
 	return session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
-		func(h session.Host) session.Protocol { return &words{h: h} })
+		func(h session.Host) session.Protocol { return &wordProtocol{h: h} })
 }
 
-// kinds are the types of events, with what matters of their data.
+// kinds lists the types of events with the data that matters here.
 func kinds(evs []event.Event) []string {
 	var out []string
 	for _, e := range evs {
@@ -171,32 +173,32 @@ func kinds(evs []event.Event) []string {
 	return out
 }
 
-// run plays a script in a bubble: on is the process, act the client. It gives
-// what the listener heard. The bubble fails if a goroutine stays.
-func run(t *testing.T, f func() *fake, o adapters.Options, on func(f *fake, line string), act func(f *fake, s *session.Session, evs <-chan event.Event)) {
+// runSession runs a session in a bubble: on is the process, client the client.
+// The bubble fails if a goroutine is left behind.
+func runSession(t *testing.T, f func() *fakeProcess, o adapters.Options, on func(f *fakeProcess, line string), client func(f *fakeProcess, s *session.Session, evs <-chan event.Event)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := f()
-		go p.serve(func(l string) { on(p, l) })
-		s, err := open(p, o)
+		go p.serveStdin(func(l string) { on(p, l) })
+		s, err := openSession(p, o)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		act(p, s, s.Events())
+		client(p, s, s.Events())
 		_ = s.Close(context.Background())
 	})
 }
 
-func all(evs <-chan event.Event) (out []event.Event) {
+func readAll(evs <-chan event.Event) (out []event.Event) {
 	for e := range evs {
 		out = append(out, e)
 	}
 	return out
 }
 
-// until reads to the first event of a type.
-func until(evs <-chan event.Event, ty event.Type) (out []event.Event) {
+// readUntil reads to the first event of a type.
+func readUntil(evs <-chan event.Event, ty event.Type) (out []event.Event) {
 	for e := range evs {
 		if out = append(out, e); e.Type() == ty {
 			break
@@ -207,24 +209,24 @@ func until(evs <-chan event.Event, ty event.Type) (out []event.Event) {
 
 var ctx = context.Background()
 
-func TestTheListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
+func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	var steered error
 	var took time.Duration
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "d a", "d b", "d c", "d d")
+			f.print("turn", "d a", "d b", "d c", "d d")
 		case "steer m2":
-			f.say("d e", "steered", "d f")
+			f.print("d e", "steered", "d f")
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypeDelta)
+		readUntil(evs, event.TypeDelta)
 		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
 		at := time.Now()
-		_ = s.Close(ctx) // nobody reads on: this is the listener
+		_ = s.Close(ctx) // the listener is this goroutine
 		took = time.Since(at)
 	})
 	g := NewWithT(t)
@@ -232,73 +234,73 @@ func TestTheListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	g.Expect(took).To(Equal(5*time.Second), "Limits.Term after the process has ended")
 }
 
-func TestASteerThatIsNeverAnsweredEndsWithTheProcess(t *testing.T) {
+func TestUnansweredSteerReturnsWhenTheProcessExits(t *testing.T) {
 	var steered error
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "d a", "d b")
+			f.print("turn", "d a", "d b")
 		case "steer m2":
-			f.end(proc.Exit{Code: 3})
+			f.exitWith(proc.Exit{Code: 3})
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypeTurnStart)
+		readUntil(evs, event.TypeTurnStart)
 		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
-		all(evs)
+		readAll(evs)
 	})
 	NewWithT(t).Expect(steered).To(MatchError(adapters.ErrClosed))
 }
 
-func TestAFloodWhileACallerWaitsIsBounded(t *testing.T) {
+func TestReadAheadIsBoundedWhileACallerWaits(t *testing.T) {
 	var steered error
 	var depth int
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn")
+			f.print("turn")
 		case "steer m2":
 			go func() {
 				for range 5000 {
-					f.say("d x")
+					f.print("d x")
 				}
-				f.say("end")
+				f.print("end")
 			}()
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypeTurnStart)
+		readUntil(evs, event.TypeTurnStart)
 		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
 		synctest.Wait()
 		depth, _ = s.Backlog()
-		go all(evs)
+		go readAll(evs)
 	})
 	g := NewWithT(t)
 	g.Expect(steered).NotTo(HaveOccurred())
 	g.Expect(depth).To(And(BeNumerically(">=", 1000), BeNumerically("<=", 1030)))
 }
 
-func TestASlowListenerLosesNothingAfterTheProcessEnded(t *testing.T) {
+func TestSlowListenerReceivesEverythingAfterExit(t *testing.T) {
 	var got []event.Event
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
 			go func() {
-				f.say("turn")
+				f.print("turn")
 				for i := range 50 {
-					f.say(fmt.Sprint("d ", i))
+					f.print(fmt.Sprint("d ", i))
 				}
-				f.say("end")
-				f.end(proc.Exit{})
+				f.print("end")
+				f.exitWith(proc.Exit{})
 			}()
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
 		for e := range evs {
 			got = append(got, e)
@@ -311,21 +313,21 @@ func TestASlowListenerLosesNothingAfterTheProcessEnded(t *testing.T) {
 	g.Expect(kinds(got)[len(got)-1]).To(Equal("session_end exited"))
 }
 
-func TestACrashEndsTheTurnInAnError(t *testing.T) {
+func TestCrashEndsTheTurnInAnError(t *testing.T) {
 	var got []event.Event
 	var after error
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "d half", "ask q")
+			f.print("turn", "d half", "ask q")
 			_, _ = io.WriteString(f.errW, "panic: it broke\n")
-			f.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+			f.exitWith(proc.Exit{Code: -1, Signal: proc.SIGKILL})
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		got = all(evs)
+		got = readAll(evs)
 		after = s.Send(ctx, adapters.Message{ID: "m2"})
 	})
 	g := NewWithT(t)
@@ -335,18 +337,18 @@ func TestACrashEndsTheTurnInAnError(t *testing.T) {
 	g.Expect(after).To(MatchError(adapters.ErrClosed))
 }
 
-func TestLimitsHoldToTheNanosecond(t *testing.T) {
+func TestLimitsAreExact(t *testing.T) {
 	g := NewWithT(t)
 	t.Run("handshake", func(t *testing.T) {
 		var err error
-		var p *fake
+		var p *fakeProcess
 		var took time.Duration
 		synctest.Test(t, func(*testing.T) {
-			p = newFake()
+			p = newFakeProcess()
 			p.stubborn = true
-			go p.serve(func(string) {})
+			go p.serveStdin(func(string) {})
 			at := time.Now()
-			_, err = open(p, adapters.Options{})
+			_, err = openSession(p, adapters.Options{})
 			took = time.Since(at)
 		})
 		var oe *adapters.OpenError
@@ -356,53 +358,53 @@ func TestLimitsHoldToTheNanosecond(t *testing.T) {
 		g.Expect(took).To(Equal(37 * time.Second))
 	})
 	t.Run("stop", func(t *testing.T) {
-		g.Expect(endsAfter(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
+		g.Expect(endOfSilentTurn(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
 	})
 	t.Run("stop, and another turn follows at once", func(t *testing.T) {
-		g.Expect(endsAfter(t, func(s *session.Session) { _ = s.Stop(ctx) }, func(f *fake, l string) {
+		g.Expect(endOfSilentTurn(t, func(s *session.Session) { _ = s.Stop(ctx) }, func(f *fakeProcess, l string) {
 			if l == "stop" {
-				f.say("turn") // of a message that waited: the stopped one has ended
+				f.print("turn") // a turn for a waiting message: the stopped turn has ended
 			}
 		})).To(Equal("error timeout@2m30s"))
 	})
 	t.Run("silence", func(t *testing.T) {
-		g.Expect(endsAfter(t, nil, nil)).To(Equal("error timeout@2m30s"))
+		g.Expect(endOfSilentTurn(t, nil, nil)).To(Equal("error timeout@2m30s"))
 	})
 	t.Run("silence that a sign of life breaks", func(t *testing.T) {
 		n := 0
-		g.Expect(endsAfter(t, nil, func(f *fake, l string) {
+		g.Expect(endOfSilentTurn(t, nil, func(f *fakeProcess, l string) {
 			if n++; l == "ping" && n == 1 {
-				f.say("pong")
+				f.print("pong")
 			}
 		})).To(Equal("error timeout@4m30s"))
 	})
 	t.Run("stdout closed", func(t *testing.T) {
-		g.Expect(endsAfter(t, nil, func(*fake, string) {}, "close")).To(Equal("error crash@2s"))
+		g.Expect(endOfSilentTurn(t, nil, func(*fakeProcess, string) {}, "close")).To(Equal("error crash@2s"))
 	})
 }
 
-// endsAfter says how and when a silent turn ends.
-func endsAfter(t *testing.T, act func(*session.Session), on func(*fake, string), how ...string) string {
+// endOfSilentTurn returns how and when a silent turn ends.
+func endOfSilentTurn(t *testing.T, client func(*session.Session), on func(*fakeProcess, string), how ...string) string {
 	t.Helper()
 	var out string
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch {
 		case l == "hello":
-			f.say("ready")
+			f.print("ready")
 		case l == "send m1":
-			f.say("turn")
+			f.print("turn")
 			if len(how) > 0 {
 				_ = f.outW.Close()
 			}
 		case on != nil:
 			on(f, l)
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypeTurnStart)
+		readUntil(evs, event.TypeTurnStart)
 		at := time.Now()
-		if act != nil {
-			act(s)
+		if client != nil {
+			client(s)
 		}
 		for e := range evs {
 			if e.Terminal() {
@@ -413,57 +415,57 @@ func endsAfter(t *testing.T, act func(*session.Session), on func(*fake, string),
 	return out
 }
 
-func TestCloseAnswersThenClosesStdin(t *testing.T) {
+func TestCloseResolvesQuestionsThenClosesStdin(t *testing.T) {
 	var got []event.Event
-	var heard []string
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	var received []string
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "d a", "ask q")
+			f.print("turn", "d a", "ask q")
 		}
-	}, func(f *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(f *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypePermissionRequest)
+		readUntil(evs, event.TypePermissionRequest)
 		rest := make(chan []event.Event)
-		go func() { rest <- all(evs) }()
+		go func() { rest <- readAll(evs) }()
 		_ = s.Close(ctx)
 		_ = s.Close(ctx)
-		got, heard = <-rest, f.heard()
+		got, received = <-rest, f.received()
 	})
 	g := NewWithT(t)
-	g.Expect(heard).To(Equal([]string{"hello", "send m1", "closing"}))
+	g.Expect(received).To(Equal([]string{"hello", "send m1", "closing"}))
 	g.Expect(kinds(got)).To(Equal([]string{"block_end interrupted", "permission_resolved withdrawn", "done", "session_end closed"}))
 }
 
-func TestALongLineIsSkippedAndTold(t *testing.T) {
+func TestLongLineIsSkippedWithANotice(t *testing.T) {
 	var got []event.Event
-	run(t, newFake, adapters.Options{Limits: adapters.Limits{Line: 100 << 10}}, func(f *fake, l string) {
+	runSession(t, newFakeProcess, adapters.Options{Limits: adapters.Limits{Line: 100 << 10}}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "d "+strings.Repeat("x", 200<<10), "d y", "end")
+			f.print("turn", "d "+strings.Repeat("x", 200<<10), "d y", "end")
 		}
-	}, func(_ *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		got = until(evs, event.TypeDone)
-		go all(evs)
+		got = readUntil(evs, event.TypeDone)
+		go readAll(evs)
 	})
 	NewWithT(t).Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "notice long_line", "delta y",
 		"block_end interrupted", "done"}))
 }
 
-func TestARuntimeThatEndsBeforeItIsReady(t *testing.T) {
+func TestOpenFailsIfTheRuntimeExitsFirst(t *testing.T) {
 	var err error
 	synctest.Test(t, func(*testing.T) {
-		p := newFake()
-		go p.serve(func(string) {
+		p := newFakeProcess()
+		go p.serveStdin(func(string) {
 			_, _ = io.WriteString(p.errW, "bad flag\n")
-			p.end(proc.Exit{Code: 2})
+			p.exitWith(proc.Exit{Code: 2})
 		})
-		_, err = open(p, adapters.Options{})
+		_, err = openSession(p, adapters.Options{})
 	})
 	var oe *adapters.OpenError
 	g := NewWithT(t)
@@ -475,26 +477,26 @@ func TestARuntimeThatEndsBeforeItIsReady(t *testing.T) {
 
 func TestAnswersReachTheRuntimeOnce(t *testing.T) {
 	var errs []error
-	var heard []string
-	run(t, newFake, adapters.Options{}, func(f *fake, l string) {
+	var received []string
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.say("ready")
+			f.print("ready")
 		case "send m1":
-			f.say("turn", "ask q", "d more")
+			f.print("turn", "ask q", "d more")
 		}
-	}, func(f *fake, s *session.Session, evs <-chan event.Event) {
+	}, func(f *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		until(evs, event.TypePermissionRequest)
+		readUntil(evs, event.TypePermissionRequest)
 		for range 2 {
 			errs = append(errs, s.Answer(ctx, "q", adapters.Answer{Decision: event.DecisionAllow}))
 		}
 		synctest.Wait()
-		heard = f.heard()
-		go all(evs)
+		received = f.received()
+		go readAll(evs)
 	})
 	g := NewWithT(t)
 	g.Expect(errs[0]).NotTo(HaveOccurred())
 	g.Expect(errs[1]).To(MatchError(adapters.ErrUnknownID))
-	g.Expect(heard).To(Equal([]string{"hello", "send m1", "answer q"}))
+	g.Expect(received).To(Equal([]string{"hello", "send m1", "answer q"}))
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// TaskStopper is a Protocol that can end what runs in the background.
+// TaskStopper is a Protocol that can end background tasks.
 type TaskStopper interface {
-	// StopTask is called for a task that runs.
+	// StopTask is called for a running task.
 	StopTask(id string, reply func(error))
 }
 
-// Withdrawer is a Protocol that can take a message back which waits.
+// Withdrawer is a Protocol that can cancel a waiting message.
 type Withdrawer interface {
 	Withdraw(id string, reply func(error))
 }
 
-// AllStopper is a Protocol that can stop the turn and take back what waits.
+// AllStopper is a Protocol that can stop the turn and cancel the waiting
+// messages.
 type AllStopper interface {
 	StopAll(reply func(error))
 }

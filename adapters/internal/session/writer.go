@@ -5,30 +5,27 @@ import (
 	"sync"
 )
 
-// writer writes lines to the runtime's stdin in a goroutine of its own, so that
-// the session's goroutine never waits for a runtime that waits for it.
+// writer writes lines to the runtime's stdin in its own goroutine, so that the
+// session's goroutine never blocks on a runtime that in turn waits for the
+// session.
 type writer struct {
-	w     io.WriteCloser
-	mu    sync.Mutex
-	lines [][]byte
-	more  chan struct{} // a line was queued, or the end was asked for
-	quit  chan struct{}
-	idle  chan struct{} // run has returned
-	ended bool
-	shut  chan struct{} // everything was written and stdin is closed
-	once  sync.Once
+	w           io.WriteCloser
+	mu          sync.Mutex
+	lines       [][]byte
+	more        chan struct{} // a line was queued, or the end was requested
+	quit        chan struct{}
+	loopDone    chan struct{} // writeLoop has returned
+	ended       bool
+	stdinClosed chan struct{} // everything was written and stdin is closed
 }
 
-func (w *writer) init(out io.WriteCloser) {
-	w.w = out
-	w.more = make(chan struct{}, 1)
-	w.quit = make(chan struct{})
-	w.idle = make(chan struct{})
-	w.shut = make(chan struct{})
+func newWriter(w io.WriteCloser) *writer {
+	return &writer{w: w, more: make(chan struct{}, 1), quit: make(chan struct{}),
+		loopDone: make(chan struct{}), stdinClosed: make(chan struct{})}
 }
 
-// put queues a line; false when too many wait already.
-func (w *writer) put(line []byte) bool {
+// enqueue queues a line. It returns false if too many lines wait.
+func (w *writer) enqueue(line []byte) bool {
 	b := append(append(make([]byte, 0, len(line)+1), line...), '\n')
 	w.mu.Lock()
 	full := len(w.lines) >= maxUnsent
@@ -36,37 +33,37 @@ func (w *writer) put(line []byte) bool {
 		w.lines = append(w.lines, b)
 	}
 	w.mu.Unlock()
-	w.wake()
+	w.signal()
 	return !full
 }
 
-func (w *writer) wake() {
+func (w *writer) signal() {
 	select {
 	case w.more <- struct{}{}:
 	default:
 	}
 }
 
-// finish lets run write what is queued and then close stdin, and tells when
-// that is done. A runtime that does not read keeps it waiting.
+// finish closes stdin after the queued lines are written, and returns a channel
+// that is closed then. A runtime that does not read delays it.
 func (w *writer) finish() <-chan struct{} {
 	w.mu.Lock()
 	w.ended = true
 	w.mu.Unlock()
-	w.wake()
-	return w.shut
+	w.signal()
+	return w.stdinClosed
 }
 
-// stop ends run when the process is gone. Closing stdin wakes a write that
-// nobody will read.
+// stop ends writeLoop after the process has exited. Closing stdin unblocks a
+// pending write.
 func (w *writer) stop() {
-	w.once.Do(func() { close(w.quit) })
+	close(w.quit)
 	_ = w.w.Close()
-	<-w.idle
+	<-w.loopDone
 }
 
-func (w *writer) run() {
-	defer close(w.idle)
+func (w *writer) writeLoop() {
+	defer close(w.loopDone)
 	shut := false
 	for {
 		w.mu.Lock()
@@ -75,21 +72,21 @@ func (w *writer) run() {
 		w.mu.Unlock()
 		for _, b := range batch {
 			if _, err := w.w.Write(b); err != nil {
-				// The process is ending: its exit tells the rest.
+				// The process is exiting; the exit is reported elsewhere.
 				break
 			}
 		}
 		if ended && !shut {
 			shut = true
 			_ = w.w.Close()
-			close(w.shut)
+			close(w.stdinClosed)
 		}
 		select {
 		case <-w.more:
 		case <-w.quit:
 			if !shut {
 				_ = w.w.Close()
-				close(w.shut)
+				close(w.stdinClosed)
 			}
 			return
 		}

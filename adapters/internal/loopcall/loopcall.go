@@ -1,6 +1,5 @@
-// Package post hands a function to the goroutine that owns a session's state, and
-// waits for what comes of it.
-package post
+// Package loopcall runs functions on the goroutine that owns a session's state.
+package loopcall
 
 import (
 	"context"
@@ -8,9 +7,10 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// Do hands f to the goroutine that reads inbox, and returns what then comes from
-// answer. It returns adapters.ErrClosed when that goroutine has ended without an
-// answer, and the context's error when the context ends first: f may still run.
+// Do sends f to the goroutine that reads inbox and returns the error that
+// arrives on answer. If that goroutine ends without an answer, Do returns
+// adapters.ErrClosed. If ctx is done first, Do returns its error, and f may
+// still run.
 func Do(ctx context.Context, inbox chan<- func(), done <-chan struct{}, f func(), answer <-chan error) error {
 	select {
 	case inbox <- f:

@@ -1,4 +1,4 @@
-package scan
+package fastjson
 
 import (
 	"encoding/json"
@@ -8,9 +8,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// A string with each byte at each place of a word: what is read is what stands
-// there, and what is not plain is seen wherever it stands.
-func TestEveryByteAtEveryPlace(t *testing.T) {
+// Each byte value at each position of a machine word.
+func TestEveryByteAtEveryPosition(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
 			g := NewWithT(t)
@@ -44,7 +43,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// FuzzText holds strings to what encoding/json reads.
+// FuzzText compares strings with encoding/json.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{`"plain"`, `"a\"b\\\/\n\t\r\b\f"`, `"\u00e9\u2028 é"`, `"\ud83d\ude00"`, `"01234567\u0020"`, "\"\x00\"", "\"\xff\"", `"a`, `"a\"`, `"\x"`} {
 		f.Add([]byte(s))

@@ -1,13 +1,12 @@
-// Package scan answers one question: can a small line of JSON be read without
-// a decoder?
+// Package fastjson reads small lines of JSON without reflection.
 //
-// Deltas are nearly all lines of a stream, and a decoder by reflection is most
-// of what a delta costs. A Scanner reads lines that hold nothing but what the
-// caller knows. Anything unusual (an unknown key, a key twice, surrogates,
-// control characters, invalid text) makes it bad; then the caller gives up, and
-// the typed decoder reads the line. A Scanner never accepts what the decoder
-// refuses: the packages that use it test and fuzz that both agree.
-package scan
+// Nearly all lines of a stream are deltas, and decoding them by reflection
+// takes most of their cost. A Scanner reads lines that contain only what the
+// caller expects. Anything unusual (an unknown key, a repeated key, surrogates,
+// control characters, invalid UTF-8) makes the Scanner bad, and the caller
+// falls back to the typed decoder. A Scanner never accepts what the typed
+// decoder rejects: the packages that use it test and fuzz that both agree.
+package fastjson
 
 import (
 	"bytes"
@@ -17,41 +16,42 @@ import (
 	"unicode/utf8"
 )
 
-// Max bounds the lines that are worth a try: a long one is none of many.
-const Max = 16 << 10
+// MaxLine bounds the lines worth trying, because long lines are rare.
+const MaxLine = 16 << 10
 
-// Scanner walks over one line. Once Bad it stays bad.
+// Scanner reads one line. Once Bad is set, it stays set.
 type Scanner struct {
 	Bad bool
 	b   []byte
 	i   int
 
-	marks  [maxMarks]mark // see Like
-	marked int
+	holes     [maxHoles]hole // see Template
+	holeCount int
 }
 
-// New scans a line.
+// New returns a Scanner of a line.
 func New(b []byte) Scanner { return Scanner{b: b} }
 
-// Done reports whether the whole line was read, and nothing was bad.
+// Done reports whether the whole line was read and nothing was bad.
 func (s *Scanner) Done() bool {
-	s.space()
+	s.skipSpace()
 	return !s.Bad && s.i == len(s.b)
 }
 
-func (s *Scanner) space() {
+func (s *Scanner) skipSpace() {
 	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t' || s.b[s.i] == '\r' || s.b[s.i] == '\n') {
 		s.i++
 	}
 }
 
-// eat takes one character, after spaces.
-func (s *Scanner) eat(c byte) bool {
+// accept skips spaces and one character, and reports whether the character was
+// c.
+func (s *Scanner) accept(c byte) bool {
 	if s.i < len(s.b) && s.b[s.i] == c {
 		s.i++
 		return !s.Bad
 	}
-	s.space()
+	s.skipSpace()
 	if s.Bad || s.i >= len(s.b) || s.b[s.i] != c {
 		return false
 	}
@@ -59,63 +59,63 @@ func (s *Scanner) eat(c byte) bool {
 	return true
 }
 
-func (s *Scanner) want(c byte) {
-	if !s.eat(c) {
+func (s *Scanner) expect(c byte) {
+	if !s.accept(c) {
 		s.Bad = true
 	}
 }
 
-// Object is an object that is being read.
+// Object is the state of an object that is being read.
 type Object struct {
-	Key   []byte // of the member at hand, as it stands
+	Key   []byte // the key of the current member, undecoded
 	seen  uint
 	begun bool
 }
 
-// Object begins an object. Each Next that returns true wants its member's value
-// to be read.
+// Object begins an object. After each Next that returns true, the caller must
+// read the member's value.
 func (s *Scanner) Object() Object {
-	s.want('{')
+	s.expect('{')
 	return Object{}
 }
 
-// Next goes to the next member.
+// Next advances to the next member.
 func (s *Scanner) Next(o *Object) bool {
 	if s.Bad {
 		return false
 	}
 	if o.begun {
-		if s.eat('}') {
+		if s.accept('}') {
 			return false
 		}
-		s.want(',')
+		s.expect(',')
 	}
 	o.begun = true
 	o.Key = s.Plain()
-	s.want(':')
+	s.expect(':')
 	return !s.Bad
 }
 
-// Once marks a member by a bit; one that comes twice is bad.
-func (s *Scanner) Once(o *Object, bit uint) {
+// MarkSeen records a member by its bit. A repeated member is bad.
+func (s *Scanner) MarkSeen(o *Object, bit uint) {
 	s.Bad = s.Bad || o.seen&bit != 0
 	o.seen |= bit
 }
 
-// odd has the high bit of each byte that is below a space, not ASCII, or a
-// backslash. (A byte behind such a one may be marked too: the caller looks at
-// the lowest alone.)
-func odd(w uint64) uint64 {
+// specialBytes sets the high bit of each byte that is below a space, not ASCII,
+// or a backslash. The byte after such a byte may be marked too, so only the
+// lowest mark counts.
+func specialBytes(w uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	below := (w - ones*' ') & ^w
 	slash := w ^ ones*'\\'
 	return (below | (slash-ones) & ^slash | w) & highs
 }
 
-// str takes a string and returns what stands between its quotes, as it stands,
-// and whether it holds escapes. Control characters and invalid text are bad.
-func (s *Scanner) str() (raw []byte, escaped bool) {
-	s.want('"')
+// rawString reads a string and returns its undecoded content and whether it
+// contains escapes. Control characters and invalid UTF-8 are bad.
+func (s *Scanner) rawString() (raw []byte, escaped bool) {
+	s.expect('"')
 	if s.Bad {
 		return nil, false
 	}
@@ -125,7 +125,7 @@ func (s *Scanner) str() (raw []byte, escaped bool) {
 		s.Bad = true
 		return nil, false
 	}
-	if clean := plainUpTo(s.b[from : from+n]); clean == n {
+	if clean := plainPrefix(s.b[from : from+n]); clean == n {
 		s.i = from + n + 1
 		return s.b[from : from+n], false
 	} else {
@@ -153,11 +153,11 @@ func (s *Scanner) str() (raw []byte, escaped bool) {
 	return nil, false
 }
 
-// plainUpTo counts the characters before the first that is not plain ASCII.
-func plainUpTo(b []byte) int {
+// plainPrefix returns the length of the plain ASCII prefix.
+func plainPrefix(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		if m := odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+		if m := specialBytes(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
 	}
@@ -169,27 +169,27 @@ func plainUpTo(b []byte) int {
 	return i
 }
 
-// Plain takes a string without escapes, and returns it without its quotes. It is
-// valid as long as the line is.
+// Plain reads a string without escapes and returns its content, which aliases
+// the line.
 func (s *Scanner) Plain() []byte {
-	raw, escaped := s.str()
+	raw, escaped := s.rawString()
 	s.Bad = s.Bad || escaped
 	return raw
 }
 
-// Text takes a string and undoes its escapes.
+// Text reads a string and decodes its escapes.
 func (s *Scanner) Text() string {
-	raw, escaped := s.str()
+	raw, escaped := s.rawString()
 	if s.Bad || !escaped {
 		return string(raw)
 	}
 	return s.unescape(raw)
 }
 
-// TextOr is Text, and returns old where that is what stands there: ids come
-// again and again.
+// TextOr is like Text, but returns old if the string equals it, which saves an
+// allocation for repeated ids.
 func (s *Scanner) TextOr(old string) string {
-	raw, escaped := s.str()
+	raw, escaped := s.rawString()
 	switch {
 	case s.Bad:
 		return ""
@@ -208,7 +208,7 @@ func (s *Scanner) unescape(raw []byte) string {
 			out = append(out, raw[i])
 			continue
 		}
-		i++ // there is one: str has stepped over it
+		i++ // rawString guarantees a byte after the backslash
 		switch c := raw[i]; c {
 		case '"', '\\', '/':
 			out = append(out, c)
@@ -229,7 +229,7 @@ func (s *Scanner) unescape(raw []byte) string {
 			}
 			n, err := strconv.ParseUint(string(raw[i+1:i+5]), 16, 16)
 			if err != nil || n >= 0xD800 && n < 0xE000 {
-				s.Bad = true // surrogates are the typed decoder's
+				s.Bad = true // only the typed decoder handles surrogates
 				return ""
 			}
 			out = utf8.AppendRune(out, rune(n))
@@ -242,9 +242,9 @@ func (s *Scanner) unescape(raw []byte) string {
 	return string(out)
 }
 
-// Null takes null, if it stands there.
+// Null reads null and reports whether it was there.
 func (s *Scanner) Null() bool {
-	s.space()
+	s.skipSpace()
 	if s.Bad || !bytes.HasPrefix(s.b[s.i:], []byte("null")) {
 		return false
 	}
@@ -252,9 +252,10 @@ func (s *Scanner) Null() bool {
 	return true
 }
 
-// Number takes a whole number without sign or leading zeros, of up to 15 digits.
+// Number reads a whole number of up to 15 digits, without sign or leading
+// zeros.
 func (s *Scanner) Number() (n int64) {
-	s.space()
+	s.skipSpace()
 	from := s.i
 	for ; s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' && s.i-from < 15; s.i++ {
 		n = n*10 + int64(s.b[s.i]-'0')
