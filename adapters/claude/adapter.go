@@ -17,16 +17,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// executableVar names the program, as the runtime's own clients have it.
+// executableVar names the program, as in the vendor's own clients.
 const executableVar = "CLAUDE_CODE_EXECUTABLE"
 
 type adapter struct{}
 
-// New returns the adapter of Claude Code.
+// New returns the adapter for Claude Code.
 func New() adapters.Adapter { return adapter{} }
 
-// Capabilities implements adapters.Adapter. There is no steering: what is sent
-// while a tool runs is put into the turn by the runtime (via merge).
+// Capabilities implements adapters.Adapter. There is no steering: the runtime
+// puts a message that arrives while a tool runs into the turn (via merge).
 func (adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
@@ -38,22 +38,21 @@ func (adapter) Capabilities() adapters.Capabilities {
 
 // Open implements adapters.Adapter.
 func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	if o.Fork && o.Resume == "" {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "fork", Err: fmt.Errorf("fork: resume: missing")}
-	}
 	switch {
+	case o.Fork && o.Resume == "":
+		return nil, invalidOption("fork", fmt.Errorf("fork: resume: missing"))
 	case o.Unarchive:
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "unarchive", Err: fmt.Errorf("unarchive: %w", adapters.ErrUnsupported)}
+		return nil, invalidOption("unarchive", fmt.Errorf("unarchive: %w", adapters.ErrUnsupported))
 	case o.At != "" && !o.Fork:
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("at: wants fork")}
+		return nil, invalidOption("options", fmt.Errorf("at: wants fork"))
 	case o.Checkpoints:
 		if o.Env == nil {
 			o.Env = os.Environ()
 		}
 		o.Env = append(slices.Clip(o.Env), checkpointVar+"=1")
 	}
-	if err := judgeable(o); err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "judge", Err: err}
+	if err := checkJudgeOptions(o); err != nil {
+		return nil, invalidOption("judge", err)
 	}
 	if o.SessionID == "" {
 		o.SessionID = newUUID()
@@ -62,24 +61,24 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if o.Resume == "" || o.Fork {
 		provider = newUUID()
 	}
-	args := arguments(o, provider)
-	c, err := launch(ctx, o, provider, append(args, forwardText))
-	var refused *adapters.OpenError
-	if errors.As(err, &refused) && strings.Contains(refused.Stderr, "unknown option '"+forwardText+"'") {
-		c, err = launch(ctx, o, provider, args)
+	args := buildArgs(o, provider)
+	s, err := openSession(ctx, o, provider, append(args, forwardText))
+	if e, ok := errors.AsType[*adapters.OpenError](err); ok && strings.Contains(e.Stderr, "unknown option '"+forwardText+"'") {
+		return openSession(ctx, o, provider, args)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return s, err
 }
 
-// forwardText asks for what sub-agents in the foreground say and think. Older
-// versions do not know it and end at once; they tell of the tools alone.
+func invalidOption(op string, err error) error {
+	return &adapters.OpenError{Code: event.ErrorInvalid, Op: op, Err: err}
+}
+
+// forwardText requests text and thinking of foreground sub-agents. Older
+// versions reject the option and exit; they report only the tools.
 const forwardText = "--forward-subagent-text"
 
-func launch(ctx context.Context, o adapters.Options, provider string, args []string) (*chat, error) {
-	argv := append(append(program(o), args...), o.Args...)
+func openSession(ctx context.Context, o adapters.Options, provider string, args []string) (adapters.Session, error) {
+	argv := append(append(executable(o), args...), o.Args...)
 	c := proc.Command{Argv: argv, Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: provider}
 	var p *protocol
@@ -90,26 +89,20 @@ func launch(ctx context.Context, o adapters.Options, provider string, args []str
 	if err != nil {
 		return nil, err
 	}
-	return &chat{s, p}, nil
+	return liveSession{s, p}, nil
 }
 
-// chat hides what the runtime cannot do (steering) from the session.
-type chat struct {
-	s *session.Session
-	p *protocol
-}
-
-func program(o adapters.Options) []string {
+func executable(o adapters.Options) []string {
 	if len(o.Command) > 0 {
 		return append([]string(nil), o.Command...)
 	}
-	if p := getenv(o.Env, executableVar); p != "" {
+	if p := lookupEnv(o.Env, executableVar); p != "" {
 		return []string{p}
 	}
 	return []string{"claude"}
 }
 
-func getenv(env []string, name string) string {
+func lookupEnv(env []string, name string) string {
 	if env == nil {
 		return os.Getenv(name)
 	}
@@ -122,10 +115,10 @@ func getenv(env []string, name string) string {
 	return val
 }
 
-// arguments are those of one process for the whole session. Echoes of taken
-// messages are asked for because older versions tell in no other way that a
-// message was put into a running turn.
-func arguments(o adapters.Options, provider string) []string {
+// buildArgs returns the arguments of a process that serves the whole session.
+// It requests echoes of accepted messages, because older versions have no other
+// way to report that a message was put into a running turn.
+func buildArgs(o adapters.Options, provider string) []string {
 	a := []string{"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages"}
 	switch {
@@ -148,18 +141,19 @@ func arguments(o adapters.Options, provider string) []string {
 	if o.Judge != nil {
 		a = append(a, settingsFlag, judgeSettings)
 	}
-	return append(a, servers(o.MCP)...)
+	return append(a, mcpConfigArgs(o.MCP)...)
 }
 
-// newUUID makes a random UUID.
+// newUUID returns a random UUID.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	return formatUUID(b, 4)
 }
 
-// wireUUID is the uuid of a message on the wire: its id where that is one, else
-// one derived from the session and the id, so that a retry is the same message.
+// wireUUID returns the uuid of a message on the wire: its id if that is a UUID,
+// else one derived from the session and the id, so that a retry is the same
+// message.
 func wireUUID(session, id string) string {
 	if isUUID.MatchString(id) {
 		return strings.ToLower(id)

@@ -1,102 +1,101 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// agent is a sub-agent or a background command: the runtime calls both tasks.
+// agent is a sub-agent or a background command. The runtime calls both tasks.
 type agent struct {
-	id         string // ours: the first that was known of the task's id and the tool call's
+	id         string // ours: the task id or the tool call's id, whichever was seen first
 	tool, task string
 	name       string
 	parent     string // the sub-agent that started it
 	kind       event.TaskKind
-	told       bool             // its task was announced
-	resumed    bool             // a message has woken it: the call that sent the message is over at once
-	ending     event.TaskStatus // it has ended; the runtime's last word on it is due
+	announced  bool             // its task was emitted
+	resumed    bool             // restarted by a message; the tool call that sent the message ends at once
+	endStatus  event.TaskStatus // set once it has ended, while the runtime's final notification is due
 }
 
 type agents struct {
-	byTool map[string]*agent
-	byTask map[string]*agent
-	past   []string            // tool calls and tasks that ended, so that what comes late is known
-	tools  map[string]toolInfo // open tools, by within
-	closed []string            // tools that have their result, by within
+	byTool     map[string]*agent
+	byTask     map[string]*agent
+	ended      []string            // ended tool calls and tasks, to detect late lines
+	openTools  map[string]toolInfo // open tools, by toolKey
+	endedTools []string            // tools that have a result, by toolKey
 }
 
 func newAgents() agents {
-	return agents{byTool: map[string]*agent{}, byTask: map[string]*agent{}, tools: map[string]toolInfo{}}
+	return agents{byTool: map[string]*agent{}, byTask: map[string]*agent{}, openTools: map[string]toolInfo{}}
 }
 
-func ring(s []string, v string) []string {
+func appendBounded(s []string, v string) []string {
 	if len(s) >= 256 {
 		s = append(s[:0], s[1:]...)
 	}
 	return append(s, v)
 }
 
-func (a *agents) gone(id string) bool { return id != "" && slices.Contains(a.past, id) }
+func (a *agents) hasEnded(id string) bool { return id != "" && slices.Contains(a.ended, id) }
 
-func (a *agents) pastTool(id string)     { a.closed = ring(a.closed, id) }
-func (a *agents) wasTool(id string) bool { return slices.Contains(a.closed, id) }
+func (a *agents) noteEndedTool(id string)  { a.endedTools = appendBounded(a.endedTools, id) }
+func (a *agents) toolEnded(id string) bool { return slices.Contains(a.endedTools, id) }
 
-// alive reports whether a task that was told runs.
-func (a *agents) alive() bool {
+// anyRunning reports whether an announced task runs.
+func (a *agents) anyRunning() bool {
 	for _, x := range a.byTask {
-		if x.told {
+		if x.announced {
 			return true
 		}
 	}
 	return false
 }
 
-// forgetTools drops what is known of the open tools of a scope that has ended.
-func (t *translator) forgetTools(sub string) {
-	for id, i := range t.agents.tools {
+// dropTools removes the open tools of a scope that has ended.
+func (t *translator) dropTools(sub string) {
+	for id, i := range t.agents.openTools {
 		if i.sub == sub {
-			delete(t.agents.tools, id)
-			t.agents.pastTool(id)
+			delete(t.agents.openTools, id)
+			t.agents.noteEndedTool(id)
 		}
 	}
 }
 
-// subOf is the sub-agent that a scope is of, or "".
-func (t *translator) subOf(s *ledger.Scope) string { return s.Subagent() }
-
-// agentScope is the scope of the sub-agent that a tool call started.
+// agentScope returns the scope of the sub-agent that a tool call started, or
+// nil if the line is late.
 func (t *translator) agentScope(tool, task string, ln *line) *ledger.Scope {
 	a := t.agents.byTool[tool]
 	if a == nil && task != "" {
 		a = t.agents.byTask[task]
 	}
 	if a == nil {
-		if t.agents.gone(tool) || t.agents.gone(task) || t.l.Turn() == nil && t.turn.any {
-			return nil // late
+		if t.agents.hasEnded(tool) || t.agents.hasEnded(task) || t.l.Turn() == nil && t.turn.anyTurn {
+			return nil
 		}
 		a = &agent{tool: tool, kind: event.TaskSubagent, name: string(ln.SubagentType)}
 		t.agents.byTool[tool] = a
 	}
-	if t.l.Turn() == nil && !t.turn.any {
-		t.begin() // a transcript that begins in the middle
+	if t.l.Turn() == nil && !t.turn.anyTurn {
+		t.startTurn() // a transcript that begins in the middle
 	}
 	if a.task == "" && task != "" {
 		a.task = task
 		t.agents.byTask[task] = a
 	}
-	t.announce(a, string(ln.TaskDescription))
+	t.announceTask(a, string(ln.TaskDescription))
 	return t.l.Sub(a.id)
 }
 
-// announce gives an agent its id and tells its task, once.
-func (t *translator) announce(a *agent, text string) {
+// announceTask sets the agent's id and emits its task, once.
+func (t *translator) announceTask(a *agent, text string) {
 	if a.id == "" {
-		a.id = first(a.task, a.tool)
+		a.id = cmp.Or(a.task, a.tool)
 	}
-	if !a.told {
-		a.told = true
+	if !a.announced {
+		a.announced = true
 		t.l.Task(t.taskEvent(a, event.TaskRunning, text, nil))
 	}
 }
@@ -109,56 +108,50 @@ func (t *translator) taskEvent(a *agent, st event.TaskStatus, text string, u *us
 	return d
 }
 
-// task handles the runtime's words on tasks.
-func (t *translator) task(ln *line) {
+// handleTask handles system messages about tasks.
+func (t *translator) handleTask(ln *line) {
 	id := string(ln.TaskID)
 	a := t.agents.byTask[id]
 	switch ln.Subtype {
 	case "task_started":
 		t.taskStarted(ln, a)
 	case "task_progress":
-		if a != nil && a.told && a.ending == "" {
+		if a != nil && a.announced && a.endStatus == "" {
 			t.l.Task(t.taskEvent(a, event.TaskRunning, string(ln.Description), ln.Usage))
 		}
 	case "task_updated":
 		if a == nil || ln.Patch == nil {
 			return
 		}
-		if b := ln.Patch.IsBackgrounded; b != nil && *b && !a.told {
-			t.announce(a, "")
+		if b := ln.Patch.IsBackgrounded; b != nil && *b && !a.announced {
+			t.announceTask(a, "")
 			if s := t.l.Turn(); s != nil {
 				s.Background(a.tool, a.id)
 			}
 		}
 		if st, ended := taskEnds[string(ln.Patch.Status)]; ended {
-			a.ending = st
-			if t.client != nil && !t.mail.spoken && a.told {
-				// An older version keeps its last word on it until the turn has ended.
-				t.taskEnd(a, st, "", nil)
+			a.endStatus = st
+			if t.client != nil && !t.queue.hasLifecycle && a.announced {
+				// Older versions send the final notification only after the
+				// turn has ended.
+				t.endTask(a, st, "", nil)
 			}
 		}
 	case "task_notification":
 		if a != nil {
 			st, known := taskEnds[string(ln.Status)]
 			if !known {
-				st = first2(a.ending, event.TaskCompleted)
+				st = cmp.Or(a.endStatus, event.TaskCompleted)
 			}
-			t.taskEnd(a, st, string(ln.Summary), ln.Usage)
+			t.endTask(a, st, string(ln.Summary), ln.Usage)
 		}
 	case "background_tasks_changed":
 		for task, a := range t.agents.byTask {
-			if a.ending != "" && !slices.ContainsFunc(ln.Tasks, func(r taskRef) bool { return r.TaskID == task }) {
-				t.taskEnd(a, a.ending, "", nil)
+			if a.endStatus != "" && !slices.ContainsFunc(ln.Tasks, func(r taskRef) bool { return r.TaskID == task }) {
+				t.endTask(a, a.endStatus, "", nil)
 			}
 		}
 	}
-}
-
-func first2(a, b event.TaskStatus) event.TaskStatus {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 var taskEnds = map[string]event.TaskStatus{
@@ -173,8 +166,8 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 	}
 	if a == nil {
 		a = &agent{tool: tool, kind: event.TaskCommand}
-		for key, i := range t.agents.tools { // few
-			if key == within(i.sub, tool) {
+		for key, i := range t.agents.openTools {
+			if key == toolKey(i.sub, tool) {
 				a.parent = i.sub
 			}
 		}
@@ -185,25 +178,27 @@ func (t *translator) taskStarted(ln *line, a *agent) {
 	if tool != "" {
 		t.agents.byTool[tool] = a
 	}
-	a.task, a.ending = task, ""
-	a.resumed = t.agents.gone(task)
-	a.name = first(a.name, string(ln.SubagentType), string(ln.Description))
+	a.task, a.endStatus = task, ""
+	a.resumed = t.agents.hasEnded(task)
+	a.name = cmp.Or(a.name, string(ln.SubagentType), string(ln.Description))
 	t.agents.byTask[task] = a
-	t.agents.past = slices.DeleteFunc(t.agents.past, func(p string) bool { return p == task })
-	// A command that is only slow is no task: it tells so later if it becomes one.
+	t.agents.ended = slices.DeleteFunc(t.agents.ended, func(p string) bool { return p == task })
+	// A slow foreground command is no task. If it becomes one, task_updated
+	// reports it later.
 	if a.kind == event.TaskSubagent || ln.IsBackgrounded != nil && *ln.IsBackgrounded {
-		t.announce(a, string(ln.Description))
+		t.announceTask(a, string(ln.Description))
 	}
 }
 
-// launched follows a tool's result: it may be the start or the end of a task.
-func (t *translator) launched(tool string, d *event.ToolResult) {
+// taskAfterTool updates a task after a tool's result, which may start or end
+// the task.
+func (t *translator) taskAfterTool(tool string, d *event.ToolResult) {
 	a := t.agents.byTool[tool]
 	if a == nil || a.resumed {
 		return
 	}
 	if d.Status == event.ToolBackgrounded {
-		t.announce(a, "")
+		t.announceTask(a, "")
 		return
 	}
 	st := event.TaskCompleted
@@ -213,26 +208,26 @@ func (t *translator) launched(tool string, d *event.ToolResult) {
 	case event.ToolError, event.ToolDenied:
 		st = event.TaskFailed
 	}
-	t.taskEnd(a, st, "", nil)
+	t.endTask(a, st, "", nil)
 }
 
-// taskEnd closes what a task left open and tells its end.
-func (t *translator) taskEnd(a *agent, st event.TaskStatus, text string, u *usage) {
+// endTask closes what a task left open and emits its end.
+func (t *translator) endTask(a *agent, st event.TaskStatus, text string, u *usage) {
 	delete(t.agents.byTool, a.tool)
 	delete(t.agents.byTask, a.task)
 	for _, id := range []string{a.task, a.tool} {
 		if id != "" {
-			t.agents.past = ring(t.agents.past, id)
+			t.agents.ended = appendBounded(t.agents.ended, id)
 		}
 	}
-	if !a.told {
+	if !a.announced {
 		return
 	}
 	if a.kind == event.TaskSubagent {
-		t.closeAsksOf(a.id)
+		t.cancelQuestions(a.id)
 		t.l.EndSub(a.id)
-		t.forgetTools(a.id)
+		t.dropTools(a.id)
 	}
-	t.turn.notified = t.turn.notified || t.l.Turn() == nil
+	t.turn.taskEnded = t.turn.taskEnded || t.l.Turn() == nil
 	t.l.Task(t.taskEvent(a, st, text, u))
 }

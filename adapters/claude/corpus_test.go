@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// recordings are the recorded cases of this runtime.
+// recordings returns the recorded cases of this runtime.
 func recordings(t *testing.T) []*fixtures.Case {
 	t.Helper()
 	ours, err := corpus()
@@ -30,7 +30,7 @@ func recordings(t *testing.T) []*fixtures.Case {
 	return ours
 }
 
-// corpus is read once for all tests, which leave it as it is.
+// corpus is read once for all tests, which do not modify it.
 var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
@@ -40,7 +40,7 @@ var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
 	return fixtures.Embedded().CasesWhere(func(id string) bool { return slices.Contains(ours, id) })
 })
 
-// stdout are the lines of one process.
+// stdout returns the output lines of one process.
 func stdout(c *fixtures.Case, process int) (lines [][]byte) {
 	for _, l := range c.Wire {
 		if l.Process == process && l.Dir == fixtures.Out {
@@ -60,8 +60,9 @@ func normalize(lines [][]byte) (events []event.Event) {
 	return events
 }
 
-// said joins the main agent's text; what was retracted is not part of it.
-func said(events []event.Event) (text []string) {
+// blockTexts returns the text of each of the main agent's blocks, without
+// retracted ones.
+func blockTexts(events []event.Event) (text []string) {
 	blocks := map[string]int{}
 	for _, e := range events {
 		switch d := e.Data.(type) {
@@ -90,8 +91,9 @@ func said(events []event.Event) (text []string) {
 	return text
 }
 
-// broken says which rule of every stream the events break.
-func broken(events []event.Event) error {
+// checkStream returns the first violation of a rule that holds for every
+// stream.
+func checkStream(events []event.Event) error {
 	ended, tools := map[int]bool{}, map[string]int{}
 	for i, e := range events {
 		if e.Seq != int64(i+1) {
@@ -152,24 +154,24 @@ func notices(events []event.Event, codes ...event.NoticeCode) (n int) {
 	return n
 }
 
-func TestTheTextOfEachRecordingIsWhatTheModelSaid(t *testing.T) {
+func TestRecordedTextEqualsTheWitness(t *testing.T) {
 	for _, c := range recordings(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			if strings.HasPrefix(c.Scenario, "command/") {
-				return // what the runtime answers by itself is not the model's
+				return // output of the runtime's own commands is not the model's
 			}
 			g := gomega.NewWithT(t)
 			var events []event.Event
 			got := ""
 			for p := 1; p <= c.Wire[len(c.Wire)-1].Process; p++ {
 				if len(stdout(c, p)) == 0 {
-					continue // it ended before it spoke
+					continue // it ended before its first line
 				}
 				part := normalize(stdout(c, p))
-				if part[0].Type() == event.TypeSessionReady { // else it refused to open
-					g.Expect(broken(part)).To(gomega.Succeed())
+				if part[0].Type() == event.TypeSessionReady { // otherwise it refused to open
+					g.Expect(checkStream(part)).To(gomega.Succeed())
 				}
-				got += strings.Join(said(part), "")
+				got += strings.Join(blockTexts(part), "")
 				events = append(events, part...)
 			}
 			g.Expect(notices(events, event.NoticeUnknownMessage, event.NoticeGarbage, event.NoticeLate)).To(gomega.BeZero())
@@ -181,14 +183,15 @@ func TestTheTextOfEachRecordingIsWhatTheModelSaid(t *testing.T) {
 				again := i+1 < len(c.Witness) && slices.Contains(c.Witness[i+1].New, "retry")
 				for j, s := range r.Said {
 					lost := r.Ended == fixtures.EndedCut && !s.Open && !strings.HasPrefix(got, want+s.Text)
-					if lost { // with what the client had not read
+					if lost { // the client had not read it
 						continue
 					}
 					if !s.Open && (r.Ended != fixtures.EndedClosed || j < len(r.Said)-1) {
 						want += s.Text
 						continue
 					}
-					// Of what broke off a prefix may stay, if it was not said again.
+					// A prefix of a message that broke off may stay, unless the
+					// model repeated it.
 					for n := 0; !again && n < len(s.Text) && strings.HasPrefix(got, want+s.Text[n:n+1]); n++ {
 						want += s.Text[n : n+1]
 					}
@@ -199,9 +202,9 @@ func TestTheTextOfEachRecordingIsWhatTheModelSaid(t *testing.T) {
 	}
 }
 
-// Without partial messages the same text comes, whole: but for that of a runtime
-// that was ended before a block was whole.
-func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
+// Without partial messages the same text arrives, except for a block that was
+// incomplete when the runtime was killed.
+func TestTextDoesNotDependOnPartialMessages(t *testing.T) {
 	for _, c := range recordings(t) {
 		if e := c.Wire[len(c.Wire)-1]; e.Code != 0 || e.Signal != "" || c.Wire[len(c.Wire)-1].Process > 1 {
 			continue
@@ -214,29 +217,29 @@ func TestTheTextDoesNotDependOnPartialMessages(t *testing.T) {
 				whole = append(whole, l)
 			}
 		}
-		got := strings.Join(said(normalize(whole)), "")
-		// A block of blanks has no line of its own: only its pieces tell it.
-		g.Expect(got).To(gomega.Equal(strings.TrimLeft(strings.Join(said(normalize(lines)), ""), "\n")), c.ID)
+		got := strings.Join(blockTexts(normalize(whole)), "")
+		// A blank block has no assistant line, only deltas.
+		g.Expect(got).To(gomega.Equal(strings.TrimLeft(strings.Join(blockTexts(normalize(lines)), ""), "\n")), c.ID)
 	}
 }
 
-func TestATranscriptMayBeginAnywhereAndEndAnywhere(t *testing.T) {
+func TestTranscriptMayBeginAndEndAnywhere(t *testing.T) {
 	for n, c := range recordings(t) {
 		lines := stdout(c, 1)
 		step := 1 + len(lines)/20
-		for i := n % step; i < len(lines); i += step { // elsewhere in each recording
-			if err := broken(normalize(lines[i:])); err != nil {
+		for i := n % step; i < len(lines); i += step { // another position in each recording
+			if err := checkStream(normalize(lines[i:])); err != nil {
 				t.Fatalf("%s from line %d: %v", c.ID, i, err)
 			}
-			if err := broken(normalize(lines[:i+1])); err != nil {
+			if err := checkStream(normalize(lines[:i+1])); err != nil {
 				t.Fatalf("%s to line %d: %v", c.ID, i, err)
 			}
 		}
 	}
 }
 
-// What is unknown is passed on once, and changes nothing else.
-func TestWhatIsUnknownIsANoticeAndNothingElse(t *testing.T) {
+// An unknown line becomes one notice and changes nothing else.
+func TestUnknownLinesBecomeOneNotice(t *testing.T) {
 	odd := map[event.NoticeCode][]string{
 		event.NoticeUnknownMessage: {
 			`{"type":"brand_new","x":1}`, `{"type":"system","subtype":"brand_new"}`, `7`, `{"type":3}`,
@@ -250,14 +253,14 @@ func TestWhatIsUnknownIsANoticeAndNothingElse(t *testing.T) {
 		if scn, err := fixtures.LoadScenario(c.Scenario); err != nil {
 			t.Fatal(err)
 		} else if len(plain) < 3 || scn.Client[0].Refused {
-			continue // it opened no session, or never came to a turn
+			continue // it opened no session, or had no turn
 		}
 		for code, list := range odd {
 			for k, o := range list {
 				i := (len(lines) * (k + 1)) / (len(list) + 2)
 				o = strings.Replace(o, `"session_id":"x",`, "", 1)
 				with := normalize(append(append(append([][]byte{}, lines[:i]...), []byte(o)), lines[i:]...))
-				if err := broken(with); err != nil {
+				if err := checkStream(with); err != nil {
 					t.Fatalf("%s with %s at %d: %v", c.ID, o, i, err)
 				}
 				if len(with) != len(plain)+1 || notices(with, code) != 1 {
@@ -268,7 +271,7 @@ func TestWhatIsUnknownIsANoticeAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatComesLateChangesNothing(t *testing.T) {
+func TestLateLinesChangeNothing(t *testing.T) {
 	for _, c := range recordings(t) {
 		lines := stdout(c, 1)
 		plain := normalize(lines)
@@ -285,15 +288,15 @@ func TestWhatComesLateChangesNothing(t *testing.T) {
 		if result < 0 {
 			continue
 		}
-		late = append(late, lines[result]) // the same end twice
+		late = append(late, lines[result]) // a duplicate result
 		end := min(result+6, len(lines))
 		for i := result + 1; i < end; i++ {
 			if bytes.Contains(lines[i], []byte(`"subtype":"init"`)) {
 				end = i // in the next turn it would not be late
 			}
 		}
-		// An older version does not tell before the turn's end that a sub-agent's
-		// has come.
+		// An older version does not report the end of a sub-agent before the
+		// turn's end.
 		if c.Version == "2.1.197" {
 			late = slices.DeleteFunc(late, func(l []byte) bool { return bytes.Contains(l, []byte(`"parent_tool_use_id":"`)) })
 		}

@@ -6,15 +6,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
-// fast reads the deltas of a stream without the decoder, see package scan, into
-// the same fields that the typed decoder fills. That both agree is tested on the
-// corpus and fuzzed.
+// The fast path reads deltas with package fastjson into the same fields that
+// the typed decoder fills. Tests on the corpus and a fuzz test check that both
+// agree.
 
 var deltaMark = []byte(`"content_block_delta"`)
 
-// again reads a delta that is like the one in the line, with another text.
-func (l *line) again(b []byte) bool {
-	txt, ok := l.like.Match(b)
+// matchTemplate reads a delta that differs from the current line only in its
+// text.
+func (l *line) matchTemplate(b []byte) bool {
+	txt, ok := l.template.Match(b)
 	if d := &l.Event.Delta; ok && d.Type == "text_delta" {
 		d.Text = txt
 	} else if ok {
@@ -23,10 +24,10 @@ func (l *line) again(b []byte) bool {
 	return ok
 }
 
-// fast reads a delta into a line that was reset. When it returns false the line
-// must be reset again.
-func (l *line) fast(b []byte) bool {
-	l.like.Clear()
+// decodeFast reads a delta into a line that was reset. If it returns false, the
+// caller must reset the line again.
+func (l *line) decodeFast(b []byte) bool {
+	l.template.Clear()
 	if len(b) > fastjson.MaxLine || !bytes.Contains(b, deltaMark) {
 		return false
 	}
@@ -39,19 +40,19 @@ func (l *line) fast(b []byte) bool {
 			l.Type = "stream_event"
 		case "event":
 			s.MarkSeen(&o, 2)
-			l.fastEvent(&s)
+			l.scanEvent(&s)
 		case "session_id":
 			s.MarkSeen(&o, 4)
-			l.SessionID.fast(&s)
+			l.SessionID.scan(&s)
 		case "parent_tool_use_id":
 			s.MarkSeen(&o, 8)
-			l.ParentToolUseID.fast(&s)
+			l.ParentToolUseID.scan(&s)
 		case "uuid":
 			s.MarkSeen(&o, 16)
-			s.PlainHole() // no event of a delta needs it
+			s.PlainHole() // no event of a delta uses it
 		case "api_message_id":
 			s.MarkSeen(&o, 32)
-			l.APIMessageID.fast(&s)
+			l.APIMessageID.scan(&s)
 		default:
 			return false
 		}
@@ -60,12 +61,12 @@ func (l *line) fast(b []byte) bool {
 		return false
 	}
 	if d := &l.Event.Delta; (d.Type == "text_delta") == (d.Text != "") && (d.Type == "thinking_delta") == (d.Thinking != "") {
-		l.like.Set(&s)
+		l.template.Set(&s)
 	}
 	return true
 }
 
-func (i *id) fast(s *fastjson.Scanner) {
+func (i *id) scan(s *fastjson.Scanner) {
 	if s.Null() {
 		i.ok = false
 		return
@@ -77,7 +78,7 @@ func (i *id) fast(s *fastjson.Scanner) {
 	}
 }
 
-func (l *line) fastEvent(s *fastjson.Scanner) {
+func (l *line) scanEvent(s *fastjson.Scanner) {
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "type":
@@ -89,14 +90,14 @@ func (l *line) fastEvent(s *fastjson.Scanner) {
 			l.Event.Index = int(s.Number())
 		case "delta":
 			s.MarkSeen(&o, 4)
-			l.fastDelta(s)
+			l.scanDelta(s)
 		default:
 			s.Bad = true
 		}
 	}
 }
 
-func (l *line) fastDelta(s *fastjson.Scanner) {
+func (l *line) scanDelta(s *fastjson.Scanner) {
 	d := &l.Event.Delta
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {

@@ -18,55 +18,56 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// essence is all that fast fills.
-type essence struct {
+// fastFields are all fields that decodeFast sets.
+type fastFields struct {
 	typ, event, delta      word
 	index                  int
 	text, thinking         string
 	session, parent, apiID string
 }
 
-func (l *line) essence() essence {
-	return essence{l.Type, l.Event.Type, l.Event.Delta.Type, l.Event.Index, l.Event.Delta.Text, l.Event.Delta.Thinking,
+func (l *line) fastFields() fastFields {
+	return fastFields{l.Type, l.Event.Type, l.Event.Delta.Type, l.Event.Index, l.Event.Delta.Text, l.Event.Delta.Thinking,
 		l.SessionID.get(), l.ParentToolUseID.get(), l.APIMessageID.get()}
 }
 
-// agree fails when fast accepts a line that the typed decoder reads otherwise.
-func agree(t *testing.T, b []byte) bool {
+// checkFast fails if decodeFast accepts a line that the typed decoder reads
+// differently.
+func checkFast(t *testing.T, b []byte) bool {
 	t.Helper()
 	var quick line
-	if !quick.fast(b) {
+	if !quick.decodeFast(b) {
 		return false
 	}
-	same(t, &quick, b)
+	compareTyped(t, &quick, b)
 	return true
 }
 
-func same(t *testing.T, quick *line, b []byte) {
+func compareTyped(t *testing.T, quick *line, b []byte) {
 	t.Helper()
 	var typed line
 	if err := json.Unmarshal(b, &typed, lenient); err != nil {
 		t.Fatalf("fast accepted %q, but: %v", b, err)
 	}
-	if quick.essence() != typed.essence() {
-		t.Fatalf("%q: fast read %+v, want %+v", b, quick.essence(), typed.essence())
+	if quick.fastFields() != typed.fastFields() {
+		t.Fatalf("%q: fast read %+v, want %+v", b, quick.fastFields(), typed.fastFields())
 	}
 }
 
-// agreeAfter fails when a line that is read after another one is not read as if
-// it were the first. It reports whether it was taken to be like that one.
-func agreeAfter(t *testing.T, before, b []byte) bool {
+// checkTemplate fails if a line that follows another one is read differently
+// than alone. It reports whether the template matched.
+func checkTemplate(t *testing.T, before, b []byte) bool {
 	t.Helper()
 	var ln line
 	_ = ln.decode(before)
-	if !ln.again(b) {
+	if !ln.matchTemplate(b) {
 		return false
 	}
-	same(t, &ln, b)
+	compareTyped(t, &ln, b)
 	return true
 }
 
-func corpusDeltas(tb testing.TB) [][]byte {
+func loadDeltas(tb testing.TB) [][]byte {
 	tb.Helper()
 	lines, err := recordedDeltas()
 	if err != nil {
@@ -75,8 +76,8 @@ func corpusDeltas(tb testing.TB) [][]byte {
 	return lines
 }
 
-// recordedDeltas reads the corpus once for all tests; with the race detector a part
-// of it, since nothing here runs beside anything else.
+// recordedDeltas reads the corpus once for all tests. With the race detector it
+// reads a sample, because these tests are not concurrent.
 var recordedDeltas = sync.OnceValues(func() (lines [][]byte, err error) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
@@ -94,38 +95,39 @@ var recordedDeltas = sync.OnceValues(func() (lines [][]byte, err error) {
 	return lines, err
 })
 
-func TestTheFastPathReadsTheCorpusAsTheTypedDecoderDoes(t *testing.T) {
+func TestFastPathEqualsTypedDecoderOnTheCorpus(t *testing.T) {
 	n, text := 0, 0
-	for _, l := range corpusDeltas(t) {
+	for _, l := range loadDeltas(t) {
 		if bytes.Contains(l, []byte(`"text_delta"`)) && len(l) <= fastjson.MaxLine {
 			text++
-			if agree(t, l) {
+			if checkFast(t, l) {
 				n++
 			}
 			continue
 		}
-		agree(t, l)
+		checkFast(t, l)
 	}
 	if n == 0 || n != text {
-		t.Fatalf("fast read %d of %d text deltas", n, text)
+		t.Fatalf("fast read %d of %d text nextDelta", n, text)
 	}
 }
 
-// A delta of the corpus after the one before it, as an adapter reads them.
-func TestADeltaLikeTheLastIsReadAsTheTypedDecoderDoes(t *testing.T) {
-	lines, n := corpusDeltas(t), 0
+// Each delta of the corpus is read after the one before it, as an adapter reads
+// them.
+func TestTemplateEqualsTypedDecoderOnTheCorpus(t *testing.T) {
+	lines, n := loadDeltas(t), 0
 	for i, l := range lines {
-		if i > 0 && agreeAfter(t, lines[i-1], l) {
+		if i > 0 && checkTemplate(t, lines[i-1], l) {
 			n++
 		}
 	}
 	if n < len(lines)/20 {
-		t.Fatalf("only %d of %d deltas are read by what the last one was", n, len(lines))
+		t.Fatalf("only %d of %d nextDelta are read by what the last one was", n, len(lines))
 	}
 }
 
-// What may differ from line to line is text, uuid and nothing else.
-func TestWhatIsNotLikeTheLast(t *testing.T) {
+// Only the text and the uuid may differ between lines.
+func TestTemplateMatchesOnlyTextAndUUID(t *testing.T) {
 	const first = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}},"session_id":"s","uuid":"u"}`
 	for _, tt := range []struct {
 		line string
@@ -143,18 +145,18 @@ func TestWhatIsNotLikeTheLast(t *testing.T) {
 		{first[:len(first)-1], false},
 		{first + "}", false},
 	} {
-		if got := agreeAfter(t, []byte(first), []byte(tt.line)); got != tt.like {
+		if got := checkTemplate(t, []byte(first), []byte(tt.line)); got != tt.like {
 			t.Errorf("%s: like %v, want %v", tt.line, got, tt.like)
 		}
 	}
 	const both = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","thinking":"b"}}}`
-	if agreeAfter(t, []byte(both), []byte(both)) {
-		t.Error("a line with two texts is none to know others by")
+	if checkTemplate(t, []byte(both), []byte(both)) {
+		t.Error("a line with two texts became a template")
 	}
 }
 
 func FuzzFast(f *testing.F) {
-	for i, l := range corpusDeltas(f) {
+	for i, l := range loadDeltas(f) {
 		if i%50 == 0 {
 			f.Add(l)
 		}
@@ -167,20 +169,20 @@ func FuzzFast(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	lines := corpusDeltas(f)
+	lines := loadDeltas(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		agree(t, b)
-		agreeAfter(t, lines[0], b)
-		agreeAfter(t, b, lines[0])
-		agreeAfter(t, b, bytes.Replace(b, []byte("a"), []byte("b"), 1))
+		checkFast(t, b)
+		checkTemplate(t, lines[0], b)
+		checkTemplate(t, b, lines[0])
+		checkTemplate(t, b, bytes.Replace(b, []byte("a"), []byte("b"), 1))
 	})
 }
 
-// deltas feeds a normalizer that is in the middle of a block: the whole step,
-// from a line of the wire to a line of NDJSON.
-func deltas(tb testing.TB) (next func()) {
+// nextDelta returns a function that feeds a normalizer in the middle of a
+// block. It covers the whole path, from a line of the wire to a line of NDJSON.
+func nextDelta(tb testing.TB) (next func()) {
 	tb.Helper()
-	lines := corpusDeltas(tb)
+	lines := loadDeltas(tb)
 	enc := event.NewEncoder(io.Discard)
 	n := NewNormalizer("s", func(e event.Event) {
 		if err := enc.Encode(e); err != nil {
@@ -210,9 +212,9 @@ const (
 	maxBytes  = 600
 )
 
-func TestADeltaCostsFewAllocations(t *testing.T) {
+func TestDeltaAllocations(t *testing.T) {
 	const runs = 1000
-	next := deltas(t)
+	next := nextDelta(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	n := testing.AllocsPerRun(runs, next)
@@ -226,7 +228,7 @@ func TestADeltaCostsFewAllocations(t *testing.T) {
 }
 
 func BenchmarkDelta(b *testing.B) {
-	next := deltas(b)
+	next := nextDelta(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		next()

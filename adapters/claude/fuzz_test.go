@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Whatever comes, nothing panics, seq has no gap, each turn ends once and every
-// event is one that the strict decoder takes.
+// For any input, nothing panics, seq has no gap, each turn ends once, and the
+// strict decoder accepts every event.
 func FuzzLines(f *testing.F) {
 	tool := func(name, input string) []byte {
 		return []byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"` + name + `","input":` + input + `}]},"parent_tool_use_id":null}`)

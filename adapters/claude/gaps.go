@@ -2,10 +2,10 @@ package claude
 
 import "github.com/turnspec/turnspec/adapters"
 
-// Unenforceable is what a Judge does not hold on a version of the runtime. It is
-// the same on all that are known: a hook sees every tool call, in every mode and
-// of every sub-agent. What is left is no tool call; each was seen on the real
-// runtime, and a test tries it again.
+// Unenforceable lists what a Judge cannot prevent on a version of the runtime.
+// The list is the same for all known versions: a hook sees every tool call, in
+// every mode and of every sub-agent. The remaining gaps are not tool calls;
+// each was observed on the real runtime, and a test repeats it.
 func Unenforceable(string) []adapters.Gap {
 	return []adapters.Gap{
 		{

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,25 +13,26 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// judgeHook is the callback of the hook that asks Options.Judge. It is called
-// before every tool, in every mode, also for what the runtime never asks about.
+// judgeHook is the callback id of the hook that calls Options.Judge. The
+// runtime calls it before every tool, in every mode.
 const judgeHook = "judge"
 
-// judgeSettings close what no hook sees: commands that stand in a skill or in a
-// command of the workspace, which the runtime runs when it reads them.
+// judgeSettings disables commands inside a skill or a command of the workspace.
+// The runtime runs them when it reads the file, without calling a hook.
 const (
 	settingsFlag  = "--settings"
 	judgeSettings = `{"disableSkillShellExecution":true}`
 )
 
-// What starts the runtime without hooks: it takes them all the same, and says so.
+// These start the runtime without hooks, although its handshake accepts them.
 const (
 	bareFlag = "--bare"
 	bareVar  = "CLAUDE_CODE_SIMPLE"
 )
 
-// judgeable says why nothing would hold what the judge denies.
-func judgeable(o adapters.Options) error {
+// checkJudgeOptions returns an error if the options would start the runtime
+// without hooks.
+func checkJudgeOptions(o adapters.Options) error {
 	if o.Judge == nil {
 		return nil
 	}
@@ -42,17 +44,17 @@ func judgeable(o adapters.Options) error {
 			return fmt.Errorf("args: %s stands where the judge's own must: put it into a settings file", settingsFlag)
 		}
 	}
-	if getenv(o.Env, bareVar) != "" {
+	if lookupEnv(o.Env, bareVar) != "" {
 		return fmt.Errorf("env: %s starts the runtime without hooks, and so without a judge", bareVar)
 	}
 	return nil
 }
 
-// preToolUse is the hook that may forbid a tool.
+// preToolUse is the hook that may deny a tool.
 const preToolUse = "PreToolUse"
 
-// hookedCall is what the runtime tells a hook of a tool call.
-type hookedCall struct {
+// hookInput is the input of a PreToolUse hook.
+type hookInput struct {
 	Tool      text           `json:"tool_name"`
 	Input     jsontext.Value `json:"tool_input"`
 	ToolUseID text           `json:"tool_use_id"`
@@ -60,8 +62,8 @@ type hookedCall struct {
 	AgentID   text           `json:"agent_id"`
 }
 
-// hookVerdict is the hook's reply.
-type hookVerdict struct {
+// hookOutput is the hook's reply.
+type hookOutput struct {
 	Output struct {
 		Event    string `json:"hookEventName"`
 		Decision string `json:"permissionDecision"`
@@ -69,35 +71,34 @@ type hookVerdict struct {
 	} `json:"hookSpecificOutput"`
 }
 
-func hookSays(decision adapters.Effect, reason string) hookVerdict {
-	var v hookVerdict
+func hookReply(decision adapters.Effect, reason string) hookOutput {
+	var v hookOutput
 	v.Output.Event, v.Output.Decision, v.Output.Reason = preToolUse, string(decision), reason
 	return v
 }
 
-// judgeTool answers the hook. What is not denied goes on as the mode has it, and
-// is judged again where the runtime asks; only where nobody will be asked must
-// the hook itself allow. A reply that is an error would let the tool run.
-func (p *protocol) judgeTool(requestID string, input jsontext.Value) {
-	var c hookedCall
+// answerJudgeHook replies to the hook. A call that is not denied is decided by
+// the mode, and is judged again if the runtime asks. The hook allows only in a
+// mode that asks nobody. The hook never replies with an error, because the
+// runtime would then run the tool.
+func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
+	var c hookInput
 	if err := json.Unmarshal(input, &c, lenient); err != nil || c.Tool == "" {
-		p.respond(requestID, hookSays(adapters.EffectDeny, "what the tool is could not be read"))
+		p.respond(requestID, hookReply(adapters.EffectDeny, "what the tool is could not be read"))
 		return
 	}
-	s := &served{instead: hookSays(adapters.EffectDeny, "the session is closing")}
-	p.serving[requestID] = s
-	call := p.t.call(string(c.Tool), c.Input, string(c.AgentID))
-	call.Dir = first(string(c.Cwd), p.o.Dir)
-	s.cancel = p.h.Go(func(ctx context.Context) func() {
+	call := p.t.judgeCall(string(c.Tool), c.Input, string(c.AgentID))
+	call.Dir = cmp.Or(string(c.Cwd), p.o.Dir)
+	closing := hookReply(adapters.EffectDeny, "the session is closing")
+	p.startCall(requestID, clientCall{cancelReply: closing}, func(ctx context.Context) func() {
 		v := p.o.Judge.Decide(ctx, call)
 		return func() {
-			delete(p.serving, requestID)
 			switch {
 			case v.Effect == adapters.EffectDeny:
-				p.t.denied[within(call.SubagentID, string(c.ToolUseID))] = true
-				p.respond(requestID, hookSays(v.Effect, v.Reason))
-			case v.Effect == adapters.EffectAllow && p.t.mode == adapters.ModeDontAsk && !questions[call.Tool]:
-				p.respond(requestID, hookSays(v.Effect, ""))
+				p.t.denied[toolKey(call.SubagentID, string(c.ToolUseID))] = true
+				p.respond(requestID, hookReply(v.Effect, v.Reason))
+			case v.Effect == adapters.EffectAllow && p.t.mode == adapters.ModeDontAsk && !questionTools[call.Tool]:
+				p.respond(requestID, hookReply(v.Effect, ""))
 			default:
 				p.respond(requestID, jsontext.Value("{}"))
 			}
@@ -105,37 +106,31 @@ func (p *protocol) judgeTool(requestID string, input jsontext.Value) {
 	})
 }
 
-// judgePermission implements client. The question is told at once, since a
-// runtime that ends meanwhile has asked it; but the user's answer waits for the
-// judge's.
-func (p *protocol) judgePermission(requestID string, a *ask) {
+// judgePermission implements client. The question is emitted before the Judge
+// decides, because the runtime may end meanwhile. The user's answer is held
+// back until then.
+func (p *protocol) judgePermission(requestID string, a *question) {
 	if p.o.Judge == nil {
 		return
 	}
-	call := p.t.call(a.tool, a.input, "")
+	call := p.t.judgeCall(a.tool, a.input, "")
 	call.SubagentID, call.Dir = a.sub, p.o.Dir
-	a.judged = true
-	a.unjudge = p.h.Go(func(ctx context.Context) func() {
-		v := p.o.Judge.Decide(ctx, call)
-		return func() {
-			a.judged = false
-			if v.Effect != adapters.EffectAsk {
-				d := event.DecisionAllow
-				if v.Effect == adapters.EffectDeny {
-					d = event.DecisionDeny
-				}
-				p.Answer(requestID, adapters.Answer{Decision: d, Message: v.Reason, By: event.ByPolicy}, func(error) {})
-			}
-			for _, answer := range a.waits {
-				answer()
-			}
+	decide := func(ctx context.Context) adapters.Verdict { return p.o.Judge.Decide(ctx, call) }
+	a.judging.Start(p.h, decide, func(v adapters.Verdict) {
+		if v.Effect == adapters.EffectAsk {
+			return
 		}
+		d := event.DecisionAllow
+		if v.Effect == adapters.EffectDeny {
+			d = event.DecisionDeny
+		}
+		p.Answer(requestID, adapters.Answer{Decision: d, Message: v.Reason, By: event.ByPolicy}, func(error) {})
 	})
 }
 
-// call is a tool call as a Judge sees it. agent is the runtime's id of the
-// sub-agent whose call it is.
-func (t *translator) call(tool string, input jsontext.Value, agent string) adapters.Call {
+// judgeCall returns a tool call for the Judge. agent is the runtime's id of the
+// calling sub-agent.
+func (t *translator) judgeCall(tool string, input jsontext.Value, agent string) adapters.Call {
 	c := adapters.Call{Tool: tool, Input: clone(input), SubagentID: agent}
 	if len(c.Input) == 0 {
 		c.Input = event.Raw("{}")

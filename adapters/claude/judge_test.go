@@ -17,21 +17,21 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// ruling is a judge that says the same of every call.
-func ruling(e adapters.Effect) adapters.Judge {
+// fixedJudge returns the same verdict for every call.
+func fixedJudge(e adapters.Effect) adapters.Judge {
 	return func(context.Context, adapters.Call) adapters.Verdict {
 		return adapters.Verdict{Effect: e, Reason: "not today"}
 	}
 }
 
-// What would start the runtime without hooks is refused before it is started;
-// without a judge it is nobody's affair.
-func TestOpenRefusesWhatWouldTakeTheJudgeAway(t *testing.T) {
+// Options that would start the runtime without hooks are rejected before the
+// start. Without a judge they are accepted.
+func TestOpenRejectsOptionsThatDisableTheJudge(t *testing.T) {
 	started := errors.New("it was started")
 	for _, c := range []struct {
 		name  string
 		o     adapters.Options
-		wrong string // in the error; "": it is started
+		wrong string // in the error; "" if the runtime is started
 	}{
 		{"nothing", adapters.Options{}, ""},
 		{"bare", adapters.Options{Args: []string{"--verbose", "--bare"}}, "args: --bare "},
@@ -41,7 +41,7 @@ func TestOpenRefusesWhatWouldTakeTheJudgeAway(t *testing.T) {
 		{"simple", adapters.Options{Env: []string{"PATH=/bin", "CLAUDE_CODE_SIMPLE=1"}}, "env: CLAUDE_CODE_SIMPLE "},
 		{"simple taken back", adapters.Options{Env: []string{"CLAUDE_CODE_SIMPLE=1", "CLAUDE_CODE_SIMPLE="}}, ""},
 	} {
-		for _, judge := range []adapters.Judge{nil, ruling(adapters.EffectDeny)} {
+		for _, judge := range []adapters.Judge{nil, fixedJudge(adapters.EffectDeny)} {
 			t.Run(fmt.Sprintf("%s/%v", c.name, judge != nil), func(t *testing.T) {
 				g := gomega.NewWithT(t)
 				var argv []string
@@ -68,34 +68,34 @@ func TestOpenRefusesWhatWouldTakeTheJudgeAway(t *testing.T) {
 	}
 }
 
-// A variable of this process counts where no environment was given.
-func TestOpenRefusesASimpleParent(t *testing.T) {
+// The variable of this process counts if Options.Env is nil.
+func TestOpenRejectsInheritedSimpleMode(t *testing.T) {
 	t.Setenv("CLAUDE_CODE_SIMPLE", "1")
-	_, err := claude.New().Open(t.Context(), adapters.Options{Judge: ruling(adapters.EffectDeny)})
+	_, err := claude.New().Open(t.Context(), adapters.Options{Judge: fixedJudge(adapters.EffectDeny)})
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("env: CLAUDE_CODE_SIMPLE ")))
 }
 
-// greet is a handshake in which the runtime says more.
+// greet completes the handshake with additional fields.
 func (p *peer) greet(more string) {
-	l := p.hear(`"initialize"`)
-	p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"%s}}}`,
+	l := p.expect(`"initialize"`)
+	p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"%s}}}`,
 		quoted(l, `"request_id":"`), more))
 }
 
-// A runtime that says that it takes no hooks opens no session with a judge.
-func TestOpenRefusesARuntimeThatTakesNoHooks(t *testing.T) {
+// With a judge, Open fails if the runtime reports that it applies no hooks.
+func TestOpenRejectsARuntimeWithoutHooks(t *testing.T) {
 	for _, c := range []struct {
 		judge   adapters.Judge
 		says    string
 		refused bool
 	}{
-		{ruling(adapters.EffectDeny), `,"hooks_applied":false`, true},
-		{ruling(adapters.EffectDeny), `,"hooks_applied":true`, false},
-		{ruling(adapters.EffectDeny), ``, false}, // an older one does not say it
+		{fixedJudge(adapters.EffectDeny), `,"hooks_applied":false`, true},
+		{fixedJudge(adapters.EffectDeny), `,"hooks_applied":true`, false},
+		{fixedJudge(adapters.EffectDeny), ``, false}, // an older version does not report it
 		{nil, `,"hooks_applied":false`, false},
 	} {
 		g := gomega.NewWithT(t)
-		_, err, _ := play(t, adapters.Options{Judge: c.judge}, func(p *peer) {
+		_, err, _ := runClient(t, adapters.Options{Judge: c.judge}, func(p *peer) {
 			p.greet(c.says)
 			p.quit()
 		}, func(adapters.Session, func(event.Type) event.Event) {})
@@ -110,25 +110,24 @@ func TestOpenRefusesARuntimeThatTakesNoHooks(t *testing.T) {
 	}
 }
 
-// asked lets a runtime begin a turn and ask about a command, and gives all the
-// replies to that.
-func asked(p *peer) (replies []string) {
+// askOnce starts a turn, asks about a command, and returns all replies to it.
+func askOnce(p *peer) (replies []string) {
 	p.handshake()
-	u := uuidOf(p.hear(`hi m1`))
-	p.say(lifecycle(u, "started"), initLine, toolLine, askLine)
+	u := uuidOf(p.expect(`hi m1`))
+	p.print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
 	for {
-		l := p.hear(`"control_response"`)
+		l := p.expect(`"control_response"`)
 		if l == "" {
-			p.end(proc.Exit{})
+			p.exitWith(proc.Exit{})
 			return replies
 		}
 		replies = append(replies, l)
 	}
 }
 
-// What the user answers while the judge is still at it waits: it decides only
-// what the judge leaves.
-func TestAnAnswerWaitsForTheJudge(t *testing.T) {
+// The user's answer is held back while the judge decides. It counts only if the
+// judge asks.
+func TestAnswerWaitsForTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		says     adapters.Effect
 		answered error
@@ -149,7 +148,7 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 				<-release
 				return adapters.Verdict{Effect: c.says, Reason: "not today"}
 			}
-			events, _, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
+			events, _, _ := runClient(t, adapters.Options{Judge: judge}, func(p *peer) { replies = askOnce(p) },
 				func(s adapters.Session, next func(event.Type) event.Event) {
 					release = make(chan struct{})
 					_ = send(s, "m1")
@@ -163,18 +162,18 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 					close(release)
 					answered = <-done
 				})
-			g.Expect(early).To(gomega.BeFalse(), "it was taken before the judge had said anything")
+			g.Expect(early).To(gomega.BeFalse(), "the answer was not held back")
 			g.Expect(errors.Is(answered, c.answered)).To(gomega.BeTrue(), "%v", answered)
 			g.Expect(replies).To(gomega.ConsistOf(gomega.ContainSubstring(c.reply)))
-			resolved := of[event.PermissionResolved](events)
+			resolved := dataOf[event.PermissionResolved](events)
 			g.Expect(resolved).To(gomega.HaveLen(1))
 			g.Expect(resolved[0].By).To(gomega.Equal(c.by))
 		})
 	}
 }
 
-// A session that is closed while the judge is at it lets nobody wait.
-func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
+// If the session is closed while the judge decides, a held answer returns.
+func TestHeldAnswerReturnsOnClose(t *testing.T) {
 	g := gomega.NewWithT(t)
 	judge := func(ctx context.Context, _ adapters.Call) adapters.Verdict {
 		<-ctx.Done()
@@ -182,7 +181,7 @@ func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
 	}
 	var answered error
 	var replies []string
-	_, err, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) { replies = asked(p) },
+	_, err, _ := runClient(t, adapters.Options{Judge: judge}, func(p *peer) { replies = askOnce(p) },
 		func(s adapters.Session, next func(event.Type) event.Event) {
 			_ = send(s, "m1")
 			next(event.TypePermissionRequest)
@@ -204,9 +203,9 @@ func hookLine(request, tool string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","callback_id":"judge","input":{"hook_event_name":"PreToolUse","tool_name":%q,"tool_input":{"command":"touch x"},"tool_use_id":"t1","cwd":"/w"}}}`, request, tool)
 }
 
-// Whatever the mode becomes, the judge's hook holds. Only where nobody will be
-// asked must the hook itself say that a call may run.
-func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
+// The judge's hook stays in force when the mode changes. It allows a call only
+// in a mode that asks nobody.
+func TestSetModeKeepsTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		mode, flag string
 		says       adapters.Effect
@@ -222,18 +221,18 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 		t.Run(c.mode+"/"+string(c.says), func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var set error
-			var told, given, question string
-			_, err, _ := play(t, adapters.Options{Judge: ruling(c.says)}, func(p *peer) {
+			var request, given, question string
+			_, err, _ := runClient(t, adapters.Options{Judge: fixedJudge(c.says)}, func(p *peer) {
 				p.handshake()
-				told = p.hear(`"set_permission_mode"`)
-				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(told, `"request_id":"`), c.flag),
+				request = p.expect(`"set_permission_mode"`)
+				p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(request, `"request_id":"`), c.flag),
 					fmt.Sprintf(`{"type":"system","subtype":"status","status":null,"permissionMode":%q}`, c.flag))
-				u := uuidOf(p.hear(`hi m1`))
-				p.say(lifecycle(u, "started"), strings.Replace(initLine, `"default"`, fmt.Sprintf("%q", c.flag), 1), toolLine, hookLine("h1", "Bash"))
-				given = p.hear(`"h1"`)
-				p.say(hookLine("h2", "AskUserQuestion"))
-				question = p.hear(`"h2"`)
-				p.say(resultLine)
+				u := uuidOf(p.expect(`hi m1`))
+				p.print(lifecycleLine(u, "started"), strings.Replace(initLine, `"default"`, fmt.Sprintf("%q", c.flag), 1), toolLine, hookLine("h1", "Bash"))
+				given = p.expect(`"h1"`)
+				p.print(hookLine("h2", "AskUserQuestion"))
+				question = p.expect(`"h2"`)
+				p.print(resultLine)
 				p.quit()
 			}, func(s adapters.Session, next func(event.Type) event.Event) {
 				set = s.(adapters.ModeSetter).SetMode(context.Background(), c.mode)
@@ -242,7 +241,7 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 			})
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(set).NotTo(gomega.HaveOccurred())
-			g.Expect(told).To(gomega.ContainSubstring(fmt.Sprintf(`"mode":%q`, c.flag)))
+			g.Expect(request).To(gomega.ContainSubstring(fmt.Sprintf(`"mode":%q`, c.flag)))
 			g.Expect(given).To(gomega.ContainSubstring(c.want))
 			if c.says != adapters.EffectDeny {
 				g.Expect(question).To(gomega.ContainSubstring(`"response":{}`), "a question is the user's in every mode")
@@ -251,9 +250,8 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 	}
 }
 
-// A question that is open no longer ends the judge's work on it, and whoever
-// answered meanwhile is told.
-func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
+// If a question is closed, the judge is cancelled and a held answer fails.
+func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 	for name, over := range map[string]string{
 		"taken back": `{"type":"control_cancel_request","request_id":"q1"}`,
 		"turn ended": resultLine,
@@ -270,12 +268,12 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 			}
 			var before, after bool
 			var answered error
-			_, err, _ := play(t, adapters.Options{Judge: judge}, func(p *peer) {
+			_, err, _ := runClient(t, adapters.Options{Judge: judge}, func(p *peer) {
 				p.handshake()
-				p.hear(`hi m1`)
-				p.say(initLine, toolLine, askLine)
-				p.hear(`hi m2`)
-				p.say(over)
+				p.expect(`hi m1`)
+				p.print(initLine, toolLine, askLine)
+				p.expect(`hi m2`)
+				p.print(over)
 				p.quit()
 			}, func(s adapters.Session, next func(event.Type) event.Event) {
 				_ = send(s, "m1")
@@ -294,7 +292,7 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 			})
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(before).To(gomega.BeTrue())
-			g.Expect(after).To(gomega.BeTrue(), "the judge works for nobody")
+			g.Expect(after).To(gomega.BeTrue(), "the judge was not cancelled")
 			g.Expect(errors.Is(answered, adapters.ErrUnknownID)).To(gomega.BeTrue(), "%v", answered)
 		})
 	}

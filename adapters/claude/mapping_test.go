@@ -15,34 +15,34 @@ import (
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
-// An entry says what becomes of a name or why nothing does, once.
-func TestTheMappingIsSound(t *testing.T) {
+// Each entry has either an event or a reason, and no name occurs twice.
+func TestMappingEntriesAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range claude.Mapping() {
 		id := m.Kind + " " + m.Name
 		switch {
 		case m.Kind == "" || m.Name == "":
-			t.Errorf("%+v: it has no kind or no name", m)
+			t.Errorf("%+v has no kind or no name", m)
 		case m.Event == "" && m.Ignored == "":
 			t.Errorf("%s is ignored without a reason", id)
 		case m.Event != "" && m.Ignored != "":
 			t.Errorf("%s is mapped and ignored", id)
 		case seen[id]:
-			t.Errorf("%s stands twice", id)
+			t.Errorf("%s occurs twice", id)
 		}
 		seen[id] = true
 	}
 }
 
-const results = "SDKResultError | SDKResultSuccess"
+const resultRows = "SDKResultError | SDKResultSuccess"
 
-// declared are the types of the stored schemas (turnspec schema) whose
-// alternatives have names: the kind that the table gives to them, and the field
-// that holds the name.
+// declared lists the types of the stored schemas (turnspec schema) whose
+// alternatives have names, with the kind in the table and the field that holds
+// the name.
 var declared = []struct{ kind, typ, field string }{
 	{"message", "StdoutMessage", "type"},
 	{"system", "SDKMessage", "subtype"},
-	{"result", results, "subtype"},
+	{"result", resultRows, "subtype"},
 	{"control", "SDKControlRequestInner", "subtype"},
 	{"stream", "BetaRawMessageStreamEvent", "type"},
 	{"delta", "BetaRawContentBlockDelta", "type"},
@@ -50,8 +50,8 @@ var declared = []struct{ kind, typ, field string }{
 	{"param", "ContentBlockParam", "type"},
 }
 
-// Every name that a recorded version declares stands in the table.
-func TestTheMappingCoversEverySchema(t *testing.T) {
+// Every name that a recorded version declares is in the table.
+func TestMappingCoversEverySchema(t *testing.T) {
 	corpus := fixtures.Embedded()
 	versions, err := corpus.Versions("claude")
 	if err != nil || len(versions) < 2 {
@@ -70,26 +70,26 @@ func TestTheMappingCoversEverySchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ended := s.Tags(results, "subtype")
+		ended := s.Tags(resultRows, "subtype")
 		for _, d := range declared {
 			names := s.Tags(d.typ, d.field)
 			if d.kind == "system" { // results have their own kind
 				names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(ended, n) })
 			}
 			if len(names) < 2 {
-				t.Errorf("%s: %s.%s has %d names: the schema is not as it was", version, d.typ, d.field, len(names))
+				t.Errorf("%s: %s.%s has %d names: the schema has changed", version, d.typ, d.field, len(names))
 			}
 			for _, n := range names {
 				if !table[d.kind+" "+n] {
-					t.Errorf("%s declares the %s %s, which is not in the table", version, d.kind, n)
+					t.Errorf("%s declares the %s %s, which the table lacks", version, d.kind, n)
 				}
 			}
 		}
 	}
 }
 
-// The words of doc.go say the same.
-func TestTheMappingIsThatOfTheDocumentation(t *testing.T) {
+// doc.go agrees with the table.
+func TestMappingAgreesWithDoc(t *testing.T) {
 	b, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestTheMappingIsThatOfTheDocumentation(t *testing.T) {
 	}
 	for _, m := range claude.Mapping() {
 		if m.Kind != "message" && m.Kind != "system" && m.Kind != "delta" && m.Kind != "block" {
-			continue // by groups there
+			continue // doc.go lists these in groups
 		}
 		if !says(m) {
 			t.Errorf("doc.go has no row for %s %s that agrees with %+v", m.Kind, m.Name, m)
@@ -117,9 +117,9 @@ func TestTheMappingIsThatOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// What the table holds is known: it never becomes the notice of an unknown
-// message; and what it ignores becomes nothing at all.
-func TestTheMappingIsWhatTheAdapterDoes(t *testing.T) {
+// A name in the table never becomes a notice of an unknown message, and an
+// ignored one becomes no event.
+func TestMappingAgreesWithTheTranslator(t *testing.T) {
 	const session = `"session_id":"00000000-0000-4000-8000-5e5510000001"`
 	forms := map[string]string{
 		"message": `{"type":%q,` + session + `,"uuid":"u9"}`,
@@ -144,7 +144,7 @@ func TestTheMappingIsWhatTheAdapterDoes(t *testing.T) {
 	for _, m := range claude.Mapping() {
 		form, ok := forms[m.Kind]
 		if !ok || m.Name == "content_block_delta" || m.Kind == "message" && m.Event != "" {
-			continue // of the transcript's own; and what has a form of its own is judged by the corpus
+			continue // used by the transcript itself, or tested on the corpus because its form is its own
 		}
 		got := run(fmt.Sprintf(form, m.Name))
 		if n := notices(got, event.NoticeUnknownMessage); n > 0 {

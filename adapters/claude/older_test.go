@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// What 2.1.197 says otherwise than 2.1.329, line by line as far as it decides.
+// Lines in which 2.1.197 differs from 2.1.329.
 const (
 	olderInit = `{"type":"system","subtype":"init","cwd":"/w","session_id":"S","model":"x","permissionMode":"bypassPermissions","claude_code_version":"2.1.197","uuid":"i"}`
 	olderOpen = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","content":[]}},"session_id":"S","parent_tool_use_id":null,"uuid":"1"}
@@ -21,7 +21,7 @@ const (
 	olderEnd = `{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"x","session_id":"S","uuid":"r"}`
 )
 
-func older(t *testing.T, lines ...string) (text map[string]string, evs []event.Event) {
+func readOlder(t *testing.T, lines ...string) (text map[string]string, evs []event.Event) {
 	t.Helper()
 	text = map[string]string{}
 	block := map[string]string{}
@@ -45,19 +45,20 @@ func older(t *testing.T, lines ...string) (text map[string]string, evs []event.E
 	return text, evs
 }
 
-// A cut stream is left unclosed, and the answer comes without streaming.
-func TestAnOlderVersionLeavesACutStreamUnclosed(t *testing.T) {
+// A cut stream is left unclosed, and the answer arrives without streaming.
+func TestOlderVersionLeavesACutStreamUnclosed(t *testing.T) {
 	g := gomega.NewWithT(t)
-	text, _ := older(t, olderInit, olderOpen,
+	text, _ := readOlder(t, olderInit, olderOpen,
 		`{"type":"assistant","message":{"id":"m2","model":"x","content":[{"type":"text","text":"Still waters run deep."}]},"parent_tool_use_id":null,"session_id":"S","uuid":"5"}`,
 		olderEnd)
 	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run deep.|complete;"}))
 }
 
-// A stopped block has an assistant line that is not marked, and no stop.
-func TestAnOlderVersionDoesNotMarkWhatWasStopped(t *testing.T) {
+// A stopped block has an assistant line without a mark, and no
+// content_block_stop.
+func TestOlderVersionDoesNotMarkStoppedBlocks(t *testing.T) {
 	g := gomega.NewWithT(t)
-	text, evs := older(t, olderInit, olderOpen,
+	text, evs := readOlder(t, olderInit, olderOpen,
 		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"text","text":"Still waters run"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"5"}`,
 		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"6"}`,
 		`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":2,"session_id":"S","terminal_reason":"aborted_streaming","uuid":"r"}`)
@@ -67,9 +68,9 @@ func TestAnOlderVersionDoesNotMarkWhatWasStopped(t *testing.T) {
 
 // A sub-agent's lines name only the call that started it: no agent_id, no
 // task_updated.
-func TestAnOlderVersionNamesASubagentByItsCall(t *testing.T) {
+func TestOlderVersionNamesASubagentByItsCall(t *testing.T) {
 	g := gomega.NewWithT(t)
-	text, _ := older(t, olderInit,
+	text, _ := readOlder(t, olderInit,
 		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"text","text":"I send a scout."}]},"parent_tool_use_id":null,"session_id":"S","uuid":"1"}`,
 		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"go","subagent_type":"general-purpose"}}]},"parent_tool_use_id":null,"session_id":"S","uuid":"2"}`,
 		`{"type":"system","subtype":"task_started","task_id":"k1","tool_use_id":"t1","description":"scout","task_type":"local_agent","session_id":"S","uuid":"3"}`,
@@ -85,27 +86,28 @@ func TestAnOlderVersionNamesASubagentByItsCall(t *testing.T) {
 		"": "I send a scout.|complete;Two birds.|complete;", "k1": "I look.|complete;"}))
 }
 
-// A stopped turn ends in an error without a reason, or in a result that calls
-// itself none: what stands before it says that the user stopped it.
-func TestAnOlderVersionDoesNotSayWhyATurnEnded(t *testing.T) {
+// A stopped turn ends in an error without a reason, or in a result with
+// is_error false. Only the user line before it reports the stop.
+func TestOlderVersionOmitsTheReasonOfAStop(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, isError := range []string{"true", "false"} {
-		_, evs := older(t, olderInit, olderOpen,
+		_, evs := readOlder(t, olderInit, olderOpen,
 			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"6"}`,
 			`{"type":"result","subtype":"error_during_execution","is_error":`+isError+`,"num_turns":2,"session_id":"S","uuid":"r"}`)
 		g.Expect(evs).To(gomega.ContainElement(gomega.HaveField("Data", event.Done{Stopped: true})), "is_error %s", isError)
 	}
-	_, evs := older(t, olderInit, olderOpen, `{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":2,"session_id":"S","uuid":"r"}`)
-	g.Expect(of[event.Error](evs)).To(gomega.ConsistOf(gomega.HaveField("Code", event.ErrorLimit)))
+	_, evs := readOlder(t, olderInit, olderOpen, `{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":2,"session_id":"S","uuid":"r"}`)
+	g.Expect(dataOf[event.Error](evs)).To(gomega.ConsistOf(gomega.HaveField("Code", event.ErrorLimit)))
 }
 
-// The schema lets a sub-agent stream, and its messages come whole all the same.
-func TestAStreamOfASubagentIsNotTheTurns(t *testing.T) {
+// The schema allows a sub-agent to stream. Its messages arrive whole
+// nevertheless.
+func TestSubagentStreamIsIgnored(t *testing.T) {
 	g := gomega.NewWithT(t)
 	child := func(event string) string {
 		return `{"type":"stream_event","event":` + event + `,"session_id":"S","parent_tool_use_id":"t1","uuid":"c"}`
 	}
-	text, _ := older(t, olderInit,
+	text, _ := readOlder(t, olderInit,
 		`{"type":"assistant","message":{"id":"m0","model":"x","content":[{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"go","subagent_type":"scout"}}]},"parent_tool_use_id":null,"session_id":"S","uuid":"0"}`,
 		olderOpen,
 		child(`{"type":"message_start","message":{"id":"c1","content":[]}}`),
@@ -118,16 +120,16 @@ func TestAStreamOfASubagentIsNotTheTurns(t *testing.T) {
 	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run|complete;", "t1": "I look.|complete;"}))
 }
 
-// What is in force may be told again amid a turn: that alone ends nothing.
-func TestAnInitInMidTurnEndsNothing(t *testing.T) {
+// An init may be repeated within a turn. It does not end the turn.
+func TestRepeatedInitDoesNotEndTheTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
-	text, evs := older(t, olderInit, olderOpen, olderInit,
+	text, evs := readOlder(t, olderInit, olderOpen, olderInit,
 		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"text","text":"Still waters run"}]},"parent_tool_use_id":null,"session_id":"S","uuid":"5"}`,
 		`{"type":"stream_event","event":{"type":"content_block_stop","index":0},"session_id":"S","parent_tool_use_id":null,"uuid":"6"}`,
 		`{"type":"assistant","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},"parent_tool_use_id":null,"session_id":"S","uuid":"7"}`,
 		`{"type":"stream_event","event":{"type":"message_stop"},"session_id":"S","parent_tool_use_id":null,"uuid":"8"}`,
 		olderInit, olderEnd)
 	g.Expect(text).To(gomega.Equal(map[string]string{"": "Still waters run|complete;"}))
-	g.Expect(of[event.TurnStart](evs)).To(gomega.HaveLen(1))
-	g.Expect(of[event.Error](evs)).To(gomega.BeEmpty())
+	g.Expect(dataOf[event.TurnStart](evs)).To(gomega.HaveLen(1))
+	g.Expect(dataOf[event.Error](evs)).To(gomega.BeEmpty())
 }

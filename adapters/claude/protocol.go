@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,31 +13,31 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// protocol is the living side: the handshake, what the client's acts write, and
-// the replies. It implements session.Protocol and client.
+// protocol is the live side: it performs the handshake, writes the client's
+// requests and handles the replies. It implements session.Protocol and client.
 type protocol struct {
 	h   session.Host
 	o   adapters.Options
 	t   *translator
 	seq int
-	// requests of ours that have no reply yet, by id
-	requests map[string]*sent
-	isReady  bool
-	old      bool   // the runtime did not name its version in the handshake
-	wantStop bool   // a stop came before its turn began
-	wantAll  bool   // and it is for what waits behind it, too
-	overdue  func() // cancels the wait for a missing result
-	serving  map[string]*served
+	// our requests that have no reply yet, by id
+	requests         map[string]*sentRequest
+	isReady          bool
+	unversioned      bool   // the handshake did not name a version
+	stopRequested    bool   // Stop was called before the turn began
+	stopAllRequested bool   // and it applies to the waiting messages too
+	cancelResultWait func() // stops waiting for a missing result
+	calls            map[string]*clientCall
 }
 
-// sent is a request of ours.
-type sent struct {
+// sentRequest is a request of ours that has no reply yet.
+type sentRequest struct {
 	reply  func(r *reply, err error)
-	cancel func() // its limit, if it has one of its own
+	cancel func() // stops its own limit, if it has one
 }
 
 func newProtocol(h session.Host, o adapters.Options, provider string) *protocol {
-	p := &protocol{h: h, o: o, requests: map[string]*sent{}, serving: map[string]*served{}}
+	p := &protocol{h: h, o: o, requests: map[string]*sentRequest{}, calls: map[string]*clientCall{}}
 	p.t = newTranslator(h.Ledger())
 	p.t.client = p
 	p.t.provider = provider
@@ -50,15 +51,11 @@ var (
 	_ client           = (*protocol)(nil)
 )
 
-// controlOut is a request of ours.
+// controlOut is the wire form of our requests.
 type controlOut struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
 	Request   any    `json:"request"`
-}
-
-type subtype struct {
-	Subtype string `json:"subtype"`
 }
 
 type replyOut struct {
@@ -73,7 +70,7 @@ type replyBody struct {
 	Response  any    `json:"response,omitzero"`
 }
 
-func (p *protocol) write(v any) error {
+func (p *protocol) writeJSON(v any) error {
 	b, err := json.Marshal(v, lenient, json.Deterministic(true))
 	if err != nil {
 		return err
@@ -82,10 +79,10 @@ func (p *protocol) write(v any) error {
 	return nil
 }
 
-// ask sends a request and calls back with its reply, or with an error after the
-// limit.
-func (p *protocol) ask(request any, reply func(*reply, error)) {
-	id := p.request(request, reply)
+// sendRequest sends a request and calls reply with the reply, or with an error
+// after Limits.Request.
+func (p *protocol) sendRequest(request any, reply func(*reply, error)) {
+	id := p.sendUnlimited(request, reply)
 	s := p.requests[id]
 	if s == nil {
 		return // it could not be written
@@ -96,40 +93,40 @@ func (p *protocol) ask(request any, reply func(*reply, error)) {
 	})
 }
 
-// request sends a request that has no limit of its own and returns its id.
-func (p *protocol) request(request any, reply func(*reply, error)) string {
+// sendUnlimited sends a request without a limit and returns its id.
+func (p *protocol) sendUnlimited(request any, reply func(*reply, error)) string {
 	p.seq++
 	id := "turnspec-" + strconv.Itoa(p.seq)
-	p.requests[id] = &sent{reply: reply, cancel: func() {}}
-	if err := p.write(controlOut{"control_request", id, request}); err != nil {
+	p.requests[id] = &sentRequest{reply: reply, cancel: func() {}}
+	if err := p.writeJSON(controlOut{"control_request", id, request}); err != nil {
 		delete(p.requests, id)
 		reply(nil, err)
 	}
 	return id
 }
 
-// Start implements session.Protocol. Limits.Handshake bounds the opening as a
-// whole: were the request given up before, a reply after that would be taken for
-// nobody's and the opening would wait for nothing.
+// Start implements session.Protocol. Only Limits.Handshake bounds the request:
+// with a limit of its own, a late reply would be ignored and the opening would
+// wait until Limits.Handshake for nothing.
 func (p *protocol) Start() {
-	p.request(p.greeting(), func(r *reply, err error) {
+	p.sendUnlimited(p.initializeRequest(), func(r *reply, err error) {
 		switch {
 		case err != nil:
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: err})
 		case r.Subtype != "success":
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: errors.New(string(r.Error))})
 		case p.o.Judge != nil && r.Response.Hooks != nil && !*r.Response.Hooks:
-			p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: "judge", Err: errors.New("the runtime takes no hooks: nothing would hold what the judge denies")})
+			p.h.Ready(invalidOption("judge", errors.New("the runtime takes no hooks: nothing would hold what the judge denies")))
 		default:
-			p.open(string(r.Response.Version), modeName(string(r.Response.Mode)))
+			p.reportReady(string(r.Response.Version), modeName(string(r.Response.Mode)))
 		}
 	})
 }
 
-// open says that the session is ready.
-func (p *protocol) open(version, mode string) {
+// reportReady emits session_ready and completes the opening.
+func (p *protocol) reportReady(version, mode string) {
 	p.isReady = true
-	p.old = version == ""
+	p.unversioned = version == ""
 	d := event.SessionReady{
 		Runtime: runtimeName, RuntimeVersion: version, ProviderSessionID: p.t.provider,
 		Resumed: p.o.Resume != "" && !p.o.Fork, Model: p.o.Model, Cwd: p.o.Dir, Mode: mode,
@@ -144,88 +141,66 @@ func (p *protocol) open(version, mode string) {
 
 // Line implements session.Protocol.
 func (p *protocol) Line(b []byte) {
-	p.t.line(b)
-	p.wantStop = p.wantStop && p.Starting() // what it was for may have been dropped
-	if p.overdue != nil && p.h.Ledger().Turn() == nil {
-		p.overdue()
-		p.overdue = nil
+	p.t.handleLine(b)
+	p.stopRequested = p.stopRequested && p.Starting() // the message to stop may have been dropped
+	if p.cancelResultWait != nil && p.h.Ledger().Turn() == nil {
+		p.cancelResultWait()
+		p.cancelResultWait = nil
 	}
 }
 
 // Starting implements session.Starter.
-func (p *protocol) Starting() bool { return p.h.Ledger().Turn() == nil && p.t.mail.promised() }
-
-// Stop implements session.Protocol. A stop that comes before the turn has begun
-// is sent when it begins: an idle runtime would take no notice of it.
-func (p *protocol) Stop(reply func(error)) {
-	if p.h.Ledger().Turn() == nil {
-		p.wantStop, p.wantAll = true, false
-		reply(nil)
-		return
-	}
-	p.interrupt(false)
-	reply(nil)
+func (p *protocol) Starting() bool {
+	return p.h.Ledger().Turn() == nil && p.t.queue.hasClientMessages()
 }
 
-// interrupt stops the turn, and takes back what waits behind it, if that is
-// wanted too.
-func (p *protocol) interrupt(all bool) {
-	p.t.turn.interrupted = true
-	if all && p.old {
-		p.withdrawAll()
-		all = false
-	}
-	p.ask(interrupt{"interrupt", all}, func(*reply, error) {}) // the turn's end tells; the stop limit watches
-}
-
-// begun implements client.
-func (p *protocol) begun() {
-	if p.wantStop {
-		p.wantStop = false
-		p.interrupt(p.wantAll)
+// turnBegan implements client.
+func (p *protocol) turnBegan() {
+	if p.stopRequested {
+		p.stopRequested = false
+		p.interrupt(p.stopAllRequested)
 	}
 }
 
-// Steer implements session.Protocol; it is not reachable through chat.
+// Steer implements session.Protocol. liveSession does not expose it.
 func (p *protocol) Steer(_ adapters.Message, reply func(error)) { reply(adapters.ErrUnsupported) }
 
 // Answer implements session.Protocol.
 func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
-	a := p.t.asks[id]
+	a := p.t.questions[id]
 	if a == nil {
 		reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
 		return
 	}
-	if a.judged {
-		a.waits = append(a.waits, func() { p.Answer(id, an, reply) })
+	if a.judging.Hold(func() { p.Answer(id, an, reply) }) {
 		return
 	}
 	var v any
 	var d event.Decision
 	var value event.Raw
 	var err error
-	if a.elicits {
-		v, d, value = elicited(an)
-	} else if v, d, value, err = a.decide(an, p.old); err != nil {
+	if a.elicitation {
+		v, d, value = answerElicitation(an)
+	} else if v, d, value, err = a.wireVerdict(an, p.unversioned); err != nil {
 		reply(fmt.Errorf("answer: %w", err))
 		return
 	}
-	if err := p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: id, Response: v}}); err != nil {
+	if err := p.writeJSON(replyOut{"control_response", replyBody{Subtype: "success", RequestID: id, Response: v}}); err != nil {
 		reply(fmt.Errorf("answer: %w", err))
 		return
 	}
 	if d != event.DecisionAllow {
-		p.t.denied[within(a.sub, a.toolUseID)] = true
+		p.t.denied[toolKey(a.sub, a.toolUseID)] = true
 	}
 	if d == event.DecisionCancel && a.sub == "" {
 		p.t.turn.interrupted = true
 	}
-	p.t.resolve(id, d, an.By, value)
+	p.t.resolveQuestion(id, d, an.By, value)
 	reply(nil)
 }
 
 // Ping implements session.Protocol.
-func (p *protocol) Ping() { p.ask(subtype{"mcp_status"}, func(*reply, error) {}) }
+func (p *protocol) Ping() { p.sendRequest(controlBody{Subtype: "mcp_status"}, func(*reply, error) {}) }
 
 // Paused implements session.Protocol.
 func (p *protocol) Paused() bool {
@@ -233,35 +208,35 @@ func (p *protocol) Paused() bool {
 	return p.t.turn.retrying || len(p.h.Ledger().Questions()) > 0 || s != nil && s.ToolsOpen() > 0
 }
 
-// Closing implements session.Protocol. What runs is interrupted, background
-// tasks too: a runtime whose stdin is closed would finish them first.
+// Closing implements session.Protocol. It also interrupts background tasks,
+// because a runtime whose stdin is closed would finish them first.
 func (p *protocol) Closing() {
-	p.giveUp()
-	for id := range p.t.asks {
-		p.t.closeAsk(id, "the session is closing")
+	p.cancelCalls()
+	for id := range p.t.questions {
+		p.t.cancelQuestion(id, "the session is closing")
 	}
-	if p.h.Ledger().Turn() != nil || p.t.agents.alive() {
+	if p.h.Ledger().Turn() != nil || p.t.agents.anyRunning() {
 		p.interrupt(false)
 	}
 }
 
-// deny implements client.
-func (p *protocol) deny(requestID string, elicits bool, why string) {
-	var v any = verdict{Behavior: "deny", Message: why}
+// denyQuestion implements client.
+func (p *protocol) denyQuestion(requestID string, elicits bool, why string) {
 	if elicits {
-		v = form{Action: "cancel"}
+		p.respond(requestID, elicitationResult{Action: "cancel"})
+		return
 	}
-	_ = p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: requestID, Response: v}})
+	p.respond(requestID, verdict{Behavior: "deny", Message: why})
 }
 
-// refuse implements client.
-func (p *protocol) refuse(requestID, why string) {
-	_ = p.write(replyOut{"control_response", replyBody{Subtype: "error", RequestID: requestID, Error: why}})
+// refuseRequest implements client.
+func (p *protocol) refuseRequest(requestID, why string) {
+	_ = p.writeJSON(replyOut{"control_response", replyBody{Subtype: "error", RequestID: requestID, Error: why}})
 }
 
-// replied implements client. A reply to nothing of ours is an echo of our own
-// (--replay-user-messages echoes them), or late.
-func (p *protocol) replied(r *reply, _ []byte) {
+// handleReply implements client. A reply to an unknown request is late, or an
+// echo of our own reply (--replay-user-messages echoes them).
+func (p *protocol) handleReply(r *reply, _ []byte) {
 	s := p.requests[r.RequestID]
 	if s == nil {
 		return
@@ -277,26 +252,25 @@ func (p *protocol) ready() bool { return p.isReady }
 // checkpoints implements client.
 func (p *protocol) checkpoints() bool { return p.o.Checkpoints }
 
-// resultBeforeReady implements client: the runtime says why it does not open.
+// resultBeforeReady implements client.
 func (p *protocol) resultBeforeReady(message string) {
 	op := "start"
 	if p.o.Resume != "" {
 		op = "resume"
 	}
-	p.h.Ready(&adapters.OpenError{Code: event.ErrorInvalid, Op: op, Err: errors.New(first(message, "the runtime refused"))})
+	p.h.Ready(invalidOption(op, errors.New(cmp.Or(message, "the runtime refused"))))
 }
 
-// completedWithoutResult implements client. The runtime tells that it is done
-// with a message after the turn's result; when no result came before, it may be
-// on its way.
+// completedWithoutResult implements client. The runtime completes a message
+// after the turn's result. If no result came before, it may still arrive.
 func (p *protocol) completedWithoutResult(turn int) {
-	if p.overdue != nil {
+	if p.cancelResultWait != nil {
 		return
 	}
-	p.overdue = p.h.After(p.h.Limits().Stop, func() {
-		p.overdue = nil
+	p.cancelResultWait = p.h.After(p.h.Limits().Stop, func() {
+		p.cancelResultWait = nil
 		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
-			p.t.lost()
+			p.t.endWithoutResult()
 		}
 	})
 }

@@ -27,7 +27,7 @@ type messageOut struct {
 
 type blockOut struct {
 	Type   string     `json:"type"`
-	Text   *string    `json:"text,omitzero"` // of a text block always, "" too
+	Text   *string    `json:"text,omitzero"` // always set in a text block, even if empty
 	Source *sourceOut `json:"source,omitempty"`
 }
 
@@ -38,29 +38,29 @@ type sourceOut struct {
 	URL       string `json:"url,omitempty"`
 }
 
-// Send implements session.Protocol. The runtime decides whether the message
-// begins a turn, waits, or is put into the running one, and says so.
+// Send implements session.Protocol. The runtime decides, and reports, whether
+// the message starts a turn, waits, or is put into the running one.
 func (p *protocol) Send(m adapters.Message, reply func(error)) {
 	uuid := wireUUID(p.o.SessionID, m.ID)
-	content, err := contentOf(m)
+	content, err := messageBlocks(m)
 	if err == nil {
-		err = p.write(userOut{Type: "user", Message: messageOut{"user", content}, UUID: uuid, Priority: string(m.Priority)})
+		err = p.writeJSON(userOut{Type: "user", Message: messageOut{"user", content}, UUID: uuid, Priority: string(m.Priority)})
 	}
 	if err != nil {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	p.t.mail.send(letter{id: m.ID, uuid: uuid, text: m.Text, attachments: m.Attachments, priority: m.Priority}, p.h.Ledger().Turn() == nil)
-	p.t.queue()
+	p.t.queue.enqueue(queuedMessage{id: m.ID, uuid: uuid, text: m.Text, attachments: m.Attachments, priority: m.Priority}, p.h.Ledger().Turn() == nil)
+	p.t.emitQueue()
 	reply(nil)
 }
 
-// contentOf makes the message's blocks: images and documents are sent, other
-// files are named.
-func contentOf(m adapters.Message) ([]blockOut, error) {
+// messageBlocks returns the blocks of a message. Images and documents are sent;
+// other files are sent as references.
+func messageBlocks(m adapters.Message) ([]blockOut, error) {
 	blocks := []blockOut{}
 	for i, a := range m.Attachments {
-		b, err := attachment(a)
+		b, err := attachmentBlock(a)
 		if err != nil {
 			return nil, fmt.Errorf("attachments[%d]: %w", i, err)
 		}
@@ -74,7 +74,7 @@ func contentOf(m adapters.Message) ([]blockOut, error) {
 
 func textBlock(text string) blockOut { return blockOut{Type: "text", Text: &text} }
 
-func attachment(a event.Attachment) (blockOut, error) {
+func attachmentBlock(a event.Attachment) (blockOut, error) {
 	kind := ""
 	switch {
 	case a.Kind == "image", strings.HasPrefix(a.MIME, "image/"):

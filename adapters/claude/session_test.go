@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// peer is a runtime in this process: the test reads what the client wrote and
-// says what the runtime says.
+// peer is a runtime in this process: the test reads the client's lines and
+// writes the runtime's.
 type peer struct {
 	argv      []string
 	inR, outR *io.PipeReader
@@ -55,11 +55,11 @@ func (p *peer) Stdout() io.Reader     { return p.outR }
 func (p *peer) Stderr() io.Reader     { return p.errR }
 func (p *peer) Wait() proc.Exit       { <-p.ended; return p.exit }
 func (p *peer) Signal(s proc.Signal) error {
-	p.end(proc.Exit{Code: -1, Signal: s})
+	p.exitWith(proc.Exit{Code: -1, Signal: s})
 	return nil
 }
 
-func (p *peer) end(e proc.Exit) {
+func (p *peer) exitWith(e proc.Exit) {
 	p.once.Do(func() {
 		p.exit = e
 		_ = p.outW.Close()
@@ -68,15 +68,15 @@ func (p *peer) end(e proc.Exit) {
 	})
 }
 
-// say writes lines of stdout.
-func (p *peer) say(lines ...string) {
+// print writes lines to stdout.
+func (p *peer) print(lines ...string) {
 	for _, l := range lines {
 		_, _ = io.WriteString(p.outW, l+"\n")
 	}
 }
 
-// hear returns the next line of the client that holds every part.
-func (p *peer) hear(parts ...string) string {
+// expect returns the next line of the client that contains every part.
+func (p *peer) expect(parts ...string) string {
 next:
 	for {
 		l, err := p.in.ReadString('\n')
@@ -95,25 +95,25 @@ next:
 // quit reads to the end of stdin and exits.
 func (p *peer) quit() {
 	_, _ = io.Copy(io.Discard, p.in)
-	p.end(proc.Exit{})
+	p.exitWith(proc.Exit{})
 }
 
-// quoted is what follows a up to the next quote.
-func quoted(s, a string) string {
-	_, s, _ = strings.Cut(s, a)
+// quoted returns the text between prefix and the next quote.
+func quoted(s, prefix string) string {
+	_, s, _ = strings.Cut(s, prefix)
 	s, _, _ = strings.Cut(s, `"`)
 	return s
 }
 
 func (p *peer) handshake() {
-	l := p.hear(`"initialize"`)
-	p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"}}}`,
+	l := p.expect(`"initialize"`)
+	p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"}}}`,
 		quoted(l, `"request_id":"`)))
 }
 
 func uuidOf(l string) string { return quoted(l, `"uuid":"`) }
 
-func lifecycle(uuid, state string) string {
+func lifecycleLine(uuid, state string) string {
 	return fmt.Sprintf(`{"type":"command_lifecycle","command_uuid":%q,"state":%q}`, uuid, state)
 }
 
@@ -124,9 +124,9 @@ const (
 	toolLine   = `{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"touch x"}}]},"parent_tool_use_id":null}`
 )
 
-// play runs a client against a scripted runtime in virtual time and returns the
-// events. Nothing is asserted inside the bubble.
-func play(t *testing.T, o adapters.Options, runtime func(*peer), client func(adapters.Session, func(event.Type) event.Event)) (events []event.Event, openErr error, took time.Duration) { //nolint:staticcheck // the error is one of the findings
+// runClient runs a client against a scripted runtime in virtual time and
+// returns the events. Nothing is asserted inside the bubble.
+func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client func(adapters.Session, func(event.Type) event.Event)) (events []event.Event, openErr error, took time.Duration) { //nolint:staticcheck // the error is one of the findings
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		p := newPeer()
@@ -136,7 +136,7 @@ func play(t *testing.T, o adapters.Options, runtime func(*peer), client func(ada
 		s, err := claude.New().Open(context.Background(), o)
 		if err != nil {
 			openErr, took = err, time.Since(begun)
-			p.end(proc.Exit{})
+			p.exitWith(proc.Exit{})
 			return
 		}
 		all := make(chan event.Event, 1000)
@@ -164,14 +164,14 @@ func play(t *testing.T, o adapters.Options, runtime func(*peer), client func(ada
 	return events, openErr, took
 }
 
-func types(events []event.Event) (list []event.Type) {
+func eventTypes(events []event.Event) (list []event.Type) {
 	for _, e := range events {
 		list = append(list, e.Type())
 	}
 	return list
 }
 
-func of[T event.Data](events []event.Event) (list []T) {
+func dataOf[T event.Data](events []event.Event) (list []T) {
 	for _, e := range events {
 		if d, ok := e.Data.(T); ok {
 			list = append(list, d)
@@ -184,14 +184,14 @@ func send(s adapters.Session, id string) error {
 	return s.Send(context.Background(), adapters.Message{ID: id, Text: "hi " + id})
 }
 
-func TestMessagesThatWaitAreQueuedAndThenMerged(t *testing.T) {
+func TestWaitingMessagesAreQueuedThenMerged(t *testing.T) {
 	g := gomega.NewWithT(t)
-	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
-		u1 := uuidOf(p.hear(`"type":"user"`))
-		p.say(lifecycle(u1, "queued"), lifecycle(u1, "started"), initLine)
-		u2, u3 := uuidOf(p.hear(`hi m2`)), uuidOf(p.hear(`hi m3`))
-		p.say(resultLine, lifecycle(u1, "completed"), lifecycle(u2, "started"), lifecycle(u3, "started"), initLine, strings.Replace(resultLine, "ok", "two", 1))
+		u1 := uuidOf(p.expect(`"type":"user"`))
+		p.print(lifecycleLine(u1, "queued"), lifecycleLine(u1, "started"), initLine)
+		u2, u3 := uuidOf(p.expect(`hi m2`)), uuidOf(p.expect(`hi m3`))
+		p.print(resultLine, lifecycleLine(u1, "completed"), lifecycleLine(u2, "started"), lifecycleLine(u3, "started"), initLine, strings.Replace(resultLine, "ok", "two", 1))
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
 		_ = send(s, "m1")
@@ -201,26 +201,26 @@ func TestMessagesThatWaitAreQueuedAndThenMerged(t *testing.T) {
 		next(event.TypeDone)
 		next(event.TypeDone)
 	})
-	g.Expect(broken(events)).To(gomega.Succeed())
+	g.Expect(checkStream(events)).To(gomega.Succeed())
 	var turns [][]string
-	for _, d := range of[event.TurnStart](events) {
+	for _, d := range dataOf[event.TurnStart](events) {
 		turns = append(turns, d.MessageIDs)
 	}
 	g.Expect(turns).To(gomega.Equal([][]string{{"m1"}, {"m2", "m3"}}))
-	g.Expect(of[event.UserMessage](events)).To(gomega.Equal([]event.UserMessage{
+	g.Expect(dataOf[event.UserMessage](events)).To(gomega.Equal([]event.UserMessage{
 		{MessageID: "m1", Text: "hi m1", Via: event.ViaTurn}, {MessageID: "m2", Text: "hi m2", Via: event.ViaTurn}, {MessageID: "m3", Text: "hi m3", Via: event.ViaMerge}}))
-	queues := of[event.Queue](events)
+	queues := dataOf[event.Queue](events)
 	g.Expect(queues[len(queues)-1].MessageIDs).To(gomega.BeEmpty())
 }
 
-func TestAnOlderRuntimeTellsByEchoWhatItTook(t *testing.T) {
+func TestOlderVersionReportsTakenMessagesByEcho(t *testing.T) {
 	g := gomega.NewWithT(t)
-	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
-		p.hear(`hi m1`)
-		p.say(initLine, toolLine)
-		u2 := uuidOf(p.hear(`hi m2`))
-		p.say(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]},"parent_tool_use_id":null}`,
+		p.expect(`hi m1`)
+		p.print(initLine, toolLine)
+		u2 := uuidOf(p.expect(`hi m2`))
+		p.print(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]},"parent_tool_use_id":null}`,
 			`{"type":"user","isReplay":true,"uuid":"`+u2+`","message":{"role":"user","content":"hi m2"},"parent_tool_use_id":null}`, resultLine)
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
@@ -229,17 +229,17 @@ func TestAnOlderRuntimeTellsByEchoWhatItTook(t *testing.T) {
 		_ = send(s, "m2")
 		next(event.TypeDone)
 	})
-	g.Expect(broken(events)).To(gomega.Succeed())
-	g.Expect(of[event.UserMessage](events)).To(gomega.HaveLen(2))
-	g.Expect(of[event.UserMessage](events)[1].Via).To(gomega.Equal(event.ViaMerge))
-	g.Expect(of[event.TurnStart](events)).To(gomega.HaveLen(1))
+	g.Expect(checkStream(events)).To(gomega.Succeed())
+	g.Expect(dataOf[event.UserMessage](events)).To(gomega.HaveLen(2))
+	g.Expect(dataOf[event.UserMessage](events)[1].Via).To(gomega.Equal(event.ViaMerge))
+	g.Expect(dataOf[event.TurnStart](events)).To(gomega.HaveLen(1))
 }
 
 func TestEachPermissionGetsOneReply(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(adapters.Session) error
-		want string
-		told event.PermissionResolved
+		act      func(adapters.Session) error
+		want     string
+		resolved event.PermissionResolved
 	}{
 		"allow": {func(s adapters.Session) error {
 			return s.Answer(context.Background(), "q1", adapters.Answer{Decision: event.DecisionAllow})
@@ -257,14 +257,14 @@ func TestEachPermissionGetsOneReply(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var replies []string
 			var answered, again error
-			events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+			events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 				p.handshake()
-				u := uuidOf(p.hear(`hi m1`))
-				p.say(lifecycle(u, "started"), initLine, toolLine, askLine)
+				u := uuidOf(p.expect(`hi m1`))
+				p.print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
 				for {
-					l := p.hear(`"control_response"`)
+					l := p.expect(`"control_response"`)
 					if l == "" {
-						p.end(proc.Exit{})
+						p.exitWith(proc.Exit{})
 						return
 					}
 					replies = append(replies, l)
@@ -275,27 +275,27 @@ func TestEachPermissionGetsOneReply(t *testing.T) {
 				answered = c.act(s)
 				again = c.act(s)
 			})
-			g.Expect(broken(events)).To(gomega.Succeed())
+			g.Expect(checkStream(events)).To(gomega.Succeed())
 			g.Expect(answered).NotTo(gomega.HaveOccurred())
 			if name != "close" {
 				g.Expect(errors.Is(again, adapters.ErrUnknownID)).To(gomega.BeTrue(), "a second answer: %v", again)
 			}
 			g.Expect(replies).To(gomega.HaveLen(1))
 			g.Expect(replies[0]).To(gomega.ContainSubstring(c.want))
-			g.Expect(of[event.PermissionResolved](events)).To(gomega.Equal([]event.PermissionResolved{c.told}))
+			g.Expect(dataOf[event.PermissionResolved](events)).To(gomega.Equal([]event.PermissionResolved{c.resolved}))
 		})
 	}
 }
 
-func TestWhatNobodyCanAnswerIsRefusedAtOnce(t *testing.T) {
+func TestUnanswerableRequestsAreRefusedAtOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var late, odd string
-	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
-		p.say(askLine)
-		late = p.hear(`"q1"`)
-		p.say(`{"type":"control_request","request_id":"q2","request":{"subtype":"brand_new"}}`)
-		odd = p.hear(`"q2"`)
+		p.print(askLine)
+		late = p.expect(`"q1"`)
+		p.print(`{"type":"control_request","request_id":"q2","request":{"subtype":"brand_new"}}`)
+		odd = p.expect(`"q2"`)
 		p.quit()
 	}, func(_ adapters.Session, next func(event.Type) event.Event) {
 		next(event.TypeNotice)
@@ -304,29 +304,29 @@ func TestWhatNobodyCanAnswerIsRefusedAtOnce(t *testing.T) {
 	g.Expect(late).To(gomega.ContainSubstring(`"behavior":"deny"`))
 	g.Expect(odd).To(gomega.ContainSubstring(`"subtype":"error"`))
 	g.Expect(notices(events, event.NoticeRefused)).To(gomega.Equal(2))
-	g.Expect(types(events)).NotTo(gomega.ContainElement(event.TypePermissionRequest))
+	g.Expect(eventTypes(events)).NotTo(gomega.ContainElement(event.TypePermissionRequest))
 }
 
-func TestAStopBeforeTheTurnBeginsStopsIt(t *testing.T) {
+func TestStopBeforeTheTurnBegins(t *testing.T) {
 	g := gomega.NewWithT(t)
-	events, _, _ := play(t, adapters.Options{}, func(p *peer) {
+	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
-		u := uuidOf(p.hear(`hi m1`))
+		u := uuidOf(p.expect(`hi m1`))
 		time.Sleep(time.Second)
-		p.say(lifecycle(u, "started"), initLine)
-		p.hear(`"interrupt"`)
-		p.say(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","errors":["x"]}`)
+		p.print(lifecycleLine(u, "started"), initLine)
+		p.expect(`"interrupt"`)
+		p.print(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","errors":["x"]}`)
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
 		_ = send(s, "m1")
 		_ = s.Stop(context.Background())
 		next(event.TypeDone)
 	})
-	g.Expect(broken(events)).To(gomega.Succeed())
-	g.Expect(of[event.Done](events)).To(gomega.Equal([]event.Done{{Stopped: true, Reason: "aborted_streaming"}}))
+	g.Expect(checkStream(events)).To(gomega.Succeed())
+	g.Expect(dataOf[event.Done](events)).To(gomega.Equal([]event.Done{{Stopped: true, Reason: "aborted_streaming"}}))
 }
 
-func TestSilenceEndsATurnOnlyWhenTheRuntimeDoesNotAnswer(t *testing.T) {
+func TestSilenceEndsATurnOnlyWithoutAPong(t *testing.T) {
 	limits := adapters.Limits{Idle: 10 * time.Second, Request: 3 * time.Second}
 	for name, c := range map[string]struct {
 		answers bool
@@ -334,22 +334,22 @@ func TestSilenceEndsATurnOnlyWhenTheRuntimeDoesNotAnswer(t *testing.T) {
 	}{"dead": {false, 13 * time.Second}, "alive": {true, time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			events, _, took := play(t, adapters.Options{Limits: limits}, func(p *peer) {
+			events, _, took := runClient(t, adapters.Options{Limits: limits}, func(p *peer) {
 				p.handshake()
-				u := uuidOf(p.hear(`hi m1`))
-				p.say(lifecycle(u, "started"), initLine)
+				u := uuidOf(p.expect(`hi m1`))
+				p.print(lifecycleLine(u, "started"), initLine)
 				if c.answers {
 					go func() {
 						time.Sleep(time.Minute)
-						p.say(resultLine)
+						p.print(resultLine)
 					}()
 					for {
-						l := p.hear(`mcp_status`)
+						l := p.expect(`mcp_status`)
 						if l == "" {
-							p.end(proc.Exit{})
+							p.exitWith(proc.Exit{})
 							return
 						}
-						p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, quoted(l, `"request_id":"`)))
+						p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, quoted(l, `"request_id":"`)))
 					}
 				}
 				p.quit()
@@ -361,16 +361,16 @@ func TestSilenceEndsATurnOnlyWhenTheRuntimeDoesNotAnswer(t *testing.T) {
 				}
 				next(event.TypeError)
 			})
-			g.Expect(broken(events)).To(gomega.Succeed())
+			g.Expect(checkStream(events)).To(gomega.Succeed())
 			g.Expect(took).To(gomega.Equal(c.want))
 			if !c.answers {
-				g.Expect(of[event.Error](events)[0].Code).To(gomega.Equal(event.ErrorTimeout))
+				g.Expect(dataOf[event.Error](events)[0].Code).To(gomega.Equal(event.ErrorTimeout))
 			}
 		})
 	}
 }
 
-func TestAnOpeningThatFailsSaysWhy(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		o       adapters.Options
 		runtime func(*peer)
@@ -379,22 +379,22 @@ func TestAnOpeningThatFailsSaysWhy(t *testing.T) {
 		took    time.Duration
 	}{
 		"unknown session": {adapters.Options{Resume: "x"}, func(p *peer) {
-			p.hear(`"initialize"`)
-			p.say(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
-			p.end(proc.Exit{Code: 1})
+			p.expect(`"initialize"`)
+			p.print(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
+			p.exitWith(proc.Exit{Code: 1})
 		}, event.ErrorInvalid, "resume", 0},
 		"error reply": {adapters.Options{}, func(p *peer) {
-			l := p.hear(`"initialize"`)
-			p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"nope"}}`, quoted(l, `"request_id":"`)))
+			l := p.expect(`"initialize"`)
+			p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"nope"}}`, quoted(l, `"request_id":"`)))
 			p.quit()
 		}, event.ErrorProtocol, "handshake", 0},
 		"silence":           {adapters.Options{}, func(p *peer) { p.quit() }, event.ErrorTimeout, "handshake", 30 * time.Second},
-		"early end":         {adapters.Options{}, func(p *peer) { p.hear(`"initialize"`); p.end(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
+		"early end":         {adapters.Options{}, func(p *peer) { p.expect(`"initialize"`); p.exitWith(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
 		"fork without base": {adapters.Options{Fork: true}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			_, err, took := play(t, c.o, c.runtime, func(adapters.Session, func(event.Type) event.Event) {})
+			_, err, took := runClient(t, c.o, c.runtime, func(adapters.Session, func(event.Type) event.Event) {})
 			var oe *adapters.OpenError
 			g.Expect(errors.As(err, &oe)).To(gomega.BeTrue(), "got %v", err)
 			g.Expect(oe.Code).To(gomega.Equal(c.code))
@@ -404,12 +404,11 @@ func TestAnOpeningThatFailsSaysWhy(t *testing.T) {
 	}
 }
 
-// A runtime that is slow to start is late for a request's limit and in time for
-// the opening's.
-func TestALateHandshakeOpensTheSession(t *testing.T) {
+// A slow start may exceed a request's limit, but not the limit of the opening.
+func TestLateHandshakeOpensTheSession(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := adapters.Options{Limits: adapters.Limits{Request: time.Second, Handshake: 3 * time.Second}}
-	_, err, took := play(t, o, func(p *peer) {
+	_, err, took := runClient(t, o, func(p *peer) {
 		time.Sleep(2 * time.Second)
 		p.handshake()
 		p.quit()
@@ -418,23 +417,23 @@ func TestALateHandshakeOpensTheSession(t *testing.T) {
 	g.Expect(took).To(gomega.Equal(2 * time.Second))
 }
 
-func TestTheArgumentsSayWhatToOpen(t *testing.T) {
+func TestArguments(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var argv string
-	_, err, _ := play(t, adapters.Options{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
+	_, err, _ := runClient(t, adapters.Options{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
 		func(p *peer) {
-			p.hear(`"initialize"`)
+			p.expect(`"initialize"`)
 			argv = strings.Join(p.argv, " ")
-			p.end(proc.Exit{Code: 1})
+			p.exitWith(proc.Exit{Code: 1})
 		}, func(adapters.Session, func(event.Type) event.Event) {})
 	g.Expect(err).To(gomega.HaveOccurred())
 	g.Expect(argv).To(gomega.HavePrefix("/opt/c -p --output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio"))
 	g.Expect(argv).To(gomega.MatchRegexp(`--resume old --fork-session --session-id [0-9a-f-]{36} --model opus --permission-mode acceptEdits --forward-subagent-text --x$`))
 }
 
-// A version that does not know an option ends at once: it is started again
+// A version that rejects the new option exits at once and is started again
 // without it.
-func TestAnOlderVersionIsStartedWithoutTheNewOption(t *testing.T) {
+func TestOlderVersionIsStartedWithoutForwardText(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var argvs []string
 	launch := launcher(func(_ context.Context, c proc.Command) (proc.Process, error) {
@@ -442,7 +441,7 @@ func TestAnOlderVersionIsStartedWithoutTheNewOption(t *testing.T) {
 		argvs = append(argvs, strings.Join(c.Argv, " "))
 		if strings.Contains(argvs[len(argvs)-1], "--forward-subagent-text") {
 			p.errR = &eofPipe{strings.NewReader("error: unknown option '--forward-subagent-text'\n")}
-			go p.end(proc.Exit{Code: 1})
+			go p.exitWith(proc.Exit{Code: 1})
 			return p, nil
 		}
 		go func() {

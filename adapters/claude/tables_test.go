@@ -9,9 +9,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-func TestReadingCommandsAreTold(t *testing.T) {
+func TestReadsFiles(t *testing.T) {
 	for _, c := range []struct {
-		command, file string // or, where there is none, the pattern and place of a search
+		command, file string // if empty, the pattern and path of a search
 		reads         bool
 	}{
 		{"cat a.txt", "a.txt", true}, {"head -n 5 a.txt", "a.txt", true}, {"wc -l 'a.txt' 2>/dev/null", "a.txt", true},
@@ -37,7 +37,7 @@ func TestReadingCommandsAreTold(t *testing.T) {
 	}
 }
 
-func TestAResultsErrorGetsItsCode(t *testing.T) {
+func TestResultErrorCodes(t *testing.T) {
 	status := func(n float64) *float64 { return &n }
 	for name, c := range map[string]struct {
 		ln   line
@@ -58,20 +58,20 @@ func TestAResultsErrorGetsItsCode(t *testing.T) {
 }
 
 func TestAnswersBecomeVerdicts(t *testing.T) {
-	question := &ask{tool: "AskUserQuestion", interrupt: true, input: event.Raw(`{"questions":[1]}`)}
-	plan := &ask{tool: "ExitPlanMode", interrupt: true, input: event.Raw(`{}`)}
-	tool := &ask{tool: "Bash", input: event.Raw(`{"command":"x"}`)}
-	long := &ask{tool: "Write", input: event.Raw(`"` + string(make([]byte, maxEcho)) + `"`)}
+	choice := &question{tool: "AskUserQuestion", interrupt: true, input: event.Raw(`{"questions":[1]}`)}
+	plan := &question{tool: "ExitPlanMode", interrupt: true, input: event.Raw(`{}`)}
+	tool := &question{tool: "Bash", input: event.Raw(`{"command":"x"}`)}
+	long := &question{tool: "Write", input: event.Raw(`"` + string(make([]byte, maxEcho)) + `"`)}
 	for name, c := range map[string]struct {
-		a    *ask
+		a    *question
 		an   adapters.Answer
 		old  bool
 		want verdict
 		d    event.Decision
 	}{
-		"answers alone":   {question, adapters.Answer{Value: event.Raw(`{"Which?":"B"}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
-		"answers":         {question, adapters.Answer{Value: event.Raw(`{"answers":{"Which?":"B"}}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
-		"no answer":       {question, adapters.Answer{}, false, verdict{Behavior: "deny", Message: "The user said no."}, event.DecisionDeny},
+		"answers alone":   {choice, adapters.Answer{Value: event.Raw(`{"Which?":"B"}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
+		"answers":         {choice, adapters.Answer{Value: event.Raw(`{"answers":{"Which?":"B"}}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"questions":[1],"answers":{"Which?":"B"}}`)}, event.DecisionAllow},
+		"no answer":       {choice, adapters.Answer{}, false, verdict{Behavior: "deny", Message: "The user said no."}, event.DecisionDeny},
 		"plan approved":   {plan, adapters.Answer{Value: event.Raw(`{"approved":true}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{}`)}, event.DecisionAllow},
 		"plan refused":    {plan, adapters.Answer{Value: event.Raw(`{"approved":false}`), Message: "shorter"}, false, verdict{Behavior: "deny", Message: "shorter"}, event.DecisionDeny},
 		"changed input":   {tool, adapters.Answer{Decision: event.DecisionAllow, Input: event.Raw(`{"command":"y"}`)}, false, verdict{Behavior: "allow", UpdatedInput: event.Raw(`{"command":"y"}`)}, event.DecisionAllow},
@@ -81,14 +81,14 @@ func TestAnswersBecomeVerdicts(t *testing.T) {
 		"long, and older": {long, adapters.Answer{Decision: event.DecisionAllow}, true, verdict{Behavior: "allow", UpdatedInput: long.input}, event.DecisionAllow},
 	} {
 		g := gomega.NewWithT(t)
-		v, d, _, err := c.a.decide(c.an, c.old)
+		v, d, _, err := c.a.wireVerdict(c.an, c.old)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(v).To(gomega.Equal(c.want), name)
 		g.Expect(d).To(gomega.Equal(c.d), name)
 	}
 }
 
-func TestAMessagesUUIDIsItsOwnOrDerived(t *testing.T) {
+func TestWireUUID(t *testing.T) {
 	const own = "0A0B0C0D-0000-4000-8000-000000000001"
 	if got := wireUUID("s", own); got != "0a0b0c0d-0000-4000-8000-000000000001" {
 		t.Errorf("a UUID became %q", got)

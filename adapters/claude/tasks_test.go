@@ -10,12 +10,12 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Tasks that no tool has started are each their own.
-func TestTasksWithoutAToolAreApart(t *testing.T) {
-	var told []string
+// Tasks without a tool are independent of each other.
+func TestTasksWithoutAToolAreIndependent(t *testing.T) {
+	var tasks []string
 	n := NewNormalizer("s", func(e event.Event) {
 		if d, ok := e.Data.(event.Task); ok {
-			told = append(told, d.TaskID+" "+string(d.Status))
+			tasks = append(tasks, d.TaskID+" "+string(d.Status))
 		}
 	})
 	for line := range strings.SplitSeq(`{"type":"system","subtype":"init","session_id":"S","model":"x"}
@@ -25,5 +25,5 @@ func TestTasksWithoutAToolAreApart(t *testing.T) {
 {"type":"system","subtype":"task_notification","task_id":"k2","status":"completed","session_id":"S"}`, "\n") {
 		n.Line(time.Unix(0, 0), []byte(line))
 	}
-	gomega.NewWithT(t).Expect(told).To(gomega.Equal([]string{"k1 running", "k2 running", "k1 completed", "k2 completed"}))
+	gomega.NewWithT(t).Expect(tasks).To(gomega.Equal([]string{"k1 running", "k2 running", "k1 completed", "k2 completed"}))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// todoInput is what the tools of the list take: TodoWrite all of it, TaskUpdate
-// a new subject.
+// todoInput is the input of the list tools: TodoWrite has the whole list,
+// TaskUpdate a new subject.
 type todoInput struct {
 	Todos   todos `json:"todos"`
 	Subject text  `json:"subject"`
@@ -22,8 +22,8 @@ type todos []struct {
 	Status  text `json:"status"`
 }
 
-// todoResult is what the tools that make tasks one by one return. Results of
-// other tools may hold anything under these names, so nothing is read at once.
+// todoResult is the result of the tools that edit single tasks. The fields are
+// decoded later, because other tools may use the same names for anything.
 type todoResult struct {
 	Made    jsontext.Value `json:"task"`
 	List    jsontext.Value `json:"tasks"`
@@ -38,15 +38,15 @@ type todoTask struct {
 	Status  text `json:"status"`
 }
 
-// todoList is the session's list of tasks, as far as their tools have told it: of a
-// resumed session what was there before is known when the model looks at the list.
+// todoList is the session's task list as far as tools reported it. In a resumed
+// session, earlier tasks are unknown until the model lists them.
 type todoList struct {
 	ids   []string
 	steps []event.PlanStep
 }
 
-// whole reports the list that TodoWrite holds.
-func (in *todoInput) whole(s *ledger.Scope) {
+// emitPlan emits the list of a TodoWrite.
+func (in *todoInput) emitPlan(s *ledger.Scope) {
 	p := event.Plan{Steps: []event.PlanStep{}}
 	for _, td := range in.Todos {
 		p.Steps = append(p.Steps, event.PlanStep{Text: string(td.Content), Status: stepStatus(td.Status)})
@@ -64,15 +64,15 @@ func stepStatus(s text) event.StepStatus {
 	return event.StepPending
 }
 
-// result takes what a tool has done to the list, and tells the list if it is
-// another one now.
-func (l *todoList) result(s *ledger.Scope, tool, subject string, r *todoResult) {
+// applyResult applies a tool's result to the list and emits the list if it
+// changed.
+func (l *todoList) applyResult(s *ledger.Scope, tool, subject string, r *todoResult) {
 	before := slices.Clone(l.steps)
 	switch tool {
 	case "TaskCreate":
 		var t todoTask
 		if json.Unmarshal(r.Made, &t, lenient) == nil && t.ID != "" {
-			l.put(t)
+			l.addTask(t)
 		}
 	case "TaskList":
 		var all []todoTask
@@ -81,22 +81,22 @@ func (l *todoList) result(s *ledger.Scope, tool, subject string, r *todoResult) 
 		}
 		l.ids, l.steps = nil, nil
 		for _, t := range all {
-			l.put(t)
+			l.addTask(t)
 		}
 	case "TaskUpdate":
-		l.update(subject, r)
+		l.updateTask(subject, r)
 	}
 	if !slices.Equal(before, l.steps) {
 		s.Emit(event.Plan{Steps: append([]event.PlanStep{}, l.steps...)})
 	}
 }
 
-func (l *todoList) put(t todoTask) {
+func (l *todoList) addTask(t todoTask) {
 	l.ids = append(l.ids, string(t.ID))
 	l.steps = append(l.steps, event.PlanStep{Text: string(t.Subject), Status: stepStatus(t.Status)})
 }
 
-func (l *todoList) update(subject string, r *todoResult) {
+func (l *todoList) updateTask(subject string, r *todoResult) {
 	var id text
 	var done bool
 	var change struct {

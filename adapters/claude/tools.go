@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,15 +12,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// toolInfo is what a tool's result repeats of its start.
+// toolInfo holds fields of a tool's start that its result repeats.
 type toolInfo struct {
 	name, file, sub string
 	read            bool
-	subject         string // that a task is to have
+	subject         string // the subject that TaskUpdate sets
 }
 
-// input is what tool inputs have in common, and what a UI shows first.
-type input struct {
+// toolInput holds the input fields that events show.
+type toolInput struct {
 	FilePath     text `json:"file_path"`
 	NotebookPath text `json:"notebook_path"`
 	Command      text `json:"command"`
@@ -32,24 +33,25 @@ type input struct {
 	todoInput
 }
 
-// within names a tool call: ids are unique only within an agent.
-func within(sub, tool string) string { return sub + "/" + tool }
+// toolKey identifies a tool call. Ids are unique only within an agent.
+func toolKey(sub, tool string) string { return sub + "/" + tool }
 
-// spawns reports whether the tool starts a sub-agent: the same tool has two names.
-func spawns(tool string) bool { return tool == "Agent" || tool == "Task" }
+// startsSubagent reports whether the tool starts a sub-agent. Agent and Task
+// are the same tool.
+func startsSubagent(tool string) bool { return tool == "Agent" || tool == "Task" }
 
-// toolUse announces a tool. The input is the runtime's normalized one.
-func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
-	if t.agents.gone(bl.ID) {
+// startTool announces a tool.
+func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
+	if t.agents.hasEnded(bl.ID) {
 		return
 	}
-	var in input
-	_ = json.Unmarshal(bl.Input, &in, lenient) // another shape shows nothing first
+	var in toolInput
+	_ = json.Unmarshal(bl.Input, &in, lenient) // an unexpected input leaves the fields empty
 	name := string(bl.Name)
 	d := event.ToolStart{
 		ToolUseID: bl.ID, Tool: name, Input: clone(bl.Input), MessageID: messageID,
 		Command: string(in.Command), Pattern: string(in.Pattern), SearchPath: string(in.Path),
-		FilePath: first(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
+		FilePath: cmp.Or(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
 	}
 	switch name {
 	case "Read", "Glob", "Grep", "LS", "NotebookRead":
@@ -58,25 +60,25 @@ func (t *translator) toolUse(s *ledger.Scope, messageID string, bl *block) {
 		r := readsFiles(d.Command)
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath
 	}
-	sub := t.subOf(s)
-	if spawns(name) {
+	sub := s.Subagent()
+	if startsSubagent(name) {
 		d.SubagentSpawn = true
-		d.SubagentName = first(string(in.Agent), string(in.SubagentType), string(in.Description), "sub-agent")
+		d.SubagentName = cmp.Or(string(in.Agent), string(in.SubagentType), string(in.Description), "sub-agent")
 	}
 	if !s.ToolStart(d) {
 		return
 	}
-	t.agents.tools[within(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead, subject: string(in.Subject)}
+	t.agents.openTools[toolKey(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead, subject: string(in.Subject)}
 	if name == "TodoWrite" && in.Todos != nil {
-		in.whole(s)
+		in.emitPlan(s)
 	}
 }
 
-// toolResult closes a tool.
-func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) {
-	sub := t.subOf(s)
-	key := within(sub, bl.ToolUseID)
-	info := t.agents.tools[key]
+// endTool closes a tool.
+func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
+	sub := s.Subagent()
+	key := toolKey(sub, bl.ToolUseID)
+	info := t.agents.openTools[key]
 	d := event.ToolResult{
 		ToolUseID: bl.ToolUseID, Output: bl.Content.joined(), IsError: bl.IsError, Status: event.ToolOK,
 		FilePath: info.file, IsFileRead: info.read,
@@ -109,26 +111,25 @@ func (t *translator) toolResult(s *ledger.Scope, ln *line, bl *block, b []byte) 
 		d.ExitCode = exitCode(d.Output)
 	}
 	if !bl.IsError {
-		d.Changes = changes(r)
+		d.Changes = fileChanges(r)
 	}
-	t.settle(sub, bl.ToolUseID, d.Status, source)
+	t.resolveByResult(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
-		if !t.agents.wasTool(key) {
-			t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeLate, Raw: clone(b),
-				Text: "a result of a tool that was not announced"})
+		if !t.agents.toolEnded(key) {
+			t.notice(event.LevelInfo, event.NoticeLate, "a result of a tool that was not announced", b)
 		}
 		return
 	}
 	if !bl.IsError {
-		t.todo.result(s, info.name, info.subject, &r.todoResult)
+		t.todo.applyResult(s, info.name, info.subject, &r.todoResult)
 	}
 	delete(t.denied, key)
-	delete(t.agents.tools, key)
-	t.agents.pastTool(key)
-	t.launched(bl.ToolUseID, &d)
+	delete(t.agents.openTools, key)
+	t.agents.noteEndedTool(key)
+	t.taskAfterTool(bl.ToolUseID, &d)
 }
 
-// exitCode reads the code that a failed command's output begins with.
+// exitCode parses the exit code at the start of a failed command's output.
 func exitCode(output string) *int {
 	rest, ok := strings.CutPrefix(output, "Exit code ")
 	if !ok {
@@ -142,8 +143,8 @@ func exitCode(output string) *int {
 	return &n
 }
 
-// changes are the files that a tool has written.
-func changes(r *toolUseResult) []event.FileChange {
+// fileChanges returns the files that a tool has written.
+func fileChanges(r *toolUseResult) []event.FileChange {
 	switch {
 	case r.FilePath == "":
 		return nil
@@ -163,23 +164,23 @@ func changes(r *toolUseResult) []event.FileChange {
 	return []event.FileChange{{Path: string(r.FilePath), Kind: "update", Diff: sb.String()}}
 }
 
-// user handles user lines: results of tools, echoes, and what the runtime says
-// in the user's name.
-func (t *translator) user(ln *line, b []byte) {
+// handleUser handles user lines: tool results, echoes, and text that the
+// runtime writes in the user's name.
+func (t *translator) handleUser(ln *line, b []byte) {
 	if ln.IsReplay {
-		t.replay(ln)
+		t.handleEcho(ln)
 		return
 	}
 	blocks := ln.Message.Content.Blocks
 	for i := range blocks {
-		// Text is a sub-agent's prompt, or the runtime in the user's name.
+		// Text is a sub-agent's prompt, or written by the runtime.
 		switch bl := &blocks[i]; {
 		case bl.Type == "tool_result":
-			if s := t.scope(ln); s != nil {
-				t.toolResult(s, ln, bl, b)
+			if s := t.lineScope(ln); s != nil {
+				t.endTool(s, ln, bl, b)
 			}
 		case t.l.Turn() != nil && ln.ParentToolUseID.get() == "" && strings.HasPrefix(string(bl.Text), "[Request interrupted by user"):
-			t.turn.interrupted = true // results of older versions do not say why a turn ended
+			t.turn.interrupted = true // results of older versions do not report why a turn ended
 		}
 	}
 }

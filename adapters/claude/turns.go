@@ -8,50 +8,50 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// turnState is what is known of the running turn, or of the last one.
+// turnState is the state of the running turn, or of the last one.
 type turnState struct {
-	any         bool // a turn has begun, ever: what comes between turns is late
-	interrupted bool // it was stopped, or the runtime said so
-	retrying    bool // a retry was announced
-	uncompacted bool // a compaction failed, which was told
-	inited      bool // the runtime's init for it came
-	done        bool // the runtime is done with the message that began it
-	messages    int  // user messages told in it
-	notified    bool // a task ended since the last turn: the next one may be about it
-	failure     *event.Error
-	head        string // uuid of the first message that it took
-	lastResult  string
-	context     float64 // tokens that the last request used
+	anyTurn          bool // a turn has begun in this session: lines between turns are late
+	interrupted      bool // stopped by the client, or reported as stopped
+	retrying         bool // a retry was announced
+	compactionFailed bool // a compaction failed and a notice reported it
+	initSeen         bool // the turn's init arrived
+	done             bool // the message that started it was completed
+	messages         int  // user messages emitted in it
+	taskEnded        bool // a task ended since the last turn: the next one may be about it
+	failure          *event.Error
+	headUUID         string // uuid of the first message that it took
+	lastResult       string
+	context          float64 // tokens in the context of the last request
 }
 
-// scope is where the line belongs, or nil when it belongs to nothing any more.
-func (t *translator) scope(ln *line) *ledger.Scope {
+// lineScope returns the scope of a line, or nil if the line is late.
+func (t *translator) lineScope(ln *line) *ledger.Scope {
 	if p := ln.ParentToolUseID.get(); p != "" {
 		return t.agentScope(p, ln.AgentID.get(), ln)
 	}
 	if s := t.l.Turn(); s != nil {
 		return s
 	}
-	if t.client == nil && !t.turn.any || len(t.mail.taking) > 0 || t.client != nil && t.mail.first() {
-		t.begin()
+	if t.client == nil && !t.turn.anyTurn || len(t.queue.started) > 0 || t.client != nil && t.queue.knowsNext() {
+		t.startTurn()
 		return t.l.Turn()
 	}
 	return nil
 }
 
-// begin starts the turn that the runtime has begun, if none runs.
-func (t *translator) begin() {
+// startTurn starts a turn, if none runs.
+func (t *translator) startTurn() {
 	if t.l.Turn() != nil {
 		return
 	}
-	took := t.mail.takeForTurn()
+	took := t.queue.takeForTurn()
 	cause := event.CauseUser
-	if len(took) == 0 && (t.client != nil || t.turn.notified) {
+	if len(took) == 0 && (t.client != nil || t.turn.taskEnded) {
 		cause = event.CauseTask
 	}
 	ids := make([]string, 0, len(took))
 	for _, m := range took {
-		if m.command {
+		if m.internal {
 			cause = event.CauseCommand
 			continue
 		}
@@ -60,23 +60,23 @@ func (t *translator) begin() {
 	if !t.l.Ready() && t.client == nil && t.provider != "" {
 		t.l.SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: t.provider})
 	}
-	t.turn.any = true
+	t.turn.anyTurn = true
 	t.l.TurnStart(event.TurnStart{Cause: cause, MessageIDs: ids})
 	for _, m := range took {
-		t.tell(m)
+		t.messageTaken(m)
 	}
-	t.queue()
+	t.emitQueue()
 	if t.client != nil {
-		t.client.begun()
+		t.client.turnBegan()
 	}
 }
 
-// tell says that the running turn has taken a message.
-func (t *translator) tell(m letter) {
-	if t.turn.head == "" {
-		t.turn.head = m.uuid
+// messageTaken emits that the running turn has taken a message.
+func (t *translator) messageTaken(m queuedMessage) {
+	if t.turn.headUUID == "" {
+		t.turn.headUUID = m.uuid
 	}
-	if m.command {
+	if m.internal {
 		return
 	}
 	via := event.ViaMerge
@@ -84,12 +84,12 @@ func (t *translator) tell(m letter) {
 		via = event.ViaTurn
 	}
 	t.turn.messages++
-	if !m.known { // the text may come in an echo
+	if !m.textKnown { // the text may come in an echo
 		m.via = via
-		if len(t.mail.untold) >= maxPast { // no echoes come
-			t.mail.untold = slices.Delete(t.mail.untold, 0, 1)
+		if len(t.queue.awaitingText) >= maxMessages { // no echo arrives
+			t.queue.awaitingText = slices.Delete(t.queue.awaitingText, 0, 1)
 		}
-		t.mail.untold = append(t.mail.untold, m)
+		t.queue.awaitingText = append(t.queue.awaitingText, m)
 		return
 	}
 	if s := t.l.Turn(); s != nil {
@@ -100,51 +100,51 @@ func (t *translator) tell(m letter) {
 	}
 }
 
-// queue tells what waits, if that changed.
-func (t *translator) queue() {
-	ids := t.mail.queued()
-	if !slices.Equal(ids, t.mail.told) {
-		t.mail.told = ids
+// emitQueue emits the waiting messages, if they changed.
+func (t *translator) emitQueue() {
+	ids := t.queue.waitingIDs()
+	if !slices.Equal(ids, t.queue.emitted) {
+		t.queue.emitted = ids
 		t.l.Queue(ids)
 	}
 }
 
-// result ends a turn.
-func (t *translator) result(ln *line) {
+// handleResult ends a turn.
+func (t *translator) handleResult(ln *line) {
 	if ln.UUID != "" && ln.UUID == t.turn.lastResult {
-		return // the same end twice
+		return // a duplicate
 	}
 	if t.client != nil && !t.client.ready() {
-		t.client.resultBeforeReady(errorsOf(ln))
+		t.client.resultBeforeReady(errorText(ln))
 		return
 	}
-	if !t.turn.any && ln.NumTurns == 0 && ln.IsError {
+	if !t.turn.anyTurn && ln.NumTurns == 0 && ln.IsError {
 		t.turn.lastResult = ln.UUID
-		t.l.Error(event.Error{Message: errorsOf(ln), Code: event.ErrorInvalid})
+		t.l.Error(event.Error{Message: errorText(ln), Code: event.ErrorInvalid})
 		return
 	}
-	s := t.scope(ln)
+	s := t.lineScope(ln)
 	if s == nil {
 		return // late
 	}
-	t.closeAsks()
-	t.usage(s, ln)
+	t.cancelQuestions("")
+	t.emitUsage(s, ln)
 	aborted := strings.HasPrefix(string(ln.TerminalReason), "aborted")
-	failed := ln.IsError || strings.HasPrefix(string(ln.Subtype), "error") // older versions say only one of the two
+	failed := ln.IsError || strings.HasPrefix(string(ln.Subtype), "error") // older versions set only one of the two
 	switch {
 	case aborted, failed && t.turn.interrupted:
 		t.l.Done(event.Done{Stopped: true, Reason: string(ln.TerminalReason)})
 	case failed:
 		t.l.Error(resultError(ln, t.turn.failure))
 	default:
-		if f := t.turn.failure; f != nil { // the turn went on after it
+		if f := t.turn.failure; f != nil { // the turn continued after it
 			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: f.Message})
 		}
-		if ln.Result != "" && !t.turn.uncompacted {
+		if ln.Result != "" && !t.turn.compactionFailed {
 			s.Emit(event.Result{Text: string(ln.Result),
 				Stats: &event.Stats{DurationMS: int64(ln.DurationMS), Rounds: int(ln.NumTurns)}})
 		}
-		d := event.Done{Stopped: t.turn.interrupted && t.turn.uncompacted}
+		d := event.Done{Stopped: t.turn.interrupted && t.turn.compactionFailed}
 		if ln.TerminalReason != "completed" {
 			d.Reason = string(ln.TerminalReason)
 		}
@@ -153,28 +153,28 @@ func (t *translator) result(ln *line) {
 	t.endTurn(ln.UUID)
 }
 
-// lost ends a turn whose result can come no more.
-func (t *translator) lost() {
-	t.closeAsks()
+// endWithoutResult ends a turn whose result was lost.
+func (t *translator) endWithoutResult() {
+	t.cancelQuestions("")
 	t.l.Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
 	t.endTurn("")
 }
 
-// endTurn forgets what belongs to the turn that has ended.
+// endTurn resets the state of the turn that has ended.
 func (t *translator) endTurn(result string) {
-	t.open.endTurn()
-	t.forgetTools("")
-	t.mail.untold = nil
+	t.stream.endTurn()
+	t.dropTools("")
+	t.queue.awaitingText = nil
 	clear(t.denied)
 	last := t.turn.lastResult
 	if result != "" {
 		last = result
 	}
-	t.turn = turnState{any: true, lastResult: last}
+	t.turn = turnState{anyTurn: true, lastResult: last}
 }
 
-// used keeps how much of the window the last request of the main agent used.
-func (t *translator) used(u *usage) {
+// noteContext records the context size of the main agent's last request.
+func (t *translator) noteContext(u *usage) {
 	if u == nil {
 		return
 	}
@@ -183,8 +183,8 @@ func (t *translator) used(u *usage) {
 	}
 }
 
-// usage reports the turn's tokens and the session's cost.
-func (t *translator) usage(s *ledger.Scope, ln *line) {
+// emitUsage emits the turn's tokens and the session's cost.
+func (t *translator) emitUsage(s *ledger.Scope, ln *line) {
 	u := ln.Usage
 	if u == nil {
 		return

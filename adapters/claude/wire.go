@@ -13,9 +13,9 @@ import (
 // duplicate members.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// line is one line of stdout: the union of what all messages hold, so that one
-// pass reads it. The order of keys is not stable and type may come last. Fields
-// that no event needs are not here.
+// line is one line of stdout: the union of all messages, so that one pass
+// decodes it. The order of keys is not stable, and type may come last. Fields
+// that no event uses are omitted.
 type line struct {
 	Type            word    `json:"type"`
 	Subtype         word    `json:"subtype"`
@@ -26,7 +26,7 @@ type line struct {
 	Message         message `json:"message"`
 	Event           stream  `json:"event"`
 
-	like fastjson.Template // the delta that was read last
+	template fastjson.Template // the delta that was read last
 
 	// stream_event
 	APIMessageID id         `json:"api_message_id"`
@@ -94,8 +94,8 @@ type line struct {
 	HookName        text         `json:"hook_name"`
 }
 
-// message is that of assistant and user lines. Some system lines have a string
-// there.
+// message is the message of assistant and user lines. In some system lines it
+// is a string.
 type message struct {
 	ID      string  `json:"id"`
 	Model   text    `json:"model"`
@@ -133,7 +133,7 @@ func (c *content) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return d.SkipValue()
 }
 
-// joined is all text of a content; what is not text (images) is left out.
+// joined returns all text of the content. Images and other blocks are omitted.
 func (c *content) joined() string {
 	if c.Blocks == nil {
 		return c.Text
@@ -160,7 +160,7 @@ type block struct {
 	IsError   bool           `json:"is_error"`
 }
 
-// stream is an event of the model's stream. Other messages have a word there.
+// stream is an event of the model's stream. In other messages it is a string.
 type stream struct {
 	Type    word    `json:"type"`
 	Index   int     `json:"index"`
@@ -171,13 +171,18 @@ type stream struct {
 	Error   errBody `json:"error"`
 }
 
-// UnmarshalJSONFrom reads an object and skips the rest.
+// UnmarshalJSONFrom decodes an object and skips anything else.
 func (s *stream) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	type plain stream
+	return decodeObject(d, (*plain)(s))
+}
+
+// decodeObject decodes an object and skips anything else.
+func decodeObject[T any](d *jsontext.Decoder, v *T) error {
 	if d.PeekKind() != '{' {
 		return d.SkipValue()
 	}
-	type plain stream
-	return json.UnmarshalDecode(d, (*plain)(s))
+	return json.UnmarshalDecode(d, v)
 }
 
 type delta struct {
@@ -203,13 +208,10 @@ type errBody struct {
 	Message text `json:"message"`
 }
 
-// UnmarshalJSONFrom accepts anything; only an object says something.
+// UnmarshalJSONFrom decodes an object and skips anything else.
 func (e *errBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
-		return d.SkipValue()
-	}
 	type plain errBody
-	return json.UnmarshalDecode(d, (*plain)(e))
+	return decodeObject(d, (*plain)(e))
 }
 
 type abandoned struct {
@@ -227,7 +229,7 @@ type usage struct {
 	Total float64 `json:"total_tokens"` // of a task
 }
 
-// modelUsage is an object by model of which only the window matters.
+// modelUsage is an object by model, of which only the context window is used.
 type modelUsage struct{ Window float64 }
 
 // UnmarshalJSONFrom keeps the largest window.
@@ -268,8 +270,8 @@ type toolMeta struct {
 	} `json:"permission_decision"`
 }
 
-// toolUseResult is the structured second copy of a tool's result: an object
-// that differs by tool, or a string or an array.
+// toolUseResult is the structured copy of a tool's result: an object that
+// differs by tool, or a string or an array.
 type toolUseResult struct {
 	Type     text   `json:"type"`
 	FilePath text   `json:"filePath"`
@@ -282,13 +284,13 @@ type toolUseResult struct {
 	todoResult
 }
 
-// UnmarshalJSONFrom reads an object and skips the rest.
+// UnmarshalJSONFrom decodes an object and skips anything else.
 func (r *toolUseResult) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '{' {
 		return d.SkipValue()
 	}
-	// An MCP tool's structured content may hold anything under these names:
-	// what does not fit leaves the fields empty.
+	// The structured content of an MCP tool may use these names for anything.
+	// If it does not fit, the fields stay empty.
 	v, err := d.ReadValue()
 	if err != nil {
 		return err
@@ -330,8 +332,8 @@ type reply struct {
 	Response  body   `json:"response"`
 }
 
-// body is what a reply to a request of ours holds, and what an echo of our own
-// reply to a permission holds.
+// body is the content of a reply to our request, or, in an echo, of our own
+// reply to a permission.
 type body struct {
 	Version  text  `json:"claude_code_version"`
 	Mode     text  `json:"current_permission_mode"`
@@ -339,8 +341,8 @@ type body struct {
 	Hooks    *bool `json:"hooks_applied"` // of initialize
 	Behavior text  `json:"behavior"`
 	Action   text  `json:"action"`
-	// Cancelled: true when the message was taken back in time; of an interrupt,
-	// the messages that were.
+	// Cancelled is true if the message was cancelled in time; for an interrupt
+	// it lists the cancelled messages.
 	Cancelled jsontext.Value `json:"cancelled"`
 
 	// Of rewind_files:
@@ -351,13 +353,10 @@ type body struct {
 	Deletions    float64 `json:"deletions"`
 }
 
-// UnmarshalJSONFrom reads an object and skips the rest.
+// UnmarshalJSONFrom decodes an object and skips anything else.
 func (b *body) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
-		return d.SkipValue()
-	}
 	type plain body
-	return json.UnmarshalDecode(d, (*plain)(b))
+	return decodeObject(d, (*plain)(b))
 }
 
 type compactMeta struct {

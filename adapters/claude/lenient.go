@@ -5,8 +5,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// text is a string that may be null, or by another version something else: what
-// is not a string reads as none, so that a changed kind breaks nothing.
+// text is a string that may be null or, in another version, of another kind.
+// Anything but a string decodes as "", so that a changed kind breaks nothing.
 type text string
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -17,8 +17,8 @@ func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, (*string)(t))
 }
 
-// word is a text of a small vocabulary: the words that come with each delta are
-// not allocated each time.
+// word is a string of a small vocabulary. Known words are not allocated for
+// each delta.
 type word string
 
 var words = func() map[string]word {
@@ -46,7 +46,7 @@ func (w *word) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		return nil
 	}
 	if v.Kind() != '"' {
-		return nil // null, or not a word: unknown
+		return nil // null or another kind: unknown
 	}
 	var s string
 	err = json.Unmarshal(v, &s, lenient)
@@ -54,14 +54,14 @@ func (w *word) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// id is an id that many lines in a row repeat: the string of the line before is
-// used again when it is equal.
+// id is an id that consecutive lines repeat. If it is equal, the string of the
+// previous line is reused.
 type id struct {
 	s  string
-	ok bool // it stands in this line
+	ok bool // it is present in this line
 }
 
-// get is the id, or "" where the line has none.
+// get returns the id, or "" if the line has none.
 func (i id) get() string {
 	if i.ok {
 		return i.s
@@ -87,21 +87,20 @@ func (i *id) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// reset makes the line ready for the next one: ids keep their strings for
-// comparison, everything else is forgotten.
+// reset clears the line for the next one. Ids keep their strings for reuse.
 func (l *line) reset() {
-	s, p, a, m, like := l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s, l.like
-	*l = line{like: like}
+	s, p, a, m, like := l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s, l.template
+	*l = line{template: like}
 	l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s = s, p, a, m
 }
 
-// decode reads one line of stdout.
+// decode decodes one line of stdout.
 func (l *line) decode(b []byte) error {
-	if l.again(b) {
+	if l.matchTemplate(b) {
 		return nil
 	}
 	l.reset()
-	if l.fast(b) {
+	if l.decodeFast(b) {
 		return nil
 	}
 	l.reset()

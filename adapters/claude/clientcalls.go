@@ -15,25 +15,25 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// clientServer is the name of the MCP server that the client itself is.
+// clientServer is the name of the MCP server that the client implements.
 const clientServer = "client"
 
-// served is a call of the runtime to the client that has no answer yet: of a
+// clientCall is a call of the runtime to the client that has no reply yet: of a
 // hook, or of a tool, which the runtime calls as an MCP server's.
-type served struct {
-	rpc     jsontext.Value // of a tool: the id of the MCP request
-	instead any            // the answer where it is given up, if it is no error
-	cancel  func()
+type clientCall struct {
+	rpc         jsontext.Value // the id of the MCP request, for a tool
+	cancelReply any            // the reply on cancellation; nil for an error
+	cancel      func()
 }
 
-type greeting struct {
-	Subtype string              `json:"subtype"`
-	Hooks   map[string][]hooked `json:"hooks,omitempty"`
-	Servers []string            `json:"sdkMcpServers,omitempty"`
-	Schema  event.Raw           `json:"jsonSchema,omitempty"`
+type initializeOut struct {
+	Subtype string                   `json:"subtype"`
+	Hooks   map[string][]hookMatcher `json:"hooks,omitempty"`
+	Servers []string                 `json:"sdkMcpServers,omitempty"`
+	Schema  event.Raw                `json:"jsonSchema,omitempty"`
 }
 
-type hooked struct {
+type hookMatcher struct {
 	Matcher   string   `json:"matcher,omitempty"`
 	Callbacks []string `json:"hookCallbackIds"`
 	Timeout   int      `json:"timeout,omitzero"` // in seconds
@@ -41,32 +41,27 @@ type hooked struct {
 
 const hookPrefix = "hook_"
 
-// greeting is the handshake: what the client brings is told in it.
-func (p *protocol) greeting() greeting {
-	g := greeting{Subtype: "initialize", Schema: p.o.Schema}
+// initializeRequest returns the handshake, which declares hooks, tools and
+// schema.
+func (p *protocol) initializeRequest() initializeOut {
+	g := initializeOut{Subtype: "initialize", Hooks: map[string][]hookMatcher{}, Schema: p.o.Schema}
 	if len(p.o.Tools) > 0 {
 		g.Servers = []string{clientServer}
 	}
 	for i, h := range p.o.Hooks {
-		if g.Hooks == nil {
-			g.Hooks = map[string][]hooked{}
-		}
-		g.Hooks[h.Event] = append(g.Hooks[h.Event], hooked{h.Matcher, []string{hookPrefix + strconv.Itoa(i)}, seconds(h.Timeout)})
+		g.Hooks[h.Event] = append(g.Hooks[h.Event], hookMatcher{h.Matcher, []string{hookPrefix + strconv.Itoa(i)}, wholeSeconds(h.Timeout)})
 	}
 	if p.o.Judge != nil {
-		if g.Hooks == nil {
-			g.Hooks = map[string][]hooked{}
-		}
-		g.Hooks[preToolUse] = append(g.Hooks[preToolUse], hooked{Callbacks: []string{judgeHook}})
+		g.Hooks[preToolUse] = append(g.Hooks[preToolUse], hookMatcher{Callbacks: []string{judgeHook}})
 	}
 	return g
 }
 
-// seconds is a time in the runtime's whole seconds: at least as long.
-func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+// wholeSeconds rounds a duration up to seconds.
+func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// servers is the argument that lets the runtime start MCP servers.
-func servers(list []adapters.MCPServer) []string {
+// mcpConfigArgs returns the argument that makes the runtime start MCP servers.
+func mcpConfigArgs(list []adapters.MCPServer) []string {
 	if len(list) == 0 {
 		return nil
 	}
@@ -88,12 +83,12 @@ func servers(list []adapters.MCPServer) []string {
 	return []string{"--mcp-config", string(b)}
 }
 
-// serve implements client.
-func (p *protocol) serve(requestID string, r *request, b []byte) bool {
+// handleCall implements client.
+func (p *protocol) handleCall(requestID string, r *request, b []byte) bool {
 	switch r.Subtype {
 	case "hook_callback":
 		if r.CallbackID == judgeHook && p.o.Judge != nil {
-			p.judgeTool(requestID, clone(r.Input))
+			p.answerJudgeHook(requestID, clone(r.Input))
 			return true
 		}
 		n, err := strconv.Atoi(strings.TrimPrefix(string(r.CallbackID), hookPrefix))
@@ -106,22 +101,32 @@ func (p *protocol) serve(requestID string, r *request, b []byte) bool {
 		if len(p.o.Tools) == 0 || r.ServerName != clientServer {
 			return false
 		}
-		p.mcp(requestID, r.Message, b)
+		p.handleMCP(requestID, r.Message, b)
 		return true
 	}
 	return false
 }
 
+// startCall runs a call in its own goroutine. work returns the function that
+// sends the reply.
+func (p *protocol) startCall(requestID string, c clientCall, work func(context.Context) (sendReply func())) {
+	c.cancel = p.h.Go(func(ctx context.Context) func() {
+		sendReply := work(ctx)
+		return func() {
+			delete(p.calls, requestID)
+			sendReply()
+		}
+	})
+	p.calls[requestID] = &c
+}
+
 func (p *protocol) runHook(requestID string, h adapters.Hook, input event.Raw) {
-	s := &served{}
-	p.serving[requestID] = s
-	s.cancel = p.h.Go(func(ctx context.Context) func() {
+	p.startCall(requestID, clientCall{}, func(ctx context.Context) func() {
 		out, err := h.Call(ctx, input)
 		return func() {
-			delete(p.serving, requestID)
 			switch {
 			case err != nil:
-				p.refuse(requestID, err.Error())
+				p.refuseRequest(requestID, err.Error())
 			case len(out) == 0:
 				p.respond(requestID, jsontext.Value("{}"))
 			default:
@@ -131,7 +136,7 @@ func (p *protocol) runHook(requestID string, h adapters.Hook, input event.Raw) {
 	})
 }
 
-// rpcIn is a message of the runtime to the client as an MCP server.
+// rpcIn is a message of the runtime to the client's MCP server.
 type rpcIn struct {
 	ID     jsontext.Value `json:"id"`
 	Method text           `json:"method"`
@@ -162,14 +167,14 @@ type rpcReply struct {
 	Response rpcOut `json:"mcp_response"`
 }
 
-type nothing struct{}
+type emptyResult struct{}
 
-// mcp answers as an MCP server. Notifications are answered too: the runtime
-// waits for it.
-func (p *protocol) mcp(requestID string, msg jsontext.Value, b []byte) {
+// handleMCP replies as an MCP server. It also replies to notifications, because
+// the runtime waits for it.
+func (p *protocol) handleMCP(requestID string, msg jsontext.Value, b []byte) {
 	var m rpcIn
 	if err := json.Unmarshal(msg, &m, lenient); err != nil {
-		p.refuse(requestID, "not a message of MCP: "+err.Error())
+		p.refuseRequest(requestID, "not a message of MCP: "+err.Error())
 		return
 	}
 	out := rpcOut{Version: "2.0", ID: m.ID}
@@ -193,28 +198,24 @@ func (p *protocol) mcp(requestID string, msg jsontext.Value, b []byte) {
 			}
 		}
 		out.Error = &rpcFault{-32602, fmt.Sprintf("no such tool: %q", string(m.Params.Name))}
-		p.t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused, Raw: clone(b),
-			Text: "the runtime called a tool that this client does not have"})
+		p.t.notice(event.LevelWarning, event.NoticeRefused, "the runtime called a tool that this client does not have", b)
 	case "notifications/cancelled":
-		p.cancelled(m.Params.RequestID)
-		out.Result = nothing{}
+		p.cancelToolCall(m.Params.RequestID)
+		out.Result = emptyResult{}
 	default:
 		if m.ID != nil {
 			out.Error = &rpcFault{-32601, "no such method"}
 		} else {
-			out.Result = nothing{}
+			out.Result = emptyResult{}
 		}
 	}
 	p.respond(requestID, rpcReply{out})
 }
 
 func (p *protocol) runTool(requestID string, out rpcOut, t adapters.Tool, c adapters.ToolCall) {
-	s := &served{rpc: out.ID}
-	p.serving[requestID] = s
-	s.cancel = p.h.Go(func(ctx context.Context) func() {
+	p.startCall(requestID, clientCall{rpc: out.ID}, func(ctx context.Context) func() {
 		a, err := t.Call(ctx, c)
 		return func() {
-			delete(p.serving, requestID)
 			if err != nil {
 				out.Error = &rpcFault{-32000, err.Error()}
 			} else {
@@ -225,49 +226,48 @@ func (p *protocol) runTool(requestID string, out rpcOut, t adapters.Tool, c adap
 	})
 }
 
-// cancelled handles a call of a tool that the runtime gives up, because its
-// turn was stopped, say.
-func (p *protocol) cancelled(rpc jsontext.Value) {
-	for id, s := range p.serving {
+// cancelToolCall handles a tool call that the runtime cancels, for example
+// because its turn was stopped.
+func (p *protocol) cancelToolCall(rpc jsontext.Value) {
+	for id, s := range p.calls {
 		if s.rpc != nil && string(s.rpc) == string(rpc) {
-			p.drop(id, s)
+			p.cancelCall(id, s)
 		}
 	}
 }
 
-// drop ends a call and answers it.
-func (p *protocol) drop(id string, s *served) {
+// cancelCall cancels a call and replies to it.
+func (p *protocol) cancelCall(id string, s *clientCall) {
 	s.cancel()
-	delete(p.serving, id)
-	if s.instead != nil {
-		p.respond(id, s.instead)
-		return
+	delete(p.calls, id)
+	switch {
+	case s.cancelReply != nil:
+		p.respond(id, s.cancelReply)
+	case s.rpc != nil:
+		p.respond(id, rpcReply{rpcOut{Version: "2.0", ID: s.rpc, Error: &rpcFault{-32000, "cancelled"}}})
+	default:
+		p.refuseRequest(id, "cancelled")
 	}
-	if s.rpc == nil {
-		p.refuse(id, "cancelled")
-		return
-	}
-	p.respond(id, rpcReply{rpcOut{Version: "2.0", ID: s.rpc, Error: &rpcFault{-32000, "cancelled"}}})
 }
 
-// takenBack implements client: a request that was cancelled wants no answer.
-func (p *protocol) takenBack(requestID string) {
-	if s := p.serving[requestID]; s != nil {
+// callWithdrawn implements client. A withdrawn request gets no reply.
+func (p *protocol) callWithdrawn(requestID string) {
+	if s := p.calls[requestID]; s != nil {
 		s.cancel()
-		delete(p.serving, requestID)
+		delete(p.calls, requestID)
 	}
 }
 
-// giveUp ends all calls: the session closes.
-func (p *protocol) giveUp() {
-	for id, s := range p.serving {
-		p.drop(id, s)
+// cancelCalls cancels all calls, because the session closes.
+func (p *protocol) cancelCalls() {
+	for id, s := range p.calls {
+		p.cancelCall(id, s)
 	}
 }
 
 func (p *protocol) respond(requestID string, v any) {
-	if err := p.write(replyOut{"control_response", replyBody{Subtype: "success", RequestID: requestID, Response: v}}); err != nil {
-		p.refuse(requestID, "the answer does not encode: "+err.Error())
+	if err := p.writeJSON(replyOut{"control_response", replyBody{Subtype: "success", RequestID: requestID, Response: v}}); err != nil {
+		p.refuseRequest(requestID, "the answer does not encode: "+err.Error())
 	}
 }
 
@@ -318,20 +318,20 @@ func toolAnswer(a adapters.ToolAnswer) any {
 	return out
 }
 
-// form is the answer to a question of an MCP server.
-type form struct {
+// elicitationResult is the answer to an MCP server's question.
+type elicitationResult struct {
 	Action  string    `json:"action"`
 	Content event.Raw `json:"content,omitempty"`
 }
 
-// elicited makes the answer to a question of an MCP server. The value is the
-// form's content, or the whole answer: {"action":…,"content":…}.
-func elicited(an adapters.Answer) (any, event.Decision, event.Raw) {
+// answerElicitation returns the answer to an MCP server's question. The value
+// is the form's content, or the whole result: {"action":…,"content":…}.
+func answerElicitation(an adapters.Answer) (any, event.Decision, event.Raw) {
 	var v struct {
 		Action text `json:"action"`
 	}
 	if an.Value.Kind() == '{' {
-		_ = json.Unmarshal(an.Value, &v, lenient) // without an action it is the content
+		_ = json.Unmarshal(an.Value, &v, lenient) // without an action the value is the content
 	}
 	d := an.Decision
 	if d == "" {
@@ -343,11 +343,11 @@ func elicited(an adapters.Answer) (any, event.Decision, event.Raw) {
 	}
 	switch {
 	case d == event.DecisionDeny:
-		return form{Action: "decline"}, d, value
+		return elicitationResult{Action: "decline"}, d, value
 	case d == event.DecisionCancel:
-		return form{Action: "cancel"}, d, value
+		return elicitationResult{Action: "cancel"}, d, value
 	case v.Action != "":
 		return an.Value, d, value
 	}
-	return form{Action: "accept", Content: an.Value}, event.DecisionAllow, value
+	return elicitationResult{Action: "accept", Content: an.Value}, event.DecisionAllow, value
 }

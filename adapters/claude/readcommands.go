@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// reading says what a shell command reads. It is a file read when every part of
-// it only reads, lists or searches.
+// reading describes what a shell command reads. A command is a file read if
+// every part of it only reads, lists or searches.
 type reading struct {
 	is         bool
-	file       string // the first that is read
+	file       string // the first file read
 	pattern    string
-	searchPath string // the first that is listed or searched
+	searchPath string // the first path listed or searched
 }
 
-// refusals are the options by which a reader does more than read.
-var refusals = map[string]*regexp.Regexp{
+// writingOptions are options with which a reading command does more than read.
+var writingOptions = map[string]*regexp.Regexp{
 	"find": regexp.MustCompile(`^-(exec|ok|delete|fprint|fls)`),
 	"rg":   regexp.MustCompile(`^--(pre|hostname-bin)`),
 	"tree": regexp.MustCompile(`^-o|^--output`),
@@ -25,14 +25,14 @@ var refusals = map[string]*regexp.Regexp{
 	"sort": regexp.MustCompile(`^-[a-zA-Z]*[oT]|^--(output|compress|temp)`),
 }
 
-// valued are the options whose value is the next word.
-var valued = map[string]string{
+// optionsWithValue are options whose value is the next word.
+var optionsWithValue = map[string]string{
 	"head": "-n -c", "tail": "-n -c -s --pid", "nl": "-b -s -w -v -i -f -h -d -n", "stat": "-c", "cut": "-d -f -c -b", "sort": "-k -t",
 	"grep": "-e -f -m -A -B -C", "rg": "-e -f -m -A -B -C -g -t -T -j --type --glob", "ls": "-I -w", "tree": "-L -I -P",
 }
 
-// Readers name files, searchers a pattern and places, listers places; a filter
-// reads what it is piped.
+// Readers name files, searchers a pattern and paths, listers paths; filters
+// read their standard input.
 var (
 	readers   = strings.Fields("cat head tail less more stat file wc nl sed")
 	searchers = strings.Fields("grep egrep fgrep rg")
@@ -40,15 +40,15 @@ var (
 	filters   = strings.Fields("sort uniq cut tr")
 )
 
-// printing is the sed script that only prints lines.
-var printing = regexp.MustCompile(`^[0-9$]+(,[+0-9$]+)?p$`)
+// sedPrint matches a sed script that only prints lines.
+var sedPrint = regexp.MustCompile(`^[0-9$]+(,[+0-9$]+)?p$`)
 
-// readsFiles says what a command reads. When in doubt nothing: substitutions,
-// redirections and unknown commands are no reading.
+// readsFiles returns what a command reads. It returns the zero value for
+// anything uncertain: substitutions, redirections and unknown commands.
 func readsFiles(command string) (r reading) {
 	command = unwrap(strings.TrimSpace(command))
 	command = strings.NewReplacer("2>/dev/null", "", "2>&1", "").Replace(command)
-	parts, ok := commands(command)
+	parts, ok := parseCommands(command)
 	if !ok || len(parts) == 0 {
 		return reading{}
 	}
@@ -64,37 +64,38 @@ func readsFiles(command string) (r reading) {
 			dir = at(p.words[1])
 			continue
 		}
-		if !r.take(p, at) {
+		if !r.addCommand(p, at) {
 			return reading{}
 		}
 	}
 	return r
 }
 
-// take adds what one simple command reads, and tells whether it only reads.
-func (r *reading) take(p simple, at func(string) string) bool {
+// addCommand adds what a simple command reads, and reports whether it only
+// reads.
+func (r *reading) addCommand(p simpleCommand, at func(string) string) bool {
 	name, args := p.words[0], p.words[1:]
-	if no := refusals[name]; no != nil && slices.ContainsFunc(args, no.MatchString) {
+	if no := writingOptions[name]; no != nil && slices.ContainsFunc(args, no.MatchString) {
 		return false
 	}
 	r.is = true
 	if name == "find" {
-		r.found(args, at)
+		r.addFind(args, at)
 		return true
 	}
 	key := name
 	if slices.Contains(searchers, name) && name != "rg" {
 		key = "grep"
 	}
-	operands, given := split(args, strings.Fields(valued[key]))
+	operands, given := splitOptions(args, strings.Fields(optionsWithValue[key]))
 	switch {
 	case name == "sed":
-		if len(operands) == 0 || !slices.Equal(given, []string{"-n"}) || !printing.MatchString(operands[0]) {
+		if len(operands) == 0 || !slices.Equal(given, []string{"-n"}) || !sedPrint.MatchString(operands[0]) {
 			return false
 		}
 		operands = operands[1:]
 	case name == "uniq" && len(operands) > 1:
-		return false // the second is written
+		return false // uniq writes its second operand
 	case slices.Contains(searchers, name):
 		if !slices.Contains(given, "-e") && len(operands) > 0 {
 			if r.pattern == "" {
@@ -102,10 +103,10 @@ func (r *reading) take(p simple, at func(string) string) bool {
 			}
 			operands = operands[1:]
 		}
-		r.search(operands, at)
+		r.setSearchPath(operands, at)
 		return true
 	case slices.Contains(listers, name):
-		r.search(operands, at)
+		r.setSearchPath(operands, at)
 		return true
 	case slices.Contains(filters, name):
 		return p.piped
@@ -118,24 +119,24 @@ func (r *reading) take(p simple, at func(string) string) bool {
 	return true
 }
 
-func (r *reading) search(operands []string, at func(string) string) {
+func (r *reading) setSearchPath(operands []string, at func(string) string) {
 	if r.searchPath == "" && len(operands) > 0 {
 		r.searchPath = at(operands[0])
 	}
 }
 
-// found takes the places of a find, and the name that it looks for.
-func (r *reading) found(args []string, at func(string) string) {
+// addFind adds the path of a find and the name that it searches for.
+func (r *reading) addFind(args []string, at func(string) string) {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		r.search(args[:1], at)
+		r.setSearchPath(args[:1], at)
 	}
 	if i := slices.IndexFunc(args, func(a string) bool { return a == "-name" || a == "-iname" || a == "-path" }); i >= 0 && i+1 < len(args) && r.pattern == "" {
 		r.pattern = args[i+1]
 	}
 }
 
-// split parts operands from options; the value of an option is neither.
-func split(args, valued []string) (operands, given []string) {
+// splitOptions separates operands from options and drops the values of options.
+func splitOptions(args, valued []string) (operands, given []string) {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a == "--":
@@ -152,18 +153,18 @@ func split(args, valued []string) (operands, given []string) {
 	return operands, given
 }
 
-// simple is a command of a line; piped says that it reads what the one before
-// it prints.
-type simple struct {
+// simpleCommand is one command of a line; piped is set if it reads the output
+// of the one before.
+type simpleCommand struct {
 	words []string
 	piped bool
 }
 
-// commands reads a line of shell as simple commands. What is more than words,
-// quotes and the operators between commands is not understood.
-func commands(line string) (out []simple, ok bool) {
+// parseCommands parses a shell line into simple commands. It returns false for
+// anything but words, quotes and operators between commands.
+func parseCommands(line string) (out []simpleCommand, ok bool) {
 	var word strings.Builder
-	var cur simple
+	var cur simpleCommand
 	inWord := false
 	endWord := func() {
 		if inWord {
@@ -186,7 +187,7 @@ func commands(line string) (out []simple, ok bool) {
 				i++
 			}
 			out = append(out, cur)
-			cur = simple{piped: c == '|' && !double}
+			cur = simpleCommand{piped: c == '|' && !double}
 		case '\'':
 			n := strings.IndexByte(line[i+1:], '\'')
 			if n < 0 {
@@ -218,7 +219,7 @@ func commands(line string) (out []simple, ok bool) {
 	return out, true
 }
 
-// unwrap takes a command out of a shell that is called for it alone.
+// unwrap returns the command inside a shell that runs only that command.
 func unwrap(command string) string {
 	for _, shell := range []string{"bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "} {
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(command, "/bin/"), shell)

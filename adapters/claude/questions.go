@@ -1,0 +1,358 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// question is an open question of the runtime.
+type question struct {
+	tool, toolUseID, sub string
+	input                event.Raw
+	suggestions          []jsontext.Value // rules that the runtime offers to store
+	interrupt            bool             // a question to the user, not a permission
+	elicitation          bool             // asked by an MCP server
+	judging              session.Judging
+}
+
+// questionTools are the tools that ask the user something. Their name is the
+// name of the component that shows the question.
+var questionTools = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true}
+
+// handleControlRequest handles a request of the runtime to its client.
+func (t *translator) handleControlRequest(ln *line, b []byte) {
+	r := ln.Request
+	switch {
+	case r != nil && r.Subtype == "can_use_tool":
+		t.askPermission(ln.RequestID, r, b)
+	case r != nil && r.Subtype == "elicitation":
+		t.askElicitation(ln.RequestID, b)
+	case r != nil && t.client != nil && t.client.handleCall(ln.RequestID, r, b):
+	case t.client != nil:
+		t.client.refuseRequest(ln.RequestID, "not supported by this client")
+		t.notice(event.LevelWarning, event.NoticeRefused, "a request that this client does not support", b)
+	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
+		// Addressed to the client of the transcript, not to this one.
+	default:
+		t.noticeUnknown(b)
+	}
+}
+
+// askElicitation handles an MCP server's question to the user.
+func (t *translator) askElicitation(requestID string, b []byte) {
+	s := t.questionScope(requestID, nil, b)
+	if s == nil {
+		return
+	}
+	var v struct {
+		Request jsontext.Value `json:"request"`
+	}
+	_ = json.Unmarshal(b, &v, lenient) // the line was decoded before
+	t.questions[requestID] = &question{interrupt: true, elicitation: true}
+	s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: "elicitation", Props: v.Request, Surface: "chat"})
+}
+
+func (t *translator) askPermission(requestID string, r *request, b []byte) {
+	s := t.questionScope(requestID, r, b)
+	if s == nil {
+		return
+	}
+	a := &question{tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: s.Subagent(), input: clone(r.Input)}
+	for _, s := range r.Suggestions {
+		a.suggestions = append(a.suggestions, s.Clone())
+	}
+	if len(a.input) == 0 {
+		a.input = event.Raw("{}")
+	}
+	t.questions[requestID] = a
+	if questionTools[a.tool] {
+		a.interrupt = true
+		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
+		return
+	}
+	s.Permission(event.PermissionRequest{
+		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
+		Options: answerOptions(r.Suggestions), Reason: string(r.Reason),
+	})
+	if t.client != nil {
+		t.client.judgePermission(requestID, a)
+	}
+}
+
+// questionScope returns the scope of a question. If there is none, it denies
+// the question and returns nil. r is nil for a question that is not about a
+// tool.
+func (t *translator) questionScope(requestID string, r *request, b []byte) *ledger.Scope {
+	if requestID == "" || t.questions[requestID] != nil {
+		return nil
+	}
+	var s *ledger.Scope
+	if r != nil && r.AgentID != "" {
+		if a := t.agents.byTask[string(r.AgentID)]; a != nil {
+			t.announceTask(a, "")
+			s = t.l.Sub(a.id)
+		}
+	}
+	if s == nil {
+		s = t.lineScope(&t.ln)
+	}
+	if s == nil {
+		if t.client != nil {
+			t.client.denyQuestion(requestID, r == nil, "no turn is running")
+		}
+		t.notice(event.LevelWarning, event.NoticeRefused, "a permission was asked for when no turn was running: denied", b)
+	}
+	return s
+}
+
+// answerOptions lists allow and deny, which the runtime always accepts, and the
+// kinds of its suggestions.
+func answerOptions(suggestions []jsontext.Value) []string {
+	list := []string{string(event.DecisionAllow), string(event.DecisionDeny)}
+	for _, s := range suggestions {
+		var v struct {
+			Type text `json:"type"`
+		}
+		if json.Unmarshal(s, &v, lenient) == nil && v.Type != "" {
+			list = append(list, string(v.Type))
+		}
+	}
+	return list
+}
+
+// withdrawQuestion handles a question that the runtime withdraws.
+func (t *translator) withdrawQuestion(requestID string) {
+	if t.client != nil {
+		t.client.callWithdrawn(requestID)
+	}
+	t.resolveQuestion(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+}
+
+// resolveQuestion closes a question and emits the outcome.
+func (t *translator) resolveQuestion(id string, d event.Decision, by event.By, value event.Raw) {
+	t.dropQuestion(id)
+	t.l.Resolve(id, d, by, value)
+}
+
+// dropQuestion removes a question and stops the Judge's work on it.
+func (t *translator) dropQuestion(requestID string) {
+	a := t.questions[requestID]
+	delete(t.questions, requestID)
+	if a != nil {
+		a.judging.Stop()
+	}
+}
+
+// handleControlResponse handles a reply to one of our requests. In a
+// transcript, an echo of the client's reply resolves the question.
+func (t *translator) handleControlResponse(ln *line, b []byte) {
+	r := ln.Response
+	switch {
+	case r == nil:
+		t.noticeUnknown(b)
+	case t.client != nil:
+		t.client.handleReply(r, b)
+	case r.Response.Behavior == "allow", r.Response.Action == "accept":
+		t.resolveQuestion(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
+		if a := t.questions[r.RequestID]; a != nil {
+			t.denied[toolKey(a.sub, a.toolUseID)] = true
+		}
+		t.resolveQuestion(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+	}
+}
+
+// resolveByResult resolves a question whose tool has a result, because then it
+// was answered.
+func (t *translator) resolveByResult(sub, toolUseID string, st event.ToolStatus, source string) {
+	for id, a := range t.questions {
+		if a.sub != sub || a.toolUseID != toolUseID || toolUseID == "" {
+			continue
+		}
+		by := event.ByRuntime
+		switch {
+		case strings.HasPrefix(source, "user"):
+			by = event.ByUser
+		case source == "config" || source == "hook":
+			by = event.ByPolicy
+		}
+		d := event.DecisionAllow
+		switch st {
+		case event.ToolDenied:
+			d = event.DecisionDeny
+		case event.ToolInterrupted:
+			d = event.DecisionCancel
+		}
+		t.resolveQuestion(id, d, by, nil)
+	}
+}
+
+// cancelQuestions denies the open questions of an agent whose turn or task
+// ends; "" is the main agent.
+func (t *translator) cancelQuestions(sub string) {
+	for id, a := range t.questions {
+		if a.sub == sub {
+			t.cancelQuestion(id, "the turn has ended")
+		}
+	}
+}
+
+func (t *translator) cancelQuestion(id, why string) {
+	if t.client != nil {
+		t.client.denyQuestion(id, t.questions[id].elicitation, why)
+	}
+	t.resolveQuestion(id, event.DecisionCancel, event.ByRuntime, nil)
+}
+
+// verdict is the wire form of an answer.
+type verdict struct {
+	Behavior           string           `json:"behavior"`
+	UpdatedInput       event.Raw        `json:"updatedInput,omitzero"`
+	UpdatedPermissions []jsontext.Value `json:"updatedPermissions,omitempty"`
+	Message            string           `json:"message,omitempty"`
+	Interrupt          bool             `json:"interrupt,omitzero"`
+}
+
+const maxEcho = 64 << 10
+
+// wireVerdict returns the reply to the runtime, and the decision and value to
+// emit. Older versions require the input; for newer ones a long input is
+// omitted.
+func (a *question) wireVerdict(an adapters.Answer, old bool) (any, event.Decision, event.Raw, error) {
+	d := an.Decision
+	value := an.Value
+	if a.interrupt {
+		if d == "" {
+			d = decisionOf(value)
+		}
+		if value == nil {
+			value = event.Raw(`"` + string(d) + `"`)
+		}
+	}
+	switch d {
+	case event.DecisionAllow:
+		v := verdict{Behavior: "allow", UpdatedInput: an.Input}
+		if a.tool == "AskUserQuestion" && an.Input == nil {
+			v.UpdatedInput = answeredInput(a.input, an.Value)
+		}
+		if v.UpdatedInput == nil && (old || len(a.input) <= maxEcho) {
+			v.UpdatedInput = a.input
+		}
+		var err error
+		v.UpdatedPermissions, err = a.permissionUpdates(an.Scope)
+		return v, d, value, err
+	case event.DecisionCancel:
+		return verdict{Behavior: "deny", Message: cmp.Or(an.Message, "The user cancelled."), Interrupt: true}, d, value, nil
+	}
+	return verdict{Behavior: "deny", Message: cmp.Or(an.Message, "The user said no.")}, event.DecisionDeny, value, nil
+}
+
+// permissionUpdates returns the rules that an allow of that scope makes the
+// runtime store: its own suggestions, with the scope's duration.
+func (a *question) permissionUpdates(s adapters.Scope) ([]jsontext.Value, error) {
+	if s == adapters.ScopeOnce {
+		return nil, nil
+	}
+	if len(a.suggestions) == 0 {
+		return nil, fmt.Errorf("%w: the runtime suggests no rule that would allow what is like it", adapters.ErrUnsupported)
+	}
+	if s == adapters.ScopeAlways {
+		return a.suggestions, nil
+	}
+	var out []jsontext.Value
+	for _, b := range a.suggestions {
+		var rule map[string]jsontext.Value
+		if err := json.Unmarshal(b, &rule, lenient); err != nil {
+			return nil, fmt.Errorf("a suggestion of the runtime is no object: %w", err)
+		}
+		rule["destination"] = jsontext.Value(`"session"`)
+		b, err := json.Marshal(rule, json.Deterministic(true))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// decisionOf returns the decision that an interrupt's value expresses: false,
+// "deny", {"approved":false} and {"decision":"deny"} deny; anything else is an
+// answer.
+func decisionOf(v event.Raw) event.Decision {
+	if len(v) == 0 || v.Kind() == 'n' || v.Kind() == 'f' {
+		return event.DecisionDeny
+	}
+	var s string
+	var o struct {
+		Approved *bool `json:"approved"`
+		Decision text  `json:"decision"`
+	}
+	switch v.Kind() {
+	case '"':
+		_ = json.Unmarshal(v, &s, lenient)
+	case '{':
+		_ = json.Unmarshal(v, &o, lenient)
+		s = string(o.Decision)
+		if o.Approved != nil && !*o.Approved {
+			s = "deny"
+		}
+	}
+	switch event.Decision(s) {
+	case event.DecisionDeny, "reject", "rejected", "denied":
+		return event.DecisionDeny
+	case event.DecisionCancel:
+		return event.DecisionCancel
+	}
+	return event.DecisionAllow
+}
+
+// answeredInput joins questions and answers: {"questions":…,"answers":…}. The
+// value is that object, or {"answers":…}, or the answers by question.
+func answeredInput(props, value event.Raw) event.Raw {
+	if value.Kind() != '{' {
+		return nil
+	}
+	var v, q struct {
+		Questions jsontext.Value `json:"questions"`
+		Answers   jsontext.Value `json:"answers"`
+	}
+	if json.Unmarshal(value, &v, lenient) != nil || json.Unmarshal(props, &q, lenient) != nil {
+		return nil
+	}
+	if v.Answers == nil {
+		v.Answers = value
+	}
+	if v.Questions == nil {
+		v.Questions = q.Questions
+	}
+	return event.Raw(`{"questions":` + cmp.Or(string(v.Questions), "[]") + `,"answers":` + string(joinAnswers(v.Answers)) + "}")
+}
+
+// joinAnswers converts each list of chosen options to one string, as the
+// runtime requires.
+func joinAnswers(answers jsontext.Value) jsontext.Value {
+	var m map[string]jsontext.Value
+	if json.Unmarshal(answers, &m, lenient) != nil {
+		return answers
+	}
+	for k, v := range m {
+		var many []string
+		if json.Unmarshal(v, &many, lenient) == nil {
+			m[k], _ = json.Marshal(strings.Join(many, ", "), lenient) // a string always encodes
+		}
+	}
+	b, err := json.Marshal(m, lenient, json.Deterministic(true))
+	if err != nil {
+		return answers
+	}
+	return b
+}
