@@ -59,7 +59,7 @@ func compareTyped(t *testing.T, quick *line, b []byte) {
 func checkTemplate(t *testing.T, before, b []byte) bool {
 	t.Helper()
 	var ln line
-	_ = ln.decode(before)
+	_ = ln.decodeLine(before)
 	if !ln.matchTemplate(b) {
 		return false
 	}

@@ -21,7 +21,7 @@ func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // each delta.
 type word string
 
-var words = func() map[string]word {
+var knownWords = func() map[string]word {
 	m := map[string]word{}
 	for _, w := range []word{
 		"stream_event", "assistant", "user", "system", "result",
@@ -41,7 +41,7 @@ func (w *word) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	if known, ok := words[string(v)]; ok {
+	if known, ok := knownWords[string(v)]; ok {
 		*w = known
 		return nil
 	}
@@ -94,8 +94,8 @@ func (l *line) reset() {
 	l.SessionID.s, l.ParentToolUseID.s, l.AgentID.s, l.APIMessageID.s = s, p, a, m
 }
 
-// decode decodes one line of stdout.
-func (l *line) decode(b []byte) error {
+// decodeLine decodes one line of stdout.
+func (l *line) decodeLine(b []byte) error {
 	if l.matchTemplate(b) {
 		return nil
 	}

@@ -30,8 +30,8 @@ type messageStream struct {
 
 const maxMessages = 64
 
-// key returns a block's key, which is unique within the session.
-func (m *messageStream) key(index int) string {
+// blockKey returns a block's key, which is unique within the session.
+func (m *messageStream) blockKey(index int) string {
 	if m.keyName == "" || m.keyIndex != index {
 		m.keyName, m.keyIndex = m.id+":"+strconv.Itoa(index), index
 	}
@@ -140,7 +140,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		case m.kind != "text":
 			s.ThinkingDone()
 		case m.wholeSeen:
-			s.BlockEnd(m.key(m.index), event.BlockComplete, "")
+			s.BlockEnd(m.blockKey(m.index), event.BlockComplete, "")
 		}
 	case "message_delta":
 		t.noteContext(ev.Usage)
@@ -171,7 +171,7 @@ func (t *translator) appendText(s *ledger.Scope, index int, p string) {
 	m := &t.stream
 	m.index, m.kind = index, "text"
 	m.text.write(p)
-	s.Delta(m.key(index), m.id, p)
+	s.Delta(m.blockKey(index), m.id, p)
 }
 
 func (t *translator) appendThinking(s *ledger.Scope, index int, p string) {
@@ -181,7 +181,7 @@ func (t *translator) appendThinking(s *ledger.Scope, index int, p string) {
 	m := &t.stream
 	m.index, m.kind, m.hidden = index, "thinking", false
 	m.text.write(p)
-	s.Thinking(m.key(index), p)
+	s.Thinking(m.blockKey(index), p)
 }
 
 // endMessage closes what the message left open. Blocks that the runtime
@@ -190,7 +190,7 @@ func (t *translator) endMessage(s *ledger.Scope, ln *line) {
 	m := &t.stream
 	m.running = false
 	if a := ln.Abandoned; a != nil && m.kind == "thinking" && m.index >= a.From && !t.turn.interrupted {
-		s.ThinkingRetract(m.key(m.index))
+		s.ThinkingRetract(m.blockKey(m.index))
 	}
 	for _, key := range s.OpenBlocks() {
 		status := event.BlockComplete
@@ -217,7 +217,7 @@ func blockIndex(key string) int {
 func (t *translator) retractMessage(s *ledger.Scope) {
 	s.ThinkingDone()
 	if m := &t.stream; m.kind == "thinking" && !m.wholeSeen {
-		s.ThinkingRetract(m.key(m.index))
+		s.ThinkingRetract(m.blockKey(m.index))
 	}
 	for _, key := range s.OpenBlocks() {
 		s.BlockEnd(key, event.BlockRetracted, "")
@@ -280,7 +280,7 @@ func (t *translator) handleBlock(s *ledger.Scope, ln *line, bl *block, sub bool,
 			return
 		}
 		m.wholeSeen = true
-		key, status, txt := m.key(m.index), event.BlockComplete, ""
+		key, status, txt := m.blockKey(m.index), event.BlockComplete, ""
 		switch {
 		case !m.text.equals(string(bl.Text)):
 			if !s.BlockOpen(key) {
@@ -300,7 +300,7 @@ func (t *translator) handleBlock(s *ledger.Scope, ln *line, bl *block, sub bool,
 		if streamed && m.kind == "thinking" && !m.hidden {
 			m.wholeSeen = true
 			if whole := string(bl.Thinking); m.text.isPrefixOf(whole) && len(whole) > m.text.n {
-				s.Thinking(m.key(m.index), whole[m.text.n:])
+				s.Thinking(m.blockKey(m.index), whole[m.text.n:])
 			}
 			s.ThinkingDone()
 			return

@@ -246,8 +246,8 @@ func (p *protocol) handleReply(r *reply, _ []byte) {
 	s.reply(r, nil)
 }
 
-// ready implements client.
-func (p *protocol) ready() bool { return p.isReady }
+// sessionOpen implements client.
+func (p *protocol) sessionOpen() bool { return p.isReady }
 
 // checkpoints implements client.
 func (p *protocol) checkpoints() bool { return p.o.Checkpoints }

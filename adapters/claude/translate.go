@@ -51,7 +51,7 @@ type client interface {
 	turnBegan()                                    // a turn has begun
 	completedWithoutResult(turn int)               // a message was completed, but the turn's result is missing
 	resultBeforeReady(message string)              // the runtime refuses to open
-	ready() bool
+	sessionOpen() bool
 	checkpoints() bool // copies of files were requested
 }
 
@@ -66,7 +66,7 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	ln := &t.ln
-	if err := ln.decode(b); err != nil {
+	if err := ln.decodeLine(b); err != nil {
 		t.handleUnreadable(b, err)
 		return
 	}
@@ -168,7 +168,7 @@ func (t *translator) updateSessionID(ln *line, id string) {
 	case t.provider == id:
 	case t.provider == "":
 		t.provider = id
-	case t.client == nil || t.client.ready():
+	case t.client == nil || t.client.sessionOpen():
 		t.provider = id
 		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session has another id from now on", event.Raw(`{"session_id":`+strconv.Quote(id)+`}`))
 	}

@@ -114,7 +114,7 @@ func (t *translator) handleResult(ln *line) {
 	if ln.UUID != "" && ln.UUID == t.turn.lastResult {
 		return // a duplicate
 	}
-	if t.client != nil && !t.client.ready() {
+	if t.client != nil && !t.client.sessionOpen() {
 		t.client.resultBeforeReady(errorText(ln))
 		return
 	}

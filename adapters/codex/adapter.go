@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -35,29 +36,24 @@ func (adapter) Capabilities() adapters.Capabilities {
 
 // Open implements adapters.Adapter.
 func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	m, ok := modes[o.Mode]
-	if o.Mode == "" {
-		m, ok = modes["ask"], true
-	}
+	m, ok := modes[cmp.Or(o.Mode, adapters.ModeAsk)]
 	if !ok {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options",
-			Err: fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))}
+		return nil, invalidOption(fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", ")))
 	}
 	switch {
 	case o.Fork && o.Resume == "":
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("fork: wants resume, the thread to fork")}
+		return nil, invalidOption(fmt.Errorf("fork: wants resume, the thread to fork"))
 	case o.At != "" && !o.Fork:
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("at: wants fork: a thread that is resumed goes on where it stands")}
+		return nil, invalidOption(fmt.Errorf("at: wants fork: a thread that is resumed goes on where it stands"))
 	case o.Unarchive && o.Resume == "":
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("unarchive: wants resume, the thread to take back")}
-	}
-	if len(o.Hooks) > 0 {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: fmt.Errorf("hooks: %w", adapters.ErrUnsupported)}
+		return nil, invalidOption(fmt.Errorf("unarchive: wants resume, the thread to take back"))
+	case len(o.Hooks) > 0:
+		return nil, invalidOption(fmt.Errorf("hooks: %w", adapters.ErrUnsupported))
 	}
 	if o.SessionID == "" {
-		o.SessionID = newID()
+		o.SessionID = newUUID()
 	}
-	c := proc.Command{Argv: argv(o, closed(ctx, o)), Dir: o.Dir, Env: o.Env}
+	c := proc.Command{Argv: commandLine(o, disableArgs(ctx, o)), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: "codex", ProviderSessionID: o.Resume}
 	var live *client
 	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
@@ -67,26 +63,30 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if err != nil {
 		return nil, err
 	}
-	return chat{s, live}, nil
+	return liveSession{s, live}, nil
 }
 
-// argv is the command line: the program, its subcommand, what the judge closes,
-// the settings in the order of their names, and what the caller appends.
-func argv(o adapters.Options, closed []string) []string {
+func invalidOption(err error) error {
+	return &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+}
+
+// commandLine returns the program, its subcommand, the settings that the judge
+// requires, the settings ordered by name, and the caller's arguments.
+func commandLine(o adapters.Options, closed []string) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{program(o.Env)}
+		args = []string{executable(o.Env)}
 	}
 	args = append(append(args, "app-server"), closed...)
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
-	args = append(args, servers(o)...)
+	args = append(args, mcpServerArgs(o)...)
 	return append(args, o.Args...)
 }
 
-// program is CODEX_PATH, or codex as the child's own PATH finds it.
-func program(env []string) string {
+// executable returns CODEX_PATH, or codex as found on the child's PATH.
+func executable(env []string) string {
 	if env == nil {
 		env = os.Environ()
 	}
@@ -110,8 +110,8 @@ func program(env []string) string {
 	return "codex"
 }
 
-// newID makes a random UUID.
-func newID() string {
+// newUUID returns a random UUID.
+func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

@@ -10,21 +10,21 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// agentState is one entry of agentsStates, whose keys are threads.
+// agentState is one entry of agentsStates, whose keys are thread ids.
 type agentState struct {
 	thread  string
 	status  string
 	message string
 }
 
-// statesOf reads agentsStates in the order in which they stand.
-func statesOf(v jsontext.Value) []agentState {
+// parseAgentStates returns the entries of agentsStates in wire order.
+func parseAgentStates(v jsontext.Value) []agentState {
 	if len(v) == 0 || v.Kind() != '{' {
 		return nil
 	}
 	var all []agentState
-	d := jsontext.NewDecoder(bytes.NewReader(v), asItCame)
-	_, _ = d.ReadToken() // the value was valid when the line was read
+	d := jsontext.NewDecoder(bytes.NewReader(v), lenient)
+	_, _ = d.ReadToken() // the value was valid when the line was decoded
 	for d.PeekKind() == '"' {
 		key, err := d.ReadToken()
 		if err != nil {
@@ -43,8 +43,8 @@ func statesOf(v jsontext.Value) []agentState {
 	return all
 }
 
-// agentName is what a sub-agent without a name is called: the beginning of what
-// it was told.
+// agentName returns the name of an unnamed sub-agent: the beginning of its
+// prompt.
 func agentName(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	if r := []rune(line); len(r) > 60 {
@@ -53,8 +53,8 @@ func agentName(prompt string) string {
 	return line
 }
 
-// agents links sub-agents to the tool call that made them.
-func (t *translator) agents(th *thread, it *item) {
+// linkSubagents links sub-agents to the tool call that started them.
+func (t *translator) linkSubagents(th *thread, it *item) {
 	var ids []string
 	name := ""
 	switch {
@@ -70,22 +70,22 @@ func (t *translator) agents(th *thread, it *item) {
 		if id == "" || id == th.id {
 			continue
 		}
-		child := t.thread(id)
+		child := t.threadOf(id)
 		child.name, child.toolUse, child.parent = name, string(it.ID), t.subID(th)
-		if len(child.past) == 0 || child.on {
-			t.task(child, event.TaskRunning, "")
+		if len(child.endedTurns) == 0 || child.running {
+			t.emitTask(child, event.TaskRunning, "")
 		}
 	}
 }
 
-// agentEnded takes the item that tells of a sub-agent's end. Its own turn's end
-// tells it too, and usually first.
-func (t *translator) agentEnded(it *item) {
+// subagentCompleted handles the item that reports a sub-agent's end. The end of
+// its own turn usually reports it first.
+func (t *translator) subagentCompleted(it *item) {
 	id := string(it.AgentThreadID)
 	if id == "" || t.main == nil || id == t.main.id || !t.l.TaskOpen(id) {
 		return
 	}
-	if child := t.thread(id); !child.on {
-		t.task(child, event.TaskCompleted, child.said)
+	if child := t.threadOf(id); !child.running {
+		t.emitTask(child, event.TaskCompleted, child.lastText)
 	}
 }

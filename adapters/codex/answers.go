@@ -11,22 +11,22 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-type decision struct {
+type decisionBody struct {
 	Decision any `json:"decision"`
 }
 
-type elicited struct {
+type elicitationResult struct {
 	Action  string         `json:"action"`
 	Content jsontext.Value `json:"content"`
 	Meta    jsontext.Value `json:"_meta"`
 }
 
-type granted struct {
+type permissionsResult struct {
 	Permissions jsontext.Value `json:"permissions"`
 	Scope       string         `json:"scope"`
 }
 
-type answers struct {
+type inputResult struct {
 	Answers jsontext.Value `json:"answers"`
 }
 
@@ -35,8 +35,8 @@ var (
 	empty = jsontext.Value("{}")
 )
 
-// decide makes the result that tells the runtime a decision.
-func (a *ask) decide(d event.Decision) any {
+// decisionResult returns the result that carries a decision to the runtime.
+func (a *question) decisionResult(d event.Decision) any {
 	pick := func(allow, deny, cancel string) string {
 		switch d {
 		case event.DecisionAllow:
@@ -47,42 +47,42 @@ func (a *ask) decide(d event.Decision) any {
 		return deny
 	}
 	switch a.method {
-	case askOldExec, askOldPatch:
-		return decision{pick("approved", "denied", "abort")}
-	case askPermissions:
+	case methodOldExec, methodOldPatch:
+		return decisionBody{pick("approved", "denied", "abort")}
+	case methodPermissions:
 		if d == event.DecisionAllow {
-			return granted{a.perms, "turn"}
+			return permissionsResult{a.perms, "turn"}
 		}
-		return granted{empty, "turn"}
-	case askElicitation:
+		return permissionsResult{empty, "turn"}
+	case methodElicitation:
 		if d == event.DecisionAllow {
-			return elicited{"accept", empty, null}
+			return elicitationResult{"accept", empty, null}
 		}
-		return elicited{pick("", "decline", "cancel"), null, null}
-	case askInput:
-		return answers{empty}
+		return elicitationResult{pick("", "decline", "cancel"), null, null}
+	case methodUserInput:
+		return inputResult{empty}
 	}
-	return decision{pick("accept", "decline", "cancel")}
+	return decisionBody{pick("accept", "decline", "cancel")}
 }
 
-func (t *translator) deny(a *ask) {
+func (t *translator) decline(a *question) {
 	if t.live != nil {
-		t.live.result(a.rpc, a.decide(event.DecisionDeny))
+		t.live.sendResult(a.rpc, a.decisionResult(event.DecisionDeny))
 	}
 }
 
-func (t *translator) cancel(a *ask) {
-	t.live.result(a.rpc, a.decide(event.DecisionCancel))
+func (t *translator) cancel(a *question) {
+	t.live.sendResult(a.rpc, a.decisionResult(event.DecisionCancel))
 }
 
-// answer gives the user's answer to an open question.
-func (t *translator) answer(id string, an adapters.Answer) error {
-	i := slices.IndexFunc(t.asks, func(a *ask) bool { return a.id == id })
+// answerQuestion answers an open question.
+func (t *translator) answerQuestion(id string, an adapters.Answer) error {
+	i := slices.IndexFunc(t.questions, func(a *question) bool { return a.id == id })
 	if i < 0 {
 		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
 	}
-	a := t.asks[i]
-	if a.method == askInput || a.method == askElicitation && !a.asMCP {
+	a := t.questions[i]
+	if a.method == methodUserInput || a.method == methodElicitation && !a.asMCP {
 		return t.answerInterrupt(a, an)
 	}
 	if len(an.Input) > 0 {
@@ -93,20 +93,20 @@ func (t *translator) answer(id string, an adapters.Answer) error {
 	switch an.Decision {
 	case event.DecisionAllow:
 		var err error
-		if res, err = a.allow(an.Scope); err != nil {
+		if res, err = a.allowResult(an.Scope); err != nil {
 			return err
 		}
 	case event.DecisionDeny, event.DecisionCancel:
-		res = a.decide(an.Decision)
+		res = a.decisionResult(an.Decision)
 	default:
-		o := a.option(string(an.Decision))
+		o := a.findOption(string(an.Decision))
 		if o == nil {
 			return fmt.Errorf("decision %q: want allow, deny, cancel or one of the request's options", an.Decision)
 		}
-		res, allowed = decision{o}, true
+		res, allowed = decisionBody{o}, true
 	}
-	t.drop(a)
-	t.live.result(a.rpc, res)
+	t.dropQuestion(a)
+	t.live.sendResult(a.rpc, res)
 	d := an.Decision
 	if allowed {
 		d = event.DecisionAllow
@@ -115,8 +115,9 @@ func (t *translator) answer(id string, an adapters.Answer) error {
 	return nil
 }
 
-// option finds one of the runtime's own choices, such as acceptForSession.
-func (a *ask) option(s string) jsontext.Value {
+// findOption returns one of the runtime's own options, such as
+// acceptForSession.
+func (a *question) findOption(s string) jsontext.Value {
 	for _, o := range a.options {
 		if string(o) == s || scalar(o) == s {
 			return o
@@ -125,7 +126,7 @@ func (a *ask) option(s string) jsontext.Value {
 	return nil
 }
 
-func (t *translator) answerInterrupt(a *ask, an adapters.Answer) error {
+func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 	v := an.Value
 	if len(v) > 0 && !v.IsValid() {
 		return fmt.Errorf("value: not JSON: %.80q", v)
@@ -133,21 +134,21 @@ func (t *translator) answerInterrupt(a *ask, an adapters.Answer) error {
 	refused := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	var res any
 	switch {
-	case a.method == askInput && (refused || len(v) == 0):
-		res = answers{empty}
-	case a.method == askInput:
-		res = answers{a.filledIn(v)}
+	case a.method == methodUserInput && (refused || len(v) == 0):
+		res = inputResult{empty}
+	case a.method == methodUserInput:
+		res = inputResult{a.fillAnswers(v)}
 	case refused:
-		res = a.decide(an.Decision)
+		res = a.decisionResult(an.Decision)
 	case len(v) == 0:
-		res = elicited{"accept", empty, null}
-	case read[elicited](v).Action != "":
+		res = elicitationResult{"accept", empty, null}
+	case decodeRaw[elicitationResult](v).Action != "":
 		res = v
 	default:
-		res = elicited{"accept", v, null}
+		res = elicitationResult{"accept", v, null}
 	}
-	t.drop(a)
-	t.live.result(a.rpc, res)
+	t.dropQuestion(a)
+	t.live.sendResult(a.rpc, res)
 	if len(v) == 0 && refused {
 		v = encode(an.Decision)
 	}
@@ -155,24 +156,24 @@ func (t *translator) answerInterrupt(a *ask, an adapters.Answer) error {
 	return nil
 }
 
-// allow is the result that allows, for as long as the scope says.
-func (a *ask) allow(s adapters.Scope) (any, error) {
-	res := a.decide(event.DecisionAllow)
+// allowResult returns the result that allows for the given scope.
+func (a *question) allowResult(s adapters.Scope) (any, error) {
+	res := a.decisionResult(event.DecisionAllow)
 	if s == adapters.ScopeOnce {
 		return res, nil
 	}
 	session := s == adapters.ScopeSession
 	switch {
-	case a.method == askElicitation:
-		return elicited{"accept", empty, encode(persist{string(s)})}, nil
-	case a.method == askPermissions && session:
-		return granted{a.perms, string(s)}, nil
-	case (a.method == askCommand || a.method == askFileChange) && session:
-		return decision{"acceptForSession"}, nil
-	case (a.method == askOldExec || a.method == askOldPatch) && session:
-		return decision{"approved_for_session"}, nil
-	case a.method == askCommand && len(a.rule) > 0 && a.rule.Kind() == '[':
-		return decision{amended{amendment{a.rule}}}, nil
+	case a.method == methodElicitation:
+		return elicitationResult{"accept", empty, encode(persist{string(s)})}, nil
+	case a.method == methodPermissions && session:
+		return permissionsResult{a.perms, string(s)}, nil
+	case (a.method == methodCommandApproval || a.method == methodFileApproval) && session:
+		return decisionBody{"acceptForSession"}, nil
+	case (a.method == methodOldExec || a.method == methodOldPatch) && session:
+		return decisionBody{"approved_for_session"}, nil
+	case a.method == methodCommandApproval && len(a.rule) > 0 && a.rule.Kind() == '[':
+		return decisionBody{amended{amendment{a.rule}}}, nil
 	}
 	return nil, fmt.Errorf("%w: the runtime proposes no rule that would allow what is like it", adapters.ErrUnsupported)
 }
@@ -189,18 +190,18 @@ type amendment struct {
 	Rule jsontext.Value `json:"execpolicy_amendment"`
 }
 
-type filled struct {
+type inputAnswer struct {
 	Answers []string `json:"answers"`
 }
 
-// filledIn are the answers by the ids of a question's parts, as the runtime
-// wants them. The value is that already, with or without answers around it, or
-// holds a string or a list of strings by the id or by the text of each part.
-func (a *ask) filledIn(v event.Raw) jsontext.Value {
-	if in := read[answers](v); len(in.Answers) > 0 {
+// fillAnswers returns the answers by part id, as the runtime requires them. The
+// value already has that form, with or without an answers member, or has a
+// string or a list of strings by the id or the text of each part.
+func (a *question) fillAnswers(v event.Raw) jsontext.Value {
+	if in := decodeRaw[inputResult](v); len(in.Answers) > 0 {
 		v = in.Answers
 	}
-	given := read[map[string]jsontext.Value](v)
+	given := decodeRaw[map[string]jsontext.Value](v)
 	out := map[string]jsontext.Value{}
 	for _, p := range a.parts {
 		x := given[string(p.ID)]
@@ -210,16 +211,16 @@ func (a *ask) filledIn(v event.Raw) jsontext.Value {
 		switch {
 		case x == nil:
 		case x.Kind() == '"':
-			out[string(p.ID)] = encode(filled{[]string{scalar(x)}})
+			out[string(p.ID)] = encode(inputAnswer{[]string{scalar(x)}})
 		case x.Kind() == '[':
-			out[string(p.ID)] = encode(filled{read[[]string](x)})
+			out[string(p.ID)] = encode(inputAnswer{decodeRaw[[]string](x)})
 		default:
 			out[string(p.ID)] = x
 		}
 	}
-	b, err := json.Marshal(out, asItCame, json.Deterministic(true))
+	b, err := json.Marshal(out, lenient, json.Deterministic(true))
 	if err != nil {
-		return empty // what was read is JSON and encodes
+		return empty // cannot happen: decoded JSON encodes
 	}
 	return b
 }

@@ -22,8 +22,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// corpus is where the recordings are: beside this package, or where
-// TURNSPEC_FIXTURES says.
+// corpus lists the recordings in TURNSPEC_FIXTURES, or else in the repository.
 func corpus(t *testing.T) []string {
 	t.Helper()
 	dir := os.Getenv("TURNSPEC_FIXTURES")
@@ -43,9 +42,9 @@ func corpus(t *testing.T) []string {
 	return racesample.Sample(files, 15)
 }
 
-// turns are the recordings of clients that do nothing but open, talk and close:
-// the players of these tests know no other acts.
-func turns(t *testing.T) []string {
+// turnRecordings lists the recordings of clients that only open, send and
+// close, because the player of these tests supports nothing else.
+func turnRecordings(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(corpus(t), func(file string) bool {
 		b, err := os.ReadFile(file)
@@ -58,7 +57,7 @@ func turns(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// How a process ended in mid-turn its transcript cannot know.
+		// A transcript does not show how a process was killed within a turn.
 		return scn.Topic == "process" || slices.ContainsFunc(scn.Client, func(a fixtures.Step) bool {
 			switch a.Verb {
 			case fixtures.VerbOpen:
@@ -71,7 +70,7 @@ func turns(t *testing.T) []string {
 	})
 }
 
-type said struct {
+type witnessLine struct {
 	Agent string   `json:"agent"`
 	New   []string `json:"new"`
 	Said  []struct {
@@ -84,7 +83,7 @@ type said struct {
 	Ended string `json:"ended"`
 }
 
-// readCase gives a case's file with its spans written out.
+// readCase returns a case's file with its spans expanded.
 func readCase(file string) ([]byte, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -94,8 +93,8 @@ func readCase(file string) ([]byte, error) {
 	return []byte(whole), err
 }
 
-// load gives the runtime's lines and the witness of a case.
-func load(t *testing.T, file string) (out [][]byte, witness []said) {
+// load returns the runtime's lines and the witness of a case.
+func load(t *testing.T, file string) (out [][]byte, witness []witnessLine) {
 	t.Helper()
 	b, err := readCase(file)
 	if err != nil {
@@ -114,7 +113,7 @@ func load(t *testing.T, file string) (out [][]byte, witness []said) {
 					out = append(out, l.Out)
 				}
 			case "witness":
-				var s said
+				var s witnessLine
 				if err := json.Unmarshal(sc.Bytes(), &s, jsontext.AllowInvalidUTF8(true)); err != nil {
 					t.Fatal(file, err)
 				}
@@ -125,7 +124,7 @@ func load(t *testing.T, file string) (out [][]byte, witness []said) {
 	return out, witness
 }
 
-// normalize plays lines at a millisecond each.
+// normalize converts lines that arrive a millisecond apart.
 func normalize(lines [][]byte) []event.Event {
 	var evs []event.Event
 	n := codex.NewNormalizer("s", func(e event.Event) { evs = append(evs, e) })
@@ -138,8 +137,8 @@ func normalize(lines [][]byte) []event.Event {
 	return evs
 }
 
-// visible joins the text and the reasoning of the session's own agent: what was
-// retracted does not count, what was replaced counts as replaced.
+// visible returns the text and the reasoning of the session's own agent.
+// Retracted blocks are omitted; replaced ones have the new text.
 func visible(evs []event.Event) (text, think string) {
 	var order, thoughts []string
 	blocks := map[string]string{}
@@ -176,11 +175,11 @@ func visible(evs []event.Event) (text, think string) {
 	return text, think
 }
 
-// plain takes out the tags around a plan, as the runtime does.
-var plain = strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "")
+// withoutPlanTags removes the tags around a plan, as the runtime does.
+var withoutPlanTags = strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "")
 
-// A recording's text, reasoning and tools are what the model said.
-func TestRecordingsAgainstTheirWitness(t *testing.T) {
+// A recording's text, reasoning and tools equal what the model sent.
+func TestRecordingsEqualTheirWitness(t *testing.T) {
 	for _, file := range corpus(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			g := NewWithT(t)
@@ -188,7 +187,7 @@ func TestRecordingsAgainstTheirWitness(t *testing.T) {
 			evs := normalize(out)
 			text, think := visible(evs)
 			if bytes.Contains(bytes.Join(out, nil), []byte(`"type":"enteredReviewMode"`)) {
-				witness, text, think = nil, "", "" // the runtime puts a reviewer's words in its own
+				witness, text, think = nil, "", "" // the runtime rewrites a reviewer's text
 			}
 			for i, w := range witness {
 				if w.Agent != "" || slices.Contains(w.New, "compact") {
@@ -196,10 +195,10 @@ func TestRecordingsAgainstTheirWitness(t *testing.T) {
 				}
 				again := i+1 < len(witness) && slices.Contains(witness[i+1].New, "retry")
 				for j, s := range w.Said {
-					s.Text = plain.Replace(s.Text)
+					s.Text = withoutPlanTags.Replace(s.Text)
 					open := s.Open || w.Ended == "closed" && j == len(w.Said)-1
 					switch {
-					case s.Tool != "", open && again: // of what is said again nothing stays
+					case s.Tool != "", open && again: // the model repeats it
 					case s.Think != "":
 						g.Expect(think).To(HavePrefix(s.Think))
 						think = think[len(s.Think):]
@@ -208,7 +207,7 @@ func TestRecordingsAgainstTheirWitness(t *testing.T) {
 						for n < len(text) && n < len(s.Text) && text[n] == s.Text[n] {
 							n++
 						}
-						if w.Ended == "closed" { // a cut is not always told as one
+						if w.Ended == "closed" { // a cut is not always reported
 							g.Expect(n).To(BeNumerically(">", 0))
 						}
 						text = text[n:]
@@ -220,7 +219,7 @@ func TestRecordingsAgainstTheirWitness(t *testing.T) {
 			}
 			g.Expect(text).To(BeEmpty())
 			g.Expect(think).To(BeEmpty())
-			rules(t, evs)
+			checkStream(t, evs)
 			for _, e := range evs {
 				if n, ok := e.Data.(event.Notice); ok {
 					g.Expect(n.Code).NotTo(Equal(event.NoticeUnknownMessage), "%s %s", n.Text, n.Raw)
@@ -230,9 +229,10 @@ func TestRecordingsAgainstTheirWitness(t *testing.T) {
 	}
 }
 
-// rules are what must be true of any stream: the order of seq, one end of each
-// turn, everything open closed before it and nothing of it after.
-func rules(t *testing.T, evs []event.Event) {
+// checkStream checks the rules that hold for every stream: consecutive seq, one
+// end for each turn, everything open closed before it, and nothing of the turn
+// after it.
+func checkStream(t *testing.T, evs []event.Event) {
 	t.Helper()
 	g := NewWithT(t)
 	g.Expect(evs[0].Type()).To(Equal(event.TypeSessionReady))
@@ -257,7 +257,7 @@ func rules(t *testing.T, evs []event.Event) {
 		case event.Thinking:
 			thoughts[d.BlockID] = d.Done
 		case event.BlockEnd:
-			if !thoughts[d.BlockID] { // what was thought may be taken back
+			if !thoughts[d.BlockID] { // reasoning may be retracted
 				g.Expect(blocks).To(HaveKey(d.BlockID))
 			}
 			delete(blocks, d.BlockID)
@@ -279,43 +279,43 @@ func rules(t *testing.T, evs []event.Event) {
 	g.Expect(asks).To(BeEmpty())
 }
 
-// A transcript may begin and end anywhere; nothing fails and the rules hold.
-func TestRecordingsThatBeginAndEndAnywhere(t *testing.T) {
+// A transcript may begin and end anywhere.
+func TestTranscriptMayBeginAndEndAnywhere(t *testing.T) {
 	for _, file := range corpus(t) {
 		out, _ := load(t, file)
 		step := max(1, len(out)/12)
 		for i := 0; i < len(out); i += step {
-			rules(t, normalize(out[i:]))
-			rules(t, normalize(out[:i+1]))
+			checkStream(t, normalize(out[i:]))
+			checkStream(t, normalize(out[:i+1]))
 		}
 	}
 }
 
-// What is not known, garbage and blank lines change no other event. Each place of a
-// recording gets two of them, and the next one other ones.
-func TestRecordingsWithForeignLines(t *testing.T) {
+// Unknown lines, garbage and blank lines change no other event. Each position
+// of a recording gets two of them, in rotation.
+func TestForeignLinesChangeNothing(t *testing.T) {
 	foreign := []string{
 		`{"method":"item/wonder","params":{"threadId":"x","turnId":7}}`, `{"id":99,"what":1}`, `[]`, `17`, `not json`, `{"method":"item/started","params":{`,
 	}
 	for n, file := range corpus(t) {
 		out, _ := load(t, file)
-		plain := keys(normalize(out), false)
+		plain := eventKeys(normalize(out), false)
 		step := max(1, len(out)/6)
 		for i := 0; i <= len(out); i += step {
 			for _, l := range []string{foreign[n%6], foreign[(n+3)%6]} {
 				n++
 				lines := append(append(append([][]byte{}, out[:i]...), []byte(l), []byte("  ")), out[i:]...)
 				got := normalize(lines)
-				NewWithT(t).Expect(keys(got, true)).To(Equal(plain), "%s: %s at line %d", file, l, i)
+				NewWithT(t).Expect(eventKeys(got, true)).To(Equal(plain), "%s: %s at line %d", file, l, i)
 				NewWithT(t).Expect(len(got)).To(Equal(len(plain)+1), "%s: %s at line %d: want one notice", file, l, i)
 			}
 		}
 	}
 }
 
-// keys are the events without time and place; the notices of foreign lines are
-// left out on demand.
-func keys(evs []event.Event, skip bool) []string {
+// eventKeys encodes events without time and seq. If skip is set, notices of
+// foreign lines are omitted.
+func eventKeys(evs []event.Event, skip bool) []string {
 	var out []string
 	for _, e := range evs {
 		if n, ok := e.Data.(event.Notice); ok && skip && (n.Code == event.NoticeUnknownMessage || n.Code == event.NoticeGarbage) {

@@ -5,64 +5,62 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/ledger"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// client is the live side: it asks the runtime and knows what was asked. It
-// implements session.Protocol; all of it runs in the session's goroutine.
+// client is the live side: it sends requests and tracks their results. It
+// implements session.Protocol; all methods run in the session's goroutine.
 type client struct {
-	host   session.Host
-	o      adapters.Options
-	mode   mode
-	t      *translator
-	nextID int64
-	calls  map[int64]*call
-	sent   []*sent
-	stop   bool // Stop came before the turn had begun
-	next   settings
-	wanted string // the mode that was asked for last
-	runs   []*toolRun
+	host          session.Host
+	o             adapters.Options
+	mode          mode
+	t             *translator
+	nextID        int64
+	calls         map[int64]*pendingCall
+	sent          []*sentMessage
+	stopRequested bool // Stop was called before the turn began
+	nextSettings  settings
+	wantedMode    string // the last requested mode
+	runs          []*toolRun
 
-	taken    []taken // turns of this session, oldest first
-	commands int     // turns that we asked for without a message and that have not begun
+	takenTurns      []takenTurn // turns of this session, oldest first
+	pendingCommands int         // turns requested without a message that have not begun
 }
 
-type call struct {
+type pendingCall struct {
 	method string
 	then   func(r *result, err error)
 	cancel func()
 }
 
-// sent is a message that the runtime was told and has not taken.
-type sent struct {
+// sentMessage is a message that was sent and that no turn has taken.
+type sentMessage struct {
 	id   string
 	via  event.Via
-	turn string // the turn that the reply put it into
+	turn string // the turn that the reply assigned it to
 }
 
 var errTimeout = errors.New("no answer within the limit")
 
 func newClient(h session.Host, o adapters.Options, m mode) *client {
-	c := &client{host: h, o: o, mode: m, calls: map[int64]*call{}, wanted: m.name}
+	c := &client{host: h, o: o, mode: m, calls: map[int64]*pendingCall{}, wantedMode: m.name}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }
 
 // Line implements session.Protocol.
-func (c *client) Line(b []byte) { c.t.line(b) }
+func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
-// ask sends a request; then is called once, with its result or an error.
-func (c *client) ask(method string, params any, then func(*result, error)) {
+// call sends a request and calls then once, with its result or an error.
+func (c *client) call(method string, params any, then func(*result, error)) {
 	c.nextID++
 	id := c.nextID
-	k := &call{method: method, then: then}
+	k := &pendingCall{method: method, then: then}
 	limit := c.host.Limits().Request
 	k.cancel = c.host.After(limit, func() {
 		delete(c.calls, id)
@@ -72,13 +70,13 @@ func (c *client) ask(method string, params any, then func(*result, error)) {
 	c.host.Write(encode(request{id, method, params}))
 }
 
-// response handles a line with an id and no method.
-func (c *client) response(b []byte) {
+// handleResponse handles a line with an id and without a method.
+func (c *client) handleResponse(b []byte) {
 	m := &c.t.m
 	id, err := strconv.ParseInt(string(m.ID), 10, 64)
 	k := c.calls[id]
 	if err != nil || k == nil {
-		c.t.unknown(b)
+		c.t.noticeUnknown(b)
 		return
 	}
 	delete(c.calls, id)
@@ -94,20 +92,20 @@ func (c *client) response(b []byte) {
 	k.then(r, nil)
 }
 
-func (c *client) result(id jsontext.Value, v any) { c.host.Write(encode(reply{id, v})) }
+func (c *client) sendResult(id jsontext.Value, v any) { c.host.Write(encode(reply{id, v})) }
 
-func (c *client) fault(id jsontext.Value, msg string) {
+func (c *client) sendError(id jsontext.Value, msg string) {
 	e := errorReply{ID: id}
 	e.Error.Code, e.Error.Message = -32601, msg
 	c.host.Write(encode(e))
 }
 
-// Start implements session.Protocol: the handshake.
+// Start implements session.Protocol.
 func (c *client) Start() {
 	var p initializeParams
 	p.ClientInfo.Name, p.ClientInfo.Title, p.ClientInfo.Version = "turnspec", "Turnspec", clientVersion
 	p.Capabilities.ExperimentalAPI = true
-	c.ask("initialize", p, func(r *result, err error) {
+	c.call("initialize", p, func(r *result, err error) {
 		if err != nil {
 			c.failOpen("handshake", err)
 			return
@@ -118,7 +116,7 @@ func (c *client) Start() {
 			c.openThread()
 			return
 		}
-		c.thread("thread/unarchive", idParams{c.o.Resume}, func(err error) {
+		c.callThread("thread/unarchive", idParams{c.o.Resume}, func(err error) {
 			if err != nil {
 				c.failOpen("unarchive", err)
 				return
@@ -131,7 +129,7 @@ func (c *client) Start() {
 func (c *client) openThread() {
 	p := threadParams{Cwd: c.o.Dir, Model: c.o.Model, ApprovalPolicy: c.mode.approval, Sandbox: c.mode.sandbox}
 	if c.o.Judge != nil {
-		p.ApprovalPolicy = judged
+		p.ApprovalPolicy = judgedPolicy
 	}
 	method, op, from := "thread/start", "start thread", ""
 	if c.o.Resume != "" {
@@ -142,9 +140,9 @@ func (c *client) openThread() {
 			p.LastTurnID = c.o.At
 		}
 	} else {
-		p.Tools = dynamicTools(c.o.Tools) // a thread keeps the tools that it began with
+		p.Tools = dynamicTools(c.o.Tools) // a resumed thread keeps its tools
 	}
-	c.ask(method, p, func(r *result, err error) {
+	c.call(method, p, func(r *result, err error) {
 		if err == nil && (r.Thread.v == nil || r.Thread.v.ID == "") {
 			err = fmt.Errorf("%s: the result names no thread", method)
 		}
@@ -152,7 +150,7 @@ func (c *client) openThread() {
 			c.failOpen(op, err)
 			return
 		}
-		c.t.opened(r, c.o.Resume != "" && !c.o.Fork, from, c.mode.name)
+		c.t.threadOpened(r, c.o.Resume != "" && !c.o.Fork, from, c.mode.name)
 		c.host.Ready(nil)
 	})
 }
@@ -171,22 +169,22 @@ func (c *client) failOpen(op string, err error) {
 
 // Starting implements session.Starter.
 func (c *client) Starting() bool {
-	return len(c.sent) > 0 && c.t.main != nil && !c.t.main.on
+	return len(c.sent) > 0 && c.t.main != nil && !c.t.main.running
 }
 
-// Send implements session.Protocol. The runtime merges a message that comes
-// while a turn runs into that turn. What becomes of it is told by events.
+// Send implements session.Protocol. If a turn runs, the runtime merges the
+// message into it. Events report the outcome.
 func (c *client) Send(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sent{id: m.ID, via: event.ViaTurn}
-	if th.on || c.Starting() {
+	s := &sentMessage{id: m.ID, via: event.ViaTurn}
+	if th.running || c.Starting() {
 		s.via = event.ViaMerge
 	}
 	c.sent = append(c.sent, s)
 	with, taken := c.turnSettings()
-	c.ask("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
+	c.call("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
 		if err != nil {
-			c.refused(s, err)
+			c.messageRefused(s, err)
 			return
 		}
 		taken()
@@ -197,16 +195,16 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 	reply(nil)
 }
 
-// refused tells of a message that the runtime did not take: as a turn that
-// failed when it would have begun one.
-func (c *client) refused(s *sent, err error) {
+// messageRefused reports a message that the runtime rejected: as a failed turn
+// if the message would have started one, else as a notice.
+func (c *client) messageRefused(s *sentMessage, err error) {
 	if !slices.Contains(c.sent, s) {
-		return // it was taken before the reply was lost
+		return // it was taken, but the reply was lost
 	}
-	c.unsend(s)
+	c.removeSent(s)
 	l := c.t.l
-	if c.t.main.on {
-		l.Emit(event.Notice{Level: event.LevelError, Code: event.NoticeRefused, Text: "message " + s.id + " was not taken: " + err.Error()})
+	if c.t.main.running {
+		c.t.notice(event.LevelError, event.NoticeRefused, "message "+s.id+" was not taken: "+err.Error(), nil)
 		return
 	}
 	code := event.ErrorInvalid
@@ -217,18 +215,18 @@ func (c *client) refused(s *sent, err error) {
 	l.Error(event.Error{Code: code, Message: err.Error()})
 }
 
-func (c *client) unsend(s *sent) {
-	c.sent = slices.DeleteFunc(c.sent, func(x *sent) bool { return x == s })
+func (c *client) removeSent(s *sentMessage) {
+	c.sent = slices.DeleteFunc(c.sent, func(x *sentMessage) bool { return x == s })
 }
 
 // Steer implements session.Protocol.
 func (c *client) Steer(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sent{id: m.ID, via: event.ViaSteer, turn: th.turn}
+	s := &sentMessage{id: m.ID, via: event.ViaSteer, turn: th.turn}
 	c.sent = append(c.sent, s)
-	c.ask("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
+	c.call("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
 		if err != nil {
-			c.unsend(s)
+			c.removeSent(s)
 		}
 		reply(err)
 	})
@@ -252,8 +250,8 @@ func inputOf(m adapters.Message) []inputOut {
 	return in
 }
 
-// causes are the messages that began a turn.
-func (c *client) causes(turnID string) []string {
+// startingMessages returns the messages that started a turn.
+func (c *client) startingMessages(turnID string) []string {
 	var ids []string
 	for _, s := range c.sent {
 		if s.via != event.ViaSteer && (s.turn == turnID || s.turn == "") {
@@ -264,69 +262,67 @@ func (c *client) causes(turnID string) []string {
 	return ids
 }
 
-// took matches a message that the runtime took with the one that was sent.
-// Versions without client ids take them in order.
-func (c *client) took(d *event.UserMessage) {
+// messageTaken matches a message that the runtime took with one that was sent.
+// Versions without client ids take messages in order.
+func (c *client) messageTaken(d *event.UserMessage) {
 	for _, s := range c.sent {
 		if s.id == d.MessageID || d.MessageID == "" {
 			d.MessageID, d.Via = s.id, s.via
-			c.unsend(s)
-			c.remember(c.t.main.turn, s.id)
+			c.removeSent(s)
+			c.recordTaken(c.t.main.turn, s.id)
 			return
 		}
 	}
 }
 
-// Stop implements session.Protocol. It is refused when the turn has just ended,
-// which is as well.
+// Stop implements session.Protocol. The runtime rejects the interrupt if the
+// turn has just ended, which is no error.
 func (c *client) Stop(reply func(error)) {
-	if c.t.main.on {
-		c.interrupt()
+	if c.t.main.running {
+		c.sendInterrupt()
 	} else {
-		c.stop = true
+		c.stopRequested = true
 	}
 	reply(nil)
 }
 
-func (c *client) interrupt() {
-	c.ask("turn/interrupt", interruptParams{c.t.main.id, c.t.main.turn}, func(*result, error) {})
+func (c *client) sendInterrupt() {
+	c.call("turn/interrupt", interruptParams{c.t.main.id, c.t.main.turn}, func(*result, error) {})
 }
 
 func (c *client) turnBegan() {
-	c.commands = 0
-	if c.stop {
-		c.stop = false
-		c.interrupt()
+	c.pendingCommands = 0
+	if c.stopRequested {
+		c.stopRequested = false
+		c.sendInterrupt()
 	}
 }
 
-// turnEnded tells of messages that went into a turn which ended before it took
-// them: the runtime drops them.
-func (c *client) turnEnded(ids []string) {
-	c.stop = false
+// dropUntaken reports messages that were assigned to a turn which ended before
+// it took them. The runtime drops them.
+func (c *client) dropUntaken(ids []string) {
+	c.stopRequested = false
 	for _, s := range slices.Clone(c.sent) {
 		if s.turn != "" && slices.Contains(ids, s.turn) {
-			c.unsend(s)
-			c.t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRefused,
-				Text: "message " + s.id + " was not taken: the turn ended before"})
+			c.removeSent(s)
+			c.t.notice(event.LevelWarning, event.NoticeRefused, "message "+s.id+" was not taken: the turn ended before", nil)
 		}
 	}
 }
 
 // Answer implements session.Protocol.
 func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
-	if i := slices.IndexFunc(c.t.asks, func(a *ask) bool { return a.id == id && a.judged }); i >= 0 {
-		a := c.t.asks[i]
-		a.waits = append(a.waits, func() { reply(c.t.answer(id, an)) })
+	answer := func() { reply(c.t.answerQuestion(id, an)) }
+	if i := slices.IndexFunc(c.t.questions, func(a *question) bool { return a.id == id }); i >= 0 && c.t.questions[i].judging.Hold(answer) {
 		return
 	}
-	reply(c.t.answer(id, an))
+	answer()
 }
 
-// Ping implements session.Protocol: any reply is a sign of life. It asks for what
-// the runtime has in memory; thread/read with turns makes 0.169 warn its user.
+// Ping implements session.Protocol. Any reply will do. It lists the loaded
+// threads, because thread/read with turns makes 0.169 show a warning.
 func (c *client) Ping() {
-	c.ask("thread/loaded/list", struct{}{}, func(*result, error) {})
+	c.call("thread/loaded/list", struct{}{}, func(*result, error) {})
 }
 
 // Paused implements session.Protocol.
@@ -335,7 +331,7 @@ func (c *client) Paused() bool {
 	if th == nil {
 		return false
 	}
-	if th.retrying || th.compacting || len(c.t.asks) > 0 {
+	if th.retrying || th.compacting || len(c.t.questions) > 0 {
 		return true
 	}
 	sc := c.t.l.Turn()
@@ -345,10 +341,10 @@ func (c *client) Paused() bool {
 // Closing implements session.Protocol.
 func (c *client) Closing() {
 	for _, r := range slices.Clone(c.runs) {
-		c.giveUp(r)
+		c.cancelRun(r)
 	}
-	for _, a := range slices.Clone(c.t.asks) {
-		c.t.drop(a)
+	for _, a := range slices.Clone(c.t.questions) {
+		c.t.dropQuestion(a)
 		c.t.cancel(a)
 		c.t.l.Resolve(a.id, event.DecisionCancel, event.ByPolicy, nil)
 	}
@@ -359,30 +355,3 @@ var (
 	_ session.Starter  = (*client)(nil)
 	_ session.Setter   = (*client)(nil)
 )
-
-// Normalizer turns a transcript of the runtime's stdout into events, by the
-// same translation as a live session. The client's lines are not needed: what
-// the client asked for shows in the replies.
-type Normalizer struct {
-	l *ledger.Ledger
-	t *translator
-}
-
-// NewNormalizer makes a Normalizer that hands events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: "codex"}, event.Position{}, emit)
-	return &Normalizer{l: l, t: &translator{l: l}}
-}
-
-// Line handles one line of stdout that was received at a time. b is not kept.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.SetTime(at)
-	n.t.line(b)
-}
-
-// End ends the session. A turn that still runs ends in an error: the transcript
-// does not hold its end.
-func (n *Normalizer) End() {
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
-}

@@ -19,18 +19,19 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// The lines here are made by hand: they are the smallest that make the client
-// act. What lines say otherwise is judged by recordings.
+// The lines in this file are handwritten: they are the smallest that make the
+// client act. Recordings test everything else.
 
-// talk opens a session on a runtime that answers by a table: method → lines; "$"
-// is the request's id. It gives the events, what was written, and what act said.
-func talk(t *testing.T, table map[string][]string, act func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
+// runClient opens a session on a runtime that replies by a table from method to
+// lines; "$" is the request's id. It returns the events, the lines written, and
+// the error of client.
+func runClient(t *testing.T, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
 	t.Helper()
-	return talkWith(t, adapters.Options{}, table, act)
+	return runClientWith(t, adapters.Options{}, table, client)
 }
 
-// talkWith is talk with options of the session's.
-func talkWith(t *testing.T, o adapters.Options, table map[string][]string, act func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
+// runClientWith is runClient with session options.
+func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		r := newRuntime()
@@ -42,7 +43,7 @@ func talkWith(t *testing.T, o adapters.Options, table map[string][]string, act f
 				var c clientLine
 				_ = json.Unmarshal([]byte(l), &c)
 				for _, say := range table[c.Method] {
-					r.say(strings.ReplaceAll(say, `"$"`, string(c.ID)))
+					r.print(strings.ReplaceAll(say, `"$"`, string(c.ID)))
 				}
 			}
 		}()
@@ -58,7 +59,7 @@ func talkWith(t *testing.T, o adapters.Options, table map[string][]string, act f
 				}
 				close(read)
 			}()
-			err = act(s, r)
+			err = client(s, r)
 			synctest.Wait()
 			_ = s.Close(context.Background())
 			<-read
@@ -78,7 +79,7 @@ func handshake(more map[string][]string) map[string][]string {
 	return m
 }
 
-func begun() map[string][]string {
+func startedTurn() map[string][]string {
 	return handshake(map[string][]string{"turn/start": {
 		`{"id":"$","result":{"turn":{"id":"u1"}}}`,
 		`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`,
@@ -103,11 +104,11 @@ func kinds(evs []event.Event) (out []string) {
 	return out
 }
 
-func say(s adapters.Session, id string) error {
+func send(s adapters.Session, id string) error {
 	return s.Send(context.Background(), adapters.Message{ID: id, Text: "hi"})
 }
 
-func TestOpenTellsWhy(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		table map[string][]string
 		code  event.ErrorCode
@@ -118,7 +119,7 @@ func TestOpenTellsWhy(t *testing.T) {
 		"silence":        {map[string][]string{}, event.ErrorTimeout, "handshake"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := talk(t, c.table, nil)
+			_, _, err := runClient(t, c.table, nil)
 			g := NewWithT(t)
 			var oe *adapters.OpenError
 			g.Expect(errors.As(err, &oe)).To(BeTrue(), "%v", err)
@@ -128,8 +129,8 @@ func TestOpenTellsWhy(t *testing.T) {
 	}
 }
 
-func TestReadyNamesTheThread(t *testing.T) {
-	evs, wrote, err := talk(t, handshake(nil), func(adapters.Session, *runtime) error { return nil })
+func TestSessionReadyNamesTheThread(t *testing.T) {
+	evs, wrote, err := runClient(t, handshake(nil), func(adapters.Session, *runtime) error { return nil })
 	g := NewWithT(t)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(evs[0].Data).To(Equal(event.SessionReady{SessionID: "s", Runtime: "codex", RuntimeVersion: "0.169.0",
@@ -138,20 +139,20 @@ func TestReadyNamesTheThread(t *testing.T) {
 	g.Expect(wrote[2]).To(ContainSubstring(`"threadId":"T","excludeTurns":true`))
 }
 
-func TestARefusedTurnIsAFailedTurn(t *testing.T) {
-	evs, _, err := talk(t, handshake(map[string][]string{"turn/start": {`{"id":"$","error":{"code":-32600,"message":"no"}}`}}),
-		func(s adapters.Session, _ *runtime) error { return say(s, "m1") })
+func TestRefusedTurnIsAFailedTurn(t *testing.T) {
+	evs, _, err := runClient(t, handshake(map[string][]string{"turn/start": {`{"id":"$","error":{"code":-32600,"message":"no"}}`}}),
+		func(s adapters.Session, _ *runtime) error { return send(s, "m1") })
 	g := NewWithT(t)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(kinds(evs)).To(Equal([]string{"session_ready", "turn_start", "thinking", "error invalid_request", "session_end"}))
 	g.Expect(evs[1].Data.(event.TurnStart).MessageIDs).To(Equal([]string{"m1"}))
 }
 
-func TestASilentTurnStartIsATimeout(t *testing.T) {
+func TestSilentTurnStartTimesOut(t *testing.T) {
 	var took time.Duration
-	evs, _, _ := talk(t, handshake(nil), func(s adapters.Session, _ *runtime) error {
+	evs, _, _ := runClient(t, handshake(nil), func(s adapters.Session, _ *runtime) error {
 		at := time.Now()
-		_ = say(s, "m1")
+		_ = send(s, "m1")
 		time.Sleep(31 * time.Second)
 		took = time.Since(at)
 		return nil
@@ -166,25 +167,25 @@ func TestASilentTurnStartIsATimeout(t *testing.T) {
 	}
 }
 
-func TestACrashBeforeTheTurnBeganIsAnError(t *testing.T) {
-	evs, _, _ := talk(t, handshake(nil), func(s adapters.Session, r *runtime) error {
-		err := say(s, "m1")
+func TestCrashBeforeTheTurnBeginsIsAnError(t *testing.T) {
+	evs, _, _ := runClient(t, handshake(nil), func(s adapters.Session, r *runtime) error {
+		err := send(s, "m1")
 		synctest.Wait()
-		r.end(proc.Exit{Code: 1})
+		r.exitWith(proc.Exit{Code: 1})
 		return err
 	})
 	NewWithT(t).Expect(kinds(evs)).To(Equal([]string{"session_ready", "error crash", "session_end"}))
 }
 
-func TestStopBeforeTheTurnBegan(t *testing.T) {
+func TestStopBeforeTheTurnBegins(t *testing.T) {
 	table := handshake(map[string][]string{"turn/interrupt": {`{"id":"$","result":{}}`,
 		`{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted","items":[]}}}`}})
-	evs, wrote, _ := talk(t, table, func(s adapters.Session, r *runtime) error {
-		_ = say(s, "m1")
+	evs, wrote, _ := runClient(t, table, func(s adapters.Session, r *runtime) error {
+		_ = send(s, "m1")
 		err := s.Stop(context.Background())
 		synctest.Wait()
-		r.say(`{"id":3,"result":{"turn":{"id":"u1"}}}`)
-		r.say(`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`)
+		r.print(`{"id":3,"result":{"turn":{"id":"u1"}}}`)
+		r.print(`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`)
 		return err
 	})
 	g := NewWithT(t)
@@ -193,11 +194,11 @@ func TestStopBeforeTheTurnBegan(t *testing.T) {
 	g.Expect(kinds(evs)).To(ContainElement("notice refused"), "the message was not taken")
 }
 
-func TestARefusedSteerIsAnError(t *testing.T) {
-	table := begun()
+func TestRefusedSteerIsAnError(t *testing.T) {
+	table := startedTurn()
 	table["turn/steer"] = []string{`{"id":"$","error":{"code":-32600,"message":"no active turn to steer"}}`}
-	_, _, err := talk(t, table, func(s adapters.Session, _ *runtime) error {
-		_ = say(s, "m1")
+	_, _, err := runClient(t, table, func(s adapters.Session, _ *runtime) error {
+		_ = send(s, "m1")
 		synctest.Wait()
 		return s.(adapters.Steerer).Steer(context.Background(), adapters.Message{ID: "m2", Text: "x"})
 	})
@@ -206,16 +207,16 @@ func TestARefusedSteerIsAnError(t *testing.T) {
 
 const approval = `{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"T","turnId":"%s","itemId":"i","command":"rm x","availableDecisions":["accept","acceptForSession","cancel"]}}`
 
-func TestAQuestionOfNoRunningTurnIsDeclined(t *testing.T) {
+func TestQuestionOutsideATurnIsDeclined(t *testing.T) {
 	for _, turn := range []string{"u0", "u9"} {
-		evs, wrote, _ := talk(t, begun(), func(s adapters.Session, r *runtime) error {
+		evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 			if turn == "u0" {
-				r.say(fmt.Sprintf(approval, turn))
+				r.print(fmt.Sprintf(approval, turn))
 				return nil
 			}
-			_ = say(s, "m1")
+			_ = send(s, "m1")
 			synctest.Wait()
-			r.say(fmt.Sprintf(approval, turn))
+			r.print(fmt.Sprintf(approval, turn))
 			return nil
 		})
 		g := NewWithT(t)
@@ -225,9 +226,9 @@ func TestAQuestionOfNoRunningTurnIsDeclined(t *testing.T) {
 	}
 }
 
-func TestAnUnknownRequestIsRefusedAtOnce(t *testing.T) {
-	evs, wrote, _ := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-		r.say(`{"method":"item/tool/call","id":"a","params":{"threadId":"T"}}`)
+func TestUnknownRequestIsRefusedAtOnce(t *testing.T) {
+	evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+		r.print(`{"method":"item/tool/call","id":"a","params":{"threadId":"T"}}`)
 		return nil
 	})
 	g := NewWithT(t)
@@ -238,7 +239,7 @@ func TestAnUnknownRequestIsRefusedAtOnce(t *testing.T) {
 func TestEachQuestionGetsOneReply(t *testing.T) {
 	end := `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted"}}}`
 	for name, c := range map[string]struct {
-		act      func(s adapters.Session, r *runtime)
+		client   func(s adapters.Session, r *runtime)
 		reply    string
 		resolved string
 	}{
@@ -249,22 +250,22 @@ func TestEachQuestionGetsOneReply(t *testing.T) {
 			_ = s.Answer(context.Background(), "1.0", adapters.Answer{Decision: "acceptForSession", By: event.ByPolicy})
 		}, `{"decision":"acceptForSession"}`, "allow policy"},
 		"turn ended": {func(s adapters.Session, r *runtime) {
-			r.say(end)
+			r.print(end)
 			synctest.Wait()
-			_ = say(s, "after")
+			_ = send(s, "after")
 		}, `{"decision":"decline"}`, "cancel withdrawn"},
 		"closed": {func(adapters.Session, *runtime) {}, `{"decision":"cancel"}`, "cancel policy"},
 		"withdrawn": {func(_ adapters.Session, r *runtime) {
-			r.say(`{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`)
+			r.print(`{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`)
 		}, "", "cancel withdrawn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			evs, wrote, _ := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-				_ = say(s, "m1")
+			evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+				_ = send(s, "m1")
 				synctest.Wait()
-				r.say(fmt.Sprintf(approval, "u1"))
+				r.print(fmt.Sprintf(approval, "u1"))
 				synctest.Wait()
-				c.act(s, r)
+				c.client(s, r)
 				return nil
 			})
 			g := NewWithT(t)
@@ -295,26 +296,26 @@ func TestLinesOfAnEndedTurnMakeNoEvents(t *testing.T) {
 		`{"method":"item/completed","params":{"threadId":"T","turnId":"u1","item":{"type":"agentMessage","id":"a","text":"x"}}}`,
 		`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`,
 	}
-	evs, _, _ := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-		_ = say(s, "m1")
+	evs, _, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+		_ = send(s, "m1")
 		synctest.Wait()
-		r.say(end)
+		r.print(end)
 		for _, l := range late {
-			r.say(l)
+			r.print(l)
 		}
 		return nil
 	})
 	NewWithT(t).Expect(kinds(evs)).To(Equal([]string{"session_ready", "turn_start", "thinking", "done false", "notice refused", "session_end"}))
 }
 
-func TestAnEchoOfTheClientIsNobodysMessage(t *testing.T) {
-	evs, wrote, _ := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-		_ = say(s, "m1")
+func TestEchoesOfTheClientAreIgnored(t *testing.T) {
+	evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+		_ = send(s, "m1")
 		synctest.Wait()
 		for _, l := range []string{
 			`{"id":3,"method":"turn/start","params":{"threadId":"T"}}`, `{"method":"initialized"}`, `{"id":3,"result":{"decision":"accept"}}`,
 		} {
-			r.say(l)
+			r.print(l)
 		}
 		return nil
 	})
@@ -323,8 +324,8 @@ func TestAnEchoOfTheClientIsNobodysMessage(t *testing.T) {
 	g.Expect(kinds(evs)).To(Equal([]string{"session_ready", "turn_start", "thinking", "done true", "session_end"}))
 }
 
-// Questions that are not permissions, and permissions of another shape.
-func TestAnswersTakeTheShapeOfTheirQuestion(t *testing.T) {
+// Questions that are not permissions, and permissions of other shapes.
+func TestAnswersHaveTheFormOfTheirQuestion(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask, want string
 		answer    adapters.Answer
@@ -343,10 +344,10 @@ func TestAnswersTakeTheShapeOfTheirQuestion(t *testing.T) {
 			`{"decision":"denied"}`, adapters.Answer{Decision: event.DecisionDeny}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wrote, err := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-				_ = say(s, "m1")
+			_, wrote, err := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+				_ = send(s, "m1")
 				synctest.Wait()
-				r.say(c.ask)
+				r.print(c.ask)
 				synctest.Wait()
 				return s.Answer(context.Background(), "1.0", c.answer)
 			})
@@ -357,19 +358,19 @@ func TestAnswersTakeTheShapeOfTheirQuestion(t *testing.T) {
 	}
 }
 
-// The runtime says nothing of how a message came in; the client knows.
-func TestHowAMessageCameIn(t *testing.T) {
+// The runtime does not report how a message arrived; the client does.
+func TestViaOfMessages(t *testing.T) {
 	took := func(r *runtime, client string) {
-		r.say(`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"userMessage","id":"i` + client + `","clientId":"` + client + `","content":[]}}}`)
+		r.print(`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"userMessage","id":"i` + client + `","clientId":"` + client + `","content":[]}}}`)
 		synctest.Wait()
 	}
-	table := begun()
+	table := startedTurn()
 	table["turn/steer"] = []string{`{"id":"$","result":{"turnId":"u1"}}`}
-	evs, _, err := talk(t, table, func(s adapters.Session, r *runtime) error {
-		_ = say(s, "m1")
+	evs, _, err := runClient(t, table, func(s adapters.Session, r *runtime) error {
+		_ = send(s, "m1")
 		synctest.Wait()
 		took(r, "m1")
-		_ = say(s, "m2")
+		_ = send(s, "m2")
 		synctest.Wait()
 		took(r, "m2")
 		err := s.(adapters.Steerer).Steer(context.Background(), adapters.Message{ID: "m3", Text: "x"})
@@ -387,13 +388,13 @@ func TestHowAMessageCameIn(t *testing.T) {
 	g.Expect(how).To(Equal([]string{"m1 turn", "m2 merge", "m3 steer"}))
 }
 
-// A runtime that opens no thread yet cannot make the session begin.
-func TestNothingOfAThreadBeforeTheReply(t *testing.T) {
+// Lines of a thread before the reply to thread/resume are ignored.
+func TestLinesBeforeTheThreadOpensAreIgnored(t *testing.T) {
 	table := handshake(nil)
 	table["initialize"] = append(table["initialize"],
 		`{"method":"item/started","params":{"threadId":"X","turnId":"u","item":{"type":"agentMessage","id":"a","text":"x"}}}`,
 		`{"method":"warning","params":{"threadId":"X","message":"early"}}`)
-	evs, _, _ := talk(t, table, func(adapters.Session, *runtime) error { return nil })
+	evs, _, _ := runClient(t, table, func(adapters.Session, *runtime) error { return nil })
 	g := NewWithT(t)
 	g.Expect(kinds(evs)).To(Equal([]string{"session_ready", "notice warning", "session_end"}))
 	g.Expect(evs[0].Data.(event.SessionReady).ProviderSessionID).To(Equal("T"))

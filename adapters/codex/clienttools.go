@@ -14,13 +14,13 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// toolRun is a call of one of the client's tools that has no answer yet.
+// toolRun is a call of a client's tool that has no reply yet.
 type toolRun struct {
-	rpc    jsontext.Value
-	call   string // the id of its item
-	th     *thread
-	bare   bool // it has no item
-	cancel func()
+	rpc         jsontext.Value
+	call        string // the id of its item
+	th          *thread
+	withoutItem bool // it has no item
+	cancel      func()
 }
 
 type dynamicTool struct {
@@ -42,38 +42,38 @@ func dynamicTools(tools []adapters.Tool) []dynamicTool {
 	return out
 }
 
-// callTool runs a tool of the client. An older version has no item for it: then
-// the call itself is told as the tool.
-func (t *translator) callTool(a *ask, b []byte) {
+// handleToolCall runs a tool of the client. An older version sends no item for
+// it; then the call itself becomes the tool's events.
+func (t *translator) handleToolCall(a *question, b []byte) {
 	p := &t.m.Params
 	if t.live != nil && t.main == nil {
-		t.refuse(a, b)
+		t.refuseRequest(a, b)
 		return
 	}
-	th := t.thread(p.ThreadID.val())
-	if !th.is(p.TurnID.val()) && (t.live != nil || th.over(p.TurnID.val())) {
-		t.refuse(a, b)
+	th := t.threadOf(p.ThreadID.val())
+	if !th.runs(p.TurnID.val()) && (t.live != nil || th.hasEnded(p.TurnID.val())) {
+		t.refuseRequest(a, b)
 		return
 	}
 	id := string(p.CallID)
 	bare := false
-	if sc := t.scopeOf(th, p.TurnID.val()); sc != nil && th.find(id) == nil {
+	if sc := t.lineScope(th, p.TurnID.val()); sc != nil && th.findItem(id) == nil {
 		bare = true
-		t.toolItem(th, sc, &item{Type: "dynamicToolCall", ID: p.CallID, Tool: p.Tool, Arguments: p.Arguments.Clone()}, false)
+		t.handleToolItem(th, sc, &item{Type: "dynamicToolCall", ID: p.CallID, Tool: p.Tool, Arguments: p.Arguments.Clone()}, false)
 	}
 	if t.live == nil {
-		return // the answer is the client's: what the model says next tells of it
+		return // the client's reply is not in the transcript
 	}
 	tools := t.live.o.Tools
 	i := slices.IndexFunc(tools, func(x adapters.Tool) bool { return x.Name == string(p.Tool) })
 	if i < 0 {
-		t.refuse(a, b)
+		t.refuseRequest(a, b)
 		return
 	}
-	t.live.run(&toolRun{rpc: a.rpc, call: id, th: th, bare: bare}, tools[i], adapters.ToolCall{ID: id, Input: p.Arguments.Clone()})
+	t.live.runTool(&toolRun{rpc: a.rpc, call: id, th: th, withoutItem: bare}, tools[i], adapters.ToolCall{ID: id, Input: p.Arguments.Clone()})
 }
 
-func (c *client) run(r *toolRun, tool adapters.Tool, call adapters.ToolCall) {
+func (c *client) runTool(r *toolRun, tool adapters.Tool, call adapters.ToolCall) {
 	c.runs = append(c.runs, r)
 	judged := adapters.Call{Tool: tool.Name, Input: call.Input, Dir: c.o.Dir, SubagentID: c.t.subID(r.th)}
 	r.cancel = c.host.Go(func(ctx context.Context) func() {
@@ -83,16 +83,16 @@ func (c *client) run(r *toolRun, tool adapters.Tool, call adapters.ToolCall) {
 			if err != nil {
 				a = adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: err.Error()}}, IsError: true}
 			}
-			c.result(r.rpc, toolAnswer(a))
-			c.told(r, a)
+			c.sendResult(r.rpc, toolAnswer(a))
+			c.endToolWithoutItem(r, a)
 		}
 	})
 }
 
-// told ends a tool that has no item: its answer is its result.
-func (c *client) told(r *toolRun, a adapters.ToolAnswer) {
-	sc := c.t.scope(r.th)
-	if !r.bare || sc == nil {
+// endToolWithoutItem emits the result of a tool that has no item.
+func (c *client) endToolWithoutItem(r *toolRun, a adapters.ToolAnswer) {
+	sc := c.t.scopeOf(r.th)
+	if !r.withoutItem || sc == nil {
 		return
 	}
 	d := event.ToolResult{ToolUseID: r.call, Status: event.ToolOK, IsError: a.IsError}
@@ -107,8 +107,8 @@ func (c *client) told(r *toolRun, a adapters.ToolAnswer) {
 	}
 	d.Output = strings.Join(texts, "\n")
 	sc.ToolResult(d)
-	if o := r.th.find(r.call); o != nil {
-		r.th.drop(o)
+	if o := r.th.findItem(r.call); o != nil {
+		r.th.dropItem(o)
 	}
 }
 
@@ -116,27 +116,27 @@ func (c *client) dropRun(r *toolRun) {
 	c.runs = slices.DeleteFunc(c.runs, func(x *toolRun) bool { return x == r })
 }
 
-// giveUp ends a call whose turn or session ends. It gets its one reply.
-func (c *client) giveUp(r *toolRun) {
+// cancelRun cancels a call whose turn or session ends, and sends its one reply.
+func (c *client) cancelRun(r *toolRun) {
 	r.cancel()
 	c.dropRun(r)
-	c.fault(r.rpc, refusal)
+	c.sendError(r.rpc, refusal)
 }
 
-// unanswered gives up the call whose item has ended before its answer.
-func (c *client) unanswered(item string) bool {
+// cancelRunOf cancels the call whose item has ended before its reply.
+func (c *client) cancelRunOf(item string) bool {
 	i := slices.IndexFunc(c.runs, func(r *toolRun) bool { return r.call == item })
 	if i < 0 {
 		return false
 	}
-	c.giveUp(c.runs[i])
+	c.cancelRun(c.runs[i])
 	return true
 }
 
-func (c *client) giveUpRuns(th *thread) {
+func (c *client) cancelRuns(th *thread) {
 	for _, r := range slices.Clone(c.runs) {
 		if r.th == th {
-			c.giveUp(r)
+			c.cancelRun(r)
 		}
 	}
 }
@@ -164,9 +164,9 @@ func toolAnswer(a adapters.ToolAnswer) toolResultOut {
 	return out
 }
 
-// servers are the arguments that let the runtime start MCP servers: settings,
-// whose values are TOML.
-func servers(o adapters.Options) []string {
+// mcpServerArgs returns the arguments that make the runtime start MCP servers.
+// They are settings with TOML values.
+func mcpServerArgs(o adapters.Options) []string {
 	var args []string
 	for _, s := range o.MCP {
 		var quoted []string
@@ -182,19 +182,19 @@ func servers(o adapters.Options) []string {
 			v += ",env={" + strings.Join(env, ",") + "}"
 		}
 		if o.Judge != nil {
-			v += askAlways
+			v += alwaysPrompt
 		}
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, v))
 	}
 	return args
 }
 
-// tomlString is a basic string of TOML, whose escapes are JSON's but for the
-// slash, which is written as it is.
+// tomlString returns a TOML basic string. TOML has the escapes of JSON, except
+// that the slash is not escaped.
 func tomlString(s string) string {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil {
-		return `""` // not UTF-8: no TOML can hold it
+		return `""` // not UTF-8: TOML cannot represent it
 	}
 	return string(b)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 )
 
-func TestHooksAreNotSupported(t *testing.T) {
+func TestHooksAreUnsupported(t *testing.T) {
 	_, err := codex.New().Open(context.Background(), adapters.Options{Hooks: []adapters.Hook{{Event: "Stop"}}})
 	g := NewWithT(t)
 	g.Expect(errors.Is(err, adapters.ErrUnsupported)).To(BeTrue())
@@ -19,11 +19,11 @@ func TestHooksAreNotSupported(t *testing.T) {
 	g.Expect(errors.As(err, &open)).To(BeTrue())
 }
 
-func TestAToolThatTheClientDoesNotHaveIsRefused(t *testing.T) {
-	table := begun()
+func TestUnknownClientToolIsRefused(t *testing.T) {
+	table := startedTurn()
 	table["turn/start"] = append(table["turn/start"],
 		`{"method":"item/tool/call","id":0,"params":{"threadId":"T","turnId":"u1","callId":"call_1","tool":"compass","arguments":{}}}`)
-	evs, wrote, _ := talk(t, table, func(s adapters.Session, _ *runtime) error { return say(s, "m1") })
+	evs, wrote, _ := runClient(t, table, func(s adapters.Session, _ *runtime) error { return send(s, "m1") })
 	g := NewWithT(t)
 	g.Expect(wrote[len(wrote)-1]).To(HavePrefix(`{"id":0,"error":{"code":-32601`))
 	g.Expect(kinds(evs)).To(ContainElement("notice unknown_message"))

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// unwrap takes a command out of the shell that the runtime wraps it in:
-// /bin/bash -lc 'echo hi' is echo hi. What is not wrapped stays as it is.
+// unwrap returns the command inside the shell that the runtime wraps it in: for
+// /bin/bash -lc 'echo hi' it returns echo hi. Other commands are returned
+// unchanged.
 func unwrap(s string) string {
 	shell, rest, ok := strings.Cut(s, " ")
 	if !ok {
@@ -27,7 +28,7 @@ func unwrap(s string) string {
 	return s
 }
 
-// unquote reads one word of a shell, in any quoting that means text only.
+// unquote decodes one shell word without expansions.
 func unquote(s string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -68,8 +69,8 @@ func unquote(s string) (string, bool) {
 	return b.String(), true
 }
 
-// reads says what a command reads, by the runtime's own parse of it. A command
-// is a file read when every part of it only reads, lists or searches.
+// reads describes what a command reads, from the runtime's own analysis. A
+// command is a file read if every part of it only reads, lists or searches.
 type reads struct {
 	is         bool
 	file       string

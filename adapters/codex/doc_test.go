@@ -14,8 +14,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// covers finds what becomes of a message.
-func covers(kind, name string) *adapters.Mapped {
+// mappingOf returns the entry of a message.
+func mappingOf(kind, name string) *adapters.Mapped {
 	for _, m := range Mapping() {
 		prefix, many := strings.CutSuffix(m.Name, "*")
 		if m.Kind == kind && (m.Name == name || many && strings.HasPrefix(name, prefix)) {
@@ -25,9 +25,8 @@ func covers(kind, name string) *adapters.Mapped {
 	return nil
 }
 
-// Each line of the table says what a message becomes, or why nothing, and stands
-// in doc.go.
-func TestTheMappingIsDocumented(t *testing.T) {
+// Each entry has either an event or a reason, and is in doc.go.
+func TestMappingAgreesWithDoc(t *testing.T) {
 	b, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +38,7 @@ func TestTheMappingIsDocumented(t *testing.T) {
 			t.Errorf("%s %s: want an event, or a reason why there is none", m.Kind, m.Name)
 		}
 		if seen[m.Kind+m.Name] {
-			t.Errorf("%s %s stands in the table twice", m.Kind, m.Name)
+			t.Errorf("%s %s is in the table twice", m.Kind, m.Name)
 		}
 		seen[m.Kind+m.Name] = true
 		found := strings.Contains(doc, m.Name)
@@ -48,16 +47,16 @@ func TestTheMappingIsDocumented(t *testing.T) {
 		}
 		switch {
 		case strings.HasPrefix(m.Name, "modelProvider/authRecovery"), strings.HasPrefix(m.Name, "reasoning/"), strings.HasPrefix(m.Event, "an error reply"):
-			continue // told by a shorter form
+			continue // doc.go has a shorter form
 		case !found:
-			t.Errorf("doc.go says nothing of %s %s", m.Kind, m.Name)
+			t.Errorf("doc.go lacks %s %s", m.Kind, m.Name)
 		}
 	}
 }
 
-// Every notification, request and item type that a recorded version declares
-// stands in the table.
-func TestTheMappingCoversEverySchema(t *testing.T) {
+// Every notification, request and item type that a recorded version declares is
+// in the table.
+func TestMappingCoversEverySchema(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "fixtures", "codex", "*", "schema.txt"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(len(files)).To(BeNumerically(">=", 3), "one of each version")
@@ -66,11 +65,11 @@ func TestTheMappingCoversEverySchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		looked := map[string]int{}
+		seenKinds := map[string]int{}
 		check := func(kind, name string) {
-			looked[kind]++
-			if covers(kind, name) == nil {
-				t.Errorf("%s: %s %s stands in no table", file, kind, name)
+			seenKinds[kind]++
+			if mappingOf(kind, name) == nil {
+				t.Errorf("%s: %s %s is in no table", file, kind, name)
 			}
 		}
 		for line := range strings.Lines(string(b)) {
@@ -88,18 +87,17 @@ func TestTheMappingCoversEverySchema(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{kindNotification, kindRequest, kindItem} {
-			if looked[kind] == 0 {
-				t.Errorf("%s declares no %s: is it read right?", file, kind)
+			if seenKinds[kind] == 0 {
+				t.Errorf("%s declares no %s: is it parsed correctly?", file, kind)
 			}
 		}
 	}
 }
 
-// What the table says is ignored makes no event; a notification that it does not
-// hold is told.
-func TestTheMappingIsWhatIsDone(t *testing.T) {
+// Ignored notifications become no event; an unknown one becomes a notice.
+func TestMappingAgreesWithTheTranslator(t *testing.T) {
 	g := NewWithT(t)
-	told := func(method string) (out []event.Type) {
+	noticesOf := func(method string) (out []event.Type) {
 		n := NewNormalizer("s", func(e event.Event) {
 			if _, ok := e.Data.(event.Notice); ok {
 				out = append(out, e.Type())
@@ -111,8 +109,8 @@ func TestTheMappingIsWhatIsDone(t *testing.T) {
 	}
 	for _, m := range Mapping() {
 		if m.Kind == kindNotification && m.Ignored != "" {
-			g.Expect(told(strings.Replace(m.Name, "*", "any", 1))).To(BeEmpty(), m.Name)
+			g.Expect(noticesOf(strings.Replace(m.Name, "*", "any", 1))).To(BeEmpty(), m.Name)
 		}
 	}
-	g.Expect(told("item/wonder")).To(HaveLen(1))
+	g.Expect(noticesOf("item/wonder")).To(HaveLen(1))
 }

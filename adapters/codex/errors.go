@@ -6,9 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/apierror"
 )
 
-// errorCodes maps the runtime's names of what went wrong.
+// errorCodes maps the runtime's names of errors.
 var errorCodes = map[string]event.ErrorCode{
 	"contextWindowExceeded":       event.ErrorContext,
 	"sessionBudgetExceeded":       event.ErrorLimit,
@@ -31,7 +32,7 @@ type httpStatus struct {
 	Status num `json:"httpStatusCode"`
 }
 
-// httpErrors are the kinds that carry a status of the model's API.
+// httpErrors are the error kinds that carry an HTTP status of the model's API.
 type httpErrors struct {
 	Failed     opt[httpStatus] `json:"httpConnectionFailed"`
 	NoStream   opt[httpStatus] `json:"responseStreamConnectionFailed"`
@@ -39,7 +40,7 @@ type httpErrors struct {
 	TooManyTry opt[httpStatus] `json:"responseTooManyFailedAttempts"`
 }
 
-// errorOf makes the event of a failed turn.
+// errorOf returns the event of a failed turn.
 func errorOf(e *turnError) event.Error {
 	if e == nil {
 		return event.Error{Code: event.ErrorUnknown, Message: "the turn failed"}
@@ -56,10 +57,13 @@ func errorOf(e *turnError) event.Error {
 
 func codeOf(info jsontext.Value, msg string) event.ErrorCode {
 	if len(info) > 0 && info.Kind() == '{' {
-		h := read[httpErrors](info)
+		h := decodeRaw[httpErrors](info)
 		for _, s := range []opt[httpStatus]{h.Failed, h.NoStream, h.Broken, h.TooManyTry} {
 			if s.v != nil {
-				return codeOfStatus(s.v.Status.n)
+				if status := s.v.Status.n; status >= 400 {
+					return apierror.FromStatus(int(status))
+				}
+				return event.ErrorNetwork
 			}
 		}
 		return event.ErrorUnknown
@@ -69,37 +73,15 @@ func codeOf(info jsontext.Value, msg string) event.ErrorCode {
 			return c
 		}
 	}
-	// "other" says nothing; the message says a little more.
+	// "other" has no information; the message has a little.
 	switch {
 	case strings.HasPrefix(msg, "stream disconnected"), strings.Contains(msg, "error sending request"):
 		return event.ErrorNetwork
 	case strings.Contains(msg, "reason: max_output_tokens"):
 		return event.ErrorLimit
-	case strings.HasPrefix(msg, "{"), // the body of a 400, as it came
+	case strings.HasPrefix(msg, "{"), // the body of a 400, unchanged
 		strings.Contains(msg, "unexpected status 400"), strings.Contains(msg, "invalid_request_error"):
 		return event.ErrorInvalid
 	}
 	return event.ErrorUnknown
-}
-
-func codeOfStatus(s int64) event.ErrorCode {
-	switch {
-	case s == 401 || s == 403:
-		return event.ErrorAuth
-	case s == 402:
-		return event.ErrorBilling
-	case s == 404:
-		return event.ErrorModel
-	case s == 413:
-		return event.ErrorContext
-	case s == 429:
-		return event.ErrorRateLimit
-	case s == 503 || s == 529:
-		return event.ErrorOverloaded
-	case s >= 500:
-		return event.ErrorModel
-	case s >= 400:
-		return event.ErrorInvalid
-	}
-	return event.ErrorNetwork
 }

@@ -6,30 +6,31 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
-// fast reads the pieces of texts, of reasoning and of output without the
-// decoder, see package scan, into the same fields that the typed decoder fills.
-// That both agree is tested on the corpus and fuzzed.
+// The fast path reads deltas of text, reasoning and output with package
+// fastjson into the same fields that the typed decoder fills. Tests on the
+// corpus and a fuzz test check that both agree.
 
 var deltaMark = []byte(`elta","params":{`)
 
-// pieces are the methods that fast reads, as the strings that it sets.
-var pieces = []string{
+// fastMethods are the methods that decodeFast reads.
+var fastMethods = []string{
 	"item/agentMessage/delta", "item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta",
 }
 
-// again reads a piece that is like the one in the message, with another text.
-func (m *message) again(b []byte) bool {
-	txt, ok := m.like.Match(b)
+// matchTemplate reads a delta that differs from the current message only in its
+// text.
+func (m *message) matchTemplate(b []byte) bool {
+	txt, ok := m.template.Match(b)
 	if ok {
 		m.Params.Delta.s = txt
 	}
 	return ok
 }
 
-// fast reads a piece into a message that was emptied. When it returns false the
-// message must be emptied again.
-func (m *message) fast(b []byte) bool {
-	m.like.Clear()
+// decodeFast reads a delta into a message that was reset. If it returns false,
+// the caller must reset the message again.
+func (m *message) decodeFast(b []byte) bool {
+	m.template.Clear()
 	if len(b) > fastjson.MaxLine || !bytes.Contains(b, deltaMark) {
 		return false
 	}
@@ -38,13 +39,13 @@ func (m *message) fast(b []byte) bool {
 		switch string(o.Key) {
 		case "method":
 			s.MarkSeen(&o, 1)
-			m.fastMethod(&s)
+			m.scanMethod(&s)
 		case "params":
 			s.MarkSeen(&o, 2)
-			m.Params.fast(&s)
+			m.Params.scan(&s)
 		case "emittedAtMs":
 			s.MarkSeen(&o, 4)
-			s.NumberHole() // no event needs it
+			s.NumberHole() // no event uses it
 		default:
 			return false
 		}
@@ -52,14 +53,14 @@ func (m *message) fast(b []byte) bool {
 	if !s.Done() || !m.Method.set || !m.Params.Delta.set {
 		return false
 	}
-	m.like.Set(&s)
+	m.template.Set(&s)
 	return true
 }
 
-func (m *message) fastMethod(s *fastjson.Scanner) {
+func (m *message) scanMethod(s *fastjson.Scanner) {
 	m.Method.set = true
 	raw := s.Plain()
-	for _, p := range pieces {
+	for _, p := range fastMethods {
 		if string(raw) == p {
 			m.Method.s = p
 			return
@@ -68,18 +69,18 @@ func (m *message) fastMethod(s *fastjson.Scanner) {
 	s.Bad = true
 }
 
-func (p *params) fast(s *fastjson.Scanner) {
+func (p *params) scan(s *fastjson.Scanner) {
 	for o := s.Object(); s.Next(&o); {
 		switch string(o.Key) {
 		case "threadId":
 			s.MarkSeen(&o, 1)
-			p.ThreadID.fast(s)
+			p.ThreadID.scan(s)
 		case "turnId":
 			s.MarkSeen(&o, 2)
-			p.TurnID.fast(s)
+			p.TurnID.scan(s)
 		case "itemId":
 			s.MarkSeen(&o, 4)
-			p.ItemID.fast(s)
+			p.ItemID.scan(s)
 		case "delta":
 			s.MarkSeen(&o, 8)
 			p.Delta.s, p.Delta.set = s.TextHole(), true
@@ -95,4 +96,4 @@ func (p *params) fast(s *fastjson.Scanner) {
 	}
 }
 
-func (t *text) fast(s *fastjson.Scanner) { t.s, t.set = s.TextOr(t.s), true }
+func (t *text) scan(s *fastjson.Scanner) { t.s, t.set = s.TextOr(t.s), true }

@@ -13,64 +13,65 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// essence is all that fast fills.
-type essence struct {
+// fastFields are all fields that decodeFast sets.
+type fastFields struct {
 	id, method, thread, turn, item, delta string
 	content, summary                      num
 }
 
-func (m *message) essence() essence {
+func (m *message) fastFields() fastFields {
 	p := &m.Params
-	return essence{string(m.ID), m.Method.val(), p.ThreadID.val(), p.TurnID.val(), p.ItemID.val(), p.Delta.val(), p.ContentIndex, p.SummaryIndex}
+	return fastFields{string(m.ID), m.Method.val(), p.ThreadID.val(), p.TurnID.val(), p.ItemID.val(), p.Delta.val(), p.ContentIndex, p.SummaryIndex}
 }
 
-// agree fails when fast accepts a line that the typed decoder reads otherwise.
-func agree(t *testing.T, b []byte) bool {
+// checkFast fails if decodeFast accepts a line that the typed decoder reads
+// differently.
+func checkFast(t *testing.T, b []byte) bool {
 	t.Helper()
 	var quick message
-	if !quick.fast(b) {
+	if !quick.decodeFast(b) {
 		return false
 	}
-	same(t, &quick, b)
+	compareTyped(t, &quick, b)
 	return true
 }
 
-func same(t *testing.T, quick *message, b []byte) {
+func compareTyped(t *testing.T, quick *message, b []byte) {
 	t.Helper()
 	var typed message
-	if err := json.Unmarshal(b, &typed, asItCame); err != nil {
+	if err := json.Unmarshal(b, &typed, lenient); err != nil {
 		t.Fatalf("fast accepted %q, but: %v", b, err)
 	}
-	if quick.essence() != typed.essence() {
-		t.Fatalf("%q: fast read %+v, want %+v", b, quick.essence(), typed.essence())
+	if quick.fastFields() != typed.fastFields() {
+		t.Fatalf("%q: fast read %+v, want %+v", b, quick.fastFields(), typed.fastFields())
 	}
 }
 
-// agreeAfter fails when a line that is read after another one is not read as if
-// it were the first. It reports whether it was taken to be like that one.
-func agreeAfter(t *testing.T, before, b []byte) bool {
+// checkTemplate fails if a line that follows another one is read differently
+// than alone. It reports whether the template matched.
+func checkTemplate(t *testing.T, before, b []byte) bool {
 	t.Helper()
 	var m message
-	_ = m.decode(before)
-	if !m.again(b) {
+	_ = m.decodeLine(before)
+	if !m.matchTemplate(b) {
 		return false
 	}
-	same(t, &m, b)
+	compareTyped(t, &m, b)
 	return true
 }
 
-func corpusPieces(tb testing.TB) [][]byte {
+func loadDeltas(tb testing.TB) [][]byte {
 	tb.Helper()
-	lines, err := recordedPieces()
+	lines, err := recordedDeltas()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return lines
 }
 
-// recordedPieces reads the corpus once for all tests; with the race detector a part
-// of it, since nothing here runs beside anything else.
-var recordedPieces = sync.OnceValues(func() (lines [][]byte, err error) {
+// recordedDeltas reads the corpus once for all tests. With the race detector it
+// reads a sample, because these tests are not concurrent.
+var recordedDeltas = sync.OnceValues(func() (lines [][]byte, err error) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		return nil, err
@@ -87,35 +88,35 @@ var recordedPieces = sync.OnceValues(func() (lines [][]byte, err error) {
 	return lines, err
 })
 
-func TestTheFastPathReadsTheCorpusAsTheTypedDecoderDoes(t *testing.T) {
-	lines := corpusPieces(t)
+func TestFastPathEqualsTypedDecoderOnTheCorpus(t *testing.T) {
+	lines := loadDeltas(t)
 	read, like, want := 0, 0, 0
 	for i, l := range lines {
-		known := slices.ContainsFunc(pieces, func(p string) bool { return bytes.Contains(l, []byte(`"method":"`+p+`"`)) })
+		known := slices.ContainsFunc(fastMethods, func(p string) bool { return bytes.Contains(l, []byte(`"method":"`+p+`"`)) })
 		if known && len(l) < 1<<10 && !bytes.Contains(l, []byte(`\ud`)) {
 			want++
-			if agree(t, l) {
+			if checkFast(t, l) {
 				read++
 			} else {
 				t.Logf("not read: %s", l)
 			}
-			if i > 0 && agreeAfter(t, lines[i-1], l) {
+			if i > 0 && checkTemplate(t, lines[i-1], l) {
 				like++
 			}
 			continue
 		}
-		agree(t, l)
+		checkFast(t, l)
 	}
 	if read == 0 || read != want {
-		t.Errorf("fast read %d of %d pieces", read, want)
+		t.Errorf("decodeFast read %d of %d deltas", read, want)
 	}
 	if like < want/20 {
-		t.Errorf("only %d of %d pieces are read by what the last one was", like, want)
+		t.Errorf("the template matched only %d of %d deltas", like, want)
 	}
 }
 
-// What may differ from line to line is the text, the time and nothing else.
-func TestWhatIsNotLikeTheLast(t *testing.T) {
+// Only the text and the time may differ between lines.
+func TestTemplateMatchesOnlyTextAndTime(t *testing.T) {
 	const first = `{"method":"item/agentMessage/delta","params":{"threadId":"t","turnId":"u","itemId":"i","delta":"a"},"emittedAtMs":17}`
 	for _, tt := range []struct {
 		line string
@@ -135,14 +136,14 @@ func TestWhatIsNotLikeTheLast(t *testing.T) {
 		{first[:len(first)-1], false},
 		{first + "}", false},
 	} {
-		if got := agreeAfter(t, []byte(first), []byte(tt.line)); got != tt.like {
+		if got := checkTemplate(t, []byte(first), []byte(tt.line)); got != tt.like {
 			t.Errorf("%s: like %v, want %v", tt.line, got, tt.like)
 		}
 	}
 }
 
 func FuzzFast(f *testing.F) {
-	lines := corpusPieces(f)
+	lines := loadDeltas(f)
 	for i, l := range lines {
 		if i%50 == 0 {
 			f.Add(l)
@@ -157,9 +158,9 @@ func FuzzFast(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		agree(t, b)
-		agreeAfter(t, lines[0], b)
-		agreeAfter(t, b, lines[0])
-		agreeAfter(t, b, bytes.Replace(b, []byte("a"), []byte("b"), 1))
+		checkFast(t, b)
+		checkTemplate(t, lines[0], b)
+		checkTemplate(t, b, lines[0])
+		checkTemplate(t, b, bytes.Replace(b, []byte("a"), []byte("b"), 1))
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Whatever comes, nothing panics, the rules of the stream hold and every event
-// is one that the strict decoder takes.
+// For any input, nothing panics, the rules of the stream hold, and the strict
+// decoder accepts every event.
 func FuzzLines(f *testing.F) {
 	const at = `"threadId":"T","turnId":"u"`
 	f.Add([]byte(`{"id":2,"result":{"thread":{"id":"T"}}}`))
@@ -44,6 +44,6 @@ func FuzzLines(f *testing.F) {
 			n.Line(time.Unix(0, 0), l)
 		}
 		n.End()
-		rules(t, evs)
+		checkStream(t, evs)
 	})
 }

@@ -1,20 +1,17 @@
 package codex
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// gap is what versions from one to another do without asking.
+// gap is something that a range of versions does without asking.
 type gap struct {
 	adapters.Gap
-	from, to int // the second number of the version; 0: from the first, to the last
+	from, to int // minor version numbers; 0: unbounded
 }
 
-// gaps were each seen on the real runtime, with a Judge that denies everything;
-// a test tries them again.
+// Each gap was observed on the real runtime with a Judge that denies
+// everything; a test repeats it.
 var gaps = []gap{
 	{to: 120, Gap: adapters.Gap{
 		What:   "Bash: commands that the runtime knows to only read",
@@ -63,15 +60,10 @@ var gaps = []gap{
 	}},
 }
 
-// Unenforceable is what a Judge does not hold on a version of the runtime; "" is
-// the newest that is known.
+// Unenforceable lists what a Judge cannot prevent on a version of the runtime;
+// "" is the newest known version.
 func Unenforceable(version string) []adapters.Gap {
-	minor := 1 << 20
-	if parts := strings.Split(version, "."); len(parts) > 1 {
-		if n, err := strconv.Atoi(parts[1]); err == nil && parts[0] == "0" {
-			minor = n
-		}
-	}
+	minor := minorVersion(version)
 	var out []adapters.Gap
 	for _, g := range gaps {
 		if minor >= g.from && (g.to == 0 || minor <= g.to) {

@@ -9,10 +9,10 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// A retry that was announced may take as long as it likes. When the model speaks
-// again it is over, also where no line tells that an item begins: silence is
-// silence again.
-func TestARetryIsOverWhenTheModelSpeaks(t *testing.T) {
+// An announced retry may take any time. It ends when the model sends something,
+// even if no line reports the start of an item; then the idle limit applies
+// again.
+func TestRetryEndsWhenTheModelContinues(t *testing.T) {
 	const retry = `{"method":"error","params":{"threadId":"T","turnId":"u1","willRetry":true,"error":{"message":"Reconnecting... 1/5"}}}`
 	for name, c := range map[string]struct {
 		line string
@@ -24,12 +24,12 @@ func TestARetryIsOverWhenTheModelSpeaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			evs, _, err := talk(t, begun(), func(s adapters.Session, r *runtime) error {
-				if err := say(s, "m1"); err != nil {
+			evs, _, err := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+				if err := send(s, "m1"); err != nil {
 					return err
 				}
-				r.say(retry)
-				r.say(c.line)
+				r.print(retry)
+				r.print(c.line)
 				time.Sleep(10 * time.Minute)
 				return nil
 			})

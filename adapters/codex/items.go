@@ -12,53 +12,53 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// openItem is an item that has begun and not completed.
+// openItem is an item that has started and not completed.
 type openItem struct {
-	id, kind string
-	name     string         // of a tool: how a task of it is called
-	tool     string         // of a tool: its canonical name
-	input    jsontext.Value // of a tool
-	match    string         // of an MCP tool: its server
-	ran      bool           // of a command: it was started
-	process  string         // of a command: the runtime's handle of it
-	asked    bool           // of a command: a question alone has shown it
-	mortal   bool           // of a command: an interruption of its turn kills it
-	output   []byte         // of a file change: what it printed; the item does not repeat it
-	hash     maphash.Hash   // of the text that came in pieces: memory stays flat
-	length   int            // its length
-	split    bool           // the text was cut by a message of the user, or by a plan
-	parts    []parts        // of reasoning: the parts that came in pieces
-	key      string         // of reasoning: the ledger's key of the last part
-	at       part           // of reasoning: that part
+	id, kind          string
+	name              string         // of a tool: the name of its task
+	tool              string         // of a tool: its canonical name
+	input             jsontext.Value // of a tool
+	server            string         // of an MCP tool: its server
+	started           bool           // of a command: it was started
+	process           string         // of a command: the runtime's handle
+	fromQuestion      bool           // of a command: only a question has announced it
+	killedByInterrupt bool           // of a command: interrupting its turn kills it
+	output            []byte         // of a file change: its output, which the item does not repeat
+	hash              maphash.Hash   // of the streamed text, so that memory stays bounded
+	length            int            // of the streamed text
+	cut               bool           // the text was cut by a user's message, or by a plan
+	streamed          []partRange    // of reasoning: the streamed parts
+	key               string         // of reasoning: the ledger's key of the last part
+	at                part           // of reasoning: the last part
 }
 
-// part is one text of a reasoning item: 's' summaries, 'c' raw content.
+// part is one text of a reasoning item: 's' for summaries, 'c' for raw content.
 type part struct {
 	kind  byte
 	index int64
 }
 
-// parts are neighbours, from the first to the last index: memory stays flat.
-type parts struct {
+// partRange is a range of parts, so that memory stays bounded.
+type partRange struct {
 	kind        byte
 	first, last int64
 }
 
-// streamed reports whether a part came in pieces.
-func (o *openItem) streamed(p part) bool {
-	return slices.ContainsFunc(o.parts, func(r parts) bool { return r.kind == p.kind && r.first <= p.index && p.index <= r.last })
+// wasStreamed reports whether deltas of a part arrived.
+func (o *openItem) wasStreamed(p part) bool {
+	return slices.ContainsFunc(o.streamed, func(r partRange) bool { return r.kind == p.kind && r.first <= p.index && p.index <= r.last })
 }
 
-// stream notes that a part comes in pieces.
-func (o *openItem) stream(p part) {
-	if o.streamed(p) {
+// markStreamed records that deltas of a part arrive.
+func (o *openItem) markStreamed(p part) {
+	if o.wasStreamed(p) {
 		return
 	}
-	if i := slices.IndexFunc(o.parts, func(r parts) bool { return r.kind == p.kind && r.last+1 == p.index }); i >= 0 {
-		o.parts[i].last++
+	if i := slices.IndexFunc(o.streamed, func(r partRange) bool { return r.kind == p.kind && r.last+1 == p.index }); i >= 0 {
+		o.streamed[i].last++
 		return
 	}
-	o.parts = append(o.parts, parts{p.kind, p.index, p.index})
+	o.streamed = append(o.streamed, partRange{p.kind, p.index, p.index})
 }
 
 var seed = maphash.MakeSeed()
@@ -69,19 +69,19 @@ func newItem(id, kind string) *openItem {
 	return o
 }
 
-// textDelta is the hot path: a piece of a message (or of a proposed plan, which
-// is text of the model too).
-func (t *translator) textDelta(kind string) {
+// handleTextDelta is the hot path. It handles a delta of a message, or of a
+// proposed plan, which is also text of the model.
+func (t *translator) handleTextDelta(kind string) {
 	p := &t.m.Params
-	th := t.thread(p.ThreadID.val())
-	sc := t.scopeOf(th, p.TurnID.val())
+	th := t.threadOf(p.ThreadID.val())
+	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
 		return
 	}
 	th.retrying = false
-	o := th.find(p.ItemID.val())
+	o := th.findItem(p.ItemID.val())
 	if o == nil {
-		o = th.add(newItem(p.ItemID.val(), kind))
+		o = th.addItem(newItem(p.ItemID.val(), kind))
 	}
 	delta := p.Delta.val()
 	_, _ = o.hash.WriteString(delta)
@@ -89,46 +89,46 @@ func (t *translator) textDelta(kind string) {
 	sc.Delta(o.id, o.id, delta)
 }
 
-func (t *translator) reasoningDelta(kind byte, index int64) {
+func (t *translator) handleReasoningDelta(kind byte, index int64) {
 	p := &t.m.Params
-	th := t.thread(p.ThreadID.val())
-	sc := t.scopeOf(th, p.TurnID.val())
+	th := t.threadOf(p.ThreadID.val())
+	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil || p.Delta.val() == "" {
 		return
 	}
 	th.retrying = false
-	o := th.find(p.ItemID.val())
+	o := th.findItem(p.ItemID.val())
 	if o == nil {
-		o = th.add(newItem(p.ItemID.val(), "reasoning"))
+		o = th.addItem(newItem(p.ItemID.val(), "reasoning"))
 	}
-	sc.Thinking(o.part(part{kind, index}), p.Delta.val())
+	sc.Thinking(o.partKey(part{kind, index}), p.Delta.val())
 }
 
-// part is the ledger's key of a part of a reasoning item: each is a block.
-func (o *openItem) part(p part) string {
-	if o.at != p { // none is of no kind
+// partKey returns the ledger's key of a part of a reasoning item. Each part is
+// a block.
+func (o *openItem) partKey(p part) string {
+	if o.at != p { // the zero part has no kind
 		o.at, o.key = p, fmt.Sprintf("%s/%c%d", o.id, p.kind, p.index)
-		o.stream(p)
+		o.markStreamed(p)
 	}
 	return o.key
 }
 
-func (t *translator) outputDelta() {
+func (t *translator) handleOutputDelta() {
 	p := &t.m.Params
-	th := t.thread(p.ThreadID.val())
+	th := t.threadOf(p.ThreadID.val())
 	id := p.ItemID.val()
-	if slices.Contains(th.background, id) && !th.is(p.TurnID.val()) {
-		t.l.Task(event.Task{TaskID: t.commandTask(th, id), Kind: event.TaskCommand, ParentID: t.subID(th), ToolUseID: id,
-			Status: event.TaskRunning, Text: p.Delta.val()})
+	if slices.Contains(th.background, id) && !th.runs(p.TurnID.val()) {
+		t.emitCommandTask(th, id, "", event.TaskRunning, p.Delta.val())
 		return
 	}
-	sc := t.scopeOf(th, p.TurnID.val())
+	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
 		return
 	}
-	if o := th.find(id); o != nil {
-		o.ran = true
-		t.granted(th, id, true)
+	if o := th.findItem(id); o != nil {
+		o.started = true
+		t.resolveFromItem(th, id, true)
 		if o.kind == "fileChange" {
 			o.output = append(o.output, p.Delta.val()...)
 		}
@@ -136,43 +136,43 @@ func (t *translator) outputDelta() {
 	sc.ToolOutput(id, p.Delta.val())
 }
 
-// item handles item/started and item/completed.
-func (t *translator) item(b []byte, completed bool) {
+// handleItem handles item/started and item/completed.
+func (t *translator) handleItem(b []byte, completed bool) {
 	p := &t.m.Params
 	it := p.Item.v
 	if it == nil {
-		t.unknown(b)
+		t.noticeUnknown(b)
 		return
 	}
-	th := t.thread(p.ThreadID.val())
-	if completed && slices.Contains(th.background, string(it.ID)) && !th.is(p.TurnID.val()) {
-		t.backgroundEnded(th, it)
+	th := t.threadOf(p.ThreadID.val())
+	if completed && slices.Contains(th.background, string(it.ID)) && !th.runs(p.TurnID.val()) {
+		t.endBackgroundCommand(th, it)
 		return
 	}
 	if it.Type == "subAgentActivity" && it.Kind == "completed" {
-		t.agentEnded(it) // may come after the end of the turn
+		t.subagentCompleted(it) // may arrive after the end of the turn
 		return
 	}
-	sc := t.scopeOf(th, p.TurnID.val())
+	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
 		return
 	}
 	th.retrying = false
 	switch it.Type {
 	case "userMessage":
-		t.userMessage(th, sc, it, completed)
+		t.handleUserMessage(th, sc, it, completed)
 	case "agentMessage", "plan":
 		if completed {
-			t.messageEnd(th, sc, it)
+			t.endMessage(th, sc, it)
 		} else {
-			t.messageStart(th, sc, it)
+			t.startMessage(th, sc, it)
 		}
 	case "reasoning":
 		if completed {
-			t.reasoningEnd(th, sc, it)
+			t.endReasoning(th, sc, it)
 		} else {
 			sc.Emit(event.Thinking{})
-			th.add(newItem(string(it.ID), "reasoning"))
+			th.addItem(newItem(string(it.ID), "reasoning"))
 		}
 	case "contextCompaction":
 		phase := event.PhaseStart
@@ -183,22 +183,22 @@ func (t *translator) item(b []byte, completed bool) {
 		sc.Emit(event.Compaction{Phase: phase})
 	case "enteredReviewMode", "exitedReviewMode", "hookPrompt":
 	default:
-		if !t.toolItem(th, sc, it, completed) {
-			t.unknown(b)
+		if !t.handleToolItem(th, sc, it, completed) {
+			t.noticeUnknown(b)
 		}
 	}
 }
 
-func (t *translator) messageStart(th *thread, sc *ledger.Scope, it *item) {
+func (t *translator) startMessage(th *thread, sc *ledger.Scope, it *item) {
 	id := string(it.ID)
-	if o := th.find(id); o != nil { // said again under the same id
+	if o := th.findItem(id); o != nil { // repeated under the same id
 		sc.BlockEnd(id, event.BlockRetracted, "")
-		th.drop(o)
+		th.dropItem(o)
 	}
 	if it.Type == "plan" {
-		t.breakOff(th, sc)
+		t.splitMessages(th, sc)
 	}
-	o := th.add(newItem(id, string(it.Type)))
+	o := th.addItem(newItem(id, string(it.Type)))
 	if it.Text != "" {
 		_, _ = o.hash.WriteString(string(it.Text))
 		o.length = len(it.Text)
@@ -206,19 +206,19 @@ func (t *translator) messageStart(th *thread, sc *ledger.Scope, it *item) {
 	}
 }
 
-// breakOff ends the block of a message that a plan was taken out of: what the
-// message says then stands behind the plan.
-func (t *translator) breakOff(th *thread, sc *ledger.Scope) {
-	for _, o := range th.open {
+// splitMessages ends the blocks of open messages, because a plan follows. Their
+// later text comes after the plan.
+func (t *translator) splitMessages(th *thread, sc *ledger.Scope) {
+	for _, o := range th.items {
 		if o.kind == "agentMessage" && sc.BlockEnd(o.id, event.BlockComplete, "") {
-			o.split = true
+			o.cut = true
 		}
 	}
 }
 
-func (t *translator) messageEnd(th *thread, sc *ledger.Scope, it *item) {
+func (t *translator) endMessage(th *thread, sc *ledger.Scope, it *item) {
 	id, text := string(it.ID), string(it.Text)
-	o := th.find(id)
+	o := th.findItem(id)
 	if o == nil {
 		o = newItem(id, string(it.Type))
 	}
@@ -226,66 +226,66 @@ func (t *translator) messageEnd(th *thread, sc *ledger.Scope, it *item) {
 	case o.length == 0:
 		sc.Delta(id, id, text)
 		sc.BlockEnd(id, event.BlockComplete, "")
-	case o.split, o.length == len(text) && o.hash.Sum64() == maphash.String(seed, text):
+	case o.cut, o.length == len(text) && o.hash.Sum64() == maphash.String(seed, text):
 		sc.BlockEnd(id, event.BlockComplete, "")
 	default:
 		sc.BlockEnd(id, event.BlockReplaced, text)
 	}
-	th.drop(o)
+	th.dropItem(o)
 	if it.Type == "agentMessage" && text != "" {
-		th.said = text
+		th.lastText = text
 	}
 }
 
-// reasoningEnd closes reasoning and delivers the parts that did not come in
-// pieces; raw content that only repeats a summary is not delivered again.
-func (t *translator) reasoningEnd(th *thread, sc *ledger.Scope, it *item) {
+// endReasoning closes reasoning and emits the parts without deltas. Raw content
+// that only repeats a summary is omitted.
+func (t *translator) endReasoning(th *thread, sc *ledger.Scope, it *item) {
 	id := string(it.ID)
-	o := th.find(id)
+	o := th.findItem(id)
 	if o == nil {
 		o = newItem(id, "reasoning")
 	}
-	came := openItem{parts: slices.Clone(o.parts)}
+	came := openItem{streamed: slices.Clone(o.streamed)}
 	deliver := func(kind byte, texts []str, not []str) {
 		for i, s := range texts {
 			p := part{kind, int64(i)}
-			if s != "" && !came.streamed(p) && !slices.Contains(not, s) {
-				sc.Thinking(o.part(p), string(s))
+			if s != "" && !came.wasStreamed(p) && !slices.Contains(not, s) {
+				sc.Thinking(o.partKey(p), string(s))
 			}
 		}
 	}
 	deliver('s', it.Summary, nil)
-	deliver('c', read[list[str]](it.Content), it.Summary)
+	deliver('c', decodeRaw[list[str]](it.Content), it.Summary)
 	if o.key != "" && sc.ThinkingOpen(o.key) {
 		sc.ThinkingDone()
 	}
-	th.drop(o)
+	th.dropItem(o)
 }
 
-// userMessage tells that the runtime took a message. What still streams then
-// was cut off by it.
-func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, completed bool) {
+// handleUserMessage emits that the runtime took a message. It cuts off text
+// that still streams.
+func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, completed bool) {
 	id := string(it.ID)
-	if o := th.find(id); o != nil {
+	if o := th.findItem(id); o != nil {
 		if completed {
-			th.drop(o)
+			th.dropItem(o)
 		}
 		return
 	}
-	if id != "" && id == th.heard {
+	if id != "" && id == th.lastMessageID {
 		return
 	}
-	th.heard = id
+	th.lastMessageID = id
 	if !completed {
-		th.add(newItem(id, "userMessage"))
+		th.addItem(newItem(id, "userMessage"))
 	}
 	if th.sub {
-		return // what its parent told it stands in the parent's tool call
+		return // the parent's tool call contains it
 	}
-	t.abandon(th, sc, event.BlockInterrupted)
+	t.closeIncomplete(th, sc, event.BlockInterrupted)
 	d := event.UserMessage{MessageID: string(it.ClientID), Via: event.ViaSteer}
 	if t.live != nil {
-		t.live.took(&d)
+		t.live.messageTaken(&d)
 	}
 	switch {
 	case !th.taken:
@@ -298,7 +298,7 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 		d.MessageID = id
 	}
 	var texts []string
-	for _, in := range read[list[input]](it.Content) {
+	for _, in := range decodeRaw[list[input]](it.Content) {
 		switch in.Type {
 		case "text":
 			texts = append(texts, string(in.Text))
@@ -314,18 +314,17 @@ func (t *translator) userMessage(th *thread, sc *ledger.Scope, it *item, complet
 	sc.Emit(d)
 }
 
-// backgroundEnded tells of the end of a command that outlived its turn.
-func (t *translator) backgroundEnded(th *thread, it *item) {
+// endBackgroundCommand emits the end of a command that outlived its turn.
+func (t *translator) endBackgroundCommand(th *thread, it *item) {
 	id := string(it.ID)
 	th.background = slices.DeleteFunc(th.background, func(s string) bool { return s == id })
 	delete(th.processes, id)
 	status := event.TaskCompleted
 	switch {
-	case it.Status != "completed" && it.ExitCode.n < 0: // it was ended by the runtime
+	case it.Status != "completed" && it.ExitCode.n < 0: // the runtime ended it
 		status = event.TaskStopped
 	case it.Status != "completed":
 		status = event.TaskFailed
 	}
-	t.l.Task(event.Task{TaskID: t.commandTask(th, id), Kind: event.TaskCommand, ParentID: t.subID(th), ToolUseID: id,
-		Name: unwrap(string(it.Command)), Status: status, Text: string(it.AggregatedOutput)})
+	t.emitCommandTask(th, id, unwrap(string(it.Command)), status, string(it.AggregatedOutput))
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// turnOf wraps lines of items into a turn: "+" starts and "-" completes an item,
-// "e" ends the turn with a status; anything else is a line as it is.
+// turnOf wraps lines of items into a turn: "+" starts and "-" completes an
+// item, "e" ends the turn with a status, "d" is a delta; anything else is a
+// line.
 func turnOf(lines ...string) [][]byte {
 	const at = `"threadId":"T","turnId":"u1"`
 	out := [][]byte{[]byte(`{"id":2,"result":{"thread":{"id":"T"}}}`), []byte(`{"id":3,"result":{"turn":{"id":"u1"}}}`),
@@ -34,8 +35,8 @@ func turnOf(lines ...string) [][]byte {
 	return out
 }
 
-// told are the events of the turn in short.
-func told(lines ...string) []string {
+// summary lists the events of the turn in short form.
+func threadSettings(lines ...string) []string {
 	var out []string
 	for _, e := range normalize(turnOf(lines...))[3:] {
 		switch d := e.Data.(type) {
@@ -98,7 +99,7 @@ func TestItems(t *testing.T) {
 			`- "type":"collabAgentToolCall","id":"s","tool":"spawnAgent","status":"completed","receiverThreadIds":["C"]`,
 			`{"method":"turn/completed","params":{"threadId":"C","turn":{"id":"c1","status":"completed"}}}`, "e completed"},
 			[]string{"task subagent running", "delta child", "tool_start Task", "tool_result ok", "task subagent running", "block_end interrupted", "task subagent completed", "done false"}},
-		"a failure, told once": {[]string{`{"method":"error","params":{"threadId":"T","turnId":"u1","willRetry":false,"error":{"message":"m","codexErrorInfo":"unauthorized"}}}`, "e failed"},
+		"a failure, reported once": {[]string{`{"method":"error","params":{"threadId":"T","turnId":"u1","willRetry":false,"error":{"message":"m","codexErrorInfo":"unauthorized"}}}`, "e failed"},
 			[]string{"error auth"}},
 		"a message whose end was lost": {[]string{"d agentMessage/delta one",
 			`{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"completed","items":[{"type":"agentMessage","id":"i","text":"one two"}]}}}`},
@@ -112,22 +113,21 @@ func TestItems(t *testing.T) {
 			[]string{"tool_start Write /a", "tool_result ok", "done false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(told(c.in...)).To(Equal(c.want))
-			rules(t, normalize(turnOf(c.in...)))
+			NewWithT(t).Expect(threadSettings(c.in...)).To(Equal(c.want))
+			checkStream(t, normalize(turnOf(c.in...)))
 		})
 	}
 }
 
-// The echo of a message that comes again is the same message.
-func TestAMessageIsToldOnceHoweverOftenItIsEchoed(t *testing.T) {
-	NewWithT(t).Expect(told(`+ "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`,
+// A repeated echo of a message is the same message.
+func TestRepeatedEchoIsIgnored(t *testing.T) {
+	NewWithT(t).Expect(threadSettings(`+ "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`, `- "type":"userMessage","id":"m","content":[]`,
 		"e completed")).To(Equal([]string{"user_message", "done false"}))
 }
 
-// What streams when a message of the user is taken was cut by it: the block ends
-// before the message.
-func TestASteeredTextEndsBeforeTheMessage(t *testing.T) {
-	NewWithT(t).Expect(told("d agentMessage/delta one", `+ "type":"userMessage","id":"m","content":[]`, "d agentMessage/delta two",
+// A user's message cuts streaming text: the block ends before the message.
+func TestSteeredTextEndsBeforeTheMessage(t *testing.T) {
+	NewWithT(t).Expect(threadSettings("d agentMessage/delta one", `+ "type":"userMessage","id":"m","content":[]`, "d agentMessage/delta two",
 		`- "type":"agentMessage","id":"i","text":"onetwo"`, "e completed")).To(Equal([]string{"delta one", "block_end interrupted", "user_message",
 		"delta two", "block_end complete", "done false"}))
 }

@@ -16,15 +16,15 @@ import (
 
 // asking is a runtime that asks about a command as soon as a turn runs.
 func asking() map[string][]string {
-	table := begun()
+	table := startedTurn()
 	table["turn/start"] = append(table["turn/start"],
 		`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"commandExecution","id":"call_1","command":"/bin/bash -lc 'touch made'","cwd":"/w","status":"inProgress"}}}`,
 		`{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"T","turnId":"u1","itemId":"call_1","command":"/bin/bash -lc 'touch made'","cwd":"/w/sub"}}`)
 	return table
 }
 
-// ruling is a judge that says the same of every command, and allows the rest.
-func ruling(e adapters.Effect) adapters.Judge {
+// fixedJudge returns the same verdict for every command and allows the rest.
+func fixedJudge(e adapters.Effect) adapters.Judge {
 	return func(_ context.Context, c adapters.Call) adapters.Verdict {
 		if c.Tool != "Bash" {
 			return adapters.Verdict{Effect: adapters.EffectAllow}
@@ -33,7 +33,7 @@ func ruling(e adapters.Effect) adapters.Judge {
 	}
 }
 
-// replies are what the client answered to the runtime's request 0.
+// replies returns the client's replies to the runtime's request 0.
 func replies(wrote []string) (out []string) {
 	for _, l := range wrote {
 		if strings.HasPrefix(l, `{"id":0,`) {
@@ -43,9 +43,9 @@ func replies(wrote []string) (out []string) {
 	return out
 }
 
-// What the user answers while the judge is still at it waits: it decides only
-// what the judge leaves.
-func TestAnAnswerWaitsForTheJudge(t *testing.T) {
+// The user's answer is held back while the judge decides. It counts only if the
+// judge asks.
+func TestAnswerWaitsForTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		says     adapters.Effect
 		answered error
@@ -68,9 +68,9 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 				<-release
 				return adapters.Verdict{Effect: c.says}
 			}}
-			evs, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+			evs, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
 				release = make(chan struct{})
-				if err := say(s, "m1"); err != nil {
+				if err := send(s, "m1"); err != nil {
 					return err
 				}
 				synctest.Wait()
@@ -84,7 +84,7 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 				return <-answered
 			})
 			g := NewWithT(t)
-			g.Expect(early).To(BeFalse(), "it was taken before the judge had said anything")
+			g.Expect(early).To(BeFalse(), "the answer was not held back")
 			g.Expect(errors.Is(err, c.answered)).To(BeTrue(), "%v", err)
 			g.Expect(replies(wrote)).To(ConsistOf(ContainSubstring(c.reply)))
 			g.Expect(kinds(evs)).To(ContainElement(c.resolved))
@@ -94,16 +94,16 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 	}
 }
 
-// A session that is closed while the judge is at it lets nobody wait.
-func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
+// If the session is closed while the judge decides, a held answer returns.
+func TestHeldAnswerReturnsOnClose(t *testing.T) {
 	o := adapters.Options{Judge: func(ctx context.Context, j adapters.Call) adapters.Verdict {
 		if j.Tool == "Bash" {
 			<-ctx.Done()
 		}
 		return adapters.Verdict{Effect: adapters.EffectAllow}
 	}}
-	_, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
-		if err := say(s, "m1"); err != nil {
+	_, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+		if err := send(s, "m1"); err != nil {
 			return err
 		}
 		synctest.Wait()
@@ -124,7 +124,7 @@ func TestAnAnswerThatWaitsReturnsWhenTheSessionCloses(t *testing.T) {
 }
 
 // A call of the client's own tool is judged before the tool runs.
-func TestTheJudgeHoldsTheClientsTools(t *testing.T) {
+func TestClientToolsAreJudged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		judge  adapters.Judge
@@ -136,7 +136,7 @@ func TestTheJudgeHoldsTheClientsTools(t *testing.T) {
 		}, true, `{"contentItems":[{"type":"inputText","text":"noon"}],"success":true}`},
 		{"ask", func(context.Context, adapters.Call) adapters.Verdict {
 			return adapters.Verdict{Effect: adapters.EffectAsk}
-		}, true, `"success":true`}, // the client is who would be asked
+		}, true, `"success":true`}, // the client would be asked, and it runs the tool
 		{"deny", func(context.Context, adapters.Call) adapters.Verdict {
 			return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "not today"}
 		}, false, `{"contentItems":[{"type":"inputText","text":"not today"}],"success":false}`},
@@ -159,13 +159,13 @@ func TestTheJudgeHoldsTheClientsTools(t *testing.T) {
 					return adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: "noon"}}}, nil
 				}}},
 			}
-			table := begun()
+			table := startedTurn()
 			table["turn/start"] = append(table["turn/start"],
 				`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"dynamicToolCall","id":"call_1","tool":"clock","arguments":{"zone":"utc"},"status":"inProgress"}}}`,
 				`{"method":"item/tool/call","id":0,"params":{"threadId":"T","turnId":"u1","callId":"call_1","tool":"clock","arguments":{"zone":"utc"}}}`)
-			_, wrote, err := talkWith(t, o, table, func(s adapters.Session, _ *runtime) error {
+			_, wrote, err := runClientWith(t, o, table, func(s adapters.Session, _ *runtime) error {
 				defer synctest.Wait()
-				return say(s, "m1")
+				return send(s, "m1")
 			})
 			g := NewWithT(t)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -177,7 +177,7 @@ func TestTheJudgeHoldsTheClientsTools(t *testing.T) {
 	}
 }
 
-// settling is a runtime that asks about a command, and takes new settings.
+// settling is a runtime that asks about a command and accepts new settings.
 func settling(sandbox string) map[string][]string {
 	table := asking()
 	table["thread/settings/update"] = []string{`{"id":"$","result":{}}`,
@@ -185,13 +185,13 @@ func settling(sandbox string) map[string][]string {
 	return table
 }
 
-// Whatever the mode becomes, the runtime goes on asking the judge: a mode only
-// says what becomes of what the judge leaves.
-func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
+// The runtime continues to ask the judge when the mode changes. The mode only
+// decides what the judge leaves open.
+func TestSetModeKeepsTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		mode, sandbox string
 		says          adapters.Effect
-		want          string // how the question ends; "": it stays with the user
+		want          string // how the question ends; "" if the user decides
 	}{
 		{adapters.ModeNever, "dangerFullAccess", adapters.EffectDeny, "permission_resolved deny policy"},
 		{adapters.ModeNever, "dangerFullAccess", adapters.EffectAsk, "permission_resolved allow runtime"},
@@ -204,7 +204,7 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 				table := settling(c.sandbox)
 				table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
 				open := 0
-				evs, wrote, err := talkWith(t, adapters.Options{Judge: ruling(c.says)}, table, func(s adapters.Session, _ *runtime) error {
+				evs, wrote, err := runClientWith(t, adapters.Options{Judge: fixedJudge(c.says)}, table, func(s adapters.Session, _ *runtime) error {
 					if err := s.(adapters.ModeSetter).SetMode(context.Background(), c.mode); err != nil {
 						return err
 					}
@@ -214,12 +214,12 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 							open++
 						}
 					}()
-					return say(s, "m1")
+					return send(s, "m1")
 				})
 				g := NewWithT(t)
 				g.Expect(err).NotTo(HaveOccurred())
 				i := slices.IndexFunc(wrote, func(l string) bool { return strings.Contains(l, c.sandbox) })
-				g.Expect(i).To(BeNumerically(">=", 0), "the sandbox of the mode is told")
+				g.Expect(i).To(BeNumerically(">=", 0), "the sandbox of the mode is sent")
 				g.Expect(wrote[i]).To(ContainSubstring(`"approvalPolicy":"untrusted"`))
 				g.Expect(strings.Contains(wrote[i], "turn/start")).To(Equal(version == "0.98.0"), wrote[i])
 				var modes []string
@@ -240,34 +240,33 @@ func TestAModeThatIsSetLeavesTheJudge(t *testing.T) {
 	}
 }
 
-// A policy of the runtime's own would let it run what nobody judged.
-func TestAPolicyOfTheRuntimesOwnIsRefusedWithAJudge(t *testing.T) {
+// With one of the runtime's own policies, calls would run without the judge.
+func TestRuntimePolicyIsRefusedWithAJudge(t *testing.T) {
 	for _, version := range []string{"0.169.0", "0.98.0"} {
-		for _, judge := range []adapters.Judge{nil, ruling(adapters.EffectDeny)} {
+		for _, judge := range []adapters.Judge{nil, fixedJudge(adapters.EffectDeny)} {
 			table := settling("readOnly")
 			table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
-			_, wrote, err := talkWith(t, adapters.Options{Judge: judge}, table, func(s adapters.Session, _ *runtime) error {
+			_, wrote, err := runClientWith(t, adapters.Options{Judge: judge}, table, func(s adapters.Session, _ *runtime) error {
 				if err := s.(adapters.ModeSetter).SetMode(context.Background(), "on-failure"); err != nil {
 					return err
 				}
-				return say(s, "m1")
+				return send(s, "m1")
 			})
 			g := NewWithT(t)
-			told := strings.Contains(strings.Join(wrote, "\n"), "on-failure")
+			sent := strings.Contains(strings.Join(wrote, "\n"), "on-failure")
 			if judge == nil {
 				g.Expect(err).NotTo(HaveOccurred(), version)
-				g.Expect(told).To(BeTrue(), version)
+				g.Expect(sent).To(BeTrue(), version)
 				continue
 			}
 			g.Expect(errors.Is(err, adapters.ErrRefused)).To(BeTrue(), "%s: %v", version, err)
-			g.Expect(told).To(BeFalse(), version)
+			g.Expect(sent).To(BeFalse(), version)
 		}
 	}
 }
 
-// A question that is open no longer ends the judge's work on it, and whoever
-// answered meanwhile is told.
-func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
+// If a question is closed, the judge is cancelled and a held answer fails.
+func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 	for name, over := range map[string]string{
 		"taken back": `{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`,
 		"turn ended": `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted"}}}`,
@@ -282,8 +281,8 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 				}
 				return adapters.Verdict{Effect: adapters.EffectAllow}
 			}}
-			_, wrote, err := talkWith(t, o, asking(), func(s adapters.Session, r *runtime) error {
-				if err := say(s, "m1"); err != nil {
+			_, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, r *runtime) error {
+				if err := send(s, "m1"); err != nil {
 					return err
 				}
 				synctest.Wait()
@@ -293,16 +292,16 @@ func TestAQuestionThatIsOverEndsTheJudgesWork(t *testing.T) {
 				}()
 				synctest.Wait()
 				before = given && !ended
-				r.say(over)
+				r.print(over)
 				synctest.Wait()
 				if after = ended; len(answered) == 0 {
-					return errors.New("the answer waits for a judge that works for nobody")
+					return errors.New("the answer is still held back")
 				}
 				return <-answered
 			})
 			g := NewWithT(t)
 			g.Expect(before).To(BeTrue())
-			g.Expect(after).To(BeTrue(), "the judge works for nobody")
+			g.Expect(after).To(BeTrue(), "the judge was not cancelled")
 			g.Expect(errors.Is(err, adapters.ErrUnknownID)).To(BeTrue(), "%v", err)
 			g.Expect(replies(wrote)).NotTo(ContainElement(ContainSubstring("accept")))
 		})

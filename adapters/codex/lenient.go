@@ -10,20 +10,21 @@ import (
 )
 
 // The runtime's types change between versions: a string becomes an object, an
-// object null. A field of another kind than expected must not cost the line, so
-// every field reads whatever comes and is empty when it cannot use it.
+// object null. A field of an unexpected kind must not make the line unreadable,
+// so every field accepts any value and is empty if it cannot use it.
 
-// asItCame decodes what runtimes really send: split emoji, repeated members.
-var asItCame = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+// lenient accepts what runtimes really send: split surrogate pairs, repeated
+// members.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // text is a string of the reused message. The lines of a stream repeat their
-// ids, so the last value is kept and costs nothing when it comes again.
+// ids, so the last value is kept and reused without an allocation.
 type text struct {
 	s   string
 	set bool
 }
 
-// val is the string of this line.
+// val returns the string of the current line.
 func (t *text) val() string {
 	if !t.set {
 		return ""
@@ -45,7 +46,7 @@ func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// str is a string that comes once.
+// str is a string that is not reused.
 type str string
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -57,14 +58,18 @@ func (s *str) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// scalar is the text of a string, number or boolean; of anything else nothing.
+// scalar returns the text of a string, number or boolean, and "" for anything
+// else.
 func scalar(v jsontext.Value) string {
+	if len(v) == 0 {
+		return ""
+	}
 	switch v[0] {
 	case '"':
 		if bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
 			return string(v[1 : len(v)-1])
 		}
-		// The error tells of what was replaced, which is what we want.
+		// The error only reports replaced characters, which is intended.
 		b, _ := jsontext.AppendUnquote(nil, v)
 		return string(b)
 	case 'n', '{', '[':
@@ -101,7 +106,7 @@ func (n num) ptr() *int {
 	return &i
 }
 
-// opt is an object, or nothing.
+// opt is an optional object.
 type opt[T any] struct{ v *T }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -113,7 +118,7 @@ func (o *opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, o.v)
 }
 
-// list is an array; what is not one is empty.
+// list is an array. Any other value decodes as empty.
 type list[T any] []T
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -124,10 +129,11 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, (*[]T)(l))
 }
 
-// read decodes a value that was kept raw. Of what does not fit it is empty.
-func read[T any](v jsontext.Value) T {
+// decodeRaw decodes a raw value. It returns the zero value if the value does
+// not fit.
+func decodeRaw[T any](v jsontext.Value) T {
 	var x T
-	if len(v) > 0 && json.Unmarshal(v, &x, asItCame) != nil {
+	if len(v) > 0 && json.Unmarshal(v, &x, lenient) != nil {
 		var none T
 		return none
 	}

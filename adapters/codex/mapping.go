@@ -7,15 +7,16 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// The kinds of messages, as the runtime's schema has them.
+// The kinds of messages, as in the runtime's schema.
 const (
 	kindNotification = "notification"
 	kindRequest      = "server-request"
 	kindItem         = "item"
 )
 
-// becomes are the messages that make events. doc.go says the same at length.
-var becomes = []adapters.Mapped{
+// mappedKinds are the messages that become events. doc.go describes them in
+// detail.
+var mappedKinds = []adapters.Mapped{
 	{Kind: kindNotification, Name: "turn/started", Event: "turn_start, thinking"},
 	{Kind: kindNotification, Name: "turn/completed", Event: "result and done, or error"},
 	{Kind: kindNotification, Name: "item/started", Event: "by the item's type"},
@@ -29,7 +30,7 @@ var becomes = []adapters.Mapped{
 	{Kind: kindNotification, Name: "turn/plan/updated", Event: "plan"},
 	{Kind: kindNotification, Name: "thread/tokenUsage/updated", Event: "usage"},
 	{Kind: kindNotification, Name: "thread/compacted", Event: "compaction"},
-	{Kind: kindNotification, Name: "error", Event: "block_end retracted and notice retry; the error itself is told by turn/completed"},
+	{Kind: kindNotification, Name: "error", Event: "block_end retracted and notice retry; turn/completed reports the error itself"},
 	{Kind: kindNotification, Name: "serverRequest/resolved", Event: "permission_resolved, interrupt_resolved"},
 	{Kind: kindNotification, Name: "model/rerouted", Event: "model_changed"},
 	{Kind: kindNotification, Name: "thread/settings/updated", Event: "model_changed, mode_changed"},
@@ -38,8 +39,8 @@ var becomes = []adapters.Mapped{
 	{Kind: kindNotification, Name: "configWarning", Event: "notice"},
 	{Kind: kindNotification, Name: "windows/worldWritableWarning", Event: "notice"},
 	{Kind: kindNotification, Name: "deprecationNotice", Event: "notice"},
-	{Kind: kindNotification, Name: "mcpServer/startupStatus/updated", Event: "notice when it failed; nobody waits for a start that went well"},
-	{Kind: kindNotification, Name: "thread/started", Event: "session_ready of a transcript; live, the reply has told it"},
+	{Kind: kindNotification, Name: "mcpServer/startupStatus/updated", Event: "notice if it failed; nothing waits for a successful start"},
+	{Kind: kindNotification, Name: "thread/started", Event: "session_ready of a transcript; live, the reply reports it"},
 	{Kind: kindRequest, Name: "item/commandExecution/requestApproval", Event: "permission_request"},
 	{Kind: kindRequest, Name: "execCommandApproval", Event: "permission_request"},
 	{Kind: kindRequest, Name: "item/fileChange/requestApproval", Event: "permission_request"},
@@ -47,7 +48,7 @@ var becomes = []adapters.Mapped{
 	{Kind: kindRequest, Name: "item/permissions/requestApproval", Event: "permission_request"},
 	{Kind: kindRequest, Name: "mcpServer/elicitation/request", Event: "permission_request of an MCP tool, else interrupt"},
 	{Kind: kindRequest, Name: "item/tool/requestUserInput", Event: "interrupt"},
-	{Kind: kindRequest, Name: "item/tool/call", Event: "the client's tool runs; tool_start and tool_result where there is no item"},
+	{Kind: kindRequest, Name: "item/tool/call", Event: "the client's tool runs; tool_start and tool_result if there is no item"},
 	{Kind: kindRequest, Name: "attestation/generate", Event: "an error reply at once, notice"},
 	{Kind: kindRequest, Name: "currentTime/read", Event: "an error reply at once, notice"},
 	{Kind: kindRequest, Name: "account/chatgptAuthTokens/refresh", Event: "an error reply at once, notice"},
@@ -69,34 +70,34 @@ var becomes = []adapters.Mapped{
 	{Kind: kindItem, Name: "subAgentActivity", Event: "tool_start, tool_result, task"},
 	{Kind: kindItem, Name: "contextCompaction", Event: "compaction"},
 	{Kind: kindItem, Name: "exitedReviewMode", Ignored: "a message with the same text follows it, however the review ends"},
-	{Kind: kindItem, Name: "enteredReviewMode", Ignored: "the turn goes on as any other"},
-	{Kind: kindItem, Name: "hookPrompt", Ignored: "a hook's word to the model"},
+	{Kind: kindItem, Name: "enteredReviewMode", Ignored: "the turn continues like any other"},
+	{Kind: kindItem, Name: "hookPrompt", Ignored: "text from a hook to the model"},
 }
 
-// silent are the notifications that are known and make no event, by the reason.
-var silent = []struct {
+// ignoredNotifications are the known notifications without an event, by reason.
+var ignoredNotifications = []struct {
 	why   string
 	names []string
 }{
-	{"turns and requests tell it, with their ids", []string{
+	{"turns and requests report it, with their ids", []string{
 		"thread/status/changed",
 	}},
-	{"the file changes tell it, each once", []string{
+	{"the file changes report it, each once", []string{
 		"turn/diff/updated",
 	}},
-	{"it precedes its item, with other paths; the item has it all", []string{
+	{"it precedes its item, with other paths; the item is complete", []string{
 		"item/fileChange/patchUpdated",
 	}},
-	{"the part's index stands in its deltas", []string{
+	{"the deltas contain the part's index", []string{
 		"item/reasoning/summaryPartAdded", "reasoning/summaryPartAdded",
 	}},
-	{"0.98 says each event a second and third time in this old form", []string{
+	{"0.98 repeats each event once or twice in this old form", []string{
 		"codex/event/*",
 	}},
-	{"the model's items again", []string{
+	{"repeats the model's items", []string{
 		"rawResponseItem/completed", "rawResponse/completed",
 	}},
-	{"an old form of what other messages tell", []string{
+	{"an old form of other messages", []string{
 		"sessionConfigured", "authStatusChange", "loginChatGptComplete",
 	}},
 	{"the client's own list of threads, and its settings", []string{
@@ -105,7 +106,7 @@ var silent = []struct {
 		"thread/goal/cleared", "thread/prediction/updated", "thread/queue/changed", "thread/project/updated",
 		"thread/environment/connected", "thread/environment/disconnected", "project/changed",
 	}},
-	{"it follows requests that this adapter never makes", []string{
+	{"it follows requests that this adapter never sends", []string{
 		"account/updated", "account/gatewayOAuth/changed", "account/rateLimits/updated", "account/login/completed",
 		"app/list/updated", "skills/changed", "remoteControl/status/changed", "fs/changed", "fuzzyFileSearch/sessionUpdated",
 		"fuzzyFileSearch/sessionCompleted", "externalAgentConfig/import/progress", "externalAgentConfig/import/completed",
@@ -120,13 +121,13 @@ var silent = []struct {
 	{"the user's own hooks", []string{
 		"hook/started", "hook/completed",
 	}},
-	{"the runtime decides; the item tells how", []string{
+	{"the runtime decides; the item shows the decision", []string{
 		"item/autoApprovalReview/started", "item/autoApprovalReview/completed", "autoApprovalReview/strictReviewRequired",
 	}},
-	{"what the model typed into a command has no item and no event", []string{
+	{"input of the model to a command has no item and no event", []string{
 		"item/commandExecution/terminalInteraction",
 	}},
-	{"words of a server about its work, not output", []string{
+	{"progress text of a server, not output", []string{
 		"item/mcpToolCall/progress",
 	}},
 	{"the provider's bookkeeping", []string{
@@ -135,10 +136,10 @@ var silent = []struct {
 	}},
 }
 
-// ignored and ignoredPrefixes are the names of silent, for the translation.
-var ignored, ignoredPrefixes = func() (map[string]bool, []string) {
+// ignoredNames and ignoredPrefixes index ignoredNotifications.
+var ignoredNames, ignoredPrefixes = func() (map[string]bool, []string) {
 	names, prefixes := map[string]bool{}, []string(nil)
-	for _, s := range silent {
+	for _, s := range ignoredNotifications {
 		for _, n := range s.names {
 			if p, many := strings.CutSuffix(n, "*"); many {
 				prefixes = append(prefixes, p)
@@ -150,15 +151,16 @@ var ignored, ignoredPrefixes = func() (map[string]bool, []string) {
 	return names, prefixes
 }()
 
-// ignores reports whether a notification is known and makes no event.
-func ignores(method string) bool {
-	return ignored[method] || slices.ContainsFunc(ignoredPrefixes, func(p string) bool { return strings.HasPrefix(method, p) })
+// isIgnored reports whether a notification is known and becomes no event.
+func isIgnored(method string) bool {
+	return ignoredNames[method] || slices.ContainsFunc(ignoredPrefixes, func(p string) bool { return strings.HasPrefix(method, p) })
 }
 
-// Mapping says what becomes of each message of the runtime, in every version.
+// Mapping lists every message of the runtime, in all versions, with the events
+// that it becomes.
 func Mapping() []adapters.Mapped {
-	out := slices.Clone(becomes)
-	for _, s := range silent {
+	out := slices.Clone(mappedKinds)
+	for _, s := range ignoredNotifications {
 		for _, n := range s.names {
 			out = append(out, adapters.Mapped{Kind: kindNotification, Name: n, Ignored: s.why})
 		}

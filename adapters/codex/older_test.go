@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-func older(t *testing.T, lines string) (text map[string]string, evs []event.Event) {
+func readOlder(t *testing.T, lines string) (text map[string]string, evs []event.Event) {
 	t.Helper()
 	text = map[string]string{}
 	n := codex.NewNormalizer("s", func(e event.Event) {
@@ -30,12 +30,11 @@ func older(t *testing.T, lines string) (text map[string]string, evs []event.Even
 	return text, evs
 }
 
-// 0.98 says each event in a form of its own version too, text even twice: the
-// new form alone counts. Its turns are numbers, and its userAgent is all that
-// the handshake tells.
-func TestTheOldestVersionSaysTextThreeTimes(t *testing.T) {
+// 0.98 also sends each event in an old form, and text even twice; only the new
+// form counts. Its turns are numbers, and the handshake has only a userAgent.
+func TestOldestVersionRepeatsText(t *testing.T) {
 	g := NewWithT(t)
-	text, evs := older(t, `{"id":1,"result":{"userAgent":"turnspec/0.98.0 (Debian 12.0.0; x86_64) dumb (turnspec; 1)"}}
+	text, evs := readOlder(t, `{"id":1,"result":{"userAgent":"turnspec/0.98.0 (Debian 12.0.0; x86_64) dumb (turnspec; 1)"}}
 {"id":2,"result":{"thread":{"id":"T","preview":"","modelProvider":"fake","createdAt":1,"updatedAt":1,"path":"/p","cwd":"/w","cliVersion":"0.98.0","source":"vscode","gitInfo":null,"turns":[]},"model":"m","cwd":"/w"}}
 {"method":"thread/started","params":{"thread":{"id":"T"}}}
 {"method":"codex/event/mcp_startup_complete","params":{"id":"","msg":{"type":"mcp_startup_complete","ready":[],"failed":[],"cancelled":[]},"conversationId":"T"}}
@@ -69,11 +68,12 @@ func TestTheOldestVersionSaysTextThreeTimes(t *testing.T) {
 		"block_end", "result", "done", "session_end"}))
 }
 
-// 0.98 and 0.120 make sub-agents by a call whose receivers are known at its
-// end; the child's first line may come before that, its last after the turn.
-func TestAnOlderVersionNamesASubagentAtTheEndOfItsCall(t *testing.T) {
+// 0.98 and 0.120 start sub-agents by a call whose receivers are known at its
+// end. The child's first line may arrive before that, and its last one after
+// the turn.
+func TestOlderVersionNamesASubagentAtTheEndOfItsCall(t *testing.T) {
 	g := NewWithT(t)
-	text, evs := older(t, `{"method":"turn/started","params":{"threadId":"T","turn":{"id":"0"}}}
+	text, evs := readOlder(t, `{"method":"turn/started","params":{"threadId":"T","turn":{"id":"0"}}}
 {"method":"item/started","params":{"item":{"type":"collabAgentToolCall","id":"c1","tool":"spawnAgent","status":"inProgress","senderThreadId":"T","receiverThreadIds":[],"prompt":"Count.","agentsStates":{}},"threadId":"T","turnId":"0"}}
 {"method":"turn/started","params":{"threadId":"C","turn":{"id":"0"}}}
 {"method":"item/completed","params":{"item":{"type":"collabAgentToolCall","id":"c1","tool":"spawnAgent","status":"completed","senderThreadId":"T","receiverThreadIds":["C"],"prompt":"Count.","agentsStates":{"C":{"status":"pendingInit","message":null}}},"threadId":"T","turnId":"0"}}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,8 +11,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// mode is how a permission mode is told to the runtime. It has two words for
-// each sandbox.
+// mode is a permission mode as the runtime's settings. The runtime has two
+// names for each sandbox.
 type mode struct{ name, approval, sandbox, policy string }
 
 var modes = map[string]mode{
@@ -26,10 +24,10 @@ var modes = map[string]mode{
 	"never":        {"never", "never", "danger-full-access", "dangerFullAccess"},
 }
 
-// policies are those that the versions without a request for settings know.
-var policies = []string{"untrusted", "on-failure", "on-request", "never"}
+// approvalPolicies are the policies of versions without thread/settings/update.
+var approvalPolicies = []string{"untrusted", "on-failure", "on-request", "never"}
 
-// modeName is the mode of settings that the runtime tells.
+// modeName returns the mode of the runtime's settings.
 func modeName(policy, sandbox, collaboration string) string {
 	switch {
 	case collaboration == "plan":
@@ -43,10 +41,10 @@ func modeName(policy, sandbox, collaboration string) string {
 	case policy == "never" && sandbox == "readOnly":
 		return adapters.ModeDontAsk
 	}
-	return policy // never; others keep their names
+	return policy // never; other policies keep their names
 }
 
-// settings are what a turn, or thread/settings/update, changes.
+// settings are the settings that a turn, or thread/settings/update, changes.
 type settings struct {
 	Model          string         `json:"model,omitempty"`
 	ApprovalPolicy string         `json:"approvalPolicy,omitempty"`
@@ -67,8 +65,8 @@ type collaboration struct {
 	} `json:"settings"`
 }
 
-// told is what thread/settings/updated tells.
-type told struct {
+// threadSettings is the content of thread/settings/updated.
+type threadSettings struct {
 	Model          str            `json:"model"`
 	ApprovalPolicy jsontext.Value `json:"approvalPolicy"`
 	SandboxPolicy  struct {
@@ -81,15 +79,15 @@ type told struct {
 
 // SetModel implements session.Setter.
 func (c *client) SetModel(model string, reply func(error)) {
-	s := c.next
+	s := c.nextSettings
 	s.Model = model
-	c.set("set model", s, reply)
+	c.updateSettings("set model", s, reply)
 }
 
-// SetMode implements session.Setter. A name that is none of ours is taken for a
-// policy of the runtime's.
+// SetMode implements session.Setter. A name that is not one of our modes is
+// sent as an approval policy.
 func (c *client) SetMode(name string, reply func(error)) {
-	s := c.next
+	s := c.nextSettings
 	m, ours := modes[name]
 	switch {
 	case !ours && c.o.Judge != nil:
@@ -97,7 +95,7 @@ func (c *client) SetMode(name string, reply func(error)) {
 		return
 	case ours:
 		s.SandboxPolicy = &sandboxPolicy{m.policy}
-	case !c.settles() && !slices.Contains(policies, name):
+	case !c.hasSettingsUpdate() && !slices.Contains(approvalPolicies, name):
 		reply(fmt.Errorf("set mode: %w: unknown mode %q", adapters.ErrRefused, name))
 		return
 	default:
@@ -105,28 +103,29 @@ func (c *client) SetMode(name string, reply func(error)) {
 	}
 	s.ApprovalPolicy = m.approval
 	if c.o.Judge != nil {
-		s.ApprovalPolicy = judged
+		s.ApprovalPolicy = judgedPolicy
 	}
-	was := c.t.mode == adapters.ModePlan || c.wanted == adapters.ModePlan
+	was := c.t.mode == adapters.ModePlan || c.wantedMode == adapters.ModePlan
 	if is := m.name == adapters.ModePlan; is != was {
 		s.Collaboration = c.collaboration(is)
 	}
-	c.set("set mode", s, func(err error) {
+	c.updateSettings("set mode", s, func(err error) {
 		if err == nil {
-			c.wanted = m.name
+			c.wantedMode = m.name
 		}
 		reply(err)
 	})
 }
 
-// set changes settings at once; older versions take them with the next turn.
-func (c *client) set(op string, s settings, reply func(error)) {
-	if !c.settles() {
-		c.next = s
+// updateSettings changes settings at once. Older versions receive them with the
+// next turn.
+func (c *client) updateSettings(op string, s settings, reply func(error)) {
+	if !c.hasSettingsUpdate() {
+		c.nextSettings = s
 		reply(nil)
 		return
 	}
-	c.ask("thread/settings/update", settingsParams{c.t.main.id, s}, func(_ *result, err error) {
+	c.call("thread/settings/update", settingsParams{c.t.main.id, s}, func(_ *result, err error) {
 		if rpc, ok := errors.AsType[*rpcError](err); ok {
 			err = fmt.Errorf("%s: %w: %s", op, adapters.ErrRefused, string(rpc.Message))
 		}
@@ -134,38 +133,30 @@ func (c *client) set(op string, s settings, reply func(error)) {
 	})
 }
 
-// settles reports whether the runtime has a request that changes settings.
-func (c *client) settles() bool {
-	v := strings.Split(c.t.version, ".")
-	if len(v) < 2 {
-		return true
-	}
-	major, err1 := strconv.Atoi(v[0])
-	minor, err2 := strconv.Atoi(v[1])
-	return err1 != nil || err2 != nil || major > 0 || minor > 120
-}
+// hasSettingsUpdate reports whether the runtime has thread/settings/update.
+func (c *client) hasSettingsUpdate() bool { return minorVersion(c.t.version) > 120 }
 
 func (c *client) collaboration(plan bool) *collaboration {
 	m := &collaboration{Mode: "default"}
 	if plan {
 		m.Mode = "plan"
 	}
-	if m.Settings.Model = c.t.model; c.next.Model != "" {
-		m.Settings.Model = c.next.Model
+	if m.Settings.Model = c.t.model; c.nextSettings.Model != "" {
+		m.Settings.Model = c.nextSettings.Model
 	}
 	return m
 }
 
-// turnSettings are those that a turn which begins now brings. They are in force
-// when the runtime has taken it.
+// turnSettings returns the settings for a turn that starts now. The caller
+// calls applied when the runtime has accepted them.
 func (c *client) turnSettings() (s settings, taken func()) {
-	s, c.next = c.next, settings{}
-	if c.wanted == adapters.ModePlan && s.Collaboration == nil {
+	s, c.nextSettings = c.nextSettings, settings{}
+	if c.wantedMode == adapters.ModePlan && s.Collaboration == nil {
 		s.Collaboration = c.collaboration(true)
 	}
 	model, name := s.Model, ""
 	if s.ApprovalPolicy != "" {
-		name = c.wanted
+		name = c.wantedMode
 	}
 	return s, func() {
 		c.t.modelChanged(model)
@@ -173,17 +164,17 @@ func (c *client) turnSettings() (s settings, taken func()) {
 	}
 }
 
-// settled handles thread/settings/updated.
-func (t *translator) settled() {
+// handleSettings handles thread/settings/updated.
+func (t *translator) handleSettings() {
 	p := &t.m.Params
 	d := p.Settings.v
 	if d == nil || t.main == nil || p.ThreadID.val() != t.main.id {
 		return
 	}
 	t.modelChanged(string(d.Model))
-	mode := modeName(scalarOf(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode))
-	if t.live != nil && t.live.o.Judge != nil && scalarOf(d.ApprovalPolicy) == judged {
-		mode = t.live.wanted // whatever it is, the policy is the judge's
+	mode := modeName(scalar(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode))
+	if t.live != nil && t.live.o.Judge != nil && scalar(d.ApprovalPolicy) == judgedPolicy {
+		mode = t.live.wantedMode // the policy is always the judge's
 	}
 	t.modeChanged(mode)
 }

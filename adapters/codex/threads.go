@@ -8,159 +8,156 @@ import (
 )
 
 // thread is the state of one of the runtime's threads: the session's own or a
-// sub-agent's. Ids of items come from the model's provider and are not unique
-// across threads, so they live here.
+// sub-agent's. Item ids come from the model's provider and are unique only
+// within a thread.
 type thread struct {
-	id    string
-	sub   bool
-	turn  string   // the running turn's id
-	names []string // other ids of the running turn
-	on    bool     // a turn runs
-	next  string   // a turn that was announced while this one runs
-	past  []string // turns that are over, newest last; bounded
-	open  []*openItem
-	last  *openItem // the item of the last delta
+	id         string
+	sub        bool
+	turn       string   // the running turn's id
+	aliases    []string // other ids of the running turn
+	running    bool     // a turn runs
+	announced  string   // a turn that was announced while this one runs
+	endedTurns []string // ended turns, newest last; bounded
+	items      []*openItem
+	lastItem   *openItem // the item of the last delta
 
-	background []string          // commands that outlived their turn
-	processes  map[string]string // the runtime's handles of these
-	taken      bool              // the running turn took a message
-	heard      string            // the item of the last of them: one that comes again is the same
-	said       string            // the last complete message of the running turn that says something
-	failed     *turnError
-	retrying   bool
-	compacting bool
-	compacted  bool
-	tokens     *event.Tokens
+	background    []string          // commands that outlived their turn
+	processes     map[string]string // the runtime's handles of background commands
+	taken         bool              // the running turn took a message
+	lastMessageID string            // the last userMessage item: a repeated one is ignored
+	lastText      string            // text of the running turn's last complete message
+	failure       *turnError
+	retrying      bool
+	compacting    bool
+	compacted     bool
+	tokens        *event.Tokens
 
 	name    string // of a sub-agent
-	toolUse string // the tool call that made it
-	parent  string // the sub-agent that made it, if one did
+	toolUse string // the tool call that started it
+	parent  string // the sub-agent that started it, if any
 }
 
-// What is over is remembered for a while only: turns, other names of a running
-// turn, sub-agents.
+// Bounds on ended turns, other ids of a running turn, and sub-agents.
 const (
-	maxPast  = 256
-	maxNames = 16
-	maxSubs  = 256
+	maxEndedTurns = 256
+	maxAliases    = 16
+	maxSubs       = 256
 )
 
-func newThread(id string) *thread { return &thread{id: id} }
-
-// is reports whether turnID is the running turn.
-func (th *thread) is(turnID string) bool {
-	return th.on && (turnID == "" || turnID == th.turn || slices.Contains(th.names, turnID))
+// runs reports whether turnID is the running turn.
+func (th *thread) runs(turnID string) bool {
+	return th.running && (turnID == "" || turnID == th.turn || slices.Contains(th.aliases, turnID))
 }
 
-// over reports whether the turn has ended.
-func (th *thread) over(turnID string) bool { return slices.Contains(th.past, turnID) }
+// hasEnded reports whether the turn has ended.
+func (th *thread) hasEnded(turnID string) bool { return slices.Contains(th.endedTurns, turnID) }
 
-func (th *thread) find(id string) *openItem {
-	if th.last != nil && th.last.id == id {
-		return th.last
+func (th *thread) findItem(id string) *openItem {
+	if th.lastItem != nil && th.lastItem.id == id {
+		return th.lastItem
 	}
-	for _, o := range th.open {
+	for _, o := range th.items {
 		if o.id == id {
-			th.last = o
+			th.lastItem = o
 			return o
 		}
 	}
 	return nil
 }
 
-func (th *thread) add(o *openItem) *openItem {
-	th.open = append(th.open, o)
-	th.last = o
+func (th *thread) addItem(o *openItem) *openItem {
+	th.items = append(th.items, o)
+	th.lastItem = o
 	return o
 }
 
-func (th *thread) drop(o *openItem) {
-	th.open = slices.DeleteFunc(th.open, func(x *openItem) bool { return x == o })
-	if th.last == o {
-		th.last = nil
+func (th *thread) dropItem(o *openItem) {
+	th.items = slices.DeleteFunc(th.items, func(x *openItem) bool { return x == o })
+	if th.lastItem == o {
+		th.lastItem = nil
 	}
 }
 
-// end forgets the running turn.
-func (th *thread) end() {
-	for _, id := range append(th.names, th.turn) {
+// endTurn resets the state of the running turn.
+func (th *thread) endTurn() {
+	for _, id := range append(th.aliases, th.turn) {
 		if id != "" {
-			th.past = append(th.past, id)
+			th.endedTurns = append(th.endedTurns, id)
 		}
 	}
-	if over := len(th.past) - maxPast; over > 0 {
-		th.past = slices.Delete(th.past, 0, over)
+	if over := len(th.endedTurns) - maxEndedTurns; over > 0 {
+		th.endedTurns = slices.Delete(th.endedTurns, 0, over)
 	}
-	*th = thread{id: th.id, sub: th.sub, past: th.past, background: th.background, processes: th.processes,
+	*th = thread{id: th.id, sub: th.sub, endedTurns: th.endedTurns, background: th.background, processes: th.processes,
 		tokens: th.tokens, name: th.name, toolUse: th.toolUse, parent: th.parent}
 }
 
-// scope is where the events of a thread whose turn runs belong.
-func (t *translator) scope(th *thread) *ledger.Scope {
+// scopeOf returns the scope of a thread whose turn runs.
+func (t *translator) scopeOf(th *thread) *ledger.Scope {
 	if th.sub {
 		return t.l.Sub(th.id)
 	}
 	return t.l.Turn()
 }
 
-// scopeOf is the scope of a line of a turn, or nil when that turn is over: then
-// the line is late, and dropped by doc.go's rule. A turn whose beginning was not
-// seen begins here.
-func (t *translator) scopeOf(th *thread, turnID string) *ledger.Scope {
+// lineScope returns the scope of a line of a turn, or nil if that turn has
+// ended: then the line is late and is dropped. If the start of the turn was not
+// seen, the turn starts here.
+func (t *translator) lineScope(th *thread, turnID string) *ledger.Scope {
 	switch {
-	case th.is(turnID):
-	case th.over(turnID), turnID == "" && len(th.past) > 0:
+	case th.runs(turnID):
+	case th.hasEnded(turnID), turnID == "" && len(th.endedTurns) > 0:
 		return nil
-	case th.on && turnID == th.next: // it has begun: the end of the last one was lost
-		t.leave(th, "")
-		th.end()
+	case th.running && turnID == th.announced: // it has started: the end of the last turn was lost
+		t.releaseTurn(th, "")
+		th.endTurn()
 		t.turnStarted(th, turnID, "")
-	case th.on: // a review's items have another id than its turn/started
-		if len(th.names) >= maxNames {
-			th.names = slices.Delete(th.names, 1, 2) // the first is its root
+	case th.running: // the items of a review have another turn id than turn/started
+		if len(th.aliases) >= maxAliases {
+			th.aliases = slices.Delete(th.aliases, 1, 2) // the first is its root
 		}
-		th.names = append(th.names, turnID)
+		th.aliases = append(th.aliases, turnID)
 	default:
 		t.turnStarted(th, turnID, "")
 	}
-	return t.scope(th)
+	return t.scopeOf(th)
 }
 
 func (t *translator) turnStarted(th *thread, id, root string) {
-	if th.over(id) {
+	if th.hasEnded(id) {
 		return
 	}
-	if th.on && (th.is(id) || slices.Contains(th.names, root)) {
+	if th.running && (th.runs(id) || slices.Contains(th.aliases, root)) {
 		return
 	}
-	if th.on {
-		// 0.98 announces a turn for each message, and puts one that comes while
-		// a turn runs into that one: the next turn has begun when it does
-		// something.
-		th.next = id
+	if th.running {
+		// 0.98 announces a turn for each message, and merges a message that
+		// arrives while a turn runs. So the announced turn starts with its
+		// first line.
+		th.announced = id
 		return
 	}
-	th.on, th.turn = true, id
+	th.running, th.turn = true, id
 	if root != "" && root != id && !th.sub {
-		th.names = []string{root}
+		th.aliases = []string{root}
 	}
 	if th.sub {
 		if !t.l.TaskOpen(th.id) {
-			t.task(th, event.TaskRunning, "")
+			t.emitTask(th, event.TaskRunning, "")
 		}
 		return
 	}
 	d := event.TurnStart{Cause: event.CauseUser, ProviderTurnID: id}
 	switch {
 	case t.live != nil:
-		d.MessageIDs = t.live.causes(id)
+		d.MessageIDs = t.live.startingMessages(id)
 		if len(d.MessageIDs) == 0 {
 			d.Cause = event.CauseTask
-			if t.live.commands > 0 {
+			if t.live.pendingCommands > 0 {
 				d.Cause = event.CauseCommand
 			}
 		}
-	case t.begun && !slices.Contains(t.asked, id):
+	case t.handshakeSeen && !slices.Contains(t.requestedTurns, id):
 		d.Cause = event.CauseCommand
 	}
 	t.l.TurnStart(d)
@@ -169,24 +166,24 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 	}
 }
 
-// leave closes what only this package can close at the end of a turn: commands
-// that run on are given to tasks, and open questions get their one reply.
+// releaseTurn closes what the ledger cannot close at the end of a turn:
+// commands that continue become tasks, and open questions get their one reply.
 //
-// A command is not killed by the end of a turn, nor by its interruption: it runs
-// on in the background. So it is backgrounded in both, unless it never ran
-// because it waits for a permission, or is of a version whose interruption kills
-// it and sends nothing more of it.
-func (t *translator) leave(th *thread, status string) {
-	sc := t.scope(th)
+// Neither the end of a turn nor its interruption kills a command: it continues
+// in the background. So its result is backgrounded, unless the command never
+// ran because it waits for a permission, or the version kills it on
+// interruption without a further line.
+func (t *translator) releaseTurn(th *thread, status string) {
+	sc := t.scopeOf(th)
 	if sc == nil {
 		return
 	}
-	for _, o := range slices.Clone(th.open) {
-		if o.kind != "commandExecution" || !o.ran || o.mortal && status == "interrupted" {
+	for _, o := range slices.Clone(th.items) {
+		if o.kind != "commandExecution" || !o.started || o.killedByInterrupt && status == "interrupted" {
 			continue
 		}
 		if sc.ToolResult(event.ToolResult{ToolUseID: o.id, Status: event.ToolBackgrounded}) {
-			if len(th.background) >= maxPast {
+			if len(th.background) >= maxEndedTurns {
 				delete(th.processes, th.background[0])
 				th.background = slices.Delete(th.background, 0, 1)
 			}
@@ -195,17 +192,16 @@ func (t *translator) leave(th *thread, status string) {
 				th.processes = map[string]string{}
 			}
 			th.processes[o.id] = o.process
-			t.l.Task(event.Task{TaskID: t.commandTask(th, o.id), Kind: event.TaskCommand, ParentID: t.subID(th),
-				ToolUseID: o.id, Name: o.name, Status: event.TaskRunning})
+			t.emitCommandTask(th, o.id, o.name, event.TaskRunning, "")
 		}
 	}
-	for _, a := range slices.Clone(t.asks) {
+	for _, a := range slices.Clone(t.questions) {
 		if a.th == th {
-			t.settle(a, th.failed == nil)
+			t.closeQuestion(a, th.failure == nil)
 		}
 	}
 	if t.live != nil {
-		t.live.giveUpRuns(th)
+		t.live.cancelRuns(th)
 	}
 }
 
@@ -216,7 +212,8 @@ func (t *translator) subID(th *thread) string {
 	return ""
 }
 
-// commandTask names the task of a command; ids of items are their thread's.
+// commandTask returns the task id of a command. Item ids are unique only within
+// a thread.
 func (t *translator) commandTask(th *thread, itemID string) string {
 	if th.sub {
 		return th.id + "/" + itemID
@@ -224,28 +221,33 @@ func (t *translator) commandTask(th *thread, itemID string) string {
 	return itemID
 }
 
+func (t *translator) emitCommandTask(th *thread, itemID, name string, status event.TaskStatus, text string) {
+	t.l.Task(event.Task{TaskID: t.commandTask(th, itemID), Kind: event.TaskCommand, ParentID: t.subID(th),
+		ToolUseID: itemID, Name: name, Status: status, Text: text})
+}
+
 func (t *translator) turnCompleted(th *thread, u *turn) {
 	id := string(u.ID)
-	if t.scopeOf(th, id) == nil {
+	if t.lineScope(th, id) == nil {
 		return
 	}
-	if th.failed == nil || u.Error.v != nil {
-		th.failed = u.Error.v
+	if th.failure == nil || u.Error.v != nil {
+		th.failure = u.Error.v
 	}
-	t.lastWords(th, u)
-	t.leave(th, string(u.Status))
+	t.endLostMessage(th, u)
+	t.releaseTurn(th, string(u.Status))
 	if th.sub {
-		t.subEnded(th, string(u.Status))
+		t.endSubagentTurn(th, string(u.Status))
 		return
 	}
 	switch u.Status {
 	case "failed":
-		t.l.Error(errorOf(th.failed))
+		t.l.Error(errorOf(th.failure))
 	case "interrupted":
 		t.l.Done(event.Done{Stopped: true})
 	default:
-		if th.said != "" {
-			d := event.Result{Text: th.said}
+		if th.lastText != "" {
+			d := event.Result{Text: th.lastText}
 			if u.DurationMs.n > 0 {
 				d.Stats = &event.Stats{DurationMS: u.DurationMs.n}
 			}
@@ -257,44 +259,44 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 		}
 		t.l.Done(d)
 	}
-	ended := append(slices.Clone(th.names), th.turn)
-	th.end()
+	ended := append(slices.Clone(th.aliases), th.turn)
+	th.endTurn()
 	if t.live != nil {
-		t.live.turnEnded(ended)
+		t.live.dropUntaken(ended)
 	}
 }
 
-// lastWords ends a message whose own end was lost: the end of a turn that went
-// well repeats its last one.
-func (t *translator) lastWords(th *thread, u *turn) {
-	open := func(o *openItem) bool { return o.kind == "agentMessage" && !o.split }
-	if u.Status != "completed" || !slices.ContainsFunc(th.open, open) {
+// endLostMessage completes a message whose own end was lost, because a
+// completed turn repeats its last message.
+func (t *translator) endLostMessage(th *thread, u *turn) {
+	open := func(o *openItem) bool { return o.kind == "agentMessage" && !o.cut }
+	if u.Status != "completed" || !slices.ContainsFunc(th.items, open) {
 		return
 	}
-	items := read[list[item]](u.Items)
+	items := decodeRaw[list[item]](u.Items)
 	for i := range items {
-		if o := th.find(string(items[i].ID)); o != nil && open(o) {
-			t.messageEnd(th, t.scope(th), &items[i])
+		if o := th.findItem(string(items[i].ID)); o != nil && open(o) {
+			t.endMessage(th, t.scopeOf(th), &items[i])
 		}
 	}
 }
 
-// subEnded ends the turn of a sub-agent, which is never the end of its parent's.
-func (t *translator) subEnded(th *thread, status string) {
-	said, e := th.said, th.failed
-	th.end()
+// endSubagentTurn ends the turn of a sub-agent. Its parent's turn continues.
+func (t *translator) endSubagentTurn(th *thread, status string) {
+	said, e := th.lastText, th.failure
+	th.endTurn()
 	t.l.EndSub(th.id)
 	switch status {
 	case "failed":
-		t.task(th, event.TaskFailed, errorOf(e).Message)
+		t.emitTask(th, event.TaskFailed, errorOf(e).Message)
 	case "interrupted":
-		t.task(th, event.TaskInterrupted, said)
+		t.emitTask(th, event.TaskInterrupted, said)
 	default:
-		t.task(th, event.TaskCompleted, said)
+		t.emitTask(th, event.TaskCompleted, said)
 	}
 }
 
-func (t *translator) task(th *thread, status event.TaskStatus, text string) {
+func (t *translator) emitTask(th *thread, status event.TaskStatus, text string) {
 	d := event.Task{TaskID: th.id, Kind: event.TaskSubagent, ParentID: th.parent, ToolUseID: th.toolUse,
 		Name: th.name, Status: status, Text: text}
 	if status != event.TaskRunning {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,28 +10,29 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// toolItem handles the items that are tool calls. It reports false for a type
-// that it does not know.
-func (t *translator) toolItem(th *thread, sc *ledger.Scope, it *item, completed bool) bool {
+// handleToolItem handles items that are tool calls. It returns false for an
+// unknown type.
+func (t *translator) handleToolItem(th *thread, sc *ledger.Scope, it *item, completed bool) bool {
 	if _, ok := toolStart(it); !ok {
 		return false
 	}
 	id := string(it.ID)
-	o := th.find(id)
-	if o == nil || o.asked {
-		// 0.98 asks first: an item that begins or ends then was decided on.
-		t.granted(th, id, it.Status != "declined")
+	o := th.findItem(id)
+	if o == nil || o.fromQuestion {
+		// 0.98 asks first: an item that starts or ends after that was decided
+		// on.
+		t.resolveFromItem(th, id, it.Status != "declined")
 	}
 	if o == nil {
-		o = t.begin(th, sc, it)
+		o = t.startTool(th, sc, it)
 	}
-	o.asked = false
+	o.fromQuestion = false
 	// A command that waits for a permission has no process yet.
-	o.ran = o.ran || it.ProcessID != "" || it.Source == "unifiedExecStartup" || it.Source == "userShell"
+	o.started = o.started || it.ProcessID != "" || it.Source == "unifiedExecStartup" || it.Source == "userShell"
 	if it.ProcessID != "" {
 		o.process = string(it.ProcessID)
 	}
-	o.mortal = it.Source == "" // versions that name a source let it live
+	o.killedByInterrupt = it.Source == "" // versions that name a source do not kill it
 	if !completed {
 		return true
 	}
@@ -38,27 +40,27 @@ func (t *translator) toolItem(th *thread, sc *ledger.Scope, it *item, completed 
 	if it.Type == "fileChange" {
 		d.Output = string(o.output)
 	}
-	if t.live != nil && t.live.unanswered(id) {
-		d.Status, d.Output = event.ToolInterrupted, "" // the runtime waits no longer
+	if t.live != nil && t.live.cancelRunOf(id) {
+		d.Status, d.Output = event.ToolInterrupted, "" // the runtime does not wait for the reply any more
 		d.IsError = true
 	}
-	t.granted(th, id, d.Status != event.ToolDenied)
+	t.resolveFromItem(th, id, d.Status != event.ToolDenied)
 	sc.ToolResult(d)
-	th.drop(o)
-	t.agents(th, it)
+	th.dropItem(o)
+	t.linkSubagents(th, it)
 	return true
 }
 
-// begin announces the tool call of an item.
-func (t *translator) begin(th *thread, sc *ledger.Scope, it *item) *openItem {
+// startTool announces the tool call of an item.
+func (t *translator) startTool(th *thread, sc *ledger.Scope, it *item) *openItem {
 	start, _ := toolStart(it)
 	o := newItem(start.ToolUseID, string(it.Type))
-	o.name, o.tool, o.input, o.match = start.Tool, start.Tool, start.Input, string(it.Server)
+	o.name, o.tool, o.input, o.server = start.Tool, start.Tool, start.Input, string(it.Server)
 	if it.Type == "commandExecution" {
 		o.name = start.Command
 	}
 	if sc.ToolStart(start) {
-		th.add(o)
+		th.addItem(o)
 	}
 	return o
 }
@@ -88,7 +90,7 @@ type queryInput struct {
 	Query string `json:"query"`
 }
 
-// toolStart maps an item to the event that announces the tool.
+// toolStart returns the event that announces the tool of an item.
 func toolStart(it *item) (event.ToolStart, bool) {
 	d := event.ToolStart{ToolUseID: string(it.ID)}
 	switch it.Type {
@@ -99,13 +101,13 @@ func toolStart(it *item) (event.ToolStart, bool) {
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath
 	case "fileChange":
 		changes := changesOf(it.Changes)
-		d.Tool = editOrWrite(changes)
+		d.Tool = patchTool(changes)
 		d.Input = encode(changesInput{orNull(it.Changes)})
 		if len(changes) == 1 {
 			d.FilePath = changes[0].Path
 		}
 	case "mcpToolCall":
-		d.Tool = mcpName(first(it.Server, it.ServerName), first(it.Tool, it.ToolName))
+		d.Tool = mcpName(string(cmp.Or(it.Server, it.ServerName)), string(cmp.Or(it.Tool, it.ToolName)))
 		d.Input = it.Arguments
 	case "dynamicToolCall":
 		d.Tool, d.Input = string(it.Tool), it.Arguments
@@ -113,7 +115,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 			d.Tool = string(it.Namespace) + "__" + d.Tool
 		}
 	case "functionCall", "functionCallOutput":
-		d.Tool, d.Input = first(it.Name, it.Tool), it.Arguments
+		d.Tool, d.Input = string(cmp.Or(it.Name, it.Tool)), it.Arguments
 	case "collabAgentToolCall":
 		d.Tool = string(it.Tool)
 		in := agentInput{Prompt: string(it.Prompt), Model: string(it.Model)}
@@ -148,7 +150,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 	return d, true
 }
 
-// toolResult maps a completed item to the tool's result.
+// toolResult returns the result of a completed item.
 func toolResult(it *item) event.ToolResult {
 	d := event.ToolResult{ToolUseID: string(it.ID), Status: event.ToolOK}
 	switch it.Status {
@@ -160,14 +162,14 @@ func toolResult(it *item) event.ToolResult {
 		d.Status = event.ToolInterrupted
 	case "completed":
 	default:
-		if it.ExitCode.n != 0 { // a status that is not known: the exit code tells
+		if it.ExitCode.n != 0 { // unknown status: the exit code decides
 			d.Status = event.ToolError
 		}
 	}
 	switch it.Type {
 	case "commandExecution":
 		d.Output, d.ExitCode = string(it.AggregatedOutput), it.ExitCode.ptr()
-		if it.Source == "userShell" && it.ExitCode.n < 0 { // only the user's own is killed with its turn
+		if it.Source == "userShell" && it.ExitCode.n < 0 { // only the user's own command is killed with its turn
 			d.Status = event.ToolInterrupted
 		}
 		if r := readsOf(it.CommandActions); r.is {
@@ -179,8 +181,8 @@ func toolResult(it *item) event.ToolResult {
 			d.FilePath = d.Changes[0].Path
 		}
 	case "mcpToolCall":
-		d.Output = contentText(read[mcpResult](it.Result).Content)
-		if e := read[rpcError](it.Error).Message; e != "" {
+		d.Output = contentText(decodeRaw[mcpResult](it.Result).Content)
+		if e := decodeRaw[rpcError](it.Error).Message; e != "" {
 			d.Output = string(e)
 			if strings.Contains(d.Output, "user rejected") {
 				d.Status = event.ToolDenied
@@ -191,14 +193,15 @@ func toolResult(it *item) event.ToolResult {
 	case "functionCall", "functionCallOutput":
 		d.Output = contentText(it.Output)
 	case "collabAgentToolCall":
-		// Only who waits is told what a sub-agent said; others get ids and states.
-		if all := statesOf(it.AgentsStates); len(all) == 1 && it.Tool == "wait" {
+		// Only wait returns the text of a sub-agent; other tools return ids and
+		// states.
+		if all := parseAgentStates(it.AgentsStates); len(all) == 1 && it.Tool == "wait" {
 			d.Output = all[0].message
 		}
 	case "webSearch":
 		d.Output = string(it.Query)
 		if a := it.Action.v; a != nil && d.Output == "" {
-			d.Output = first(a.Query, a.URL, a.Pattern)
+			d.Output = string(cmp.Or(a.Query, a.URL, a.Pattern))
 		}
 	case "imageView":
 		d.FilePath, d.IsFileRead = string(it.Path), true
@@ -218,9 +221,9 @@ type contentItem struct {
 	Text str `json:"text"`
 }
 
-// contentText is the text of a list of content items, or of a plain string.
-// Texts are joined by line ends, as the runtime does for the model; what is no
-// text (images) is left out. A list of other things stays JSON.
+// contentText returns the text of a list of content items, or of a plain
+// string. Texts are joined by newlines, as the runtime does for the model;
+// images and the like are omitted. A list of unknown items stays JSON.
 func contentText(v jsontext.Value) string {
 	if len(v) == 0 || v.Kind() == 'n' {
 		return ""
@@ -228,7 +231,7 @@ func contentText(v jsontext.Value) string {
 	if v.Kind() == '"' {
 		return scalar(v)
 	}
-	items := read[list[contentItem]](v)
+	items := decodeRaw[list[contentItem]](v)
 	var texts []string
 	for _, it := range items {
 		switch it.Type {
@@ -258,8 +261,8 @@ type changeKind struct {
 
 func changesOf(v jsontext.Value) []event.FileChange {
 	var out []event.FileChange
-	for _, c := range read[list[fileChange]](v) {
-		kind, k := scalarOf(c.Kind), read[changeKind](c.Kind)
+	for _, c := range decodeRaw[list[fileChange]](v) {
+		kind, k := scalar(c.Kind), decodeRaw[changeKind](c.Kind)
 		if kind == "" {
 			kind = string(k.Type)
 		}
@@ -268,15 +271,15 @@ func changesOf(v jsontext.Value) []event.FileChange {
 		case ch.MoveTo != "":
 			ch.Kind = event.ChangeMove
 		case ch.Kind != event.ChangeAdd && ch.Kind != event.ChangeDelete:
-			ch.Kind = event.ChangeUpdate // whatever a newer version calls it, the file is another one now
+			ch.Kind = event.ChangeUpdate // for any kind of a newer version the file has changed
 		}
 		out = append(out, ch)
 	}
 	return out
 }
 
-// editOrWrite: a patch that only adds files is a Write, any other an Edit.
-func editOrWrite(changes []event.FileChange) string {
+// patchTool returns Write for a patch that only adds files, else Edit.
+func patchTool(changes []event.FileChange) string {
 	for _, c := range changes {
 		if c.Kind != "add" {
 			return "Edit"
@@ -289,15 +292,6 @@ func editOrWrite(changes []event.FileChange) string {
 }
 
 func mcpName(server, tool string) string { return "mcp__" + server + "__" + tool }
-
-func first(all ...str) string {
-	for _, s := range all {
-		if s != "" {
-			return string(s)
-		}
-	}
-	return ""
-}
 
 func orNull(v jsontext.Value) jsontext.Value {
 	if len(v) == 0 {

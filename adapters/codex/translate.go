@@ -1,8 +1,12 @@
 package codex
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,150 +15,137 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// translator turns the runtime's lines into events. It serves the live adapter
-// and the Normalizer; what only a client can know comes from live, which is nil
-// in a transcript.
+// translator converts the runtime's lines to events. The live adapter and the
+// Normalizer share it. live is nil in a transcript.
 type translator struct {
-	l       *ledger.Ledger
-	m       message
-	main    *thread
-	subs    []*thread
-	foreign []string // threads that are others' affair; bounded
-	asks    []*ask
-	version string
-	model   string // in force
-	mode    string
-	asked   []string // turns that a request asked for, as replies tell; bounded
-	begun   bool     // the handshake was seen: a turn that nobody asked for is one
-	another bool     // a further process has begun
-	live    *client
+	l              *ledger.Ledger
+	m              message
+	main           *thread
+	subs           []*thread
+	foreignThreads []string // threads of other clients; bounded
+	questions      []*question
+	version        string
+	model          string // in force
+	mode           string
+	requestedTurns []string // turns that a request started, from replies; bounded
+	handshakeSeen  bool     // the handshake was seen, so a turn without a request is a command's
+	newProcess     bool     // another process has started
+	live           *client
 }
 
-// line handles one line of stdout. The ledger has been told the time.
-func (t *translator) line(b []byte) {
-	if blank(b) {
+// handleLine handles one line of stdout. The caller has set the ledger's time.
+func (t *translator) handleLine(b []byte) {
+	if len(bytes.Trim(b, " \t\r")) == 0 {
 		return
 	}
 	m := &t.m
-	if err := m.decode(b); err != nil {
-		if v := jsontext.Value(b); v.IsValid(asItCame) {
-			t.unknown(b)
+	if err := m.decodeLine(b); err != nil {
+		if v := jsontext.Value(b); v.IsValid(lenient) {
+			t.noticeUnknown(b)
 			return
 		}
-		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeGarbage,
-			Text: fmt.Sprintf("a line is not JSON and was skipped: %.200q", b)})
+		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
 		return
 	}
 	switch {
-	case m.Method.set && ours[m.Method.s], !m.Method.set && m.Result.v.echo(),
+	case m.Method.set && clientMethods[m.Method.s], !m.Method.set && m.Result.v.isEcho(),
 		!m.Method.set && m.Error.v != nil && m.Error.v.Message == refusal:
-		// An echo of the client is nobody's message.
+		// An echo of the client's own line.
 	case m.Method.set && len(m.ID) > 0:
-		t.request(b)
+		t.handleRequest(b)
 	case m.Method.set:
-		t.notification(b)
+		t.handleNotification(b)
 	case len(m.ID) > 0 && t.live != nil:
-		t.live.response(b)
+		t.live.handleResponse(b)
 	case len(m.ID) > 0 && (m.Result.v != nil || m.Error.v != nil):
-		t.seen()
+		t.handleTranscriptReply()
 	default:
-		t.unknown(b)
+		t.noticeUnknown(b)
 	}
 }
 
-func blank(b []byte) bool {
-	for _, c := range b {
-		if c != ' ' && c != '\t' && c != '\r' {
-			return false
-		}
-	}
-	return true
+func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
+	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
 }
 
-// unknown passes a message on that this adapter does not know. It ends nothing.
-func (t *translator) unknown(b []byte) {
-	what := t.m.Method.val()
-	if what == "" {
-		what = "a message"
-	}
-	t.l.Emit(event.Notice{Level: event.LevelInfo, Code: event.NoticeUnknownMessage,
-		Text: what + " is not known to this adapter", Raw: event.Raw(b).Clone()})
+// noticeUnknown emits an unknown message as a notice.
+func (t *translator) noticeUnknown(b []byte) {
+	what := cmp.Or(t.m.Method.val(), "a message")
+	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
-// seen takes what a transcript's replies tell, by their shape: the requests are
-// not there.
-func (t *translator) seen() {
+// handleTranscriptReply handles a reply in a transcript by its shape, because
+// the requests are missing.
+func (t *translator) handleTranscriptReply() {
 	r := t.m.Result.v
 	switch {
 	case r == nil:
 	case r.UserAgent != "":
 		t.version = versionOf(string(r.UserAgent))
-		t.another = t.main != nil
+		t.newProcess = t.main != nil
 		for _, th := range append(t.subs, t.main) {
 			if th != nil {
-				th.past = nil // another process, which may count its turns anew
+				th.endedTurns = nil // another process may count its turns from the start
 			}
 		}
 	case r.Thread.v != nil && r.Thread.v.ID != "":
-		t.begun = true
-		t.opened(r, false, "", "")
+		t.handshakeSeen = true
+		t.threadOpened(r, false, "", "")
 	case r.Turn.v != nil:
-		t.ask4(string(r.Turn.v.ID))
+		t.recordRequestedTurn(string(r.Turn.v.ID))
 	}
 }
 
-// ask4 remembers that a request asked for a turn.
-func (t *translator) ask4(id string) {
-	if len(t.asked) >= 16 {
-		t.asked = append(t.asked[:0], t.asked[1:]...)
+// recordRequestedTurn records that a request started a turn.
+func (t *translator) recordRequestedTurn(id string) {
+	if len(t.requestedTurns) >= 16 {
+		t.requestedTurns = append(t.requestedTurns[:0], t.requestedTurns[1:]...)
 	}
-	t.asked = append(t.asked, id)
+	t.requestedTurns = append(t.requestedTurns, id)
 }
 
-// opened takes the reply to thread/start, resume or fork.
-func (t *translator) opened(r *result, resumed bool, forkedFrom, mode string) {
+// threadOpened handles the reply to thread/start, thread/resume or thread/fork.
+func (t *translator) threadOpened(r *result, resumed bool, forkedFrom, mode string) {
 	th := r.Thread.v
 	id := string(th.ID)
-	switch {
-	case t.main == nil:
-		t.main = newThread(id)
-	case string(th.ForkedFromID) == t.main.id && th.ParentThreadID == "":
-		t.main = newThread(id) // the conversation goes on in the fork
-	case t.another:
-		t.main = newThread(id) // another process: nothing of the last one goes on
+	// The conversation continues in a fork, but not in another process.
+	forked := t.main != nil && string(th.ForkedFromID) == t.main.id && th.ParentThreadID == ""
+	if t.main == nil || forked || t.newProcess {
+		t.main = &thread{id: id}
 	}
-	t.another = false
-	pick := func(a, b str) string {
-		if a != "" {
-			return string(a)
-		}
-		return string(b)
-	}
-	version := t.version
-	if version == "" {
-		version = string(th.CLIVersion)
-	}
+	t.newProcess = false
 	if t.main.id == id {
-		t.model, t.mode = pick(r.Model, th.Model), mode
+		t.model, t.mode = string(cmp.Or(r.Model, th.Model)), mode
 		t.l.SessionReady(event.SessionReady{
-			Runtime: "codex", RuntimeVersion: version, ProviderSessionID: id, Resumed: resumed,
-			ForkedFrom: forkedFrom, Model: pick(r.Model, th.Model), Cwd: pick(r.Cwd, th.Cwd), Mode: mode,
+			Runtime: "codex", RuntimeVersion: cmp.Or(t.version, string(th.CLIVersion)), ProviderSessionID: id, Resumed: resumed,
+			ForkedFrom: forkedFrom, Model: t.model, Cwd: string(cmp.Or(r.Cwd, th.Cwd)), Mode: mode,
 		})
 	}
 }
 
-// versionOf reads the version in "name/0.169.0 (Debian 12; x86_64) …".
+// versionOf returns the version in "name/0.169.0 (Debian 12; x86_64) …".
 func versionOf(agent string) string {
 	_, v, _ := strings.Cut(agent, "/")
 	v, _, _ = strings.Cut(v, " ")
 	return v
 }
 
-// thread finds the thread of a line: the session's own, or a sub-agent's.
-func (t *translator) thread(id string) *thread {
+// minorVersion returns 169 for 0.169.0. An unknown version is newer than all.
+func minorVersion(version string) int {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	if n, err := strconv.Atoi(minor); err == nil && major == "0" {
+		return n
+	}
+	return math.MaxInt
+}
+
+// threadOf returns the thread of a line: the session's own, or a sub-agent's.
+func (t *translator) threadOf(id string) *thread {
 	if t.main == nil {
-		// A transcript that begins in the middle: the first thread is the one.
-		t.main = newThread(id)
+		// In a transcript that begins in the middle, the first thread is the
+		// session's.
+		t.main = &thread{id: id}
 		t.l.SessionReady(event.SessionReady{Runtime: "codex", RuntimeVersion: t.version, ProviderSessionID: id})
 	}
 	if id == "" || id == t.main.id {
@@ -166,17 +157,16 @@ func (t *translator) thread(id string) *thread {
 		}
 	}
 	if len(t.subs) >= maxSubs {
-		t.forget()
+		t.evictSubagent()
 	}
-	s := newThread(id)
-	s.sub = true
+	s := &thread{id: id, sub: true}
 	t.subs = append(t.subs, s)
 	return s
 }
 
-// threadStarted opens a transcript. Later it tells of a thread that somebody
-// else opened on this connection: sub-agents have none.
-func (t *translator) threadStarted(o opt[threadInfo]) {
+// handleThreadStarted opens a transcript. Later it reports a thread that
+// another client on this connection opened; sub-agents send none.
+func (t *translator) handleThreadStarted(o opt[threadInfo]) {
 	th := o.v
 	if th == nil || th.ParentThreadID != "" {
 		return
@@ -184,25 +174,27 @@ func (t *translator) threadStarted(o opt[threadInfo]) {
 	id := string(th.ID)
 	switch {
 	case t.main == nil && t.live == nil:
-		t.opened(&result{Thread: o}, false, string(th.ForkedFromID), "")
+		t.threadOpened(&result{Thread: o}, false, string(th.ForkedFromID), "")
 	case t.main == nil, id == t.main.id, id == "", string(th.ForkedFromID) == t.main.id:
 	case slices.ContainsFunc(t.subs, func(s *thread) bool { return s.id == id && s.toolUse != "" }):
 	default:
-		if t.foreign = append(t.foreign, id); len(t.foreign) > maxSubs {
-			t.foreign = slices.Delete(t.foreign, 0, 1)
+		if t.foreignThreads = append(t.foreignThreads, id); len(t.foreignThreads) > maxSubs {
+			t.foreignThreads = slices.Delete(t.foreignThreads, 0, 1)
 		}
 	}
 }
 
-// others reports whether a thread is not of this session, nor a sub-agent of it.
-func (t *translator) others(id string) bool {
-	return len(t.foreign) > 0 && slices.Contains(t.foreign, id)
+// isForeign reports whether a thread belongs neither to this session nor to a
+// sub-agent of it.
+func (t *translator) isForeign(id string) bool {
+	return len(t.foreignThreads) > 0 && slices.Contains(t.foreignThreads, id)
 }
 
-// forget drops the sub-agent that has been at rest for longest, if one is.
-func (t *translator) forget() {
+// evictSubagent removes the sub-agent that has been idle longest, if any is
+// idle.
+func (t *translator) evictSubagent() {
 	for i, s := range t.subs {
-		if !s.on && len(s.background) == 0 && !t.l.TaskOpen(s.id) {
+		if !s.running && len(s.background) == 0 && !t.l.TaskOpen(s.id) {
 			t.subs = slices.Delete(t.subs, i, i+1)
 			return
 		}

@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
-// message is any line of the runtime: what stands in it decides what it is. One
+// message is any line of the runtime; its members decide its kind. One message
 // is reused for all lines.
 type message struct {
 	ID     jsontext.Value `json:"id"`
@@ -19,34 +21,34 @@ type message struct {
 	Result opt[result]    `json:"result"`
 	Error  opt[rpcError]  `json:"error"`
 
-	like fastjson.Template // the piece that was read last
+	template fastjson.Template // the delta that was read last
 }
 
-// params is the union of what notifications and server requests carry. Fields
-// that are of another kind in another message are kept raw.
+// params is the union of the params of notifications and server requests.
+// Fields whose kind differs between messages are kept raw.
 type params struct {
 	ThreadID text `json:"threadId"`
 	TurnID   text `json:"turnId"`
 	ItemID   text `json:"itemId"`
 	Delta    text `json:"delta"`
 
-	Item         opt[item]       `json:"item"`
-	Turn         opt[turn]       `json:"turn"`
-	Thread       opt[threadInfo] `json:"thread"`
-	Error        jsontext.Value  `json:"error"`
-	WillRetry    str             `json:"willRetry"`
-	TokenUsage   opt[tokenUsage] `json:"tokenUsage"`
-	Plan         jsontext.Value  `json:"plan"`
-	SummaryIndex num             `json:"summaryIndex"`
-	ContentIndex num             `json:"contentIndex"`
-	Message      str             `json:"message"`
-	Summary      str             `json:"summary"`
-	Details      str             `json:"details"`
-	RequestID    jsontext.Value  `json:"requestId"`
-	Name         str             `json:"name"`
-	Status       jsontext.Value  `json:"status"`
-	ToModel      str             `json:"toModel"`
-	Settings     opt[told]       `json:"threadSettings"`
+	Item         opt[item]           `json:"item"`
+	Turn         opt[turn]           `json:"turn"`
+	Thread       opt[threadInfo]     `json:"thread"`
+	Error        jsontext.Value      `json:"error"`
+	WillRetry    str                 `json:"willRetry"`
+	TokenUsage   opt[tokenUsage]     `json:"tokenUsage"`
+	Plan         jsontext.Value      `json:"plan"`
+	SummaryIndex num                 `json:"summaryIndex"`
+	ContentIndex num                 `json:"contentIndex"`
+	Message      str                 `json:"message"`
+	Summary      str                 `json:"summary"`
+	Details      str                 `json:"details"`
+	RequestID    jsontext.Value      `json:"requestId"`
+	Name         str                 `json:"name"`
+	Status       jsontext.Value      `json:"status"`
+	ToModel      str                 `json:"toModel"`
+	Settings     opt[threadSettings] `json:"threadSettings"`
 
 	// Of server requests.
 	ConversationID     str                  `json:"conversationId"`
@@ -68,7 +70,12 @@ type params struct {
 	Arguments          jsontext.Value       `json:"arguments"`
 }
 
-// networkAsk is what a command that runs wants to reach.
+// commandText returns the command, which older versions send as an array.
+func (p *params) commandText() string {
+	return cmp.Or(scalar(p.Command), strings.Join(decodeRaw[[]string](p.Command), " "))
+}
+
+// networkAsk is the host that a running command needs to reach.
 type networkAsk struct {
 	Host     str `json:"host"`
 	Protocol str `json:"protocol"`
@@ -93,7 +100,7 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", e.Code.n, string(e.Message)) }
 
-// result is the union of the results that are of use.
+// result is the union of the results in use.
 type result struct {
 	UserAgent str             `json:"userAgent"`
 	Thread    opt[threadInfo] `json:"thread"`
@@ -102,7 +109,7 @@ type result struct {
 	Turn      opt[turn]       `json:"turn"`
 	TurnID    str             `json:"turnId"`
 
-	// Of our own replies, when a terminal or a proxy echoes them.
+	// Of our own replies, if a terminal or a proxy echoes them.
 	Decision jsontext.Value `json:"decision"`
 	Action   str            `json:"action"`
 	Answers  jsontext.Value `json:"answers"`
@@ -110,13 +117,14 @@ type result struct {
 	Contents jsontext.Value `json:"contentItems"`
 }
 
-// echo reports whether a result is one that only a client sends.
-func (r *result) echo() bool {
+// isEcho reports whether only a client sends such a result.
+func (r *result) isEcho() bool {
 	return r != nil && (len(r.Decision) > 0 || r.Action != "" || len(r.Answers) > 0 || r.Scope != "" || len(r.Contents) > 0)
 }
 
-// ours are the methods that only a client sends: a line with one is an echo.
-var ours = map[string]bool{
+// clientMethods are methods that only a client sends: a line with one is an
+// echo.
+var clientMethods = map[string]bool{
 	"initialize": true, "initialized": true, "thread/start": true, "thread/resume": true, "thread/fork": true,
 	"thread/read": true, "thread/settings/update": true, "turn/start": true, "turn/steer": true, "turn/interrupt": true,
 }
@@ -234,21 +242,21 @@ type input struct {
 	Name str `json:"name"`
 }
 
-// decode reads one line into the message.
-func (m *message) decode(b []byte) error {
-	if m.again(b) {
+// decodeLine decodes one line into the message.
+func (m *message) decodeLine(b []byte) error {
+	if m.matchTemplate(b) {
 		return nil
 	}
-	m.empty()
-	if m.fast(b) {
+	m.reset()
+	if m.decodeFast(b) {
 		return nil
 	}
-	m.empty()
-	return json.Unmarshal(b, m, asItCame)
+	m.reset()
+	return json.Unmarshal(b, m, lenient)
 }
 
-// empty forgets the last line, but for the strings that are likely to come again.
-func (m *message) empty() {
+// reset clears the last line, but keeps strings that are likely to repeat.
+func (m *message) reset() {
 	m.ID = m.ID[:0]
 	m.Result.v, m.Error.v = nil, nil
 	m.Method.set = false
@@ -256,7 +264,7 @@ func (m *message) empty() {
 	*p = params{ThreadID: text{s: p.ThreadID.s}, TurnID: text{s: p.TurnID.s}, ItemID: text{s: p.ItemID.s}, Delta: text{s: p.Delta.s}}
 }
 
-// Outgoing.
+// Outgoing messages.
 
 type request struct {
 	ID     int64  `json:"id"`
@@ -318,8 +326,8 @@ type settingsParams struct {
 	settings
 }
 
-// inputOut leaves out what its type does not have; a text has its text even
-// when it is empty.
+// inputOut omits the fields that its type lacks. A text input has its text even
+// if it is empty.
 type inputOut struct {
 	Type string  `json:"type"`
 	Text *string `json:"text,omitzero"`

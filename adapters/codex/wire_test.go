@@ -15,7 +15,7 @@ func TestUnwrap(t *testing.T) {
 		`/bin/bash -lc "echo 'a b' && echo \"\$x\""`: `echo 'a b' && echo "$x"`,
 		`bash -lc ls`:                    `ls`,
 		`/bin/zsh -lc 'it'"'"'s'`:        `it's`,
-		`/bin/bash -lc 'a' b`:            `/bin/bash -lc 'a' b`, // $0: not a plain wrap
+		`/bin/bash -lc 'a' b`:            `/bin/bash -lc 'a' b`, // $0: not a plain wrapper
 		`/bin/bash -lc 'open`:            `/bin/bash -lc 'open`,
 		`python3 -c 'print(1)'`:          `python3 -c 'print(1)'`,
 		`ls`:                             `ls`,
@@ -50,28 +50,28 @@ func TestErrorCodes(t *testing.T) {
 	NewWithT(t).Expect(codeOf(jsontext.Value(`"other"`), "stream disconnected before completion: x")).To(Equal(event.ErrorNetwork))
 }
 
-// A field of another kind than known costs the field and not the line.
-func TestFieldsOfAnotherKind(t *testing.T) {
+// A field of an unexpected kind affects only that field.
+func TestFieldsOfUnexpectedKinds(t *testing.T) {
 	g := NewWithT(t)
 	var m message
-	g.Expect(m.decode([]byte(`{"method":"x","params":{"threadId":7,"turnId":{},"delta":null,"item":[1],"turn":"t","tokenUsage":3,"availableDecisions":{},"summaryIndex":"s"}}`))).To(Succeed())
+	g.Expect(m.decodeLine([]byte(`{"method":"x","params":{"threadId":7,"turnId":{},"delta":null,"item":[1],"turn":"t","tokenUsage":3,"availableDecisions":{},"summaryIndex":"s"}}`))).To(Succeed())
 	g.Expect(m.Params.ThreadID.val()).To(Equal("7"))
 	g.Expect(m.Params.TurnID.val()).To(BeEmpty())
 	g.Expect(m.Params.Item.v).To(BeNil())
 }
 
-// What a reused message keeps is never taken for what the line said.
-func TestTheMessageForgets(t *testing.T) {
+// Values that a reused message keeps are never mistaken for values of the line.
+func TestMessageReset(t *testing.T) {
 	g := NewWithT(t)
 	var m message
-	g.Expect(m.decode([]byte(`{"id":1,"method":"a\\n","params":{"threadId":"\\n","delta":"x","item":{"id":"i"}},"result":{}}`))).To(Succeed())
-	g.Expect(m.decode([]byte(`{"method":"b","params":{"threadId":"\n"}}`))).To(Succeed())
+	g.Expect(m.decodeLine([]byte(`{"id":1,"method":"a\\n","params":{"threadId":"\\n","delta":"x","item":{"id":"i"}},"result":{}}`))).To(Succeed())
+	g.Expect(m.decodeLine([]byte(`{"method":"b","params":{"threadId":"\n"}}`))).To(Succeed())
 	g.Expect(m.Params.ThreadID.val()).To(Equal("\n"))
 	g.Expect(m.Params.Delta.val()).To(BeEmpty())
 	g.Expect(m.ID).To(BeEmpty())
 	g.Expect(m.Params.Item.v).To(BeNil())
 	g.Expect(m.Result.v).To(BeNil())
-	g.Expect(m.decode([]byte("{\"method\":\"b\",\"params\":{\"delta\":\"\\ud83d\",\"itemId\":\"a\xffb\"}}"))).To(Succeed())
+	g.Expect(m.decodeLine([]byte("{\"method\":\"b\",\"params\":{\"delta\":\"\\ud83d\",\"itemId\":\"a\xffb\"}}"))).To(Succeed())
 	g.Expect(m.Params.Delta.val()).To(Equal("\uFFFD"))
 	g.Expect(m.Params.ItemID.val()).To(Equal("a\uFFFDb"))
 }

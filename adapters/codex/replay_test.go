@@ -36,7 +36,7 @@ type runtime struct {
 	once            sync.Once
 	ended           chan struct{}
 	exit            proc.Exit
-	lines           chan string // what the client wrote
+	lines           chan string // lines written by the client
 }
 
 func newRuntime() *runtime {
@@ -50,7 +50,7 @@ func newRuntime() *runtime {
 			r.lines <- sc.Text()
 		}
 		close(r.lines)
-		r.end(proc.Exit{})
+		r.exitWith(proc.Exit{})
 	}()
 	return r
 }
@@ -60,11 +60,11 @@ func (r *runtime) Stdout() io.Reader     { return r.outR }
 func (r *runtime) Stderr() io.Reader     { return r.errR }
 func (r *runtime) Wait() proc.Exit       { <-r.ended; return r.exit }
 func (r *runtime) Signal(s proc.Signal) error {
-	r.end(proc.Exit{Code: -1, Signal: s})
+	r.exitWith(proc.Exit{Code: -1, Signal: s})
 	return nil
 }
 
-func (r *runtime) end(e proc.Exit) {
+func (r *runtime) exitWith(e proc.Exit) {
 	r.once.Do(func() {
 		r.exit = e
 		_ = r.outW.Close()
@@ -74,7 +74,7 @@ func (r *runtime) end(e proc.Exit) {
 	})
 }
 
-func (r *runtime) say(line string) { _, _ = io.WriteString(r.outW, line+"\n") }
+func (r *runtime) print(line string) { _, _ = io.WriteString(r.outW, line+"\n") }
 
 type wireLine struct {
 	P   int            `json:"p"`
@@ -98,10 +98,11 @@ type clientLine struct {
 	Result jsontext.Value `json:"result"`
 }
 
-// play drives the live adapter through a recording: the recorded client's acts
-// are done where they were done. Before the line kill the runtime is killed. It
-// gives the events, and what the adapter wrote otherwise than the recorded client.
-func play(t *testing.T, file string, kill int) (evs []event.Event, strange []string) {
+// replayLive runs the live adapter against a recording and repeats the recorded
+// client's steps at their places. It kills the runtime before the line kill. It
+// returns the events, and each line of the adapter that differs from the
+// recorded client's.
+func replayLive(t *testing.T, file string, kill int) (evs []event.Event, differences []string) {
 	t.Helper()
 	b, err := readCase(file)
 	if err != nil {
@@ -125,30 +126,30 @@ func play(t *testing.T, file string, kill int) (evs []event.Event, strange []str
 		for i, w := range wire {
 			synctest.Wait()
 			if i == kill && p.s != nil {
-				p.r.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+				p.r.exitWith(proc.Exit{Code: -1, Signal: proc.SIGKILL})
 				break
 			}
-			p.step(w)
+			p.handleLine(w)
 		}
 		synctest.Wait()
-		p.close()
-		strange = p.strange
+		p.closeSession()
+		differences = p.differences
 	})
-	return evs, strange
+	return evs, differences
 }
 
 type player struct {
-	evs     *[]event.Event
-	r       *runtime
-	s       adapters.Session
-	read    chan struct{}
-	p       int
-	strange []string
-	others  map[string]bool // requests about another thread, which this client does not make
-	sess    chan adapters.Session
+	evs         *[]event.Event
+	r           *runtime
+	s           adapters.Session
+	read        chan struct{}
+	p           int
+	differences []string
+	others      map[string]bool // requests about another thread, which this client does not send
+	sess        chan adapters.Session
 }
 
-func (p *player) close() {
+func (p *player) closeSession() {
 	if p.s != nil {
 		_ = p.s.Close(context.Background())
 		<-p.read
@@ -156,8 +157,8 @@ func (p *player) close() {
 	}
 }
 
-func (p *player) open() {
-	p.close()
+func (p *player) openSession() {
+	p.closeSession()
 	p.r = newRuntime()
 	o := adapters.Options{SessionID: "s", Mode: "never", Launch: proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return p.r, nil })}
 	for _, e := range *p.evs {
@@ -177,10 +178,10 @@ func (p *player) open() {
 	}()
 }
 
-func (p *player) step(w wireLine) {
+func (p *player) handleLine(w wireLine) {
 	if w.P != p.p {
 		p.p = w.P
-		p.open()
+		p.openSession()
 	}
 	if p.s == nil {
 		select {
@@ -202,19 +203,19 @@ func (p *player) step(w wireLine) {
 		_ = json.Unmarshal(w.Out, &c, jsontext.AllowInvalidUTF8(true))
 		switch {
 		case c.Method != "":
-			p.r.say(string(w.Out))
-		case !p.others[string(c.ID)]: // this client counts without the others
+			p.r.print(string(w.Out))
+		case !p.others[string(c.ID)]: // this client's ids do not count those requests
 			n, _ := strconv.Atoi(string(c.ID))
-			p.r.say(strings.Replace(string(w.Out), fmt.Sprintf(`"id":%d`, n), fmt.Sprintf(`"id":%d`, n-len(p.others)), 1))
+			p.r.print(strings.Replace(string(w.Out), fmt.Sprintf(`"id":%d`, n), fmt.Sprintf(`"id":%d`, n-len(p.others)), 1))
 		}
 	case w.In != nil:
-		p.act(w.In)
+		p.repeatStep(w.In)
 	case w.EOF:
-		p.close()
+		p.closeSession()
 	}
 }
 
-func (p *player) act(line jsontext.Value) {
+func (p *player) repeatStep(line jsontext.Value) {
 	var c clientLine
 	_ = json.Unmarshal(line, &c, jsontext.AllowInvalidUTF8(true))
 	m := adapters.Message{ID: c.Params.ID}
@@ -232,8 +233,8 @@ func (p *player) act(line jsontext.Value) {
 	}
 	switch {
 	case c.Method == "thread/backgroundTerminals/terminate", c.Method == "turn/interrupt" && c.Params.Thread != own:
-		go func(task string) { _ = p.s.(adapters.TaskStopper).StopTask(ctx, task) }(p.task(c.Params.Thread))
-		p.wrote(c, line)
+		go func(task string) { _ = p.s.(adapters.TaskStopper).StopTask(ctx, task) }(p.taskOf(c.Params.Thread))
+		p.compareWritten(c, line)
 		return
 	}
 	switch c.Method {
@@ -267,10 +268,10 @@ func (p *player) act(line jsontext.Value) {
 		}
 	}
 	synctest.Wait()
-	p.wrote(c, line)
+	p.compareWritten(c, line)
 }
 
-// provider is the thread of the session, once it is open.
+// provider returns the thread of the session, once it is open.
 func (p *player) provider() string {
 	for _, e := range slices.Backward(*p.evs) {
 		if d, ok := e.Data.(event.SessionReady); ok {
@@ -280,9 +281,9 @@ func (p *player) provider() string {
 	return ""
 }
 
-// task is the sub-agent of that thread, or else the last command in the
-// background.
-func (p *player) task(thread string) string {
+// taskOf returns the sub-agent of that thread, or else the last background
+// command.
+func (p *player) taskOf(thread string) string {
 	for _, e := range slices.Backward(*p.evs) {
 		if d, ok := e.Data.(event.Task); ok && (d.TaskID == thread || d.Kind == event.TaskCommand) {
 			return d.TaskID
@@ -291,9 +292,10 @@ func (p *player) task(thread string) string {
 	return thread
 }
 
-// wrote compares the next line of the adapter with the recorded one. What still
-// waits for an answer when its turn ends is declined, which no recording holds.
-func (p *player) wrote(c clientLine, line jsontext.Value) {
+// compareWritten compares the next line of the adapter with the recorded one.
+// Questions that are open when their turn ends are declined, which no recording
+// contains.
+func (p *player) compareWritten(c clientLine, line jsontext.Value) {
 	synctest.Wait()
 	select {
 	case got := <-p.r.lines:
@@ -303,19 +305,19 @@ func (p *player) wrote(c clientLine, line jsontext.Value) {
 			return sameResult(g.Result, jsontext.Value(r))
 		})
 		if c.Method != "" && refused {
-			p.wrote(c, line)
+			p.compareWritten(c, line)
 			return
 		}
 		if g.Method != c.Method || (string(g.ID) != string(c.ID) && len(p.others) == 0) || g.Params.ID != c.Params.ID || (c.Method == "" && !sameResult(g.Result, c.Result)) {
-			p.strange = append(p.strange, fmt.Sprintf("got %s, recorded %.300s", got, line))
+			p.differences = append(p.differences, fmt.Sprintf("got %s, recorded %.300s", got, line))
 		}
 	default:
-		p.strange = append(p.strange, "nothing was written; recorded "+string(line))
+		p.differences = append(p.differences, "nothing was written; recorded "+string(line))
 	}
 }
 
-// sameResult compares two results; of an answer to a question what it leaves out
-// may stand empty.
+// sameResult compares two results. An answer to a question may have empty
+// members instead of missing ones.
 func sameResult(a, b jsontext.Value) bool {
 	type answer struct {
 		Action  string         `json:"action"`
@@ -329,31 +331,32 @@ func sameResult(a, b jsontext.Value) bool {
 	return string(a) == string(b)
 }
 
-// A live session makes of a recording what a transcript of it gives, and writes
-// what the recorded client wrote.
+// A live session emits the same events as its transcript, and writes what the
+// recorded client wrote.
 func TestLiveEqualsTranscript(t *testing.T) {
-	for _, file := range turns(t) {
+	for _, file := range turnRecordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			if why := untold(t, file); why != "" {
+			if why := notReplayable(t, file); why != "" {
 				t.Skip(why)
 			}
 			g := NewWithT(t)
 			b, err := readCase(file)
 			g.Expect(err).NotTo(HaveOccurred())
 			if bytes.Contains(b, []byte(`"method":"item/tool/call"`)) {
-				return // a transcript does not hold what the tools of the client answer: the suite plays them
+				return // a transcript does not contain the replies of the client's tools: the suite replays them
 			}
-			evs, strange := play(t, file, -1)
-			g.Expect(strange).To(BeEmpty())
+			evs, differences := replayLive(t, file, -1)
+			g.Expect(differences).To(BeEmpty())
 			out, _ := load(t, file)
 			g.Expect(essence(evs)).To(Equal(essence(normalize(out))))
 		})
 	}
 }
 
-// untold says what a recording's client did that its transcript does not show,
-// or not so that this test's client could do it again. The goldens hold those.
-func untold(t *testing.T, file string) string {
+// notReplayable returns what the recorded client did that its transcript does
+// not show, or that this test's client cannot repeat; else "". Goldens cover
+// those cases.
+func notReplayable(t *testing.T, file string) string {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -377,7 +380,7 @@ func untold(t *testing.T, file string) string {
 	return ""
 }
 
-// essence leaves out what a transcript cannot know.
+// essence omits what a transcript cannot contain.
 func essence(evs []event.Event) (out []string) {
 	for _, e := range evs {
 		switch d := e.Data.(type) {
@@ -386,13 +389,13 @@ func essence(evs []event.Event) (out []string) {
 		case event.TurnStart:
 			d.MessageIDs = nil
 			e.Data = d
-		case event.InterruptResolved: // nor what was answered
+		case event.InterruptResolved: // nor the answer
 			d.Value = nil
 			e.Data = d
 		case event.PermissionResolved: // nor who decided
 			d.By = ""
 			e.Data = d
-		case event.UserMessage: // nor which request brought it, nor always its id
+		case event.UserMessage: // nor the request that brought it, nor always its id
 			d.MessageID = ""
 			if d.Via == event.ViaMerge {
 				d.Via = event.ViaSteer
@@ -408,20 +411,20 @@ func essence(evs []event.Event) (out []string) {
 	return out
 }
 
-// Killed anywhere, a session has said what it would have said, closes what is
-// open, and ends a running turn in one error.
+// A session that is killed at any line has emitted a prefix of its events,
+// closes what is open, and ends a running turn in one error.
 func TestKilledAnywhere(t *testing.T) {
-	for n, file := range turns(t) {
-		whole, _ := play(t, file, -1)
+	for n, file := range turnRecordings(t) {
+		whole, _ := replayLive(t, file, -1)
 		b, _ := readCase(file)
 		lines := bytes.Count(b, []byte("\n"))
 		step := max(1, lines/4)
-		for i := n % step; i < lines; i += step { // elsewhere in each recording
-			evs, _ := play(t, file, i)
+		for i := n % step; i < lines; i += step { // another position in each recording
+			evs, _ := replayLive(t, file, i)
 			if len(evs) == 0 {
 				continue // killed before it was open
 			}
-			rules(t, evs)
+			checkStream(t, evs)
 			g := NewWithT(t)
 			a, b := essence(whole), essence(evs)
 			n := 0

@@ -1,0 +1,35 @@
+package codex
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// Normalizer converts a transcript of the runtime's stdout to events, with the
+// translator of live sessions. It does not need the client's lines, because the
+// replies show what was requested.
+type Normalizer struct {
+	l *ledger.Ledger
+	t *translator
+}
+
+// NewNormalizer returns a Normalizer that passes events to emit.
+func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
+	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: "codex"}, event.Position{}, emit)
+	return &Normalizer{l: l, t: &translator{l: l}}
+}
+
+// Line handles one line of stdout that was received at a time. b is not
+// retained.
+func (n *Normalizer) Line(at time.Time, b []byte) {
+	n.l.SetTime(at)
+	n.t.handleLine(b)
+}
+
+// End ends the session. A turn that still runs ends in an error.
+func (n *Normalizer) End() {
+	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
+		event.SessionEnd{Reason: "end of transcript"})
+}
