@@ -131,7 +131,7 @@ func (t *translator) handleTask(ln *line) {
 		}
 		if st, ended := taskEnds[string(ln.Patch.Status)]; ended {
 			a.endStatus = st
-			if t.client != nil && !t.queue.hasLifecycle && a.announced {
+			if t.live != nil && !t.queue.hasLifecycle && a.announced {
 				// Older versions send the final notification only after the
 				// turn has ended.
 				t.endTask(a, st, "", nil)

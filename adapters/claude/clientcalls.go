@@ -83,7 +83,8 @@ func mcpConfigArgs(list []adapters.MCPServer) []string {
 	return []string{"--mcp-config", string(b)}
 }
 
-// handleCall implements client.
+// handleCall handles a call of a client's hook or tool. It returns false if there
+// is none.
 func (p *protocol) handleCall(requestID string, r *request, b []byte) bool {
 	switch r.Subtype {
 	case "hook_callback":
@@ -250,7 +251,7 @@ func (p *protocol) cancelCall(id string, s *clientCall) {
 	}
 }
 
-// callWithdrawn implements client. A withdrawn request gets no reply.
+// callWithdrawn cancels a call that the runtime withdrew. It gets no reply.
 func (p *protocol) callWithdrawn(requestID string) {
 	if s := p.calls[requestID]; s != nil {
 		s.cancel()

@@ -106,7 +106,7 @@ func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	})
 }
 
-// judgePermission implements client. The question is emitted before the Judge
+// judgePermission starts the Judge, if there is one. The question is emitted before the Judge
 // decides, because the runtime may end meanwhile. The user's answer is held
 // back until then.
 func (p *protocol) judgePermission(requestID string, a *question) {

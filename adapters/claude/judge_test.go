@@ -78,7 +78,7 @@ func TestOpenRejectsInheritedSimpleMode(t *testing.T) {
 // greet completes the handshake with additional fields.
 func (p *peer) greet(more string) {
 	l := p.expect(`"initialize"`)
-	p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"%s}}}`,
+	p.Print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"%s}}}`,
 		quoted(l, `"request_id":"`), more))
 }
 
@@ -114,11 +114,11 @@ func TestOpenRejectsARuntimeWithoutHooks(t *testing.T) {
 func askOnce(p *peer) (replies []string) {
 	p.handshake()
 	u := uuidOf(p.expect(`hi m1`))
-	p.print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
+	p.Print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
 	for {
 		l := p.expect(`"control_response"`)
 		if l == "" {
-			p.exitWith(proc.Exit{})
+			p.Exit(proc.Exit{})
 			return replies
 		}
 		replies = append(replies, l)
@@ -225,14 +225,14 @@ func TestSetModeKeepsTheJudge(t *testing.T) {
 			_, err, _ := runClient(t, adapters.Options{Judge: fixedJudge(c.says)}, func(p *peer) {
 				p.handshake()
 				request = p.expect(`"set_permission_mode"`)
-				p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(request, `"request_id":"`), c.flag),
+				p.Print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"mode":%q}}}`, quoted(request, `"request_id":"`), c.flag),
 					fmt.Sprintf(`{"type":"system","subtype":"status","status":null,"permissionMode":%q}`, c.flag))
 				u := uuidOf(p.expect(`hi m1`))
-				p.print(lifecycleLine(u, "started"), strings.Replace(initLine, `"default"`, fmt.Sprintf("%q", c.flag), 1), toolLine, hookLine("h1", "Bash"))
+				p.Print(lifecycleLine(u, "started"), strings.Replace(initLine, `"default"`, fmt.Sprintf("%q", c.flag), 1), toolLine, hookLine("h1", "Bash"))
 				given = p.expect(`"h1"`)
-				p.print(hookLine("h2", "AskUserQuestion"))
+				p.Print(hookLine("h2", "AskUserQuestion"))
 				question = p.expect(`"h2"`)
-				p.print(resultLine)
+				p.Print(resultLine)
 				p.quit()
 			}, func(s adapters.Session, next func(event.Type) event.Event) {
 				set = s.(adapters.ModeSetter).SetMode(context.Background(), c.mode)
@@ -271,9 +271,9 @@ func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 			_, err, _ := runClient(t, adapters.Options{Judge: judge}, func(p *peer) {
 				p.handshake()
 				p.expect(`hi m1`)
-				p.print(initLine, toolLine, askLine)
+				p.Print(initLine, toolLine, askLine)
 				p.expect(`hi m2`)
-				p.print(over)
+				p.Print(over)
 				p.quit()
 			}, func(s adapters.Session, next func(event.Type) event.Event) {
 				_ = send(s, "m1")

@@ -14,7 +14,7 @@ import (
 )
 
 // protocol is the live side: it performs the handshake, writes the client's
-// requests and handles the replies. It implements session.Protocol and client.
+// requests and handles the replies. It implements session.Protocol.
 type protocol struct {
 	h   session.Host
 	o   adapters.Options
@@ -39,7 +39,7 @@ type sentRequest struct {
 func newProtocol(h session.Host, o adapters.Options, provider string) *protocol {
 	p := &protocol{h: h, o: o, requests: map[string]*sentRequest{}, calls: map[string]*clientCall{}}
 	p.t = newTranslator(h.Ledger())
-	p.t.client = p
+	p.t.live = p
 	p.t.provider = provider
 	return p
 }
@@ -48,7 +48,6 @@ var (
 	_ session.Protocol = (*protocol)(nil)
 	_ session.Starter  = (*protocol)(nil)
 	_ session.Setter   = (*protocol)(nil)
-	_ client           = (*protocol)(nil)
 )
 
 // controlOut is the wire form of our requests.
@@ -154,7 +153,6 @@ func (p *protocol) Starting() bool {
 	return p.h.Ledger().Turn() == nil && p.t.queue.hasClientMessages()
 }
 
-// turnBegan implements client.
 func (p *protocol) turnBegan() {
 	if p.stopRequested {
 		p.stopRequested = false
@@ -220,7 +218,7 @@ func (p *protocol) Closing() {
 	}
 }
 
-// denyQuestion implements client.
+// denyQuestion denies a permission, or cancels an MCP server's question.
 func (p *protocol) denyQuestion(requestID string, elicits bool, why string) {
 	if elicits {
 		p.respond(requestID, elicitationResult{Action: "cancel"})
@@ -229,14 +227,13 @@ func (p *protocol) denyQuestion(requestID string, elicits bool, why string) {
 	p.respond(requestID, verdict{Behavior: "deny", Message: why})
 }
 
-// refuseRequest implements client.
 func (p *protocol) refuseRequest(requestID, why string) {
 	_ = p.writeJSON(replyOut{"control_response", replyBody{Subtype: "error", RequestID: requestID, Error: why}})
 }
 
-// handleReply implements client. A reply to an unknown request is late, or an
+// handleReply handles the reply to one of our requests. A reply to an unknown request is late, or an
 // echo of our own reply (--replay-user-messages echoes them).
-func (p *protocol) handleReply(r *reply, _ []byte) {
+func (p *protocol) handleReply(r *reply) {
 	s := p.requests[r.RequestID]
 	if s == nil {
 		return
@@ -246,13 +243,7 @@ func (p *protocol) handleReply(r *reply, _ []byte) {
 	s.reply(r, nil)
 }
 
-// sessionOpen implements client.
-func (p *protocol) sessionOpen() bool { return p.isReady }
-
-// checkpoints implements client.
-func (p *protocol) checkpoints() bool { return p.o.Checkpoints }
-
-// resultBeforeReady implements client.
+// resultBeforeReady handles the result with which the runtime refuses to open.
 func (p *protocol) resultBeforeReady(message string) {
 	op := "start"
 	if p.o.Resume != "" {
@@ -261,8 +252,8 @@ func (p *protocol) resultBeforeReady(message string) {
 	p.h.Ready(invalidOption(op, errors.New(cmp.Or(message, "the runtime refused"))))
 }
 
-// completedWithoutResult implements client. The runtime completes a message
-// after the turn's result. If no result came before, it may still arrive.
+// completedWithoutResult ends the turn if its result does not arrive within
+// Limits.Stop. The runtime completes a message after the turn's result. If no result came before, it may still arrive.
 func (p *protocol) completedWithoutResult(turn int) {
 	if p.cancelResultWait != nil {
 		return

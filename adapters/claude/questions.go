@@ -36,9 +36,9 @@ func (t *translator) handleControlRequest(ln *line, b []byte) {
 		t.askPermission(ln.RequestID, r, b)
 	case r != nil && r.Subtype == "elicitation":
 		t.askElicitation(ln.RequestID, b)
-	case r != nil && t.client != nil && t.client.handleCall(ln.RequestID, r, b):
-	case t.client != nil:
-		t.client.refuseRequest(ln.RequestID, "not supported by this client")
+	case r != nil && t.live != nil && t.live.handleCall(ln.RequestID, r, b):
+	case t.live != nil:
+		t.live.refuseRequest(ln.RequestID, "not supported by this client")
 		t.notice(event.LevelWarning, event.NoticeRefused, "a request that this client does not support", b)
 	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
 		// Addressed to the client of the transcript, not to this one.
@@ -83,8 +83,8 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 		RequestID: requestID, ToolUseID: a.toolUseID, ToolName: a.tool, ToolInput: a.input,
 		Options: answerOptions(r.Suggestions), Reason: string(r.Reason),
 	})
-	if t.client != nil {
-		t.client.judgePermission(requestID, a)
+	if t.live != nil {
+		t.live.judgePermission(requestID, a)
 	}
 }
 
@@ -106,8 +106,8 @@ func (t *translator) questionScope(requestID string, r *request, b []byte) *ledg
 		s = t.lineScope(&t.ln)
 	}
 	if s == nil {
-		if t.client != nil {
-			t.client.denyQuestion(requestID, r == nil, "no turn is running")
+		if t.live != nil {
+			t.live.denyQuestion(requestID, r == nil, "no turn is running")
 		}
 		t.notice(event.LevelWarning, event.NoticeRefused, "a permission was asked for when no turn was running: denied", b)
 	}
@@ -131,8 +131,8 @@ func answerOptions(suggestions []jsontext.Value) []string {
 
 // withdrawQuestion handles a question that the runtime withdraws.
 func (t *translator) withdrawQuestion(requestID string) {
-	if t.client != nil {
-		t.client.callWithdrawn(requestID)
+	if t.live != nil {
+		t.live.callWithdrawn(requestID)
 	}
 	t.resolveQuestion(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
 }
@@ -159,8 +159,8 @@ func (t *translator) handleControlResponse(ln *line, b []byte) {
 	switch {
 	case r == nil:
 		t.noticeUnknown(b)
-	case t.client != nil:
-		t.client.handleReply(r, b)
+	case t.live != nil:
+		t.live.handleReply(r)
 	case r.Response.Behavior == "allow", r.Response.Action == "accept":
 		t.resolveQuestion(r.RequestID, event.DecisionAllow, event.ByUser, nil)
 	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
@@ -207,8 +207,8 @@ func (t *translator) cancelQuestions(sub string) {
 }
 
 func (t *translator) cancelQuestion(id, why string) {
-	if t.client != nil {
-		t.client.denyQuestion(id, t.questions[id].elicitation, why)
+	if t.live != nil {
+		t.live.denyQuestion(id, t.questions[id].elicitation, why)
 	}
 	t.resolveQuestion(id, event.DecisionCancel, event.ByRuntime, nil)
 }

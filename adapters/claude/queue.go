@@ -113,7 +113,7 @@ func (t *translator) handleLifecycle(uuid, state string) {
 	m.hasLifecycle = true
 	switch state {
 	case "queued":
-		if t.client == nil {
+		if t.live == nil {
 			m.waiting = append(m.waiting, queuedMessage{id: uuid, uuid: uuid, startsTurn: t.l.Turn() == nil && !m.hasMessages()})
 			if t.l.Ready() {
 				t.emitQueue()
@@ -122,7 +122,7 @@ func (t *translator) handleLifecycle(uuid, state string) {
 	case "started":
 		l, ok := m.takeByUUID(uuid)
 		switch {
-		case !ok && t.client != nil:
+		case !ok && t.live != nil:
 			return // already taken, or not ours
 		case !ok:
 			l = queuedMessage{id: uuid, uuid: uuid}
@@ -143,8 +143,8 @@ func (t *translator) handleLifecycle(uuid, state string) {
 		m.started = slices.DeleteFunc(m.started, func(l queuedMessage) bool { return l.uuid == uuid })
 		if s := t.l.Turn(); s != nil && uuid == t.turn.headUUID {
 			t.turn.done = true
-			if t.client != nil {
-				t.client.completedWithoutResult(s.Turn())
+			if t.live != nil {
+				t.live.completedWithoutResult(s.Turn())
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (t *translator) handleEcho(ln *line) {
 		return
 	}
 	// In a transcript without lifecycles only the echo reports the message.
-	if t.client == nil && !m.hasLifecycle && ln.UUID != "" && t.l.Turn() != nil && !strings.HasPrefix(txt, "<local-command") {
+	if t.live == nil && !m.hasLifecycle && ln.UUID != "" && t.l.Turn() != nil && !strings.HasPrefix(txt, "<local-command") {
 		t.messageTaken(queuedMessage{id: ln.UUID, uuid: ln.UUID, text: txt, textKnown: true})
 	}
 }

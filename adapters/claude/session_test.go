@@ -1,13 +1,11 @@
 package claude_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -25,61 +24,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // peer is a runtime in this process: the test reads the client's lines and
 // writes the runtime's.
-type peer struct {
-	argv      []string
-	inR, outR *io.PipeReader
-	inW, outW *io.PipeWriter
-	errR      *eofPipe
-	once      sync.Once
-	ended     chan struct{}
-	exit      proc.Exit
-	in        *bufio.Reader
-}
+type peer struct{ *fakeproc.Process }
 
-type eofPipe struct{ io.Reader }
-
-func newPeer() *peer {
-	p := &peer{ended: make(chan struct{}), errR: &eofPipe{strings.NewReader("")}}
-	p.inR, p.inW = io.Pipe()
-	p.outR, p.outW = io.Pipe()
-	p.in = bufio.NewReader(p.inR)
-	return p
-}
-
-func (p *peer) Launch(_ context.Context, c proc.Command) (proc.Process, error) {
-	p.argv = c.Argv
-	return p, nil
-}
-func (p *peer) Stdin() io.WriteCloser { return p.inW }
-func (p *peer) Stdout() io.Reader     { return p.outR }
-func (p *peer) Stderr() io.Reader     { return p.errR }
-func (p *peer) Wait() proc.Exit       { <-p.ended; return p.exit }
-func (p *peer) Signal(s proc.Signal) error {
-	p.exitWith(proc.Exit{Code: -1, Signal: s})
-	return nil
-}
-
-func (p *peer) exitWith(e proc.Exit) {
-	p.once.Do(func() {
-		p.exit = e
-		_ = p.outW.Close()
-		_ = p.inR.Close()
-		close(p.ended)
-	})
-}
-
-// print writes lines to stdout.
-func (p *peer) print(lines ...string) {
-	for _, l := range lines {
-		_, _ = io.WriteString(p.outW, l+"\n")
-	}
-}
+func newPeer() *peer { return &peer{fakeproc.New()} }
 
 // expect returns the next line of the client that contains every part.
 func (p *peer) expect(parts ...string) string {
 next:
 	for {
-		l, err := p.in.ReadString('\n')
+		l, err := p.In.ReadString('\n')
 		if err != nil {
 			return ""
 		}
@@ -94,8 +47,8 @@ next:
 
 // quit reads to the end of stdin and exits.
 func (p *peer) quit() {
-	_, _ = io.Copy(io.Discard, p.in)
-	p.exitWith(proc.Exit{})
+	_, _ = io.Copy(io.Discard, p.In)
+	p.Exit(proc.Exit{})
 }
 
 // quoted returns the text between prefix and the next quote.
@@ -107,7 +60,7 @@ func quoted(s, prefix string) string {
 
 func (p *peer) handshake() {
 	l := p.expect(`"initialize"`)
-	p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"}}}`,
+	p.Print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{"claude_code_version":"2.1.329","current_permission_mode":"default"}}}`,
 		quoted(l, `"request_id":"`)))
 }
 
@@ -136,7 +89,7 @@ func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client fun
 		s, err := claude.New().Open(context.Background(), o)
 		if err != nil {
 			openErr, took = err, time.Since(begun)
-			p.exitWith(proc.Exit{})
+			p.Exit(proc.Exit{})
 			return
 		}
 		all := make(chan event.Event, 1000)
@@ -189,9 +142,9 @@ func TestWaitingMessagesAreQueuedThenMerged(t *testing.T) {
 	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
 		u1 := uuidOf(p.expect(`"type":"user"`))
-		p.print(lifecycleLine(u1, "queued"), lifecycleLine(u1, "started"), initLine)
+		p.Print(lifecycleLine(u1, "queued"), lifecycleLine(u1, "started"), initLine)
 		u2, u3 := uuidOf(p.expect(`hi m2`)), uuidOf(p.expect(`hi m3`))
-		p.print(resultLine, lifecycleLine(u1, "completed"), lifecycleLine(u2, "started"), lifecycleLine(u3, "started"), initLine, strings.Replace(resultLine, "ok", "two", 1))
+		p.Print(resultLine, lifecycleLine(u1, "completed"), lifecycleLine(u2, "started"), lifecycleLine(u3, "started"), initLine, strings.Replace(resultLine, "ok", "two", 1))
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
 		_ = send(s, "m1")
@@ -218,9 +171,9 @@ func TestOlderVersionReportsTakenMessagesByEcho(t *testing.T) {
 	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
 		p.expect(`hi m1`)
-		p.print(initLine, toolLine)
+		p.Print(initLine, toolLine)
 		u2 := uuidOf(p.expect(`hi m2`))
-		p.print(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]},"parent_tool_use_id":null}`,
+		p.Print(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]},"parent_tool_use_id":null}`,
 			`{"type":"user","isReplay":true,"uuid":"`+u2+`","message":{"role":"user","content":"hi m2"},"parent_tool_use_id":null}`, resultLine)
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
@@ -260,11 +213,11 @@ func TestEachPermissionGetsOneReply(t *testing.T) {
 			events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 				p.handshake()
 				u := uuidOf(p.expect(`hi m1`))
-				p.print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
+				p.Print(lifecycleLine(u, "started"), initLine, toolLine, askLine)
 				for {
 					l := p.expect(`"control_response"`)
 					if l == "" {
-						p.exitWith(proc.Exit{})
+						p.Exit(proc.Exit{})
 						return
 					}
 					replies = append(replies, l)
@@ -292,9 +245,9 @@ func TestUnanswerableRequestsAreRefusedAtOnce(t *testing.T) {
 	var late, odd string
 	events, _, _ := runClient(t, adapters.Options{}, func(p *peer) {
 		p.handshake()
-		p.print(askLine)
+		p.Print(askLine)
 		late = p.expect(`"q1"`)
-		p.print(`{"type":"control_request","request_id":"q2","request":{"subtype":"brand_new"}}`)
+		p.Print(`{"type":"control_request","request_id":"q2","request":{"subtype":"brand_new"}}`)
 		odd = p.expect(`"q2"`)
 		p.quit()
 	}, func(_ adapters.Session, next func(event.Type) event.Event) {
@@ -313,9 +266,9 @@ func TestStopBeforeTheTurnBegins(t *testing.T) {
 		p.handshake()
 		u := uuidOf(p.expect(`hi m1`))
 		time.Sleep(time.Second)
-		p.print(lifecycleLine(u, "started"), initLine)
+		p.Print(lifecycleLine(u, "started"), initLine)
 		p.expect(`"interrupt"`)
-		p.print(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","errors":["x"]}`)
+		p.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","errors":["x"]}`)
 		p.quit()
 	}, func(s adapters.Session, next func(event.Type) event.Event) {
 		_ = send(s, "m1")
@@ -337,19 +290,19 @@ func TestSilenceEndsATurnOnlyWithoutAPong(t *testing.T) {
 			events, _, took := runClient(t, adapters.Options{Limits: limits}, func(p *peer) {
 				p.handshake()
 				u := uuidOf(p.expect(`hi m1`))
-				p.print(lifecycleLine(u, "started"), initLine)
+				p.Print(lifecycleLine(u, "started"), initLine)
 				if c.answers {
 					go func() {
 						time.Sleep(time.Minute)
-						p.print(resultLine)
+						p.Print(resultLine)
 					}()
 					for {
 						l := p.expect(`mcp_status`)
 						if l == "" {
-							p.exitWith(proc.Exit{})
+							p.Exit(proc.Exit{})
 							return
 						}
-						p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, quoted(l, `"request_id":"`)))
+						p.Print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, quoted(l, `"request_id":"`)))
 					}
 				}
 				p.quit()
@@ -380,16 +333,16 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		"unknown session": {adapters.Options{Resume: "x"}, func(p *peer) {
 			p.expect(`"initialize"`)
-			p.print(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
-			p.exitWith(proc.Exit{Code: 1})
+			p.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
+			p.Exit(proc.Exit{Code: 1})
 		}, event.ErrorInvalid, "resume", 0},
 		"error reply": {adapters.Options{}, func(p *peer) {
 			l := p.expect(`"initialize"`)
-			p.print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"nope"}}`, quoted(l, `"request_id":"`)))
+			p.Print(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"nope"}}`, quoted(l, `"request_id":"`)))
 			p.quit()
 		}, event.ErrorProtocol, "handshake", 0},
 		"silence":           {adapters.Options{}, func(p *peer) { p.quit() }, event.ErrorTimeout, "handshake", 30 * time.Second},
-		"early end":         {adapters.Options{}, func(p *peer) { p.expect(`"initialize"`); p.exitWith(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
+		"early end":         {adapters.Options{}, func(p *peer) { p.expect(`"initialize"`); p.Exit(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
 		"fork without base": {adapters.Options{Fork: true}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,8 +376,8 @@ func TestArguments(t *testing.T) {
 	_, err, _ := runClient(t, adapters.Options{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
 		func(p *peer) {
 			p.expect(`"initialize"`)
-			argv = strings.Join(p.argv, " ")
-			p.exitWith(proc.Exit{Code: 1})
+			argv = strings.Join(p.Argv, " ")
+			p.Exit(proc.Exit{Code: 1})
 		}, func(adapters.Session, func(event.Type) event.Event) {})
 	g.Expect(err).To(gomega.HaveOccurred())
 	g.Expect(argv).To(gomega.HavePrefix("/opt/c -p --output-format stream-json --input-format stream-json --verbose --permission-prompt-tool stdio"))
@@ -436,12 +389,14 @@ func TestArguments(t *testing.T) {
 func TestOlderVersionIsStartedWithoutForwardText(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var argvs []string
-	launch := launcher(func(_ context.Context, c proc.Command) (proc.Process, error) {
+	launch := proc.LauncherFunc(func(_ context.Context, c proc.Command) (proc.Process, error) {
 		p := newPeer()
 		argvs = append(argvs, strings.Join(c.Argv, " "))
 		if strings.Contains(argvs[len(argvs)-1], "--forward-subagent-text") {
-			p.errR = &eofPipe{strings.NewReader("error: unknown option '--forward-subagent-text'\n")}
-			go p.exitWith(proc.Exit{Code: 1})
+			go func() {
+				p.PrintErr("error: unknown option '--forward-subagent-text'")
+				p.Exit(proc.Exit{Code: 1})
+			}()
 			return p, nil
 		}
 		go func() {
@@ -461,6 +416,21 @@ func TestOlderVersionIsStartedWithoutForwardText(t *testing.T) {
 	g.Expect(argvs[1]).NotTo(gomega.ContainSubstring("--forward-subagent-text"))
 }
 
-type launcher func(context.Context, proc.Command) (proc.Process, error)
-
-func (f launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) { return f(ctx, c) }
+// If the runtime completes a message but loses the turn's result, it stays
+// alive and answers pings, so only this rule ends the turn.
+func TestTurnWithoutResultEndsInAnError(t *testing.T) {
+	g := gomega.NewWithT(t)
+	events, err, _ := runClient(t, adapters.Options{}, func(p *peer) {
+		p.handshake()
+		u := uuidOf(p.expect(`"type":"user"`))
+		p.Print(lifecycleLine(u, "queued"), lifecycleLine(u, "started"), initLine, lifecycleLine(u, "completed"))
+		p.quit() // when the session is closed
+	}, func(s adapters.Session, next func(event.Type) event.Event) {
+		_ = send(s, "m1")
+		next(event.TypeError)
+	})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	errs := dataOf[event.Error](events)
+	g.Expect(errs).To(gomega.HaveLen(1))
+	g.Expect(errs[0].Code).To(gomega.Equal(event.ErrorProtocol))
+}

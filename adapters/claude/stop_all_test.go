@@ -51,11 +51,11 @@ func TestStopAllCancelsWaitingMessages(t *testing.T) {
 	expectAllStopped(t, stopAll(t, func(p *peer) {
 		p.handshake()
 		u1 := uuidOf(p.expect(`hi m1`))
-		p.print(lifecycleLine(u1, "queued"), lifecycleLine(u1, "started"), initLine)
+		p.Print(lifecycleLine(u1, "queued"), lifecycleLine(u1, "started"), initLine)
 		u2 := uuidOf(p.expect(`hi m2`))
-		p.print(lifecycleLine(u2, "queued"))
+		p.Print(lifecycleLine(u2, "queued"))
 		stop := p.expect(`"interrupt"`, `"cancel_queued":true`)
-		p.print(lifecycleLine(u2, "cancelled"), replyLine(stop, `{"still_queued":[],"cancelled":["`+u2+`"]}`), stoppedLine, lifecycleLine(u1, "cancelled"))
+		p.Print(lifecycleLine(u2, "cancelled"), replyLine(stop, `{"still_queued":[],"cancelled":["`+u2+`"]}`), stoppedLine, lifecycleLine(u1, "cancelled"))
 		p.quit()
 	}))
 }
@@ -66,13 +66,13 @@ func TestStopAllOnAnOlderVersion(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var withdrawn, u2, stop string
 	expectAllStopped(t, stopAll(t, func(p *peer) {
-		p.print(replyLine(p.expect(`"initialize"`), `{}`))
+		p.Print(replyLine(p.expect(`"initialize"`), `{}`))
 		p.expect(`hi m1`)
-		p.print(initLine)
+		p.Print(initLine)
 		u2 = uuidOf(p.expect(`hi m2`))
 		withdrawn = p.expect(`"cancel_async_message"`)
 		stop = p.expect(`"interrupt"`)
-		p.print(replyLine(withdrawn, `{"cancelled":true}`), replyLine(stop, `{"still_queued":[]}`), stoppedLine)
+		p.Print(replyLine(withdrawn, `{"cancelled":true}`), replyLine(stop, `{"still_queued":[]}`), stoppedLine)
 		p.quit()
 	}))
 	g.Expect(withdrawn).To(gomega.ContainSubstring(u2))

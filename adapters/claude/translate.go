@@ -18,12 +18,11 @@ import (
 const runtimeName = "claude"
 
 // translator converts lines of stdout to events. The live session and the
-// Normalizer share it. client performs what only a live session can do; it is
-// nil in the Normalizer.
+// Normalizer share it.
 type translator struct {
-	l      *ledger.Ledger
-	client client
-	ln     line
+	l    *ledger.Ledger
+	live *protocol // nil in the Normalizer
+	ln   line
 
 	model, mode string // as last emitted
 	provider    string // the runtime's session id
@@ -35,24 +34,6 @@ type translator struct {
 	todo      todoList
 	questions map[string]*question // open questions by request id
 	denied    map[string]bool      // denied tool calls, by toolKey
-}
-
-// client is the live session as the translator sees it.
-type client interface {
-	refuseRequest(requestID, why string) // sends an error reply to a control request
-	// denyQuestion denies a permission, or cancels an MCP server's question.
-	denyQuestion(requestID string, elicits bool, why string)
-	// handleCall handles a call of a client's hook or tool. It returns false if
-	// there is none.
-	handleCall(requestID string, r *request, b []byte) bool
-	judgePermission(requestID string, a *question) // starts the Judge, if there is one
-	callWithdrawn(requestID string)                // the runtime withdrew a request
-	handleReply(r *reply, raw []byte)              // a control_response arrived
-	turnBegan()                                    // a turn has begun
-	completedWithoutResult(turn int)               // a message was completed, but the turn's result is missing
-	resultBeforeReady(message string)              // the runtime refuses to open
-	sessionOpen() bool
-	checkpoints() bool // copies of files were requested
 }
 
 func newTranslator(l *ledger.Ledger) *translator {
@@ -132,8 +113,8 @@ func (t *translator) handleUnreadable(b []byte, err error) {
 			t.ln.Subtype, t.ln.IsError, t.ln.TerminalReason = core.Subtype, core.IsError, core.TerminalReason
 			t.handleResult(&t.ln)
 		case "control_request":
-			if t.client != nil && core.RequestID != "" {
-				t.client.refuseRequest(core.RequestID, "the request could not be read")
+			if t.live != nil && core.RequestID != "" {
+				t.live.refuseRequest(core.RequestID, "the request could not be read")
 			}
 		}
 	}
@@ -168,11 +149,11 @@ func (t *translator) updateSessionID(ln *line, id string) {
 	case t.provider == id:
 	case t.provider == "":
 		t.provider = id
-	case t.client == nil || t.client.sessionOpen():
+	case t.live == nil || t.live.isReady:
 		t.provider = id
 		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session has another id from now on", event.Raw(`{"session_id":`+strconv.Quote(id)+`}`))
 	}
-	if t.client != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
+	if t.live != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
 		return
 	}
 	r := event.SessionReady{Runtime: runtimeName, ProviderSessionID: t.provider}

@@ -32,7 +32,7 @@ func (t *translator) lineScope(ln *line) *ledger.Scope {
 	if s := t.l.Turn(); s != nil {
 		return s
 	}
-	if t.client == nil && !t.turn.anyTurn || len(t.queue.started) > 0 || t.client != nil && t.queue.knowsNext() {
+	if t.live == nil && !t.turn.anyTurn || len(t.queue.started) > 0 || t.live != nil && t.queue.knowsNext() {
 		t.startTurn()
 		return t.l.Turn()
 	}
@@ -46,7 +46,7 @@ func (t *translator) startTurn() {
 	}
 	took := t.queue.takeForTurn()
 	cause := event.CauseUser
-	if len(took) == 0 && (t.client != nil || t.turn.taskEnded) {
+	if len(took) == 0 && (t.live != nil || t.turn.taskEnded) {
 		cause = event.CauseTask
 	}
 	ids := make([]string, 0, len(took))
@@ -57,7 +57,7 @@ func (t *translator) startTurn() {
 		}
 		ids = append(ids, m.id)
 	}
-	if !t.l.Ready() && t.client == nil && t.provider != "" {
+	if !t.l.Ready() && t.live == nil && t.provider != "" {
 		t.l.SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: t.provider})
 	}
 	t.turn.anyTurn = true
@@ -66,8 +66,8 @@ func (t *translator) startTurn() {
 		t.messageTaken(m)
 	}
 	t.emitQueue()
-	if t.client != nil {
-		t.client.turnBegan()
+	if t.live != nil {
+		t.live.turnBegan()
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *translator) messageTaken(m queuedMessage) {
 	}
 	if s := t.l.Turn(); s != nil {
 		s.Emit(event.UserMessage{MessageID: m.id, Text: m.text, Attachments: m.attachments, Via: via})
-		if t.client != nil && t.client.checkpoints() {
+		if t.live != nil && t.live.o.Checkpoints {
 			s.Emit(event.Checkpoint{CheckpointID: m.id, Action: event.CheckpointCreated})
 		}
 	}
@@ -114,8 +114,8 @@ func (t *translator) handleResult(ln *line) {
 	if ln.UUID != "" && ln.UUID == t.turn.lastResult {
 		return // a duplicate
 	}
-	if t.client != nil && !t.client.sessionOpen() {
-		t.client.resultBeforeReady(errorText(ln))
+	if t.live != nil && !t.live.isReady {
+		t.live.resultBeforeReady(errorText(ln))
 		return
 	}
 	if !t.turn.anyTurn && ln.NumTurns == 0 && ln.IsError {

@@ -43,12 +43,12 @@ func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, 
 				var c clientLine
 				_ = json.Unmarshal([]byte(l), &c)
 				for _, say := range table[c.Method] {
-					r.print(strings.ReplaceAll(say, `"$"`, string(c.ID)))
+					r.Print(strings.ReplaceAll(say, `"$"`, string(c.ID)))
 				}
 			}
 		}()
 		o.SessionID, o.Resume = "s", "T"
-		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return r, nil })
+		o.Launch = r
 		var s adapters.Session
 		s, err = codex.New().Open(context.Background(), o)
 		if err == nil {
@@ -171,7 +171,7 @@ func TestCrashBeforeTheTurnBeginsIsAnError(t *testing.T) {
 	evs, _, _ := runClient(t, handshake(nil), func(s adapters.Session, r *runtime) error {
 		err := send(s, "m1")
 		synctest.Wait()
-		r.exitWith(proc.Exit{Code: 1})
+		r.Exit(proc.Exit{Code: 1})
 		return err
 	})
 	NewWithT(t).Expect(kinds(evs)).To(Equal([]string{"session_ready", "error crash", "session_end"}))
@@ -184,8 +184,8 @@ func TestStopBeforeTheTurnBegins(t *testing.T) {
 		_ = send(s, "m1")
 		err := s.Stop(context.Background())
 		synctest.Wait()
-		r.print(`{"id":3,"result":{"turn":{"id":"u1"}}}`)
-		r.print(`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`)
+		r.Print(`{"id":3,"result":{"turn":{"id":"u1"}}}`)
+		r.Print(`{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u1"}}}`)
 		return err
 	})
 	g := NewWithT(t)
@@ -211,12 +211,12 @@ func TestQuestionOutsideATurnIsDeclined(t *testing.T) {
 	for _, turn := range []string{"u0", "u9"} {
 		evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 			if turn == "u0" {
-				r.print(fmt.Sprintf(approval, turn))
+				r.Print(fmt.Sprintf(approval, turn))
 				return nil
 			}
 			_ = send(s, "m1")
 			synctest.Wait()
-			r.print(fmt.Sprintf(approval, turn))
+			r.Print(fmt.Sprintf(approval, turn))
 			return nil
 		})
 		g := NewWithT(t)
@@ -228,7 +228,7 @@ func TestQuestionOutsideATurnIsDeclined(t *testing.T) {
 
 func TestUnknownRequestIsRefusedAtOnce(t *testing.T) {
 	evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
-		r.print(`{"method":"item/tool/call","id":"a","params":{"threadId":"T"}}`)
+		r.Print(`{"method":"item/tool/call","id":"a","params":{"threadId":"T"}}`)
 		return nil
 	})
 	g := NewWithT(t)
@@ -250,20 +250,20 @@ func TestEachQuestionGetsOneReply(t *testing.T) {
 			_ = s.Answer(context.Background(), "1.0", adapters.Answer{Decision: "acceptForSession", By: event.ByPolicy})
 		}, `{"decision":"acceptForSession"}`, "allow policy"},
 		"turn ended": {func(s adapters.Session, r *runtime) {
-			r.print(end)
+			r.Print(end)
 			synctest.Wait()
 			_ = send(s, "after")
 		}, `{"decision":"decline"}`, "cancel withdrawn"},
 		"closed": {func(adapters.Session, *runtime) {}, `{"decision":"cancel"}`, "cancel policy"},
 		"withdrawn": {func(_ adapters.Session, r *runtime) {
-			r.print(`{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`)
+			r.Print(`{"method":"serverRequest/resolved","params":{"threadId":"T","requestId":0}}`)
 		}, "", "cancel withdrawn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 				_ = send(s, "m1")
 				synctest.Wait()
-				r.print(fmt.Sprintf(approval, "u1"))
+				r.Print(fmt.Sprintf(approval, "u1"))
 				synctest.Wait()
 				c.client(s, r)
 				return nil
@@ -299,9 +299,9 @@ func TestLinesOfAnEndedTurnMakeNoEvents(t *testing.T) {
 	evs, _, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 		_ = send(s, "m1")
 		synctest.Wait()
-		r.print(end)
+		r.Print(end)
 		for _, l := range late {
-			r.print(l)
+			r.Print(l)
 		}
 		return nil
 	})
@@ -315,7 +315,7 @@ func TestEchoesOfTheClientAreIgnored(t *testing.T) {
 		for _, l := range []string{
 			`{"id":3,"method":"turn/start","params":{"threadId":"T"}}`, `{"method":"initialized"}`, `{"id":3,"result":{"decision":"accept"}}`,
 		} {
-			r.print(l)
+			r.Print(l)
 		}
 		return nil
 	})
@@ -347,7 +347,7 @@ func TestAnswersHaveTheFormOfTheirQuestion(t *testing.T) {
 			_, wrote, err := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 				_ = send(s, "m1")
 				synctest.Wait()
-				r.print(c.ask)
+				r.Print(c.ask)
 				synctest.Wait()
 				return s.Answer(context.Background(), "1.0", c.answer)
 			})
@@ -361,7 +361,7 @@ func TestAnswersHaveTheFormOfTheirQuestion(t *testing.T) {
 // The runtime does not report how a message arrived; the client does.
 func TestViaOfMessages(t *testing.T) {
 	took := func(r *runtime, client string) {
-		r.print(`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"userMessage","id":"i` + client + `","clientId":"` + client + `","content":[]}}}`)
+		r.Print(`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"userMessage","id":"i` + client + `","clientId":"` + client + `","content":[]}}}`)
 		synctest.Wait()
 	}
 	table := startedTurn()

@@ -28,8 +28,8 @@ func TestRetryEndsWhenTheModelContinues(t *testing.T) {
 				if err := send(s, "m1"); err != nil {
 					return err
 				}
-				r.print(retry)
-				r.print(c.line)
+				r.Print(retry)
+				r.Print(c.line)
 				time.Sleep(10 * time.Minute)
 				return nil
 			})

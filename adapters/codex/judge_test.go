@@ -292,7 +292,7 @@ func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 				}()
 				synctest.Wait()
 				before = given && !ended
-				r.print(over)
+				r.Print(over)
 				synctest.Wait()
 				if after = ended; len(answered) == 0 {
 					return errors.New("the answer is still held back")

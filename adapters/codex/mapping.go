@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/mapping"
 )
 
 // The kinds of messages, as in the runtime's schema.
@@ -14,138 +15,85 @@ const (
 	kindItem         = "item"
 )
 
-// mappedKinds are the messages that become events. doc.go describes them in
-// detail.
-var mappedKinds = []adapters.Mapped{
-	{Kind: kindNotification, Name: "turn/started", Event: "turn_start, thinking"},
-	{Kind: kindNotification, Name: "turn/completed", Event: "result and done, or error"},
-	{Kind: kindNotification, Name: "item/started", Event: "by the item's type"},
-	{Kind: kindNotification, Name: "item/completed", Event: "by the item's type"},
-	{Kind: kindNotification, Name: "item/agentMessage/delta", Event: "delta"},
-	{Kind: kindNotification, Name: "item/plan/delta", Event: "delta"},
-	{Kind: kindNotification, Name: "item/reasoning/textDelta", Event: "thinking"},
-	{Kind: kindNotification, Name: "item/reasoning/summaryTextDelta", Event: "thinking"},
-	{Kind: kindNotification, Name: "item/commandExecution/outputDelta", Event: "tool_output; after the turn task"},
-	{Kind: kindNotification, Name: "item/fileChange/outputDelta", Event: "tool_output"},
-	{Kind: kindNotification, Name: "turn/plan/updated", Event: "plan"},
-	{Kind: kindNotification, Name: "thread/tokenUsage/updated", Event: "usage"},
-	{Kind: kindNotification, Name: "thread/compacted", Event: "compaction"},
-	{Kind: kindNotification, Name: "error", Event: "block_end retracted and notice retry; turn/completed reports the error itself"},
-	{Kind: kindNotification, Name: "serverRequest/resolved", Event: "permission_resolved, interrupt_resolved"},
-	{Kind: kindNotification, Name: "model/rerouted", Event: "model_changed"},
-	{Kind: kindNotification, Name: "thread/settings/updated", Event: "model_changed, mode_changed"},
-	{Kind: kindNotification, Name: "warning", Event: "notice"},
-	{Kind: kindNotification, Name: "guardianWarning", Event: "notice"},
-	{Kind: kindNotification, Name: "configWarning", Event: "notice"},
-	{Kind: kindNotification, Name: "windows/worldWritableWarning", Event: "notice"},
-	{Kind: kindNotification, Name: "deprecationNotice", Event: "notice"},
-	{Kind: kindNotification, Name: "mcpServer/startupStatus/updated", Event: "notice if it failed; nothing waits for a successful start"},
-	{Kind: kindNotification, Name: "thread/started", Event: "session_ready of a transcript; live, the reply reports it"},
-	{Kind: kindRequest, Name: "item/commandExecution/requestApproval", Event: "permission_request"},
-	{Kind: kindRequest, Name: "execCommandApproval", Event: "permission_request"},
-	{Kind: kindRequest, Name: "item/fileChange/requestApproval", Event: "permission_request"},
-	{Kind: kindRequest, Name: "applyPatchApproval", Event: "permission_request"},
-	{Kind: kindRequest, Name: "item/permissions/requestApproval", Event: "permission_request"},
-	{Kind: kindRequest, Name: "mcpServer/elicitation/request", Event: "permission_request of an MCP tool, else interrupt"},
-	{Kind: kindRequest, Name: "item/tool/requestUserInput", Event: "interrupt"},
-	{Kind: kindRequest, Name: "item/tool/call", Event: "the client's tool runs; tool_start and tool_result if there is no item"},
-	{Kind: kindRequest, Name: "attestation/generate", Event: "an error reply at once, notice"},
-	{Kind: kindRequest, Name: "currentTime/read", Event: "an error reply at once, notice"},
-	{Kind: kindRequest, Name: "account/chatgptAuthTokens/refresh", Event: "an error reply at once, notice"},
-	{Kind: kindItem, Name: "userMessage", Event: "user_message"},
-	{Kind: kindItem, Name: "agentMessage", Event: "delta, block_end"},
-	{Kind: kindItem, Name: "plan", Event: "delta, block_end"},
-	{Kind: kindItem, Name: "reasoning", Event: "thinking"},
-	{Kind: kindItem, Name: "commandExecution", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "fileChange", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "mcpToolCall", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "dynamicToolCall", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "functionCall", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "functionCallOutput", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "webSearch", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "imageView", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "imageGeneration", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "sleep", Event: "tool_start, tool_result"},
-	{Kind: kindItem, Name: "collabAgentToolCall", Event: "tool_start, tool_result, task"},
-	{Kind: kindItem, Name: "subAgentActivity", Event: "tool_start, tool_result, task"},
-	{Kind: kindItem, Name: "contextCompaction", Event: "compaction"},
-	{Kind: kindItem, Name: "exitedReviewMode", Ignored: "a message with the same text follows it, however the review ends"},
-	{Kind: kindItem, Name: "enteredReviewMode", Ignored: "the turn continues like any other"},
-	{Kind: kindItem, Name: "hookPrompt", Ignored: "text from a hook to the model"},
+// Mapping lists every message of the runtime, in all versions, with the events
+// that it becomes. doc.go describes them in detail. A name may end in *.
+func Mapping() []adapters.Mapped {
+	return slices.Concat(
+		mapping.Mapped(kindNotification, "turn_start, thinking", "turn/started"),
+		mapping.Mapped(kindNotification, "result and done, or error", "turn/completed"),
+		mapping.Mapped(kindNotification, "by the item's type", "item/started", "item/completed"),
+		mapping.Mapped(kindNotification, "delta", "item/agentMessage/delta", "item/plan/delta"),
+		mapping.Mapped(kindNotification, "thinking", "item/reasoning/textDelta", "item/reasoning/summaryTextDelta"),
+		mapping.Mapped(kindNotification, "tool_output; after the turn task", "item/commandExecution/outputDelta"),
+		mapping.Mapped(kindNotification, "tool_output", "item/fileChange/outputDelta"),
+		mapping.Mapped(kindNotification, "plan", "turn/plan/updated"),
+		mapping.Mapped(kindNotification, "usage", "thread/tokenUsage/updated"),
+		mapping.Mapped(kindNotification, "compaction", "thread/compacted"),
+		mapping.Mapped(kindNotification, "block_end retracted and notice retry; turn/completed reports the error itself", "error"),
+		mapping.Mapped(kindNotification, "permission_resolved, interrupt_resolved", "serverRequest/resolved"),
+		mapping.Mapped(kindNotification, "model_changed", "model/rerouted"),
+		mapping.Mapped(kindNotification, "model_changed, mode_changed", "thread/settings/updated"),
+		mapping.Mapped(kindNotification, "notice", "warning", "guardianWarning", "configWarning", "windows/worldWritableWarning",
+			"deprecationNotice"),
+		mapping.Mapped(kindNotification, "notice if it failed; nothing waits for a successful start", "mcpServer/startupStatus/updated"),
+		mapping.Mapped(kindNotification, "session_ready of a transcript; live, the reply reports it", "thread/started"),
+		mapping.Mapped(kindRequest, "permission_request", "item/commandExecution/requestApproval", "execCommandApproval",
+			"item/fileChange/requestApproval", "applyPatchApproval", "item/permissions/requestApproval"),
+		mapping.Mapped(kindRequest, "permission_request of an MCP tool, else interrupt", "mcpServer/elicitation/request"),
+		mapping.Mapped(kindRequest, "interrupt", "item/tool/requestUserInput"),
+		mapping.Mapped(kindRequest, "the client's tool runs; tool_start and tool_result if there is no item", "item/tool/call"),
+		mapping.Mapped(kindRequest, "an error reply at once, notice", "attestation/generate", "currentTime/read",
+			"account/chatgptAuthTokens/refresh"),
+		mapping.Mapped(kindItem, "user_message", "userMessage"),
+		mapping.Mapped(kindItem, "delta, block_end", "agentMessage", "plan"),
+		mapping.Mapped(kindItem, "thinking", "reasoning"),
+		mapping.Mapped(kindItem, "tool_start, tool_result", "commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall", "functionCall",
+			"functionCallOutput", "webSearch", "imageView", "imageGeneration", "sleep"),
+		mapping.Mapped(kindItem, "tool_start, tool_result, task", "collabAgentToolCall", "subAgentActivity"),
+		mapping.Mapped(kindItem, "compaction", "contextCompaction"),
+		mapping.Ignored(kindItem, "a message with the same text follows it, however the review ends", "exitedReviewMode"),
+		mapping.Ignored(kindItem, "the turn continues like any other", "enteredReviewMode"),
+		mapping.Ignored(kindItem, "text from a hook to the model", "hookPrompt"),
+		mapping.Ignored(kindNotification, "turns and requests report it, with their ids", "thread/status/changed"),
+		mapping.Ignored(kindNotification, "the file changes report it, each once", "turn/diff/updated"),
+		mapping.Ignored(kindNotification, "it precedes its item, with other paths; the item is complete", "item/fileChange/patchUpdated"),
+		mapping.Ignored(kindNotification, "the deltas contain the part's index", "item/reasoning/summaryPartAdded", "reasoning/summaryPartAdded"),
+		mapping.Ignored(kindNotification, "0.98 repeats each event once or twice in this old form", "codex/event/*"),
+		mapping.Ignored(kindNotification, "repeats the model's items", "rawResponseItem/completed", "rawResponse/completed"),
+		mapping.Ignored(kindNotification, "an old form of other messages", "sessionConfigured", "authStatusChange", "loginChatGptComplete"),
+		mapping.Ignored(kindNotification, "the client's own list of threads, and its settings", "thread/readState/changed", "thread/archived",
+			"thread/unarchived", "thread/deleted", "thread/closed", "thread/reverted", "thread/name/updated", "thread/section/changed",
+			"thread/attachment/updated", "thread/goal/updated", "thread/goal/cleared", "thread/prediction/updated", "thread/queue/changed",
+			"thread/project/updated", "thread/environment/connected", "thread/environment/disconnected", "project/changed"),
+		mapping.Ignored(kindNotification, "it follows requests that this adapter never sends", "account/updated", "account/gatewayOAuth/changed",
+			"account/rateLimits/updated", "account/login/completed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
+			"fs/changed", "fuzzyFileSearch/sessionUpdated", "fuzzyFileSearch/sessionCompleted", "externalAgentConfig/import/progress",
+			"externalAgentConfig/import/completed", "mcpServer/oauthLogin/completed", "mcpServer/event/stream/notification",
+			"windowsSandbox/setupCompleted"),
+		mapping.Ignored(kindNotification, "commands of the client, not of the agent", "command/exec/outputDelta", "process/outputDelta",
+			"process/exited"),
+		mapping.Ignored(kindNotification, "voice, which has no event", "thread/realtime/*"),
+		mapping.Ignored(kindNotification, "the user's own hooks", "hook/started", "hook/completed"),
+		mapping.Ignored(kindNotification, "the runtime decides; the item shows the decision", "item/autoApprovalReview/started",
+			"item/autoApprovalReview/completed", "autoApprovalReview/strictReviewRequired"),
+		mapping.Ignored(kindNotification, "input of the model to a command has no item and no event",
+			"item/commandExecution/terminalInteraction"),
+		mapping.Ignored(kindNotification, "progress text of a server, not output", "item/mcpToolCall/progress"),
+		mapping.Ignored(kindNotification, "the provider's bookkeeping", "model/verification", "model/safetyBuffering/updated",
+			"modelProvider/authRecoveryStarted", "modelProvider/authRecoveryCompleted", "turn/moderationMetadata"),
+	)
 }
 
-// ignoredNotifications are the known notifications without an event, by reason.
-var ignoredNotifications = []struct {
-	why   string
-	names []string
-}{
-	{"turns and requests report it, with their ids", []string{
-		"thread/status/changed",
-	}},
-	{"the file changes report it, each once", []string{
-		"turn/diff/updated",
-	}},
-	{"it precedes its item, with other paths; the item is complete", []string{
-		"item/fileChange/patchUpdated",
-	}},
-	{"the deltas contain the part's index", []string{
-		"item/reasoning/summaryPartAdded", "reasoning/summaryPartAdded",
-	}},
-	{"0.98 repeats each event once or twice in this old form", []string{
-		"codex/event/*",
-	}},
-	{"repeats the model's items", []string{
-		"rawResponseItem/completed", "rawResponse/completed",
-	}},
-	{"an old form of other messages", []string{
-		"sessionConfigured", "authStatusChange", "loginChatGptComplete",
-	}},
-	{"the client's own list of threads, and its settings", []string{
-		"thread/readState/changed", "thread/archived", "thread/unarchived", "thread/deleted", "thread/closed", "thread/reverted",
-		"thread/name/updated", "thread/section/changed", "thread/attachment/updated", "thread/goal/updated",
-		"thread/goal/cleared", "thread/prediction/updated", "thread/queue/changed", "thread/project/updated",
-		"thread/environment/connected", "thread/environment/disconnected", "project/changed",
-	}},
-	{"it follows requests that this adapter never sends", []string{
-		"account/updated", "account/gatewayOAuth/changed", "account/rateLimits/updated", "account/login/completed",
-		"app/list/updated", "skills/changed", "remoteControl/status/changed", "fs/changed", "fuzzyFileSearch/sessionUpdated",
-		"fuzzyFileSearch/sessionCompleted", "externalAgentConfig/import/progress", "externalAgentConfig/import/completed",
-		"mcpServer/oauthLogin/completed", "mcpServer/event/stream/notification", "windowsSandbox/setupCompleted",
-	}},
-	{"commands of the client, not of the agent", []string{
-		"command/exec/outputDelta", "process/outputDelta", "process/exited",
-	}},
-	{"voice, which has no event", []string{
-		"thread/realtime/*",
-	}},
-	{"the user's own hooks", []string{
-		"hook/started", "hook/completed",
-	}},
-	{"the runtime decides; the item shows the decision", []string{
-		"item/autoApprovalReview/started", "item/autoApprovalReview/completed", "autoApprovalReview/strictReviewRequired",
-	}},
-	{"input of the model to a command has no item and no event", []string{
-		"item/commandExecution/terminalInteraction",
-	}},
-	{"progress text of a server, not output", []string{
-		"item/mcpToolCall/progress",
-	}},
-	{"the provider's bookkeeping", []string{
-		"model/verification", "model/safetyBuffering/updated", "modelProvider/authRecoveryStarted",
-		"modelProvider/authRecoveryCompleted", "turn/moderationMetadata",
-	}},
-}
-
-// ignoredNames and ignoredPrefixes index ignoredNotifications.
+// ignoredNames and ignoredPrefixes index the notifications that Mapping ignores.
 var ignoredNames, ignoredPrefixes = func() (map[string]bool, []string) {
 	names, prefixes := map[string]bool{}, []string(nil)
-	for _, s := range ignoredNotifications {
-		for _, n := range s.names {
-			if p, many := strings.CutSuffix(n, "*"); many {
-				prefixes = append(prefixes, p)
-			} else {
-				names[n] = true
-			}
+	for _, m := range Mapping() {
+		switch p, many := strings.CutSuffix(m.Name, "*"); {
+		case m.Kind != kindNotification || m.Ignored == "":
+		case many:
+			prefixes = append(prefixes, p)
+		default:
+			names[m.Name] = true
 		}
 	}
 	return names, prefixes
@@ -154,16 +102,4 @@ var ignoredNames, ignoredPrefixes = func() (map[string]bool, []string) {
 // isIgnored reports whether a notification is known and becomes no event.
 func isIgnored(method string) bool {
 	return ignoredNames[method] || slices.ContainsFunc(ignoredPrefixes, func(p string) bool { return strings.HasPrefix(method, p) })
-}
-
-// Mapping lists every message of the runtime, in all versions, with the events
-// that it becomes.
-func Mapping() []adapters.Mapped {
-	out := slices.Clone(mappedKinds)
-	for _, s := range ignoredNotifications {
-		for _, n := range s.names {
-			out = append(out, adapters.Mapped{Kind: kindNotification, Name: n, Ignored: s.why})
-		}
-	}
-	return out
 }

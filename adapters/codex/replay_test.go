@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -26,55 +24,28 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// runtime is a process in memory.
+// runtime is a process in memory that exits at the end of stdin.
 type runtime struct {
-	inR, outR, errR *io.PipeReader
-	inW, outW, errW *io.PipeWriter
-	once            sync.Once
-	ended           chan struct{}
-	exit            proc.Exit
-	lines           chan string // lines written by the client
+	*fakeproc.Process
+	lines chan string // lines written by the client
 }
 
 func newRuntime() *runtime {
-	r := &runtime{ended: make(chan struct{}), lines: make(chan string, 1000)}
-	r.inR, r.inW = io.Pipe()
-	r.outR, r.outW = io.Pipe()
-	r.errR, r.errW = io.Pipe()
+	r := &runtime{fakeproc.New(), make(chan string, 1000)}
 	go func() {
-		sc := bufio.NewScanner(r.inR)
+		sc := bufio.NewScanner(r.In)
 		for sc.Scan() {
 			r.lines <- sc.Text()
 		}
 		close(r.lines)
-		r.exitWith(proc.Exit{})
+		r.Exit(proc.Exit{})
 	}()
 	return r
 }
-
-func (r *runtime) Stdin() io.WriteCloser { return r.inW }
-func (r *runtime) Stdout() io.Reader     { return r.outR }
-func (r *runtime) Stderr() io.Reader     { return r.errR }
-func (r *runtime) Wait() proc.Exit       { <-r.ended; return r.exit }
-func (r *runtime) Signal(s proc.Signal) error {
-	r.exitWith(proc.Exit{Code: -1, Signal: s})
-	return nil
-}
-
-func (r *runtime) exitWith(e proc.Exit) {
-	r.once.Do(func() {
-		r.exit = e
-		_ = r.outW.Close()
-		_ = r.errW.Close()
-		_ = r.inR.Close()
-		close(r.ended)
-	})
-}
-
-func (r *runtime) print(line string) { _, _ = io.WriteString(r.outW, line+"\n") }
 
 type wireLine struct {
 	P   int            `json:"p"`
@@ -126,7 +97,7 @@ func replayLive(t *testing.T, file string, kill int) (evs []event.Event, differe
 		for i, w := range wire {
 			synctest.Wait()
 			if i == kill && p.s != nil {
-				p.r.exitWith(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+				p.r.Exit(proc.Exit{Code: -1, Signal: proc.SIGKILL})
 				break
 			}
 			p.handleLine(w)
@@ -160,7 +131,7 @@ func (p *player) closeSession() {
 func (p *player) openSession() {
 	p.closeSession()
 	p.r = newRuntime()
-	o := adapters.Options{SessionID: "s", Mode: "never", Launch: proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return p.r, nil })}
+	o := adapters.Options{SessionID: "s", Mode: "never", Launch: p.r}
 	for _, e := range *p.evs {
 		if d, ok := e.Data.(event.SessionReady); ok {
 			o.Resume = d.ProviderSessionID
@@ -203,10 +174,10 @@ func (p *player) handleLine(w wireLine) {
 		_ = json.Unmarshal(w.Out, &c, jsontext.AllowInvalidUTF8(true))
 		switch {
 		case c.Method != "":
-			p.r.print(string(w.Out))
+			p.r.Print(string(w.Out))
 		case !p.others[string(c.ID)]: // this client's ids do not count those requests
 			n, _ := strconv.Atoi(string(c.ID))
-			p.r.print(strings.Replace(string(w.Out), fmt.Sprintf(`"id":%d`, n), fmt.Sprintf(`"id":%d`, n-len(p.others)), 1))
+			p.r.Print(strings.Replace(string(w.Out), fmt.Sprintf(`"id":%d`, n), fmt.Sprintf(`"id":%d`, n-len(p.others)), 1))
 		}
 	case w.In != nil:
 		p.repeatStep(w.In)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -17,66 +16,36 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// fakeProcess is a process in memory.
+// fakeProcess is a process in memory that records what it receives.
 type fakeProcess struct {
-	inR, outR, errR *io.PipeReader
-	inW, outW, errW *io.PipeWriter
-	began           time.Time
-	stubborn        bool // ends by SIGKILL only
-	once            sync.Once
-	ended           chan struct{}
-	exit            proc.Exit
-	mu              sync.Mutex
-	signals         []string
-	got             []string // lines written to it
+	*fakeproc.Process
+	began    time.Time
+	stubborn bool // ends by SIGKILL only
+	mu       sync.Mutex
+	signals  []string
+	got      []string // lines written to it
 }
 
 func newFakeProcess() *fakeProcess {
-	f := &fakeProcess{began: time.Now(), ended: make(chan struct{})}
-	f.inR, f.inW = io.Pipe()
-	f.outR, f.outW = io.Pipe()
-	f.errR, f.errW = io.Pipe()
+	f := &fakeProcess{Process: fakeproc.New(), began: time.Now()}
+	f.Survives = func(s proc.Signal) bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.signals = append(f.signals, fmt.Sprintf("%s@%v", s, time.Since(f.began)))
+		return f.stubborn && s != proc.SIGKILL
+	}
 	return f
-}
-
-func (f *fakeProcess) Stdin() io.WriteCloser { return f.inW }
-func (f *fakeProcess) Stdout() io.Reader     { return f.outR }
-func (f *fakeProcess) Stderr() io.Reader     { return f.errR }
-func (f *fakeProcess) Wait() proc.Exit       { <-f.ended; return f.exit }
-
-func (f *fakeProcess) Signal(s proc.Signal) error {
-	select {
-	case <-f.ended:
-		return nil
-	default:
-	}
-	f.mu.Lock()
-	f.signals = append(f.signals, fmt.Sprintf("%s@%v", s, time.Since(f.began)))
-	f.mu.Unlock()
-	if s == proc.SIGKILL || !f.stubborn {
-		f.exitWith(proc.Exit{Code: -1, Signal: s})
-	}
-	return nil
-}
-
-func (f *fakeProcess) exitWith(e proc.Exit) {
-	f.once.Do(func() {
-		f.exit = e
-		_ = f.outW.Close()
-		_ = f.errW.Close()
-		_ = f.inR.Close()
-		close(f.ended)
-	})
 }
 
 // serveStdin reads the client's lines and passes each to on. At the end of
 // stdin, a process that is not stubborn exits.
 func (f *fakeProcess) serveStdin(on func(line string)) {
-	sc := bufio.NewScanner(f.inR)
+	sc := bufio.NewScanner(f.In)
 	for sc.Scan() {
 		f.mu.Lock()
 		f.got = append(f.got, sc.Text())
@@ -84,12 +53,8 @@ func (f *fakeProcess) serveStdin(on func(line string)) {
 		on(sc.Text())
 	}
 	if !f.stubborn {
-		f.exitWith(proc.Exit{})
+		f.Exit(proc.Exit{})
 	}
-}
-
-func (f *fakeProcess) print(lines ...string) {
-	_, _ = io.WriteString(f.outW, strings.Join(lines, "\n")+"\n")
 }
 
 func (f *fakeProcess) received() []string {
@@ -144,7 +109,7 @@ func (w *wordProtocol) Paused() bool { return false }
 func (w *wordProtocol) Closing()     { w.h.Write([]byte("closing")) }
 
 func openSession(f *fakeProcess, o adapters.Options) (*session.Session, error) {
-	o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return f, nil })
+	o.Launch = f
 	return session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
 		func(h session.Host) session.Protocol { return &wordProtocol{h: h} })
 }
@@ -215,11 +180,11 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "d a", "d b", "d c", "d d")
+			f.Print("turn", "d a", "d b", "d c", "d d")
 		case "steer m2":
-			f.print("d e", "steered", "d f")
+			f.Print("d e", "steered", "d f")
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
@@ -239,11 +204,11 @@ func TestUnansweredSteerReturnsWhenTheProcessExits(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "d a", "d b")
+			f.Print("turn", "d a", "d b")
 		case "steer m2":
-			f.exitWith(proc.Exit{Code: 3})
+			f.Exit(proc.Exit{Code: 3})
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
@@ -260,15 +225,15 @@ func TestReadAheadIsBoundedWhileACallerWaits(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn")
+			f.Print("turn")
 		case "steer m2":
 			go func() {
 				for range 5000 {
-					f.print("d x")
+					f.Print("d x")
 				}
-				f.print("end")
+				f.Print("end")
 			}()
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
@@ -289,15 +254,15 @@ func TestSlowListenerReceivesEverythingAfterExit(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
 			go func() {
-				f.print("turn")
+				f.Print("turn")
 				for i := range 50 {
-					f.print(fmt.Sprint("d ", i))
+					f.Print(fmt.Sprint("d ", i))
 				}
-				f.print("end")
-				f.exitWith(proc.Exit{})
+				f.Print("end")
+				f.Exit(proc.Exit{})
 			}()
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
@@ -319,11 +284,11 @@ func TestCrashEndsTheTurnInAnError(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "d half", "ask q")
-			_, _ = io.WriteString(f.errW, "panic: it broke\n")
-			f.exitWith(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+			f.Print("turn", "d half", "ask q")
+			f.PrintErr("panic: it broke")
+			f.Exit(proc.Exit{Code: -1, Signal: proc.SIGKILL})
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
@@ -363,7 +328,7 @@ func TestLimitsAreExact(t *testing.T) {
 	t.Run("stop, and another turn follows at once", func(t *testing.T) {
 		g.Expect(endOfSilentTurn(t, func(s *session.Session) { _ = s.Stop(ctx) }, func(f *fakeProcess, l string) {
 			if l == "stop" {
-				f.print("turn") // a turn for a waiting message: the stopped turn has ended
+				f.Print("turn") // a turn for a waiting message: the stopped turn has ended
 			}
 		})).To(Equal("error timeout@2m30s"))
 	})
@@ -374,7 +339,7 @@ func TestLimitsAreExact(t *testing.T) {
 		n := 0
 		g.Expect(endOfSilentTurn(t, nil, func(f *fakeProcess, l string) {
 			if n++; l == "ping" && n == 1 {
-				f.print("pong")
+				f.Print("pong")
 			}
 		})).To(Equal("error timeout@4m30s"))
 	})
@@ -390,11 +355,11 @@ func endOfSilentTurn(t *testing.T, client func(*session.Session), on func(*fakeP
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch {
 		case l == "hello":
-			f.print("ready")
+			f.Print("ready")
 		case l == "send m1":
-			f.print("turn")
+			f.Print("turn")
 			if len(how) > 0 {
-				_ = f.outW.Close()
+				f.CloseStdout()
 			}
 		case on != nil:
 			on(f, l)
@@ -421,9 +386,9 @@ func TestCloseResolvesQuestionsThenClosesStdin(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "d a", "ask q")
+			f.Print("turn", "d a", "ask q")
 		}
 	}, func(f *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
@@ -444,9 +409,9 @@ func TestLongLineIsSkippedWithANotice(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{Limits: adapters.Limits{Line: 100 << 10}}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "d "+strings.Repeat("x", 200<<10), "d y", "end")
+			f.Print("turn", "d "+strings.Repeat("x", 200<<10), "d y", "end")
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
@@ -462,8 +427,8 @@ func TestOpenFailsIfTheRuntimeExitsFirst(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		p := newFakeProcess()
 		go p.serveStdin(func(string) {
-			_, _ = io.WriteString(p.errW, "bad flag\n")
-			p.exitWith(proc.Exit{Code: 2})
+			p.PrintErr("bad flag")
+			p.Exit(proc.Exit{Code: 2})
 		})
 		_, err = openSession(p, adapters.Options{})
 	})
@@ -481,9 +446,9 @@ func TestAnswersReachTheRuntimeOnce(t *testing.T) {
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
-			f.print("ready")
+			f.Print("ready")
 		case "send m1":
-			f.print("turn", "ask q", "d more")
+			f.Print("turn", "ask q", "d more")
 		}
 	}, func(f *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
