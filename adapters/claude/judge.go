@@ -87,7 +87,7 @@ func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 		p.respond(requestID, hookReply(adapters.EffectDeny, "what the tool is could not be read"))
 		return
 	}
-	call := p.t.judgeCall(string(c.Tool), c.Input, string(c.AgentID))
+	call := p.t.judgedCall(string(c.Tool), c.Input, string(c.AgentID))
 	call.Dir = cmp.Or(string(c.Cwd), p.o.Dir)
 	closing := hookReply(adapters.EffectDeny, "the session is closing")
 	p.startCall(requestID, clientCall{cancelReply: closing}, func(ctx context.Context) func() {
@@ -113,7 +113,7 @@ func (p *protocol) judgePermission(requestID string, a *question) {
 	if p.o.Judge == nil {
 		return
 	}
-	call := p.t.judgeCall(a.tool, a.input, "")
+	call := p.t.judgedCall(a.tool, a.input, "")
 	call.SubagentID, call.Dir = a.sub, p.o.Dir
 	decide := func(ctx context.Context) adapters.Verdict { return p.o.Judge.Decide(ctx, call) }
 	a.judging.Start(p.h, decide, func(v adapters.Verdict) {
@@ -128,9 +128,9 @@ func (p *protocol) judgePermission(requestID string, a *question) {
 	})
 }
 
-// judgeCall returns a tool call for the Judge. agent is the runtime's id of the
+// judgedCall returns a tool call for the Judge. agent is the runtime's id of the
 // calling sub-agent.
-func (t *translator) judgeCall(tool string, input jsontext.Value, agent string) adapters.Call {
+func (t *translator) judgedCall(tool string, input jsontext.Value, agent string) adapters.Call {
 	c := adapters.Call{Tool: tool, Input: clone(input), SubagentID: agent}
 	if len(c.Input) == 0 {
 		c.Input = event.Raw("{}")

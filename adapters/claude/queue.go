@@ -80,10 +80,10 @@ func (m *messageQueue) waitingIDs() []string {
 // lifecycles these are the messages that were echoed, and the next one: of
 // messages that it merges, the runtime echoes all but the last before the turn.
 func (m *messageQueue) takeForTurn() []queuedMessage {
-	took := m.started
+	taken := m.started
 	m.started = nil
 	if m.hasLifecycle || len(m.waiting) == 0 {
-		return took
+		return taken
 	}
 	next := 0
 	for i, l := range m.waiting[1:] {
@@ -91,9 +91,9 @@ func (m *messageQueue) takeForTurn() []queuedMessage {
 			next = i + 1
 		}
 	}
-	took = append(took, m.waiting[next])
+	taken = append(taken, m.waiting[next])
 	m.waiting = slices.Delete(m.waiting, next, next+1)
-	return took
+	return taken
 }
 
 // takeByUUID removes and returns a waiting message.

@@ -79,7 +79,7 @@ const (
 
 // runClient runs a client against a scripted runtime in virtual time and
 // returns the events. Nothing is asserted inside the bubble.
-func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client func(adapters.Session, func(event.Type) event.Event)) (events []event.Event, openErr error, took time.Duration) { //nolint:staticcheck // the error is one of the findings
+func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client func(adapters.Session, func(event.Type) event.Event)) (events []event.Event, openErr error, elapsed time.Duration) { //nolint:staticcheck // the error is one of the findings
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		p := newPeer()
@@ -88,7 +88,7 @@ func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client fun
 		go runtime(p)
 		s, err := claude.New().Open(context.Background(), o)
 		if err != nil {
-			openErr, took = err, time.Since(begun)
+			openErr, elapsed = err, time.Since(begun)
 			p.Exit(proc.Exit{})
 			return
 		}
@@ -110,11 +110,11 @@ func runClient(t *testing.T, o adapters.Options, runtime func(*peer), client fun
 			}
 			return event.Event{}
 		})
-		took = time.Since(begun)
+		elapsed = time.Since(begun)
 		_ = s.Close(context.Background())
 		<-done
 	})
-	return events, openErr, took
+	return events, openErr, elapsed
 }
 
 func eventTypes(events []event.Event) (list []event.Type) {
@@ -287,7 +287,7 @@ func TestSilenceEndsATurnOnlyWithoutAPong(t *testing.T) {
 	}{"dead": {false, 13 * time.Second}, "alive": {true, time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			events, _, took := runClient(t, adapters.Options{Limits: limits}, func(p *peer) {
+			events, _, elapsed := runClient(t, adapters.Options{Limits: limits}, func(p *peer) {
 				p.handshake()
 				u := uuidOf(p.expect(`hi m1`))
 				p.Print(lifecycleLine(u, "started"), initLine)
@@ -315,7 +315,7 @@ func TestSilenceEndsATurnOnlyWithoutAPong(t *testing.T) {
 				next(event.TypeError)
 			})
 			g.Expect(checkStream(events)).To(gomega.Succeed())
-			g.Expect(took).To(gomega.Equal(c.want))
+			g.Expect(elapsed).To(gomega.Equal(c.want))
 			if !c.answers {
 				g.Expect(dataOf[event.Error](events)[0].Code).To(gomega.Equal(event.ErrorTimeout))
 			}
@@ -329,7 +329,7 @@ func TestOpenErrors(t *testing.T) {
 		runtime func(*peer)
 		code    event.ErrorCode
 		op      string
-		took    time.Duration
+		elapsed time.Duration
 	}{
 		"unknown session": {adapters.Options{Resume: "x"}, func(p *peer) {
 			p.expect(`"initialize"`)
@@ -347,12 +347,12 @@ func TestOpenErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			_, err, took := runClient(t, c.o, c.runtime, func(adapters.Session, func(event.Type) event.Event) {})
+			_, err, elapsed := runClient(t, c.o, c.runtime, func(adapters.Session, func(event.Type) event.Event) {})
 			var oe *adapters.OpenError
 			g.Expect(errors.As(err, &oe)).To(gomega.BeTrue(), "got %v", err)
 			g.Expect(oe.Code).To(gomega.Equal(c.code))
 			g.Expect(oe.Op).To(gomega.Equal(c.op))
-			g.Expect(took).To(gomega.Equal(c.took))
+			g.Expect(elapsed).To(gomega.Equal(c.elapsed))
 		})
 	}
 }
@@ -361,13 +361,13 @@ func TestOpenErrors(t *testing.T) {
 func TestLateHandshakeOpensTheSession(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := adapters.Options{Limits: adapters.Limits{Request: time.Second, Handshake: 3 * time.Second}}
-	_, err, took := runClient(t, o, func(p *peer) {
+	_, err, elapsed := runClient(t, o, func(p *peer) {
 		time.Sleep(2 * time.Second)
 		p.handshake()
 		p.quit()
 	}, func(adapters.Session, func(event.Type) event.Event) {})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(took).To(gomega.Equal(2 * time.Second))
+	g.Expect(elapsed).To(gomega.Equal(2 * time.Second))
 }
 
 func TestArguments(t *testing.T) {

@@ -44,13 +44,13 @@ func (t *translator) startTurn() {
 	if t.l.Turn() != nil {
 		return
 	}
-	took := t.queue.takeForTurn()
+	taken := t.queue.takeForTurn()
 	cause := event.CauseUser
-	if len(took) == 0 && (t.live != nil || t.turn.taskEnded) {
+	if len(taken) == 0 && (t.live != nil || t.turn.taskEnded) {
 		cause = event.CauseTask
 	}
-	ids := make([]string, 0, len(took))
-	for _, m := range took {
+	ids := make([]string, 0, len(taken))
+	for _, m := range taken {
 		if m.internal {
 			cause = event.CauseCommand
 			continue
@@ -62,7 +62,7 @@ func (t *translator) startTurn() {
 	}
 	t.turn.anyTurn = true
 	t.l.TurnStart(event.TurnStart{Cause: cause, MessageIDs: ids})
-	for _, m := range took {
+	for _, m := range taken {
 		t.messageTaken(m)
 	}
 	t.emitQueue()

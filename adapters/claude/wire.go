@@ -162,13 +162,13 @@ type block struct {
 
 // stream is an event of the model's stream. In other messages it is a string.
 type stream struct {
-	Type    word    `json:"type"`
-	Index   int     `json:"index"`
-	Delta   delta   `json:"delta"`
-	Block   start   `json:"content_block"`
-	Message begun   `json:"message"`
-	Usage   *usage  `json:"usage"`
-	Error   errBody `json:"error"`
+	Type    word          `json:"type"`
+	Index   int           `json:"index"`
+	Delta   delta         `json:"delta"`
+	Block   streamBlock   `json:"content_block"`
+	Message streamMessage `json:"message"`
+	Usage   *usage        `json:"usage"`
+	Error   errBody       `json:"error"`
 }
 
 // UnmarshalJSONFrom decodes an object and skips anything else.
@@ -192,13 +192,13 @@ type delta struct {
 	StopReason text   `json:"stop_reason"`
 }
 
-type start struct {
+type streamBlock struct {
 	Type     word   `json:"type"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
 }
 
-type begun struct {
+type streamMessage struct {
 	ID    string `json:"id"`
 	Model text   `json:"model"`
 	Usage *usage `json:"usage"`

@@ -56,8 +56,8 @@ func newClient(h session.Host, o adapters.Options, m mode) *client {
 // Line implements session.Protocol.
 func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
-// call sends a request and calls then once, with its result or an error.
-func (c *client) call(method string, params any, then func(*result, error)) {
+// sendRequest sends a request and calls then once, with its result or an error.
+func (c *client) sendRequest(method string, params any, then func(*result, error)) {
 	c.nextID++
 	id := c.nextID
 	k := &pendingCall{method: method, then: then}
@@ -105,7 +105,7 @@ func (c *client) Start() {
 	var p initializeParams
 	p.ClientInfo.Name, p.ClientInfo.Title, p.ClientInfo.Version = "turnspec", "Turnspec", clientVersion
 	p.Capabilities.ExperimentalAPI = true
-	c.call("initialize", p, func(r *result, err error) {
+	c.sendRequest("initialize", p, func(r *result, err error) {
 		if err != nil {
 			c.failOpen("handshake", err)
 			return
@@ -142,7 +142,7 @@ func (c *client) openThread() {
 	} else {
 		p.Tools = dynamicTools(c.o.Tools) // a resumed thread keeps its tools
 	}
-	c.call(method, p, func(r *result, err error) {
+	c.sendRequest(method, p, func(r *result, err error) {
 		if err == nil && (r.Thread.v == nil || r.Thread.v.ID == "") {
 			err = fmt.Errorf("%s: the result names no thread", method)
 		}
@@ -182,7 +182,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 	}
 	c.sent = append(c.sent, s)
 	with, taken := c.turnSettings()
-	c.call("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
+	c.sendRequest("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
 		if err != nil {
 			c.messageRefused(s, err)
 			return
@@ -224,7 +224,7 @@ func (c *client) Steer(m adapters.Message, reply func(error)) {
 	th := c.t.main
 	s := &sentMessage{id: m.ID, via: event.ViaSteer, turn: th.turn}
 	c.sent = append(c.sent, s)
-	c.call("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
+	c.sendRequest("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
 		if err != nil {
 			c.removeSent(s)
 		}
@@ -287,7 +287,7 @@ func (c *client) Stop(reply func(error)) {
 }
 
 func (c *client) sendInterrupt() {
-	c.call("turn/interrupt", interruptParams{c.t.main.id, c.t.main.turn}, func(*result, error) {})
+	c.sendRequest("turn/interrupt", interruptParams{c.t.main.id, c.t.main.turn}, func(*result, error) {})
 }
 
 func (c *client) turnBegan() {
@@ -322,7 +322,7 @@ func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
 // Ping implements session.Protocol. Any reply will do. It lists the loaded
 // threads, because thread/read with turns makes 0.169 show a warning.
 func (c *client) Ping() {
-	c.call("thread/loaded/list", struct{}{}, func(*result, error) {})
+	c.sendRequest("thread/loaded/list", struct{}{}, func(*result, error) {})
 }
 
 // Paused implements session.Protocol.

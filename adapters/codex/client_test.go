@@ -25,13 +25,13 @@ import (
 // runClient opens a session on a runtime that replies by a table from method to
 // lines; "$" is the request's id. It returns the events, the lines written, and
 // the error of client.
-func runClient(t *testing.T, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
+func runClient(t *testing.T, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, sent []string, err error) {
 	t.Helper()
 	return runClientWith(t, adapters.Options{}, table, client)
 }
 
 // runClientWith is runClient with session options.
-func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, wrote []string, err error) {
+func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, client func(s adapters.Session, r *runtime) error) (evs []event.Event, sent []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		r := newRuntime()
@@ -39,7 +39,7 @@ func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, 
 		go func() {
 			defer close(done)
 			for l := range r.lines {
-				wrote = append(wrote, l)
+				sent = append(sent, l)
 				var c clientLine
 				_ = json.Unmarshal([]byte(l), &c)
 				for _, say := range table[c.Method] {
@@ -66,7 +66,7 @@ func runClientWith(t *testing.T, o adapters.Options, table map[string][]string, 
 		}
 		<-done
 	})
-	return evs, wrote, err
+	return evs, sent, err
 }
 
 // handshake is the table of a runtime that opens thread T.
@@ -130,13 +130,13 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestSessionReadyNamesTheThread(t *testing.T) {
-	evs, wrote, err := runClient(t, handshake(nil), func(adapters.Session, *runtime) error { return nil })
+	evs, sent, err := runClient(t, handshake(nil), func(adapters.Session, *runtime) error { return nil })
 	g := NewWithT(t)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(evs[0].Data).To(Equal(event.SessionReady{SessionID: "s", Runtime: "codex", RuntimeVersion: "0.169.0",
 		ProviderSessionID: "T", Resumed: true, Model: "m", Cwd: "/w", Mode: "ask"}))
-	g.Expect(wrote[2]).To(ContainSubstring(`"approvalPolicy":"untrusted","sandbox":"workspace-write"`))
-	g.Expect(wrote[2]).To(ContainSubstring(`"threadId":"T","excludeTurns":true`))
+	g.Expect(sent[2]).To(ContainSubstring(`"approvalPolicy":"untrusted","sandbox":"workspace-write"`))
+	g.Expect(sent[2]).To(ContainSubstring(`"threadId":"T","excludeTurns":true`))
 }
 
 func TestRefusedTurnIsAFailedTurn(t *testing.T) {
@@ -180,7 +180,7 @@ func TestCrashBeforeTheTurnBeginsIsAnError(t *testing.T) {
 func TestStopBeforeTheTurnBegins(t *testing.T) {
 	table := handshake(map[string][]string{"turn/interrupt": {`{"id":"$","result":{}}`,
 		`{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted","items":[]}}}`}})
-	evs, wrote, _ := runClient(t, table, func(s adapters.Session, r *runtime) error {
+	evs, sent, _ := runClient(t, table, func(s adapters.Session, r *runtime) error {
 		_ = send(s, "m1")
 		err := s.Stop(context.Background())
 		synctest.Wait()
@@ -189,7 +189,7 @@ func TestStopBeforeTheTurnBegins(t *testing.T) {
 		return err
 	})
 	g := NewWithT(t)
-	g.Expect(wrote[len(wrote)-1]).To(ContainSubstring(`"turn/interrupt","params":{"threadId":"T","turnId":"u1"}`))
+	g.Expect(sent[len(sent)-1]).To(ContainSubstring(`"turn/interrupt","params":{"threadId":"T","turnId":"u1"}`))
 	g.Expect(kinds(evs)).To(ContainElement("done true"))
 	g.Expect(kinds(evs)).To(ContainElement("notice refused"), "the message was not taken")
 }
@@ -209,7 +209,7 @@ const approval = `{"method":"item/commandExecution/requestApproval","id":0,"para
 
 func TestQuestionOutsideATurnIsDeclined(t *testing.T) {
 	for _, turn := range []string{"u0", "u9"} {
-		evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+		evs, sent, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 			if turn == "u0" {
 				r.Print(fmt.Sprintf(approval, turn))
 				return nil
@@ -220,19 +220,19 @@ func TestQuestionOutsideATurnIsDeclined(t *testing.T) {
 			return nil
 		})
 		g := NewWithT(t)
-		g.Expect(wrote[len(wrote)-1]).To(Equal(`{"id":0,"result":{"decision":"decline"}}`))
+		g.Expect(sent[len(sent)-1]).To(Equal(`{"id":0,"result":{"decision":"decline"}}`))
 		g.Expect(kinds(evs)).To(ContainElement("notice late"))
 		g.Expect(kinds(evs)).NotTo(ContainElement("permission_request"))
 	}
 }
 
 func TestUnknownRequestIsRefusedAtOnce(t *testing.T) {
-	evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+	evs, sent, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 		r.Print(`{"method":"item/tool/call","id":"a","params":{"threadId":"T"}}`)
 		return nil
 	})
 	g := NewWithT(t)
-	g.Expect(wrote[len(wrote)-1]).To(HavePrefix(`{"id":"a","error":{"code":-32601`))
+	g.Expect(sent[len(sent)-1]).To(HavePrefix(`{"id":"a","error":{"code":-32601`))
 	g.Expect(kinds(evs)).To(ContainElement("notice unknown_message"))
 }
 
@@ -260,7 +260,7 @@ func TestEachQuestionGetsOneReply(t *testing.T) {
 		}, "", "cancel withdrawn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+			evs, sent, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 				_ = send(s, "m1")
 				synctest.Wait()
 				r.Print(fmt.Sprintf(approval, "u1"))
@@ -271,9 +271,9 @@ func TestEachQuestionGetsOneReply(t *testing.T) {
 			g := NewWithT(t)
 			var replies []string
 			if name == "turn ended" {
-				g.Expect(wrote[len(wrote)-1]).To(ContainSubstring(`"after"`), "the reply does not wait for Close")
+				g.Expect(sent[len(sent)-1]).To(ContainSubstring(`"after"`), "the reply does not wait for Close")
 			}
-			for _, l := range wrote {
+			for _, l := range sent {
 				if strings.HasPrefix(l, `{"id":0,`) {
 					replies = append(replies, l)
 				}
@@ -309,7 +309,7 @@ func TestLinesOfAnEndedTurnMakeNoEvents(t *testing.T) {
 }
 
 func TestEchoesOfTheClientAreIgnored(t *testing.T) {
-	evs, wrote, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+	evs, sent, _ := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 		_ = send(s, "m1")
 		synctest.Wait()
 		for _, l := range []string{
@@ -320,7 +320,7 @@ func TestEchoesOfTheClientAreIgnored(t *testing.T) {
 		return nil
 	})
 	g := NewWithT(t)
-	g.Expect(wrote).To(HaveLen(4))
+	g.Expect(sent).To(HaveLen(4))
 	g.Expect(kinds(evs)).To(Equal([]string{"session_ready", "turn_start", "thinking", "done true", "session_end"}))
 }
 
@@ -344,7 +344,7 @@ func TestAnswersHaveTheFormOfTheirQuestion(t *testing.T) {
 			`{"decision":"denied"}`, adapters.Answer{Decision: event.DecisionDeny}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wrote, err := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
+			_, sent, err := runClient(t, startedTurn(), func(s adapters.Session, r *runtime) error {
 				_ = send(s, "m1")
 				synctest.Wait()
 				r.Print(c.ask)
@@ -353,7 +353,7 @@ func TestAnswersHaveTheFormOfTheirQuestion(t *testing.T) {
 			})
 			g := NewWithT(t)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(wrote[len(wrote)-1]).To(Equal(`{"id":0,"result":` + c.want + `}`))
+			g.Expect(sent[len(sent)-1]).To(Equal(`{"id":0,"result":` + c.want + `}`))
 		})
 	}
 }

@@ -23,9 +23,9 @@ func TestUnknownClientToolIsRefused(t *testing.T) {
 	table := startedTurn()
 	table["turn/start"] = append(table["turn/start"],
 		`{"method":"item/tool/call","id":0,"params":{"threadId":"T","turnId":"u1","callId":"call_1","tool":"compass","arguments":{}}}`)
-	evs, wrote, _ := runClient(t, table, func(s adapters.Session, _ *runtime) error { return send(s, "m1") })
+	evs, sent, _ := runClient(t, table, func(s adapters.Session, _ *runtime) error { return send(s, "m1") })
 	g := NewWithT(t)
-	g.Expect(wrote[len(wrote)-1]).To(HavePrefix(`{"id":0,"error":{"code":-32601`))
+	g.Expect(sent[len(sent)-1]).To(HavePrefix(`{"id":0,"error":{"code":-32601`))
 	g.Expect(kinds(evs)).To(ContainElement("notice unknown_message"))
 	g.Expect(kinds(evs)).To(ContainElements("tool_start", "tool_result"))
 }

@@ -99,9 +99,9 @@ type commandCall struct {
 	Command string `json:"command"`
 }
 
-// judgeCall returns the call that a question is about. Tool is empty if the
+// judgedCall returns the call that a question is about. Tool is empty if the
 // question does not name it.
-func (t *translator) judgeCall(a *question, d event.PermissionRequest) adapters.Call {
+func (t *translator) judgedCall(a *question, d event.PermissionRequest) adapters.Call {
 	p := &t.m.Params
 	c := adapters.Call{Tool: d.ToolName, Input: d.ToolInput, Dir: string(p.Cwd), SubagentID: t.subID(a.th)}
 	if c.Dir == "" && t.live != nil {

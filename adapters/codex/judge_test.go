@@ -34,8 +34,8 @@ func fixedJudge(e adapters.Effect) adapters.Judge {
 }
 
 // replies returns the client's replies to the runtime's request 0.
-func replies(wrote []string) (out []string) {
-	for _, l := range wrote {
+func replies(sent []string) (out []string) {
+	for _, l := range sent {
 		if strings.HasPrefix(l, `{"id":0,`) {
 			out = append(out, l)
 		}
@@ -68,7 +68,7 @@ func TestAnswerWaitsForTheJudge(t *testing.T) {
 				<-release
 				return adapters.Verdict{Effect: c.says}
 			}}
-			evs, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+			evs, sent, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
 				release = make(chan struct{})
 				if err := send(s, "m1"); err != nil {
 					return err
@@ -86,7 +86,7 @@ func TestAnswerWaitsForTheJudge(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(early).To(BeFalse(), "the answer was not held back")
 			g.Expect(errors.Is(err, c.answered)).To(BeTrue(), "%v", err)
-			g.Expect(replies(wrote)).To(ConsistOf(ContainSubstring(c.reply)))
+			g.Expect(replies(sent)).To(ConsistOf(ContainSubstring(c.reply)))
 			g.Expect(kinds(evs)).To(ContainElement(c.resolved))
 			g.Expect(string(call.Input)).To(Equal(`{"command":"touch made"}`), "without the runtime's shell")
 			g.Expect(call.Dir).To(Equal("/w/sub"))
@@ -102,7 +102,7 @@ func TestHeldAnswerReturnsOnClose(t *testing.T) {
 		}
 		return adapters.Verdict{Effect: adapters.EffectAllow}
 	}}
-	_, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
+	_, sent, err := runClientWith(t, o, asking(), func(s adapters.Session, _ *runtime) error {
 		if err := send(s, "m1"); err != nil {
 			return err
 		}
@@ -119,8 +119,8 @@ func TestHeldAnswerReturnsOnClose(t *testing.T) {
 	})
 	g := NewWithT(t)
 	g.Expect(err).To(HaveOccurred())
-	g.Expect(replies(wrote)).To(HaveLen(1))
-	g.Expect(replies(wrote)[0]).NotTo(ContainSubstring("accept"))
+	g.Expect(replies(sent)).To(HaveLen(1))
+	g.Expect(replies(sent)[0]).NotTo(ContainSubstring("accept"))
 }
 
 // A call of the client's own tool is judged before the tool runs.
@@ -163,7 +163,7 @@ func TestClientToolsAreJudged(t *testing.T) {
 			table["turn/start"] = append(table["turn/start"],
 				`{"method":"item/started","params":{"threadId":"T","turnId":"u1","item":{"type":"dynamicToolCall","id":"call_1","tool":"clock","arguments":{"zone":"utc"},"status":"inProgress"}}}`,
 				`{"method":"item/tool/call","id":0,"params":{"threadId":"T","turnId":"u1","callId":"call_1","tool":"clock","arguments":{"zone":"utc"}}}`)
-			_, wrote, err := runClientWith(t, o, table, func(s adapters.Session, _ *runtime) error {
+			_, sent, err := runClientWith(t, o, table, func(s adapters.Session, _ *runtime) error {
 				defer synctest.Wait()
 				return send(s, "m1")
 			})
@@ -172,7 +172,7 @@ func TestClientToolsAreJudged(t *testing.T) {
 			g.Expect(judged).To(HaveLen(1))
 			g.Expect(judged[0]).To(Equal(adapters.Call{Tool: "clock", Input: event.Raw(`{"zone":"utc"}`), Dir: "/w"}))
 			g.Expect(called > 0).To(Equal(c.called))
-			g.Expect(replies(wrote)).To(ConsistOf(ContainSubstring(c.reply)))
+			g.Expect(replies(sent)).To(ConsistOf(ContainSubstring(c.reply)))
 		})
 	}
 }
@@ -204,7 +204,7 @@ func TestSetModeKeepsTheJudge(t *testing.T) {
 				table := settling(c.sandbox)
 				table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
 				open := 0
-				evs, wrote, err := runClientWith(t, adapters.Options{Judge: fixedJudge(c.says)}, table, func(s adapters.Session, _ *runtime) error {
+				evs, sent, err := runClientWith(t, adapters.Options{Judge: fixedJudge(c.says)}, table, func(s adapters.Session, _ *runtime) error {
 					if err := s.(adapters.ModeSetter).SetMode(context.Background(), c.mode); err != nil {
 						return err
 					}
@@ -218,10 +218,10 @@ func TestSetModeKeepsTheJudge(t *testing.T) {
 				})
 				g := NewWithT(t)
 				g.Expect(err).NotTo(HaveOccurred())
-				i := slices.IndexFunc(wrote, func(l string) bool { return strings.Contains(l, c.sandbox) })
+				i := slices.IndexFunc(sent, func(l string) bool { return strings.Contains(l, c.sandbox) })
 				g.Expect(i).To(BeNumerically(">=", 0), "the sandbox of the mode is sent")
-				g.Expect(wrote[i]).To(ContainSubstring(`"approvalPolicy":"untrusted"`))
-				g.Expect(strings.Contains(wrote[i], "turn/start")).To(Equal(version == "0.98.0"), wrote[i])
+				g.Expect(sent[i]).To(ContainSubstring(`"approvalPolicy":"untrusted"`))
+				g.Expect(strings.Contains(sent[i], "turn/start")).To(Equal(version == "0.98.0"), sent[i])
 				var modes []string
 				for _, e := range evs {
 					if d, ok := e.Data.(event.ModeChanged); ok {
@@ -246,21 +246,21 @@ func TestRuntimePolicyIsRefusedWithAJudge(t *testing.T) {
 		for _, judge := range []adapters.Judge{nil, fixedJudge(adapters.EffectDeny)} {
 			table := settling("readOnly")
 			table["initialize"] = []string{`{"id":"$","result":{"userAgent":"turnspec/` + version + ` (x) y"}}`}
-			_, wrote, err := runClientWith(t, adapters.Options{Judge: judge}, table, func(s adapters.Session, _ *runtime) error {
+			_, sent, err := runClientWith(t, adapters.Options{Judge: judge}, table, func(s adapters.Session, _ *runtime) error {
 				if err := s.(adapters.ModeSetter).SetMode(context.Background(), "on-failure"); err != nil {
 					return err
 				}
 				return send(s, "m1")
 			})
 			g := NewWithT(t)
-			sent := strings.Contains(strings.Join(wrote, "\n"), "on-failure")
+			policySent := strings.Contains(strings.Join(sent, "\n"), "on-failure")
 			if judge == nil {
 				g.Expect(err).NotTo(HaveOccurred(), version)
-				g.Expect(sent).To(BeTrue(), version)
+				g.Expect(policySent).To(BeTrue(), version)
 				continue
 			}
 			g.Expect(errors.Is(err, adapters.ErrRefused)).To(BeTrue(), "%s: %v", version, err)
-			g.Expect(sent).To(BeFalse(), version)
+			g.Expect(policySent).To(BeFalse(), version)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 				}
 				return adapters.Verdict{Effect: adapters.EffectAllow}
 			}}
-			_, wrote, err := runClientWith(t, o, asking(), func(s adapters.Session, r *runtime) error {
+			_, sent, err := runClientWith(t, o, asking(), func(s adapters.Session, r *runtime) error {
 				if err := send(s, "m1"); err != nil {
 					return err
 				}
@@ -303,7 +303,7 @@ func TestClosedQuestionCancelsTheJudge(t *testing.T) {
 			g.Expect(before).To(BeTrue())
 			g.Expect(after).To(BeTrue(), "the judge was not cancelled")
 			g.Expect(errors.Is(err, adapters.ErrUnknownID)).To(BeTrue(), "%v", err)
-			g.Expect(replies(wrote)).NotTo(ContainElement(ContainSubstring("accept")))
+			g.Expect(replies(sent)).NotTo(ContainElement(ContainSubstring("accept")))
 		})
 	}
 }

@@ -53,7 +53,7 @@ type nameParams struct {
 
 // callThread sends a request about the thread and replies with its error.
 func (c *client) callThread(method string, params any, reply func(error)) {
-	c.call(method, params, func(_ *result, err error) { reply(err) })
+	c.sendRequest(method, params, func(_ *result, err error) { reply(err) })
 }
 
 // Revert implements adapters.Reverter. Older versions roll back a number of
@@ -70,7 +70,7 @@ func (s liveSession) Revert(ctx context.Context, messageID string) error {
 		if c.t.usesRollback() {
 			method, params = "thread/rollback", rollbackParams{c.t.main.id, len(c.takenTurns) - at}
 		}
-		c.call(method, params, func(_ *result, err error) {
+		c.sendRequest(method, params, func(_ *result, err error) {
 			if err == nil {
 				c.takenTurns = c.takenTurns[:at]
 				c.t.l.Session(event.Checkpoint{CheckpointID: messageID, Action: event.CheckpointRestored})
@@ -146,14 +146,14 @@ func (c *client) StopTask(id string, reply func(error)) {
 	}
 	for _, th := range append([]*thread{c.t.main}, c.t.subs...) {
 		if th.sub && th.id == id && th.running {
-			c.call("turn/interrupt", interruptParams{th.id, th.turn}, then)
+			c.sendRequest("turn/interrupt", interruptParams{th.id, th.turn}, then)
 			return
 		}
 		for _, item := range th.background {
 			if c.t.commandTask(th, item) != id || th.processes[item] == "" {
 				continue
 			}
-			c.call("thread/backgroundTerminals/terminate", terminateParams{th.id, th.processes[item]}, then)
+			c.sendRequest("thread/backgroundTerminals/terminate", terminateParams{th.id, th.processes[item]}, then)
 			return
 		}
 	}

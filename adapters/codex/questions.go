@@ -124,7 +124,7 @@ func (t *translator) handleRequest(b []byte) {
 	}
 	sc.Permission(d)
 	if t.live != nil && t.live.o.Judge != nil {
-		t.live.judgeQuestion(a, t.judgeCall(a, d))
+		t.live.judgeQuestion(a, t.judgedCall(a, d))
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *client) updateSettings(op string, s settings, reply func(error)) {
 		reply(nil)
 		return
 	}
-	c.call("thread/settings/update", settingsParams{c.t.main.id, s}, func(_ *result, err error) {
+	c.sendRequest("thread/settings/update", settingsParams{c.t.main.id, s}, func(_ *result, err error) {
 		if rpc, ok := errors.AsType[*rpcError](err); ok {
 			err = fmt.Errorf("%s: %w: %s", op, adapters.ErrRefused, string(rpc.Message))
 		}

@@ -283,16 +283,16 @@ func (t *translator) endLostMessage(th *thread, u *turn) {
 
 // endSubagentTurn ends the turn of a sub-agent. Its parent's turn continues.
 func (t *translator) endSubagentTurn(th *thread, status string) {
-	said, e := th.lastText, th.failure
+	text, e := th.lastText, th.failure
 	th.endTurn()
 	t.l.EndSub(th.id)
 	switch status {
 	case "failed":
 		t.emitTask(th, event.TaskFailed, errorOf(e).Message)
 	case "interrupted":
-		t.emitTask(th, event.TaskInterrupted, said)
+		t.emitTask(th, event.TaskInterrupted, text)
 	default:
-		t.emitTask(th, event.TaskCompleted, said)
+		t.emitTask(th, event.TaskCompleted, text)
 	}
 }
 

@@ -176,7 +176,7 @@ var ctx = context.Background()
 
 func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	var steered error
-	var took time.Duration
+	var elapsed time.Duration
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
@@ -192,11 +192,11 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
 		at := time.Now()
 		_ = s.Close(ctx) // the listener is this goroutine
-		took = time.Since(at)
+		elapsed = time.Since(at)
 	})
 	g := NewWithT(t)
 	g.Expect(steered).NotTo(HaveOccurred())
-	g.Expect(took).To(Equal(5*time.Second), "Limits.Term after the process has ended")
+	g.Expect(elapsed).To(Equal(5*time.Second), "Limits.Term after the process has ended")
 }
 
 func TestUnansweredSteerReturnsWhenTheProcessExits(t *testing.T) {
@@ -307,20 +307,20 @@ func TestLimitsAreExact(t *testing.T) {
 	t.Run("handshake", func(t *testing.T) {
 		var err error
 		var p *fakeProcess
-		var took time.Duration
+		var elapsed time.Duration
 		synctest.Test(t, func(*testing.T) {
 			p = newFakeProcess()
 			p.stubborn = true
 			go p.serveStdin(func(string) {})
 			at := time.Now()
 			_, err = openSession(p, adapters.Options{})
-			took = time.Since(at)
+			elapsed = time.Since(at)
 		})
 		var oe *adapters.OpenError
 		g.Expect(errors.As(err, &oe)).To(BeTrue())
 		g.Expect(oe.Code).To(Equal(event.ErrorTimeout))
 		g.Expect(p.signals).To(Equal([]string{"SIGTERM@32s", "SIGKILL@37s"}))
-		g.Expect(took).To(Equal(37 * time.Second))
+		g.Expect(elapsed).To(Equal(37 * time.Second))
 	})
 	t.Run("stop", func(t *testing.T) {
 		g.Expect(endOfSilentTurn(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
