@@ -40,11 +40,11 @@ func (adapter) Capabilities() adapters.Capabilities {
 func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	switch {
 	case o.Fork && o.Resume == "":
-		return nil, invalidOption("fork", fmt.Errorf("fork: resume: missing"))
+		return nil, invalidOption("fork", fmt.Errorf("fork: needs resume, the session to fork"))
 	case o.Unarchive:
 		return nil, invalidOption("unarchive", fmt.Errorf("unarchive: %w", adapters.ErrUnsupported))
 	case o.At != "" && !o.Fork:
-		return nil, invalidOption("options", fmt.Errorf("at: wants fork"))
+		return nil, invalidOption("options", fmt.Errorf("at: needs fork"))
 	case o.Checkpoints:
 		if o.Env == nil {
 			o.Env = os.Environ()

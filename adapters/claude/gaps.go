@@ -10,13 +10,13 @@ func Unenforceable(string) []adapters.Gap {
 	return []adapters.Gap{
 		{
 			What:   "Bash: what an allowed command does",
-			Reason: "there is no sandbox: the Judge sees the command, and what it starts runs with all the user's rights",
+			Reason: "there is no sandbox: the Judge sees only the command, and processes that it starts have all the user's rights",
 			Remedy: "a container",
 		},
 		{
 			What:   "hooks of settings files",
-			Reason: "they are commands of the workspace's or the user's own, which run beside the Judge",
-			Remedy: "look at .claude/settings.json before; a policy that denies writing .claude keeps the model from making any",
+			Reason: "they are commands of the workspace or the user and run without the Judge",
+			Remedy: "check .claude/settings.json first; a policy that denies writing .claude prevents the model from adding any",
 		},
 	}
 }

@@ -39,13 +39,13 @@ func checkJudgeOptions(o adapters.Options) error {
 	for _, a := range o.Args {
 		switch {
 		case a == bareFlag:
-			return fmt.Errorf("args: %s starts the runtime without hooks, and so without a judge", a)
+			return fmt.Errorf("args: %s disables hooks, which the judge needs", a)
 		case a == settingsFlag, strings.HasPrefix(a, settingsFlag+"="):
-			return fmt.Errorf("args: %s stands where the judge's own must: put it into a settings file", settingsFlag)
+			return fmt.Errorf("args: %s conflicts with the judge's own: use a settings file", settingsFlag)
 		}
 	}
 	if lookupEnv(o.Env, bareVar) != "" {
-		return fmt.Errorf("env: %s starts the runtime without hooks, and so without a judge", bareVar)
+		return fmt.Errorf("env: %s disables hooks, which the judge needs", bareVar)
 	}
 	return nil
 }

@@ -44,6 +44,6 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 
 // End ends the session. A turn that still runs ends in an error.
 func (n *Normalizer) End() {
-	n.t.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends in mid-turn"},
+	n.t.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "eof"})
 }

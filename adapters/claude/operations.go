@@ -124,7 +124,7 @@ func (p *protocol) Withdraw(id string, done func(error)) {
 	uuid := q.waiting[i].uuid
 	p.sendRequest(controlBody{Subtype: "cancel_async_message", MessageUUID: uuid}, func(r *reply, err error) {
 		if err = replyError("withdraw", r, err); err == nil && string(r.Response.Cancelled) != "true" {
-			err = fmt.Errorf("withdraw: %w: %q was taken", adapters.ErrUnknownID, id)
+			err = fmt.Errorf("withdraw: %w: %q was already taken", adapters.ErrUnknownID, id)
 		}
 		if err == nil {
 			if _, waits := q.takeByUUID(uuid); waits {
@@ -176,7 +176,7 @@ func (s liveSession) Rewind(ctx context.Context, messageID string, dry bool) (ad
 			switch {
 			case err != nil:
 			case dry && !r.Response.CanRewind:
-				err = fmt.Errorf("rewind: %s", cmp.Or(string(r.Response.Error), "the files cannot be put back"))
+				err = fmt.Errorf("rewind: %s", cmp.Or(string(r.Response.Error), "the files cannot be restored"))
 			default:
 				out = adapters.Rewound{Insertions: int(r.Response.Insertions), Deletions: int(r.Response.Deletions)}
 				for _, f := range r.Response.FilesChanged {

@@ -115,7 +115,7 @@ func (p *protocol) Start() {
 		case r.Subtype != "success":
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: errors.New(string(r.Error))})
 		case p.o.Judge != nil && r.Response.Hooks != nil && !*r.Response.Hooks:
-			p.h.Ready(invalidOption("judge", errors.New("the runtime takes no hooks: nothing would hold what the judge denies")))
+			p.h.Ready(invalidOption("judge", errors.New("the runtime does not apply hooks, which the judge needs")))
 		default:
 			p.reportReady(string(r.Response.Version), modeName(string(r.Response.Mode)))
 		}

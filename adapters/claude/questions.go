@@ -39,7 +39,7 @@ func (t *translator) handleControlRequest(ln *line, b []byte) {
 	case r != nil && t.live != nil && t.live.handleCall(ln.RequestID, r, b):
 	case t.live != nil:
 		t.live.refuseRequest(ln.RequestID, "not supported by this client")
-		t.notice(event.LevelWarning, event.NoticeRefused, "a request that this client does not support", b)
+		t.notice(event.LevelWarning, event.NoticeRefused, "the runtime sent a request that this client does not support", b)
 	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
 		// Addressed to the client of the transcript, not to this one.
 	default:
@@ -109,7 +109,7 @@ func (t *translator) questionScope(requestID string, r *request, b []byte) *ledg
 		if t.live != nil {
 			t.live.denyQuestion(requestID, r == nil, "no turn is running")
 		}
-		t.notice(event.LevelWarning, event.NoticeRefused, "a permission was asked for when no turn was running: denied", b)
+		t.notice(event.LevelWarning, event.NoticeRefused, "a permission request outside a turn was denied", b)
 	}
 	return s
 }
@@ -263,7 +263,7 @@ func (a *question) permissionUpdates(s adapters.Scope) ([]jsontext.Value, error)
 		return nil, nil
 	}
 	if len(a.suggestions) == 0 {
-		return nil, fmt.Errorf("%w: the runtime suggests no rule that would allow what is like it", adapters.ErrUnsupported)
+		return nil, fmt.Errorf("%w: the runtime suggests no rule for similar calls", adapters.ErrUnsupported)
 	}
 	if s == adapters.ScopeAlways {
 		return a.suggestions, nil
@@ -272,7 +272,7 @@ func (a *question) permissionUpdates(s adapters.Scope) ([]jsontext.Value, error)
 	for _, b := range a.suggestions {
 		var rule map[string]jsontext.Value
 		if err := json.Unmarshal(b, &rule, lenient); err != nil {
-			return nil, fmt.Errorf("a suggestion of the runtime is no object: %w", err)
+			return nil, fmt.Errorf("the runtime's suggestion is not an object: %w", err)
 		}
 		rule["destination"] = jsontext.Value(`"session"`)
 		b, err := json.Marshal(rule, json.Deterministic(true))

@@ -103,7 +103,7 @@ func attachmentBlock(a event.Attachment) (blockOut, error) {
 	case a.URL != "":
 		return textBlock(a.URL), nil
 	}
-	return blockOut{}, fmt.Errorf("want a path or a url")
+	return blockOut{}, fmt.Errorf("needs a path or a URL")
 }
 
 func mediaType(a event.Attachment) string {

@@ -116,7 +116,7 @@ func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
 	t.resolveByResult(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
 		if !t.agents.toolEnded(key) {
-			t.notice(event.LevelInfo, event.NoticeLate, "a result of a tool that was not announced", b)
+			t.notice(event.LevelInfo, event.NoticeLate, "a result of an unknown tool call", b)
 		}
 		return
 	}

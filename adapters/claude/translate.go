@@ -74,7 +74,7 @@ func (t *translator) handleLine(b []byte) {
 	case "control_response":
 		t.handleControlResponse(ln, b)
 	case "conversation_reset":
-		t.notice(event.LevelInfo, event.NoticeWarning, "the conversation was cleared: the model knows nothing of what was", b)
+		t.notice(event.LevelInfo, event.NoticeWarning, "the conversation was cleared: the model does not remember earlier messages", b)
 	case "rate_limit_event":
 		if r := ln.RateLimit; r != nil && r.Status != "allowed" && r.Status != "" {
 			t.warn("rate limit: "+string(r.Status), b)
@@ -151,7 +151,7 @@ func (t *translator) updateSessionID(ln *line, id string) {
 		t.provider = id
 	case t.live == nil || t.live.isReady:
 		t.provider = id
-		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session has another id from now on", event.Raw(`{"session_id":`+strconv.Quote(id)+`}`))
+		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session id has changed", event.Raw(`{"session_id":`+strconv.Quote(id)+`}`))
 	}
 	if t.live != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
 		return

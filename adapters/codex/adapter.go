@@ -42,11 +42,11 @@ func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	}
 	switch {
 	case o.Fork && o.Resume == "":
-		return nil, invalidOption(fmt.Errorf("fork: wants resume, the thread to fork"))
+		return nil, invalidOption(fmt.Errorf("fork: needs resume, the thread to fork"))
 	case o.At != "" && !o.Fork:
-		return nil, invalidOption(fmt.Errorf("at: wants fork: a thread that is resumed goes on where it stands"))
+		return nil, invalidOption(fmt.Errorf("at: needs fork: a resumed thread continues at its end"))
 	case o.Unarchive && o.Resume == "":
-		return nil, invalidOption(fmt.Errorf("unarchive: wants resume, the thread to take back"))
+		return nil, invalidOption(fmt.Errorf("unarchive: needs resume, the thread to unarchive"))
 	case len(o.Hooks) > 0:
 		return nil, invalidOption(fmt.Errorf("hooks: %w", adapters.ErrUnsupported))
 	}

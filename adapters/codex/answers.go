@@ -86,7 +86,7 @@ func (t *translator) answerQuestion(id string, an adapters.Answer) error {
 		return t.answerInterrupt(a, an)
 	}
 	if len(an.Input) > 0 {
-		return fmt.Errorf("%w: codex runs a tool with its own input or not at all", adapters.ErrUnsupported)
+		return fmt.Errorf("%w: codex cannot change a tool's input", adapters.ErrUnsupported)
 	}
 	var res any
 	allowed := an.Decision == event.DecisionAllow
@@ -175,7 +175,7 @@ func (a *question) allowResult(s adapters.Scope) (any, error) {
 	case a.method == methodCommandApproval && len(a.rule) > 0 && a.rule.Kind() == '[':
 		return decisionBody{amended{amendment{a.rule}}}, nil
 	}
-	return nil, fmt.Errorf("%w: the runtime proposes no rule that would allow what is like it", adapters.ErrUnsupported)
+	return nil, fmt.Errorf("%w: the runtime proposes no rule for similar calls", adapters.ErrUnsupported)
 }
 
 type persist struct {

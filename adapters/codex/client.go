@@ -305,7 +305,7 @@ func (c *client) dropUntaken(ids []string) {
 	for _, s := range slices.Clone(c.sent) {
 		if s.turn != "" && slices.Contains(ids, s.turn) {
 			c.removeSent(s)
-			c.t.notice(event.LevelWarning, event.NoticeRefused, "message "+s.id+" was not taken: the turn ended before", nil)
+			c.t.notice(event.LevelWarning, event.NoticeRefused, "message "+s.id+" was not taken: the turn ended first", nil)
 		}
 	}
 }

@@ -15,48 +15,48 @@ type gap struct {
 var gaps = []gap{
 	{to: 120, Gap: adapters.Gap{
 		What:   "Bash: commands that the runtime knows to only read",
-		Reason: "it asks about none of them, in any mode",
-		Remedy: "a sandbox keeps them from writing; nothing keeps their reading within the workspace",
+		Reason: "the runtime never asks about them, in any mode",
+		Remedy: "a sandbox prevents writing; nothing limits reading to the workspace",
 	}},
 	{Gap: adapters.Gap{
 		What:   "Bash: commands that a rule file allows",
-		Reason: "rules in .codex/rules of the workspace and of the user let them run unasked",
-		Remedy: "look at these files before; a policy that denies writing .codex keeps the model from making any",
+		Reason: "rules in .codex/rules of the workspace and of the user allow them without asking",
+		Remedy: "check these files first; a policy that denies writing .codex prevents the model from adding any",
 	}},
 	{Gap: adapters.Gap{
 		What:   "Bash: what is typed into a command that runs",
-		Reason: "it asks about the command alone",
-		Remedy: "deny commands that take commands from their input: shells, interpreters",
+		Reason: "the runtime asks only about the command",
+		Remedy: "deny commands that execute their input: shells, interpreters",
 	}},
 	{Gap: adapters.Gap{
 		What:   "Bash: what an allowed command does outside of the sandbox",
-		Reason: "an allowed command that fails in the sandbox soon after its start runs once more without it, unasked",
+		Reason: "an allowed command that fails in the sandbox soon after its start runs again without it, and the runtime does not ask",
 		Remedy: "a container",
 	}},
 	{to: 120, Gap: adapters.Gap{
 		What:   "Read: pictures anywhere on the disk",
-		Reason: "it asks about none, and no setting takes the tool away",
+		Reason: "the runtime never asks, and no setting disables the tool",
 		Remedy: "a container",
 	}},
 	{to: 98, Gap: adapters.Gap{
 		What:   "mcp__*: tools of servers",
-		Reason: "it asks about none of them",
-		Remedy: "start no server whose tools are not all allowed",
+		Reason: "the runtime never asks about them",
+		Remedy: "start only servers whose tools are all allowed",
 	}},
 	{from: 99, to: 120, Gap: adapters.Gap{
 		What:   "mcp__*: tools that their server calls read-only",
-		Reason: "it asks about none of them",
-		Remedy: "start no server whose read-only tools are not all allowed",
+		Reason: "the runtime never asks about them",
+		Remedy: "start only servers whose read-only tools are all allowed",
 	}},
 	{from: 121, Gap: adapters.Gap{
 		What:   "mcp__*: tools that the user's own servers call read-only",
-		Reason: "it asks about them only where a setting of the server says so: the adapter says it of those in Options.MCP",
+		Reason: "the runtime asks only if a setting of the server requires it; the adapter sets it for the servers of Options.MCP",
 		Remedy: "in the user's config.toml: default_tools_approval_mode = \"prompt\"",
 	}},
 	{Gap: adapters.Gap{
 		What:   "Task: that a sub-agent is started",
-		Reason: "it asks about none",
-		Remedy: "what the sub-agent does is asked about as ever",
+		Reason: "the runtime never asks about it",
+		Remedy: "calls of the sub-agent are judged as usual",
 	}},
 }
 

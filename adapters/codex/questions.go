@@ -69,7 +69,7 @@ func (t *translator) handleRequest(b []byte) {
 	if !th.runs(turnID) && (t.live != nil || th.hasEnded(turnID)) && (!th.sub || th.hasEnded(turnID)) {
 		// A question of a turn that does not run must never be granted.
 		t.decline(a)
-		t.notice(event.LevelWarning, event.NoticeLate, method+" came for a turn that does not run and was declined", b)
+		t.notice(event.LevelWarning, event.NoticeLate, method+" of a turn that does not run was declined", b)
 		return
 	}
 	sc := t.lineScope(th, turnID)

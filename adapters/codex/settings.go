@@ -91,7 +91,7 @@ func (c *client) SetMode(name string, reply func(error)) {
 	m, ours := modes[name]
 	switch {
 	case !ours && c.o.Judge != nil:
-		reply(fmt.Errorf("set mode: %w: a policy of the runtime's own would hide from the judge what it does not ask: %q", adapters.ErrRefused, name))
+		reply(fmt.Errorf("set mode: %w: policy %q would bypass the judge", adapters.ErrRefused, name))
 		return
 	case ours:
 		s.SandboxPolicy = &sandboxPolicy{m.policy}

@@ -119,7 +119,7 @@ func (s *Session) startStopLimit() {
 	s.cancelStopLimit = s.After(s.limits.Stop, func() {
 		s.cancelStopLimit = nil
 		s.failSession(event.Error{Code: event.ErrorTimeout,
-			Message: fmt.Sprintf("the turn did not end within %v of being stopped", s.limits.Stop)})
+			Message: fmt.Sprintf("the turn did not end within %v after Stop", s.limits.Stop)})
 	})
 }
 
@@ -153,7 +153,7 @@ func (s *Session) applySetting(ctx context.Context, what, value string, set func
 	case !ok:
 		return adapters.ErrUnsupported
 	case value == "":
-		return fmt.Errorf("set %s: missing", what)
+		return fmt.Errorf("set %s: the value is empty", what)
 	}
 	return s.Do(ctx, func(reply func(error)) { set(p, value, reply) })
 }

@@ -105,7 +105,7 @@ func (s *Session) watchIdle(wait time.Duration) {
 			s.lastLineAt = time.Now() // no line was expected until now
 			s.watchIdle(s.limits.Idle)
 		case s.pingedAt.After(s.lastLineAt):
-			s.failSession(event.Error{Code: event.ErrorTimeout, Message: "the runtime went silent and does not answer"})
+			s.failSession(event.Error{Code: event.ErrorTimeout, Message: "the runtime is silent and does not answer a ping"})
 		case quiet < s.limits.Idle:
 			s.watchIdle(s.limits.Idle - quiet)
 		default:

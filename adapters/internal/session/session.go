@@ -336,7 +336,7 @@ func (s *Session) run() {
 			eof = nil
 			s.After(s.limits.CloseStdin, func() {
 				if !s.closing && !gone {
-					s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout and lives on"})
+					s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout but did not exit"})
 				}
 			})
 		case exit := <-s.exit:
@@ -380,7 +380,7 @@ func (s *Session) handleExit(exit proc.Exit) {
 	}
 	if !s.readySent {
 		s.Ready(&adapters.OpenError{Code: event.ErrorStartFailure, Op: "handshake", Stderr: s.stderr.String(), Exit: code,
-			Err: fmt.Errorf("the runtime ended before it was ready: %v", exit)})
+			Err: fmt.Errorf("the runtime exited before it was ready: %v", exit)})
 	}
 	d := event.SessionEnd{Reason: "exited", ExitCode: code}
 	err := s.failure
@@ -393,7 +393,7 @@ func (s *Session) handleExit(exit proc.Exit) {
 		if exit.Code != 0 {
 			d.Reason = "crashed"
 		}
-		msg := "the runtime ended in mid-turn: " + exit.String()
+		msg := "the runtime exited during a turn: " + exit.String()
 		if tail := s.stderr.String(); tail != "" {
 			msg += "\nstderr: " + tail
 		}
