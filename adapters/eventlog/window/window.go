@@ -21,7 +21,8 @@ type Window struct {
 
 	mu    sync.Mutex
 	r     *replay.Reducer
-	older []*replay.Message // before the reducer's first
+	older []*replay.Message // sealed ones from before the reducer's first
+	from  int               // the number of the first message in the window
 }
 
 // Open reads the newest n messages of a session, and more where that is no more
@@ -33,11 +34,20 @@ func Open(ctx context.Context, log eventlog.Log, session string, n int, options 
 	if w.r, err = upTo(ctx, log, session, math.MaxInt64, options); err != nil {
 		return nil, err
 	}
+	w.from = w.r.First()
 	have := w.Messages()
-	if missing := n - len(have); missing > 0 && w.r.First() > 1 {
-		if w.older, err = w.before(ctx, w.r.First(), w.seqOf(have), missing); err != nil {
+	if missing := n - len(have); missing > 0 && w.from > 1 {
+		older, err := w.before(ctx, w.from, w.seqOf(have), missing)
+		if err != nil {
 			return nil, err
 		}
+		if len(older) > 0 {
+			w.from = older[0].Number
+		}
+		live, open := w.live(w.r.First()), w.r.Open()
+		w.older = slices.DeleteFunc(older, func(m *replay.Message) bool {
+			return live[m.Number] != nil || slices.Contains(open, m.Number)
+		})
 	}
 	return w, nil
 }
@@ -63,20 +73,18 @@ func (w *Window) View() *replay.View {
 func (w *Window) Messages() []*replay.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out, next := slices.Clone(w.older), 0
+	var out []*replay.Message
+	older := w.older
 	for m := range w.r.View().Messages() {
-		if m.Number >= w.r.First() {
-			out = append(out, m)
+		if m.Number < w.from {
 			continue
 		}
-		for next < len(w.older) && out[next].Number < m.Number {
-			next++
+		for len(older) > 0 && older[0].Number < m.Number {
+			out, older = append(out, older[0]), older[1:]
 		}
-		if next < len(w.older) && out[next].Number == m.Number {
-			out[next] = m // it was open, and has gone on
-		}
+		out = append(out, m)
 	}
-	return out
+	return append(out, older...)
 }
 
 // Follow goes on with the session's events as they come and gives the view
@@ -154,7 +162,11 @@ func (w *Window) page(ctx context.Context, number int, seq int64, n int) (page [
 	live := w.live(number)
 	for {
 		page = pick(r.View(), r.First(), live, number, n)
-		if len(page) == 0 || settled(r, live, page[0].Number, number) {
+		from := r.First() // an open message without blocks is hidden and may come back
+		if len(page) == n {
+			from = page[0].Number
+		}
+		if settled(r, live, from, number) {
 			break
 		}
 		if more, err := read(); err != nil { // what comes may still change them

@@ -40,9 +40,9 @@ func (c *counting) Read(ctx context.Context, session string, after int64, limit 
 	return events, err
 }
 
-// some is a session of n events with turns, tools, sub-agents beside them,
-// questions, and text that is taken back.
-func some(t *rapid.T, n int) []event.Event {
+// drawSession draws a session of n events with turns, tools, sub-agents,
+// questions and retracted text.
+func drawSession(t *rapid.T, n int) []event.Event {
 	draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "") }
 	id := func(p string) string { return fmt.Sprint(p, draw(4)) }
 	turn := 1
@@ -92,47 +92,99 @@ func pretty(v any) string {
 	return string(b)
 }
 
-// From a window to the first message, page after page, it is the chat that all
-// the events make; and so it is when the session goes on.
-func TestAWindowIsTheEndOfTheChat(t *testing.T) {
-	ctx := context.Background()
+// Paged back to the first message, a window shows the chat that all events make,
+// when it is opened and after it has followed the rest of the session.
+func TestWindowIsEndOfChat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		events := some(t, rapid.IntRange(1, 80).Draw(t, "events"))
+		events := drawSession(t, rapid.IntRange(1, 80).Draw(t, "events"))
 		p := rapid.IntRange(0, len(events)).Draw(t, "opened after")
 		n, page := rapid.IntRange(0, 6).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "page")
-		log := Keep(&eventlog.Memory{}).(*keeper)
-		log.kept, log.fewest = rapid.IntRange(0, 4).Draw(t, "kept"), 300
-		for _, e := range events[:p] {
-			if err := log.Append(ctx, e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w, err := Open(ctx, log, "s", n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, ctx, w, replay.Reduce(events[:p]), n, page)
-		if p == len(events) {
-			return
-		}
-		if err := log.Append(ctx, events[p:]...); err != nil {
-			t.Fatal(err)
-		}
-		for v, err := range w.Follow(ctx) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.Seq() == int64(len(events)) {
-				break
-			}
-		}
-		same(t, ctx, w, replay.Reduce(events), 0, page)
+		checkWindow(t, events, p, n, page, rapid.IntRange(0, 4).Draw(t, "kept"))
 	})
 }
 
-// same pages back from a window, and wants all messages of the chat, at least n
-// of them at once.
-func same(t *rapid.T, ctx context.Context, w *Window, want *replay.Chat, n, page int) {
+// Sessions on which rapid found a difference.
+func TestWindowRegressions(t *testing.T) {
+	spawn := event.ToolStart{ToolUseID: "k", Tool: "Bash", SubagentSpawn: true}
+	stop := event.Done{Stopped: true}
+	retracted := []event.Event{
+		{Turn: 1, Data: event.Delta{Text: "word ", MessageID: "x", BlockID: "b0"}},
+		{Turn: 1, Data: event.Task{TaskID: "k0", Kind: event.TaskCommand, ToolUseID: "k0", Status: event.TaskRunning}},
+		{Turn: 1, Data: event.BlockEnd{BlockID: "b0", Status: event.BlockRetracted}},
+		{Turn: 1, Data: stop},
+	}
+	for turn := 2; turn < 8; turn++ {
+		retracted = append(retracted, event.Event{Turn: turn, SubagentID: "k", Data: stop})
+	}
+	retracted = append(retracted, event.Event{Turn: 8, Data: stop})
+	for _, c := range []struct {
+		name         string
+		events       []event.Event
+		opened, kept int
+	}{
+		// Seed 4319286968042299460: the sub-agent of the first message moves below
+		// the tool that spawned it, which starts turns later.
+		{"an older message becomes empty", []event.Event{
+			{Turn: 1, SubagentID: "k", Data: spawn},
+			{Turn: 1, SubagentID: "k", Data: event.UserMessage{MessageID: "m", Text: "and now?", Via: event.ViaTurn}},
+			{Turn: 1, SubagentID: "k", Data: stop},
+			{Turn: 2, Data: stop},
+			{Turn: 3, Data: spawn},
+			{Turn: 3, Data: stop},
+			{Turn: 1, Data: event.Delta{Text: "late", MessageID: "x", BlockID: "b"}},
+		}, 2, 0},
+		// Seed 12061053005336196644: the first message is empty when the snapshot
+		// is stored, and its turn is stopped later.
+		{"a message that was empty in a snapshot comes back", retracted, len(retracted), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i := range c.events {
+				e := &c.events[i]
+				e.SessionID, e.Seq, e.TS = "s", int64(i+1), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+			}
+			for n := range 3 {
+				checkWindow(t, c.events, c.opened, n, 1, c.kept)
+			}
+		})
+	}
+}
+
+// checkWindow opens a window of n messages after p events, follows the rest, and
+// compares both states with the chat of all events.
+func checkWindow(t rapid.TB, events []event.Event, p, n, page, kept int) {
+	ctx := context.Background()
+	log := Keep(&eventlog.Memory{}).(*keeper)
+	log.kept, log.fewest = kept, 300
+	for _, e := range events[:p] {
+		if err := log.Append(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open(ctx, log, "s", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comparePaged(ctx, t, w, replay.Reduce(events[:p]), n, page)
+	if p == len(events) {
+		return
+	}
+	if err := log.Append(ctx, events[p:]...); err != nil {
+		t.Fatal(err)
+	}
+	for v, err := range w.Follow(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Seq() == int64(len(events)) {
+			break
+		}
+	}
+	comparePaged(ctx, t, w, replay.Reduce(events), 0, page)
+}
+
+// comparePaged pages back from a window and compares all its messages with the
+// chat's. At least n of them must be in the window itself.
+func comparePaged(ctx context.Context, t rapid.TB, w *Window, want *replay.Chat, n, page int) {
 	got := w.Messages()
 	if len(got) < min(n, len(want.Messages)) {
 		t.Fatalf("%d messages, want %d of %d", len(got), n, len(want.Messages))
