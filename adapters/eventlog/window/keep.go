@@ -12,16 +12,16 @@ import (
 // Kind is the kind of the snapshots that this package stores.
 const Kind = "replay"
 
-// Kept is how many messages a snapshot holds, next to what is open before them.
+// Kept is the number of messages in a snapshot, beside older ones that are open.
 const Kept = 64
 
-// fewest is how many bytes of events are not worth a snapshot.
+// fewest is the number of bytes of events below which no snapshot is stored.
 const fewest = 64 << 10
 
-// Keep returns a log that does what log does and stores snapshots as events are
-// appended, so that Open need not read them all. The options are those of
-// replay.New; Open wants the same. It keeps the newest messages of each session
-// that is appended to in memory, until session_end.
+// Keep returns a log that appends to log and stores snapshots as it does, so
+// that Open does not have to read all events. The options are those of
+// replay.New; pass the same to Open. Keep holds the newest messages of each
+// session that is appended to in memory, until session_end.
 func Keep(log eventlog.Log, options ...replay.Option) eventlog.Log {
 	return &keeper{Log: log, options: options, kept: Kept, fewest: fewest, sessions: map[string]*session{}}
 }
@@ -35,12 +35,12 @@ type keeper struct {
 	sessions map[string]*session
 }
 
-// session is what is known of a session's end.
+// session is the state of a session that is appended to.
 type session struct {
 	mu     sync.Mutex
-	r      *replay.Reducer // nil: not known, to be read
+	r      *replay.Reducer // nil if it has to be loaded
 	events int             // bytes of events since the last snapshot
-	last   int             // bytes of that
+	last   int             // bytes of the last snapshot
 	buf    []byte
 }
 
@@ -54,14 +54,15 @@ func (k *keeper) Append(ctx context.Context, events ...event.Event) error {
 		for n < len(events) && events[n].SessionID == events[0].SessionID {
 			n++
 		}
-		k.take(ctx, events[:n])
+		k.reduceStored(ctx, events[:n])
 		events = events[n:]
 	}
 	return nil
 }
 
-// take reduces events of one session, which are stored.
-func (k *keeper) take(ctx context.Context, events []event.Event) {
+// reduceStored adds stored events of one session to its reducer and stores
+// snapshots of it.
+func (k *keeper) reduceStored(ctx context.Context, events []event.Event) {
 	id := events[0].SessionID
 	k.mu.Lock()
 	s := k.sessions[id]
@@ -73,26 +74,24 @@ func (k *keeper) take(ctx context.Context, events []event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range events {
+		if s.r != nil && e.Seq > s.r.Seq()+1 {
+			s.r = nil // another writer appended events: load them
+		}
 		if s.r == nil {
 			if e.Seq == 1 {
 				s.r = replay.New(k.options...)
-			} else if s.read(ctx, k, id, e.Seq-1) != nil {
-				return // the next event tries again
+			} else if s.load(ctx, k, id, e.Seq-1) != nil {
+				k.forget(id) // the next append loads it again
+				return
 			}
 		}
-		switch seq := s.r.Seq(); {
-		case e.Seq <= seq:
-			continue // again
-		case e.Seq > seq+1:
-			s.r = nil // another writer was faster: read what it wrote
-			return
+		if e.Seq <= s.r.Seq() {
+			continue // appended twice
 		}
-		s.add(e)
-		if _, over := e.Data.(event.SessionEnd); over {
+		s.reduce(e)
+		if _, ended := e.Data.(event.SessionEnd); ended {
 			s.store(ctx, k, id)
-			k.mu.Lock()
-			delete(k.sessions, id)
-			k.mu.Unlock()
+			k.forget(id)
 			s.r = nil
 			return
 		}
@@ -102,7 +101,13 @@ func (k *keeper) take(ctx context.Context, events []event.Event) {
 	}
 }
 
-func (s *session) add(e event.Event) {
+func (k *keeper) forget(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.sessions, id)
+}
+
+func (s *session) reduce(e event.Event) {
 	s.r.Add(e)
 	if b, err := e.AppendJSON(s.buf[:0]); err == nil {
 		s.buf = b
@@ -113,9 +118,9 @@ func (s *session) add(e event.Event) {
 	}
 }
 
-// read takes up a session at seq.
-func (s *session) read(ctx context.Context, k *keeper, id string, seq int64) error {
-	r, size, err := latest(ctx, k.Log, id, seq, k.options)
+// load restores the state of a session up to seq from the log.
+func (s *session) load(ctx context.Context, k *keeper, id string, seq int64) error {
+	r, size, err := restoreLatest(ctx, k.Log, id, seq, k.options)
 	if err != nil {
 		return err
 	}
@@ -128,22 +133,20 @@ func (s *session) read(ctx context.Context, k *keeper, id string, seq int64) err
 		if e.Seq > seq {
 			break
 		}
-		s.add(e)
+		s.reduce(e)
 	}
 	return nil
 }
 
-// store stores a snapshot and goes on with what it holds alone.
+// store stores a snapshot and goes on with a reducer that holds nothing else.
+// If that fails, the snapshot is left out.
 func (s *session) store(ctx context.Context, k *keeper, id string) {
+	s.events = 0
 	data, err := s.r.Snapshot(k.kept)
-	if err == nil {
-		err = k.PutSnapshot(ctx, id, s.r.Seq(), Kind, data)
-	}
-	if err != nil {
-		s.events = 0 // the next time again
+	if err != nil || k.PutSnapshot(ctx, id, s.r.Seq(), Kind, data) != nil {
 		return
 	}
-	s.events, s.last = 0, len(data)
+	s.last = len(data)
 	if r, err := replay.Restore(data, k.options...); err == nil {
 		s.r = r
 	}

@@ -138,7 +138,7 @@ func (w *Window) before(ctx context.Context, number int, seq int64, n int) ([]*r
 // which on it saw all, and which seq it began behind.
 func (w *Window) page(ctx context.Context, number int, seq int64, n int) (page []*replay.Message, first int, began int64, err error) {
 	// A snapshot at seq itself may hold nothing but what begins there.
-	r, _, err := latest(ctx, w.log, w.session, seq-1, w.options)
+	r, _, err := restoreLatest(ctx, w.log, w.session, seq-1, w.options)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -218,7 +218,7 @@ func settled(r *replay.Reducer, live map[int]*replay.Message, from, number int) 
 
 // upTo reduces a session up to seq.
 func upTo(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, error) {
-	r, _, err := latest(ctx, log, session, seq, options)
+	r, _, err := restoreLatest(ctx, log, session, seq, options)
 	if err != nil {
 		return nil, err
 	}
@@ -238,9 +238,9 @@ func upTo(ctx context.Context, log eventlog.Log, session string, seq int64, opti
 // older version mostly stands behind others of its kind.
 const tries = 4
 
-// latest restores the last snapshot at seq or before it, and says its size; a
+// restoreLatest restores the last snapshot at seq or before it, and says its size; a
 // reducer that has seen nothing where there is none that can be used.
-func latest(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, int, error) {
+func restoreLatest(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, int, error) {
 	for range tries {
 		at, data, err := log.Snapshot(ctx, session, Kind, seq)
 		switch {

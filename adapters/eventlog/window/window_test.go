@@ -421,6 +421,27 @@ func TestKeepTakesUpASession(t *testing.T) {
 	g.Expect(log.read).To(BeNumerically("<", 3000))
 }
 
+// Another program appends between two appends of a log that Keep knows: the
+// second is reduced with what the other wrote, and session_end frees the memory.
+func TestKeepReadsWhatAnotherWriterAppended(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	store := &eventlog.Memory{}
+	kept := Keep(store).(*keeper)
+	kept.fewest = 1
+	g.Expect(kept.Append(ctx, conversation(0), conversation(1))).To(Succeed())
+	g.Expect(store.Append(ctx, conversation(2))).To(Succeed())
+	end := event.Event{SessionID: "s", Seq: 5, TS: conversation(4).TS, Data: event.SessionEnd{Reason: "closed"}}
+	g.Expect(kept.Append(ctx, conversation(3), end)).To(Succeed())
+	seq, data, err := store.Snapshot(ctx, "s", Kind, 5)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(seq).To(BeEquivalentTo(5))
+	r, err := replay.Restore(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Chat().Text(1)).To(Equal("some words some words "))
+	g.Expect(kept.sessions).To(BeEmpty())
+}
+
 func BenchmarkOpen(b *testing.B) {
 	for _, n := range sizes() {
 		log := filled(b, n)
