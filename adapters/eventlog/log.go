@@ -3,9 +3,8 @@ package eventlog
 import (
 	"context"
 	"iter"
-	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -78,9 +77,9 @@ func (i *Info) Add(e event.Event) {
 	i.Last.Turn = max(i.Last.Turn, e.Turn)
 	switch d := e.Data.(type) {
 	case event.SessionReady:
-		i.Runtime = utf8Of(d.Runtime)
+		i.Runtime = validUTF8(d.Runtime)
 		if d.ProviderSessionID != "" {
-			i.ProviderSessionID = utf8Of(d.ProviderSessionID)
+			i.ProviderSessionID = validUTF8(d.ProviderSessionID)
 		}
 	case event.UserMessage:
 		if i.Title == "" && e.SubagentID == "" {
@@ -89,25 +88,28 @@ func (i *Info) Add(e event.Event) {
 	}
 }
 
-// titleOf is a text on one line, cut.
+// titleOf returns a text on one line, cut to titleRunes.
 func titleOf(text string) string {
-	if len(text) > 16*titleRunes {
-		text = text[:16*titleRunes] // spare the rest of a pasted file
-	}
-	runes := []rune(strings.Join(strings.Fields(utf8Of(text)), " "))
-	if len(runes) > titleRunes {
-		return string(runes[:titleRunes-1]) + "…"
+	var runes []rune
+	space := false
+	for _, r := range text { // one U+FFFD for each byte that is not UTF-8
+		if unicode.IsSpace(r) {
+			space = len(runes) > 0
+			continue
+		}
+		if space {
+			runes = append(runes, ' ')
+			space = false
+		}
+		if runes = append(runes, r); len(runes) > titleRunes {
+			return string(runes[:titleRunes-1]) + "…"
+		}
 	}
 	return string(runes)
 }
 
-// utf8Of spells a text as the JSON form does.
-func utf8Of(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+// validUTF8 replaces each invalid byte with U+FFFD, as the JSON form does.
+func validUTF8(s string) string { return string([]rune(s)) }
 
 // All goes through the stored events of a session with a seq past after, a page
 // at a time. An error is the last pair.
