@@ -219,9 +219,38 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.joins", "follow.slow"}},
 
+		"waits for a change after an empty read": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return func(yield func(event.Event, error) bool) {
+				after := cursor
+				for {
+					page, err := m.Read(ctx, session, after, 0)
+					if err != nil {
+						yield(event.Event{}, err)
+						return
+					}
+					for _, e := range page {
+						if !yield(e, nil) {
+							return
+						}
+						after = e.Seq
+					}
+					if len(page) > 0 {
+						continue
+					}
+					time.Sleep(time.Nanosecond) // in a bubble: until all others wait
+					for seen := last(m, session); seen == last(m, session); time.Sleep(time.Millisecond) {
+						if _, err := m.Read(ctx, session, 0, 1); err != nil {
+							yield(event.Event{}, err)
+							return
+						}
+					}
+				}
+			}
+		}}), []string{"follow.joins", "follow.wakes"}},
+
 		"gives one event of the history again": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) { return e.Seq == 40, false })
-		}}), []string{"follow.joins", "follow.slow"}},
+		}}), []string{"follow.joins", "follow.wakes", "follow.slow"}},
 
 		"goes on where it was left": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			at := cursor

@@ -127,6 +127,39 @@ func followBegins(p *probe) {
 	}
 }
 
+// followWakes appends each event when the follower has received the one before,
+// that is while it finds nothing more to read and begins to wait. No later
+// append wakes a follower that missed one.
+func followWakes(p *probe) {
+	log := p.open()
+	const n = 300
+	p.append(log, said("s", 1))
+	received := make(chan struct{})
+	results := make(chan error, 1)
+	go func() {
+		defer close(received)
+		var got []event.Event
+		for e, err := range log.Follow(p.ctx, "s", 0) {
+			if err != nil {
+				results <- fmt.Errorf("after %d of %d events: %w", len(got), n, err)
+				return
+			}
+			if got = append(got, e); len(got) == n {
+				break
+			}
+			received <- struct{}{}
+		}
+		results <- sameAll(got, run("s", 1, n))
+	}()
+	for seq := int64(2); seq <= n; seq++ {
+		if _, ok := <-received; !ok {
+			break
+		}
+		p.append(log, said("s", seq))
+	}
+	p.no(<-results, "follow")
+}
+
 func followSlow(p *probe) {
 	log := p.open()
 	const n = 1000

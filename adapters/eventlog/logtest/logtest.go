@@ -57,6 +57,7 @@ func Checks() []Check {
 		{"follow.joins", "Follow gives what is stored and then what comes, without a gap and without one twice, while others append.", false, followJoins},
 		{"follow.after", "Follow begins past the seq that it is given, each time it is gone through.", false, followAfter},
 		{"follow.begins", "Follow waits for a session that does not exist yet, and no other session wakes it wrongly.", false, followBegins},
+		{"follow.wakes", "Follow emits an event that is appended after it has read all and before it waits.", false, followWakes},
 		{"follow.slow", "A reader that stands still holds up no append, and then gets all.", false, followSlow},
 		{"follow.ends", "Follow ends with the context's error when that is done, and with ErrClosed when the log is closed.", false, followEnds},
 		{"snapshot.before", "Snapshot returns the last one of its kind and session at or before a seq, and 0 where there is none.", false, snapshotBefore},
