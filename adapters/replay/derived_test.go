@@ -53,6 +53,26 @@ func TestSummaries(t *testing.T) {
 	g.Expect(text.Summary() + text.Outcome()).To(BeEmpty())
 }
 
+func TestChangedLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		diff           string
+		added, removed int
+	}{
+		"hunk":                    {"@@ -1 +1,2 @@\n-one\n+ONE\n+two\n", 2, 1},
+		"file headers":            {"--- a/n.txt\n+++ b/n.txt\n@@ -1 +1 @@\n-one\n+ONE\n", 1, 1},
+		"lines like file headers": {"@@ -1,2 +1,2 @@\n--- x\n-++i\n+++x\n+++ y\n", 2, 2},
+		"flags":                   {"--- a\n+++ b\n@@ -1 +1 @@\n---verbose\n+--quiet\n", 1, 1},
+		"two files":               {"--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\ndiff --git c d\n--- c\n+++ d\n@@ -1 +1 @@\n-c\n\\ No newline at end of file\n+d\n", 2, 2},
+		"no hunk header":          {"-one\n+ONE\n two\n", 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			added, removed := countChanges([]event.FileChange{{Path: "n.txt", Kind: event.ChangeUpdate, Diff: c.diff}})
+			g.Expect([]int{added, removed}).To(Equal([]int{c.added, c.removed}))
+		})
+	}
+}
+
 func TestExchanges(t *testing.T) {
 	g := NewWithT(t)
 	for input, want := range map[string]Exchange{

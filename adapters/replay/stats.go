@@ -121,7 +121,7 @@ func (s *Stats) tool(b *Block) {
 	if b.Status != OK {
 		return // what was to change did not
 	}
-	added, removed := changed(t.Changes)
+	added, removed := countChanges(t.Changes)
 	s.Added, s.Removed = s.Added+added, s.Removed+removed
 	for _, c := range t.Changes {
 		s.Changed = once(s.Changed, c.Path)

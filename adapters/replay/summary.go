@@ -162,7 +162,7 @@ func (b *Block) Outcome() string {
 		return count(lines, "line", "lines")
 	}
 	if len(t.Changes) > 0 {
-		added, removed := changed(t.Changes)
+		added, removed := countChanges(t.Changes)
 		return fmt.Sprintf("+%d −%d", added, removed)
 	}
 	if lines == 1 && len(t.Output) < 80 {
@@ -174,20 +174,25 @@ func (b *Block) Outcome() string {
 	return "done"
 }
 
-// changed counts the lines that changes add and remove.
-func changed(changes []event.FileChange) (added, removed int) {
+// countChanges counts the lines that changes add and remove.
+func countChanges(changes []event.FileChange) (added, removed int) {
 	for _, c := range changes {
+		inHunk := false // before a hunk, "--- a" and "+++ b" name the files
 		for l := range strings.Lines(c.Diff) {
 			switch {
 			case c.Kind == event.ChangeAdd:
 				added++
 			case c.Kind == event.ChangeDelete:
 				removed++
-			case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
+			case strings.HasPrefix(l, "@@"):
+				inHunk = true
+			case !inHunk && (strings.HasPrefix(l, "--- ") || strings.HasPrefix(l, "+++ ")):
 			case l[0] == '+':
 				added++
 			case l[0] == '-':
 				removed++
+			case !strings.ContainsRune(" \\\r\n", rune(l[0])):
+				inHunk = false // as "diff --git a b" before the next file
 			}
 		}
 	}
