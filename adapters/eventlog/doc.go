@@ -1,32 +1,32 @@
-// Package eventlog answers one question: where do the events of a session stay?
+// Package eventlog stores the events of sessions.
 //
-// A Log is append-only and orders events by (session_id, seq), by nothing else:
-// models stream several deltas within a millisecond, so a time cannot order
-// them. It stores normalized events and never a runtime's wire.
+// A Log is append-only and orders events by (session_id, seq) alone: models
+// stream several deltas within a millisecond, so that a time cannot order them.
+// It stores normalized events and never a runtime's wire.
 //
-// Memory is a Log that ends with the program; package sqlite keeps one in a
-// file; a Recorder tees the events of a live session into either; package
-// logtest holds any other implementation to the contract below.
+// Memory is a Log that ends with the program, package sqlite stores one in a
+// file, and package logtest tests any other implementation against the contract
+// below. A Recorder tees the events of a live session into a Log.
 //
 // # Contract
 //
-// The events of a session are gapless from seq 1. An event that is appended
-// again, byte for byte the same in its JSON form, changes nothing, so that
-// whoever does not know whether an Append came through repeats it. Another event
-// under a seq that is taken is a *ConflictError, a seq that leaves some out a
-// *GapError, an event that could not be read back an *InvalidError: each leaves
-// what is there as it was.
+// The events of a session are gapless from seq 1. If an event is appended again,
+// byte for byte the same in its JSON form, nothing changes; so a caller that does
+// not know if an Append succeeded repeats it. Append returns a *ConflictError if
+// another event has the seq, a *GapError if the seq leaves some out, and an
+// *InvalidError if the event could not be read back. In each case the stored
+// events stay as they are.
 //
-// When Append returns nil the events are stored, and every Read that begins then
-// sees them. When it fails, none of them or the first ones are: never one
+// If Append returns nil, the events are stored, and every Read that begins later
+// returns them. If it fails, none or the first ones are stored: never one
 // without those before it in the call.
 //
-// A Log keeps nothing of what it is given and gives nothing that it keeps. Its
-// methods may be called from any goroutine.
+// A Log copies what it is given and returns copies. Its methods may be called
+// from any goroutine.
 //
-// # Going on with a session
+// # Resuming a session
 //
-// After a restart Log.Session has all that adapters.Options needs:
+// After a restart Log.Session returns all that adapters.Options needs:
 //
 //	info, err := log.Session(ctx, id)
 //	…

@@ -8,22 +8,22 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// What one page of Read holds where the caller does not say: events, or bytes
-// of their JSON form, whichever is first.
+// Limits of one page of Read if the caller sets none: events, or bytes of their
+// JSON form, whichever is reached first.
 const (
 	PageEvents = 256
 	PageBytes  = 1 << 20
 )
 
-// Encode is an event's JSON form as a Log keeps and compares it. An event that
-// Decode would not take back is an *InvalidError.
+// Encode returns an event's JSON form, as a Log stores and compares it. It
+// returns an *InvalidError if Decode would reject the event.
 func Encode(e event.Event) ([]byte, error) {
 	invalid := func(err error) error { return &InvalidError{e.SessionID, e.Seq, err} }
 	b, err := e.AppendJSON(nil)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	if plain(e) {
+	if decodable(e) {
 		return b, nil
 	}
 	switch {
@@ -38,9 +38,9 @@ func Encode(e event.Event) ([]byte, error) {
 	return b, nil
 }
 
-// plain says of most events of a stream, and without decoding them, that Decode
-// takes them: their data are texts of any kind, their envelope is in its bounds.
-func plain(e event.Event) bool {
+// decodable reports, without decoding, if Decode accepts an event whose data
+// hold any text. Most events of a stream are of these types.
+func decodable(e event.Event) bool {
 	switch e.Data.(type) {
 	case event.Delta, event.Thinking, event.ToolOutput:
 	default:
@@ -52,8 +52,8 @@ func plain(e event.Event) bool {
 		0 < e.Seq && e.Seq <= bits53 && 0 <= e.Turn && e.Turn <= bits53 && 1000 <= year && year <= 9999
 }
 
-// CheckSnapshot says what is wrong with where a snapshot is to stand, whatever
-// the session holds. Stores use it.
+// CheckSnapshot returns an error if no store could hold a snapshot at seq. It is
+// for implementations of Log.
 func CheckSnapshot(session string, seq int64, kind string) error {
 	switch {
 	case session == "" || kind == "":

@@ -9,70 +9,71 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Log is an append-only log of events. The package's comment is its contract.
+// Log is an append-only log of events. The package comment holds its contract.
 type Log interface {
-	// Append stores events, of one session or of several, in their order.
-	// With ctx done before it is known how that went, they may be stored or not.
+	// Append stores events, of one session or of several, in their order. If
+	// ctx ends before the result is known, they may be stored or not.
 	Append(ctx context.Context, events ...event.Event) error
 
-	// Read returns events of a session with a seq past after, in order: at
-	// most limit, or as many as the Log likes where limit is not positive. It
-	// may return fewer, to bound memory, but none only where there are no
-	// more. A session that does not exist has no events. A stored event that
-	// cannot be read is an *UnreadableError, after those before it were given.
+	// Read returns events of a session with a seq above after, in order: at
+	// most limit, or a number that the Log chooses if limit is not positive.
+	// It may return fewer to bound memory, but returns none only if there are
+	// no more. An unknown session has no events. If a stored event cannot be
+	// read, Read returns those before it; the next call, which begins at that
+	// event, returns an *UnreadableError.
 	Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error)
 
-	// Follow goes through the events of a session with a seq past after, first
-	// those that are stored and then, without a gap and without one twice,
-	// those that come; the session need not exist yet. It never ends by
-	// itself: the last pair is an error, ctx's own or ErrClosed among them. It
-	// holds one page of events at most, however slow its reader is, and
-	// nothing once the reader has left the loop.
+	// Follow iterates over the events of a session with a seq above after:
+	// first the stored ones and then new ones as they are appended, each once
+	// and without a gap. The session need not exist yet. The iteration ends
+	// only with an error, such as ctx.Err() or ErrClosed, in its last pair. It
+	// holds one page of events at most, however slow the reader is, and
+	// releases everything if the reader leaves the loop.
 	Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error]
 
 	// Sessions lists all sessions, the one with the latest event first.
 	Sessions(ctx context.Context) ([]Info, error)
 
-	// Session returns what Sessions says of one, or ErrUnknownSession.
+	// Session returns the Info of one session, or ErrUnknownSession.
 	Session(ctx context.Context, session string) (Info, error)
 
-	// PutSnapshot keeps bytes that stand for the events of a session up to
-	// seq, so that a reader can begin there. What they mean is the business of
-	// whoever names the kind. The same kind at the same seq is replaced. One
-	// past the last event is a *GapError: it would stand for events that the
-	// log may yet lose.
+	// PutSnapshot stores bytes that represent the events of a session up to
+	// seq, so that a reader can begin there. Only the owner of the kind
+	// interprets them. A snapshot of the same kind and seq is replaced. It
+	// returns a *GapError if seq is above the last event, because the log
+	// could still lose the events that the snapshot represents.
 	PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error
 
-	// Snapshot returns the last snapshot of a kind that stands at atOrBefore or
-	// before it, with its seq: 0 and nil where there is none. math.MaxInt64
-	// asks for the last.
+	// Snapshot returns the last snapshot of a kind whose seq is at most
+	// atOrBefore, and its seq: 0 and nil if there is none. Pass math.MaxInt64
+	// for the last one.
 	Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (seq int64, data []byte, err error)
 
-	// Close waits for appends that run. Then every method returns ErrClosed,
-	// but Close itself, which may be called again.
+	// Close waits for running appends. Afterwards every method but Close
+	// returns ErrClosed. Close may be called again.
 	Close() error
 }
 
-// Info is what a log knows of a session without reading its events.
+// Info describes a session. A log returns it without reading events.
 type Info struct {
 	SessionID         string         `json:"session_id"`
 	Runtime           string         `json:"runtime,omitempty"`
-	ProviderSessionID string         `json:"provider_session_id,omitempty"` // the last that session_ready named
-	Title             string         `json:"title,omitempty"`               // the beginning of the first message of the user
+	ProviderSessionID string         `json:"provider_session_id,omitempty"` // from the last session_ready that has one
+	Title             string         `json:"title,omitempty"`               // the beginning of the user's first message
 	First             time.Time      `json:"first"`                         // ts of the first event
 	Latest            time.Time      `json:"latest"`                        // ts of the last event
-	Last              event.Position `json:"last"`                          // the last seq, and the highest turn: as many turns there were
+	Last              event.Position `json:"last"`                          // the last seq and the highest turn
 }
 
-// titleRunes bounds a title.
+// titleRunes is the maximal length of a title.
 const titleRunes = 80
 
-// Add counts a further event. Stores that keep an Info beside their events use it.
+// Add updates i with the next event. It is for implementations of Log.
 func (i *Info) Add(e event.Event) {
 	if i.Last.Seq == 0 {
 		i.SessionID, i.First = e.SessionID, e.TS.UTC().Round(0)
 	}
-	i.Latest = e.TS.UTC().Round(0) // without the monotonic clock, which does not last
+	i.Latest = e.TS.UTC().Round(0) // without the monotonic clock, which is not stored
 	i.Last.Seq = e.Seq
 	i.Last.Turn = max(i.Last.Turn, e.Turn)
 	switch d := e.Data.(type) {
@@ -111,8 +112,8 @@ func titleOf(text string) string {
 // validUTF8 replaces each invalid byte with U+FFFD, as the JSON form does.
 func validUTF8(s string) string { return string([]rune(s)) }
 
-// All goes through the stored events of a session with a seq past after, a page
-// at a time. An error is the last pair.
+// All iterates over the stored events of a session with a seq above after. It
+// reads a page at a time. If reading fails, the last pair holds the error.
 func All(ctx context.Context, log Log, session string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for {
@@ -134,18 +135,18 @@ func All(ctx context.Context, log Log, session string, after int64) iter.Seq2[ev
 	}
 }
 
-// Tail is Follow for a store that can tell when to read again: changed returns
-// a channel that is closed once read may return more than it does from now on,
-// or ErrClosed.
+// Tail implements Log.Follow on a store's read function. The channel that
+// changed returns must be closed when read can return events that it could not
+// return at the time of the call, or ErrClosed.
 func Tail(ctx context.Context, after int64, changed func() <-chan struct{}, read func(after int64) ([]event.Event, error)) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		after := after // each loop over the iterator begins anew
+		after := after // each loop over the iterator begins here
 		for {
 			if err := ctx.Err(); err != nil {
 				yield(event.Event{}, err)
 				return
 			}
-			wake := changed() // before the read: what comes between them wakes too
+			wake := changed() // before the read, so that no append between them is missed
 			page, err := read(after)
 			if err != nil {
 				yield(event.Event{}, err)

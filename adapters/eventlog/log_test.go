@@ -43,7 +43,7 @@ func TestTailEmitsEventAppendedBetweenReadAndWait(t *testing.T) {
 		read := func(after int64) ([]event.Event, error) {
 			page := stored[after:]
 			if len(page) == 0 {
-				stored = append(stored, word(after+1))
+				stored = append(stored, deltaAt(after+1))
 				close(changed)
 				changed = make(chan struct{})
 			}

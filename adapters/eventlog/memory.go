@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog/internal/wake"
+	"github.com/turnspec/turnspec/adapters/eventlog/internal/notify"
 )
 
 // Memory is a Log that ends with the program. Its zero value is empty and ready
@@ -19,14 +19,14 @@ type Memory struct {
 	mu       sync.RWMutex
 	sessions map[string]*memorySession
 	closed   bool
-	wake     wake.Board
+	changes  notify.Notifier
 }
 
 var _ Log = (*Memory)(nil)
 
 type memorySession struct {
 	info      Info
-	events    [][]byte // seq 1 first, in their JSON form
+	events    [][]byte // JSON, seq 1 first
 	snapshots map[string][]memorySnapshot
 }
 
@@ -53,14 +53,14 @@ func (m *Memory) Append(ctx context.Context, events ...event.Event) error {
 		return ErrClosed
 	}
 	for i, e := range events {
-		if err := m.add(e, encoded[i]); err != nil {
+		if err := m.appendEvent(e, encoded[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Memory) add(e event.Event, b []byte) error {
+func (m *Memory) appendEvent(e event.Event, b []byte) error {
 	s := m.sessions[e.SessionID]
 	var last int64
 	if s != nil {
@@ -84,7 +84,7 @@ func (m *Memory) add(e event.Event, b []byte) error {
 	}
 	s.events = append(s.events, b)
 	s.info.Add(e)
-	m.wake.Wake(e.SessionID)
+	m.changes.Notify(e.SessionID)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (m *Memory) Read(ctx context.Context, session string, after int64, limit in
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	page, err := m.page(session, after, limit)
+	page, err := m.storedPage(session, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,9 @@ func (m *Memory) Read(ctx context.Context, session string, after int64, limit in
 	return out, nil
 }
 
-// page takes what one Read returns. What it holds is never written to again.
-func (m *Memory) page(session string, after int64, limit int) ([][]byte, error) {
+// storedPage returns the encoded events of one Read. They are never written to
+// again.
+func (m *Memory) storedPage(session string, after int64, limit int) ([][]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.closed {
@@ -139,7 +140,7 @@ func (m *Memory) page(session string, after int64, limit int) ([][]byte, error) 
 // Follow implements Log.
 func (m *Memory) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
 	return Tail(ctx, after,
-		func() <-chan struct{} { return m.wake.On(session) },
+		func() <-chan struct{} { return m.changes.Changed(session) },
 		func(after int64) ([]event.Event, error) { return m.Read(ctx, session, after, 0) })
 }
 
@@ -240,6 +241,6 @@ func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed, m.sessions = true, nil
-	m.wake.Close()
+	m.changes.Close()
 	return nil
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// RecorderOptions bound what a Recorder holds. Zero fields take the defaults.
+// RecorderOptions limit the queue of a Recorder. Zero fields take the defaults.
 type RecorderOptions struct {
 	Queue      int           // events that may wait for the log: 4096
-	QueueBytes int           // and about how much memory they may take: 16 MiB
-	Patience   time.Duration // how long to try again while the log is busy or full: 1m
-	Failed     func(error)   // called once, when the recorder gives up
+	QueueBytes int           // approximate memory that they may take: 16 MiB
+	RetryFor   time.Duration // how long to retry while the log is busy or full: 1m
+	Failed     func(error)   // called once if the recorder gives up
 }
 
 // Recorder tees the events of a session into a log and to a listener. The
-// listener has each event at once, before it is stored: only when more wait for
-// the log than the options allow does it wait too, and with it the runtime.
-// A listener that must not see what a crash may take back follows the log
-// instead, and detaches.
+// listener receives each event at once, before it is stored. If more events wait
+// for the log than the options allow, the listener waits too, and with it the
+// runtime. A listener that must not see events that a crash may lose should
+// detach and follow the log instead.
 //
-// While the log is busy or full the recorder tries again; when it gives up, and
-// with any other error, nothing more is stored, since a log has no gaps, and the
-// events go to the listener alone.
+// If the log is busy or full, the recorder retries. If it gives up or gets any
+// other error, it stores nothing more, because a log has no gaps, and emits the
+// events to the listener alone.
 type Recorder struct {
 	log Log
 	o   RecorderOptions
@@ -36,29 +36,29 @@ type Recorder struct {
 	detach   sync.Once
 
 	mu       sync.Mutex
-	queue    []waiting
+	queue    []queuedEvent
 	bytes    int
-	taken    int64 // events that were put into the queue
-	stored   int64 // and of those, that are in the log
-	ended    bool  // no more will come
+	queued   int64 // events that were ever put into the queue
+	stored   int64 // events that are in the log
+	ended    bool  // the session's channel is closed
 	err      error
-	progress chan struct{} // closed and made anew when any of that changes
+	progress chan struct{} // closed and replaced when any of these fields changes
 }
 
-type waiting struct {
+type queuedEvent struct {
 	event event.Event
 	bytes int
 	since time.Time
 }
 
-// What one Append of a recorder takes at most.
+// Limits of one Append of a recorder.
 const (
 	appendEvents = 1024
 	appendBytes  = 1 << 20
 )
 
-// Record begins to record. It ends when events is closed, and leaves no
-// goroutine behind then, if the listener has taken all or was detached.
+// Record starts a recorder. It ends when events is closed. Its goroutines have
+// ended once the listener has received all events or is detached.
 func Record(log Log, events <-chan event.Event, o RecorderOptions) *Recorder {
 	if o.Queue <= 0 {
 		o.Queue = 4096
@@ -66,47 +66,49 @@ func Record(log Log, events <-chan event.Event, o RecorderOptions) *Recorder {
 	if o.QueueBytes <= 0 {
 		o.QueueBytes = 16 << 20
 	}
-	if o.Patience == 0 {
-		o.Patience = time.Minute
+	if o.RetryFor == 0 {
+		o.RetryFor = time.Minute
 	}
 	r := &Recorder{log: log, o: o, out: make(chan event.Event), detached: make(chan struct{}), progress: make(chan struct{})}
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		r.write()
+		r.writeQueue()
 	}()
 	go func() {
 		defer close(r.out)
-		r.forward(events)
+		r.forwardEvents(events)
 		<-finished
 	}()
 	return r
 }
 
-// Events is the listener's. It is not buffered, and closed when the session has
-// ended and all is stored, or the recorder has given up.
+// Events returns the listener's channel. It is unbuffered, and closed when the
+// session has ended and all events are stored or the recorder has given up.
 func (r *Recorder) Events() <-chan event.Event { return r.out }
 
-// Detach tells that nobody listens to Events any more. The recording goes on.
+// Detach lets the recorder go on without a listener: nothing has to receive from
+// Events any more.
 func (r *Recorder) Detach() { r.detach.Do(func() { close(r.detached) }) }
 
-// Flush returns when all that the listener has been given, or was about to be
-// given, is stored, or with the error for which the recorder gave up.
+// Flush waits until all events that the listener has received, or is about to
+// receive, are stored. It returns the error if the recorder gave up.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Lock()
-	goal := r.taken
+	goal := r.queued
 	r.mu.Unlock()
-	return r.wait(ctx, func() bool { return r.stored >= goal })
+	return r.waitUntil(ctx, func() bool { return r.stored >= goal })
 }
 
-// Err is the error for which the recorder gave up, or nil.
+// Err returns the error for which the recorder gave up, or nil.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Backlog is how many events wait for the log, and how long the oldest has.
+// Backlog returns how many events wait for the log, and for how long the oldest
+// has waited.
 func (r *Recorder) Backlog() (depth int, oldest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,8 +118,9 @@ func (r *Recorder) Backlog() (depth int, oldest time.Duration) {
 	return len(r.queue), oldest
 }
 
-// wait waits until the recorder has come so far. The lock is held for done.
-func (r *Recorder) wait(ctx context.Context, done func() bool) error {
+// waitUntil blocks until done reports true, which is called with the lock held,
+// or the recorder has given up.
+func (r *Recorder) waitUntil(ctx context.Context, done func() bool) error {
 	r.mu.Lock()
 	for {
 		if r.err != nil || done() {
@@ -135,13 +138,13 @@ func (r *Recorder) wait(ctx context.Context, done func() bool) error {
 	}
 }
 
-// changed wakes who waits. The lock is held.
-func (r *Recorder) changed() {
+// broadcast wakes all callers of waitUntil. The caller holds the lock.
+func (r *Recorder) broadcast() {
 	close(r.progress)
 	r.progress = make(chan struct{})
 }
 
-func (r *Recorder) forward(events <-chan event.Event) {
+func (r *Recorder) forwardEvents(events <-chan event.Event) {
 	for e := range events {
 		r.enqueue(e)
 		select {
@@ -156,34 +159,34 @@ func (r *Recorder) forward(events <-chan event.Event) {
 	}
 	r.mu.Lock()
 	r.ended = true
-	r.changed()
+	r.broadcast()
 	r.mu.Unlock()
 }
 
-// enqueue waits while the queue is full. One event always has room.
+// enqueue waits while the queue is full. An empty queue has room for any event.
 func (r *Recorder) enqueue(e event.Event) {
-	w := waiting{e, weight(e), time.Now()}
+	w := queuedEvent{e, eventSize(e), time.Now()}
 	room := func() bool {
 		return len(r.queue) == 0 || len(r.queue) < r.o.Queue && r.bytes+w.bytes <= r.o.QueueBytes
 	}
-	if r.wait(context.Background(), room) != nil {
+	if r.waitUntil(context.Background(), room) != nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue = append(r.queue, w)
 	r.bytes += w.bytes
-	r.taken++
+	r.queued++
 	if len(r.queue) == 1 {
-		r.changed() // the writer may be waiting
+		r.broadcast() // the writer may be waiting
 	}
 }
 
-// write appends what waits until the session ends.
-func (r *Recorder) write() {
+// writeQueue appends queued events to the log until the session ends.
+func (r *Recorder) writeQueue() {
 	var batch []event.Event
 	for {
-		if r.wait(context.Background(), func() bool { return len(r.queue) > 0 || r.ended }) != nil {
+		if r.waitUntil(context.Background(), func() bool { return len(r.queue) > 0 || r.ended }) != nil {
 			return
 		}
 		batch = batch[:0]
@@ -198,56 +201,56 @@ func (r *Recorder) write() {
 		}
 		r.mu.Unlock()
 		if len(batch) == 0 {
-			return // it has ended
+			return // the session has ended
 		}
-		if err := r.append(batch); err != nil {
-			r.giveUp(err)
+		if err := r.appendRetrying(batch); err != nil {
+			r.stopRecording(err)
 			return
 		}
 		r.mu.Lock()
-		// They left room only now: until they are stored they are held.
+		// Events take up room in the queue until they are stored.
 		n := copy(r.queue, r.queue[len(batch):])
 		clear(r.queue[n:])
 		r.queue = r.queue[:n]
 		r.bytes -= size
 		r.stored += int64(len(batch))
-		r.changed()
+		r.broadcast()
 		r.mu.Unlock()
 		clear(batch)
 	}
 }
 
-// append stores a batch, and tries again where that may help.
-func (r *Recorder) append(batch []event.Event) error {
-	const most = 2 * time.Second
+// appendRetrying stores a batch. It retries while the log is busy or full.
+func (r *Recorder) appendRetrying(batch []event.Event) error {
+	const maxPause = 2 * time.Second
 	began := time.Now()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, most) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, maxPause) {
 		err := r.log.Append(context.Background(), batch...)
 		switch {
 		case err == nil:
 			return nil
 		case !errors.Is(err, ErrBusy) && !errors.Is(err, ErrFull):
 			return err
-		case time.Since(began)+pause > r.o.Patience:
-			return fmt.Errorf("given up after %v: %w", r.o.Patience, err)
+		case time.Since(began)+pause > r.o.RetryFor:
+			return fmt.Errorf("given up after %v: %w", r.o.RetryFor, err)
 		}
 		time.Sleep(pause)
 	}
 }
 
-func (r *Recorder) giveUp(err error) {
+func (r *Recorder) stopRecording(err error) {
 	r.mu.Lock()
 	r.err = err
 	r.queue, r.bytes = nil, 0
-	r.changed()
+	r.broadcast()
 	r.mu.Unlock()
 	if r.o.Failed != nil {
 		r.o.Failed(err)
 	}
 }
 
-// weight is about how much memory an event takes.
-func weight(e event.Event) int {
+// eventSize returns the approximate size of an event in memory.
+func eventSize(e event.Event) int {
 	const envelope = 256
 	switch d := e.Data.(type) {
 	case event.Delta:

@@ -16,23 +16,23 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-func word(seq int64) event.Event {
+func deltaAt(seq int64) event.Event {
 	return event.Event{
 		SessionID: "s", Seq: seq, Turn: 1, TS: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC),
 		Data: event.Delta{Text: fmt.Sprint("word ", seq), MessageID: "m", BlockID: "b"},
 	}
 }
 
-// gate is a log whose Append waits until it is let go, and fails with what it
+// gatedLog is a log whose Append waits until it is let go, and fails with what it
 // is told.
-type gate struct {
+type gatedLog struct {
 	eventlog.Memory
 	let     chan error
 	mu      sync.Mutex
 	appends []int // how many events each had
 }
 
-func (l *gate) Append(ctx context.Context, events ...event.Event) error {
+func (l *gatedLog) Append(ctx context.Context, events ...event.Event) error {
 	err := <-l.let
 	if err != nil {
 		return err
@@ -43,19 +43,19 @@ func (l *gate) Append(ctx context.Context, events ...event.Event) error {
 	return l.Memory.Append(ctx, events...)
 }
 
-// say sends so many events and then ends the session.
-func say(to int64) <-chan event.Event {
+// sendDeltas sends so many events and then ends the session.
+func sendDeltas(to int64) <-chan event.Event {
 	c := make(chan event.Event)
 	go func() {
 		defer close(c)
 		for seq := int64(1); seq <= to; seq++ {
-			c <- word(seq)
+			c <- deltaAt(seq)
 		}
 	}()
 	return c
 }
 
-func lastOf(log eventlog.Log) int64 {
+func lastSeqOf(log eventlog.Log) int64 {
 	info, _ := log.Session(context.Background(), "s")
 	return info.Last.Seq
 }
@@ -64,18 +64,18 @@ func TestARecorderTees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		log := &eventlog.Memory{}
-		r := eventlog.Record(log, say(3000), eventlog.RecorderOptions{})
+		r := eventlog.Record(log, sendDeltas(3000), eventlog.RecorderOptions{})
 		seq := int64(0)
 		for e := range r.Events() {
 			seq++
-			g.Expect(e).To(Equal(word(seq)))
+			g.Expect(e).To(Equal(deltaAt(seq)))
 			if seq == 1500 {
 				g.Expect(r.Flush(t.Context())).To(Succeed())
-				g.Expect(lastOf(log)).To(BeNumerically(">=", 1500))
+				g.Expect(lastSeqOf(log)).To(BeNumerically(">=", 1500))
 			}
 		}
 		g.Expect(seq).To(BeEquivalentTo(3000))
-		g.Expect(lastOf(log)).To(BeEquivalentTo(3000), "all is stored when Events is closed")
+		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(3000), "all is stored when Events is closed")
 		g.Expect(r.Err()).To(Succeed())
 		g.Expect(r.Flush(t.Context())).To(Succeed())
 	})
@@ -86,11 +86,11 @@ func TestARecorderTees(t *testing.T) {
 func TestARecorderDoesNotHoldUpItsListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		log := &gate{let: make(chan error)}
+		log := &gatedLog{let: make(chan error)}
 		began := time.Now()
-		r := eventlog.Record(log, say(100), eventlog.RecorderOptions{})
+		r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{})
 		for seq := int64(1); seq <= 100; seq++ {
-			g.Expect(<-r.Events()).To(Equal(word(seq)))
+			g.Expect(<-r.Events()).To(Equal(deltaAt(seq)))
 		}
 		g.Expect(time.Since(began)).To(BeZero())
 		synctest.Wait()
@@ -106,7 +106,7 @@ func TestARecorderDoesNotHoldUpItsListener(t *testing.T) {
 		go func() { flushed <- r.Flush(t.Context()) }()
 		close(log.let)
 		g.Expect(<-flushed).To(Succeed())
-		g.Expect(lastOf(log)).To(BeEquivalentTo(100))
+		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(100))
 		_, open := <-r.Events()
 		g.Expect(open).To(BeFalse())
 		g.Expect(log.appends).To(HaveLen(2), "the first, and all that came meanwhile")
@@ -125,8 +125,8 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				log := &gate{let: make(chan error)}
-				r := eventlog.Record(log, say(100), c.o)
+				log := &gatedLog{let: make(chan error)}
+				r := eventlog.Record(log, sendDeltas(100), c.o)
 				got := 0
 				for range c.want {
 					<-r.Events()
@@ -145,7 +145,7 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 					got++
 				}
 				g.Expect(got).To(Equal(100))
-				g.Expect(lastOf(log)).To(BeEquivalentTo(100))
+				g.Expect(lastSeqOf(log)).To(BeEquivalentTo(100))
 			})
 		})
 	}
@@ -153,10 +153,10 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
 			c := make(chan event.Event, 2)
-			big := word(1)
+			big := deltaAt(1)
 			big.Data = event.Delta{Text: strings.Repeat("x", 10_000), MessageID: "m", BlockID: "b"}
 			c <- big
-			c <- word(2)
+			c <- deltaAt(2)
 			close(c)
 			log := &eventlog.Memory{}
 			n := 0
@@ -164,7 +164,7 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 				n++
 			}
 			g.Expect(n).To(Equal(2))
-			g.Expect(lastOf(log)).To(BeEquivalentTo(2))
+			g.Expect(lastSeqOf(log)).To(BeEquivalentTo(2))
 		})
 	})
 }
@@ -173,9 +173,9 @@ func TestARecorderTriesAgain(t *testing.T) {
 	for _, kind := range []error{eventlog.ErrBusy, eventlog.ErrFull} {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
-			log := &gate{let: make(chan error)}
+			log := &gatedLog{let: make(chan error)}
 			began := time.Now()
-			r := eventlog.Record(log, say(20), eventlog.RecorderOptions{})
+			r := eventlog.Record(log, sendDeltas(20), eventlog.RecorderOptions{})
 			r.Detach()
 			for range 3 {
 				log.let <- fmt.Errorf("/some/file: %w", kind)
@@ -185,7 +185,7 @@ func TestARecorderTriesAgain(t *testing.T) {
 				t.Error("it was detached")
 			}
 			g.Expect(r.Err()).To(Succeed())
-			g.Expect(lastOf(log)).To(BeEquivalentTo(20))
+			g.Expect(lastSeqOf(log)).To(BeEquivalentTo(20))
 			g.Expect(time.Since(began)).To(Equal((50 + 100 + 200) * time.Millisecond))
 		})
 	}
@@ -205,7 +205,7 @@ func TestARecorderGivesUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				log := &gate{let: make(chan error)}
+				log := &gatedLog{let: make(chan error)}
 				stop := make(chan struct{})
 				defer close(stop)
 				go func() {
@@ -219,8 +219,8 @@ func TestARecorderGivesUp(t *testing.T) {
 				}()
 				began := time.Now()
 				var told []error
-				r := eventlog.Record(log, say(100), eventlog.RecorderOptions{
-					Queue: 4, Patience: 10 * time.Second, Failed: func(err error) { told = append(told, err) },
+				r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{
+					Queue: 4, RetryFor: 10 * time.Second, Failed: func(err error) { told = append(told, err) },
 				})
 				seq := int64(0)
 				for e := range r.Events() {
@@ -233,7 +233,7 @@ func TestARecorderGivesUp(t *testing.T) {
 				g.Expect(r.Err()).To(MatchError(c.err))
 				g.Expect(r.Flush(t.Context())).To(MatchError(c.err))
 				g.Expect(time.Since(began)).To(BeNumerically("<=", c.after))
-				g.Expect(lastOf(log)).To(BeZero())
+				g.Expect(lastSeqOf(log)).To(BeZero())
 			})
 		})
 	}
@@ -244,7 +244,7 @@ func TestARecorderIsDetached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		log := &eventlog.Memory{}
-		r := eventlog.Record(log, say(100), eventlog.RecorderOptions{})
+		r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{})
 		for range 10 {
 			<-r.Events()
 		}
@@ -254,6 +254,6 @@ func TestARecorderIsDetached(t *testing.T) {
 		synctest.Wait()
 		_, open := <-r.Events()
 		g.Expect(open).To(BeFalse())
-		g.Expect(lastOf(log)).To(BeEquivalentTo(100))
+		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(100))
 	})
 }

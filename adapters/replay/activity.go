@@ -17,7 +17,7 @@ func (v *View) Doing() Doing {
 	case Failed:
 		return Doing{Kind: "failed", Label: "Failed"}
 	case Ended:
-		return Doing{Kind: "ended", Label: first("Ended"+detail(fold(v.chat.EndReason)), "Ended")}
+		return Doing{Kind: "ended", Label: first("Ended"+withColon(foldLine(v.chat.EndReason)), "Ended")}
 	}
 	var ask, tool *Block
 	turn := 0
@@ -28,7 +28,7 @@ func (v *View) Doing() Doing {
 		if m.Turn > 0 && m.Turn != turn {
 			break
 		}
-		walk(m.Blocks, func(b *Block) {
+		walkBlocks(m.Blocks, func(b *Block) {
 			switch {
 			case b.Status == Pending && ask == nil:
 				ask = b
@@ -46,15 +46,15 @@ func (v *View) Doing() Doing {
 	case v.chat.Status == Waiting:
 		return Doing{"question", "Waits for your answer", true}
 	case v.chat.Status == Running:
-		return v.working(tool)
+		return v.runningDoing(tool)
 	}
-	if n := len(v.running()); n > 0 {
-		return Doing{"background", count(n, "task", "tasks") + " in the background", true}
+	if n := len(v.runningTasks()); n > 0 {
+		return Doing{"background", plural(n, "task", "tasks") + " in the background", true}
 	}
 	return Doing{Kind: "idle", Label: "Ready"}
 }
 
-func (v *View) working(tool *Block) Doing {
+func (v *View) runningDoing(tool *Block) Doing {
 	switch v.chat.Activity {
 	case ActivityCompacting:
 		return Doing{"compacting", "Summarizes the history", true}
@@ -73,8 +73,8 @@ func (v *View) working(tool *Block) Doing {
 	return Doing{"working", "Works", true}
 }
 
-// running are the tasks that have not ended.
-func (v *View) running() []Task {
+// runningTasks are the tasks that have not ended.
+func (v *View) runningTasks() []Task {
 	var out []Task
 	for _, t := range v.chat.Tasks {
 		if t.Status == "running" {

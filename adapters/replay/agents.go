@@ -7,29 +7,29 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// agent finds or makes the block of the event's sub-agent, under the tool or
+// ensureAgent finds or makes the block of the event's sub-agent, under the tool or
 // the sub-agent that spawned it.
-func (r *Reducer) agent(e event.Event, tool, parent string) *node {
+func (r *Reducer) ensureAgent(e event.Event, tool, parent string) *node {
 	id := e.SubagentID
 	if n := r.agents[id]; n != nil {
 		return n
 	}
 	n := r.newNode(Block{Kind: KindSubagent, ID: id, Status: Running, Subagent: &Subagent{}}, e.Turn)
-	if by := r.spawner(id, tool, parent); by != nil {
-		n.into(&by.kids)
+	if by := r.findSpawner(id, tool, parent); by != nil {
+		n.moveTo(&by.kids)
 		n.block.Subagent.Name = by.block.Tool.Subagent
 	} else if up := r.agents[parent]; up != nil {
-		n.into(&up.kids)
+		n.moveTo(&up.kids)
 	} else {
 		e.SubagentID = ""
-		n.into(r.place(e))
+		n.moveTo(r.targetList(e))
 	}
 	r.agents[id] = n
 	return n
 }
 
-// spawner is the tool that spawned a sub-agent, as far as that is known.
-func (r *Reducer) spawner(id, tool, parent string) *node {
+// findSpawner is the tool that spawned a sub-agent, as far as that is known.
+func (r *Reducer) findSpawner(id, tool, parent string) *node {
 	if tool == "" {
 		return r.spawns[id]
 	}
@@ -41,17 +41,17 @@ func (r *Reducer) spawner(id, tool, parent string) *node {
 	return nil
 }
 
-// link nests a sub-agent in its tool, once.
-func (r *Reducer) link(agent, tool *node) {
+// nestAgent nests a sub-agent in its tool, once.
+func (r *Reducer) nestAgent(agent, tool *node) {
 	up := agent.parent()
-	if up == tool || tool.within(agent) || up != nil && up.block.Kind == KindTool {
+	if up == tool || tool.isWithin(agent) || up != nil && up.block.Kind == KindTool {
 		return
 	}
-	agent.into(&tool.kids)
+	agent.moveTo(&tool.kids)
 	agent.block.Subagent.Name = cmp.Or(agent.block.Subagent.Name, tool.block.Tool.Subagent)
 }
 
-func (r *Reducer) task(e event.Event, d event.Task) {
+func (r *Reducer) handleTask(e event.Event, d event.Task) {
 	r.tasksChanged = true
 	t := r.taskByID[d.TaskID]
 	if t == nil {
@@ -62,13 +62,13 @@ func (r *Reducer) task(e event.Event, d event.Task) {
 	t.Kind, t.Status = d.Kind, d.Status
 	t.ParentID = cmp.Or(d.ParentID, t.ParentID)
 	t.ToolUseID = cmp.Or(d.ToolUseID, t.ToolUseID)
-	t.Name = cmp.Or(valid(d.Name), t.Name)
-	t.Text = cmp.Or(valid(d.Text), t.Text)
+	t.Name = cmp.Or(validUTF8(d.Name), t.Name)
+	t.Text = cmp.Or(validUTF8(d.Text), t.Text)
 	if d.Usage != nil {
-		t.Usage = own(d.Usage)
+		t.Usage = clonePtr(d.Usage)
 	}
-	r.linkedTask(e, t)
-	r.detachedTask(e, t)
+	r.endLinkedComponent(e, t)
+	r.endDetachedTool(e, t)
 	if d.Kind != event.TaskSubagent {
 		return
 	}
@@ -77,11 +77,11 @@ func (r *Reducer) task(e event.Event, d event.Task) {
 		parent = e.SubagentID // told in the stream of the one that spawned it
 	}
 	e.SubagentID = d.TaskID
-	n := r.agent(e, d.ToolUseID, parent)
+	n := r.ensureAgent(e, d.ToolUseID, parent)
 	n.tasked = true
 	if d.ToolUseID != "" {
-		if by := r.spawner(d.TaskID, d.ToolUseID, parent); by != nil {
-			r.link(n, by)
+		if by := r.findSpawner(d.TaskID, d.ToolUseID, parent); by != nil {
+			r.nestAgent(n, by)
 		} else if k := (key{parent, KindTool, d.ToolUseID}); !slices.Contains(r.waiting[k], n) {
 			r.waiting[k] = append(r.waiting[k], n)
 		}
@@ -89,52 +89,52 @@ func (r *Reducer) task(e event.Event, d event.Task) {
 	s := n.block.Subagent
 	s.Name, s.Usage = cmp.Or(t.Name, s.Name), cmp.Or(t.Usage, s.Usage)
 	if d.Text != "" {
-		n.replace(d.Text)
+		n.replaceText(d.Text)
 	}
 	switch d.Status {
 	case event.TaskCompleted:
-		n.finish(Complete)
+		n.setStatus(Complete)
 	case event.TaskFailed:
-		n.finish(Failed)
+		n.setStatus(Failed)
 	case event.TaskStopped:
-		n.finish(Stopped)
+		n.setStatus(Stopped)
 	case event.TaskInterrupted:
-		n.finish(Interrupted)
+		n.setStatus(Interrupted)
 	default:
-		n.finish(Running)
+		n.setStatus(Running)
 	}
 }
 
-func (r *Reducer) usage(e event.Event, d event.Usage) {
+func (r *Reducer) handleUsage(e event.Event, d event.Usage) {
 	if e.SubagentID != "" {
-		n := r.agent(e, "", "")
+		n := r.ensureAgent(e, "", "")
 		n.block.Subagent.Usage = &d.Tokens
-		n.touch()
+		n.markStale()
 		return
 	}
 	if t := r.turns[e.Turn]; t != nil && !t.ended {
-		t.tokens = own(&d.Tokens)
+		t.tokens = clonePtr(&d.Tokens)
 	}
-	u := event.Usage{Tokens: d.Tokens, Cost: own(d.Cost), Context: own(d.Context)}
+	u := event.Usage{Tokens: d.Tokens, Cost: clonePtr(d.Cost), Context: clonePtr(d.Context)}
 	if old := r.chat.Usage; old != nil {
 		u.Cost, u.Context = cmp.Or(u.Cost, old.Cost), cmp.Or(u.Context, old.Context)
 	}
 	r.chat.Usage = &u
 }
 
-// result is a second telling of the text, and a first one only of a turn that
+// handleResult is a second telling of the text, and a first one only of a turn that
 // has none.
-func (r *Reducer) result(e event.Event, d event.Result) {
+func (r *Reducer) handleResult(e event.Event, d event.Result) {
 	t := r.turns[e.Turn]
 	if t == nil || e.SubagentID != "" {
 		return
 	}
 	if !t.ended && d.Stats != nil {
-		t.stats = own(d.Stats)
+		t.stats = clonePtr(d.Stats)
 	}
 	if t.text > 0 || d.Text == "" {
 		return
 	}
 	t.text++
-	r.add(e, Block{Kind: KindText, Status: Complete}).write(d.Text)
+	r.newBlock(e, Block{Kind: KindText, Status: Complete}).appendText(d.Text)
 }

@@ -6,84 +6,84 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// addBlock takes the events that are seen within a message.
-func (r *Reducer) addBlock(e event.Event) {
+// handleBlockEvent takes the events that are seen within a message.
+func (r *Reducer) handleBlockEvent(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.Delta:
-		r.delta(e, d)
+		r.handleDelta(e, d)
 	case event.Thinking:
-		r.thinking(e, d)
+		r.handleThinking(e, d)
 	case event.BlockEnd:
-		r.blockEnd(e, d)
+		r.handleBlockEnd(e, d)
 	case event.ToolStart:
-		r.toolStart(e, d)
+		r.handleToolStart(e, d)
 	case event.ToolOutput:
-		n := r.tool(e, d.ToolUseID)
-		if s := n.block.Status; s == Running || s == Backgrounded || s == Interrupted && r.late(e) != "" {
-			n.write(d.Text)
+		n := r.ensureTool(e, d.ToolUseID)
+		if s := n.block.Status; s == Running || s == Backgrounded || s == Interrupted && r.lateStatus(e) != "" {
+			n.appendText(d.Text)
 		}
 	case event.ToolResult:
-		r.toolResult(e, d)
+		r.handleToolResult(e, d)
 	case event.Task:
-		r.task(e, d)
+		r.handleTask(e, d)
 	case event.PermissionRequest:
-		n := r.ask(e, KindPermission, d.RequestID)
+		n := r.openQuestion(e, KindPermission, d.RequestID)
 		n.block.Permission = &Permission{
-			ToolUseID: d.ToolUseID, Tool: valid(d.ToolName), Input: raw(d.ToolInput),
-			Options: copied(d.Options, itself), Reason: valid(d.Reason),
+			ToolUseID: d.ToolUseID, Tool: validUTF8(d.ToolName), Input: compactRaw(d.ToolInput),
+			Options: cloneList(d.Options, selfText), Reason: validUTF8(d.Reason),
 		}
 	case event.PermissionResolved:
-		r.permissionResolved(e, d)
+		r.handlePermissionResolved(e, d)
 	case event.Interrupt:
-		n := r.ask(e, KindInterrupt, d.InterruptID)
-		n.block.Interrupt = &Interrupt{Component: valid(d.ComponentName), Props: raw(d.Props), Surface: valid(d.Surface)}
+		n := r.openQuestion(e, KindInterrupt, d.InterruptID)
+		n.block.Interrupt = &Interrupt{Component: validUTF8(d.ComponentName), Props: compactRaw(d.Props), Surface: validUTF8(d.Surface)}
 	case event.InterruptResolved:
-		n := r.answered(e, KindInterrupt, d.InterruptID)
+		n := r.resolveQuestion(e, KindInterrupt, d.InterruptID)
 		if n.block.Interrupt == nil {
 			n.block.Interrupt = &Interrupt{}
 		}
-		n.block.Interrupt.Value, n.block.Interrupt.By = raw(d.Value), d.By
-		n.finish(by(d.By, Answered))
+		n.block.Interrupt.Value, n.block.Interrupt.By = compactRaw(d.Value), d.By
+		n.setStatus(resolvedStatus(d.By, Answered))
 	case event.Plan:
-		r.plan(e, d)
+		r.handlePlan(e, d)
 	case event.Compaction:
-		r.compaction(e, d)
+		r.handleCompaction(e, d)
 	case event.Checkpoint:
 		status := Created
 		if d.Action == event.CheckpointRestored {
 			status = Restored
 		}
-		r.add(e, Block{Kind: KindCheckpoint, ID: d.CheckpointID, Status: status})
+		r.newBlock(e, Block{Kind: KindCheckpoint, ID: d.CheckpointID, Status: status})
 	case event.Notice:
 		if d.Code == event.NoticeRetry {
-			r.doing(e, ActivityRetrying)
+			r.setActivity(e, ActivityRetrying)
 		}
-		r.add(e, Block{Kind: KindNotice, Notice: &Notice{d.Level, d.Code}}).write(d.Text)
+		r.newBlock(e, Block{Kind: KindNotice, Notice: &Notice{d.Level, d.Code}}).appendText(d.Text)
 	}
 }
 
-// add puts a new block where the event's blocks go.
-func (r *Reducer) add(e event.Event, b Block) *node {
+// newBlock puts a new block where the event's blocks go.
+func (r *Reducer) newBlock(e event.Event, b Block) *node {
 	n := r.newNode(b, e.Turn)
-	list := r.place(e)
-	n.into(list)
+	list := r.targetList(e)
+	n.moveTo(list)
 	switch b.Kind {
 	case KindNotice, KindCompaction, KindCheckpoint, KindSubagent: // stand aside, part no text
 	default:
 		list.tail = n
 	}
 	if b.ID != "" {
-		r.file(n, key{e.SubagentID, b.Kind, b.ID})
+		r.indexBlock(n, key{e.SubagentID, b.Kind, b.ID})
 	}
-	if end := r.late(e); end != "" {
-		n.close(end)
+	if end := r.lateStatus(e); end != "" {
+		n.closeRunning(end)
 	}
 	return n
 }
 
-// late is how that ends at once which comes when its turn or its sub-agent is
+// lateStatus is how that ends at once which comes when its turn or its sub-agent is
 // over, or "".
-func (r *Reducer) late(e event.Event) Status {
+func (r *Reducer) lateStatus(e event.Event) Status {
 	end := Running
 	if a := r.agents[e.SubagentID]; a != nil {
 		end = a.block.Status
@@ -99,61 +99,61 @@ func (r *Reducer) late(e event.Event) Status {
 	return Interrupted
 }
 
-// file makes a block known by its id.
-func (r *Reducer) file(n *node, k key) {
+// indexBlock makes a block known by its id.
+func (r *Reducer) indexBlock(n *node, k key) {
 	n.key = k
 	r.index[k] = n
 }
 
-// place is where the event's blocks go: its sub-agent, its turn or the session.
-func (r *Reducer) place(e event.Event) *blocks {
+// targetList is where the event's blocks go: its sub-agent, its turn or the session.
+func (r *Reducer) targetList(e event.Event) *blocks {
 	if e.SubagentID != "" {
-		return &r.agent(e, "", "").kids
+		return &r.ensureAgent(e, "", "").kids
 	}
 	if t := r.turns[e.Turn]; t != nil {
-		return &r.assistant(t).blocks
+		return &r.assistantMessage(t).blocks
 	}
-	return &r.session().blocks
+	return &r.sessionMessage().blocks
 }
 
-func (r *Reducer) find(e event.Event, k Kind, id string) *node {
+func (r *Reducer) findBlock(e event.Event, k Kind, id string) *node {
 	return r.index[key{e.SubagentID, k, id}]
 }
 
-func (r *Reducer) delta(e event.Event, d event.Delta) {
-	r.doing(e, ActivityWriting)
+func (r *Reducer) handleDelta(e event.Event, d event.Delta) {
+	r.setActivity(e, ActivityWriting)
 	if d.Text == "" {
 		return
 	}
-	n := r.find(e, KindText, d.BlockID)
+	n := r.findBlock(e, KindText, d.BlockID)
 	if d.BlockID == "" {
-		if list := r.place(e); list.tail != nil && list.tail.block.Kind == KindText &&
+		if list := r.targetList(e); list.tail != nil && list.tail.block.Kind == KindText &&
 			list.tail.block.ID == "" && list.tail.message == d.MessageID {
 			n = list.tail
 		}
 	}
 	if n == nil {
-		n = r.add(e, Block{Kind: KindText, ID: d.BlockID, Status: Running})
+		n = r.newBlock(e, Block{Kind: KindText, ID: d.BlockID, Status: Running})
 		n.message = d.MessageID
-		r.count(e, 1)
+		r.countText(e, 1)
 	}
-	n.write(d.Text)
+	n.appendText(d.Text)
 }
 
-// count keeps how many blocks of text a turn has.
-func (r *Reducer) count(e event.Event, by int) {
+// countText keeps how many blocks of text a turn has.
+func (r *Reducer) countText(e event.Event, by int) {
 	if t := r.turns[e.Turn]; t != nil && e.SubagentID == "" {
 		t.text += by
 	}
 }
 
-func (r *Reducer) thinking(e event.Event, d event.Thinking) {
+func (r *Reducer) handleThinking(e event.Event, d event.Thinking) {
 	if !d.Done {
-		r.doing(e, ActivityThinking)
+		r.setActivity(e, ActivityThinking)
 	} else {
-		r.doing(e, ActivityWorking)
+		r.setActivity(e, ActivityWorking)
 	}
-	n := r.find(e, KindThinking, d.BlockID)
+	n := r.findBlock(e, KindThinking, d.BlockID)
 	if d.BlockID == "" {
 		n = r.openThinking(e)
 	}
@@ -161,13 +161,13 @@ func (r *Reducer) thinking(e event.Event, d event.Thinking) {
 		return // activity, not a bubble
 	}
 	if n == nil {
-		n = r.add(e, Block{Kind: KindThinking, ID: d.BlockID, Status: Running})
+		n = r.newBlock(e, Block{Kind: KindThinking, ID: d.BlockID, Status: Running})
 	}
 	if d.Text != "" {
-		n.write(d.Text)
+		n.appendText(d.Text)
 	}
 	if d.Done {
-		n.finish(Complete)
+		n.setStatus(Complete)
 	}
 }
 
@@ -192,149 +192,149 @@ func (r *Reducer) openThinking(e event.Event) *node {
 	return nil
 }
 
-func (r *Reducer) blockEnd(e event.Event, d event.BlockEnd) {
-	n := r.find(e, KindText, d.BlockID)
+func (r *Reducer) handleBlockEnd(e event.Event, d event.BlockEnd) {
+	n := r.findBlock(e, KindText, d.BlockID)
 	if n == nil {
-		n = r.find(e, KindThinking, d.BlockID)
+		n = r.findBlock(e, KindThinking, d.BlockID)
 	}
 	gone := d.Status == event.BlockRetracted || d.Status == event.BlockReplaced && d.Text == ""
 	switch {
 	case n == nil && d.Status == event.BlockReplaced && !gone:
-		n = r.add(e, Block{Kind: KindText, ID: d.BlockID}) // told whole, without deltas
-		r.count(e, 1)
+		n = r.newBlock(e, Block{Kind: KindText, ID: d.BlockID}) // told whole, without deltas
+		r.countText(e, 1)
 	case n == nil:
 		return
 	case gone:
-		n.drop()
+		n.remove()
 		delete(r.index, key{e.SubagentID, n.block.Kind, d.BlockID})
 		if n.block.Kind == KindText {
-			r.count(e, -1)
+			r.countText(e, -1)
 		}
 		return
 	}
 	switch d.Status {
 	case event.BlockReplaced:
-		n.replace(d.Text)
-		n.finish(Complete)
+		n.replaceText(d.Text)
+		n.setStatus(Complete)
 	case event.BlockInterrupted:
-		n.finish(Interrupted)
+		n.setStatus(Interrupted)
 	default:
-		n.finish(Complete)
+		n.setStatus(Complete)
 	}
 }
 
-// tool finds a tool's block, or makes it where the start is missing.
-func (r *Reducer) tool(e event.Event, id string) *node {
-	if n := r.find(e, KindTool, id); n != nil {
+// ensureTool finds a tool's block, or makes it where the start is missing.
+func (r *Reducer) ensureTool(e event.Event, id string) *node {
+	if n := r.findBlock(e, KindTool, id); n != nil {
 		return n
 	}
-	return r.add(e, Block{Kind: KindTool, ID: id, Status: Running, Tool: &Tool{}})
+	return r.newBlock(e, Block{Kind: KindTool, ID: id, Status: Running, Tool: &Tool{}})
 }
 
-func (r *Reducer) toolStart(e event.Event, d event.ToolStart) {
-	r.doing(e, ActivityWorking)
-	shown := r.linked(e, d)
-	n := r.tool(e, d.ToolUseID)
+func (r *Reducer) handleToolStart(e event.Event, d event.ToolStart) {
+	r.setActivity(e, ActivityWorking)
+	shown := r.linkComponent(e, d)
+	n := r.ensureTool(e, d.ToolUseID)
 	t := n.block.Tool
-	t.Name = cmp.Or(valid(d.Tool), t.Name)
-	t.Command = cmp.Or(valid(d.Command), t.Command)
-	t.FilePath = cmp.Or(valid(d.FilePath), t.FilePath)
-	t.Pattern = cmp.Or(valid(d.Pattern), t.Pattern)
-	t.SearchPath = cmp.Or(valid(d.SearchPath), t.SearchPath)
-	t.Subagent = cmp.Or(valid(d.SubagentName), t.Subagent)
+	t.Name = cmp.Or(validUTF8(d.Tool), t.Name)
+	t.Command = cmp.Or(validUTF8(d.Command), t.Command)
+	t.FilePath = cmp.Or(validUTF8(d.FilePath), t.FilePath)
+	t.Pattern = cmp.Or(validUTF8(d.Pattern), t.Pattern)
+	t.SearchPath = cmp.Or(validUTF8(d.SearchPath), t.SearchPath)
+	t.Subagent = cmp.Or(validUTF8(d.SubagentName), t.Subagent)
 	t.IsFileRead, t.Background, t.Spawn = t.IsFileRead || d.IsFileRead, t.Background || d.Background, t.Spawn || d.SubagentSpawn
 	if d.Input != nil {
-		t.Input = raw(d.Input)
+		t.Input = compactRaw(d.Input)
 	}
-	n.touch()
+	n.markStale()
 	if at := r.turns[e.Turn]; at != nil && !at.ended && e.SubagentID == "" && n.running() && !n.listed {
 		n.listed = true
 		at.tools = append(at.tools, n)
 	}
 	if shown != nil {
 		n.linked = shown
-		shown.follow(n)
+		shown.followTool(n)
 	}
 	if t.Spawn {
 		r.spawns[d.ToolUseID] = n
 		if a := r.agents[d.ToolUseID]; a != nil {
-			r.link(a, n)
+			r.nestAgent(a, n)
 		}
 	}
-	r.linkWaiting(e, n)
+	r.nestWaitingAgents(e, n)
 }
 
-// linkWaiting nests the sub-agents that were told of before their tool.
-func (r *Reducer) linkWaiting(e event.Event, tool *node) {
+// nestWaitingAgents nests the sub-agents that were told of before their tool.
+func (r *Reducer) nestWaitingAgents(e event.Event, tool *node) {
 	here := key{e.SubagentID, KindTool, tool.block.ID}
 	for _, a := range r.waiting[here] {
-		r.link(a, tool)
+		r.nestAgent(a, tool)
 	}
 	delete(r.waiting, here)
 }
 
-func (r *Reducer) toolResult(e event.Event, d event.ToolResult) {
-	r.doing(e, ActivityWorking)
-	n := r.tool(e, d.ToolUseID)
-	r.linkWaiting(e, n)
+func (r *Reducer) handleToolResult(e event.Event, d event.ToolResult) {
+	r.setActivity(e, ActivityWorking)
+	n := r.ensureTool(e, d.ToolUseID)
+	r.nestWaitingAgents(e, n)
 	t := n.block.Tool
-	t.IsError, t.ExitCode = d.IsError, own(d.ExitCode)
-	t.FilePath = cmp.Or(valid(d.FilePath), t.FilePath)
+	t.IsError, t.ExitCode = d.IsError, clonePtr(d.ExitCode)
+	t.FilePath = cmp.Or(validUTF8(d.FilePath), t.FilePath)
 	t.IsFileRead = t.IsFileRead || d.IsFileRead
 	if len(d.Changes) > 0 {
-		t.Changes = copied(d.Changes, func(c *event.FileChange) []*string { return []*string{&c.Path, &c.MoveTo, &c.Diff} })
+		t.Changes = cloneList(d.Changes, func(c *event.FileChange) []*string { return []*string{&c.Path, &c.MoveTo, &c.Diff} })
 	}
 	if d.Output != "" {
-		n.replace(d.Output)
+		n.replaceText(d.Output)
 	}
 	switch d.Status {
 	case event.ToolError:
-		n.finish(Failed)
+		n.setStatus(Failed)
 	case event.ToolDenied:
-		n.finish(Denied)
+		n.setStatus(Denied)
 	case event.ToolInterrupted:
-		n.finish(Interrupted)
+		n.setStatus(Interrupted)
 	case event.ToolBackgrounded:
-		n.finish(Backgrounded)
+		n.setStatus(Backgrounded)
 		r.detached[n] = struct{}{}
 		return
 	default:
-		n.finish(OK)
+		n.setStatus(OK)
 	}
 	delete(r.detached, n)
 }
 
-// ask opens a question.
-func (r *Reducer) ask(e event.Event, k Kind, id string) *node {
-	n := r.find(e, k, id)
+// openQuestion opens a question.
+func (r *Reducer) openQuestion(e event.Event, k Kind, id string) *node {
+	n := r.findBlock(e, k, id)
 	if n == nil {
-		n = r.add(e, Block{Kind: k, ID: id, Status: Pending})
+		n = r.newBlock(e, Block{Kind: k, ID: id, Status: Pending})
 	}
-	n.finish(Pending)
+	n.setStatus(Pending)
 	r.asks[key{"", k, id}] = n
 	return n
 }
 
-// answered finds the question that is answered, by whichever agent's event.
-func (r *Reducer) answered(e event.Event, k Kind, id string) *node {
+// resolveQuestion finds the question that is answered, by whichever agent's event.
+func (r *Reducer) resolveQuestion(e event.Event, k Kind, id string) *node {
 	n := r.asks[key{"", k, id}]
 	delete(r.asks, key{"", k, id})
 	if n == nil {
-		n = r.find(e, k, id)
+		n = r.findBlock(e, k, id)
 	}
 	if n == nil {
-		n = r.add(e, Block{Kind: k, ID: id})
+		n = r.newBlock(e, Block{Kind: k, ID: id})
 	}
 	return n
 }
 
-func (r *Reducer) permissionResolved(e event.Event, d event.PermissionResolved) {
-	n := r.answered(e, KindPermission, d.RequestID)
+func (r *Reducer) handlePermissionResolved(e event.Event, d event.PermissionResolved) {
+	n := r.resolveQuestion(e, KindPermission, d.RequestID)
 	if n.block.Permission == nil {
 		n.block.Permission = &Permission{}
 	}
 	p := n.block.Permission
-	p.Tool, p.By = cmp.Or(p.Tool, valid(d.ToolName)), d.By
+	p.Tool, p.By = cmp.Or(p.Tool, validUTF8(d.ToolName)), d.By
 	status := Denied
 	switch {
 	case d.Allowed:
@@ -342,40 +342,40 @@ func (r *Reducer) permissionResolved(e event.Event, d event.PermissionResolved) 
 	case d.Decision == event.DecisionCancel:
 		status = Cancelled
 	}
-	n.finish(by(d.By, status))
+	n.setStatus(resolvedStatus(d.By, status))
 }
 
-func by(who event.By, status Status) Status {
+func resolvedStatus(who event.By, status Status) Status {
 	if who == event.ByWithdrawn {
 		return Withdrawn
 	}
 	return status
 }
 
-func (r *Reducer) plan(e event.Event, d event.Plan) {
-	list := r.place(e)
+func (r *Reducer) handlePlan(e event.Event, d event.Plan) {
+	list := r.targetList(e)
 	if list.plan == nil {
-		list.plan = r.add(e, Block{Kind: KindPlan})
+		list.plan = r.newBlock(e, Block{Kind: KindPlan})
 	}
-	list.plan.block.Steps = copied(d.Steps, func(s *event.PlanStep) []*string { return []*string{&s.Text} })
-	list.plan.touch()
+	list.plan.block.Steps = cloneList(d.Steps, func(s *event.PlanStep) []*string { return []*string{&s.Text} })
+	list.plan.markStale()
 	list.tail = list.plan
 }
 
-func (r *Reducer) compaction(e event.Event, d event.Compaction) {
+func (r *Reducer) handleCompaction(e event.Event, d event.Compaction) {
 	const one = "compaction" // at a time, within an agent
-	n := r.find(e, KindCompaction, one)
+	n := r.findBlock(e, KindCompaction, one)
 	if n == nil {
-		n = r.add(e, Block{Kind: KindCompaction})
-		r.file(n, key{e.SubagentID, KindCompaction, one})
+		n = r.newBlock(e, Block{Kind: KindCompaction})
+		r.indexBlock(n, key{e.SubagentID, KindCompaction, one})
 	}
 	if d.Phase == event.PhaseStart {
-		r.doing(e, ActivityCompacting)
-		n.finish(cmp.Or(r.late(e), Running))
+		r.setActivity(e, ActivityCompacting)
+		n.setStatus(cmp.Or(r.lateStatus(e), Running))
 		return
 	}
-	r.doing(e, ActivityWorking)
+	r.setActivity(e, ActivityWorking)
 	delete(r.index, key{e.SubagentID, KindCompaction, one})
 	n.block.Tokens = d.Tokens
-	n.finish(Complete)
+	n.setStatus(Complete)
 }

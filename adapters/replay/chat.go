@@ -227,7 +227,7 @@ func (c *Chat) Text(turn int) string {
 	var p paragraphs
 	for i := range c.Messages {
 		if m := &c.Messages[i]; m.Role == RoleAssistant && m.Turn == turn {
-			p.addAll(m.Blocks)
+			p.addBlocks(m.Blocks)
 		}
 	}
 	return p.String()
@@ -236,7 +236,7 @@ func (c *Chat) Text(turn int) string {
 // Text is the message's visible text, without that of sub-agents.
 func (m Message) Text() string {
 	var p paragraphs
-	p.addAll(m.Blocks)
+	p.addBlocks(m.Blocks)
 	return p.String()
 }
 
@@ -244,27 +244,27 @@ func (m Message) Text() string {
 type paragraphs struct {
 	done strings.Builder
 	last string // its end is not settled while another may follow
-	some bool
+	nonEmpty bool
 }
 
-func (p *paragraphs) addAll(blocks []Block) {
+func (p *paragraphs) addBlocks(blocks []Block) {
 	for i := range blocks {
 		if blocks[i].Kind == KindText {
-			p.add(blocks[i].Text)
+			p.addText(blocks[i].Text)
 		}
 	}
 }
 
-func (p *paragraphs) add(text string) {
+func (p *paragraphs) addText(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	if p.some {
+	if p.nonEmpty {
 		p.done.WriteString(strings.TrimRight(p.last, "\r\n"))
 		p.done.WriteString("\n\n")
 		text = strings.TrimLeft(text, "\r\n")
 	}
-	p.last, p.some = text, true
+	p.last, p.nonEmpty = text, true
 }
 
 func (p *paragraphs) String() string { return p.done.String() + p.last }

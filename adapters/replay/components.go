@@ -43,8 +43,8 @@ type Option func(*Reducer)
 // Without it every component is taken as it is told, and no tool is linked.
 func WithRegistry(reg Registry) Option { return func(r *Reducer) { r.registry = reg } }
 
-// part is a component that still changes.
-type part struct {
+// liveComponent is a component that still changes.
+type liveComponent struct {
 	c    Component // in a message without id and status
 	node *node     // its block, if it stands in a message
 	// Of a tool's call:
@@ -66,105 +66,105 @@ func (c *Chat) Surface(name string) []Component {
 		}
 	}
 	for i := range c.Messages {
-		out = asked(out, c.Messages[i].Blocks, name)
+		out = appendQuestions(out, c.Messages[i].Blocks, name)
 	}
 	return out
 }
 
-func asked(out []Component, blocks []Block, surface string) []Component {
+func appendQuestions(out []Component, blocks []Block, surface string) []Component {
 	for i := range blocks {
 		if b := &blocks[i]; b.Kind == KindInterrupt && b.Status == Pending && b.Interrupt.Surface == surface {
 			out = append(out, Component{ID: "interrupt-" + b.ID, Name: b.Interrupt.Component, Surface: surface, Status: Ready, Props: b.Interrupt.Props})
 		}
-		out = asked(out, blocks[i].Blocks, surface)
+		out = appendQuestions(out, blocks[i].Blocks, surface)
 	}
 	return out
 }
 
-func (r *Reducer) componentUpdate(e event.Event, d event.ComponentUpdate) {
-	p := r.partByID[d.ComponentID]
-	next := Component{ID: d.ComponentID, Name: valid(d.ComponentName), Surface: valid(d.Surface), Status: Ready, Props: raw(d.Props)}
+func (r *Reducer) handleComponentUpdate(e event.Event, d event.ComponentUpdate) {
+	p := r.componentByID[d.ComponentID]
+	next := Component{ID: d.ComponentID, Name: validUTF8(d.ComponentName), Surface: validUTF8(d.Surface), Status: Ready, Props: compactRaw(d.Props)}
 	if d.Merge && p != nil {
 		next.Props = MergeProps(p.c.Props, d.Props)
 	}
 	if r.registry != nil {
 		if err := r.registry.Check(next.Name, next.Surface, next.Props); err != nil {
-			r.add(e, Block{Kind: KindNotice, Notice: &Notice{event.LevelWarning, event.NoticeRefused}}).
-				write(fmt.Sprintf("component %s: %v", d.ComponentID, err))
+			r.newBlock(e, Block{Kind: KindNotice, Notice: &Notice{event.LevelWarning, event.NoticeRefused}}).
+				appendText(fmt.Sprintf("component %s: %v", d.ComponentID, err))
 			return
 		}
 	}
 	if p == nil {
-		p = &part{}
-		r.partByID[d.ComponentID] = p
-		r.parts = append(r.parts, p)
+		p = &liveComponent{}
+		r.componentByID[d.ComponentID] = p
+		r.components = append(r.components, p)
 	}
-	r.show(e, p, next)
+	r.placeComponent(e, p, next)
 }
 
-// show puts a component where it belongs: into a message, where it was or where
+// placeComponent puts a component where it belongs: into a message, where it was or where
 // the event's blocks go, or beside the messages.
-func (r *Reducer) show(e event.Event, p *part, next Component) {
+func (r *Reducer) placeComponent(e event.Event, p *liveComponent, next Component) {
 	p.c = next
 	if next.Surface != SurfaceChat {
 		if p.node != nil {
-			p.node.drop()
+			p.node.remove()
 			p.node = nil
 		}
 		return
 	}
 	if p.node == nil {
-		p.node = r.add(e, Block{Kind: KindComponent})
+		p.node = r.newBlock(e, Block{Kind: KindComponent})
 		p.node.block.ID = next.ID // not by add: tools and components may have equal ids
 	}
-	p.write()
+	p.updateBlock()
 }
 
-// write brings the block of a component up to date.
-func (p *part) write() {
+// updateBlock brings the block of a component up to date.
+func (p *liveComponent) updateBlock() {
 	c := p.c
 	p.node.block.Status = c.Status
 	c.ID, c.Status = "", ""
 	p.node.block.Component = &c // another one each time: a snapshot keeps its own
-	p.node.touch()
+	p.node.markStale()
 }
 
-func (r *Reducer) componentRemove(d event.ComponentRemove) {
-	p := r.partByID[d.ComponentID]
+func (r *Reducer) handleComponentRemove(d event.ComponentRemove) {
+	p := r.componentByID[d.ComponentID]
 	if p == nil {
 		return
 	}
-	delete(r.partByID, d.ComponentID)
-	r.parts = slices.DeleteFunc(r.parts, func(x *part) bool { return x == p })
+	delete(r.componentByID, d.ComponentID)
+	r.components = slices.DeleteFunc(r.components, func(x *liveComponent) bool { return x == p })
 	if p.node != nil {
-		p.node.drop()
+		p.node.remove()
 	}
 }
 
-// linked shows the call of a tool that has a component: before the tool, or
+// linkComponent shows the call of a tool that has a component: before the tool, or
 // where the tool came first, behind it.
-func (r *Reducer) linked(e event.Event, d event.ToolStart) *part {
+func (r *Reducer) linkComponent(e event.Event, d event.ToolStart) *liveComponent {
 	if r.registry == nil {
 		return nil
 	}
-	if n := r.find(e, KindTool, d.ToolUseID); n != nil && n.linked != nil {
+	if n := r.findBlock(e, KindTool, d.ToolUseID); n != nil && n.linked != nil {
 		return n.linked
 	}
-	name, surface, ok := r.registry.Linked(valid(d.Tool))
+	name, surface, ok := r.registry.Linked(validUTF8(d.Tool))
 	if !ok {
 		return nil
 	}
-	p := &part{reg: r.registry}
+	p := &liveComponent{reg: r.registry}
 	c := Component{ID: d.ToolUseID, Name: name, Surface: surface, Status: Loading, ToolUseID: d.ToolUseID}
 	if surface != SurfaceChat {
-		r.parts = append(r.parts, p)
+		r.components = append(r.components, p)
 	}
-	r.show(e, p, c)
+	r.placeComponent(e, p, c)
 	return p
 }
 
-// follow brings the component of a call to what its tool has come to.
-func (p *part) follow(tool *node) {
+// followTool brings the component of a call to what its tool has come to.
+func (p *liveComponent) followTool(tool *node) {
 	t := tool.block.Tool
 	if t.Input != nil {
 		p.input = t.Input
@@ -174,20 +174,20 @@ func (p *part) follow(tool *node) {
 	case Running, Backgrounded:
 		p.c.Status = Loading
 	default:
-		p.end(tool, s == OK && !t.IsError)
+		p.finishTool(tool, s == OK && !t.IsError)
 		return
 	}
 	if p.node != nil {
-		p.write()
+		p.updateBlock()
 	}
 }
 
-// end merges the output of a call into what shows it, if that is an object.
-func (p *part) end(tool *node, ok bool) {
+// finishTool merges the output of a call into what shows it, if that is an object.
+func (p *liveComponent) finishTool(tool *node, ok bool) {
 	p.c.Status, p.c.Error, p.c.Props = Ready, "", p.input
 	if out := event.Raw(tool.text.String()); out.Kind() == '{' && out.IsValid() {
 		if p.input == nil {
-			p.c.Props = raw(out)
+			p.c.Props = compactRaw(out)
 		} else {
 			p.c.Props = MergeProps(p.input, out)
 		}
@@ -195,23 +195,23 @@ func (p *part) end(tool *node, ok bool) {
 	if !ok {
 		p.c.Status = Errored
 	} else if err := p.reg.Check(p.c.Name, p.c.Surface, p.c.Props); err != nil {
-		p.c.Status, p.c.Error = Errored, valid(err.Error())
+		p.c.Status, p.c.Error = Errored, validUTF8(err.Error())
 	}
 	if p.node != nil {
-		p.write()
+		p.updateBlock()
 	}
 }
 
-// linkedTask ends the component of a call that went on in the background, of
+// endLinkedComponent ends the component of a call that went on in the background, of
 // whichever agent that is.
-func (r *Reducer) linkedTask(e event.Event, t *Task) {
+func (r *Reducer) endLinkedComponent(e event.Event, t *Task) {
 	if t.Status == event.TaskRunning || t.ToolUseID == "" {
 		return
 	}
 	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
 		n := r.index[key{agent, KindTool, t.ToolUseID}]
 		if n != nil && n.linked != nil && n.block.Status == Backgrounded {
-			n.linked.end(n, t.Status == event.TaskCompleted)
+			n.linked.finishTool(n, t.Status == event.TaskCompleted)
 			return
 		}
 	}
@@ -223,12 +223,12 @@ func MergeProps(base, add event.Raw) event.Raw {
 	lenient := json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	var under, over map[string]jsontext.Value
 	if json.Unmarshal(base, &under, lenient) != nil || json.Unmarshal(add, &over, lenient) != nil || under == nil {
-		return raw(add)
+		return compactRaw(add)
 	}
 	maps.Copy(under, over)
 	out, err := json.Marshal(under, lenient, json.Deterministic(true))
 	if err != nil {
-		return raw(add)
+		return compactRaw(add)
 	}
 	return out
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// registered is a registry of the component Card, which shows the tool weather,
+// testRegistry is a registry of the component Card, which shows the tool weather,
 // on chat and panel, and of Board on the panel for the tool plan. A Card never
 // has the member bad.
-type registered struct{}
+type testRegistry struct{}
 
-func (registered) Check(name, surface string, props event.Raw) error {
+func (testRegistry) Check(name, surface string, props event.Raw) error {
 	switch {
 	case name != "Card" && name != "Board":
 		return errors.New("there is no component " + name)
@@ -28,7 +28,7 @@ func (registered) Check(name, surface string, props event.Raw) error {
 	return nil
 }
 
-func (registered) Linked(tool string) (name, surface string, ok bool) {
+func (testRegistry) Linked(tool string) (name, surface string, ok bool) {
 	switch tool {
 	case "weather":
 		return "Card", SurfaceChat, true
@@ -38,16 +38,16 @@ func (registered) Linked(tool string) (name, surface string, ok bool) {
 	return "", "", false
 }
 
-func card(id, surface, props string, merge bool) event.ComponentUpdate {
+func cardUpdate(id, surface, props string, merge bool) event.ComponentUpdate {
 	return event.ComponentUpdate{ComponentID: id, ComponentName: "Card", Surface: surface, Props: event.Raw(props), Merge: merge}
 }
 
-func call(id, tool, input string) event.ToolStart {
+func toolCall(id, tool, input string) event.ToolStart {
 	return event.ToolStart{ToolUseID: id, Tool: tool, Input: event.Raw(input)}
 }
 
-// shown writes components as kind:id:status:props, in the order of the blocks.
-func shown(blocks []Block) []string {
+// componentShapes writes components as kind:id:status:props, in the order of the blocks.
+func componentShapes(blocks []Block) []string {
 	var out []string
 	for _, b := range blocks {
 		s := string(b.Kind)
@@ -69,38 +69,38 @@ func TestComponentsInTheChat(t *testing.T) {
 		blocks []string
 		beside []Component
 	}{
-		{"a block where it came", []any{said("1", "a"), card("c", "chat", `{"x":1}`, false), said("2", "b")},
+		{"a block where it came", []any{delta("1", "a"), cardUpdate("c", "chat", `{"x":1}`, false), delta("2", "b")},
 			[]string{"text", `component:c:ready:{"x":1}`, "text"}, nil},
-		{"replaced in its place", []any{card("c", "chat", `{"x":1}`, false), said("1", "a"), card("c", "chat", `{"y":1}`, false)},
+		{"replaced in its place", []any{cardUpdate("c", "chat", `{"x":1}`, false), delta("1", "a"), cardUpdate("c", "chat", `{"y":1}`, false)},
 			[]string{`component:c:ready:{"y":1}`, "text"}, nil},
-		{"merged by members", []any{card("c", "chat", `{"x":1,"y":{"a":1}}`, false), card("c", "chat", `{"y":{"b":1},"z":null}`, true)},
+		{"merged by members", []any{cardUpdate("c", "chat", `{"x":1,"y":{"a":1}}`, false), cardUpdate("c", "chat", `{"y":{"b":1},"z":null}`, true)},
 			[]string{`component:c:ready:{"x":1,"y":{"b":1},"z":null}`}, nil},
-		{"merged into nothing", []any{card("c", "chat", `{"x":1}`, true)}, []string{`component:c:ready:{"x":1}`}, nil},
-		{"removed, twice", []any{said("1", "a"), card("c", "chat", `{}`, false), event.ComponentRemove{ComponentID: "c"}, event.ComponentRemove{ComponentID: "c"}},
+		{"merged into nothing", []any{cardUpdate("c", "chat", `{"x":1}`, true)}, []string{`component:c:ready:{"x":1}`}, nil},
+		{"removed, twice", []any{delta("1", "a"), cardUpdate("c", "chat", `{}`, false), event.ComponentRemove{ComponentID: "c"}, event.ComponentRemove{ComponentID: "c"}},
 			[]string{"text"}, nil},
-		{"removed and shown again", []any{card("c", "chat", `{"x":1}`, false), event.ComponentRemove{ComponentID: "c"}, said("1", "a"), card("c", "chat", `{"y":1}`, true)},
+		{"removed and shown again", []any{cardUpdate("c", "chat", `{"x":1}`, false), event.ComponentRemove{ComponentID: "c"}, delta("1", "a"), cardUpdate("c", "chat", `{"y":1}`, true)},
 			[]string{"text", `component:c:ready:{"y":1}`}, nil},
-		{"moved out of the chat", []any{said("1", "a"), card("c", "chat", `{"x":1}`, false), card("c", "panel", `{"y":1}`, true)},
+		{"moved out of the chat", []any{delta("1", "a"), cardUpdate("c", "chat", `{"x":1}`, false), cardUpdate("c", "panel", `{"y":1}`, true)},
 			[]string{"text"}, []Component{{ID: "c", Name: "Card", Surface: "panel", Status: Ready, Props: event.Raw(`{"x":1,"y":1}`)}}},
-		{"moved into the chat", []any{card("c", "panel", `{"x":1}`, false), said("1", "a"), card("c", "chat", `{}`, true)},
+		{"moved into the chat", []any{cardUpdate("c", "panel", `{"x":1}`, false), delta("1", "a"), cardUpdate("c", "chat", `{}`, true)},
 			[]string{"text", `component:c:ready:{"x":1}`}, nil},
-		{"a tool of the same id", []any{bash("c"), card("c", "chat", `{}`, false), ok("c", "done")}, []string{"tool", `component:c:ready:{}`}, nil},
+		{"a tool of the same id", []any{bashStart("c"), cardUpdate("c", "chat", `{}`, false), toolOK("c", "done")}, []string{"tool", `component:c:ready:{}`}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			chat := Reduce(script(c.events...))
+			chat := Reduce(numbered(c.events...))
 			var blocks []Block
 			for _, m := range chat.Messages {
 				blocks = append(blocks, m.Blocks...)
 			}
-			g.Expect(shown(blocks)).To(Equal(c.blocks))
+			g.Expect(componentShapes(blocks)).To(Equal(c.blocks))
 			g.Expect(chat.Components).To(Equal(c.beside))
 		})
 	}
 }
 
 func TestLinkedTools(t *testing.T) {
-	start := call("t", "weather", `{"city":"Bern"}`)
+	start := toolCall("t", "weather", `{"city":"Bern"}`)
 	result := func(status event.ToolStatus, output string) event.ToolResult {
 		return event.ToolResult{ToolUseID: "t", Status: status, IsError: status != event.ToolOK && status != event.ToolBackgrounded, Output: output}
 	}
@@ -126,46 +126,46 @@ func TestLinkedTools(t *testing.T) {
 		{"in the background", []any{start, result(event.ToolBackgrounded, "job 1")}, `component:t:loading:{"city":"Bern"}`},
 		{"to its end", []any{start, result(event.ToolBackgrounded, ""), task("running"), task("completed")}, `component:t:ready:{"city":"Bern"}`},
 		{"to a bad end", []any{start, result(event.ToolBackgrounded, ""), event.Done{}, task("failed")}, `component:t:error:{"city":"Bern"}`},
-		{"input later", []any{call("t", "weather", ""), start, result(event.ToolOK, "")}, `component:t:ready:{"city":"Bern"}`},
+		{"input later", []any{toolCall("t", "weather", ""), start, result(event.ToolOK, "")}, `component:t:ready:{"city":"Bern"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			chat := Reduce(script(c.events...), WithRegistry(registered{}))
-			g.Expect(shown(chat.Messages[0].Blocks)).To(Equal([]string{c.want, "tool"}))
+			chat := Reduce(numbered(c.events...), WithRegistry(testRegistry{}))
+			g.Expect(componentShapes(chat.Messages[0].Blocks)).To(Equal([]string{c.want, "tool"}))
 			b := chat.Messages[0].Blocks[0]
 			g.Expect(b.Component).To(HaveField("Name", "Card"))
 			g.Expect(b.Component.ToolUseID).To(Equal("t"))
-			plain := Reduce(script(c.events...))
-			g.Expect(shown(plain.Messages[0].Blocks)).To(Equal([]string{"tool"}), "without a registry")
+			plain := Reduce(numbered(c.events...))
+			g.Expect(componentShapes(plain.Messages[0].Blocks)).To(Equal([]string{"tool"}), "without a registry")
 		})
 	}
 	t.Run("beside the messages", func(t *testing.T) {
 		g := NewWithT(t)
-		r := New(WithRegistry(registered{}))
-		for _, e := range script(call("p", "plan", `{"n":1}`)) {
+		r := New(WithRegistry(testRegistry{}))
+		for _, e := range numbered(toolCall("p", "plan", `{"n":1}`)) {
 			r.Add(e)
 		}
 		before := r.Chat()
-		r.Add(event.Event{Data: ok("p", `{"n":2}`), SessionID: "s", Turn: 1, Seq: 2})
+		r.Add(event.Event{Data: toolOK("p", `{"n":2}`), SessionID: "s", Turn: 1, Seq: 2})
 		g.Expect(before.Components).To(Equal([]Component{{ID: "p", Name: "Board", Surface: "panel", Status: Loading, Props: event.Raw(`{"n":1}`), ToolUseID: "p"}}))
 		g.Expect(r.Chat().Components).To(Equal([]Component{{ID: "p", Name: "Board", Surface: "panel", Status: Ready, Props: event.Raw(`{"n":2}`), ToolUseID: "p"}}))
 	})
 	t.Run("of a sub-agent", func(t *testing.T) {
 		g := NewWithT(t)
-		chat := Reduce(script(sub("k", start), sub("k", result(event.ToolOK, `{"temp":1}`))), WithRegistry(registered{}))
-		g.Expect(shown(chat.Messages[0].Blocks[0].Blocks)).To(Equal([]string{`component:t:ready:{"city":"Bern","temp":1}`, "tool"}))
+		chat := Reduce(numbered(fromAgent("k", start), fromAgent("k", result(event.ToolOK, `{"temp":1}`))), WithRegistry(testRegistry{}))
+		g.Expect(componentShapes(chat.Messages[0].Blocks[0].Blocks)).To(Equal([]string{`component:t:ready:{"city":"Bern","temp":1}`, "tool"}))
 	})
 }
 
 func TestTheRegistryRefuses(t *testing.T) {
 	for name, bad := range map[string]event.ComponentUpdate{
 		"name":    {ComponentID: "c", ComponentName: "Map", Surface: "panel", Props: event.Raw(`{}`)},
-		"surface": card("c", "canvas", `{"y":1}`, true),
-		"props":   card("c", "panel", `{"bad":1}`, true),
+		"surface": cardUpdate("c", "canvas", `{"y":1}`, true),
+		"props":   cardUpdate("c", "panel", `{"bad":1}`, true),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			chat := Reduce(script(card("c", "panel", `{"x":1}`, false), bad), WithRegistry(registered{}))
+			chat := Reduce(numbered(cardUpdate("c", "panel", `{"x":1}`, false), bad), WithRegistry(testRegistry{}))
 			g.Expect(chat.Components).To(Equal([]Component{{ID: "c", Name: "Card", Surface: "panel", Status: Ready, Props: event.Raw(`{"x":1}`)}}))
 			notice := chat.Messages[0].Blocks[0]
 			g.Expect(notice.Notice).To(Equal(&Notice{event.LevelWarning, event.NoticeRefused}))
@@ -176,12 +176,12 @@ func TestTheRegistryRefuses(t *testing.T) {
 
 func TestSurfaces(t *testing.T) {
 	g := NewWithT(t)
-	chat := Reduce(script(
-		card("a", "panel", `{}`, false), card("x", "chat", `{}`, false), card("b", "side", `{}`, false), card("c", "panel", `{}`, false),
+	chat := Reduce(numbered(
+		cardUpdate("a", "panel", `{}`, false), cardUpdate("x", "chat", `{}`, false), cardUpdate("b", "side", `{}`, false), cardUpdate("c", "panel", `{}`, false),
 		event.Interrupt{InterruptID: "1", ComponentName: "Ask", Surface: "panel", Props: event.Raw(`{"q":1}`)},
 		event.Interrupt{InterruptID: "2", ComponentName: "Ask", Surface: "panel"},
 		event.InterruptResolved{InterruptID: "2", By: event.ByUser},
-		card("a", "panel", `{"again":1}`, false),
+		cardUpdate("a", "panel", `{"again":1}`, false),
 	))
 	var ids []string
 	for _, p := range chat.Surface("panel") {
@@ -194,7 +194,7 @@ func TestSurfaces(t *testing.T) {
 }
 
 func TestLinkedStoredEqualsLiveAndAnyPrefix(t *testing.T) {
-	rounds(t, func(g Gomega, rnd *rand.Rand, events []event.Event) {
+	forRandomEvents(t, func(g Gomega, rnd *rand.Rand, events []event.Event) {
 		for i := range events {
 			if d, isStart := events[i].Data.(event.ToolStart); isStart {
 				d.Tool = []string{"weather", "plan", "Bash"}[rnd.IntN(3)]
@@ -205,11 +205,11 @@ func TestLinkedStoredEqualsLiveAndAnyPrefix(t *testing.T) {
 				events[i].Data = d
 			}
 		}
-		r := New(WithRegistry(registered{}))
+		r := New(WithRegistry(testRegistry{}))
 		for i, e := range events {
 			r.Add(e)
 			if i%5 == 0 {
-				g.Expect(asJSON(t, r.Chat())).To(Equal(asJSON(t, Reduce(events[:i+1], WithRegistry(registered{})))))
+				g.Expect(chatJSON(t, r.Chat())).To(Equal(chatJSON(t, Reduce(events[:i+1], WithRegistry(testRegistry{})))))
 			}
 		}
 		var stored []event.Event
@@ -221,6 +221,6 @@ func TestLinkedStoredEqualsLiveAndAnyPrefix(t *testing.T) {
 			stored = append(stored, back)
 		}
 		rnd.Shuffle(len(stored), func(i, j int) { stored[i], stored[j] = stored[j], stored[i] })
-		g.Expect(asJSON(t, Reduce(stored, WithRegistry(registered{})))).To(Equal(asJSON(t, r.Chat())))
+		g.Expect(chatJSON(t, Reduce(stored, WithRegistry(testRegistry{})))).To(Equal(chatJSON(t, r.Chat())))
 	})
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// recorded is what the reference adapter told of a case.
-type recorded struct {
+// recordedCase is what the reference adapter told of a case.
+type recordedCase struct {
 	id     string
 	events []event.Event
 	chat   string // as its golden file shows it
 }
 
-// corpus are the events of the whole corpus; with the race detector of a part.
-var corpus = sync.OnceValues(func() ([]recorded, error) {
+// loadCorpus are the events of the whole corpus; with the race detector of a part.
+var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 	all := fixtures.Embedded()
 	ids, err := all.CaseIDs()
 	if err != nil {
 		return nil, err
 	}
-	var out []recorded
+	var out []recordedCase
 	for _, id := range racesample.Sample(ids, 15) {
 		golden, err := all.Golden(id)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +41,7 @@ var corpus = sync.OnceValues(func() ([]recorded, error) {
 		}
 		events, chat, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
 		chat, _, _ = strings.Cut(chat, "-- blocks --\n")
-		c := recorded{id: id, chat: chat}
+		c := recordedCase{id: id, chat: chat}
 		for line := range strings.Lines(events) {
 			e, err := event.Decode([]byte(line))
 			if err != nil {
@@ -54,9 +54,9 @@ var corpus = sync.OnceValues(func() ([]recorded, error) {
 	return out, nil
 })
 
-func recordings(t *testing.T) []recorded {
+func corpusCases(t *testing.T) []recordedCase {
 	t.Helper()
-	all, err := corpus()
+	all, err := loadCorpus()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +66,12 @@ func recordings(t *testing.T) []recorded {
 	return all
 }
 
-// single are the recordings of one session; a cut of the corpus where it is short
+// singleSessionCases are the recordings of one session; a cut of the corpus where it is short
 // of time.
-func single(t *testing.T) []recorded {
+func singleSessionCases(t *testing.T) []recordedCase {
 	t.Helper()
-	var out []recorded
-	for i, c := range recordings(t) {
+	var out []recordedCase
+	for i, c := range corpusCases(t) {
 		alone := true
 		for _, e := range c.events {
 			alone = alone && e.SessionID == c.events[0].SessionID
@@ -84,10 +84,10 @@ func single(t *testing.T) []recorded {
 }
 
 func TestTheCorpusRestored(t *testing.T) {
-	for i, c := range single(t) {
+	for i, c := range singleSessionCases(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		p, n := r.IntN(len(c.events)+1), r.IntN(5)
-		if err := restoring(c.events, p, n, nil); err != nil {
+		if err := checkRestore(c.events, p, n, nil); err != nil {
 			t.Errorf("%s: %v", c.id, err)
 		}
 	}
@@ -96,7 +96,7 @@ func TestTheCorpusRestored(t *testing.T) {
 // Stored in any order, and some twice; looked at after every event; through JSON
 // and back: always the same chat.
 func TestTheCorpusStored(t *testing.T) {
-	for i, c := range single(t) {
+	for i, c := range singleSessionCases(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		red := New()
 		var stored []event.Event
@@ -117,14 +117,14 @@ func TestTheCorpusStored(t *testing.T) {
 		r.Shuffle(len(stored), func(i, j int) { stored[i], stored[j] = stored[j], stored[i] })
 		live := red.Chat()
 		if !reflect.DeepEqual(live, Reduce(stored)) {
-			t.Errorf("%s: the live chat is not the stored one\n%s\n%s", c.id, pretty(live), pretty(Reduce(stored)))
+			t.Errorf("%s: the live chat is not the stored one\n%s\n%s", c.id, prettyJSON(live), prettyJSON(Reduce(stored)))
 		}
 		var back Chat
 		b, err := live.JSON()
 		if err == nil {
 			err = json.Unmarshal(b, &back)
 		}
-		if err != nil || pretty(live) != pretty(&back) { // which spaces JSON within it the same way
+		if err != nil || prettyJSON(live) != prettyJSON(&back) { // which spaces JSON within it the same way
 			t.Errorf("%s: the chat is not what its JSON says: %v", c.id, err)
 		}
 	}

@@ -38,7 +38,7 @@ func TestSummaries(t *testing.T) {
 	for _, tt := range tests {
 		g := NewWithT(t)
 		tt.start.ToolUseID, tt.result.ToolUseID = "t", "t"
-		c := Reduce(script(tt.start, tt.result))
+		c := Reduce(numbered(tt.start, tt.result))
 		b := &c.Messages[0].Blocks[0]
 		g.Expect(b.Summary()).To(Equal(tt.summary))
 		g.Expect(b.Outcome()).To(Equal(tt.outcome), tt.summary)
@@ -93,22 +93,22 @@ func TestExchanges(t *testing.T) {
 	task := func(tool, text string, s event.TaskStatus) event.Task {
 		return event.Task{TaskID: "k", Kind: event.TaskSubagent, ToolUseID: tool, Status: s, Text: text}
 	}
-	c := Reduce(script(
+	c := Reduce(numbered(
 		event.ToolStart{ToolUseID: "t", Tool: "Agent", SubagentSpawn: true}, task("t", "", "running"), event.ToolResult{ToolUseID: "t", Status: "backgrounded"},
-		event.Done{}, sub("k", said("1", "Two birds.")), in(0, task("t", "Two birds.", "completed")),
-		in(2, event.ToolStart{ToolUseID: "u", Tool: "SendMessage", Input: event.Raw(`{"to":"k","message":"And fish?"}`)}),
-		in(2, task("u", "", "running")), in(2, ok("u", "sent")), event.Event{Turn: 2, SubagentID: "k", Data: said("2", "One fish.")}, in(2, task("u", "One fish.", "completed")),
+		event.Done{}, fromAgent("k", delta("1", "Two birds.")), inTurn(0, task("t", "Two birds.", "completed")),
+		inTurn(2, event.ToolStart{ToolUseID: "u", Tool: "SendMessage", Input: event.Raw(`{"to":"k","message":"And fish?"}`)}),
+		inTurn(2, task("u", "", "running")), inTurn(2, toolOK("u", "sent")), event.Event{Turn: 2, SubagentID: "k", Data: delta("2", "One fish.")}, inTurn(2, task("u", "One fish.", "completed")),
 	))
-	g.Expect(shape(c)).To(Equal("assistant/complete[tool:backgrounded:[subagent:complete:Two birds.[text:complete:Two birds.]]] | " +
+	g.Expect(chatShape(c)).To(Equal("assistant/complete[tool:backgrounded:[subagent:complete:Two birds.[text:complete:Two birds.]]] | " +
 		"assistant/running[tool:ok:sent[subagent:complete:One fish.[text:complete:One fish.]]]"))
 }
 
 func TestFlatFields(t *testing.T) {
 	g := NewWithT(t)
-	c := Reduce(script(
+	c := Reduce(numbered(
 		event.UserMessage{MessageID: "m1", Text: "Go."},
-		thought("h", "hm", true), said("a", "One."), bash("t"), ok("t", "x"), said("b", "Two."),
-		sub("k", said("c", "not this")), event.PermissionRequest{RequestID: "r", ToolName: "Bash"},
+		thinking("h", "hm", true), delta("a", "One."), bashStart("t"), toolOK("t", "x"), delta("b", "Two."),
+		fromAgent("k", delta("c", "not this")), event.PermissionRequest{RequestID: "r", ToolName: "Bash"},
 		event.Interrupt{InterruptID: "i"}, event.Plan{Steps: []event.PlanStep{{Text: "a"}}},
 	))
 	user, f := c.Messages[0].Flat(), c.Messages[1].Flat()
@@ -121,16 +121,16 @@ func TestFlatFields(t *testing.T) {
 	g.Expect(f.Plan.Steps).To(HaveLen(1))
 	g.Expect(f.Done || f.Interrupted).To(BeFalse())
 
-	stopped := Reduce(script(said("a", "One"), bash("t"), event.Done{Stopped: true})).Messages[0].Flat()
+	stopped := Reduce(numbered(delta("a", "One"), bashStart("t"), event.Done{Stopped: true})).Messages[0].Flat()
 	g.Expect(stopped.Interrupted && stopped.Done).To(BeTrue())
-	failed := Reduce(script(event.Error{Code: event.ErrorAuth, Message: "no"})).Messages[0].Flat()
+	failed := Reduce(numbered(event.Error{Code: event.ErrorAuth, Message: "no"})).Messages[0].Flat()
 	g.Expect(failed.Error).To(Equal("auth: no"))
-	steered := Reduce(script(said("a", "One"), event.UserMessage{MessageID: "m2"}, event.Done{Stopped: true})).Messages[0].Flat()
+	steered := Reduce(numbered(delta("a", "One"), event.UserMessage{MessageID: "m2"}, event.Done{Stopped: true})).Messages[0].Flat()
 	g.Expect(steered.Interrupted).To(BeTrue(), "its text was cut off")
 }
 
-// timed gives the events a second each.
-func timed(events []event.Event) []event.Event {
+// spread gives the events a second each.
+func spread(events []event.Event) []event.Event {
 	for i := range events {
 		events[i].TS = events[i].TS.Add(time.Duration(i) * time.Second)
 	}
@@ -141,11 +141,11 @@ func timed(events []event.Event) []event.Event {
 func TestStatsAmidTwoTurns(t *testing.T) {
 	g := NewWithT(t)
 	r := New()
-	for _, e := range script(in(1, event.TurnStart{}), in(2, event.UserMessage{MessageID: "m"}), in(2, bash("t")), in(0, event.SessionEnd{})) {
+	for _, e := range numbered(inTurn(1, event.TurnStart{}), inTurn(2, event.UserMessage{MessageID: "m"}), inTurn(2, bashStart("t")), inTurn(0, event.SessionEnd{})) {
 		r.Add(e)
 	}
 	c := r.Chat()
-	g.Expect(shape(c)).To(Equal("user/complete[] | assistant/stopped[tool:interrupted:] | assistant/stopped[]"))
+	g.Expect(chatShape(c)).To(Equal("user/complete[] | assistant/stopped[tool:interrupted:] | assistant/stopped[]"))
 	g.Expect(c.Stats(2).ToolCalls).To(Equal(1))
 	g.Expect(r.View().Stats(2)).To(Equal(c.Stats(2)))
 }
@@ -154,15 +154,15 @@ func TestStats(t *testing.T) {
 	g := NewWithT(t)
 	cost := []float64{0.5, 0.75}
 	read := event.ToolStart{ToolUseID: "r", Tool: "Read", FilePath: "a.go", IsFileRead: true}
-	events := timed(script(
-		in(1, event.Usage{Tokens: event.Tokens{Input: 1}, Cost: &cost[0]}), in(1, event.Done{}), // 0, 1
-		in(2, event.TurnStart{}), in(2, bash("t")), in(2, read), in(2, ok("r", "x")), in(2, ok("t", "")), // 2 … 6
+	events := spread(numbered(
+		inTurn(1, event.Usage{Tokens: event.Tokens{Input: 1}, Cost: &cost[0]}), inTurn(1, event.Done{}), // 0, 1
+		inTurn(2, event.TurnStart{}), inTurn(2, bashStart("t")), inTurn(2, read), inTurn(2, toolOK("r", "x")), inTurn(2, toolOK("t", "")), // 2 … 6
 		event.Event{Turn: 2, SubagentID: "k", Data: event.ToolStart{ToolUseID: "e", Tool: "Edit", FilePath: "b.go"}},
 		event.Event{Turn: 2, SubagentID: "k", Data: event.ToolResult{ToolUseID: "e", Status: "ok", Changes: []event.FileChange{{Path: "b.go", Kind: "add", Diff: "1\n2\n"}}}},
-		in(2, event.ToolStart{ToolUseID: "w", Tool: "Write", FilePath: "c.go"}), in(2, event.ToolResult{ToolUseID: "w", Status: "denied"}),
-		in(2, event.Task{TaskID: "k", Kind: event.TaskSubagent, Status: "completed", Usage: &event.Tokens{Input: 3, Output: 4}}),
-		in(2, event.Usage{Tokens: event.Tokens{Input: 9, Output: 2}, Cost: &cost[1]}),
-		in(2, event.Result{Text: "x", Stats: &event.Stats{DurationMS: 77, Rounds: 3}}), in(2, event.Done{}), // 13, 14
+		inTurn(2, event.ToolStart{ToolUseID: "w", Tool: "Write", FilePath: "c.go"}), inTurn(2, event.ToolResult{ToolUseID: "w", Status: "denied"}),
+		inTurn(2, event.Task{TaskID: "k", Kind: event.TaskSubagent, Status: "completed", Usage: &event.Tokens{Input: 3, Output: 4}}),
+		inTurn(2, event.Usage{Tokens: event.Tokens{Input: 9, Output: 2}, Cost: &cost[1]}),
+		inTurn(2, event.Result{Text: "x", Stats: &event.Stats{DurationMS: 77, Rounds: 3}}), inTurn(2, event.Done{}), // 13, 14
 	))
 	c := Reduce(events)
 	s := c.Stats(2)
@@ -192,34 +192,34 @@ func TestDoing(t *testing.T) {
 		item        any
 		kind, label string
 	}{
-		{in(0, event.SessionReady{SessionID: "s"}), "idle", "Ready"},
+		{inTurn(0, event.SessionReady{SessionID: "s"}), "idle", "Ready"},
 		{event.TurnStart{}, "working", "Works"},
-		{thought("", "", false), "thinking", "Thinks"},
-		{said("a", "x"), "text", "Writes"},
-		{bash("t"), "tool", "Runs Bash: echo one"},
-		{bash("u"), "tool", "Runs Bash: echo one"},
-		{said("a", "x"), "tool", "Runs Bash: echo one"},
-		{ok("u", ""), "tool", "Runs Bash: echo one"},
+		{thinking("", "", false), "thinking", "Thinks"},
+		{delta("a", "x"), "text", "Writes"},
+		{bashStart("t"), "tool", "Runs Bash: echo one"},
+		{bashStart("u"), "tool", "Runs Bash: echo one"},
+		{delta("a", "x"), "tool", "Runs Bash: echo one"},
+		{toolOK("u", ""), "tool", "Runs Bash: echo one"},
 		{event.PermissionRequest{RequestID: "r", ToolName: "Bash", ToolInput: event.Raw(`{"command":"rm -r build"}`)}, "permission", "Asks to run Bash: rm -r build"},
 		{event.PermissionResolved{RequestID: "r", Allowed: true}, "tool", "Runs Bash: echo one"},
-		{ok("t", ""), "working", "Works"},
+		{toolOK("t", ""), "working", "Works"},
 		{event.Interrupt{InterruptID: "i"}, "question", "Waits for your answer"},
 		{event.InterruptResolved{InterruptID: "i"}, "working", "Works"},
 		{event.Notice{Level: "warning", Code: event.NoticeRetry}, "retrying", "Tries again"},
 		{event.Compaction{Phase: "start"}, "compacting", "Summarizes the history"},
 		{event.Task{TaskID: "k", Kind: event.TaskCommand, Status: "running"}, "compacting", "Summarizes the history"},
 		{event.Done{}, "background", "1 task in the background"},
-		{in(0, event.Task{TaskID: "k", Kind: event.TaskCommand, Status: "completed"}), "idle", "Ready"},
-		{in(0, event.SessionEnd{Reason: "closed"}), "ended", "Ended: closed"},
-		{in(0, event.SessionReady{}), "idle", "Ready"},
-		{in(0, event.Error{Code: "crash"}), "failed", "Failed"},
+		{inTurn(0, event.Task{TaskID: "k", Kind: event.TaskCommand, Status: "completed"}), "idle", "Ready"},
+		{inTurn(0, event.SessionEnd{Reason: "closed"}), "ended", "Ended: closed"},
+		{inTurn(0, event.SessionReady{}), "idle", "Ready"},
+		{inTurn(0, event.Error{Code: "crash"}), "failed", "Failed"},
 	}
 	var items []any
 	for _, s := range steps {
 		items = append(items, s.item)
 	}
 	r := New()
-	for i, e := range script(items...) {
+	for i, e := range numbered(items...) {
 		r.Add(e)
 		d := r.View().Doing()
 		g.Expect(d.Kind).To(Equal(steps[i].kind), "after %d: %T", i, e.Data)

@@ -37,7 +37,7 @@ func (m *Message) Flat() Flat {
 		f.Interrupted = f.Interrupted || b.Status == Interrupted
 		switch b.Kind {
 		case KindThinking:
-			thoughts.add(b.Text)
+			thoughts.addText(b.Text)
 			f.Thinking.Done = b.Status != Running
 		case KindTool:
 			f.Tools = append(f.Tools, b)
@@ -56,7 +56,7 @@ func (m *Message) Flat() Flat {
 				f.Question = b
 			}
 		}
-		walk(m.Blocks[i:i+1], func(b *Block) {
+		walkBlocks(m.Blocks[i:i+1], func(b *Block) {
 			if b.Kind == KindSubagent {
 				f.Subagents = append(f.Subagents, b)
 			}
@@ -68,10 +68,10 @@ func (m *Message) Flat() Flat {
 	return f
 }
 
-// walk calls do for blocks and those within them.
-func walk(blocks []Block, do func(*Block)) {
+// walkBlocks calls do for blocks and those within them.
+func walkBlocks(blocks []Block, do func(*Block)) {
 	for i := range blocks {
 		do(&blocks[i])
-		walk(blocks[i].Blocks, do)
+		walkBlocks(blocks[i].Blocks, do)
 	}
 }

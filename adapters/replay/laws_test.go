@@ -14,18 +14,18 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// law is a property of a reducer that takes stored events: an error says how it
+// invariant is a property of a reducer that takes stored events: an error says how it
 // is broken on some stream of that seed.
-type law func(reduce func([]event.Event) *Chat, seed uint64) error
+type invariant func(reduce func([]event.Event) *Chat, seed uint64) error
 
 // Each law holds for Reduce and is seen to be broken by the reducers that are
 // named beside it.
 func TestLaws(t *testing.T) {
 	reducers := map[string]func([]event.Event) *Chat{
-		"takes what comes":      inOrder(func(e event.Event) event.Event { e.Seq = 0; return e }),
-		"orders by time":        byTime,
-		"knows no sub-agents":   inOrder(func(e event.Event) event.Event { e.SubagentID = ""; return e }),
-		"mixes tools of agents": inOrder(mixesTools),
+		"takes what comes":      reduceChanged(func(e event.Event) event.Event { e.Seq = 0; return e }),
+		"orders by time":        reduceByTime,
+		"knows no sub-agents":   reduceChanged(func(e event.Event) event.Event { e.SubagentID = ""; return e }),
+		"mixes tools of agents": reduceChanged(mixTools),
 		"shows what is no JSON": func(events []event.Event) *Chat {
 			c := Reduce(events)
 			for i := range c.Messages {
@@ -36,14 +36,14 @@ func TestLaws(t *testing.T) {
 	}
 	laws := []struct {
 		name   string
-		law    law
+		law    invariant
 		breaks []string
 	}{
-		{"events in any order", shuffled, []string{"takes what comes", "orders by time"}},
-		{"events twice", twice, []string{"takes what comes"}},
-		{"a prefix, then all", prefixed, []string{"takes what comes"}},
-		{"sub-agents interleaved in any way", interleaved, []string{"knows no sub-agents", "mixes tools of agents"}},
-		{"through JSON and back", throughJSON, []string{"shows what is no JSON"}},
+		{"events in any order", checkShuffled, []string{"takes what comes", "orders by time"}},
+		{"events twice", checkTwice, []string{"takes what comes"}},
+		{"a prefix, then all", checkPrefixed, []string{"takes what comes"}},
+		{"sub-agents interleaved in any way", checkInterleaved, []string{"knows no sub-agents", "mixes tools of agents"}},
+		{"through JSON and back", checkThroughJSON, []string{"shows what is no JSON"}},
 	}
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// inOrder is a reducer that takes events as they are stored, each changed first.
-func inOrder(change func(event.Event) event.Event) func([]event.Event) *Chat {
+// reduceChanged is a reducer that takes events as they are stored, each changed first.
+func reduceChanged(change func(event.Event) event.Event) func([]event.Event) *Chat {
 	return func(events []event.Event) *Chat {
 		r := New()
 		for _, e := range events {
@@ -76,13 +76,13 @@ func inOrder(change func(event.Event) event.Event) func([]event.Event) *Chat {
 	}
 }
 
-func byTime(events []event.Event) *Chat {
+func reduceByTime(events []event.Event) *Chat {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b event.Event) int { return a.TS.Compare(b.TS) })
-	return inOrder(func(e event.Event) event.Event { return e })(sorted)
+	return reduceChanged(func(e event.Event) event.Event { return e })(sorted)
 }
 
-func mixesTools(e event.Event) event.Event {
+func mixTools(e event.Event) event.Event {
 	switch e.Data.(type) {
 	case event.ToolStart, event.ToolOutput, event.ToolResult:
 		e.SubagentID = ""
@@ -90,24 +90,24 @@ func mixesTools(e event.Event) event.Event {
 	return e
 }
 
-func alike(got, want *Chat) error {
-	if a, b := pretty(got), pretty(want); a != b {
+func compareChats(got, want *Chat) error {
+	if a, b := prettyJSON(got), prettyJSON(want); a != b {
 		return fmt.Errorf("the chat is\n%s\nwant\n%s", a, b)
 	}
 	return nil
 }
 
-func shuffled(reduce func([]event.Event) *Chat, seed uint64) error {
+func checkShuffled(reduce func([]event.Event) *Chat, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 5))
-	events := anything(r, 1+r.IntN(80))
-	want := live(events)
+	events := randomEvents(r, 1+r.IntN(80))
+	want := reduceLive(events)
 	r.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
-	return alike(reduce(events), want)
+	return compareChats(reduce(events), want)
 }
 
-func twice(reduce func([]event.Event) *Chat, seed uint64) error {
+func checkTwice(reduce func([]event.Event) *Chat, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 6))
-	events := anything(r, 1+r.IntN(80))
+	events := randomEvents(r, 1+r.IntN(80))
 	var again []event.Event
 	for i, e := range events {
 		again = append(again, e)
@@ -115,23 +115,23 @@ func twice(reduce func([]event.Event) *Chat, seed uint64) error {
 			again = append(again, events[r.IntN(i+1):i+1]...)
 		}
 	}
-	return alike(reduce(again), live(events))
+	return compareChats(reduce(again), reduceLive(events))
 }
 
-// prefixed: what was stored when a reader came, and behind it everything.
-func prefixed(reduce func([]event.Event) *Chat, seed uint64) error {
+// checkPrefixed: what was stored when a reader came, and behind it everything.
+func checkPrefixed(reduce func([]event.Event) *Chat, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 7))
-	events := anything(r, 1+r.IntN(80))
+	events := randomEvents(r, 1+r.IntN(80))
 	prefix := events[:r.IntN(len(events)+1)]
 	if len(prefix) == 0 {
 		return nil
 	}
-	return alike(reduce(slices.Concat(prefix, events)), live(events))
+	return compareChats(reduce(slices.Concat(prefix, events)), reduceLive(events))
 }
 
-func throughJSON(reduce func([]event.Event) *Chat, seed uint64) error {
+func checkThroughJSON(reduce func([]event.Event) *Chat, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 8))
-	c := reduce(anything(r, 1+r.IntN(80)))
+	c := reduce(randomEvents(r, 1+r.IntN(80)))
 	b, err := c.JSON()
 	if err != nil {
 		return err
@@ -145,50 +145,50 @@ func throughJSON(reduce func([]event.Event) *Chat, seed uint64) error {
 			return fmt.Errorf("message %q came back as %q", m.ID, back.Messages[i].ID)
 		}
 	}
-	return alike(&back, c)
+	return compareChats(&back, c)
 }
 
-// interleaved: agents that do not wait for each other, in two orders.
-func interleaved(reduce func([]event.Event) *Chat, seed uint64) error {
+// checkInterleaved: agents that do not wait for each other, in two orders.
+func checkInterleaved(reduce func([]event.Event) *Chat, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 9))
-	streams := [][]event.Data{agentAt(r)}
+	streams := [][]event.Data{randomAgent(r)}
 	for range 1 + r.IntN(3) {
-		streams = append(streams, agentAt(r))
+		streams = append(streams, randomAgent(r))
 	}
 	var chats []*Chat
 	for range 2 {
-		c := reduce(merge(r, streams))
-		siblings(c)
+		c := reduce(mergeStreams(r, streams))
+		sortSubagents(c)
 		chats = append(chats, c)
 	}
 	if len(chats[0].Messages) == 0 {
 		return errors.New("nothing was said")
 	}
-	return alike(chats[0], chats[1])
+	return compareChats(chats[0], chats[1])
 }
 
-// agentAt is what one agent does; its ids are those of every other.
-func agentAt(r chance) []event.Data {
+// randomAgent is what one agent does; its ids are those of every other.
+func randomAgent(r randomSource) []event.Data {
 	var out []event.Data
 	for i := range 2 + r.IntN(5) {
 		block, tool := fmt.Sprint("b", i), fmt.Sprint("t", i)
 		switch r.IntN(3) {
 		case 0:
-			out = append(out, thought(block, "hm", false), thought(block, "", true))
+			out = append(out, thinking(block, "hm", false), thinking(block, "", true))
 		case 1:
-			out = append(out, bash(tool), event.ToolOutput{ToolUseID: tool, Text: fmt.Sprint("out ", r.IntN(9))}, event.ToolResult{ToolUseID: tool, Status: "ok"})
+			out = append(out, bashStart(tool), event.ToolOutput{ToolUseID: tool, Text: fmt.Sprint("out ", r.IntN(9))}, event.ToolResult{ToolUseID: tool, Status: "ok"})
 		default:
-			out = append(out, said(block, fmt.Sprint("one ", r.IntN(9))), said(block, " two"), end(block, event.BlockComplete))
+			out = append(out, delta(block, fmt.Sprint("one ", r.IntN(9))), delta(block, " two"), blockEnd(block, event.BlockComplete))
 		}
 	}
 	return out
 }
 
-// merge puts the streams of agents into one, the first of them the main one.
-func merge(r chance, streams [][]event.Data) []event.Event {
-	out := []event.Event{in(1, event.TurnStart{}), in(1, event.UserMessage{MessageID: "m1", Text: "Go."}), in(1, said("first", "I go."))}
+// mergeStreams puts the streams of agents into one, the first of them the main one.
+func mergeStreams(r randomSource, streams [][]event.Data) []event.Event {
+	out := []event.Event{inTurn(1, event.TurnStart{}), inTurn(1, event.UserMessage{MessageID: "m1", Text: "Go."}), inTurn(1, delta("first", "I go."))}
 	for k := 1; k < len(streams); k++ { // known in one order; what they do comes in any
-		out = append(out, in(1, event.Task{TaskID: fmt.Sprint("k", k), Kind: event.TaskSubagent, Status: "running"}))
+		out = append(out, inTurn(1, event.Task{TaskID: fmt.Sprint("k", k), Kind: event.TaskSubagent, Status: "running"}))
 	}
 	next := make([]int, len(streams))
 	for {
@@ -209,7 +209,7 @@ func merge(r chance, streams [][]event.Data) []event.Event {
 		out = append(out, e)
 		next[k]++
 	}
-	out = append(out, in(1, event.Done{}))
+	out = append(out, inTurn(1, event.Done{}))
 	for i := range out {
 		out[i].SessionID, out[i].Seq = "s", int64(i+1)
 		out[i].TS = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -217,8 +217,8 @@ func merge(r chance, streams [][]event.Data) []event.Event {
 	return out
 }
 
-// siblings puts the sub-agents of each message into one order, behind the rest.
-func siblings(c *Chat) {
+// sortSubagents puts the sub-agents of each message into one order, behind the rest.
+func sortSubagents(c *Chat) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		m.Seq, m.Figures = 0, nil

@@ -25,7 +25,7 @@ type node struct {
 	message string // the runtime's message that text without a block_id belongs to
 	tasked  bool   // of a sub-agent: task events tell its state
 	listed  bool   // of a tool: its turn has it among those that run
-	linked  *part  // of a tool: the component that shows it
+	linked  *liveComponent  // of a tool: the component that shows it
 	key     key    // its place in the index, if it has an id
 }
 
@@ -50,39 +50,39 @@ func (r *Reducer) newNode(b Block, turn int) *node {
 
 func (n *node) running() bool { return n.block.Status == Running }
 
-// touch says that the block, and with it those around it, are out of date.
-func (n *node) touch() {
+// markStale says that the block, and with it those around it, are out of date.
+func (n *node) markStale() {
 	for n.in != nil && !n.stale {
 		n.stale = true
 		n.in.changed = append(n.in.changed, n.slot)
 		if n.in.node == nil {
-			n.in.msg.touch()
+			n.in.msg.markStale()
 			return
 		}
 		n = n.in.node
 	}
 }
 
-func (b *blocks) touch() {
+func (b *blocks) markStale() {
 	if b.node != nil {
-		b.node.touch()
+		b.node.markStale()
 		return
 	}
-	b.msg.touch()
+	b.msg.markStale()
 }
 
-func (n *node) write(s string) {
-	n.text.WriteString(valid(s))
-	n.touch()
+func (n *node) appendText(s string) {
+	n.text.WriteString(validUTF8(s))
+	n.markStale()
 }
 
-func (n *node) replace(s string) {
+func (n *node) replaceText(s string) {
 	n.text.Reset()
-	n.write(s)
+	n.appendText(s)
 }
 
-// drop takes the node out of its list.
-func (n *node) drop() {
+// remove takes the node out of its list.
+func (n *node) remove() {
 	b := n.in
 	if b == nil {
 		return
@@ -93,17 +93,17 @@ func (n *node) drop() {
 	if b.tail == n {
 		b.tail = nil
 	}
-	b.touch()
+	b.markStale()
 	n.in, n.stale = nil, false
 }
 
-// into adds the node to the end of a list, or moves it there.
-func (n *node) into(b *blocks) {
-	n.drop()
+// moveTo adds the node to the end of a list, or moves it there.
+func (n *node) moveTo(b *blocks) {
+	n.remove()
 	n.in, n.slot = b, len(b.nodes)
 	b.nodes = append(b.nodes, n)
 	b.count++
-	n.touch()
+	n.markStale()
 }
 
 // parent is the block that the node is nested in, or nil.
@@ -114,8 +114,8 @@ func (n *node) parent() *node {
 	return n.in.node
 }
 
-// home is the message that the node stands in, or nil.
-func (n *node) home() *message {
+// topMessage is the message that the node stands in, or nil.
+func (n *node) topMessage() *message {
 	for n.in != nil && n.in.node != nil {
 		n = n.in.node
 	}
@@ -125,8 +125,8 @@ func (n *node) home() *message {
 	return n.in.msg
 }
 
-// within reports whether the node is other or stands in it.
-func (n *node) within(other *node) bool {
+// isWithin reports whether the node is other or stands in it.
+func (n *node) isWithin(other *node) bool {
 	for ; n != nil; n = n.parent() {
 		if n == other {
 			return true
@@ -135,8 +135,8 @@ func (n *node) within(other *node) bool {
 	return false
 }
 
-// outlives reports whether the node is of a sub-agent that still runs.
-func (n *node) outlives() bool {
+// outlivesTurn reports whether the node is of a sub-agent that still runs.
+func (n *node) outlivesTurn() bool {
 	for ; n != nil; n = n.parent() {
 		if n.block.Kind == KindSubagent && n.tasked && n.running() {
 			return true
@@ -145,30 +145,30 @@ func (n *node) outlives() bool {
 	return false
 }
 
-// each calls f for the blocks of the list and those within them.
-func (b *blocks) each(f func(*node)) {
+// walkNodes calls f for the blocks of the list and those within them.
+func (b *blocks) walkNodes(f func(*node)) {
 	for _, n := range b.nodes {
 		if n != nil {
 			f(n)
-			n.kids.each(f)
+			n.kids.walkNodes(f)
 		}
 	}
 }
 
-// close ends what is still running, as its turn or sub-agent ended.
-func (n *node) close(end Status) {
+// closeRunning ends what is still running, as its turn or sub-agent ended.
+func (n *node) closeRunning(end Status) {
 	if n.block.Kind == KindTool && n.running() {
-		n.finish(Interrupted)
+		n.setStatus(Interrupted)
 		return
 	}
 	if n.running() {
-		n.finish(end)
+		n.setStatus(end)
 	}
 }
 
-// finish sets a state and lets it hold for sub-agents that have no word of
+// setStatus sets a state and lets it hold for sub-agents that have no word of
 // their own.
-func (n *node) finish(s Status) {
+func (n *node) setStatus(s Status) {
 	switch {
 	case s == Running || s == Pending:
 		n.block.End = time.Time{}
@@ -176,15 +176,15 @@ func (n *node) finish(s Status) {
 		n.block.End = n.r.now
 	}
 	n.block.Status = s
-	n.touch()
+	n.markStale()
 	if n.linked != nil {
-		n.linked.follow(n)
+		n.linked.followTool(n)
 	}
 	switch {
 	case n.block.Kind == KindTool && s != Running && s != Backgrounded:
 		for _, kid := range n.kids.nodes {
 			if kid != nil && kid.block.Kind == KindSubagent && kid.running() && !kid.tasked {
-				kid.finish(fate(s))
+				kid.setStatus(agentStatus(s))
 			}
 		}
 	case n.block.Kind == KindSubagent && s != Running:
@@ -194,14 +194,14 @@ func (n *node) finish(s Status) {
 		}
 		for _, kid := range n.kids.nodes {
 			if kid != nil && (kid.block.Kind != KindSubagent || !kid.tasked) {
-				kid.close(end)
+				kid.closeRunning(end)
 			}
 		}
 	}
 }
 
-// fate is how a sub-agent ended whose tool ended so.
-func fate(tool Status) Status {
+// agentStatus is how a sub-agent ended whose tool ended so.
+func agentStatus(tool Status) Status {
 	switch tool {
 	case OK, Complete:
 		return Complete
@@ -211,17 +211,17 @@ func fate(tool Status) Status {
 	return Failed
 }
 
-// valid replaces what is not text as the JSON form of an event does, so that
+// validUTF8 replaces what is not text as the JSON form of an event does, so that
 // live and stored events make the same chat.
-func valid(s string) string {
+func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	return string([]rune(s))
 }
 
-// own copies what p points to.
-func own[T any](p *T) *T {
+// clonePtr copies what p points to.
+func clonePtr[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}
@@ -229,23 +229,23 @@ func own[T any](p *T) *T {
 	return &v
 }
 
-// copied copies a list, an empty one as nil, and replaces in each element what
+// cloneList copies a list, an empty one as nil, and replaces in each element what
 // texts names and is not text.
-func copied[T any](s []T, texts func(*T) []*string) []T {
+func cloneList[T any](s []T, texts func(*T) []*string) []T {
 	c := append([]T(nil), s...)
 	for i := range c {
 		for _, t := range texts(&c[i]) {
-			*t = valid(*t)
+			*t = validUTF8(*t)
 		}
 	}
 	return c
 }
 
-// itself names a text as its own only text.
-func itself(s *string) []*string { return []*string{s} }
+// selfText names a text as its own only text.
+func selfText(s *string) []*string { return []*string{s} }
 
-// raw copies JSON into the form that it has in a stored event.
-func raw(v event.Raw) event.Raw {
+// compactRaw copies JSON into the form that it has in a stored event.
+func compactRaw(v event.Raw) event.Raw {
 	if len(v) == 0 {
 		return nil
 	}

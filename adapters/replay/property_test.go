@@ -15,11 +15,11 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// chance is what a stream of events is drawn from: of rand or of rapid.
-type chance interface{ IntN(n int) int }
+// randomSource is what a stream of events is drawn from: of rand or of rapid.
+type randomSource interface{ IntN(n int) int }
 
-// anything makes events without regard to sense: what a reducer must bear.
-func anything(r chance, n int) []event.Event {
+// randomEvents makes events without regard to sense: what a reducer must bear.
+func randomEvents(r randomSource, n int) []event.Event {
 	id := func(p string) string { return fmt.Sprintf("%s%d", p, r.IntN(4)) }
 	text := func() string {
 		return []string{"", "a", "word ", "\n", "\n\nb", "é", "\xff\xfe", "\u2028", "\x1b[31m"}[r.IntN(9)]
@@ -112,7 +112,7 @@ func anything(r chance, n int) []event.Event {
 	return out
 }
 
-func asJSON(t *testing.T, c *Chat) string {
+func chatJSON(t *testing.T, c *Chat) string {
 	t.Helper()
 	b, err := c.JSON()
 	if err != nil {
@@ -121,9 +121,9 @@ func asJSON(t *testing.T, c *Chat) string {
 	return string(b)
 }
 
-// rounds runs a property over many event lists, and names the seed of a
+// forRandomEvents runs a property over many event lists, and names the seed of a
 // failure.
-func rounds(t *testing.T, property func(g Gomega, r *rand.Rand, events []event.Event)) {
+func forRandomEvents(t *testing.T, property func(g Gomega, r *rand.Rand, events []event.Event)) {
 	t.Helper()
 	seeds := uint64(60)
 	if racesample.Enabled {
@@ -131,12 +131,12 @@ func rounds(t *testing.T, property func(g Gomega, r *rand.Rand, events []event.E
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
-		events := anything(r, 1+r.IntN(120))
+		events := randomEvents(r, 1+r.IntN(120))
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { property(NewWithT(t), r, events) })
 	}
 }
 
-func live(events []event.Event) *Chat {
+func reduceLive(events []event.Event) *Chat {
 	r := New()
 	for _, e := range events {
 		r.Add(e)
@@ -145,8 +145,8 @@ func live(events []event.Event) *Chat {
 }
 
 func TestStoredEqualsLive(t *testing.T) {
-	rounds(t, func(g Gomega, r *rand.Rand, events []event.Event) {
-		want := asJSON(t, live(events))
+	forRandomEvents(t, func(g Gomega, r *rand.Rand, events []event.Event) {
+		want := chatJSON(t, reduceLive(events))
 		var stored bytes.Buffer
 		enc := event.NewEncoder(&stored)
 		for _, e := range events {
@@ -161,34 +161,34 @@ func TestStoredEqualsLive(t *testing.T) {
 			read = append(read, e)
 		}
 		before := fmt.Sprint(read)
-		g.Expect(asJSON(t, Reduce(read))).To(Equal(want))
-		g.Expect(Reduce(read)).To(Equal(live(events)), "also where the JSON form is the same")
+		g.Expect(chatJSON(t, Reduce(read))).To(Equal(want))
+		g.Expect(Reduce(read)).To(Equal(reduceLive(events)), "also where the JSON form is the same")
 		g.Expect(fmt.Sprint(read)).To(Equal(before), "the caller's events are left as they are")
 	})
 }
 
 func TestAnyPrefixThenTheRest(t *testing.T) {
-	rounds(t, func(g Gomega, _ *rand.Rand, events []event.Event) {
+	forRandomEvents(t, func(g Gomega, _ *rand.Rand, events []event.Event) {
 		r := New()
 		var chats []*Chat
 		var texts []string
 		for i, e := range events {
 			r.Add(e)
 			c := r.Chat()
-			chats, texts = append(chats, c), append(texts, asJSON(t, c))
+			chats, texts = append(chats, c), append(texts, chatJSON(t, c))
 			if i%7 == 0 {
-				g.Expect(texts[i]).To(Equal(asJSON(t, Reduce(events[:i+1]))), "a snapshot is what its prefix makes")
+				g.Expect(texts[i]).To(Equal(chatJSON(t, Reduce(events[:i+1]))), "a snapshot is what its prefix makes")
 			}
 		}
-		g.Expect(asJSON(t, r.Chat())).To(Equal(asJSON(t, live(events))), "looking changes nothing")
+		g.Expect(chatJSON(t, r.Chat())).To(Equal(chatJSON(t, reduceLive(events))), "looking changes nothing")
 		for i, c := range chats {
-			g.Expect(asJSON(t, c)).To(Equal(texts[i]), "a chat that was handed out stays")
+			g.Expect(chatJSON(t, c)).To(Equal(texts[i]), "a chat that was handed out stays")
 		}
 	})
 }
 
 func TestDeliveredTwice(t *testing.T) {
-	rounds(t, func(g Gomega, r *rand.Rand, events []event.Event) {
+	forRandomEvents(t, func(g Gomega, r *rand.Rand, events []event.Event) {
 		red := New()
 		for i := range events {
 			red.Add(events[i])
@@ -199,7 +199,7 @@ func TestDeliveredTwice(t *testing.T) {
 			}
 		}
 		g.Expect(red.Seq()).To(BeEquivalentTo(len(events)))
-		g.Expect(asJSON(t, red.Chat())).To(Equal(asJSON(t, live(events))))
+		g.Expect(chatJSON(t, red.Chat())).To(Equal(chatJSON(t, reduceLive(events))))
 	})
 }
 
@@ -210,7 +210,7 @@ func TestNothingIsAliased(t *testing.T) {
 	changes, files, code := []event.FileChange{{Path: "p"}}, []event.Attachment{{Name: "n"}}, 1
 	usage := event.Tokens{Input: 1}
 	r := New()
-	for _, e := range script(
+	for _, e := range numbered(
 		event.UserMessage{MessageID: "m", Attachments: files}, event.Queue{MessageIDs: list},
 		event.ToolStart{ToolUseID: "t", Input: buf}, event.ToolResult{ToolUseID: "t", Changes: changes, ExitCode: &code},
 		event.PermissionRequest{RequestID: "r", ToolInput: buf, Options: options},
@@ -221,14 +221,14 @@ func TestNothingIsAliased(t *testing.T) {
 	) {
 		r.Add(e)
 	}
-	before := asJSON(t, r.Chat())
+	before := chatJSON(t, r.Chat())
 	copy(buf, "xxxxxxx")
 	list[0], steps[0].Text, options[0], changes[0].Path, files[0].Name, code, usage.Input = "x", "x", "x", "x", "x", 9, 9
 	for _, m := range r.open {
-		m.blocks.each((*node).touch)
-		m.touch()
+		m.blocks.walkNodes((*node).markStale)
+		m.markStale()
 	}
-	g.Expect(asJSON(t, r.Chat())).To(Equal(before))
+	g.Expect(chatJSON(t, r.Chat())).To(Equal(before))
 }
 
 // A block of very many pieces must cost what its text costs, and looking at the
@@ -238,7 +238,7 @@ func TestManyDeltas(t *testing.T) {
 	const n = 200_000
 	r := New()
 	for i := range 2000 {
-		r.Add(event.Event{Data: bash(fmt.Sprint("t", i)), SessionID: "s", Turn: 1 + i})
+		r.Add(event.Event{Data: bashStart(fmt.Sprint("t", i)), SessionID: "s", Turn: 1 + i})
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -260,10 +260,10 @@ func TestSessionsDoNotMix(t *testing.T) {
 	g := NewWithT(t)
 	var both []event.Event
 	for _, s := range []string{"b", "a"} {
-		for _, e := range script(said("x", s), event.Done{}) {
+		for _, e := range numbered(delta("x", s), event.Done{}) {
 			e.SessionID = s
 			both = append(both, e)
 		}
 	}
-	g.Expect(shape(Reduce(both))).To(Equal("assistant/complete[text:complete:a] | assistant/complete[text:complete:b]"))
+	g.Expect(chatShape(Reduce(both))).To(Equal("assistant/complete[text:complete:a] | assistant/complete[text:complete:b]"))
 }

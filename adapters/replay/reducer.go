@@ -15,8 +15,8 @@ type Reducer struct {
 	chat     Chat // what stands at the top; messages and the like apart
 	tasks    []*Task
 	taskByID map[string]*Task
-	parts    []*part
-	partByID map[string]*part
+	components    []*liveComponent
+	componentByID map[string]*liveComponent
 	registry Registry // or nil
 
 	now     time.Time // of the event that is taken
@@ -63,8 +63,8 @@ type message struct {
 	sealed bool // nothing changes it any more
 }
 
-// touch says that the message is out of date.
-func (m *message) touch() {
+// markStale says that the message is out of date.
+func (m *message) markStale() {
 	if !m.stale && !m.sealed {
 		m.stale = true
 		m.r.changed = append(m.r.changed, m)
@@ -88,11 +88,11 @@ type turn struct {
 
 // New returns a reducer that has seen nothing.
 func New(options ...Option) *Reducer {
-	r := &Reducer{taskByID: map[string]*Task{}, partByID: map[string]*part{}, own: new(token)}
+	r := &Reducer{taskByID: map[string]*Task{}, componentByID: map[string]*liveComponent{}, own: new(token)}
 	for _, o := range options {
 		o(r)
 	}
-	r.begin("")
+	r.beginSession("")
 	return r
 }
 
@@ -109,11 +109,11 @@ func Reduce(events []event.Event, options ...Option) *Chat {
 	return r.Chat()
 }
 
-// begin starts a session: ids and turns of another one mean nothing in it.
-func (r *Reducer) begin(session string) {
-	r.settleAll("session left")
+// beginSession starts a session: ids and turns of another one mean nothing in it.
+func (r *Reducer) beginSession(session string) {
+	r.stopOpenTurns("session left")
 	for _, m := range r.open {
-		r.seal(m)
+		r.sealMessage(m)
 	}
 	r.chat.SessionID, r.seq, r.last, r.current, r.open = session, 0, 0, nil, nil
 	r.turns = map[int]*turn{}
@@ -145,7 +145,7 @@ func (r *Reducer) Open() []int {
 // Add takes the next event.
 func (r *Reducer) Add(e event.Event) {
 	if e.SessionID != r.chat.SessionID {
-		r.begin(e.SessionID)
+		r.beginSession(e.SessionID)
 	}
 	if e.Seq > 0 {
 		if e.Seq <= r.seq {
@@ -155,59 +155,59 @@ func (r *Reducer) Add(e event.Event) {
 	}
 	r.now = e.TS.UTC().Round(0)
 	if e.Turn > 0 {
-		r.turn(e.Turn)
+		r.ensureTurn(e.Turn)
 	}
 	switch d := e.Data.(type) {
 	case event.SessionReady:
-		r.ready(d)
+		r.handleReady(d)
 	case event.SessionEnd:
-		r.settleAll(d.Reason)
-		r.closeAgents()
+		r.stopOpenTurns(d.Reason)
+		r.interruptAgents()
 		r.ended = true
-		r.chat.EndReason, r.chat.ExitCode = valid(d.Reason), own(d.ExitCode)
+		r.chat.EndReason, r.chat.ExitCode = validUTF8(d.Reason), clonePtr(d.ExitCode)
 	case event.TurnStart:
 		if t := r.turns[e.Turn]; t != nil && d.Cause != event.CauseUser {
 			t.cause = d.Cause
 		}
 	case event.UserMessage:
-		r.userMessage(e, d)
+		r.handleUserMessage(e, d)
 	case event.Queue:
-		r.chat.Queue = copied(d.MessageIDs, itself)
+		r.chat.Queue = cloneList(d.MessageIDs, selfText)
 	case event.Usage:
-		r.usage(e, d)
+		r.handleUsage(e, d)
 	case event.ModelChanged:
-		r.chat.Model = valid(d.Value)
+		r.chat.Model = validUTF8(d.Value)
 	case event.ModeChanged:
-		r.chat.Mode = valid(d.Value)
+		r.chat.Mode = validUTF8(d.Value)
 	case event.ComponentUpdate:
-		r.componentUpdate(e, d)
+		r.handleComponentUpdate(e, d)
 	case event.ComponentRemove:
-		r.componentRemove(d)
+		r.handleComponentRemove(d)
 	case event.Result:
-		r.result(e, d)
+		r.handleResult(e, d)
 	case event.Error:
-		r.failure(e, &Failure{d.Code, valid(d.Message)})
+		r.handleError(e, &Failure{d.Code, validUTF8(d.Message)})
 	case event.Done:
-		r.done(e, d)
+		r.handleDone(e, d)
 	default:
-		r.addBlock(e)
+		r.handleBlockEvent(e)
 	}
 }
 
-func (r *Reducer) ready(d event.SessionReady) {
-	r.settleAll("session resumed")
-	r.closeAgents()
+func (r *Reducer) handleReady(d event.SessionReady) {
+	r.stopOpenTurns("session resumed")
+	r.interruptAgents()
 	r.failed, r.ended = false, false
 	c := &r.chat
 	c.EndReason, c.ExitCode, c.Queue = "", nil, nil
-	c.Runtime, c.Model, c.Mode, c.Cwd = valid(d.Runtime), valid(d.Model), valid(d.Mode), valid(d.Cwd)
+	c.Runtime, c.Model, c.Mode, c.Cwd = validUTF8(d.Runtime), validUTF8(d.Model), validUTF8(d.Mode), validUTF8(d.Cwd)
 }
 
-// turn finds or begins a turn; one that is long over is nil.
-func (r *Reducer) turn(n int) *turn {
+// ensureTurn finds or begins a turn; one that is long over is nil.
+func (r *Reducer) ensureTurn(n int) *turn {
 	t := r.turns[n]
 	if t == nil && n > r.last {
-		r.sweep()
+		r.sealFinished()
 		t = &turn{n: n, activity: ActivityWorking, start: r.now}
 		if u := r.chat.Usage; u != nil {
 			t.cost = u.Cost
@@ -218,8 +218,8 @@ func (r *Reducer) turn(n int) *turn {
 	return t
 }
 
-// doing notes what a turn is at, if the event is not a sub-agent's.
-func (r *Reducer) doing(e event.Event, what string) {
+// setActivity notes what a turn is at, if the event is not a sub-agent's.
+func (r *Reducer) setActivity(e event.Event, what string) {
 	if t := r.turns[e.Turn]; t != nil && !t.ended && e.SubagentID == "" {
 		t.activity = what
 	}
@@ -232,12 +232,12 @@ func (r *Reducer) newMessage(m Message) *message {
 	msg.blocks.msg = msg
 	r.list.set(r.own, msg.place, nil) // takes the place
 	r.open, r.newest = append(r.open, msg), msg
-	msg.touch()
+	msg.markStale()
 	return msg
 }
 
-// assistant is the message of a turn that blocks go to now.
-func (r *Reducer) assistant(t *turn) *message {
+// assistantMessage is the message of a turn that blocks go to now.
+func (r *Reducer) assistantMessage(t *turn) *message {
 	if t.open != nil {
 		return t.open
 	}
@@ -259,8 +259,8 @@ func (r *Reducer) assistant(t *turn) *message {
 	return msg
 }
 
-// session is the message for what belongs to no turn.
-func (r *Reducer) session() *message {
+// sessionMessage is the message for what belongs to no turn.
+func (r *Reducer) sessionMessage() *message {
 	if m := r.newest; m != nil && m.m.Role == RoleSession && !m.sealed {
 		return m
 	}
@@ -268,82 +268,82 @@ func (r *Reducer) session() *message {
 	return r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes), Status: Complete})
 }
 
-// userMessage places what the user said; the assistant goes on after it.
-func (r *Reducer) userMessage(e event.Event, d event.UserMessage) {
+// handleUserMessage places what the user said; the assistant goes on after it.
+func (r *Reducer) handleUserMessage(e event.Event, d event.UserMessage) {
 	if t := r.turns[e.Turn]; t != nil && t.open != nil {
 		t.open.m.Status, t.open.m.End = Complete, r.now
-		t.open.touch()
+		t.open.markStale()
 		t.open = nil
 	}
 	msg := r.newMessage(Message{
 		Role: RoleUser, ID: d.MessageID, Turn: e.Turn, Status: Complete, Via: d.Via,
-		Attachments: copied(d.Attachments, func(a *event.Attachment) []*string {
+		Attachments: cloneList(d.Attachments, func(a *event.Attachment) []*string {
 			return []*string{&a.Kind, &a.Name, &a.Path, &a.URL, &a.MIME}
 		}),
 	})
 	if d.Text != "" {
 		n := r.newNode(Block{Kind: KindText, Status: Complete}, e.Turn)
-		n.into(&msg.blocks)
-		n.write(d.Text)
+		n.moveTo(&msg.blocks)
+		n.appendText(d.Text)
 	}
 }
 
-func (r *Reducer) done(e event.Event, d event.Done) {
+func (r *Reducer) handleDone(e event.Event, d event.Done) {
 	status := Complete
 	if d.Stopped {
 		status = Stopped
 	}
 	if n := r.agents[e.SubagentID]; e.SubagentID != "" {
 		if n != nil && n.running() {
-			n.finish(status)
+			n.setStatus(status)
 		}
 		return
 	}
 	if t := r.turns[e.Turn]; t != nil {
-		r.end(t, status, d.Reason, own(d.ExitCode), nil)
+		r.endTurn(t, status, d.Reason, clonePtr(d.ExitCode), nil)
 	}
 }
 
-func (r *Reducer) failure(e event.Event, f *Failure) {
+func (r *Reducer) handleError(e event.Event, f *Failure) {
 	if e.SubagentID != "" {
-		n := r.agent(e, "", "")
+		n := r.ensureAgent(e, "", "")
 		n.block.Error = f
-		r.stand(&n.kids, f, e.Turn)
-		n.finish(Failed)
+		r.addErrorBlock(&n.kids, f, e.Turn)
+		n.setStatus(Failed)
 		return
 	}
 	if e.Turn > 0 {
 		if t := r.turns[e.Turn]; t != nil {
-			r.end(t, Failed, "", nil, f)
+			r.endTurn(t, Failed, "", nil, f)
 		}
 		return
 	}
-	r.settleAll("session failed")
+	r.stopOpenTurns("session failed")
 	r.failed = true
-	msg := r.session()
+	msg := r.sessionMessage()
 	if msg.m.Error != nil {
 		r.notes++
 		msg = r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes)})
 	}
-	r.stand(&msg.blocks, f, 0)
+	r.addErrorBlock(&msg.blocks, f, 0)
 	msg.m.Status, msg.m.Error, msg.m.End = Failed, f, r.now
-	msg.touch()
+	msg.markStale()
 }
 
-// stand puts an error where it came.
-func (r *Reducer) stand(list *blocks, f *Failure, turn int) {
+// addErrorBlock puts an error where it came.
+func (r *Reducer) addErrorBlock(list *blocks, f *Failure, turn int) {
 	n := r.newNode(Block{Kind: KindError, Status: Failed, Error: f, End: r.now}, turn)
-	n.into(list)
+	n.moveTo(list)
 	list.tail = n
 }
 
-// end closes a turn, once, and what it left open.
-func (r *Reducer) end(t *turn, status Status, reason string, exit *int, f *Failure) {
+// endTurn closes a turn, once, and what it left open.
+func (r *Reducer) endTurn(t *turn, status Status, reason string, exit *int, f *Failure) {
 	if t.ended {
 		return
 	}
 	if status != Complete {
-		r.assistant(t) // says so, if nothing else
+		r.assistantMessage(t) // says so, if nothing else
 	}
 	closed := Complete
 	if status != Complete {
@@ -352,33 +352,33 @@ func (r *Reducer) end(t *turn, status Status, reason string, exit *int, f *Failu
 	for _, msg := range t.messages {
 		for _, n := range msg.blocks.nodes {
 			if n != nil && (n.block.Kind != KindSubagent || !n.tasked) {
-				n.close(closed)
+				n.closeRunning(closed)
 			}
 		}
 	}
 	for k, n := range r.asks {
-		if n.turn == t.n && !n.outlives() {
-			n.finish(Withdrawn)
+		if n.turn == t.n && !n.outlivesTurn() {
+			n.setStatus(Withdrawn)
 			delete(r.asks, k)
 		}
 	}
 	if f != nil {
-		r.stand(&t.open.blocks, f, t.n)
+		r.addErrorBlock(&t.open.blocks, f, t.n)
 	}
 	if t.open != nil {
 		m := &t.open.m
-		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, valid(reason), exit, f, r.now
+		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, validUTF8(reason), exit, f, r.now
 	}
 	if n := len(t.messages); n > 0 {
-		t.messages[n-1].m.Figures = r.figures(t)
-		t.messages[n-1].touch()
+		t.messages[n-1].m.Figures = r.turnFigures(t)
+		t.messages[n-1].markStale()
 	}
 	t.open, t.ended, t.activity, t.tools = nil, true, "", nil
 	r.live--
 }
 
-// figures are what was told of a turn as a whole.
-func (r *Reducer) figures(t *turn) *Figures {
+// turnFigures are what was told of a turn as a whole.
+func (r *Reducer) turnFigures(t *turn) *Figures {
 	f := &Figures{Start: t.start, End: r.now, Tokens: t.tokens}
 	if t.stats != nil {
 		f.DurationMS, f.Rounds = t.stats.DurationMS, t.stats.Rounds
@@ -395,8 +395,8 @@ func (r *Reducer) figures(t *turn) *Figures {
 	return f
 }
 
-// settleAll stops the turns that nothing will end any more.
-func (r *Reducer) settleAll(reason string) {
+// stopOpenTurns stops the turns that nothing will end any more.
+func (r *Reducer) stopOpenTurns(reason string) {
 	var open []*turn
 	for _, t := range r.turns {
 		if !t.ended {
@@ -405,26 +405,26 @@ func (r *Reducer) settleAll(reason string) {
 	}
 	slices.SortFunc(open, func(a, b *turn) int { return a.n - b.n }) // it may make messages
 	for _, t := range open {
-		r.end(t, Stopped, reason, nil, nil)
+		r.endTurn(t, Stopped, reason, nil, nil)
 	}
 	for k, n := range r.asks {
-		n.finish(Withdrawn)
+		n.setStatus(Withdrawn)
 		delete(r.asks, k)
 	}
 	clear(r.detached)
 }
 
-// closeAgents ends the sub-agents that their process took along.
-func (r *Reducer) closeAgents() {
+// interruptAgents ends the sub-agents that their process took along.
+func (r *Reducer) interruptAgents() {
 	for _, n := range r.agents {
 		if n.running() {
-			n.finish(Interrupted)
+			n.setStatus(Interrupted)
 		}
 	}
 }
 
-// status is what the session is at.
-func (r *Reducer) status() Status {
+// sessionStatus is what the session is at.
+func (r *Reducer) sessionStatus() Status {
 	switch {
 	case r.failed:
 		return Failed
@@ -438,9 +438,9 @@ func (r *Reducer) status() Status {
 	return Idle
 }
 
-// activity is what the running turn is at: a tool that runs goes before what
+// currentActivity is what the running turn is at: a tool that runs goes before what
 // came last.
-func (r *Reducer) activity() string {
+func (r *Reducer) currentActivity() string {
 	t := r.current
 	if t == nil || t.ended {
 		return ""

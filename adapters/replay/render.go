@@ -22,7 +22,7 @@ type RenderOptions struct {
 func (c *Chat) Render(w io.Writer, o RenderOptions) error {
 	p := &printer{o: o}
 	for i := range c.Messages {
-		p.message(&c.Messages[i])
+		p.writeMessage(&c.Messages[i])
 	}
 	for _, part := range c.Components {
 		p.markf(dim, "component %s %s on %s", part.ID, part.Name, part.Surface)
@@ -36,7 +36,7 @@ func (c *Chat) Render(w io.Writer, o RenderOptions) error {
 	case Waiting:
 		p.markf(yellow, "waiting for the user")
 	case Ended:
-		p.markf(dim, "session ended%s%s", detail(c.EndReason), exitCode(c.ExitCode))
+		p.markf(dim, "session ended%s%s", withColon(c.EndReason), exitSuffix(c.ExitCode))
 	}
 	_, err := w.Write(p.b.Bytes())
 	return err
@@ -58,18 +58,18 @@ type printer struct {
 	o      RenderOptions
 	b      bytes.Buffer
 	indent string
-	last   string // what the last line belongs to: "text", "mark" or nothing yet
+	lastKind   string // what the last line belongs to: "text", "mark" or nothing yet
 }
 
-// gap parts paragraphs by one blank line; marks follow each other without.
-func (p *printer) gap(next string) {
-	if p.last != "" && (p.last != "mark" || next != "mark") {
+// separate parts paragraphs by one blank line; marks follow each other without.
+func (p *printer) separate(next string) {
+	if p.lastKind != "" && (p.lastKind != "mark" || next != "mark") {
 		p.b.WriteByte('\n')
 	}
-	p.last = next
+	p.lastKind = next
 }
 
-func (p *printer) line(color, text string) {
+func (p *printer) writeLine(color, text string) {
 	if text == "" {
 		p.b.WriteByte('\n')
 		return
@@ -82,37 +82,37 @@ func (p *printer) line(color, text string) {
 	p.b.WriteByte('\n')
 }
 
-func (p *printer) text(color, prefix, text string) {
+func (p *printer) writeText(color, prefix, text string) {
 	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	p.gap("text")
+	p.separate("text")
 	for l := range strings.SplitSeq(text, "\n") {
-		p.line(color, strings.TrimRight(prefix+visible(l), " "))
+		p.writeLine(color, strings.TrimRight(prefix+showControls(l), " "))
 	}
 }
 
 func (p *printer) markf(color, format string, args ...any) {
-	p.gap("mark")
-	p.line(color, "["+visible(fmt.Sprintf(format, args...))+"]")
+	p.separate("mark")
+	p.writeLine(color, "["+showControls(fmt.Sprintf(format, args...))+"]")
 }
 
-func (p *printer) message(m *Message) {
+func (p *printer) writeMessage(m *Message) {
 	if m.Role == RoleUser {
-		p.text(bold, "> ", m.Text())
+		p.writeText(bold, "> ", m.Text())
 		for _, a := range m.Attachments {
-			p.markf(bold, "attachment %s%s", a.Kind, detail(first(a.Name, a.Path, a.URL)))
+			p.markf(bold, "attachment %s%s", a.Kind, withColon(first(a.Name, a.Path, a.URL)))
 		}
 		return
 	}
 	if m.Cause != "" {
 		p.markf(dim, "turn begun by %s", m.Cause)
 	}
-	p.blocks(m.Blocks)
+	p.writeBlocks(m.Blocks)
 	switch {
 	case m.Status == Stopped:
-		p.markf(yellow, "stopped%s%s", detail(m.Reason), exitCode(m.ExitCode))
+		p.markf(yellow, "stopped%s%s", withColon(m.Reason), exitSuffix(m.ExitCode))
 	case m.Error != nil:
 		p.markf(red, "failed: %s: %s", m.Error.Code, m.Error.Message)
 	case m.Status == Failed:
@@ -120,56 +120,56 @@ func (p *printer) message(m *Message) {
 	}
 }
 
-func (p *printer) blocks(blocks []Block) {
+func (p *printer) writeBlocks(blocks []Block) {
 	for i := range blocks {
-		p.block(&blocks[i])
+		p.writeBlock(&blocks[i])
 	}
 }
 
-func (p *printer) block(b *Block) {
+func (p *printer) writeBlock(b *Block) {
 	switch b.Kind {
 	case KindText:
-		p.text("", "", b.Text)
+		p.writeText("", "", b.Text)
 		if b.Status == Interrupted {
 			p.markf(yellow, "interrupted")
 		}
 	case KindThinking:
 		if p.o.Thinking {
-			p.text(dim, "~ ", b.Text)
+			p.writeText(dim, "~ ", b.Text)
 		} else {
-			p.markf(dim, "thinking: %s", fold(b.Text))
+			p.markf(dim, "thinking: %s", foldLine(b.Text))
 		}
 	case KindTool:
-		p.tool(b)
+		p.writeTool(b)
 	case KindSubagent:
-		p.subagent(b)
+		p.writeSubagent(b)
 	case KindPermission:
-		p.markf(yellow, "permission %s → %s%s", subject(b.Permission.Tool, string(b.Permission.Input)), b.Status, who(b.Permission.By))
+		p.markf(yellow, "permission %s → %s%s", withSubject(b.Permission.Tool, string(b.Permission.Input)), b.Status, bySuffix(b.Permission.By))
 	case KindInterrupt:
-		p.markf(yellow, "question %s → %s%s%s", subject(b.Interrupt.Component, string(b.Interrupt.Props)), b.Status,
-			who(b.Interrupt.By), detail(fold(string(b.Interrupt.Value))))
+		p.markf(yellow, "question %s → %s%s%s", withSubject(b.Interrupt.Component, string(b.Interrupt.Props)), b.Status,
+			bySuffix(b.Interrupt.By), withColon(foldLine(string(b.Interrupt.Value))))
 	case KindPlan:
 		p.markf(cyan, "plan")
 		for _, s := range b.Steps {
-			p.line(cyan, "  "+step(s.Status)+" "+visible(fold(s.Text)))
+			p.writeLine(cyan, "  "+stepMark(s.Status)+" "+showControls(foldLine(s.Text)))
 		}
 	case KindNotice:
 		color := dim
 		if b.Notice.Level != event.LevelInfo {
 			color = yellow
 		}
-		p.markf(color, "%s %s%s", b.Notice.Level, b.Notice.Code, detail(fold(b.Text)))
+		p.markf(color, "%s %s%s", b.Notice.Level, b.Notice.Code, withColon(foldLine(b.Text)))
 	case KindCompaction:
 		p.markf(dim, "compaction → %s", b.Status)
 	case KindComponent:
-		p.markf(cyan, "component %s → %s%s", subject(b.Component.Name, string(b.Component.Props)), b.Status, detail(fold(b.Component.Error)))
+		p.markf(cyan, "component %s → %s%s", withSubject(b.Component.Name, string(b.Component.Props)), b.Status, withColon(foldLine(b.Component.Error)))
 	case KindError: // told at the end of what it ended
 	case KindCheckpoint:
 		p.markf(dim, "checkpoint %s → %s", b.ID, b.Status)
 	}
 }
 
-func (p *printer) tool(b *Block) {
+func (p *printer) writeTool(b *Block) {
 	t := b.Tool
 	about := first(t.Command, t.Subagent, t.Pattern, t.FilePath, t.SearchPath)
 	if about == "" && len(t.Changes) > 0 {
@@ -183,27 +183,27 @@ func (p *printer) tool(b *Block) {
 	if b.Status == Failed || b.Status == Denied || b.Status == Interrupted {
 		color = red
 	}
-	p.markf(color, "tool %s → %s%s", subject(t.Name, first(about, string(t.Input))), b.Status, exitCode(t.ExitCode))
+	p.markf(color, "tool %s → %s%s", withSubject(t.Name, first(about, string(t.Input))), b.Status, exitSuffix(t.ExitCode))
 	if p.o.Output && strings.TrimSpace(t.Output) != "" {
 		for l := range strings.SplitSeq(strings.Trim(t.Output, "\n"), "\n") {
-			p.line(dim, strings.TrimRight("  | "+visible(strings.TrimSuffix(l, "\r")), " "))
+			p.writeLine(dim, strings.TrimRight("  | "+showControls(strings.TrimSuffix(l, "\r")), " "))
 		}
 	}
-	p.blocks(b.Blocks)
+	p.writeBlocks(b.Blocks)
 }
 
-func (p *printer) subagent(b *Block) {
-	p.markf(cyan, "subagent %s → %s%s", first(b.Subagent.Name, b.ID), b.Status, detail(fold(b.Text)))
+func (p *printer) writeSubagent(b *Block) {
+	p.markf(cyan, "subagent %s → %s%s", first(b.Subagent.Name, b.ID), b.Status, withColon(foldLine(b.Text)))
 	before := p.indent
 	p.indent += "    "
-	p.blocks(b.Blocks)
+	p.writeBlocks(b.Blocks)
 	if b.Error != nil {
 		p.markf(red, "failed: %s: %s", b.Error.Code, b.Error.Message)
 	}
 	p.indent = before
 }
 
-func step(s event.StepStatus) string {
+func stepMark(s event.StepStatus) string {
 	switch s {
 	case event.StepCompleted:
 		return "[x]"
@@ -213,32 +213,32 @@ func step(s event.StepStatus) string {
 	return "[ ]"
 }
 
-// subject is a name and what it is about.
-func subject(name, about string) string {
+// withSubject is a name and what it is about.
+func withSubject(name, about string) string {
 	if name == "" {
 		name = "?"
 	}
 	if about == "" || about == "{}" {
 		return name
 	}
-	return name + ": " + fold(about)
+	return name + ": " + foldLine(about)
 }
 
-func detail(s string) string {
+func withColon(s string) string {
 	if s == "" {
 		return ""
 	}
 	return ": " + s
 }
 
-func exitCode(code *int) string {
+func exitSuffix(code *int) string {
 	if code == nil || *code == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (exit %d)", *code)
 }
 
-func who(by event.By) string {
+func bySuffix(by event.By) string {
 	if by == "" || by == event.ByWithdrawn {
 		return ""
 	}
@@ -254,8 +254,8 @@ func first(texts ...string) string {
 	return ""
 }
 
-// fold puts a text on one bounded line.
-func fold(s string) string {
+// foldLine puts a text on one bounded line.
+func foldLine(s string) string {
 	if len(s) > 8*folded { // enough to fill the line, without reading a megabyte
 		s = strings.ToValidUTF8(s[:8*folded], "") + " …"
 	}
@@ -266,8 +266,8 @@ func fold(s string) string {
 	return string(runes)
 }
 
-// visible shows control characters by their pictures (U+2400…).
-func visible(s string) string {
+// showControls shows control characters by their pictures (U+2400…).
+func showControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':

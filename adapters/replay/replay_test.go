@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// script numbers data as one turn's events; a nested event keeps what it says.
-func script(items ...any) []event.Event {
+// numbered numbers data as one turn's events; a nested event keeps what it says.
+func numbered(items ...any) []event.Event {
 	var out []event.Event
 	for i, item := range items {
 		e, ok := item.(event.Event)
@@ -27,46 +27,46 @@ func script(items ...any) []event.Event {
 	return out
 }
 
-func sub(id string, d event.Data) event.Event {
+func fromAgent(id string, d event.Data) event.Event {
 	return event.Event{Data: d, Turn: 1, SubagentID: id}
 }
 
-func in(turn int, d event.Data) event.Event { return event.Event{Data: d, Turn: turn} }
+func inTurn(turn int, d event.Data) event.Event { return event.Event{Data: d, Turn: turn} }
 
-func said(block, text string) event.Delta {
+func delta(block, text string) event.Delta {
 	return event.Delta{Text: text, MessageID: "m", BlockID: block}
 }
 
-func end(block string, s event.BlockStatus) event.BlockEnd {
+func blockEnd(block string, s event.BlockStatus) event.BlockEnd {
 	return event.BlockEnd{BlockID: block, Status: s}
 }
 
-func bash(id string) event.ToolStart {
+func bashStart(id string) event.ToolStart {
 	return event.ToolStart{ToolUseID: id, Tool: "Bash", Command: "echo one"}
 }
 
-func ok(id, output string) event.ToolResult {
+func toolOK(id, output string) event.ToolResult {
 	return event.ToolResult{ToolUseID: id, Output: output, Status: event.ToolOK}
 }
 
-func thought(id, text string, done bool) event.Thinking {
+func thinking(id, text string, done bool) event.Thinking {
 	return event.Thinking{Text: text, BlockID: id, Done: done}
 }
 
-// shape writes messages as role/status[kind:status:text …], for short tables.
-func shape(c *Chat) string {
+// chatShape writes messages as role/status[kind:status:text …], for short tables.
+func chatShape(c *Chat) string {
 	var b strings.Builder
 	for i, m := range c.Messages {
 		if i > 0 {
 			b.WriteString(" | ")
 		}
 		fmt.Fprintf(&b, "%s/%s", m.Role, m.Status)
-		b.WriteString(shapes(m.Blocks))
+		b.WriteString(blockShapes(m.Blocks))
 	}
 	return b.String()
 }
 
-func shapes(blocks []Block) string {
+func blockShapes(blocks []Block) string {
 	var out []string
 	for _, b := range blocks {
 		text := b.Text
@@ -75,7 +75,7 @@ func shapes(blocks []Block) string {
 		}
 		s := fmt.Sprintf("%s:%s:%s", b.Kind, b.Status, text)
 		if len(b.Blocks) > 0 || b.Kind == KindSubagent {
-			s += shapes(b.Blocks)
+			s += blockShapes(b.Blocks)
 		}
 		out = append(out, s)
 	}
@@ -89,52 +89,52 @@ func TestParagraphs(t *testing.T) {
 		items []any
 		want  string
 	}{
-		{"pieces of one block are glued", []any{said("a", "one "), said("a", "two")}, "one two"},
-		{"a tool between", []any{said("a", "one"), bash("t"), ok("t", ""), said("b", "two")}, "one\n\ntwo"},
-		{"two blocks with nothing between", []any{said("a", "one"), said("b", "two")}, "one\n\ntwo"},
-		{"a newline was said before", []any{said("a", "one\n"), said("b", "two")}, "one\n\ntwo"},
-		{"two newlines were said before", []any{said("a", "one\n\n"), said("b", "two")}, "one\n\ntwo"},
-		{"four newlines were said before", []any{said("a", "one\n\n\n\n"), said("b", "two")}, "one\n\ntwo"},
-		{"newlines were said after", []any{said("a", "one"), said("b", "\n\ntwo")}, "one\n\ntwo"},
-		{"newlines on both sides", []any{said("a", "one\n"), said("b", "\ntwo")}, "one\n\ntwo"},
-		{"CRLF", []any{said("a", "one\r\n"), said("b", "\r\ntwo")}, "one\n\ntwo"},
-		{"an indent after the boundary stays", []any{said("a", "one"), said("b", "\n    two")}, "one\n\n    two"},
-		{"a block of newlines alone", []any{said("a", "one"), said("n", "\n\n"), bash("t"), said("b", "two")}, "one\n\ntwo"},
-		{"never at the start", []any{bash("t"), ok("t", ""), said("a", "one")}, "one"},
-		{"newlines alone at the start", []any{said("n", "\n\n"), bash("t"), said("a", "one")}, "one"},
-		{"what the model says at start and end stays", []any{said("a", "\none\n")}, "\none\n"},
-		{"paragraphs within a block stay", []any{said("a", "one\n\n\n"), said("a", "two")}, "one\n\n\ntwo"},
-		{"a block goes on after a tool", []any{said("a", "one "), bash("t"), said("a", "two"), said("b", "three")}, "one two\n\nthree"},
-		{"thinking between", []any{said("a", "one"), thought("h", "hm", true), said("b", "two")}, "one\n\ntwo"},
+		{"pieces of one block are glued", []any{delta("a", "one "), delta("a", "two")}, "one two"},
+		{"a tool between", []any{delta("a", "one"), bashStart("t"), toolOK("t", ""), delta("b", "two")}, "one\n\ntwo"},
+		{"two blocks with nothing between", []any{delta("a", "one"), delta("b", "two")}, "one\n\ntwo"},
+		{"a newline was said before", []any{delta("a", "one\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"two newlines were said before", []any{delta("a", "one\n\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"four newlines were said before", []any{delta("a", "one\n\n\n\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"newlines were said after", []any{delta("a", "one"), delta("b", "\n\ntwo")}, "one\n\ntwo"},
+		{"newlines on both sides", []any{delta("a", "one\n"), delta("b", "\ntwo")}, "one\n\ntwo"},
+		{"CRLF", []any{delta("a", "one\r\n"), delta("b", "\r\ntwo")}, "one\n\ntwo"},
+		{"an indent after the boundary stays", []any{delta("a", "one"), delta("b", "\n    two")}, "one\n\n    two"},
+		{"a block of newlines alone", []any{delta("a", "one"), delta("n", "\n\n"), bashStart("t"), delta("b", "two")}, "one\n\ntwo"},
+		{"never at the start", []any{bashStart("t"), toolOK("t", ""), delta("a", "one")}, "one"},
+		{"newlines alone at the start", []any{delta("n", "\n\n"), bashStart("t"), delta("a", "one")}, "one"},
+		{"what the model says at start and end stays", []any{delta("a", "\none\n")}, "\none\n"},
+		{"paragraphs within a block stay", []any{delta("a", "one\n\n\n"), delta("a", "two")}, "one\n\n\ntwo"},
+		{"a block goes on after a tool", []any{delta("a", "one "), bashStart("t"), delta("a", "two"), delta("b", "three")}, "one two\n\nthree"},
+		{"thinking between", []any{delta("a", "one"), thinking("h", "hm", true), delta("b", "two")}, "one\n\ntwo"},
 		{"nameless pieces", []any{nameless("one "), nameless("two")}, "one two"},
-		{"nameless with a tool between", []any{nameless("one"), bash("t"), nameless("two")}, "one\n\ntwo"},
-		{"nameless with a result between", []any{bash("t"), nameless("one "), ok("t", "x"), nameless("two")}, "one two"},
-		{"nameless with thinking between", []any{nameless("one"), thought("", "hm", false), nameless("two")}, "one\n\ntwo"},
-		{"nameless with mere activity between", []any{nameless("one "), thought("", "", false), nameless("two")}, "one two"},
+		{"nameless with a tool between", []any{nameless("one"), bashStart("t"), nameless("two")}, "one\n\ntwo"},
+		{"nameless with a result between", []any{bashStart("t"), nameless("one "), toolOK("t", "x"), nameless("two")}, "one two"},
+		{"nameless with thinking between", []any{nameless("one"), thinking("", "hm", false), nameless("two")}, "one\n\ntwo"},
+		{"nameless with mere activity between", []any{nameless("one "), thinking("", "", false), nameless("two")}, "one two"},
 		{"nameless with a notice between", []any{nameless("one "), event.Notice{Level: "info", Code: "garbage"}, nameless("two")}, "one two"},
 		{"nameless with a plan between", []any{nameless("one"), event.Plan{}, nameless("two")}, "one\n\ntwo"},
 		{"nameless with a plan's update between", []any{event.Plan{}, nameless("one"), event.Plan{}, nameless("two")}, "one\n\ntwo"},
-		{"a sub-agent's result", []any{bash("t"), sub("k", event.Result{Text: "not this"}), event.Result{Text: "one"}}, "one"},
+		{"a sub-agent's result", []any{bashStart("t"), fromAgent("k", event.Result{Text: "not this"}), event.Result{Text: "one"}}, "one"},
 		{"nameless of another message", []any{nameless("one"), event.Delta{Text: "two", MessageID: "n"}}, "one\n\ntwo"},
 		{"a question between", []any{nameless("one"), event.PermissionRequest{RequestID: "r"}, nameless("two")}, "one\n\ntwo"},
-		{"retracted", []any{said("a", "one"), end("a", event.BlockRetracted), said("b", "two")}, "two"},
-		{"retracted in the middle", []any{said("a", "one"), said("b", "two"), end("b", event.BlockRetracted), said("c", "three")}, "one\n\nthree"},
-		{"retracted and said again under its id", []any{said("a", "one"), end("a", event.BlockRetracted), said("a", "two")}, "two"},
-		{"replaced", []any{said("a", "oen"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced, Text: "one"}}, "one"},
+		{"retracted", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted), delta("b", "two")}, "two"},
+		{"retracted in the middle", []any{delta("a", "one"), delta("b", "two"), blockEnd("b", event.BlockRetracted), delta("c", "three")}, "one\n\nthree"},
+		{"retracted and said again under its id", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted), delta("a", "two")}, "two"},
+		{"replaced", []any{delta("a", "oen"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced, Text: "one"}}, "one"},
 		{"replaced without deltas", []any{event.BlockEnd{BlockID: "a", Status: event.BlockReplaced, Text: "one"}}, "one"},
-		{"replaced by nothing", []any{said("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced}, said("b", "two")}, "two"},
-		{"interrupted stays", []any{said("a", "one"), end("a", event.BlockInterrupted), said("b", "two")}, "one\n\ntwo"},
-		{"complete says nothing new", []any{said("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockComplete, Text: "one"}}, "one"},
-		{"result is no second text", []any{said("a", "one"), event.Result{Text: "one"}}, "one"},
-		{"result is the text where there is none", []any{bash("t"), ok("t", ""), event.Result{Text: "one"}}, "one"},
-		{"result after everything was retracted", []any{said("a", "x"), end("a", event.BlockRetracted), event.Result{Text: "one"}}, "one"},
-		{"a sub-agent's text is apart", []any{said("a", "one "), sub("k", said("a", "not this")), said("a", "two")}, "one two"},
-		{"a steer", []any{said("a", "one"), event.UserMessage{MessageID: "m2", Text: "but", Via: event.ViaSteer}, said("b", "two")}, "one\n\ntwo"},
+		{"replaced by nothing", []any{delta("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced}, delta("b", "two")}, "two"},
+		{"interrupted stays", []any{delta("a", "one"), blockEnd("a", event.BlockInterrupted), delta("b", "two")}, "one\n\ntwo"},
+		{"complete says nothing new", []any{delta("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockComplete, Text: "one"}}, "one"},
+		{"result is no second text", []any{delta("a", "one"), event.Result{Text: "one"}}, "one"},
+		{"result is the text where there is none", []any{bashStart("t"), toolOK("t", ""), event.Result{Text: "one"}}, "one"},
+		{"result after everything was retracted", []any{delta("a", "x"), blockEnd("a", event.BlockRetracted), event.Result{Text: "one"}}, "one"},
+		{"a sub-agent's text is apart", []any{delta("a", "one "), fromAgent("k", delta("a", "not this")), delta("a", "two")}, "one two"},
+		{"a steer", []any{delta("a", "one"), event.UserMessage{MessageID: "m2", Text: "but", Via: event.ViaSteer}, delta("b", "two")}, "one\n\ntwo"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := Reduce(script(tt.items...))
+			c := Reduce(numbered(tt.items...))
 			g.Expect(c.Text(1)).To(Equal(tt.want))
 			g.Expect(c.Text(2)).To(BeEmpty())
 		})
@@ -149,51 +149,51 @@ func TestShapes(t *testing.T) {
 		items []any
 		want  string
 	}{
-		{"a turn", []any{event.TurnStart{Cause: event.CauseUser}, user, said("a", "one"), end("a", event.BlockComplete), event.Done{}},
+		{"a turn", []any{event.TurnStart{Cause: event.CauseUser}, user, delta("a", "one"), blockEnd("a", event.BlockComplete), event.Done{}},
 			"user/complete[text:complete:hi] | assistant/complete[text:complete:one]"},
-		{"a turn that says nothing", []any{user, thought("", "", false), event.Done{}}, "user/complete[text:complete:hi]"},
+		{"a turn that says nothing", []any{user, thinking("", "", false), event.Done{}}, "user/complete[text:complete:hi]"},
 		{"a stop before anything", []any{user, stop}, "user/complete[text:complete:hi] | assistant/stopped[]"},
-		{"a stop: text first, then its tools", []any{said("a", "one"), bash("t"), end("a", event.BlockInterrupted), event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}, stop},
+		{"a stop: text first, then its tools", []any{delta("a", "one"), bashStart("t"), blockEnd("a", event.BlockInterrupted), event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}, stop},
 			"assistant/stopped[text:interrupted:one tool:interrupted:]"},
-		{"a stop closes what was left open", []any{thought("h", "hm", false), said("a", "one"), bash("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.PermissionRequest{RequestID: "r"}, stop},
+		{"a stop closes what was left open", []any{thinking("h", "hm", false), delta("a", "one"), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.PermissionRequest{RequestID: "r"}, stop},
 			"assistant/stopped[thinking:interrupted:hm text:interrupted:one tool:interrupted:x permission:withdrawn:]"},
-		{"an end closes what was left open", []any{said("a", "one"), bash("t"), event.Done{}}, "assistant/complete[text:complete:one tool:interrupted:]"},
-		{"a failure", []any{said("a", "one"), event.Error{Code: event.ErrorAuth, Message: "no"}}, "assistant/failed[text:interrupted:one error:failed:]"},
-		{"a second end", []any{said("a", "one"), stop, event.Done{}, event.Error{}}, "assistant/stopped[text:interrupted:one]"},
-		{"late text is not lost", []any{said("a", "one"), event.Done{}, said("a", " late")}, "assistant/complete[text:complete:one late]"},
-		{"what comes late is over", []any{said("a", "one"), event.Done{}, said("b", "late"), thought("h", "hm", false), bash("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.Compaction{Phase: "start"}},
+		{"an end closes what was left open", []any{delta("a", "one"), bashStart("t"), event.Done{}}, "assistant/complete[text:complete:one tool:interrupted:]"},
+		{"a failure", []any{delta("a", "one"), event.Error{Code: event.ErrorAuth, Message: "no"}}, "assistant/failed[text:interrupted:one error:failed:]"},
+		{"a second end", []any{delta("a", "one"), stop, event.Done{}, event.Error{}}, "assistant/stopped[text:interrupted:one]"},
+		{"late text is not lost", []any{delta("a", "one"), event.Done{}, delta("a", " late")}, "assistant/complete[text:complete:one late]"},
+		{"what comes late is over", []any{delta("a", "one"), event.Done{}, delta("b", "late"), thinking("h", "hm", false), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.Compaction{Phase: "start"}},
 			"assistant/complete[text:complete:one text:complete:late thinking:complete:hm tool:interrupted:x compaction:complete:]"},
-		{"what comes after a stop is cut off", []any{said("a", "one"), stop, said("b", "late"), bash("t"), ok("t", "x")},
+		{"what comes after a stop is cut off", []any{delta("a", "one"), stop, delta("b", "late"), bashStart("t"), toolOK("t", "x")},
 			"assistant/stopped[text:interrupted:one text:interrupted:late tool:ok:x]"},
-		{"streamed output", []any{bash("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
-		{"the result's output", []any{bash("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, ok("t", "ab"), event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:ok:ab]"},
-		{"an empty result keeps the stream", []any{bash("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}}, "assistant/running[tool:interrupted:a]"},
-		{"output goes on in the background", []any{bash("t"), event.ToolResult{ToolUseID: "t", Output: "a", Status: event.ToolBackgrounded}, event.ToolOutput{ToolUseID: "t", Text: "b"}, event.Done{}}, "assistant/complete[tool:backgrounded:ab]"},
-		{"the start may be missing", []any{event.ToolOutput{ToolUseID: "t", Text: "a"}, bash("t"), ok("u", "b")}, "assistant/running[tool:running:a tool:ok:b]"},
-		{"parallel tools", []any{bash("t"), bash("u"), ok("u", "2"), ok("t", "1")}, "assistant/running[tool:ok:1 tool:ok:2]"},
-		{"thinking accumulates and closes", []any{thought("h", "", false), thought("h", "a", false), thought("h", "b", false), thought("h", "", true)}, "assistant/running[thinking:complete:ab]"},
-		{"nameless thinking", []any{thought("", "a", false), thought("", "b", true), thought("", "c", true)}, "assistant/running[thinking:complete:ab thinking:complete:c]"},
-		{"hidden thinking", []any{thought("h", "", false), thought("h", "", true)}, ""},
-		{"thinking and text of one id", []any{thought("a", "h", false), said("a", "t")}, "assistant/running[thinking:running:h text:running:t]"},
+		{"streamed output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
+		{"the result's output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, toolOK("t", "ab"), event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:ok:ab]"},
+		{"an empty result keeps the stream", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}}, "assistant/running[tool:interrupted:a]"},
+		{"output goes on in the background", []any{bashStart("t"), event.ToolResult{ToolUseID: "t", Output: "a", Status: event.ToolBackgrounded}, event.ToolOutput{ToolUseID: "t", Text: "b"}, event.Done{}}, "assistant/complete[tool:backgrounded:ab]"},
+		{"the start may be missing", []any{event.ToolOutput{ToolUseID: "t", Text: "a"}, bashStart("t"), toolOK("u", "b")}, "assistant/running[tool:running:a tool:ok:b]"},
+		{"parallel tools", []any{bashStart("t"), bashStart("u"), toolOK("u", "2"), toolOK("t", "1")}, "assistant/running[tool:ok:1 tool:ok:2]"},
+		{"thinking accumulates and closes", []any{thinking("h", "", false), thinking("h", "a", false), thinking("h", "b", false), thinking("h", "", true)}, "assistant/running[thinking:complete:ab]"},
+		{"nameless thinking", []any{thinking("", "a", false), thinking("", "b", true), thinking("", "c", true)}, "assistant/running[thinking:complete:ab thinking:complete:c]"},
+		{"hidden thinking", []any{thinking("h", "", false), thinking("h", "", true)}, ""},
+		{"thinking and text of one id", []any{thinking("a", "h", false), delta("a", "t")}, "assistant/running[thinking:running:h text:running:t]"},
 		{"permission", []any{event.PermissionRequest{RequestID: "r"}, event.PermissionResolved{RequestID: "r", Allowed: true, Decision: "allow", By: "user"}}, "assistant/running[permission:allowed:]"},
 		{"permission withdrawn", []any{event.PermissionRequest{RequestID: "r"}, event.PermissionResolved{RequestID: "r", Decision: "deny", By: "withdrawn"}}, "assistant/running[permission:withdrawn:]"},
 		{"permission cancelled, unasked", []any{event.PermissionResolved{RequestID: "r", Decision: "cancel", By: "user"}}, "assistant/running[permission:cancelled:]"},
 		{"a question", []any{event.Interrupt{InterruptID: "i"}, event.InterruptResolved{InterruptID: "i", Value: event.Raw(`1`), By: "user"}}, "assistant/running[interrupt:answered:]"},
-		{"one plan", []any{event.Plan{Steps: []event.PlanStep{{Text: "a", Status: "pending"}}}, said("a", "x"), event.Plan{}}, "assistant/running[plan:: text:running:x]"},
+		{"one plan", []any{event.Plan{Steps: []event.PlanStep{{Text: "a", Status: "pending"}}}, delta("a", "x"), event.Plan{}}, "assistant/running[plan:: text:running:x]"},
 		{"compaction", []any{event.Compaction{Phase: "start"}, event.Compaction{Phase: "end", Tokens: 7}, event.Compaction{Phase: "end"}}, "assistant/running[compaction:complete: compaction:complete:]"},
-		{"a notice of the session", []any{said("a", "one"), in(0, event.Notice{Level: "info", Code: "warning", Text: "w"}), said("a", " two"), in(0, event.Checkpoint{CheckpointID: "c", Action: "restored"})},
+		{"a notice of the session", []any{delta("a", "one"), inTurn(0, event.Notice{Level: "info", Code: "warning", Text: "w"}), delta("a", " two"), inTurn(0, event.Checkpoint{CheckpointID: "c", Action: "restored"})},
 			"assistant/running[text:running:one two] | session/complete[notice::w checkpoint:restored:]"},
-		{"a steer", []any{said("a", "one"), user, said("a", " more"), said("b", "two"), stop},
+		{"a steer", []any{delta("a", "one"), user, delta("a", " more"), delta("b", "two"), stop},
 			"assistant/complete[text:interrupted:one more] | user/complete[text:complete:hi] | assistant/stopped[text:interrupted:two]"},
-		{"retracted to nothing", []any{said("a", "one"), end("a", event.BlockRetracted)}, ""},
-		{"two turns", []any{said("a", "one"), event.Done{}, in(2, said("b", "two"))}, "assistant/complete[text:complete:one] | assistant/running[text:running:two]"},
-		{"a session that ends within a turn", []any{said("a", "one"), in(0, event.SessionEnd{Reason: "crash"})}, "assistant/stopped[text:interrupted:one]"},
-		{"a session that was resumed after a loss", []any{said("a", "one"), in(0, event.SessionReady{}), in(2, said("b", "two"))}, "assistant/stopped[text:interrupted:one] | assistant/running[text:running:two]"},
-		{"an error of the session", []any{in(0, event.Error{Code: "crash", Message: "gone"})}, "session/failed[error:failed:]"},
+		{"retracted to nothing", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted)}, ""},
+		{"two turns", []any{delta("a", "one"), event.Done{}, inTurn(2, delta("b", "two"))}, "assistant/complete[text:complete:one] | assistant/running[text:running:two]"},
+		{"a session that ends within a turn", []any{delta("a", "one"), inTurn(0, event.SessionEnd{Reason: "crash"})}, "assistant/stopped[text:interrupted:one]"},
+		{"a session that was resumed after a loss", []any{delta("a", "one"), inTurn(0, event.SessionReady{}), inTurn(2, delta("b", "two"))}, "assistant/stopped[text:interrupted:one] | assistant/running[text:running:two]"},
+		{"an error of the session", []any{inTurn(0, event.Error{Code: "crash", Message: "gone"})}, "session/failed[error:failed:]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			NewWithT(t).Expect(shape(Reduce(script(tt.items...)))).To(Equal(tt.want))
+			NewWithT(t).Expect(chatShape(Reduce(numbered(tt.items...)))).To(Equal(tt.want))
 		})
 	}
 }
@@ -208,62 +208,62 @@ func TestSubagents(t *testing.T) {
 		items []any
 		want  string
 	}{
-		{"linked by its task", []any{spawn, task("k", "t", "running"), sub("k", said("a", "in")), said("b", "out"), task("k", "t", "completed"), ok("t", "r")},
+		{"linked by its task", []any{spawn, task("k", "t", "running"), fromAgent("k", delta("a", "in")), delta("b", "out"), task("k", "t", "completed"), toolOK("t", "r")},
 			"assistant/running[tool:ok:r[subagent:complete:[text:complete:in]] text:running:out]"},
-		{"linked by the tool's id", []any{spawn, sub("t", bash("u")), ok("t", "r")},
+		{"linked by the tool's id", []any{spawn, fromAgent("t", bashStart("u")), toolOK("t", "r")},
 			"assistant/running[tool:ok:r[subagent:complete:[tool:interrupted:]]]"},
-		{"the link comes later", []any{sub("k", said("a", "in")), spawn, task("k", "t", "running")},
+		{"the link comes later", []any{fromAgent("k", delta("a", "in")), spawn, task("k", "t", "running")},
 			"assistant/running[tool:running:[subagent:running:[text:running:in]]]"},
-		{"the tool comes later", []any{task("k", "t", "running"), sub("k", said("a", "in")), spawn},
+		{"the tool comes later", []any{task("k", "t", "running"), fromAgent("k", delta("a", "in")), spawn},
 			"assistant/running[tool:running:[subagent:running:[text:running:in]]]"},
-		{"the tool's start is lost", []any{task("k", "t", "running"), sub("k", said("a", "in")), ok("t", "r")},
+		{"the tool's start is lost", []any{task("k", "t", "running"), fromAgent("k", delta("a", "in")), toolOK("t", "r")},
 			"assistant/running[tool:ok:r[subagent:running:[text:running:in]]]"},
-		{"more of one that is over", []any{task("k", "", "failed"), sub("k", said("a", "in")), task("l", "", "completed"), sub("l", said("b", "in"))},
+		{"more of one that is over", []any{task("k", "", "failed"), fromAgent("k", delta("a", "in")), task("l", "", "completed"), fromAgent("l", delta("b", "in"))},
 			"assistant/running[subagent:failed:[text:interrupted:in] subagent:complete:[text:complete:in]]"},
-		{"never linked", []any{sub("k", said("a", "in")), event.Done{}}, "assistant/complete[subagent:complete:[text:complete:in]]"},
-		{"two with equal ids", []any{sub("k", said("a", "1")), sub("l", said("a", "2")), sub("k", bash("t")), sub("l", bash("t")), sub("l", ok("t", "x"))},
+		{"never linked", []any{fromAgent("k", delta("a", "in")), event.Done{}}, "assistant/complete[subagent:complete:[text:complete:in]]"},
+		{"two with equal ids", []any{fromAgent("k", delta("a", "1")), fromAgent("l", delta("a", "2")), fromAgent("k", bashStart("t")), fromAgent("l", bashStart("t")), fromAgent("l", toolOK("t", "x"))},
 			"assistant/running[subagent:running:[text:running:1 tool:running:] subagent:running:[text:running:2 tool:ok:x]]"},
-		{"one that outlives its turn", []any{spawn, task("k", "t", "running"), event.ToolResult{ToolUseID: "t", Status: "backgrounded"}, event.Done{}, sub("k", said("a", "late")), in(0, task("k", "", "completed"))},
+		{"one that outlives its turn", []any{spawn, task("k", "t", "running"), event.ToolResult{ToolUseID: "t", Status: "backgrounded"}, event.Done{}, fromAgent("k", delta("a", "late")), inTurn(0, task("k", "", "completed"))},
 			"assistant/complete[tool:backgrounded:[subagent:complete:[text:complete:late]]]"},
-		{"its tool was stopped", []any{spawn, sub("t", said("a", "in")), event.Done{Stopped: true}},
+		{"its tool was stopped", []any{spawn, fromAgent("t", delta("a", "in")), event.Done{Stopped: true}},
 			"assistant/stopped[tool:interrupted:[subagent:interrupted:[text:interrupted:in]]]"},
-		{"nested", []any{spawn, sub("t", event.ToolStart{ToolUseID: "u", Tool: "Task", SubagentSpawn: true}), sub("u", said("a", "deep"))},
+		{"nested", []any{spawn, fromAgent("t", event.ToolStart{ToolUseID: "u", Tool: "Task", SubagentSpawn: true}), fromAgent("u", delta("a", "deep"))},
 			"assistant/running[tool:running:[subagent:running:[tool:running:[subagent:running:[text:running:deep]]]]]"},
-		{"nested by its parent", []any{task("k", "", "running"), event.Task{TaskID: "l", Kind: "subagent", ParentID: "k", Status: "running"}, sub("l", said("a", "deep"))},
+		{"nested by its parent", []any{task("k", "", "running"), event.Task{TaskID: "l", Kind: "subagent", ParentID: "k", Status: "running"}, fromAgent("l", delta("a", "deep"))},
 			"assistant/running[subagent:running:[subagent:running:[text:running:deep]]]"},
-		{"linked by the tool's id, later", []any{sub("t", said("a", "in")), spawn},
+		{"linked by the tool's id, later", []any{fromAgent("t", delta("a", "in")), spawn},
 			"assistant/running[tool:running:[subagent:running:[text:running:in]]]"},
-		{"linked once", []any{spawn, task("k", "t", "running"), bash("u"), task("k", "u", "running")},
+		{"linked once", []any{spawn, task("k", "t", "running"), bashStart("u"), task("k", "u", "running")},
 			"assistant/running[tool:running:[subagent:running:[]] tool:running:]"},
-		{"a tool in the background does not end it", []any{spawn, sub("t", said("a", "in")), event.ToolResult{ToolUseID: "t", Status: "backgrounded"}, event.Done{}},
+		{"a tool in the background does not end it", []any{spawn, fromAgent("t", delta("a", "in")), event.ToolResult{ToolUseID: "t", Status: "backgrounded"}, event.Done{}},
 			"assistant/complete[tool:backgrounded:[subagent:running:[text:running:in]]]"},
-		{"its task knows better than its tool", []any{spawn, task("k", "t", "running"), ok("t", "launched"), event.Done{}},
+		{"its task knows better than its tool", []any{spawn, task("k", "t", "running"), toolOK("t", "launched"), event.Done{}},
 			"assistant/complete[tool:ok:launched[subagent:running:[]]]"},
 		{"one that outlives its parent", []any{task("k", "", "running"), event.Task{TaskID: "l", Kind: "subagent", ParentID: "k", Status: "running"}, task("k", "", "completed")},
 			"assistant/running[subagent:complete:[subagent:running:[]]]"},
-		{"its question outlives the turn", []any{task("k", "", "running"), sub("k", event.PermissionRequest{RequestID: "r"}), event.Done{}},
+		{"its question outlives the turn", []any{task("k", "", "running"), fromAgent("k", event.PermissionRequest{RequestID: "r"}), event.Done{}},
 			"assistant/complete[subagent:running:[permission:pending:]]"},
-		{"the session's end ends it", []any{task("k", "", "running"), sub("k", event.PermissionRequest{RequestID: "r"}), event.Done{}, in(0, event.SessionEnd{})},
+		{"the session's end ends it", []any{task("k", "", "running"), fromAgent("k", event.PermissionRequest{RequestID: "r"}), event.Done{}, inTurn(0, event.SessionEnd{})},
 			"assistant/complete[subagent:interrupted:[permission:withdrawn:]]"},
-		{"a resumed session has lost it", []any{task("k", "", "running"), sub("k", said("a", "in")), event.Done{}, in(0, event.SessionReady{})},
+		{"a resumed session has lost it", []any{task("k", "", "running"), fromAgent("k", delta("a", "in")), event.Done{}, inTurn(0, event.SessionReady{})},
 			"assistant/complete[subagent:interrupted:[text:interrupted:in]]"},
-		{"no circle", []any{sub("t", event.ToolStart{ToolUseID: "t", Tool: "Task", SubagentSpawn: true})},
+		{"no circle", []any{fromAgent("t", event.ToolStart{ToolUseID: "t", Tool: "Task", SubagentSpawn: true})},
 			"assistant/running[subagent:running:[tool:running:]]"},
-		{"its error is its own", []any{sub("k", said("a", "in")), sub("k", event.Error{Code: "limit"}), said("b", "out")},
+		{"its error is its own", []any{fromAgent("k", delta("a", "in")), fromAgent("k", event.Error{Code: "limit"}), delta("b", "out")},
 			"assistant/running[subagent:failed:[text:interrupted:in error:failed:] text:running:out]"},
-		{"its end is its own", []any{sub("k", said("a", "in")), sub("k", event.Done{}), said("b", "out")},
+		{"its end is its own", []any{fromAgent("k", delta("a", "in")), fromAgent("k", event.Done{}), delta("b", "out")},
 			"assistant/running[subagent:complete:[text:complete:in] text:running:out]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := Reduce(script(tt.items...))
-			g.Expect(shape(c)).To(Equal(tt.want))
+			c := Reduce(numbered(tt.items...))
+			g.Expect(chatShape(c)).To(Equal(tt.want))
 			g.Expect(c.Text(1)).NotTo(ContainSubstring("in"))
 		})
 	}
 	g := NewWithT(t)
-	c := Reduce(script(spawn, task("k", "t", "running")))
+	c := Reduce(numbered(spawn, task("k", "t", "running")))
 	g.Expect(c.Messages[0].Blocks[0].Blocks[0].Subagent.Name).To(Equal("counter"))
 	g.Expect(c.Tasks).To(HaveLen(1))
 }
@@ -276,36 +276,36 @@ func TestState(t *testing.T) {
 		status   Status
 		activity string
 	}{
-		{in(0, event.SessionReady{SessionID: "s", Runtime: "codex", Model: "m1"}), Idle, ""},
-		{in(0, event.Queue{MessageIDs: []string{"m2"}}), Idle, ""},
+		{inTurn(0, event.SessionReady{SessionID: "s", Runtime: "codex", Model: "m1"}), Idle, ""},
+		{inTurn(0, event.Queue{MessageIDs: []string{"m2"}}), Idle, ""},
 		{event.TurnStart{Cause: event.CauseTask}, Running, "working"},
-		{thought("", "", false), Running, "thinking"},
-		{said("a", "x"), Running, "writing"},
-		{bash("t"), Running, "tool Bash"},
-		{sub("k", said("a", "y")), Running, "tool Bash"},
+		{thinking("", "", false), Running, "thinking"},
+		{delta("a", "x"), Running, "writing"},
+		{bashStart("t"), Running, "tool Bash"},
+		{fromAgent("k", delta("a", "y")), Running, "tool Bash"},
 		{event.PermissionRequest{RequestID: "r"}, Waiting, "tool Bash"},
 		{event.PermissionResolved{RequestID: "r", Allowed: true}, Running, "tool Bash"},
-		{ok("t", ""), Running, "working"},
+		{toolOK("t", ""), Running, "working"},
 		{event.Notice{Level: "warning", Code: event.NoticeRetry}, Running, "retrying"},
 		{event.Compaction{Phase: "start"}, Running, "compacting"},
-		{in(0, event.ModelChanged{Value: "m2"}), Running, "compacting"},
+		{inTurn(0, event.ModelChanged{Value: "m2"}), Running, "compacting"},
 		{event.Done{ExitCode: &code}, Idle, ""},
 		{event.Done{}, Idle, ""},
 		{event.Done{}, Idle, ""},
-		{in(2, event.TurnStart{}), Running, "working"},
-		{in(2, event.Done{}), Idle, ""},
-		{in(2, said("z", "late")), Idle, ""},
-		{in(0, event.SessionEnd{Reason: "closed", ExitCode: &code}), Ended, ""},
-		{in(0, event.SessionReady{SessionID: "s", Resumed: true}), Idle, ""},
-		{in(0, event.Error{Code: "crash"}), Failed, ""},
-		{in(0, event.SessionEnd{Reason: "crash"}), Failed, ""},
+		{inTurn(2, event.TurnStart{}), Running, "working"},
+		{inTurn(2, event.Done{}), Idle, ""},
+		{inTurn(2, delta("z", "late")), Idle, ""},
+		{inTurn(0, event.SessionEnd{Reason: "closed", ExitCode: &code}), Ended, ""},
+		{inTurn(0, event.SessionReady{SessionID: "s", Resumed: true}), Idle, ""},
+		{inTurn(0, event.Error{Code: "crash"}), Failed, ""},
+		{inTurn(0, event.SessionEnd{Reason: "crash"}), Failed, ""},
 	}
 	var items []any
 	for _, s := range steps {
 		items = append(items, s.item)
 	}
 	r := New()
-	for i, e := range script(items...) {
+	for i, e := range numbered(items...) {
 		r.Add(e)
 		c := r.Chat()
 		g.Expect(c.Status).To(Equal(steps[i].status), "after %d: %T", i, e.Data)
@@ -333,11 +333,11 @@ func TestComponentsAndUsage(t *testing.T) {
 	update := func(id, props string, merge bool) event.ComponentUpdate {
 		return event.ComponentUpdate{ComponentID: id, ComponentName: "Chart", Surface: "panel", Props: event.Raw(props), Merge: merge}
 	}
-	c := Reduce(script(
+	c := Reduce(numbered(
 		update("a", `{"x":1,"y":{"z":1}}`, false), update("b", `{}`, false), update("a", `{"y": 2, "w":3}`, true),
 		event.ComponentRemove{ComponentID: "b"}, event.ComponentRemove{ComponentID: "b"}, update("c", `[1]`, true),
 		event.Usage{Tokens: event.Tokens{Input: 1}, Cost: &cost}, event.Usage{Tokens: event.Tokens{Input: 2}},
-		sub("k", event.Usage{Tokens: event.Tokens{Input: 9}}),
+		fromAgent("k", event.Usage{Tokens: event.Tokens{Input: 9}}),
 	))
 	g.Expect(c.Components).To(Equal([]Component{
 		{ID: "a", Name: "Chart", Surface: "panel", Status: Ready, Props: event.Raw(`{"w":3,"x":1,"y":2}`)},
@@ -350,7 +350,7 @@ func TestComponentsAndUsage(t *testing.T) {
 
 func TestJSONLeavesOutWhatIsEmpty(t *testing.T) {
 	g := NewWithT(t)
-	c := Reduce(script(event.UserMessage{MessageID: "m1", Text: "hi", Via: "turn"}, ok("t", ""), event.Done{}))
+	c := Reduce(numbered(event.UserMessage{MessageID: "m1", Text: "hi", Via: "turn"}, toolOK("t", ""), event.Done{}))
 	b, err := c.JSON()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(b)).To(Equal(`{

@@ -24,7 +24,7 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 		return nil, errSnapshot("%v", err)
 	}
 	r := New(options...)
-	r.begin(s.Chat.SessionID)
+	r.beginSession(s.Chat.SessionID)
 	r.chat, r.seq, r.last, r.first, r.notes, r.number, r.failed, r.ended = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended
 	r.chat.Tasks, r.chat.Activity, r.chat.Status = nil, "", ""
 	for _, t := range s.Chat.Tasks {
@@ -32,12 +32,12 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 	}
 	read := &snapshotReader{r: r}
 	for range s.Parts {
-		read.parts = append(read.parts, &part{})
+		read.parts = append(read.parts, &liveComponent{})
 	}
 	for _, m := range s.Messages {
-		read.message(m)
+		read.readMessage(m)
 	}
-	read.rest(&s)
+	read.readRest(&s)
 	if read.bad != nil {
 		return nil, read.bad
 	}
@@ -50,12 +50,12 @@ type snapshotReader struct {
 	r        *Reducer
 	nodes    []*node
 	messages []*message // nil: sealed
-	parts    []*part
+	parts    []*liveComponent
 	bad      error
 }
 
-// at is what stands at place i of a list, counted from 1.
-func at[T any](read *snapshotReader, list []*T, i int) *T {
+// refAt is what stands at place i of a list, counted from 1.
+func refAt[T any](read *snapshotReader, list []*T, i int) *T {
 	if i < 1 || i > len(list) || list[i-1] == nil {
 		read.bad = errSnapshot("no %T at %d", list, i)
 		return new(T)
@@ -63,11 +63,11 @@ func at[T any](read *snapshotReader, list []*T, i int) *T {
 	return list[i-1]
 }
 
-func (read *snapshotReader) message(s messageState) {
+func (read *snapshotReader) readMessage(s messageState) {
 	r := read.r
 	if s.Open == nil {
-		walk(s.Message.Blocks, func(b *Block) {
-			if !whole(b) {
+		walkBlocks(s.Message.Blocks, func(b *Block) {
+			if !hasPayload(b) {
 				read.bad = errSnapshot("message %d has a block that is not a %s", s.Message.Number, b.Kind)
 			}
 		})
@@ -83,21 +83,21 @@ func (read *snapshotReader) message(s messageState) {
 	m.blocks.msg = m
 	r.list.set(r.own, m.place, nil)
 	read.messages = append(read.messages, m)
-	read.list(&m.blocks, s.Open)
+	read.readList(&m.blocks, s.Open)
 	r.open, r.newest = append(r.open, m), nil
 	if m.m.Number == r.number {
 		r.newest = m // and not one whose successors were cut
 	}
-	m.touch()
+	m.markStale()
 }
 
-func (read *snapshotReader) list(b *blocks, s *listState) {
+func (read *snapshotReader) readList(b *blocks, s *listState) {
 	for i := range s.Nodes {
 		state := &s.Nodes[i]
 		n := &node{r: read.r, block: state.Block, turn: state.Turn, message: state.Message, tasked: state.Tasked}
 		read.nodes = append(read.nodes, n)
 		n.kids.node = n
-		if !whole(&n.block) || state.Key != nil && state.Key.Kind != n.block.Kind {
+		if !hasPayload(&n.block) || state.Key != nil && state.Key.Kind != n.block.Kind {
 			read.bad = errSnapshot("block %d is not a %s", len(read.nodes), n.block.Kind)
 			return
 		}
@@ -108,24 +108,24 @@ func (read *snapshotReader) list(b *blocks, s *listState) {
 		n.text.WriteString(*text)
 		*text = ""
 		if state.Key != nil {
-			read.r.file(n, state.Key.key())
+			read.r.indexBlock(n, state.Key.key())
 		}
 		if state.Linked > 0 && read.r.registry != nil {
-			n.linked = at(read, read.parts, state.Linked)
+			n.linked = refAt(read, read.parts, state.Linked)
 		}
-		n.into(b)
-		read.list(&n.kids, &state.Kids)
+		n.moveTo(b)
+		read.readList(&n.kids, &state.Kids)
 	}
 	if s.Tail > 0 {
-		b.tail = at(read, b.nodes, s.Tail)
+		b.tail = refAt(read, b.nodes, s.Tail)
 	}
 	if s.Plan > 0 {
-		b.plan = at(read, b.nodes, s.Plan)
+		b.plan = refAt(read, b.nodes, s.Plan)
 	}
 }
 
-// whole reports whether a block has what its kind is about.
-func whole(b *Block) bool {
+// hasPayload reports whether a block has what its kind is about.
+func hasPayload(b *Block) bool {
 	switch b.Kind {
 	case KindTool:
 		return b.Tool != nil
@@ -145,16 +145,16 @@ func whole(b *Block) bool {
 	return true
 }
 
-// node is the block at place i, which must be of one of the kinds.
-func (read *snapshotReader) node(i int, kinds ...Kind) *node {
-	n := at(read, read.nodes, i)
+// nodeAt is the block at place i, which must be of one of the kinds.
+func (read *snapshotReader) nodeAt(i int, kinds ...Kind) *node {
+	n := refAt(read, read.nodes, i)
 	if read.bad == nil && !slices.Contains(kinds, n.block.Kind) {
 		read.bad = errSnapshot("block %d is a %s, want %v", i, n.block.Kind, kinds)
 	}
 	return n
 }
 
-func (read *snapshotReader) rest(s *snapshot) {
+func (read *snapshotReader) readRest(s *snapshot) {
 	r := read.r
 	for _, state := range s.Turns {
 		t := &turn{
@@ -162,13 +162,13 @@ func (read *snapshotReader) rest(s *snapshot) {
 			ended: state.Ended, text: state.Text, tokens: state.Tokens, cost: state.Cost, stats: state.Stats,
 		}
 		for _, i := range state.Messages {
-			t.messages = append(t.messages, at(read, read.messages, i))
+			t.messages = append(t.messages, refAt(read, read.messages, i))
 		}
 		if state.Open > 0 {
-			t.open = at(read, read.messages, state.Open)
+			t.open = refAt(read, read.messages, state.Open)
 		}
 		for _, i := range state.Tools {
-			n := read.node(i, KindTool)
+			n := read.nodeAt(i, KindTool)
 			n.listed = true
 			t.tools = append(t.tools, n)
 		}
@@ -183,38 +183,38 @@ func (read *snapshotReader) rest(s *snapshot) {
 		}
 	}
 	for id, i := range s.Agents {
-		r.agents[id] = read.node(i, KindSubagent)
+		r.agents[id] = read.nodeAt(i, KindSubagent)
 	}
 	for id, i := range s.Spawns {
-		r.spawns[id] = read.node(i, KindTool)
+		r.spawns[id] = read.nodeAt(i, KindTool)
 	}
 	for _, a := range s.Asks {
 		for _, i := range a.Nodes {
-			r.asks[a.Key.key()] = read.node(i, KindPermission, KindInterrupt)
+			r.asks[a.Key.key()] = read.nodeAt(i, KindPermission, KindInterrupt)
 		}
 	}
 	for _, a := range s.Waiting {
 		for _, i := range a.Nodes {
-			r.waiting[a.Key.key()] = append(r.waiting[a.Key.key()], read.node(i, KindSubagent))
+			r.waiting[a.Key.key()] = append(r.waiting[a.Key.key()], read.nodeAt(i, KindSubagent))
 		}
 	}
 	for _, i := range s.Detached {
-		r.detached[read.node(i, KindTool)] = struct{}{}
+		r.detached[read.nodeAt(i, KindTool)] = struct{}{}
 	}
 	for i, state := range s.Parts {
 		p := read.parts[i]
 		p.c, p.input = state.Component, state.Input
 		if state.Node > 0 {
-			p.node = read.node(state.Node, KindComponent)
+			p.node = read.nodeAt(state.Node, KindComponent)
 		}
 		if state.Linked {
 			p.reg = r.registry
 		}
 	}
 	for _, i := range s.Shown {
-		r.parts = append(r.parts, at(read, read.parts, i))
+		r.components = append(r.components, refAt(read, read.parts, i))
 	}
 	for id, i := range s.Updated {
-		r.partByID[id] = at(read, read.parts, i)
+		r.componentByID[id] = refAt(read, read.parts, i)
 	}
 }

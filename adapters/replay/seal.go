@@ -10,9 +10,9 @@ import (
 // then. What a reducer must know of the past is so as much as is open, however
 // long the session is.
 
-// sweep seals, as a turn begins, what belongs to turns that are over and holds
+// sealFinished seals, as a turn begins, what belongs to turns that are over and holds
 // nothing that goes on.
-func (r *Reducer) sweep() {
+func (r *Reducer) sealFinished() {
 	for n, t := range r.turns {
 		if t.ended {
 			delete(r.turns, n)
@@ -28,35 +28,35 @@ func (r *Reducer) sweep() {
 	})
 	held := map[*message]bool{}
 	for _, n := range r.asks {
-		held[n.home()] = true
+		held[n.topMessage()] = true
 	}
 	for n := range r.detached {
-		held[n.home()] = true
+		held[n.topMessage()] = true
 	}
 	for _, n := range r.agents {
 		if n.running() {
-			held[n.home()] = true
+			held[n.topMessage()] = true
 		}
 	}
-	for _, p := range r.partByID {
+	for _, p := range r.componentByID {
 		if p.node != nil {
-			held[p.node.home()] = true
+			held[p.node.topMessage()] = true
 		}
 	}
 	r.open = slices.DeleteFunc(r.open, func(m *message) bool {
 		if r.turns[m.m.Turn] != nil || held[m] {
 			return false
 		}
-		r.seal(m)
+		r.sealMessage(m)
 		return true
 	})
 }
 
-// seal gives a message its last form and forgets what it is made of.
-func (r *Reducer) seal(m *message) {
+// sealMessage gives a message its last form and forgets what it is made of.
+func (r *Reducer) sealMessage(m *message) {
 	m.sealed = true
 	r.list.set(r.own, m.place, m.freeze(r.own))
-	m.blocks.each(func(n *node) {
+	m.blocks.walkNodes(func(n *node) {
 		if r.index[n.key] == n {
 			delete(r.index, n.key)
 		}
@@ -77,8 +77,8 @@ func (r *Reducer) seal(m *message) {
 	m.blocks = blocks{}
 }
 
-// detachedTask lets go of the tool whose life in the background is over.
-func (r *Reducer) detachedTask(e event.Event, t *Task) {
+// endDetachedTool lets go of the tool whose life in the background is over.
+func (r *Reducer) endDetachedTool(e event.Event, t *Task) {
 	if t.Status == event.TaskRunning || t.ToolUseID == "" {
 		return
 	}

@@ -112,7 +112,7 @@ var snapshotJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInva
 // that is restored from it goes on as this one does.
 func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	v := r.View()
-	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*part]int{}}
+	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*liveComponent]int{}}
 	s := &w.s
 	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.last, r.notes, r.number
 	s.Chat.Components, s.Failed, s.Ended = nil, r.failed, r.ended
@@ -123,7 +123,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 			first--
 		}
 		if f := v.list.get(i); f != nil && !f.hidden {
-			window = append(window, f.message())
+			window = append(window, f.build())
 			n--
 		}
 	}
@@ -136,13 +136,13 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	}
 	for _, m := range r.open {
 		for _, k := range m.blocks.nodes {
-			w.number(k)
+			w.numberNodes(k)
 		}
 	}
 	rest := r.open
 	for _, m := range window {
 		for len(rest) > 0 && rest[0].m.Number <= m.Number {
-			w.open(rest[0])
+			w.writeOpen(rest[0])
 			rest = rest[1:]
 		}
 		if k := len(s.Messages); k == 0 || s.Messages[k-1].Message.Number != m.Number {
@@ -150,9 +150,9 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 		}
 	}
 	for _, m := range rest {
-		w.open(m)
+		w.writeOpen(m)
 	}
-	w.rest(r)
+	w.writeRest(r)
 	return json.Marshal(s, snapshotJSON)
 }
 
@@ -161,34 +161,34 @@ type snapshotWriter struct {
 	s        snapshot
 	nodes    map[*node]int
 	messages map[*message]int
-	parts    map[*part]int
+	parts    map[*liveComponent]int
 }
 
-func (w *snapshotWriter) number(n *node) {
+func (w *snapshotWriter) numberNodes(n *node) {
 	if n == nil {
 		return
 	}
 	w.nodes[n] = len(w.nodes) + 1
 	for _, kid := range n.kids.nodes {
-		w.number(kid)
+		w.numberNodes(kid)
 	}
 }
 
-func (w *snapshotWriter) open(m *message) {
-	list := w.list(&m.blocks)
+func (w *snapshotWriter) writeOpen(m *message) {
+	list := w.writeList(&m.blocks)
 	w.s.Messages = append(w.s.Messages, messageState{Message: m.m, Open: &list})
 	w.messages[m] = len(w.s.Messages)
 }
 
-func (w *snapshotWriter) list(b *blocks) listState {
+func (w *snapshotWriter) writeList(b *blocks) listState {
 	var s listState
 	for _, n := range b.nodes {
 		if n == nil {
 			continue
 		}
-		state := nodeState{Block: n.frozen(), Turn: n.turn, Message: n.message, Tasked: n.tasked, Kids: w.list(&n.kids)}
+		state := nodeState{Block: n.frozen(), Turn: n.turn, Message: n.message, Tasked: n.tasked, Kids: w.writeList(&n.kids)}
 		if n.linked != nil {
-			state.Linked = w.part(n.linked)
+			state.Linked = w.writeComponent(n.linked)
 		}
 		if n.r.index[n.key] == n {
 			k := n.key.state()
@@ -205,7 +205,7 @@ func (w *snapshotWriter) list(b *blocks) listState {
 	return s
 }
 
-func (w *snapshotWriter) part(p *part) int {
+func (w *snapshotWriter) writeComponent(p *liveComponent) int {
 	if w.parts[p] == 0 {
 		w.s.Parts = append(w.s.Parts, partState{Component: p.c, Node: w.nodes[p.node], Input: p.input, Linked: p.reg != nil})
 		w.parts[p] = len(w.s.Parts)
@@ -213,8 +213,8 @@ func (w *snapshotWriter) part(p *part) int {
 	return w.parts[p]
 }
 
-// rest writes what is not in messages.
-func (w *snapshotWriter) rest(r *Reducer) {
+// writeRest writes what is not in messages.
+func (w *snapshotWriter) writeRest(r *Reducer) {
 	s := &w.s
 	if r.current != nil {
 		s.Current = r.current.n
@@ -235,7 +235,7 @@ func (w *snapshotWriter) rest(r *Reducer) {
 		s.Turns = append(s.Turns, state)
 	}
 	slices.SortFunc(s.Turns, func(a, b turnState) int { return a.N - b.N })
-	s.Agents, s.Spawns = w.named(r.agents), w.named(r.spawns)
+	s.Agents, s.Spawns = w.nodeNumbers(r.agents), w.nodeNumbers(r.spawns)
 	for k, n := range r.asks {
 		s.Asks = append(s.Asks, namedState{k.state(), []int{w.nodes[n]}})
 	}
@@ -255,18 +255,18 @@ func (w *snapshotWriter) rest(r *Reducer) {
 		s.Detached = append(s.Detached, w.nodes[n])
 	}
 	slices.Sort(s.Detached)
-	for _, p := range r.parts {
-		s.Shown = append(s.Shown, w.part(p))
+	for _, p := range r.components {
+		s.Shown = append(s.Shown, w.writeComponent(p))
 	}
-	if len(r.partByID) > 0 {
+	if len(r.componentByID) > 0 {
 		s.Updated = map[string]int{}
-		for id, p := range r.partByID {
-			s.Updated[id] = w.part(p)
+		for id, p := range r.componentByID {
+			s.Updated[id] = w.writeComponent(p)
 		}
 	}
 }
 
-func (w *snapshotWriter) named(nodes map[string]*node) map[string]int {
+func (w *snapshotWriter) nodeNumbers(nodes map[string]*node) map[string]int {
 	if len(nodes) == 0 {
 		return nil
 	}

@@ -19,15 +19,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// drawn draws from rapid, which makes a failure as small as it can.
-type drawn struct{ t *rapid.T }
+// rapidSource draws from rapid, which makes a failure as small as it can.
+type rapidSource struct{ t *rapid.T }
 
-func (d drawn) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "") }
+func (d rapidSource) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "") }
 
-// sameWindow says how the chat of a restored reducer differs from that of one
+// compareWindow says how the chat of a restored reducer differs from that of one
 // that saw everything, from the window's first message on; before it there is
 // nothing but what was open, and that is as it is in full.
-func sameWindow(full, cut *View, first int) error {
+func compareWindow(full, cut *View, first int) error {
 	whole := map[int]*Message{}
 	for m := range full.Messages() {
 		whole[m.Number] = m
@@ -41,7 +41,7 @@ func sameWindow(full, cut *View, first int) error {
 		}
 		last = m.Number
 		if want := whole[m.Number]; want == nil || !reflect.DeepEqual(m, want) {
-			return fmt.Errorf("message %d is\n%s\nwant\n%s", m.Number, pretty(m), pretty(want))
+			return fmt.Errorf("message %d is\n%s\nwant\n%s", m.Number, prettyJSON(m), prettyJSON(want))
 		}
 	}
 	for n := range whole {
@@ -51,12 +51,12 @@ func sameWindow(full, cut *View, first int) error {
 	}
 	a, b := full.Head(), cut.Head()
 	if !reflect.DeepEqual(a, b) {
-		return fmt.Errorf("the head is\n%s\nwant\n%s", pretty(b), pretty(a))
+		return fmt.Errorf("the head is\n%s\nwant\n%s", prettyJSON(b), prettyJSON(a))
 	}
 	return nil
 }
 
-func pretty(v any) string {
+func prettyJSON(v any) string {
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent(" "), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if err != nil {
 		return err.Error()
@@ -64,9 +64,9 @@ func pretty(v any) string {
 	return string(b)
 }
 
-// restoring says how a chat goes wrong whose reducer was cut after p events to n
+// checkRestore says how a chat goes wrong whose reducer was cut after p events to n
 // messages, and its snapshot changed by harm.
-func restoring(events []event.Event, p, n int, harm func([]byte) []byte, options ...Option) error {
+func checkRestore(events []event.Event, p, n int, harm func([]byte) []byte, options ...Option) error {
 	full := New(options...)
 	for _, e := range events[:p] {
 		full.Add(e)
@@ -90,13 +90,13 @@ func restoring(events []event.Event, p, n int, harm func([]byte) []byte, options
 		return fmt.Errorf("cut after %d to %d: the first message is %d, want %d", p, n, cut.First(), first)
 	}
 	for i, e := range events[p:] {
-		if err := sameWindow(full.View(), cut.View(), first); err != nil {
+		if err := compareWindow(full.View(), cut.View(), first); err != nil {
 			return fmt.Errorf("cut after %d to %d, after %d more events: %w", p, n, i, err)
 		}
 		full.Add(e)
 		cut.Add(e)
 	}
-	if err := sameWindow(full.View(), cut.View(), first); err != nil {
+	if err := compareWindow(full.View(), cut.View(), first); err != nil {
 		return fmt.Errorf("cut after %d to %d, at the end: %w", p, n, err)
 	}
 	return nil
@@ -104,20 +104,20 @@ func restoring(events []event.Event, p, n int, harm func([]byte) []byte, options
 
 func TestARestoredReducerGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		events := anything(drawn{t}, rapid.IntRange(1, 60).Draw(t, "events"))
+		events := randomEvents(rapidSource{t}, rapid.IntRange(1, 60).Draw(t, "events"))
 		p, n := rapid.IntRange(0, len(events)).Draw(t, "cut"), rapid.IntRange(0, 4).Draw(t, "n")
 		var options []Option
 		if rapid.Bool().Draw(t, "registry") {
-			options = append(options, WithRegistry(registered{}))
+			options = append(options, WithRegistry(testRegistry{}))
 		}
-		if err := restoring(events, p, n, nil, options...); err != nil {
+		if err := checkRestore(events, p, n, nil, options...); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// cutStream is a stream that a reducer was cut in.
-type cutStream struct {
+// streamCut is a stream that a reducer was cut in.
+type streamCut struct {
 	events []event.Event
 	p, n   int
 	data   []byte
@@ -127,12 +127,12 @@ type cutStream struct {
 // differently, and the property above sees that.
 func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 	g := NewWithT(t)
-	var streams []cutStream
+	var streams []streamCut
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		s := cutStream{events: anything(r, 100)}
+		s := streamCut{events: randomEvents(r, 100)}
 		s.p, s.n = r.IntN(80), r.IntN(4)
-		red := New(WithRegistry(registered{}))
+		red := New(WithRegistry(testRegistry{}))
 		for _, e := range s.events[:s.p] {
 			red.Add(e)
 		}
@@ -164,12 +164,12 @@ func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 		}
 	}
 	for _, path := range paths {
-		missed := func(s cutStream) bool {
-			harmed := without(t, s.data, path)
+		missed := func(s streamCut) bool {
+			harmed := withoutField(t, s.data, path)
 			if bytes.Equal(harmed, s.data) {
 				return false
 			}
-			return restoring(s.events, s.p, s.n, func([]byte) []byte { return harmed }, WithRegistry(registered{})) != nil
+			return checkRestore(s.events, s.p, s.n, func([]byte) []byte { return harmed }, WithRegistry(testRegistry{})) != nil
 		}
 		if !slices.ContainsFunc(streams, missed) {
 			t.Errorf("without %s nothing changes", strings.Join(path, "."))
@@ -177,8 +177,8 @@ func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 	}
 }
 
-// without takes a member out of JSON, in each element of the lists on its path.
-func without(t *testing.T, b []byte, path []string) []byte {
+// withoutField takes a member out of JSON, in each element of the lists on its path.
+func withoutField(t *testing.T, b []byte, path []string) []byte {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(b, &v, snapshotJSON); err != nil {
@@ -218,8 +218,8 @@ func without(t *testing.T, b []byte, path []string) []byte {
 func FuzzRestore(f *testing.F) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 10))
-		red := New(WithRegistry(registered{}))
-		for _, e := range anything(r, 60) {
+		red := New(WithRegistry(testRegistry{}))
+		for _, e := range randomEvents(r, 60) {
 			red.Add(e)
 		}
 		data, err := red.Snapshot(2)
@@ -230,15 +230,15 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		for _, harmed := range [][]byte{data, renumbered(r, data)} {
-			red, err := Restore(harmed, WithRegistry(registered{}))
+		for _, harmed := range [][]byte{data, renumber(r, data)} {
+			red, err := Restore(harmed, WithRegistry(testRegistry{}))
 			if err != nil {
 				if !errors.Is(err, ErrSnapshot) {
 					t.Fatalf("not an ErrSnapshot: %v", err)
 				}
 				continue
 			}
-			for _, e := range anything(r, 60) {
+			for _, e := range randomEvents(r, 60) {
 				e.Seq += red.Seq()
 				e.SessionID = red.Session()
 				red.Add(e)
@@ -253,8 +253,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// renumbered changes some digits and kinds: references to other things.
-func renumbered(r *rand.Rand, data []byte) []byte {
+// renumber changes some digits and kinds: references to other things.
+func renumber(r *rand.Rand, data []byte) []byte {
 	out := slices.Clone(data)
 	for i := range out {
 		if out[i] >= '1' && out[i] <= '9' && r.IntN(20) == 0 {

@@ -62,7 +62,7 @@ func statsOf(turn int, messages iter.Seq[*Message]) Stats {
 		if m.Turn != turn || m.Role != RoleAssistant {
 			continue
 		}
-		walk(m.Blocks, s.add)
+		walkBlocks(m.Blocks, s.countBlock)
 		if m.Figures != nil {
 			s.Figures = m.Figures
 		}
@@ -70,10 +70,10 @@ func statsOf(turn int, messages iter.Seq[*Message]) Stats {
 	return s
 }
 
-func (s *Stats) add(b *Block) {
+func (s *Stats) countBlock(b *Block) {
 	switch b.Kind {
 	case KindTool:
-		s.tool(b)
+		s.countTool(b)
 	case KindSubagent:
 		s.Subagents++
 		if u := b.Subagent.Usage; u != nil {
@@ -88,7 +88,7 @@ func (s *Stats) add(b *Block) {
 	}
 }
 
-func (s *Stats) tool(b *Block) {
+func (s *Stats) countTool(b *Block) {
 	t := b.Tool
 	s.ToolCalls++
 	if s.ByTool == nil {
@@ -109,7 +109,7 @@ func (s *Stats) tool(b *Block) {
 	switch t.Category() {
 	case CategoryFile:
 		s.FileReads++
-		s.Read = once(s.Read, t.FilePath)
+		s.Read = appendUnique(s.Read, t.FilePath)
 	case CategoryCode:
 		s.FileWrites++
 	case CategoryWeb:
@@ -124,14 +124,14 @@ func (s *Stats) tool(b *Block) {
 	added, removed := countChanges(t.Changes)
 	s.Added, s.Removed = s.Added+added, s.Removed+removed
 	for _, c := range t.Changes {
-		s.Changed = once(s.Changed, c.Path)
+		s.Changed = appendUnique(s.Changed, c.Path)
 	}
 	if len(t.Changes) == 0 && t.Category() == CategoryCode {
-		s.Changed = once(s.Changed, first(t.FilePath, t.args().Notebook))
+		s.Changed = appendUnique(s.Changed, first(t.FilePath, t.parseArgs().Notebook))
 	}
 }
 
-func once(list []string, s string) []string {
+func appendUnique(list []string, s string) []string {
 	if s == "" || slices.Contains(list, s) {
 		return list
 	}

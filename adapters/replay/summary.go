@@ -12,9 +12,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// args are the members of a tool's input that a summary shows, as the runtimes
+// toolArgs are the members of a tool's input that a summary shows, as the runtimes
 // name them.
-type args struct {
+type toolArgs struct {
 	Command     string   `json:"command"`
 	FilePath    string   `json:"file_path"`
 	Notebook    string   `json:"notebook_path"`
@@ -36,17 +36,17 @@ type args struct {
 	} `json:"changes"`
 }
 
-// args reads the input member by member: one of another type than it should
+// parseArgs reads the input member by member: one of another type than it should
 // have takes no other along.
-func (t *Tool) args() (a args) {
+func (t *Tool) parseArgs() (a toolArgs) {
 	if json.Unmarshal(t.Input, &a, snapshotJSON) == nil {
 		return a
 	}
 	var members map[string]event.Raw
 	if json.Unmarshal(t.Input, &members, snapshotJSON) != nil {
-		return args{}
+		return toolArgs{}
 	}
-	a = args{}
+	a = toolArgs{}
 	for name, v := range members {
 		one, _ := json.Marshal(map[string]event.Raw{name: v}, snapshotJSON)
 		next := a
@@ -65,14 +65,14 @@ func (b *Block) Summary() string {
 		return ""
 	}
 	name := b.Tool.Name
-	if server, tool, ok := mcp(name); ok {
+	if server, tool, ok := splitMCPName(name); ok {
 		name = server + "/" + tool
 	}
-	return subject(name, b.Tool.about())
+	return withSubject(name, b.Tool.subject())
 }
 
-// mcp splits the name of a tool of an MCP server.
-func mcp(name string) (server, tool string, ok bool) {
+// splitMCPName splits the name of a tool of an MCP server.
+func splitMCPName(name string) (server, tool string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	if !ok {
 		return "", "", false
@@ -80,10 +80,10 @@ func mcp(name string) (server, tool string, ok bool) {
 	return strings.Cut(rest, "__")
 }
 
-func (t *Tool) about() string {
-	a := t.args()
-	if x, ok := t.exchange(a); ok && !t.Spawn {
-		return x.about()
+func (t *Tool) subject() string {
+	a := t.parseArgs()
+	if x, ok := t.exchangeFrom(a); ok && !t.Spawn {
+		return x.label()
 	}
 	switch t.Name {
 	case "Read":
@@ -94,12 +94,12 @@ func (t *Tool) about() string {
 		case a.Offset > 0:
 			return fmt.Sprintf("%s (from line %d)", file, a.Offset)
 		case a.Limit > 0:
-			return fmt.Sprintf("%s (%s)", file, count(a.Limit, "line", "lines"))
+			return fmt.Sprintf("%s (%s)", file, plural(a.Limit, "line", "lines"))
 		}
 		return file
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
 		if n := max(len(t.Changes), len(a.Changes)); n > 1 {
-			return count(n, "file", "files")
+			return plural(n, "file", "files")
 		}
 		file := first(t.FilePath, a.FilePath, a.Notebook, a.Path)
 		if file == "" && len(t.Changes) == 1 {
@@ -145,7 +145,7 @@ func (b *Block) Outcome() string {
 		return fmt.Sprintf("exit %d", *t.ExitCode)
 	}
 	if b.Status == Failed {
-		return cmp.Or(fold(t.Output), "failed")
+		return cmp.Or(foldLine(t.Output), "failed")
 	}
 	lines := 0
 	for l := range strings.Lines(t.Output) {
@@ -155,21 +155,21 @@ func (b *Block) Outcome() string {
 	}
 	switch t.Name {
 	case "Glob":
-		return strings.TrimSpace(count(lines, "file", "files") + " " + first(t.Pattern, t.args().Pattern))
+		return strings.TrimSpace(plural(lines, "file", "files") + " " + first(t.Pattern, t.parseArgs().Pattern))
 	case "Grep":
-		return fmt.Sprintf("%s %q", count(lines, "match", "matches"), first(t.Pattern, t.args().Pattern))
+		return fmt.Sprintf("%s %q", plural(lines, "match", "matches"), first(t.Pattern, t.parseArgs().Pattern))
 	case "Read":
-		return count(lines, "line", "lines")
+		return plural(lines, "line", "lines")
 	}
 	if len(t.Changes) > 0 {
 		added, removed := countChanges(t.Changes)
 		return fmt.Sprintf("+%d −%d", added, removed)
 	}
 	if lines == 1 && len(t.Output) < 80 {
-		return fold(t.Output)
+		return foldLine(t.Output)
 	}
 	if lines > 0 {
-		return count(lines, "line", "lines")
+		return plural(lines, "line", "lines")
 	}
 	return "done"
 }
@@ -199,7 +199,7 @@ func countChanges(changes []event.FileChange) (added, removed int) {
 	return added, removed
 }
 
-func count(n int, one, many string) string {
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -222,7 +222,7 @@ const (
 
 // Category is what sort of work the tool does.
 func (t *Tool) Category() Category {
-	if _, _, ok := mcp(t.Name); ok {
+	if _, _, ok := splitMCPName(t.Name); ok {
 		return CategoryMCP
 	}
 	switch t.Name {
@@ -233,7 +233,7 @@ func (t *Tool) Category() Category {
 	case "Read", "Glob", "Grep", "LS":
 		return CategoryFile
 	}
-	if _, ok := t.exchange(t.args()); ok || t.Spawn {
+	if _, ok := t.exchangeFrom(t.parseArgs()); ok || t.Spawn {
 		return CategoryAgent
 	}
 	switch {
@@ -252,40 +252,40 @@ type Exchange struct {
 	Text string   `json:"text,omitempty"`
 }
 
-// verbs are the tools by which agents deal with each other. What they answer
+// exchangeVerbs are the tools by which agents deal with each other. What they answer
 // stands in the tool's output and in the blocks of the sub-agent below it, or
 // where that still stands, above it.
-var verbs = map[string]string{
+var exchangeVerbs = map[string]string{
 	"SendMessage": "send", "sendInput": "send", "interacted": "send", "wait": "wait",
 	"resumeAgent": "resume", "interrupted": "interrupt", "TaskStop": "interrupt", "closeAgent": "close",
 }
 
 // Exchange says what the call has to do with another agent, if it has.
-func (t *Tool) Exchange() (Exchange, bool) { return t.exchange(t.args()) }
+func (t *Tool) Exchange() (Exchange, bool) { return t.exchangeFrom(t.parseArgs()) }
 
-func (t *Tool) exchange(a args) (Exchange, bool) {
+func (t *Tool) exchangeFrom(a toolArgs) (Exchange, bool) {
 	if t.Spawn {
-		return Exchange{Verb: "spawn", To: some(t.Subagent), Text: a.Prompt}, true
+		return Exchange{Verb: "spawn", To: oneOrNone(t.Subagent), Text: a.Prompt}, true
 	}
-	verb, ok := verbs[t.Name]
+	verb, ok := exchangeVerbs[t.Name]
 	if !ok {
 		return Exchange{}, false
 	}
 	to := a.Receivers
 	if len(to) == 0 {
-		to = some(first(a.To, a.AgentPath, a.TaskID))
+		to = oneOrNone(first(a.To, a.AgentPath, a.TaskID))
 	}
 	return Exchange{Verb: verb, To: to, Text: first(a.Message, a.Prompt)}, true
 }
 
-func some(s string) []string {
+func oneOrNone(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return []string{s}
 }
 
-func (x Exchange) about() string {
+func (x Exchange) label() string {
 	names := make([]string, len(x.To))
 	for i, to := range x.To {
 		names[i] = path.Base(to)

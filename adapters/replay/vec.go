@@ -34,11 +34,11 @@ func (v *vec[T]) set(own *token, i int, x T) {
 		}
 		v.shift += bits
 	}
-	v.root = v.root.put(own, v.shift, i, x)
+	v.root = v.root.set(own, v.shift, i, x)
 	v.n = max(v.n, i+1)
 }
 
-func (b *branch[T]) put(own *token, shift uint, i int, x T) *branch[T] {
+func (b *branch[T]) set(own *token, shift uint, i int, x T) *branch[T] {
 	switch {
 	case b == nil:
 		b = &branch[T]{own: own}
@@ -56,7 +56,7 @@ func (b *branch[T]) put(own *token, shift uint, i int, x T) *branch[T] {
 	if more := at + 1 - len(b.kids); more > 0 {
 		b.kids = append(b.kids, make([]*branch[T], more)...)
 	}
-	b.kids[at] = b.kids[at].put(own, shift-bits, i, x)
+	b.kids[at] = b.kids[at].set(own, shift-bits, i, x)
 	return b
 }
 

@@ -31,15 +31,15 @@ type frozenMessage struct {
 	once   sync.Once
 }
 
-func (f *frozenMessage) message() *Message {
+func (f *frozenMessage) build() *Message {
 	f.once.Do(func() {
-		f.head.Blocks = list(f.blocks)
+		f.head.Blocks = buildBlocks(f.blocks)
 		f.blocks = vec[*frozen]{}
 	})
 	return &f.head
 }
 
-func list(v vec[*frozen]) []Block {
+func buildBlocks(v vec[*frozen]) []Block {
 	var out []Block
 	for f := range v.all() {
 		if f == nil {
@@ -49,7 +49,7 @@ func list(v vec[*frozen]) []Block {
 			out = make([]Block, 0, v.n)
 		}
 		b := f.b
-		b.Blocks = list(f.kids)
+		b.Blocks = buildBlocks(f.kids)
 		out = append(out, b)
 	}
 	return out
@@ -66,7 +66,7 @@ func (v *View) Head() Chat { return v.chat }
 func (v *View) Messages() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for f := range v.list.all() {
-			if f != nil && !f.hidden && !yield(f.message()) {
+			if f != nil && !f.hidden && !yield(f.build()) {
 				return
 			}
 		}
@@ -77,7 +77,7 @@ func (v *View) Messages() iter.Seq[*Message] {
 func (v *View) Backward() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for i := v.list.n - 1; i >= 0; i-- {
-			if f := v.list.get(i); f != nil && !f.hidden && !yield(f.message()) {
+			if f := v.list.get(i); f != nil && !f.hidden && !yield(f.build()) {
 				return
 			}
 		}
@@ -91,7 +91,7 @@ func (v *View) Message(number int) *Message {
 		return nil
 	}
 	if f := v.list.get(i); f.head.Number == number && !f.hidden {
-		return f.message()
+		return f.build()
 	}
 	return nil
 }
@@ -133,8 +133,8 @@ func (r *Reducer) View() *View {
 	r.changed = r.changed[:0]
 	r.own = new(token) // what was made till now is the views'
 	c := r.chat
-	c.Status = r.status()
-	c.Activity = r.activity()
+	c.Status = r.sessionStatus()
+	c.Activity = r.currentActivity()
 	if r.tasksChanged {
 		r.shownTasks = make([]Task, 0, len(r.tasks))
 		for _, t := range r.tasks {
@@ -145,7 +145,7 @@ func (r *Reducer) View() *View {
 	if len(r.shownTasks) > 0 {
 		c.Tasks = r.shownTasks
 	}
-	for _, p := range r.parts {
+	for _, p := range r.components {
 		if p.node == nil {
 			c.Components = append(c.Components, p.c)
 		}
@@ -193,6 +193,6 @@ func (n *node) frozen() Block {
 	default:
 		b.Text = n.text.String()
 	}
-	b.Permission, b.Interrupt, b.Subagent = own(b.Permission), own(b.Interrupt), own(b.Subagent)
+	b.Permission, b.Interrupt, b.Subagent = clonePtr(b.Permission), clonePtr(b.Interrupt), clonePtr(b.Subagent)
 	return b
 }

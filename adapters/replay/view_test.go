@@ -17,7 +17,7 @@ import (
 // A view is what its prefix makes, and stays so.
 func TestViewsStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		events := anything(drawn{t}, rapid.IntRange(1, 60).Draw(t, "events"))
+		events := randomEvents(rapidSource{t}, rapid.IntRange(1, 60).Draw(t, "events"))
 		r := New()
 		var views []*View
 		for _, e := range events {
@@ -28,8 +28,8 @@ func TestViewsStay(t *testing.T) {
 		}
 		for _, v := range views { // read for the first time when all is over
 			want := Reduce(events[:v.Seq()])
-			if got := v.Chat(); pretty(got) != pretty(want) {
-				t.Fatalf("the view at %d is\n%s\nwant\n%s", v.Seq(), pretty(got), pretty(want))
+			if got := v.Chat(); prettyJSON(got) != prettyJSON(want) {
+				t.Fatalf("the view at %d is\n%s\nwant\n%s", v.Seq(), prettyJSON(got), prettyJSON(want))
 			}
 		}
 	})
@@ -37,7 +37,7 @@ func TestViewsStay(t *testing.T) {
 
 // Readers walk old views while the reducer goes on: for the race detector.
 func TestReadersWhileTheReducerGoesOn(t *testing.T) {
-	rounds(t, func(_ Gomega, _ *rand.Rand, events []event.Event) {
+	forRandomEvents(t, func(_ Gomega, _ *rand.Rand, events []event.Event) {
 		views := make(chan *View)
 		var wg sync.WaitGroup
 		for range 3 {
@@ -64,9 +64,9 @@ func TestReadersWhileTheReducerGoesOn(t *testing.T) {
 	})
 }
 
-// grow are sessions that grow without end, each by other means: the event i of
+// growingSessions are sessions that grow without end, each by other means: the event i of
 // each.
-var grow = map[string]func(i int) event.Event{
+var growingSessions = map[string]func(i int) event.Event{
 	"deltas of a block": func(i int) event.Event {
 		return event.Event{Turn: 1, Data: event.Delta{Text: "some words ", MessageID: "m", BlockID: "b"}}
 	},
@@ -119,7 +119,7 @@ var grow = map[string]func(i int) event.Event{
 	},
 }
 
-func grown(r *Reducer, next func(int) event.Event, from, to int, look bool) {
+func addGrowing(r *Reducer, next func(int) event.Event, from, to int, look bool) {
 	for i := from; i < to; i++ {
 		e := next(i)
 		e.SessionID, e.Seq = "s", int64(i+1)
@@ -137,14 +137,14 @@ func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
 	if racesample.Enabled || testing.Short() {
 		many = 20_000
 	}
-	for name, next := range grow {
+	for name, next := range growingSessions {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			for _, look := range []bool{false, true} {
 				cost := func(n int) (bytes, allocs float64) {
 					var a, b runtime.MemStats
 					runtime.ReadMemStats(&a)
-					grown(New(), next, 0, n, look)
+					addGrowing(New(), next, 0, n, look)
 					runtime.ReadMemStats(&b)
 					return float64(b.TotalAlloc-a.TotalAlloc) / float64(n), float64(b.Mallocs-a.Mallocs) / float64(n)
 				}
@@ -161,16 +161,16 @@ func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
 }
 
 func BenchmarkEvents(b *testing.B) {
-	for name, next := range grow {
+	for name, next := range growingSessions {
 		for _, n := range []int{1_000, 1_000_000} {
 			for _, look := range []bool{false, true} {
 				b.Run(fmt.Sprintf("%s/after=%d/view=%v", name, n, look), func(b *testing.B) {
 					b.ReportAllocs()
 					r := New()
-					grown(r, next, 0, n, false)
+					addGrowing(r, next, 0, n, false)
 					r.View()
 					b.ResetTimer()
-					grown(r, next, n, n+b.N, look)
+					addGrowing(r, next, n, n+b.N, look)
 				})
 			}
 		}

@@ -14,80 +14,80 @@ import (
 const long = 3*perTurn + 5 // a session of a few turns, the last of them open
 
 func appendKept(p *probe) {
-	log := p.open()
-	want := run("s", 1, long)
-	p.append(log)
-	p.append(log, want[0])
-	p.append(log, want[1:7]...)
+	log := p.openLog()
+	want := sampleEvents("s", 1, long)
+	p.mustAppend(log)
+	p.mustAppend(log, want[0])
+	p.mustAppend(log, want[1:7]...)
 	for _, e := range want[7:] {
-		p.append(log, e)
+		p.mustAppend(log, e)
 	}
-	p.holds(log, "s", want)
+	p.wantEvents(log, "s", want)
 	// Read events are equal in the form that is compared, too.
-	p.append(log, p.all(log, "s", 0, 0)...)
-	p.holds(log, "s", want)
+	p.mustAppend(log, p.readAll(log, "s", 0, 0)...)
+	p.wantEvents(log, "s", want)
 }
 
 func appendAgain(p *probe) {
-	log := p.open()
-	want := run("s", 1, long)
-	p.append(log, want[:20]...)
-	p.append(log, want[:20]...)
-	p.append(log, want[19])
-	p.append(log, want[10:]...) // half of it is new
-	p.append(log, append([]event.Event{want[3]}, append(run("t", 1, 2), want[4])...)...)
-	p.append(log, append(run("u", 1, 3), run("u", 2, 4)...)...) // twice in one call
-	p.holds(log, "s", want)
-	p.holds(log, "t", run("t", 1, 2))
-	p.holds(log, "u", run("u", 1, 4))
+	log := p.openLog()
+	want := sampleEvents("s", 1, long)
+	p.mustAppend(log, want[:20]...)
+	p.mustAppend(log, want[:20]...)
+	p.mustAppend(log, want[19])
+	p.mustAppend(log, want[10:]...) // half of it is new
+	p.mustAppend(log, append([]event.Event{want[3]}, append(sampleEvents("t", 1, 2), want[4])...)...)
+	p.mustAppend(log, append(sampleEvents("u", 1, 3), sampleEvents("u", 2, 4)...)...) // twice in one call
+	p.wantEvents(log, "s", want)
+	p.wantEvents(log, "t", sampleEvents("t", 1, 2))
+	p.wantEvents(log, "u", sampleEvents("u", 1, 4))
 }
 
 func appendConflict(p *probe) {
-	log := p.open()
-	want := run("s", 1, long)
-	p.append(log, want...)
+	log := p.openLog()
+	want := sampleEvents("s", 1, long)
+	p.mustAppend(log, want...)
 	for _, seq := range []int64{1, 13, long} {
-		other := said("s", seq)
+		other := sampleEvent("s", seq)
 		other.TS = other.TS.Add(time.Nanosecond)
-		e := mistake[*eventlog.ConflictError](p, log.Append(p.ctx, other), "another event under a seq that is taken")
+		e := wantError[*eventlog.ConflictError](p, log.Append(p.ctx, other), "another event under a seq that is taken")
 		if e.Session != "s" || e.Seq != seq {
 			p.failf("the conflict is at seq %d of s, it says %d of %s", seq, e.Seq, e.Session)
 		}
 	}
 	// Within one call too.
-	other := said("s", long+1)
+	other := sampleEvent("s", long+1)
 	other.Turn++
-	_ = mistake[*eventlog.ConflictError](p, log.Append(p.ctx, said("s", long+1), other), "two events under one seq")
-	p.holds(log, "s", run("s", 1, max(long, p.last(log, "s"))))
+	_ = wantError[*eventlog.ConflictError](p, log.Append(p.ctx, sampleEvent("s", long+1), other), "two events under one seq")
+	p.wantEvents(log, "s", sampleEvents("s", 1, max(long, p.lastSeq(log, "s"))))
 }
 
-func (p *probe) last(log eventlog.Log, session string) int64 {
+func (p *probe) lastSeq(log eventlog.Log, session string) int64 {
 	info, err := log.Session(p.ctx, session)
-	p.no(err, "Session")
+	p.noError(err, "Session")
 	return info.Last.Seq
 }
 
 func appendGap(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	gap := func(last int64, events ...event.Event) {
-		e := mistake[*eventlog.GapError](p, log.Append(p.ctx, events...), "a seq that leaves events out")
+		e := wantError[*eventlog.GapError](p, log.Append(p.ctx, events...), "a seq that leaves events out")
 		if seq := events[0].Seq; e.Session != "s" || e.Last != last || e.Seq != seq {
 			p.failf("want a gap of session s from %d to %d, it says session %s from %d to %d", last, seq, e.Session, e.Last, e.Seq)
 		}
 	}
-	gap(0, said("s", 2))
-	p.holds(log, "s", nil)
-	p.append(log, run("s", 1, long)...)
-	gap(long, said("s", long+2))
-	gap(long, run("s", long+7, long+9)...)
-	p.holds(log, "s", run("s", 1, long))
-	p.append(log, said("s", long+1))
-	p.holds(log, "s", run("s", 1, long+1))
+	gap(0, sampleEvent("s", 2))
+	p.wantEvents(log, "s", nil)
+	p.mustAppend(log, sampleEvents("s", 1, long)...)
+	gap(long, sampleEvent("s", long+2))
+	gap(long, sampleEvents("s", long+7, long+9)...)
+	p.wantEvents(log, "s", sampleEvents("s", 1, long))
+	p.mustAppend(log, sampleEvent("s", long+1))
+	p.wantEvents(log, "s", sampleEvents("s", 1, long+1))
 }
 
 func appendInvalid(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 3)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 3)...)
 	for what, harm := range map[string]func(*event.Event){
 		"no data":                     func(e *event.Event) { e.Data = nil },
 		"seq 0":                       func(e *event.Event) { e.Seq = 0 },
@@ -104,10 +104,10 @@ func appendInvalid(p *probe) {
 		},
 		"a delta of another, odd session": func(e *event.Event) { e.Data, e.SessionID = event.Delta{Text: "x"}, "\xff" },
 	} {
-		e := said("s", 4)
+		e := sampleEvent("s", 4)
 		harm(&e)
-		_ = mistake[*eventlog.InvalidError](p, log.Append(p.ctx, e), what)
-		p.holds(log, "s", run("s", 1, 3))
+		_ = wantError[*eventlog.InvalidError](p, log.Append(p.ctx, e), what)
+		p.wantEvents(log, "s", sampleEvents("s", 1, 3))
 	}
 	if infos, err := log.Sessions(p.ctx); err != nil || len(infos) != 1 {
 		p.failf("want the one session s, got %v, %v", infos, err)
@@ -115,26 +115,26 @@ func appendInvalid(p *probe) {
 }
 
 func appendPrefix(p *probe) {
-	log := p.open()
-	wrong := said("s", 9)
+	log := p.openLog()
+	wrong := sampleEvent("s", 9)
 	wrong.Data = nil
-	other := said("s", 3)
+	other := sampleEvent("s", 3)
 	other.Turn = 7
 	after := int64(0)
 	for _, bad := range []struct { // the last one where something is stored already
 		what   string
 		events []event.Event
 	}{
-		{"gap", append(run("s", 1, 8), said("s", 10))},
-		{"conflict", append(run("s", 1, 8), other, said("s", 9))},
-		{"invalid", append(run("s", 1, 8), wrong)},
+		{"gap", append(sampleEvents("s", 1, 8), sampleEvent("s", 10))},
+		{"conflict", append(sampleEvents("s", 1, 8), other, sampleEvent("s", 9))},
+		{"invalid", append(sampleEvents("s", 1, 8), wrong)},
 	} {
 		what := bad.what
 		if err := log.Append(p.ctx, bad.events...); err == nil {
 			p.failf("%s: no error", what)
 		}
-		got := p.all(log, "s", 0, 0)
-		if err := sameAll(got, run("s", 1, int64(len(got)))); err != nil || len(got) > 8 {
+		got := p.readAll(log, "s", 0, 0)
+		if err := compareEvents(got, sampleEvents("s", 1, int64(len(got)))); err != nil || len(got) > 8 {
 			p.failf("%s: what is stored is not the beginning of what was appended: %d events, %w", what, len(got), err)
 		}
 		if n := int64(len(got)); n < after {
@@ -143,13 +143,13 @@ func appendPrefix(p *probe) {
 			after = n
 		}
 	}
-	p.append(log, run("s", 1, 12)...)
-	p.holds(log, "s", run("s", 1, 12))
+	p.mustAppend(log, sampleEvents("s", 1, 12)...)
+	p.wantEvents(log, "s", sampleEvents("s", 1, 12))
 }
 
 func appendCopies(p *probe) {
-	log := p.open()
-	events := run("s", 1, 6)
+	log := p.openLog()
+	events := sampleEvents("s", 1, 6)
 	input := []byte(`{"command":"ls"}`)
 	for i := range events {
 		if d, ok := events[i].Data.(event.ToolStart); ok {
@@ -158,36 +158,36 @@ func appendCopies(p *probe) {
 		}
 	}
 	want, err := eventlog.Encode(events[5])
-	p.no(err, "encode")
-	p.append(log, events...)
+	p.noError(err, "encode")
+	p.mustAppend(log, events...)
 	copy(input, `{"command":"rm"}`)
 	clear(events[:5])
-	got := p.all(log, "s", 0, 0)
+	got := p.readAll(log, "s", 0, 0)
 	if len(got) != 6 {
 		p.failf("want 6 events, got %d", len(got))
 	}
 	for range 2 { // and gives none of it away
 		b, err := eventlog.Encode(got[5])
-		p.no(err, "encode")
+		p.noError(err, "encode")
 		if string(b) != string(want) {
 			p.failf("what was appended changed with the caller's buffer:\nwant %s\n got %s", want, b)
 		}
 		if d, ok := got[5].Data.(event.ToolStart); ok {
 			clear(d.Input)
 		}
-		got = p.all(log, "s", 0, 0)
+		got = p.readAll(log, "s", 0, 0)
 	}
 }
 
 func appendConcurrent(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	const writers, each = 8, 60
 	errs := make(chan error, 3*writers)
 	var group sync.WaitGroup
 	write := func(session string, step int64) {
 		group.Go(func() {
 			for seq := int64(1); seq <= each; seq += step {
-				if err := log.Append(p.ctx, run(session, seq, min(seq+step-1, each))...); err != nil {
+				if err := log.Append(p.ctx, sampleEvents(session, seq, min(seq+step-1, each))...); err != nil {
 					errs <- fmt.Errorf("session %s at %d: %w", session, seq, err)
 					return
 				}
@@ -204,25 +204,25 @@ func appendConcurrent(p *probe) {
 		p.failf("append: %w", err)
 	default:
 	}
-	p.holds(log, "shared", run("shared", 1, each))
+	p.wantEvents(log, "shared", sampleEvents("shared", 1, each))
 	for i := range writers {
 		session := fmt.Sprint("own ", i)
-		p.holds(log, session, run(session, 1, each))
+		p.wantEvents(log, session, sampleEvents(session, 1, each))
 	}
 }
 
 func appendCancelled(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 3)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 3)...)
 	ctx, cancel := context.WithCancel(p.ctx)
 	cancel()
-	if err := log.Append(ctx, run("s", 4, 5)...); !errors.Is(err, context.Canceled) {
+	if err := log.Append(ctx, sampleEvents("s", 4, 5)...); !errors.Is(err, context.Canceled) {
 		p.failf("want context.Canceled, got %v", err)
 	}
-	got := p.all(log, "s", 0, 0)
-	if err := sameAll(got, run("s", 1, int64(len(got)))); err != nil || len(got) < 3 {
+	got := p.readAll(log, "s", 0, 0)
+	if err := compareEvents(got, sampleEvents("s", 1, int64(len(got)))); err != nil || len(got) < 3 {
 		p.failf("%d events are stored: %w", len(got), err)
 	}
-	p.append(log, run("s", 1, 6)...)
-	p.holds(log, "s", run("s", 1, 6))
+	p.mustAppend(log, sampleEvents("s", 1, 6)...)
+	p.wantEvents(log, "s", sampleEvents("s", 1, 6))
 }

@@ -22,7 +22,7 @@ import (
 // TestEachCheckFindsABrokenStore: a store with one mistake fails the checks that
 // it names and no other.
 func TestEachCheckFindsABrokenStore(t *testing.T) {
-	stores := brokenStores()
+	stores := storeDefects()
 	for _, name := range racesample.Sample(slices.Sorted(maps.Keys(stores)), 8) {
 		c := stores[name]
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestEachCheckFindsABrokenStore(t *testing.T) {
 					if check.Durable {
 						continue
 					}
-					s := logtest.Store{Patience: time.Minute, Open: func() (eventlog.Log, error) { return c.store(), nil }}
+					s := logtest.Store{Timeout: time.Minute, Open: func() (eventlog.Log, error) { return c.store(), nil }}
 					if err := check.Run(context.Background(), s); err != nil {
 						failed = append(failed, check.ID)
 						t.Logf("%s: %v", check.ID, err)
@@ -48,7 +48,7 @@ func TestEachCheckFindsABrokenStore(t *testing.T) {
 func TestEachCheckHasABrokenStore(t *testing.T) {
 	g := NewWithT(t)
 	found := map[string]bool{}
-	for _, c := range brokenStores() {
+	for _, c := range storeDefects() {
 		for _, id := range c.fails {
 			found[id] = true
 		}
@@ -60,12 +60,12 @@ func TestEachCheckHasABrokenStore(t *testing.T) {
 	}
 }
 
-type brokenStore struct {
+type storeDefect struct {
 	store func() eventlog.Log
 	fails []string
 }
 
-func with(b broken) func() eventlog.Log {
+func brokenMemory(b brokenLog) func() eventlog.Log {
 	return func() eventlog.Log {
 		b := b
 		b.Memory = &eventlog.Memory{}
@@ -73,8 +73,8 @@ func with(b broken) func() eventlog.Log {
 	}
 }
 
-// everything is what a session holds.
-func everything(m *eventlog.Memory, session string) []event.Event {
+// storedEvents is what a session holds.
+func storedEvents(m *eventlog.Memory, session string) []event.Event {
 	var out []event.Event
 	for e, err := range eventlog.All(context.Background(), m, session, 0) {
 		if err != nil {
@@ -85,9 +85,9 @@ func everything(m *eventlog.Memory, session string) []event.Event {
 	return out
 }
 
-func brokenStores() map[string]brokenStore {
-	return map[string]brokenStore{
-		"orders what was said at one time by its length": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+func storeDefects() map[string]storeDefect {
+	return map[string]storeDefect{
+		"orders what was said at one time by its length": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 			page, err := m.Read(ctx, session, after, limit)
 			for i := 1; i < len(page) && limit == 0; i++ {
 				if page[i-1].TS.Equal(page[i].TS) && page[i-1].Type() == event.TypeThinking && page[i].Type() == event.TypeThinking {
@@ -97,17 +97,17 @@ func brokenStores() map[string]brokenStore {
 			return page, err
 		}}), []string{"append.kept", "append.again", "append.conflict", "append.gap", "append.prefix", "append.concurrent", "append.cancelled", "session.apart", "read.cursor", "snapshot.before"}},
 
-		"does not know an event that comes again": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return each(ctx, m, events, func(e event.Event) error {
-				if e.Data != nil && 0 < e.Seq && e.Seq <= last(m, e.SessionID) {
+		"does not know an event that comes again": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return appendEach(ctx, m, events, func(e event.Event) error {
+				if e.Data != nil && 0 < e.Seq && e.Seq <= lastSeq(m, e.SessionID) {
 					return &eventlog.ConflictError{Session: e.SessionID, Seq: e.Seq}
 				}
 				return m.Append(ctx, e)
 			})
 		}}), []string{"append.kept", "append.again", "append.prefix", "append.concurrent", "append.cancelled"}},
 
-		"takes no notice of another event under the same seq": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return each(ctx, m, events, func(e event.Event) error {
+		"takes no notice of another event under the same seq": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return appendEach(ctx, m, events, func(e event.Event) error {
 				err := m.Append(ctx, e)
 				if _, ok := errors.AsType[*eventlog.ConflictError](err); ok {
 					return nil
@@ -116,8 +116,8 @@ func brokenStores() map[string]brokenStore {
 			})
 		}}), []string{"append.conflict", "append.prefix"}},
 
-		"leaves events of a gap out": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return each(ctx, m, events, func(e event.Event) error {
+		"leaves events of a gap out": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return appendEach(ctx, m, events, func(e event.Event) error {
 				err := m.Append(ctx, e)
 				if _, ok := errors.AsType[*eventlog.GapError](err); ok {
 					return nil
@@ -126,7 +126,7 @@ func brokenStores() map[string]brokenStore {
 			})
 		}}), []string{"append.gap", "append.prefix"}},
 
-		"says of a gap what it wanted and not what it got": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+		"says of a gap what it wanted and not what it got": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			err := m.Append(ctx, events...)
 			if gap, ok := errors.AsType[*eventlog.GapError](err); ok {
 				gap.Seq = gap.Last + 1
@@ -134,8 +134,8 @@ func brokenStores() map[string]brokenStore {
 			return err
 		}}), []string{"append.gap"}},
 
-		"leaves out an event that is not valid": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return each(ctx, m, events, func(e event.Event) error {
+		"leaves out an event that is not valid": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+			return appendEach(ctx, m, events, func(e event.Event) error {
 				err := m.Append(ctx, e)
 				if _, ok := errors.AsType[*eventlog.InvalidError](err); ok {
 					return nil
@@ -144,11 +144,11 @@ func brokenStores() map[string]brokenStore {
 			})
 		}}), []string{"append.invalid", "append.prefix"}},
 
-		"stores the end of an append that fails": {with(broken{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+		"stores the end of an append that fails": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			err := m.Append(ctx, events...)
 			if _, ok := errors.AsType[*eventlog.InvalidError](err); ok && len(events) > 1 {
 				e := events[0]
-				e.Seq = last(m, e.SessionID) + 1
+				e.Seq = lastSeq(m, e.SessionID) + 1
 				_ = m.Append(ctx, e)
 			}
 			return err
@@ -158,7 +158,7 @@ func brokenStores() map[string]brokenStore {
 
 		"loses what two say at once": {func() eventlog.Log { return &racy{Memory: &eventlog.Memory{}} }, []string{"append.concurrent"}},
 
-		"does not look at the context": {with(broken{append: func(m *eventlog.Memory, _ context.Context, events []event.Event) error {
+		"does not look at the context": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, _ context.Context, events []event.Event) error {
 			return m.Append(context.Background(), events...)
 		}}), []string{"append.cancelled"}},
 
@@ -166,12 +166,12 @@ func brokenStores() map[string]brokenStore {
 
 		"keeps the first provider session": {func() eventlog.Log { return &firstProvider{Memory: &eventlog.Memory{}} }, []string{"session.info"}},
 
-		"knows times by the millisecond": {with(broken{info: func(i eventlog.Info) eventlog.Info {
+		"knows times by the millisecond": {brokenMemory(brokenLog{info: func(i eventlog.Info) eventlog.Info {
 			i.Latest = i.Latest.Truncate(time.Millisecond)
 			return i
 		}}), []string{"session.info"}},
 
-		"says the zero Info of a session that it does not know": {with(broken{session: func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error) {
+		"says the zero Info of a session that it does not know": {brokenMemory(brokenLog{session: func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error) {
 			info, err := m.Session(ctx, session)
 			if errors.Is(err, eventlog.ErrUnknownSession) {
 				err = nil
@@ -179,22 +179,22 @@ func brokenStores() map[string]brokenStore {
 			return info, err
 		}}), []string{"session.unknown"}},
 
-		"begins a page with the cursor's event": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+		"begins a page with the cursor's event": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 			if after == eventlog.PageEvents {
 				after--
 			}
 			return m.Read(ctx, session, after, limit)
 		}}), []string{"read.cursor"}},
 
-		"has one size of page": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, _ int) ([]event.Event, error) {
+		"has one size of page": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, _ int) ([]event.Event, error) {
 			return m.Read(ctx, session, after, 0)
 		}}), []string{"read.cursor"}},
 
-		"reads all at once": {with(broken{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+		"reads all at once": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 			if _, err := m.Read(ctx, session, after, 1); err != nil {
 				return nil, err
 			}
-			all := everything(m, session)
+			all := storedEvents(m, session)
 			all = all[min(max(after, 0), int64(len(all))):]
 			if limit > 0 {
 				all = all[:min(limit, len(all))]
@@ -202,16 +202,16 @@ func brokenStores() map[string]brokenStore {
 			return all, nil
 		}}), []string{"read.bounded"}},
 
-		"begins to listen behind what it read": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"begins to listen behind what it read": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
-				stored := everything(m, session)
+				stored := storedEvents(m, session)
 				stored = stored[min(max(cursor, 0), int64(len(stored))):]
 				for _, e := range stored {
 					if !yield(e, nil) {
 						return
 					}
 				}
-				for e, err := range m.Follow(ctx, session, last(m, session)) { // what came meanwhile is lost
+				for e, err := range m.Follow(ctx, session, lastSeq(m, session)) { // what came meanwhile is lost
 					if !yield(e, err) {
 						return
 					}
@@ -219,7 +219,7 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.joins", "follow.slow"}},
 
-		"waits for a change after an empty read": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"waits for a change after an empty read": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				after := cursor
 				for {
@@ -238,7 +238,7 @@ func brokenStores() map[string]brokenStore {
 						continue
 					}
 					time.Sleep(time.Nanosecond) // in a bubble: until all others wait
-					for seen := last(m, session); seen == last(m, session); time.Sleep(time.Millisecond) {
+					for seen := lastSeq(m, session); seen == lastSeq(m, session); time.Sleep(time.Millisecond) {
 						if _, err := m.Read(ctx, session, 0, 1); err != nil {
 							yield(event.Event{}, err)
 							return
@@ -248,11 +248,11 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.joins", "follow.wakes"}},
 
-		"gives one event of the history again": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
-			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) { return e.Seq == 40, false })
+		"gives one event of the history again": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) { return e.Seq == 40, false })
 		}}), []string{"follow.joins", "follow.wakes", "follow.slow"}},
 
-		"goes on where it was left": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"goes on where it was left": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			at := cursor
 			return func(yield func(event.Event, error) bool) {
 				for e, err := range m.Follow(ctx, session, at) {
@@ -264,7 +264,7 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.after"}},
 
-		"has nothing to follow before a session begins": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"has nothing to follow before a session begins": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				if _, err := m.Session(ctx, session); errors.Is(err, eventlog.ErrUnknownSession) {
 					yield(event.Event{}, err)
@@ -274,20 +274,20 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.begins", "follow.ends"}},
 
-		"sees only what is appended to the session that wakes it": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
-			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
+		"sees only what is appended to the session that wakes it": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
 				_, err := m.Session(ctx, "other")
-				return false, err == nil && last(m, "other") >= 50 && e.Seq == 1
+				return false, err == nil && lastSeq(m, "other") >= 50 && e.Seq == 1
 			})
 		}}), []string{"follow.begins"}},
 
-		"drops what a slow reader does not take": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
-			return after(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
-				return false, e.Seq < last(m, session)-500
+		"drops what a slow reader does not take": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
+				return false, e.Seq < lastSeq(m, session)-500
 			})
 		}}), []string{"follow.slow"}},
 
-		"does not tell why a follow ends": {with(broken{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"does not tell why a follow ends": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				for e, err := range m.Follow(ctx, session, cursor) {
 					if err != nil || !yield(e, nil) {
@@ -297,11 +297,11 @@ func brokenStores() map[string]brokenStore {
 			}
 		}}), []string{"follow.ends"}},
 
-		"ends a follow when it likes": {with(broken{follow: func(m *eventlog.Memory, _ context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"ends a follow when it likes": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, _ context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return m.Follow(context.Background(), session, cursor)
 		}}), []string{"follow.ends"}},
 
-		"has one snapshot a kind": {with(broken{get: func(m *eventlog.Memory, ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
+		"has one snapshot a kind": {brokenMemory(brokenLog{get: func(m *eventlog.Memory, ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
 			seq, data, err := m.Snapshot(ctx, session, kind, math.MaxInt64)
 			if seq > at {
 				return 0, nil, err
@@ -309,14 +309,14 @@ func brokenStores() map[string]brokenStore {
 			return seq, data, err
 		}}), []string{"snapshot.before"}},
 
-		"keeps the first snapshot": {with(broken{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
+		"keeps the first snapshot": {brokenMemory(brokenLog{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
 			if at, _, _ := m.Snapshot(ctx, session, kind, seq); at == seq && seq > 0 {
 				return nil
 			}
 			return m.PutSnapshot(ctx, session, seq, kind, data)
 		}}), []string{"snapshot.replaced"}},
 
-		"takes snapshots of what is to come": {with(broken{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
+		"takes snapshots of what is to come": {brokenMemory(brokenLog{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
 			err := m.PutSnapshot(ctx, session, seq, kind, data)
 			if _, ok := errors.AsType[*eventlog.GapError](err); ok {
 				return nil
@@ -326,6 +326,6 @@ func brokenStores() map[string]brokenStore {
 
 		"gives its own copy of a snapshot away": {func() eventlog.Log { return &shares{Memory: &eventlog.Memory{}} }, []string{"snapshot.copies"}},
 
-		"goes on after Close": {with(broken{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
+		"goes on after Close": {brokenMemory(brokenLog{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
 )
 
-// reopen makes another Memory with what the first holds, short of what it loses.
-func reopen(events func([]event.Event) []event.Event, snapshots bool) logtest.Store {
+// lossyStore makes another Memory with what the first holds, short of what it loses.
+func lossyStore(events func([]event.Event) []event.Event, snapshots bool) logtest.Store {
 	ctx := context.Background()
 	return logtest.Store{
-		Open: func() (eventlog.Log, error) { return disk{&eventlog.Memory{}}, nil },
+		Open: func() (eventlog.Log, error) { return closedReadable{&eventlog.Memory{}}, nil },
 		Reopen: func(closed eventlog.Log) (eventlog.Log, error) {
-			from, to := closed.(disk).Memory, &eventlog.Memory{}
+			from, to := closed.(closedReadable).Memory, &eventlog.Memory{}
 			infos, err := from.Sessions(ctx)
 			for _, info := range infos {
-				if err := to.Append(ctx, events(everything(from, info.SessionID))...); err != nil {
+				if err := to.Append(ctx, events(storedEvents(from, info.SessionID))...); err != nil {
 					return nil, err
 				}
 				seq, data, err := from.Snapshot(ctx, info.SessionID, "k", math.MaxInt64)
@@ -34,15 +34,15 @@ func reopen(events func([]event.Event) []event.Event, snapshots bool) logtest.St
 					}
 				}
 			}
-			return disk{to}, err
+			return closedReadable{to}, err
 		},
 	}
 }
 
-// disk is a Memory that can be read after Close.
-type disk struct{ *eventlog.Memory }
+// closedReadable is a Memory that can be read after Close.
+type closedReadable struct{ *eventlog.Memory }
 
-func (disk) Close() error { return nil }
+func (closedReadable) Close() error { return nil }
 
 func TestTheDurableCheck(t *testing.T) {
 	all := func(events []event.Event) []event.Event { return events }
@@ -50,11 +50,11 @@ func TestTheDurableCheck(t *testing.T) {
 		store logtest.Store
 		fails bool
 	}{
-		"keeps all": {reopen(all, true), false},
-		"loses the last event": {reopen(func(events []event.Event) []event.Event {
+		"keeps all": {lossyStore(all, true), false},
+		"loses the last event": {lossyStore(func(events []event.Event) []event.Event {
 			return events[:len(events)-1]
 		}, true), true},
-		"loses snapshots": {reopen(all, false), true},
+		"loses snapshots": {lossyStore(all, false), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -15,10 +15,10 @@ var began = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 
 const perTurn = 10 // events of one turn
 
-// said is the event of a session at a seq, the same each time: session_ready
+// sampleEvent is the event of a session at a seq, the same each time: session_ready
 // and then turns with a message of the user, text, reasoning and a tool. All of
 // a turn is said within a millisecond, at times that are equal or a little apart.
-func said(session string, seq int64) event.Event {
+func sampleEvent(session string, seq int64) event.Event {
 	e := event.Event{SessionID: session, Seq: seq, TS: began}
 	if seq == 1 {
 		e.Data = event.SessionReady{SessionID: session, Runtime: "codex", ProviderSessionID: "thread of " + session}
@@ -53,25 +53,25 @@ func said(session string, seq int64) event.Event {
 	return e
 }
 
-// run is what a session says from one seq to another.
-func run(session string, from, to int64) []event.Event {
+// sampleEvents is what a session says from one seq to another.
+func sampleEvents(session string, from, to int64) []event.Event {
 	var out []event.Event
 	for seq := from; seq <= to; seq++ {
-		out = append(out, said(session, seq))
+		out = append(out, sampleEvent(session, seq))
 	}
 	return out
 }
 
-// big is a delta of so many bytes.
-func big(session string, seq int64, size int) event.Event {
+// bigDelta is a delta of so many bytes.
+func bigDelta(session string, seq int64, size int) event.Event {
 	return event.Event{
 		SessionID: session, Seq: seq, TS: began, Turn: 1,
 		Data: event.Delta{Text: strings.Repeat("x", size), MessageID: "a", BlockID: "b"},
 	}
 }
 
-// same wants one event to be another, in its JSON form.
-func same(got, want event.Event) error {
+// compareEvent wants one event to be another, in its JSON form.
+func compareEvent(got, want event.Event) error {
 	a, err := got.AppendJSON(nil)
 	if err != nil {
 		return err
@@ -81,13 +81,13 @@ func same(got, want event.Event) error {
 		return err
 	}
 	if !bytes.Equal(a, b) {
-		return fmt.Errorf("want %s\n got %s", short(b), short(a))
+		return fmt.Errorf("want %s\n got %s", shorten(b), shorten(a))
 	}
 	return nil
 }
 
-// short is an event as an error tells it.
-func short(b []byte) string {
+// shorten is an event as an error tells it.
+func shorten(b []byte) string {
 	const most = 400
 	if len(b) > most {
 		return fmt.Sprintf("%s… (%d bytes)", b[:most], len(b))
@@ -95,10 +95,10 @@ func short(b []byte) string {
 	return string(b)
 }
 
-// sameAll wants just these events.
-func sameAll(got, want []event.Event) error {
+// compareEvents wants just these events.
+func compareEvents(got, want []event.Event) error {
 	for i := range min(len(got), len(want)) {
-		if err := same(got[i], want[i]); err != nil {
+		if err := compareEvent(got[i], want[i]); err != nil {
 			return fmt.Errorf("event %d of %d: %w", i+1, len(want), err)
 		}
 	}
@@ -108,18 +108,18 @@ func sameAll(got, want []event.Event) error {
 	return nil
 }
 
-// append wants an append to come through.
-func (p *probe) append(log eventlog.Log, events ...event.Event) {
-	p.no(log.Append(p.ctx, events...), "append")
+// mustAppend wants an append to come through.
+func (p *probe) mustAppend(log eventlog.Log, events ...event.Event) {
+	p.noError(log.Append(p.ctx, events...), "append")
 }
 
-// all reads a session to its end and bounds what it takes.
-func (p *probe) all(log eventlog.Log, session string, after int64, limit int) []event.Event {
+// readAll reads a session to its end and bounds what it takes.
+func (p *probe) readAll(log eventlog.Log, session string, after int64, limit int) []event.Event {
 	const most = 1_000_000
 	var out []event.Event
 	for {
 		page, err := log.Read(p.ctx, session, after, limit)
-		p.no(err, fmt.Sprintf("read session %q after %d", session, after))
+		p.noError(err, fmt.Sprintf("read session %q after %d", session, after))
 		if len(page) == 0 {
 			return out
 		}
@@ -133,15 +133,15 @@ func (p *probe) all(log eventlog.Log, session string, after int64, limit int) []
 	}
 }
 
-// holds wants a session to hold just these events.
-func (p *probe) holds(log eventlog.Log, session string, want []event.Event) {
-	if err := sameAll(p.all(log, session, 0, 0), want); err != nil {
+// wantEvents wants a session to hold just these events.
+func (p *probe) wantEvents(log eventlog.Log, session string, want []event.Event) {
+	if err := compareEvents(p.readAll(log, session, 0, 0), want); err != nil {
 		p.failf("session %q: %w", session, err)
 	}
 }
 
-// mistake wants an error of a type.
-func mistake[E error](p *probe, err error, what string) E {
+// wantError wants an error of a type.
+func wantError[E error](p *probe, err error, what string) E {
 	got, ok := errors.AsType[E](err)
 	if !ok {
 		p.failf("%s: want a %T, got %v", what, got, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// take goes through a Follow until it has n events.
-func take(events iter.Seq2[event.Event, error], n int) ([]event.Event, error) {
+// followN goes through a Follow until it has n events.
+func followN(events iter.Seq2[event.Event, error], n int) ([]event.Event, error) {
 	var out []event.Event
 	if n == 0 {
 		return nil, nil
@@ -29,9 +29,9 @@ func take(events iter.Seq2[event.Event, error], n int) ([]event.Event, error) {
 }
 
 func followJoins(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	const stored, half, n = 40, 220, 400
-	p.append(log, run("s", 1, stored)...)
+	p.mustAppend(log, sampleEvents("s", 1, stored)...)
 	afters := []int64{0, 20, stored - 1, stored + 20} // within what is stored, and past it
 	results := make(chan error, len(afters)+1)
 	begun, halfway := make(chan struct{}, len(afters)), make(chan struct{})
@@ -57,7 +57,7 @@ func followJoins(p *probe) {
 				}
 			}
 			if failed == nil {
-				failed = sameAll(got, run("s", after+1, n))
+				failed = compareEvents(got, sampleEvents("s", after+1, n))
 			}
 			if failed != nil {
 				failed = fmt.Errorf("from %d on: %w", after, failed)
@@ -74,7 +74,7 @@ func followJoins(p *probe) {
 			}
 		}
 		for seq := int64(stored + 1); seq <= n && err == nil; seq += 3 {
-			err = log.Append(p.ctx, append(run("s", seq, min(seq+2, n)), said("other", (seq-stored-1)/3+1))...)
+			err = log.Append(p.ctx, append(sampleEvents("s", seq, min(seq+2, n)), sampleEvent("other", (seq-stored-1)/3+1))...)
 			if seq <= half && half < seq+3 {
 				close(halfway)
 			}
@@ -82,20 +82,20 @@ func followJoins(p *probe) {
 		results <- err
 	}()
 	for range len(afters) + 1 {
-		p.no(<-results, "follow")
+		p.noError(<-results, "follow")
 	}
 }
 
 func followAfter(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 30)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 30)...)
 	for _, after := range []int64{-2, 0, 1, 17, 29} {
 		events := log.Follow(p.ctx, "s", after)
 		for range 2 {
-			want := run("s", max(after, 0)+1, 30)
-			got, err := take(events, len(want))
-			p.no(err, "follow")
-			if err := sameAll(got, want); err != nil {
+			want := sampleEvents("s", max(after, 0)+1, 30)
+			got, err := followN(events, len(want))
+			p.noError(err, "follow")
+			if err := compareEvents(got, want); err != nil {
 				p.failf("after %d: %w", after, err)
 			}
 		}
@@ -103,26 +103,26 @@ func followAfter(p *probe) {
 }
 
 func followBegins(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	type result struct {
 		got []event.Event
 		err error
 	}
 	results := make(chan result, 1)
 	go func() {
-		got, err := take(log.Follow(p.ctx, "s", 0), 3)
+		got, err := followN(log.Follow(p.ctx, "s", 0), 3)
 		results <- result{got, err}
 	}()
-	p.pause() // it waits by now, most likely
+	p.pauseBriefly() // it waits by now, most likely
 	for seq := int64(1); seq <= 50; seq++ {
-		p.append(log, said("other", seq))
+		p.mustAppend(log, sampleEvent("other", seq))
 	}
 	for seq := int64(1); seq <= 3; seq++ {
-		p.append(log, said("s", seq))
+		p.mustAppend(log, sampleEvent("s", seq))
 	}
 	r := <-results
-	p.no(r.err, "follow a session before it begins")
-	if err := sameAll(r.got, run("s", 1, 3)); err != nil {
+	p.noError(r.err, "follow a session before it begins")
+	if err := compareEvents(r.got, sampleEvents("s", 1, 3)); err != nil {
 		p.failf("%w", err)
 	}
 }
@@ -131,9 +131,9 @@ func followBegins(p *probe) {
 // that is while it finds nothing more to read and begins to wait. No later
 // append wakes a follower that missed one.
 func followWakes(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	const n = 300
-	p.append(log, said("s", 1))
+	p.mustAppend(log, sampleEvent("s", 1))
 	received := make(chan struct{})
 	results := make(chan error, 1)
 	go func() {
@@ -149,42 +149,42 @@ func followWakes(p *probe) {
 			}
 			received <- struct{}{}
 		}
-		results <- sameAll(got, run("s", 1, n))
+		results <- compareEvents(got, sampleEvents("s", 1, n))
 	}()
 	for seq := int64(2); seq <= n; seq++ {
 		if _, ok := <-received; !ok {
 			break
 		}
-		p.append(log, said("s", seq))
+		p.mustAppend(log, sampleEvent("s", seq))
 	}
-	p.no(<-results, "follow")
+	p.noError(<-results, "follow")
 }
 
 func followSlow(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	const n = 1000
-	p.append(log, said("s", 1))
+	p.mustAppend(log, sampleEvent("s", 1))
 	next, stop := iter.Pull2(log.Follow(p.ctx, "s", 0))
 	defer stop()
 	_, err, _ := next()
-	p.no(err, "follow")
+	p.noError(err, "follow")
 	for seq := int64(2); seq <= n; seq += 250 {
-		p.append(log, run("s", seq, min(seq+249, n))...) // nobody reads
+		p.mustAppend(log, sampleEvents("s", seq, min(seq+249, n))...) // nobody reads
 	}
 	for seq := int64(2); seq <= n; seq++ {
 		e, err, ok := next()
-		if p.no(err, "follow"); !ok {
+		if p.noError(err, "follow"); !ok {
 			p.failf("it ended at seq %d", seq)
 		}
-		if err := same(e, said("s", seq)); err != nil {
+		if err := compareEvent(e, sampleEvent("s", seq)); err != nil {
 			p.failf("at seq %d: %w", seq, err)
 		}
 	}
 }
 
 func followEnds(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 3)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 3)...)
 	follow := func(ctx context.Context, session string) <-chan error {
 		done := make(chan error, 1)
 		go func() {
@@ -221,15 +221,15 @@ func followEnds(p *probe) {
 	defer cancelLate()
 	stored, unknown, timed := follow(cancelled, "s"), follow(cancelled, "none"), follow(late, "s")
 	ended(timed, context.DeadlineExceeded)
-	p.pause() // the others wait by now, most likely
+	p.pauseBriefly() // the others wait by now, most likely
 	cancel()
 	ended(stored, context.Canceled)
 	ended(unknown, context.Canceled)
 	ended(follow(cancelled, "s"), context.Canceled)
 
 	stored, unknown = follow(p.ctx, "s"), follow(p.ctx, "none")
-	p.pause()
-	p.no(log.Close(), "close")
+	p.pauseBriefly()
+	p.noError(log.Close(), "close")
 	ended(stored, eventlog.ErrClosed)
 	ended(unknown, eventlog.ErrClosed)
 	ended(follow(p.ctx, "s"), eventlog.ErrClosed)

@@ -27,7 +27,7 @@ type Store struct {
 	Reopen func(closed eventlog.Log) (eventlog.Log, error)
 	// Patience bounds one check: 60s when zero. A check that takes longer
 	// failed, most likely because the store hangs.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // Check is one rule of the contract.
@@ -86,7 +86,7 @@ func Run(t *testing.T, s Store) {
 
 // Run holds a store to this rule and returns how it was broken, or nil.
 func (c Check) Run(ctx context.Context, s Store) error {
-	patience := s.Patience
+	patience := s.Timeout
 	if patience == 0 {
 		patience = time.Minute
 	}
@@ -98,9 +98,9 @@ func (c Check) Run(ctx context.Context, s Store) error {
 		defer func() {
 			switch r := recover().(type) {
 			case nil:
-				done <- errors.Join(p.close()...)
+				done <- errors.Join(p.closeLogs()...)
 			case brokenError:
-				_ = p.close() // what is broken has been found
+				_ = p.closeLogs() // what is broken has been found
 				done <- r.error
 			default:
 				panic(r)
@@ -139,33 +139,33 @@ func (p *probe) failf(format string, args ...any) {
 	panic(brokenError{fmt.Errorf(format, args...)})
 }
 
-// no wants no error of what was done.
-func (p *probe) no(err error, what string) {
+// noError wants no error of what was done.
+func (p *probe) noError(err error, what string) {
 	if err != nil {
 		p.failf("%s: %w", what, err)
 	}
 }
 
-// pause lets other goroutines come to where they wait. What a check finds must
+// pauseBriefly lets other goroutines come to where they wait. What a check finds must
 // hold without it, too.
-func (p *probe) pause() { time.Sleep(20 * time.Millisecond) }
+func (p *probe) pauseBriefly() { time.Sleep(20 * time.Millisecond) }
 
-func (p *probe) open() eventlog.Log {
+func (p *probe) openLog() eventlog.Log {
 	log, err := p.store.Open()
-	p.no(err, "open")
+	p.noError(err, "open")
 	p.logs = append(p.logs, log)
 	return log
 }
 
-func (p *probe) reopen(log eventlog.Log) eventlog.Log {
-	p.no(log.Close(), "close")
+func (p *probe) reopenLog(log eventlog.Log) eventlog.Log {
+	p.noError(log.Close(), "close")
 	log, err := p.store.Reopen(log)
-	p.no(err, "open again")
+	p.noError(err, "open again")
 	p.logs = append(p.logs, log)
 	return log
 }
 
-func (p *probe) close() (errs []error) {
+func (p *probe) closeLogs() (errs []error) {
 	for _, log := range p.logs {
 		if err := log.Close(); err != nil {
 			errs = append(errs, fmt.Errorf("close: %w", err))

@@ -10,8 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// broken is a Memory with one mistake: what is not nil stands in for its method.
-type broken struct {
+// brokenLog is a Memory with one mistake: what is not nil stands in for its method.
+type brokenLog struct {
 	*eventlog.Memory
 	append  func(m *eventlog.Memory, ctx context.Context, events []event.Event) error
 	read    func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error)
@@ -23,28 +23,28 @@ type broken struct {
 	close   func(m *eventlog.Memory) error
 }
 
-func (b broken) Append(ctx context.Context, events ...event.Event) error {
+func (b brokenLog) Append(ctx context.Context, events ...event.Event) error {
 	if b.append == nil {
 		return b.Memory.Append(ctx, events...)
 	}
 	return b.append(b.Memory, ctx, events)
 }
 
-func (b broken) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+func (b brokenLog) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 	if b.read == nil {
 		return b.Memory.Read(ctx, session, after, limit)
 	}
 	return b.read(b.Memory, ctx, session, after, limit)
 }
 
-func (b broken) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+func (b brokenLog) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
 	if b.follow == nil {
 		return b.Memory.Follow(ctx, session, after)
 	}
 	return b.follow(b.Memory, ctx, session, after)
 }
 
-func (b broken) Sessions(ctx context.Context) ([]eventlog.Info, error) {
+func (b brokenLog) Sessions(ctx context.Context) ([]eventlog.Info, error) {
 	infos, err := b.Memory.Sessions(ctx)
 	if b.info != nil {
 		for i := range infos {
@@ -54,7 +54,7 @@ func (b broken) Sessions(ctx context.Context) ([]eventlog.Info, error) {
 	return infos, err
 }
 
-func (b broken) Session(ctx context.Context, session string) (eventlog.Info, error) {
+func (b brokenLog) Session(ctx context.Context, session string) (eventlog.Info, error) {
 	if b.session != nil {
 		return b.session(b.Memory, ctx, session)
 	}
@@ -65,28 +65,28 @@ func (b broken) Session(ctx context.Context, session string) (eventlog.Info, err
 	return info, err
 }
 
-func (b broken) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+func (b brokenLog) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
 	if b.put == nil {
 		return b.Memory.PutSnapshot(ctx, session, seq, kind, data)
 	}
 	return b.put(b.Memory, ctx, session, seq, kind, data)
 }
 
-func (b broken) Snapshot(ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
+func (b brokenLog) Snapshot(ctx context.Context, session, kind string, at int64) (int64, []byte, error) {
 	if b.get == nil {
 		return b.Memory.Snapshot(ctx, session, kind, at)
 	}
 	return b.get(b.Memory, ctx, session, kind, at)
 }
 
-func (b broken) Close() error {
+func (b brokenLog) Close() error {
 	if b.close == nil {
 		return b.Memory.Close()
 	}
 	return b.close(b.Memory)
 }
 
-func each(ctx context.Context, m *eventlog.Memory, events []event.Event, one func(event.Event) error) error {
+func appendEach(ctx context.Context, m *eventlog.Memory, events []event.Event, one func(event.Event) error) error {
 	for _, e := range events {
 		if err := one(e); err != nil {
 			return err
@@ -95,8 +95,8 @@ func each(ctx context.Context, m *eventlog.Memory, events []event.Event, one fun
 	return m.Append(ctx)
 }
 
-// after skips events of a Follow.
-func after(events iter.Seq2[event.Event, error], skip func(event.Event) (twice, drop bool)) iter.Seq2[event.Event, error] {
+// alterFollow skips events of a Follow.
+func alterFollow(events iter.Seq2[event.Event, error], skip func(event.Event) (twice, drop bool)) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for e, err := range events {
 			twice, drop := false, false
@@ -113,7 +113,7 @@ func after(events iter.Seq2[event.Event, error], skip func(event.Event) (twice, 
 	}
 }
 
-func last(m *eventlog.Memory, session string) int64 {
+func lastSeq(m *eventlog.Memory, session string) int64 {
 	info, _ := m.Session(context.Background(), session)
 	return info.Last.Seq
 }

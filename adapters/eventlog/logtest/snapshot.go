@@ -10,60 +10,60 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-func (p *probe) snapshot(log eventlog.Log, session, kind string, at, wantSeq int64, want []byte) {
+func (p *probe) wantSnapshot(log eventlog.Log, session, kind string, at, wantSeq int64, want []byte) {
 	seq, data, err := log.Snapshot(p.ctx, session, kind, at)
-	p.no(err, "Snapshot")
+	p.noError(err, "Snapshot")
 	if seq != wantSeq || !bytes.Equal(data, want) {
 		p.failf("snapshot %q of %q at or before %d: want %q at %d, got %q at %d", kind, session, at, want, wantSeq, data, seq)
 	}
 }
 
 func snapshotBefore(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	put := func(session string, seq int64, kind string) {
-		p.no(log.PutSnapshot(p.ctx, session, seq, kind, fmt.Appendf(nil, "%s %s %d\x00\xff", session, kind, seq)), "PutSnapshot")
+		p.noError(log.PutSnapshot(p.ctx, session, seq, kind, fmt.Appendf(nil, "%s %s %d\x00\xff", session, kind, seq)), "PutSnapshot")
 	}
 	of := func(session string, seq int64, kind string) []byte {
 		return fmt.Appendf(nil, "%s %s %d\x00\xff", session, kind, seq)
 	}
-	p.append(log, append(run("a", 1, 30), run("b", 1, 30)...)...)
+	p.mustAppend(log, append(sampleEvents("a", 1, 30), sampleEvents("b", 1, 30)...)...)
 	for _, seq := range []int64{20, 1, 30, 11} { // in any order
 		put("a", seq, "chat")
 	}
 	put("a", 15, "other")
 	put("b", 12, "chat")
 	for _, c := range []struct{ at, want int64 }{{1, 1}, {10, 1}, {11, 11}, {12, 11}, {19, 11}, {20, 20}, {29, 20}, {30, 30}, {99, 30}, {math.MaxInt64, 30}} {
-		p.snapshot(log, "a", "chat", c.at, c.want, of("a", c.want, "chat"))
+		p.wantSnapshot(log, "a", "chat", c.at, c.want, of("a", c.want, "chat"))
 	}
-	p.snapshot(log, "a", "chat", 0, 0, nil)
-	p.snapshot(log, "a", "chat", -1, 0, nil)
-	p.snapshot(log, "a", "other", 14, 0, nil)
-	p.snapshot(log, "a", "other", 30, 15, of("a", 15, "other"))
-	p.snapshot(log, "b", "chat", 30, 12, of("b", 12, "chat"))
-	p.snapshot(log, "b", "other", 30, 0, nil)
-	p.holds(log, "a", run("a", 1, 30)) // they are no events
+	p.wantSnapshot(log, "a", "chat", 0, 0, nil)
+	p.wantSnapshot(log, "a", "chat", -1, 0, nil)
+	p.wantSnapshot(log, "a", "other", 14, 0, nil)
+	p.wantSnapshot(log, "a", "other", 30, 15, of("a", 15, "other"))
+	p.wantSnapshot(log, "b", "chat", 30, 12, of("b", 12, "chat"))
+	p.wantSnapshot(log, "b", "other", 30, 0, nil)
+	p.wantEvents(log, "a", sampleEvents("a", 1, 30)) // they are no events
 }
 
 func snapshotReplaced(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 9)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 9)...)
 	for _, data := range [][]byte{[]byte("first"), bytes.Repeat([]byte("second "), 1<<20), []byte("third")} {
-		p.no(log.PutSnapshot(p.ctx, "s", 5, "k", data), "PutSnapshot")
-		p.snapshot(log, "s", "k", 9, 5, data)
+		p.noError(log.PutSnapshot(p.ctx, "s", 5, "k", data), "PutSnapshot")
+		p.wantSnapshot(log, "s", "k", 9, 5, data)
 	}
 }
 
 func snapshotAhead(p *probe) {
-	log := p.open()
+	log := p.openLog()
 	ahead := func(session string, last, seq int64) {
-		e := mistake[*eventlog.GapError](p, log.PutSnapshot(p.ctx, session, seq, "k", []byte("x")), "a snapshot past the last event")
+		e := wantError[*eventlog.GapError](p, log.PutSnapshot(p.ctx, session, seq, "k", []byte("x")), "a snapshot past the last event")
 		if e.Session != session || e.Last != last || e.Seq != seq {
 			p.failf("want session %s from %d to %d, it says session %s from %d to %d", session, last, seq, e.Session, e.Last, e.Seq)
 		}
-		p.snapshot(log, session, "k", math.MaxInt64, 0, nil)
+		p.wantSnapshot(log, session, "k", math.MaxInt64, 0, nil)
 	}
 	ahead("s", 0, 1)
-	p.append(log, run("s", 1, 9)...)
+	p.mustAppend(log, sampleEvents("s", 1, 9)...)
 	ahead("s", 9, 10)
 	if err := log.PutSnapshot(p.ctx, "s", 0, "k", nil); err == nil {
 		p.failf("a snapshot at seq 0 was taken")
@@ -71,19 +71,19 @@ func snapshotAhead(p *probe) {
 	if err := log.PutSnapshot(p.ctx, "s", 1, "", nil); err == nil {
 		p.failf("a snapshot without a kind was taken")
 	}
-	p.no(log.PutSnapshot(p.ctx, "s", 9, "k", []byte("y")), "PutSnapshot")
-	p.snapshot(log, "s", "k", 9, 9, []byte("y"))
+	p.noError(log.PutSnapshot(p.ctx, "s", 9, "k", []byte("y")), "PutSnapshot")
+	p.wantSnapshot(log, "s", "k", 9, 9, []byte("y"))
 }
 
 func snapshotCopies(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 9)...)
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 9)...)
 	data := []byte("opaque")
-	p.no(log.PutSnapshot(p.ctx, "s", 5, "k", data), "PutSnapshot")
+	p.noError(log.PutSnapshot(p.ctx, "s", 5, "k", data), "PutSnapshot")
 	clear(data)
 	for range 2 {
 		_, got, err := log.Snapshot(p.ctx, "s", "k", 9)
-		p.no(err, "Snapshot")
+		p.noError(err, "Snapshot")
 		if string(got) != "opaque" {
 			p.failf("want %q, got %q", "opaque", got)
 		}
@@ -92,15 +92,15 @@ func snapshotCopies(p *probe) {
 }
 
 func closeClosed(p *probe) {
-	log := p.open()
-	p.append(log, run("s", 1, 3)...)
-	p.no(log.Close(), "close")
+	log := p.openLog()
+	p.mustAppend(log, sampleEvents("s", 1, 3)...)
+	p.noError(log.Close(), "close")
 	closed := func(what string, err error) {
 		if !errors.Is(err, eventlog.ErrClosed) {
 			p.failf("%s after Close: want ErrClosed, got %v", what, err)
 		}
 	}
-	closed("Append", log.Append(p.ctx, said("s", 4)))
+	closed("Append", log.Append(p.ctx, sampleEvent("s", 4)))
 	_, err := log.Read(p.ctx, "s", 0, 0)
 	closed("Read", err)
 	_, err = log.Sessions(p.ctx)
@@ -110,26 +110,26 @@ func closeClosed(p *probe) {
 	closed("PutSnapshot", log.PutSnapshot(p.ctx, "s", 1, "k", nil))
 	_, _, err = log.Snapshot(p.ctx, "s", "k", 1)
 	closed("Snapshot", err)
-	p.no(log.Close(), "close again")
+	p.noError(log.Close(), "close again")
 }
 
 func durableReopened(p *probe) {
-	log := p.open()
-	p.append(log, append(run("a", 1, 25), run("b", 1, 3)...)...)
-	p.no(log.PutSnapshot(p.ctx, "a", 20, "k", []byte("opaque")), "PutSnapshot")
+	log := p.openLog()
+	p.mustAppend(log, append(sampleEvents("a", 1, 25), sampleEvents("b", 1, 3)...)...)
+	p.noError(log.PutSnapshot(p.ctx, "a", 20, "k", []byte("opaque")), "PutSnapshot")
 	for last := int64(25); last < 28; last++ {
 		before, err := log.Sessions(p.ctx)
-		p.no(err, "Sessions")
-		log = p.reopen(log)
+		p.noError(err, "Sessions")
+		log = p.reopenLog(log)
 		after, err := log.Sessions(p.ctx)
-		p.no(err, "Sessions")
+		p.noError(err, "Sessions")
 		if !slices.EqualFunc(before, after, sameInfo) {
 			p.failf("Sessions before and after:\n%+v\n%+v", before, after)
 		}
-		p.holds(log, "a", run("a", 1, last))
-		p.holds(log, "b", run("b", 1, 3))
-		p.snapshot(log, "a", "k", last, 20, []byte("opaque"))
-		p.append(log, run("a", 1, last+1)...) // what is there is known to it
-		_ = mistake[*eventlog.GapError](p, log.Append(p.ctx, said("b", 5)), "a gap, after it was opened again")
+		p.wantEvents(log, "a", sampleEvents("a", 1, last))
+		p.wantEvents(log, "b", sampleEvents("b", 1, 3))
+		p.wantSnapshot(log, "a", "k", last, 20, []byte("opaque"))
+		p.mustAppend(log, sampleEvents("a", 1, last+1)...) // what is there is known to it
+		_ = wantError[*eventlog.GapError](p, log.Append(p.ctx, sampleEvent("b", 5)), "a gap, after it was opened again")
 	}
 }

@@ -30,7 +30,7 @@ type snapshot struct {
 
 // Append implements eventlog.Log.
 func (l *Log) Append(ctx context.Context, events ...event.Event) error {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return err
 	}
 	r := &request{entries: make([]entry, len(events)), done: make(chan error, 1)}
@@ -42,23 +42,23 @@ func (l *Log) Append(ctx context.Context, events ...event.Event) error {
 		r.entries[i] = entry{e, line}
 		r.bytes += len(line)
 	}
-	return l.submit(ctx, r)
+	return l.sendToWriter(ctx, r)
 }
 
 // PutSnapshot implements eventlog.Log.
 func (l *Log) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return err
 	}
 	if err := eventlog.CheckSnapshot(session, seq, kind); err != nil {
 		return err
 	}
-	// The caller may go before the writer has it: data is copied.
+	// Copied, because the caller may return before the writer has stored it.
 	kept := &snapshot{session, kind, seq, append([]byte{}, data...)}
-	return l.submit(ctx, &request{snapshot: kept, bytes: len(data), done: make(chan error, 1)})
+	return l.sendToWriter(ctx, &request{snapshot: kept, bytes: len(data), done: make(chan error, 1)})
 }
 
-func (l *Log) submit(ctx context.Context, r *request) error {
+func (l *Log) sendToWriter(ctx context.Context, r *request) error {
 	if l.writer == nil {
 		return fmt.Errorf("%s: append: %w: it was opened for reading only", l.path, eventlog.ErrReadOnly)
 	}

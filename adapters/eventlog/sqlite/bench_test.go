@@ -14,15 +14,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
-// control inserts the same bytes as a program would that has nothing but SQLite:
+// rawSQLite inserts the same bytes as a program would that has nothing but SQLite:
 // one prepared statement a row, so many rows a transaction, in a table of the
 // same form. Its settings are the log's.
-type control struct {
+type rawSQLite struct {
 	db   *sql.DB
 	stmt *sql.Stmt
 }
 
-func newControl(b *testing.B, sync string) control {
+func newRawSQLite(b *testing.B, sync string) rawSQLite {
 	b.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "control.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous("+sync+")&_pragma=journal_size_limit(16777216)")
 	if err != nil {
@@ -38,10 +38,10 @@ func newControl(b *testing.B, sync string) control {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = stmt.Close() })
-	return control{db, stmt}
+	return rawSQLite{db, stmt}
 }
 
-func (c control) insert(from int64, lines []string) error {
+func (c rawSQLite) insert(from int64, lines []string) error {
 	tx, err := c.db.Begin()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func BenchmarkAppend(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer func() { _ = log.Close() }()
-				c := newControl(b, sync)
+				c := newRawSQLite(b, sync)
 				var ours, raw []float64
 				seq := int64(1)
 				for b.Loop() {

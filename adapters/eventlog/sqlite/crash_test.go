@@ -31,24 +31,24 @@ const (
 
 var crashSessions = []string{"a", "b", "c"}
 
-// child appends to a log until it is killed, and prints what was acknowledged.
-func child() bool {
+// runChild appends to a log until it is killed, and prints what was acknowledged.
+func runChild() bool {
 	if path := os.Getenv(envReadOnly); path != "" {
-		tryReadOnly(path)
+		printReadOnly(path)
 		return true
 	}
 	path := os.Getenv(envChild)
 	if path == "" {
 		return false
 	}
-	if err := appendForEver(path); err != nil {
+	if err := appendUntilKilled(path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	return true
 }
 
-func appendForEver(path string) error {
+func appendUntilKilled(path string) error {
 	ctx := context.Background()
 	log, err := sqlite.Open(ctx, path, sqlite.Options{Relaxed: rand.N(2) == 0}) // a killed program loses nothing either way
 	if err != nil {
@@ -110,7 +110,7 @@ func TestCrash(t *testing.T) {
 			path = filepath.Join(t.TempDir(), "crash.db")
 			clear(acked)
 		}
-		told, err := killed(path, acked)
+		told, err := runAndKill(path, acked)
 		g.Expect(err).NotTo(HaveOccurred(), "round %d", round)
 		if told == 0 {
 			early++
@@ -118,7 +118,7 @@ func TestCrash(t *testing.T) {
 		log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		g.Expect(err).NotTo(HaveOccurred(), "round %d", round)
 		for _, session := range crashSessions {
-			last, err := holds(t.Context(), log, session)
+			last, err := checkSession(t.Context(), log, session)
 			g.Expect(err).NotTo(HaveOccurred(), "round %d, session %s", round, session)
 			g.Expect(last).To(BeNumerically(">=", acked[session]), "round %d: acknowledged events of session %s are lost", round, session)
 			info, err := log.Session(t.Context(), session)
@@ -128,14 +128,14 @@ func TestCrash(t *testing.T) {
 			g.Expect(info.Last.Seq).To(Equal(last), "round %d: Session of %s", round, session)
 		}
 		g.Expect(log.Close()).To(Succeed())
-		g.Expect(integrity(path)).To(Equal("ok"))
+		g.Expect(integrityCheck(path)).To(Equal("ok"))
 	}
 	t.Logf("%d rounds; %v acknowledged in the last file; %d times killed before the first acknowledgement", rounds, acked, early)
 }
 
-// killed runs a child and kills it at a random moment, while it begins or after
+// runAndKill runs a child and kills it at a random moment, while it begins or after
 // some acknowledgements. It notes and counts them.
-func killed(path string, acked map[string]int64) (told int, err error) {
+func runAndKill(path string, acked map[string]int64) (told int, err error) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envChild+"="+path)
 	var stderr strings.Builder
@@ -185,14 +185,14 @@ func killed(path string, acked map[string]int64) (told int, err error) {
 	return told, nil
 }
 
-// holds wants a session to be a prefix of what the child says, and its snapshots
+// checkSession wants a session to be a prefix of what the child says, and its snapshots
 // to be of events that are there.
-func holds(ctx context.Context, log eventlog.Log, session string) (last int64, err error) {
+func checkSession(ctx context.Context, log eventlog.Log, session string) (last int64, err error) {
 	for e, err := range eventlog.All(ctx, log, session, 0) {
 		if err != nil {
 			return last, err
 		}
-		if want := delta(session, last+1); !same(e, want) {
+		if want := delta(session, last+1); !equalEvents(e, want) {
 			return last, fmt.Errorf("want %+v, got %+v", want, e)
 		}
 		last++
@@ -204,7 +204,7 @@ func holds(ctx context.Context, log eventlog.Log, session string) (last int64, e
 	return last, err
 }
 
-func same(a, b event.Event) bool {
+func equalEvents(a, b event.Event) bool {
 	x, err := a.AppendJSON(nil)
 	y, err2 := b.AppendJSON(nil)
 	return err == nil && err2 == nil && string(x) == string(y)

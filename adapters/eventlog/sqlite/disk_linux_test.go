@@ -30,14 +30,14 @@ func TestFullDisk(t *testing.T) {
 	log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(ballast, make([]byte, 512<<10), 0o600)).To(Succeed())
-	last, err := fill(t.Context(), log, 100_000)
+	last, err := appendUntilError(t.Context(), log, 100_000)
 	g.Expect(err).To(MatchError(eventlog.ErrFull))
-	g.Expect(seqs(t.Context(), log)).To(Equal(last))
+	g.Expect(readSeqs(t.Context(), log)).To(Equal(last))
 
 	g.Expect(os.Remove(ballast)).To(Succeed())
 	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(Succeed())
 	g.Expect(log.Close()).To(Succeed())
-	g.Expect(integrity(path)).To(Equal("ok"))
+	g.Expect(integrityCheck(path)).To(Equal("ok"))
 
 	// And no room to make one.
 	g.Expect(os.WriteFile(ballast, make([]byte, 2<<20), 0o600)).To(MatchError(syscall.ENOSPC))
@@ -56,7 +56,7 @@ func TestAFileThatMayNotBeWritten(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(log.Append(t.Context(), deltas("s", 1, 3)...)).To(Succeed())
 	g.Expect(log.Close()).To(Succeed())
-	g.Expect(size(t, path)).To(BeNumerically(">", 0))
+	g.Expect(fileSize(t, path)).To(BeNumerically(">", 0))
 	info, err := os.Stat(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "chats hold secrets")

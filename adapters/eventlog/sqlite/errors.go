@@ -11,13 +11,13 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// explained is what the error of a database means, and what to do.
-type explained struct {
+// explanation is the meaning of a database error and the next step.
+type explanation struct {
 	kind error
 	todo string
 }
 
-var explanations = map[int]explained{
+var explanations = map[int]explanation{
 	lib.SQLITE_BUSY:     {eventlog.ErrBusy, "another program is writing to it; try again, or end that program"},
 	lib.SQLITE_LOCKED:   {eventlog.ErrBusy, "another program is writing to it; try again, or end that program"},
 	lib.SQLITE_FULL:     {eventlog.ErrFull, "free some space and append the same again; nothing that was stored is lost"},
@@ -25,12 +25,11 @@ var explanations = map[int]explained{
 	lib.SQLITE_PERM:     {eventlog.ErrReadOnly, "change its permissions and those of its folder, or open it for reading only"},
 	lib.SQLITE_CANTOPEN: {fs.ErrPermission, "look at the permissions of the file and of its folder"},
 	lib.SQLITE_CORRUPT:  {eventlog.ErrCorrupt, "keep a copy; sqlite3's .recover may save what is left of it"},
-	lib.SQLITE_NOTADB:   {eventlog.ErrNotLog, "it is no SQLite database; name another file"},
+	lib.SQLITE_NOTADB:   {eventlog.ErrNotLog, "it is not an SQLite database; name another file"},
 }
 
-// fail says of an error of the database which file it is about, what it means
-// and what to do.
-func fail(path, op string, err error) error {
+// explainError adds the path, the meaning and the next step to a database error.
+func explainError(path, op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -40,7 +39,7 @@ func fail(path, op string, err error) error {
 	}
 	x, ok := explanations[code&0xff]
 	switch code {
-	case lib.SQLITE_IOERR_SHMSIZE: // there is no room for the file beside it
+	case lib.SQLITE_IOERR_SHMSIZE: // no space for FILE-shm
 		x, ok = explanations[lib.SQLITE_FULL], true
 	case lib.SQLITE_IOERR_CORRUPTFS:
 		x, ok = explanations[lib.SQLITE_CORRUPT], true

@@ -40,7 +40,7 @@ func Plans(t *testing.T, l *Log) map[string][]string {
 		selectSnapshot:                   {"s", "k", 10},
 		selectSessions + ` WHERE id = ?`: {"s"},
 	} {
-		lines, err := plan(l, query, args)
+		lines, err := queryPlan(l, query, args)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func Plans(t *testing.T, l *Log) map[string][]string {
 	return out
 }
 
-func plan(l *Log, query string, args []any) (lines []string, err error) {
+func queryPlan(l *Log, query string, args []any) (lines []string, err error) {
 	rows, err := l.readers.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		return nil, err

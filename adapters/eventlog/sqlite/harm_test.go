@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-func size(t *testing.T, path string) int64 {
+func fileSize(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
@@ -27,8 +27,8 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// raw opens the file without us.
-func raw(path string) (*sql.DB, error) {
+// openRaw opens the file without us.
+func openRaw(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	if err == nil {
 		db.SetMaxOpenConns(1)
@@ -36,8 +36,8 @@ func raw(path string) (*sql.DB, error) {
 	return db, err
 }
 
-func integrity(path string) (string, error) {
-	db, err := raw(path)
+func integrityCheck(path string) (string, error) {
+	db, err := openRaw(path)
 	if err != nil {
 		return "", err
 	}
@@ -46,9 +46,9 @@ func integrity(path string) (string, error) {
 	return said, errors.Join(err, db.Close())
 }
 
-func do(t *testing.T, path string, statements ...string) {
+func execRaw(t *testing.T, path string, statements ...string) {
 	t.Helper()
-	db, err := raw(path)
+	db, err := openRaw(path)
 	for _, s := range statements {
 		if err == nil {
 			_, err = db.Exec(s)
@@ -62,10 +62,10 @@ func do(t *testing.T, path string, statements ...string) {
 func TestLocked(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "locked.db")
-	log := open(t, path, sqlite.Options{Busy: 20 * time.Millisecond})
+	log := openLog(t, path, sqlite.Options{Busy: 20 * time.Millisecond})
 	g.Expect(log.Append(t.Context(), deltas("s", 1, 3)...)).To(Succeed())
 
-	db, err := raw(path)
+	db, err := openRaw(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = db.Close() }()
 	conn, err := db.Conn(t.Context())
@@ -77,31 +77,31 @@ func TestLocked(t *testing.T) {
 	err = log.Append(t.Context(), delta("s", 4))
 	g.Expect(err).To(MatchError(eventlog.ErrBusy))
 	g.Expect(err).To(MatchError(And(ContainSubstring("locked.db"), ContainSubstring("another program is writing"))))
-	g.Expect(seqs(t.Context(), log)).To(BeEquivalentTo(3)) // readers go on
+	g.Expect(readSeqs(t.Context(), log)).To(BeEquivalentTo(3)) // readers go on
 
 	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(log.Append(t.Context(), deltas("s", 4, 5)...)).To(Succeed())
-	g.Expect(seqs(t.Context(), log)).To(BeEquivalentTo(5))
+	g.Expect(readSeqs(t.Context(), log)).To(BeEquivalentTo(5))
 }
 
 func TestFull(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "full.db")
-	log := open(t, path, sqlite.Options{}.WithMaxPages(50))
-	last, err := fill(t.Context(), log, 5000)
+	log := openLog(t, path, sqlite.Options{}.WithMaxPages(50))
+	last, err := appendUntilError(t.Context(), log, 5000)
 	g.Expect(err).To(MatchError(eventlog.ErrFull))
 	g.Expect(err).To(MatchError(And(ContainSubstring("full.db"), ContainSubstring("free some space"))))
-	g.Expect(seqs(t.Context(), log)).To(Equal(last))
+	g.Expect(readSeqs(t.Context(), log)).To(Equal(last))
 	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(MatchError(eventlog.ErrFull))
 
 	log.MorePages(t)
 	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(Succeed())
-	g.Expect(seqs(t.Context(), log)).To(Equal(last + 10))
+	g.Expect(readSeqs(t.Context(), log)).To(Equal(last + 10))
 }
 
-// fill appends until it cannot, and returns the last seq that was acknowledged.
-func fill(ctx context.Context, log eventlog.Log, most int64) (last int64, err error) {
+// appendUntilError appends until it cannot, and returns the last seq that was acknowledged.
+func appendUntilError(ctx context.Context, log eventlog.Log, most int64) (last int64, err error) {
 	for ; last < most; last += 10 {
 		if err := log.Append(ctx, deltas("s", last+1, last+10)...); err != nil {
 			return last, err
@@ -120,12 +120,12 @@ func TestWhatIsNoLog(t *testing.T) {
 		return at(name)
 	}
 	foreign := at("foreign.db")
-	do(t, foreign, "CREATE TABLE chats (id)")
+	execRaw(t, foreign, "CREATE TABLE chats (id)")
 	marked := at("marked.db")
-	do(t, marked, "PRAGMA application_id = 7; PRAGMA user_version = 1")
+	execRaw(t, marked, "PRAGMA application_id = 7; PRAGMA user_version = 1")
 	newer := at("newer.db")
-	open(t, newer, sqlite.Options{})
-	do(t, newer, "PRAGMA user_version = 99")
+	openLog(t, newer, sqlite.Options{})
+	execRaw(t, newer, "PRAGMA user_version = 99")
 
 	for name, c := range map[string]struct {
 		path string
@@ -186,39 +186,39 @@ func TestDamage(t *testing.T) {
 			b[i] = 0xaa
 		}
 		g.Expect(os.WriteFile(path, b, 0o600)).To(Succeed())
-		log := open(t, path, sqlite.Options{})
-		_, err = seqs(t.Context(), log)
+		log := openLog(t, path, sqlite.Options{})
+		_, err = readSeqs(t.Context(), log)
 		g.Expect(err).To(MatchError(eventlog.ErrCorrupt))
 		g.Expect(err).To(MatchError(ContainSubstring("keep a copy")))
 	})
 	t.Run("an event that is none", func(t *testing.T) {
 		anew(t)
-		do(t, path, `UPDATE events SET event = '{"type":"dream"}' WHERE seq = 7`)
-		log := open(t, path, sqlite.Options{})
-		unreadable(t, log, 6, 7)
+		execRaw(t, path, `UPDATE events SET event = '{"type":"dream"}' WHERE seq = 7`)
+		log := openLog(t, path, sqlite.Options{})
+		wantUnreadable(t, log, 6, 7)
 	})
 	t.Run("an event of another place", func(t *testing.T) {
 		anew(t)
-		do(t, path, `UPDATE events SET event = (SELECT event FROM events WHERE seq = 9) WHERE seq = 7`)
-		log := open(t, path, sqlite.Options{})
-		unreadable(t, log, 6, 7)
+		execRaw(t, path, `UPDATE events SET event = (SELECT event FROM events WHERE seq = 9) WHERE seq = 7`)
+		log := openLog(t, path, sqlite.Options{})
+		wantUnreadable(t, log, 6, 7)
 	})
 	t.Run("events that are missing", func(t *testing.T) {
 		g := NewWithT(t)
 		anew(t)
-		do(t, path, `DELETE FROM events WHERE seq BETWEEN 7 AND 9`)
-		log := open(t, path, sqlite.Options{})
-		unreadable(t, log, 6, 9)
+		execRaw(t, path, `DELETE FROM events WHERE seq BETWEEN 7 AND 9`)
+		log := openLog(t, path, sqlite.Options{})
+		wantUnreadable(t, log, 6, 9)
 		g.Expect(log.Append(t.Context(), delta("s", 8))).To(MatchError(eventlog.ErrCorrupt))
 	})
 }
 
-// unreadable wants what can be read to be given, and then an error that says
+// wantUnreadable wants what can be read to be given, and then an error that says
 // where to go on.
-func unreadable(t *testing.T, log eventlog.Log, last, bad int64) {
+func wantUnreadable(t *testing.T, log eventlog.Log, last, bad int64) {
 	t.Helper()
 	g := NewWithT(t)
-	got, err := seqs(t.Context(), log)
+	got, err := readSeqs(t.Context(), log)
 	g.Expect(got).To(Equal(last))
 	g.Expect(err).To(MatchError(eventlog.ErrCorrupt))
 	at, ok := errors.AsType[*eventlog.UnreadableError](err)
@@ -235,7 +235,7 @@ func TestTheFileBesideIsCut(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "cut.db")
-	log := open(t, path, sqlite.Options{Relaxed: true})
+	log := openLog(t, path, sqlite.Options{Relaxed: true})
 	for seq := int64(1); seq <= 300; seq += 5 {
 		g.Expect(log.Append(t.Context(), append(deltas("a", seq, seq+4), deltas("b", seq, seq+4)...)...)).To(Succeed())
 	}
@@ -255,9 +255,9 @@ func TestTheFileBesideIsCut(t *testing.T) {
 		g.Expect(os.WriteFile(copied+"-wal", beside[:cut], 0o600)).To(Succeed())
 		log, err := sqlite.Open(t.Context(), copied, sqlite.Options{})
 		g.Expect(err).NotTo(HaveOccurred(), "cut at %d", cut)
-		a, err := holds(t.Context(), log, "a")
+		a, err := checkSession(t.Context(), log, "a")
 		g.Expect(err).NotTo(HaveOccurred(), "cut at %d", cut)
-		g.Expect(holds(t.Context(), log, "b")).To(Equal(a))
+		g.Expect(checkSession(t.Context(), log, "b")).To(Equal(a))
 		g.Expect(a).To(BeNumerically(">=", before))
 		before = a
 		g.Expect(log.Append(t.Context(), delta("a", a+1))).To(Succeed())
@@ -268,8 +268,8 @@ func TestTheFileBesideIsCut(t *testing.T) {
 
 const envReadOnly = "TURNSPEC_EVENTLOG_READONLY"
 
-// tryReadOnly is what a program does that may not write to the file.
-func tryReadOnly(path string) {
+// printReadOnly is what a program does that may not write to the file.
+func printReadOnly(path string) {
 	ctx := context.Background()
 	_, err := sqlite.Open(ctx, path, sqlite.Options{})
 	fmt.Println("writing:", errors.Is(err, eventlog.ErrReadOnly), err) // its parent reads it
@@ -278,7 +278,7 @@ func tryReadOnly(path string) {
 		fmt.Println("reading:", err) // its parent reads it
 		return
 	}
-	n, err := seqs(ctx, log)
+	n, err := readSeqs(ctx, log)
 	fmt.Println("reading:", n, errors.Join(err, log.Close())) // its parent reads it
 }
 
@@ -291,7 +291,7 @@ func TestOddNames(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred(), name)
 		g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed(), name)
 		g.Expect(log.Close()).To(Succeed())
-		g.Expect(size(t, path)).To(BeNumerically(">", 0), name)
+		g.Expect(fileSize(t, path)).To(BeNumerically(">", 0), name)
 	}
 	entries, err := os.ReadDir(dir)
 	g.Expect(err).NotTo(HaveOccurred())

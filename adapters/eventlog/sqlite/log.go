@@ -15,25 +15,25 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/internal/wake"
+	"github.com/turnspec/turnspec/adapters/eventlog/internal/notify"
 )
 
-// Options say how to open a log. The zero value is ready for use.
+// Options configure a log. The zero value is ready for use.
 type Options struct {
-	// ReadOnly opens a file that exists, and writes nothing to it.
+	// ReadOnly opens an existing file without writing to it.
 	ReadOnly bool
-	// Relaxed acknowledges an append before it is on the disk; the package's
-	// comment says what that may lose.
+	// Relaxed acknowledges an append before it is flushed to the disk. See the
+	// package comment for what a power failure may then lose.
 	Relaxed bool
-	// Busy is how long to wait while another program writes: 5s when zero.
+	// Busy is how long to wait while another program writes: 5s if zero.
 	Busy time.Duration
-	// Poll is how often a Follow looks for what other programs wrote: each
-	// 100ms when zero, never when negative. What this Log writes it sees at
-	// once.
+	// Poll is the interval at which Follow checks for events that other
+	// programs appended: 100ms if zero, never if negative. Events that this
+	// Log appends are emitted at once.
 	Poll time.Duration
 
 	maxPages int // of the file; for tests
-	version  int // to make, instead of the newest; for tests
+	version  int // of a new file, if not the newest; for tests
 }
 
 // Log is an eventlog.Log in a file.
@@ -43,10 +43,10 @@ type Log struct {
 	version int // of the file
 
 	readers *sql.DB
-	writer  *writer // nil when it is read only
+	writer  *writer // nil if read-only
 
-	wake    wake.Board
-	watch   watch
+	changes notify.Notifier
+	watch   fileWatch
 	closing chan struct{}
 	closed  sync.Once
 	err     error          // of Close
@@ -57,8 +57,8 @@ var _ eventlog.Log = (*Log)(nil)
 
 const readConnections = 4
 
-// Open opens the log in a file and makes it where there is none, in a folder
-// that exists. Several may have it open at once, in several programs too.
+// Open opens the log in a file. It creates the file if there is none, but not its
+// folder. Several logs, also of several programs, may have the file open at once.
 func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	if o.Busy == 0 {
 		o.Busy = 5 * time.Second
@@ -73,7 +73,7 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := reach(abs, path, o.ReadOnly); err != nil {
+	if err := createFile(abs, path, o.ReadOnly); err != nil {
 		return nil, err
 	}
 	l := &Log{path: path, options: o, closing: make(chan struct{})}
@@ -84,24 +84,26 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	}
 	if err := l.openReaders(ctx, abs); err != nil {
 		if l.writer != nil {
-			_ = l.writer.db.Close() // the first error is the one to tell
+			_ = l.writer.db.Close()
 		}
 		return nil, err
 	}
 	if l.writer != nil {
-		l.running.Go(l.writer.run)
+		l.running.Go(l.writer.commitRequests)
 	}
 	return l, nil
 }
 
-// making is held while a file is made: a program that closes a file that it has
-// open elsewhere loses all its locks on it, those of SQLite too.
-var making sync.Mutex
+// createMu is held while a file is created: if a program closes a file that it
+// also has open elsewhere, it loses all its POSIX locks on it, those of SQLite
+// too.
+var createMu sync.Mutex
 
-// reach makes a new file, and says in plain words why one cannot be opened.
-func reach(abs, path string, readOnly bool) error {
-	making.Lock()
-	defer making.Unlock()
+// createFile creates the file if there is none, or explains why it cannot be
+// opened.
+func createFile(abs, path string, readOnly bool) error {
+	createMu.Lock()
+	defer createMu.Unlock()
 	info, err := os.Stat(abs)
 	switch {
 	case err == nil && info.IsDir():
@@ -114,7 +116,7 @@ func reach(abs, path string, readOnly bool) error {
 	case err == nil:
 		return f.Close()
 	case errors.Is(err, fs.ErrExist):
-		return nil // another program was quicker
+		return nil // another program created it first
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: open: there is no folder %s; make it first (%w)", path, filepath.Dir(path), err)
 	case errors.Is(err, fs.ErrPermission), isReadOnlyFS(err):
@@ -123,8 +125,8 @@ func reach(abs, path string, readOnly bool) error {
 	return err
 }
 
-// source names a file for the driver.
-func source(abs string, settings ...string) string {
+// dataSource returns the name of a file for the driver.
+func dataSource(abs string, settings ...string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
 	q := url.Values{}
 	for i := 0; i+1 < len(settings); i += 2 {
@@ -145,24 +147,24 @@ func (l *Log) openReaders(ctx context.Context, abs string) error {
 		settings = append(settings, "mode", "rw")
 	}
 	open := func(settings ...string) (int, error) {
-		db, err := sql.Open("sqlite", source(abs, settings...))
+		db, err := sql.Open("sqlite", dataSource(abs, settings...))
 		if err != nil {
-			return 0, fail(l.path, "open", err)
+			return 0, explainError(l.path, "open", err)
 		}
-		db.SetMaxOpenConns(readConnections + 1) // one watches
+		db.SetMaxOpenConns(readConnections + 1) // and one for pollFile
 		db.SetMaxIdleConns(readConnections + 1)
-		v, err := versionOf(ctx, db, l.path)
+		v, err := fileVersion(ctx, db, l.path)
 		if err != nil {
-			_ = db.Close() // the first error is the one to tell
+			_ = db.Close()
 			return 0, err
 		}
 		l.readers = db
 		return v, nil
 	}
 	v, err := open(settings...)
-	if err != nil && l.options.ReadOnly && !exists(abs+"-wal") {
-		// Nobody has it open, and the folder does not let us make the files that
-		// a reader shares with others: nothing is to be shared.
+	if err != nil && l.options.ReadOnly && !hasContent(abs+"-wal") {
+		// The folder does not permit the files that readers share (-wal, -shm).
+		// No other program has the log open, so none are needed.
 		var again error
 		if v, again = open(append(settings, "immutable", "1")...); again == nil {
 			err = nil
@@ -172,29 +174,30 @@ func (l *Log) openReaders(ctx context.Context, abs string) error {
 	case err != nil:
 		return err
 	case v == 0 && l.options.ReadOnly:
-		_ = l.readers.Close() // the first error is the one to tell
+		_ = l.readers.Close()
 		return fmt.Errorf("%s: open: %w: it is empty; append to it first", l.path, eventlog.ErrNotLog)
 	}
 	l.version = v
 	return nil
 }
 
-func exists(path string) bool {
+func hasContent(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() > 0
 }
 
-// Close implements eventlog.Log: what the writer has taken is committed first.
+// Close implements eventlog.Log. It commits the requests that the writer has
+// received.
 func (l *Log) Close() error {
 	l.closed.Do(func() {
-		l.watch.mu.Lock() // nobody begins to watch any more
+		l.watch.mu.Lock() // no follower starts pollFile after this
 		close(l.closing)
 		l.watch.mu.Unlock()
-		l.wake.Close()
+		l.changes.Close()
 		l.running.Wait()
-		l.err = fail(l.path, "close", l.readers.Close())
-		if l.writer != nil { // last, since the last one tidies up
-			l.err = errors.Join(l.err, fail(l.path, "close", l.writer.close()))
+		l.err = explainError(l.path, "close", l.readers.Close())
+		if l.writer != nil { // last, because SQLite checkpoints when the last connection closes
+			l.err = errors.Join(l.err, explainError(l.path, "close", l.writer.closeConn()))
 		}
 	})
 	return l.err
@@ -209,9 +212,9 @@ func (l *Log) isClosed() bool {
 	}
 }
 
-// fail is an error of a method: ErrClosed when that is why, or the context's
-// own.
-func (l *Log) fail(ctx context.Context, op string, err error) error {
+// methodError returns the error of a method: the context's error or ErrClosed if
+// that is the cause, or else err with an explanation.
+func (l *Log) methodError(ctx context.Context, op string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -220,11 +223,11 @@ func (l *Log) fail(ctx context.Context, op string, err error) error {
 	case l.isClosed():
 		return eventlog.ErrClosed
 	}
-	return fail(l.path, op, err)
+	return explainError(l.path, op, err)
 }
 
-// ready says whether a method may begin.
-func (l *Log) ready(ctx context.Context) error {
+// checkOpen returns an error if ctx is done or the log is closed.
+func (l *Log) checkOpen(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

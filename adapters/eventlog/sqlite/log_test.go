@@ -18,13 +18,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if child() {
+	if runChild() {
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func open(t *testing.T, path string, o sqlite.Options) *sqlite.Log {
+func openLog(t *testing.T, path string, o sqlite.Options) *sqlite.Log {
 	t.Helper()
 	log, err := sqlite.Open(t.Context(), path, o)
 	if err != nil {
@@ -54,8 +54,8 @@ func deltas(session string, from, to int64) []event.Event {
 	return out
 }
 
-// seqs reads the session s whole and wants it gapless.
-func seqs(ctx context.Context, log eventlog.Log) (last int64, err error) {
+// readSeqs reads the session s whole and wants it gapless.
+func readSeqs(ctx context.Context, log eventlog.Log) (last int64, err error) {
 	for e, err := range eventlog.All(ctx, log, "s", 0) {
 		if err != nil {
 			return last, err
@@ -95,8 +95,8 @@ func TestConformance(t *testing.T) {
 func TestOthersWriteToTheSameFile(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "shared.db")
-	one, other := open(t, path, sqlite.Options{}), open(t, path, sqlite.Options{Poll: time.Millisecond})
-	reader := open(t, path, sqlite.Options{ReadOnly: true, Poll: time.Millisecond})
+	one, other := openLog(t, path, sqlite.Options{}), openLog(t, path, sqlite.Options{Poll: time.Millisecond})
+	reader := openLog(t, path, sqlite.Options{ReadOnly: true, Poll: time.Millisecond})
 
 	const n = 300
 	got := make(chan error, 2)
@@ -124,7 +124,7 @@ func TestOthersWriteToTheSameFile(t *testing.T) {
 	}
 	g.Expect(<-got).To(Succeed())
 	g.Expect(<-got).To(Succeed())
-	g.Expect(seqs(t.Context(), reader)).To(BeEquivalentTo(n))
+	g.Expect(readSeqs(t.Context(), reader)).To(BeEquivalentTo(n))
 	g.Expect(reader.Append(t.Context(), delta("s", n+1))).To(MatchError(eventlog.ErrReadOnly))
 	g.Expect(reader.PutSnapshot(t.Context(), "s", 1, "k", nil)).To(MatchError(eventlog.ErrReadOnly))
 }
@@ -134,7 +134,7 @@ func TestOthersWriteToTheSameFile(t *testing.T) {
 func TestASlowFollowerHoldsNothing(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "slow.db")
-	log := open(t, path, sqlite.Options{Relaxed: true})
+	log := openLog(t, path, sqlite.Options{Relaxed: true})
 	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
 	n, batch := int64(60_000), int64(1000) // 13 MB
 	if racesample.Enabled {
@@ -150,7 +150,7 @@ func TestASlowFollowerHoldsNothing(t *testing.T) {
 			for seq := int64(2); seq <= n; seq += batch {
 				g.Expect(log.Append(t.Context(), deltas("s", seq, min(seq+batch-1, n))...)).To(Succeed())
 			}
-			g.Expect(size(t, path+"-wal")).To(BeNumerically("<", 8<<20))
+			g.Expect(fileSize(t, path+"-wal")).To(BeNumerically("<", 8<<20))
 		}
 		if seen == n {
 			break
@@ -162,7 +162,7 @@ func TestASlowFollowerHoldsNothing(t *testing.T) {
 func TestQueriesUseTheKey(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "plan.db")
-	log := open(t, path, sqlite.Options{})
+	log := openLog(t, path, sqlite.Options{})
 	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
 	for query, want := range sqlite.Plans(t, log) {
 		for _, line := range want {

@@ -22,11 +22,11 @@ func TestMigrate(t *testing.T) {
 		infos, err := log.Sessions(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(infos).To(HaveLen(2))
-		g.Expect(holds(t.Context(), log, "a")).To(BeEquivalentTo(12))
-		g.Expect(holds(t.Context(), log, "b")).To(BeEquivalentTo(3))
+		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(12))
+		g.Expect(checkSession(t.Context(), log, "b")).To(BeEquivalentTo(3))
 	}
 	// One that reads only leaves it as it is.
-	reader := open(t, path, sqlite.Options{ReadOnly: true})
+	reader := openLog(t, path, sqlite.Options{ReadOnly: true})
 	g.Expect(reader.Version()).To(Equal(1))
 	check(reader)
 	g.Expect(reader.Close()).To(Succeed())
@@ -52,8 +52,8 @@ func TestMigrate(t *testing.T) {
 		g.Expect(log.Version()).To(Equal(sqlite.NewestVersion()))
 		g.Expect(log.Append(t.Context(), delta("a", 13+i))).To(Succeed())
 		g.Expect(log.PutSnapshot(t.Context(), "a", 13+i, "k", fmt.Appendf(nil, "a at %d", 13+i))).To(Succeed())
-		g.Expect(holds(t.Context(), log, "a")).To(BeEquivalentTo(13 + i))
+		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(13 + i))
 		g.Expect(log.Close()).To(Succeed())
 	}
-	g.Expect(integrity(path)).To(Equal("ok"))
+	g.Expect(integrityCheck(path)).To(Equal("ok"))
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// timeForm sorts as times do.
+// timeForm is a format whose text order is the order of the times.
 const timeForm = "2006-01-02T15:04:05.000000000Z"
 
 const selectPage = `SELECT seq, event FROM events
 	WHERE session = (SELECT n FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`
 
-// Read implements eventlog.Log. An event that is missing from the file is an
-// *eventlog.UnreadableError too.
+// Read implements eventlog.Log. If an event is missing from the file, it returns
+// an *eventlog.UnreadableError too.
 func (l *Log) Read(ctx context.Context, session string, after int64, limit int) (out []event.Event, err error) {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
@@ -30,15 +30,15 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 	after = max(after, 0)
 	rows, err := l.readers.QueryContext(ctx, selectPage, session, after, limit)
 	if err != nil {
-		return nil, l.fail(ctx, "read", err)
+		return nil, l.methodError(ctx, "read", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err reports the error
 	var size int
 	for rows.Next() {
 		var seq int64
 		var line sql.RawBytes
 		if err := rows.Scan(&seq, &line); err != nil {
-			return nil, l.fail(ctx, "read", err)
+			return nil, l.methodError(ctx, "read", err)
 		}
 		if size += len(line); size > eventlog.PageBytes && len(out) > 0 {
 			return out, nil
@@ -56,12 +56,12 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 			continue
 		}
 		if len(out) > 0 {
-			return out, nil // the next Read tells
+			return out, nil // the next Read returns the error
 		}
 		return nil, bad
 	}
 	if err := rows.Err(); err != nil {
-		return nil, l.fail(ctx, "read", err)
+		return nil, l.methodError(ctx, "read", err)
 	}
 	return out, nil
 }
@@ -69,18 +69,18 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 // Follow implements eventlog.Log.
 func (l *Log) Follow(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
 	tail := eventlog.Tail(ctx, after,
-		func() <-chan struct{} { return l.wake.On(session) },
+		func() <-chan struct{} { return l.changes.Changed(session) },
 		func(after int64) ([]event.Event, error) { return l.Read(ctx, session, after, 0) })
 	return func(yield func(event.Event, error) bool) {
-		defer l.watchOthers()()
+		defer l.watchFile()()
 		tail(yield)
 	}
 }
 
 const selectSessions = `SELECT id, runtime, provider_session, title, first_ts, latest_ts, last_seq, last_turn FROM sessions`
 
-// infoOf reads a row of selectSessions.
-func infoOf(scan func(...any) error, more ...any) (i eventlog.Info, err error) {
+// scanInfo scans a row of selectSessions.
+func scanInfo(scan func(...any) error, more ...any) (i eventlog.Info, err error) {
 	var first, latest string
 	if err := scan(append([]any{&i.SessionID, &i.Runtime, &i.ProviderSessionID, &i.Title, &first, &latest, &i.Last.Seq, &i.Last.Turn}, more...)...); err != nil {
 		return i, err
@@ -96,36 +96,36 @@ func infoOf(scan func(...any) error, more ...any) (i eventlog.Info, err error) {
 
 // Sessions implements eventlog.Log. It reads no events.
 func (l *Log) Sessions(ctx context.Context) ([]eventlog.Info, error) {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := l.readers.QueryContext(ctx, selectSessions+` ORDER BY latest_ts DESC, id`)
 	if err != nil {
-		return nil, l.fail(ctx, "list sessions", err)
+		return nil, l.methodError(ctx, "list sessions", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err reports the error
 	var out []eventlog.Info
 	for rows.Next() {
-		i, err := infoOf(rows.Scan)
+		i, err := scanInfo(rows.Scan)
 		if err != nil {
-			return nil, l.fail(ctx, "list sessions", err)
+			return nil, l.methodError(ctx, "list sessions", err)
 		}
 		out = append(out, i)
 	}
-	return out, l.fail(ctx, "list sessions", rows.Err())
+	return out, l.methodError(ctx, "list sessions", rows.Err())
 }
 
 // Session implements eventlog.Log.
 func (l *Log) Session(ctx context.Context, session string) (eventlog.Info, error) {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return eventlog.Info{}, err
 	}
-	i, err := infoOf(l.readers.QueryRowContext(ctx, selectSessions+` WHERE id = ?`, session).Scan)
+	i, err := scanInfo(l.readers.QueryRowContext(ctx, selectSessions+` WHERE id = ?`, session).Scan)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return eventlog.Info{}, fmt.Errorf("%s: %w: %q", l.path, eventlog.ErrUnknownSession, session)
 	case err != nil:
-		return eventlog.Info{}, l.fail(ctx, "read", err)
+		return eventlog.Info{}, l.methodError(ctx, "read", err)
 	}
 	return i, nil
 }
@@ -135,18 +135,18 @@ const selectSnapshot = `SELECT seq, data FROM snapshots
 
 // Snapshot implements eventlog.Log.
 func (l *Log) Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (seq int64, data []byte, err error) {
-	if err := l.ready(ctx); err != nil {
+	if err := l.checkOpen(ctx); err != nil {
 		return 0, nil, err
 	}
 	if l.version < 2 {
-		return 0, nil, nil // opened for reading, it has stayed as it was
+		return 0, nil, nil // opened read-only, so not migrated
 	}
 	err = l.readers.QueryRowContext(ctx, selectSnapshot, session, kind, atOrBefore).Scan(&seq, &data)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil, nil
 	case err != nil:
-		return 0, nil, l.fail(ctx, "read a snapshot", err)
+		return 0, nil, l.methodError(ctx, "read a snapshot", err)
 	}
 	return seq, data, nil
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// applicationID marks the file as ours: "TSev".
+// applicationID is the PRAGMA application_id of a log: "TSev".
 const applicationID = 0x54536576
 
-// migrations make a file of version i one of version i+1. What stands here is
-// never changed: files in the world were made by it.
+// migrations[i] migrates a file from version i to i+1. Never change one: files
+// exist that were created by it.
 var migrations = []string{
-	// Sessions are numbered, so that each event does not repeat a long id. What
-	// is known of a session stands beside its events, so that a list reads
-	// none of them.
+	// Events refer to a session by number instead of repeating a long id.
+	// The sessions table holds each Info, so that a list reads no events.
 	`CREATE TABLE sessions (
 		n                INTEGER PRIMARY KEY,
 		id               TEXT NOT NULL UNIQUE,
@@ -46,20 +45,20 @@ var migrations = []string{
 // version is the newest version that this package knows.
 var version = len(migrations)
 
-// queryer is a connection or a pool of them.
-type queryer interface {
+// rowQuerier is an *sql.Conn or an *sql.DB.
+type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// versionOf returns the version of a file, 0 of a new one; what is no log, or a
-// log of a newer version, is an error.
-func versionOf(ctx context.Context, q queryer, path string) (int, error) {
+// fileVersion returns the version of a file, 0 if it is new. It returns an error if
+// the file is not a log or has a newer version.
+func fileVersion(ctx context.Context, q rowQuerier, path string) (int, error) {
 	var id, v, tables int
 	for query, to := range map[string]*int{
 		"PRAGMA application_id": &id, "PRAGMA user_version": &v, "SELECT count(*) FROM sqlite_master": &tables,
 	} {
 		if err := q.QueryRowContext(ctx, query).Scan(to); err != nil {
-			return 0, fail(path, "open", err)
+			return 0, explainError(path, "open", err)
 		}
 	}
 	switch {
@@ -73,26 +72,26 @@ func versionOf(ctx context.Context, q queryer, path string) (int, error) {
 	return v, nil
 }
 
-// migrate brings a file to a version. Others may try the same at the same time.
-func migrate(ctx context.Context, conn *sql.Conn, path string, to int) (err error) {
-	v, err := versionOf(ctx, conn, path)
+// migrateTo migrates a file to a version. Other programs may do so concurrently.
+func migrateTo(ctx context.Context, conn *sql.Conn, path string, to int) (err error) {
+	v, err := fileVersion(ctx, conn, path)
 	if err != nil {
 		return err
 	}
-	if v == 0 { // it holds nothing yet: only then may its pages be made otherwise
+	if v == 0 { // the journal mode of an empty file can be changed
 		if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
-			return fail(path, "open", err)
+			return explainError(path, "open", err)
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil { // where it cannot be written, this tells
-		return fail(path, "open", err)
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil { // fails if the file cannot be written
+		return explainError(path, "open", err)
 	}
 	defer func() {
 		if err != nil || v >= to {
-			_, _ = conn.ExecContext(ctx, "ROLLBACK") // the first error is the one to tell
+			_, _ = conn.ExecContext(ctx, "ROLLBACK")
 		}
 	}()
-	if v, err = versionOf(ctx, conn, path); err != nil { // as it is now that nobody else writes
+	if v, err = fileVersion(ctx, conn, path); err != nil { // again, now that no other program can write
 		return err
 	}
 	if v >= to {
@@ -100,9 +99,9 @@ func migrate(ctx context.Context, conn *sql.Conn, path string, to int) (err erro
 	}
 	for i := v; i < to; i++ {
 		if _, err := conn.ExecContext(ctx, migrations[i]); err != nil {
-			return fail(path, fmt.Sprintf("bring it to version %d", i+1), err)
+			return explainError(path, fmt.Sprintf("migrate to version %d", i+1), err)
 		}
 	}
 	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, to))
-	return fail(path, "open", err)
+	return explainError(path, "open", err)
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// store does in a transaction what the requests ask.
-func (w *writer) store(ctx context.Context, batch []*request) error {
+// storeBatch executes requests within the transaction.
+func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 	var now int64
 	if err := w.dataVersion.QueryRowContext(ctx).Scan(&now); err != nil {
 		return err
 	}
 	if now != w.seen || len(w.sessions) > sessionsCached {
-		clear(w.sessions) // others may have appended to them
+		clear(w.sessions) // other programs may have appended to them
 		w.seen = now
 	}
 	for _, r := range batch {
 		for _, e := range r.entries {
-			if err := w.add(ctx, e); err != nil {
-				if !refused(err) {
+			if err := w.insertEvent(ctx, e); err != nil {
+				if !isRefusal(err) {
 					return err
 				}
 				r.err = err
@@ -30,15 +30,15 @@ func (w *writer) store(ctx context.Context, batch []*request) error {
 			}
 		}
 		if r.snapshot != nil {
-			if err := w.put(ctx, r.snapshot); err != nil {
-				if !refused(err) {
+			if err := w.insertSnapshot(ctx, r.snapshot); err != nil {
+				if !isRefusal(err) {
 					return err
 				}
 				r.err = err
 			}
 		}
 	}
-	if err := w.flush(ctx); err != nil {
+	if err := w.flushRows(ctx); err != nil {
 		return err
 	}
 	for _, s := range w.dirty {
@@ -51,21 +51,22 @@ func (w *writer) store(ctx context.Context, batch []*request) error {
 	return nil
 }
 
-// refused tells a request that is wrong from a database that fails.
-func refused(err error) bool {
+// isRefusal reports if the request is wrong, as opposed to a database failure.
+func isRefusal(err error) bool {
 	_, conflict := errors.AsType[*eventlog.ConflictError](err)
 	_, gap := errors.AsType[*eventlog.GapError](err)
 	return conflict || gap
 }
 
-// session returns what is known of a session: nil where it does not exist.
-func (w *writer) session(ctx context.Context, id string) (*session, error) {
+// loadSession returns the cached or stored state of a session, nil if it does not
+// exist.
+func (w *writer) loadSession(ctx context.Context, id string) (*session, error) {
 	if s := w.sessions[id]; s != nil {
 		return s, nil
 	}
 	s := &session{}
 	var err error
-	s.info, err = infoOf(w.getSession.QueryRowContext(ctx, id).Scan, &s.n)
+	s.info, err = scanInfo(w.getSession.QueryRowContext(ctx, id).Scan, &s.n)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -76,8 +77,8 @@ func (w *writer) session(ctx context.Context, id string) (*session, error) {
 	return s, nil
 }
 
-func (w *writer) add(ctx context.Context, e entry) error {
-	s, err := w.session(ctx, e.event.SessionID)
+func (w *writer) insertEvent(ctx context.Context, e entry) error {
+	s, err := w.loadSession(ctx, e.event.SessionID)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (w *writer) add(ctx context.Context, e entry) error {
 	}
 	switch seq := e.event.Seq; {
 	case seq <= last:
-		return w.again(ctx, s, e)
+		return w.compareStored(ctx, s, e)
 	case seq > last+1:
 		return &eventlog.GapError{Session: e.event.SessionID, Last: last, Seq: seq}
 	}
@@ -115,9 +116,9 @@ func (w *writer) add(ctx context.Context, e entry) error {
 	return err
 }
 
-// again compares an event with what is stored under its seq.
-func (w *writer) again(ctx context.Context, s *session, e entry) error {
-	if err := w.flush(ctx); err != nil {
+// compareStored returns a ConflictError if another event is stored under the seq.
+func (w *writer) compareStored(ctx context.Context, s *session, e entry) error {
+	if err := w.flushRows(ctx); err != nil {
 		return err
 	}
 	var stored string
@@ -132,8 +133,8 @@ func (w *writer) again(ctx context.Context, s *session, e entry) error {
 	return nil
 }
 
-// flush inserts the rows that wait.
-func (w *writer) flush(ctx context.Context) error {
+// flushRows inserts the remaining rows.
+func (w *writer) flushRows(ctx context.Context) error {
 	for i := 0; i < len(w.rows); i += 3 {
 		if _, err := w.insertOne.ExecContext(ctx, w.rows[i:i+3]...); err != nil {
 			return err
@@ -143,8 +144,8 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) put(ctx context.Context, p *snapshot) error {
-	s, err := w.session(ctx, p.session)
+func (w *writer) insertSnapshot(ctx context.Context, p *snapshot) error {
+	s, err := w.loadSession(ctx, p.session)
 	if err != nil {
 		return err
 	}

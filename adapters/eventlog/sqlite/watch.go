@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// watch looks for what other programs write, while somebody follows.
-type watch struct {
+// fileWatch is the state of the goroutine that polls the file for events of other
+// programs. It runs while there are followers.
+type fileWatch struct {
 	mu        sync.Mutex
 	followers int
 	stop      chan struct{}
 }
 
-// watchOthers is called by each follower before it reads; what it returns, when
-// it has gone.
-func (l *Log) watchOthers() (leave func()) {
+// watchFile is called by each follower before it reads. The follower calls leave
+// when it ends.
+func (l *Log) watchFile() (leave func()) {
 	if l.options.Poll < 0 {
 		return func() {}
 	}
@@ -24,14 +25,14 @@ func (l *Log) watchOthers() (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.followers++; w.followers == 1 && !l.isClosed() {
-		// The version that the first follower starts from is taken before it reads.
+		// Taken before the first follower reads, so that no commit is missed.
 		w.stop = make(chan struct{})
 		stop, seen := w.stop, int64(-1)
 		conn, err := l.readers.Conn(context.Background())
 		if err == nil {
-			seen, _ = dataVersion(conn) // -1 wakes all once, which harms nobody
+			seen, _ = dataVersion(conn) // with -1 all followers read once more
 		}
-		l.running.Go(func() { l.poll(conn, seen, stop) })
+		l.running.Go(func() { l.pollFile(conn, seen, stop) })
 	}
 	return func() {
 		w.mu.Lock()
@@ -43,16 +44,16 @@ func (l *Log) watchOthers() (leave func()) {
 	}
 }
 
-// dataVersion is a number that changes when another connection has committed.
+// dataVersion returns a number that changes when another connection commits.
 func dataVersion(conn *sql.Conn) (v int64, err error) {
 	err = conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&v)
 	return v, err
 }
 
-func (l *Log) poll(conn *sql.Conn, seen int64, stop <-chan struct{}) {
+func (l *Log) pollFile(conn *sql.Conn, seen int64, stop <-chan struct{}) {
 	defer func() {
 		if conn != nil {
-			_ = conn.Close() // it goes back into the pool
+			_ = conn.Close() // returns it to the pool
 		}
 	}()
 	ticker := time.NewTicker(l.options.Poll)
@@ -75,7 +76,7 @@ func (l *Log) poll(conn *sql.Conn, seen int64, stop <-chan struct{}) {
 		}
 		if err != nil || now != seen {
 			seen = now
-			l.wake.All() // with an error too: who reads is told
+			l.changes.NotifyAll() // if it failed too: the next read returns the error
 		}
 	}
 }

@@ -10,36 +10,36 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// What one transaction takes at most, but for the request that passes it.
+// Limits of one transaction. The request that exceeds them is still included.
 const (
 	commitEvents = 4096
 	commitBytes  = 4 << 20
 )
 
 const (
-	rowsAtOnce     = 32    // one statement for many rows takes a third of the time
-	sessionsCached = 10000 // what is known of them; then it is read anew
+	rowsAtOnce     = 32    // inserting many rows at once takes a third of the time
+	sessionsCached = 10000 // above this the cache is cleared
 )
 
-// writer is the one goroutine that writes.
+// writer is the state of the goroutine that writes.
 type writer struct {
 	log      *Log
 	db       *sql.DB
 	conn     *sql.Conn
-	requests chan *request // not buffered: what is sent has been taken
+	requests chan *request // unbuffered: a request that was sent will be answered
 
 	insertMany, insertOne, addSession, setSession, getSession, getEvent *sql.Stmt
 	beginNow, commitAll, rollBack, dataVersion                          *sql.Stmt
 
-	statements []*sql.Stmt // all of them
+	statements []*sql.Stmt // all of the above
 
-	seen     int64 // the data version for which the sessions hold
+	seen     int64 // the data version at which sessions is valid
 	sessions map[string]*session
 	dirty    []*session
-	rows     []any // to be inserted: session, seq, event
+	rows     []any // session, seq, event of the rows to insert
 }
 
-// session is what the writer knows of one.
+// session is the cached state of a session.
 type session struct {
 	n     int64
 	info  eventlog.Info
@@ -47,9 +47,9 @@ type session struct {
 }
 
 func newWriter(ctx context.Context, l *Log, abs string) (w *writer, err error) {
-	db, err := sql.Open("sqlite", source(abs, "mode", "rw"))
+	db, err := sql.Open("sqlite", dataSource(abs, "mode", "rw"))
 	if err != nil {
-		return nil, fail(l.path, "open", err)
+		return nil, explainError(l.path, "open", err)
 	}
 	db.SetMaxOpenConns(1)
 	w = &writer{log: l, db: db, requests: make(chan *request), sessions: map[string]*session{}}
@@ -57,14 +57,14 @@ func newWriter(ctx context.Context, l *Log, abs string) (w *writer, err error) {
 		if err = w.prepare(ctx); err == nil {
 			return w, nil
 		}
-		_ = w.close() // the first error is the one to tell
+		_ = w.closeConn()
 		return nil, err
 	}
-	_ = db.Close() // the first error is the one to tell
-	return nil, fail(l.path, "open", err)
+	_ = db.Close()
+	return nil, explainError(l.path, "open", err)
 }
 
-// prepare makes the connection and the file ready to be written.
+// prepare configures the connection, migrates the file and prepares statements.
 func (w *writer) prepare(ctx context.Context) error {
 	l := w.log
 	sync := "FULL"
@@ -81,10 +81,10 @@ func (w *writer) prepare(ctx context.Context) error {
 	}
 	for _, s := range settings {
 		if _, err := w.conn.ExecContext(ctx, "PRAGMA "+s); err != nil {
-			return fail(l.path, "open", err)
+			return explainError(l.path, "open", err)
 		}
 	}
-	if err := migrate(ctx, w.conn, l.path, l.options.version); err != nil {
+	if err := migrateTo(ctx, w.conn, l.path, l.options.version); err != nil {
 		return err
 	}
 	many := strings.Repeat(", (?, ?, ?)", rowsAtOnce)[2:]
@@ -102,9 +102,9 @@ func (w *writer) prepare(ctx context.Context) error {
 		"ROLLBACK":            &w.rollBack,
 		"PRAGMA data_version": &w.dataVersion,
 	} {
-		stmt, err := w.conn.PrepareContext(ctx, query) //nolint:sqlclosecheck // close does
+		stmt, err := w.conn.PrepareContext(ctx, query) //nolint:sqlclosecheck // closeConn closes it
 		if err != nil {
-			return fail(l.path, "open", err)
+			return explainError(l.path, "open", err)
 		}
 		*to = stmt
 		w.statements = append(w.statements, stmt)
@@ -112,8 +112,9 @@ func (w *writer) prepare(ctx context.Context) error {
 	return nil
 }
 
-// close ends the connection. SQLite tidies up only where no statement is left.
-func (w *writer) close() error {
+// closeConn closes the statements first: SQLite removes FILE-wal and FILE-shm only
+// if none is left.
+func (w *writer) closeConn() error {
 	var errs []error
 	for _, stmt := range w.statements {
 		errs = append(errs, stmt.Close())
@@ -121,8 +122,8 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
 }
 
-// run commits requests until the log is closed.
-func (w *writer) run() {
+// commitRequests commits requests until the log is closed.
+func (w *writer) commitRequests() {
 	var batch []*request
 	for {
 		select {
@@ -135,7 +136,7 @@ func (w *writer) run() {
 	gather:
 		for events < commitEvents && bytes < commitBytes {
 			select {
-			case r := <-w.requests: // what came while the last was committed
+			case r := <-w.requests: // queued during the last commit
 				batch = append(batch, r)
 				events += len(r.entries)
 				bytes += r.bytes
@@ -143,11 +144,11 @@ func (w *writer) run() {
 				break gather
 			}
 		}
-		err := w.commit(batch)
+		err := w.commitBatch(batch)
 		for _, s := range w.dirty {
 			s.dirty = false
 			if err == nil {
-				w.log.wake.Wake(s.info.SessionID)
+				w.log.changes.Notify(s.info.SessionID)
 			}
 		}
 		w.dirty, w.rows = w.dirty[:0], w.rows[:0]
@@ -162,21 +163,21 @@ func (w *writer) run() {
 	}
 }
 
-// commit stores what it can of each request in one transaction. Its error is of
-// all of them; the error of one stands in it.
-func (w *writer) commit(batch []*request) error {
+// commitBatch stores requests in one transaction. A refused request gets its own
+// error; the returned error applies to all of them.
+func (w *writer) commitBatch(batch []*request) error {
 	ctx := context.Background()
-	if _, err := w.beginNow.ExecContext(ctx); err != nil { // waits for others, Options.Busy at most
-		return fail(w.log.path, "append", err)
+	if _, err := w.beginNow.ExecContext(ctx); err != nil { // waits up to Options.Busy for other programs
+		return explainError(w.log.path, "append", err)
 	}
-	err := w.store(ctx, batch)
+	err := w.storeBatch(ctx, batch)
 	if err == nil {
 		_, err = w.commitAll.ExecContext(ctx)
 	}
 	if err != nil {
-		_, _ = w.rollBack.ExecContext(ctx) // fails where SQLite has done it
+		_, _ = w.rollBack.ExecContext(ctx) // fails if SQLite has rolled back already
 		clear(w.sessions)
-		return fail(w.log.path, "append", err)
+		return explainError(w.log.path, "append", err)
 	}
 	return nil
 }

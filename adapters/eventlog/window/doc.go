@@ -1,21 +1,19 @@
-// Package window answers one question: how is the end of a long chat shown
-// without reading all of it?
+// Package window shows the end of a long chat without reading all its events.
 //
-// Keep stores snapshots of the reducer's state beside the events of a log; Open
-// begins at the last of them and reads only the events behind it. What Open
-// reads is so bounded by what the newest messages hold and by what is still
-// open, however long the session is.
+// Keep stores snapshots of the reducer's state in a log. Open starts from the
+// last snapshot and reads only the events after it. The cost of Open depends on
+// the newest messages and on what is still open, not on the session's length.
 //
-// # What snapshots cost
+// # Size of snapshots
 //
-// A snapshot is stored when the events since the last have at least 64 KiB, and
-// twice the bytes of the last. All snapshots of a session together are so a
-// constant factor of its events, and what Open reads behind the last one is a
-// constant factor of that snapshot.
+// Keep stores a snapshot if the events since the last one take at least 64 KiB
+// and twice the bytes of that snapshot. So all snapshots of a session together
+// take at most a constant factor of its events, and Open reads at most a constant
+// factor of the last snapshot.
 //
-// # What is not an error
+// # Failures
 //
-// A snapshot that cannot be read, or is of another version of package replay,
-// is passed over for the one before it; without any that fits all events are
-// read. A snapshot that cannot be stored is left out.
+// If a snapshot cannot be read or is of another version of package replay, Open
+// uses an earlier one, or reads all events. If a snapshot cannot be stored, Keep
+// goes on without it.
 package window

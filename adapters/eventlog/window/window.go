@@ -25,26 +25,26 @@ type Window struct {
 	from  int               // the number of the first message in the window
 }
 
-// Open reads the newest n messages of a session, and more where that is no more
-// work. A session that does not exist has none yet. The options are those of
+// Open reads the newest n messages of a session, and more if that costs nothing.
+// A session that does not exist has no messages yet. The options are those of
 // replay.New.
 func Open(ctx context.Context, log eventlog.Log, session string, n int, options ...replay.Option) (*Window, error) {
 	w := &Window{log: log, session: session, options: options}
 	var err error
-	if w.r, err = upTo(ctx, log, session, math.MaxInt64, options); err != nil {
+	if w.r, err = reduceUpTo(ctx, log, session, math.MaxInt64, options); err != nil {
 		return nil, err
 	}
 	w.from = w.r.First()
 	have := w.Messages()
 	if missing := n - len(have); missing > 0 && w.from > 1 {
-		older, err := w.before(ctx, w.from, w.seqOf(have), missing)
+		older, err := w.readBefore(ctx, w.from, w.firstSeq(have), missing)
 		if err != nil {
 			return nil, err
 		}
 		if len(older) > 0 {
 			w.from = older[0].Number
 		}
-		live, open := w.live(w.r.First()), w.r.Open()
+		live, open := w.liveMessages(w.r.First()), w.r.Open()
 		w.older = slices.DeleteFunc(older, func(m *replay.Message) bool {
 			return live[m.Number] != nil || slices.Contains(open, m.Number)
 		})
@@ -52,24 +52,25 @@ func Open(ctx context.Context, log eventlog.Log, session string, n int, options 
 	return w, nil
 }
 
-// seqOf is where the first of the messages begins, or how far the reducer is.
-func (w *Window) seqOf(messages []*replay.Message) int64 {
+// firstSeq returns the seq of the first message, or the reducer's seq if there is
+// none.
+func (w *Window) firstSeq(messages []*replay.Message) int64 {
 	if len(messages) > 0 {
 		return messages[0].Seq
 	}
 	return w.r.Seq()
 }
 
-// View is the chat as it stands: the newest messages, and of the older ones
-// those that held something open when the window was opened.
+// View returns the current chat: the newest messages, and those older ones that
+// held something open when the window was opened.
 func (w *Window) View() *replay.View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.r.View()
 }
 
-// Messages is the newest messages as they stand, without a gap, in their order.
-// They must not be written to.
+// Messages returns the newest messages in their current state, in order and
+// without a gap. The caller must not modify them.
 func (w *Window) Messages() []*replay.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,9 +88,9 @@ func (w *Window) Messages() []*replay.Message {
 	return append(out, older...)
 }
 
-// Follow goes on with the session's events as they come and gives the view
-// after each. Its last pair is an error, ctx's own or eventlog.ErrClosed among
-// them.
+// Follow reads the session's events as they are appended and returns the view
+// after each. Its last pair holds an error, such as ctx.Err() or
+// eventlog.ErrClosed.
 func (w *Window) Follow(ctx context.Context) iter.Seq2[*replay.View, error] {
 	return func(yield func(*replay.View, error) bool) {
 		w.mu.Lock()
@@ -111,18 +112,19 @@ func (w *Window) Follow(ctx context.Context) iter.Seq2[*replay.View, error] {
 	}
 }
 
-// Before reads the n messages before m, in their order: fewer where there are
-// no more. One that the session still changes is as it is now, and does not
-// change any more; what View has of it does.
+// Before reads the n messages before m, in order: fewer if there are no more. If
+// the session still changes one of them, Before returns its current state; View
+// returns later ones.
 func (w *Window) Before(ctx context.Context, m *replay.Message, n int) ([]*replay.Message, error) {
-	return w.before(ctx, m.Number, m.Seq, n)
+	return w.readBefore(ctx, m.Number, m.Seq, n)
 }
 
-// before reads the n messages before the one of that number, which begins at seq.
-func (w *Window) before(ctx context.Context, number int, seq int64, n int) ([]*replay.Message, error) {
+// readBefore reads the n messages before the given number, whose message begins at
+// seq.
+func (w *Window) readBefore(ctx context.Context, number int, seq int64, n int) ([]*replay.Message, error) {
 	var out []*replay.Message
 	for number > 1 && seq > 0 && len(out) < n {
-		page, first, began, err := w.page(ctx, number, seq, n-len(out))
+		page, first, began, err := w.readPage(ctx, number, seq, n-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -134,10 +136,10 @@ func (w *Window) before(ctx context.Context, number int, seq int64, n int) ([]*r
 	return out, nil
 }
 
-// page reads at most n messages before the one of that number, and says from
-// which on it saw all, and which seq it began behind.
-func (w *Window) page(ctx context.Context, number int, seq int64, n int) (page []*replay.Message, first int, began int64, err error) {
-	// A snapshot at seq itself may hold nothing but what begins there.
+// readPage reads at most n messages before the given number. It read all messages
+// from number first on, and the events after seq began.
+func (w *Window) readPage(ctx context.Context, number int, seq int64, n int) (page []*replay.Message, first int, began int64, err error) {
+	// A snapshot at seq itself may hold only the message that begins there.
 	r, _, err := restoreLatest(ctx, w.log, w.session, seq-1, w.options)
 	if err != nil {
 		return nil, 0, 0, err
@@ -159,17 +161,17 @@ func (w *Window) page(ctx context.Context, number int, seq int64, n int) (page [
 			break
 		}
 	}
-	live := w.live(number)
+	live := w.liveMessages(number)
 	for {
-		page = pick(r.View(), r.First(), live, number, n)
+		page = pickMessages(r.View(), r.First(), live, number, n)
 		from := r.First() // an open message without blocks is hidden and may come back
 		if len(page) == n {
 			from = page[0].Number
 		}
-		if settled(r, live, from, number) {
+		if allSealed(r, live, from, number) {
 			break
 		}
-		if more, err := read(); err != nil { // what comes may still change them
+		if more, err := read(); err != nil { // later events may still change them
 			return nil, 0, 0, err
 		} else if !more {
 			break
@@ -178,8 +180,8 @@ func (w *Window) page(ctx context.Context, number int, seq int64, n int) (page [
 	return page, r.First(), began, nil
 }
 
-// live is what the window itself has of messages before the one of that number.
-func (w *Window) live(number int) map[int]*replay.Message {
+// liveMessages returns the window's own messages before the given number.
+func (w *Window) liveMessages(number int) map[int]*replay.Message {
 	out := map[int]*replay.Message{}
 	for m := range w.View().Messages() {
 		if m.Number >= number {
@@ -190,9 +192,9 @@ func (w *Window) live(number int) map[int]*replay.Message {
 	return out
 }
 
-// pick is the newest n messages before the one of that number: what the window
-// has goes before what its past has.
-func pick(v *replay.View, first int, live map[int]*replay.Message, number, n int) []*replay.Message {
+// pickMessages returns the newest n messages before the given number, from live if
+// they are there and else from v.
+func pickMessages(v *replay.View, first int, live map[int]*replay.Message, number, n int) []*replay.Message {
 	var out []*replay.Message
 	for i := number - 1; i >= first && len(out) < n; i-- {
 		if m := live[i]; m != nil {
@@ -205,9 +207,9 @@ func pick(v *replay.View, first int, live map[int]*replay.Message, number, n int
 	return out
 }
 
-// settled reports whether nothing comes any more to the messages from from on,
-// before the one of that number, that the window does not have anyway.
-func settled(r *replay.Reducer, live map[int]*replay.Message, from, number int) bool {
+// allSealed reports if no event can change the messages from number from up to the
+// given number, except those that the window has itself.
+func allSealed(r *replay.Reducer, live map[int]*replay.Message, from, number int) bool {
 	for _, open := range r.Open() {
 		if from <= open && open < number && live[open] == nil {
 			return false
@@ -216,8 +218,8 @@ func settled(r *replay.Reducer, live map[int]*replay.Message, from, number int) 
 	return true
 }
 
-// upTo reduces a session up to seq.
-func upTo(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, error) {
+// reduceUpTo returns the reducer of a session's events up to seq.
+func reduceUpTo(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, error) {
 	r, _, err := restoreLatest(ctx, log, session, seq, options)
 	if err != nil {
 		return nil, err
@@ -234,14 +236,14 @@ func upTo(ctx context.Context, log eventlog.Log, session string, seq int64, opti
 	return r, nil
 }
 
-// tries is how many snapshots that cannot be used are passed over: one of an
-// older version mostly stands behind others of its kind.
-const tries = 4
+// snapshotTries is how many snapshots are tried: one of an older version mostly has
+// others of that version before it.
+const snapshotTries = 4
 
-// restoreLatest restores the last snapshot at seq or before it, and says its size; a
-// reducer that has seen nothing where there is none that can be used.
+// restoreLatest restores the last snapshot at or before seq and returns its size. If
+// none can be used, it returns a new reducer.
 func restoreLatest(ctx context.Context, log eventlog.Log, session string, seq int64, options []replay.Option) (*replay.Reducer, int, error) {
-	for range tries {
+	for range snapshotTries {
 		at, data, err := log.Snapshot(ctx, session, Kind, seq)
 		switch {
 		case ctx.Err() != nil:

@@ -28,13 +28,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// counting counts the events that are read.
-type counting struct {
+// countingLog counts the events that are read.
+type countingLog struct {
 	eventlog.Log
 	read int
 }
 
-func (c *counting) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+func (c *countingLog) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 	events, err := c.Log.Read(ctx, session, after, limit)
 	c.read += len(events)
 	return events, err
@@ -84,7 +84,7 @@ func drawSession(t *rapid.T, n int) []event.Event {
 	return out
 }
 
-func pretty(v any) string {
+func prettyJSON(v any) string {
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent(" "))
 	if err != nil {
 		return err.Error()
@@ -190,7 +190,7 @@ func comparePaged(ctx context.Context, t rapid.TB, w *Window, want *replay.Chat,
 		t.Fatalf("%d messages, want %d of %d", len(got), n, len(want.Messages))
 	}
 	if head := w.View().Head(); !reflect.DeepEqual(head.Tasks, want.Tasks) || head.Status != want.Status {
-		t.Fatalf("the head is %s, want %s", pretty(head), pretty(want))
+		t.Fatalf("the head is %s, want %s", prettyJSON(head), prettyJSON(want))
 	}
 	for len(got) > 0 {
 		older, err := w.Before(ctx, got[0], page)
@@ -213,13 +213,13 @@ func comparePaged(ctx context.Context, t rapid.TB, w *Window, want *replay.Chat,
 	}
 	for i, m := range got {
 		if !reflect.DeepEqual(m, &want.Messages[i]) {
-			t.Fatalf("message %d is\n%s\nwant\n%s", i, pretty(m), pretty(want.Messages[i]))
+			t.Fatalf("message %d is\n%s\nwant\n%s", i, prettyJSON(m), prettyJSON(want.Messages[i]))
 		}
 	}
 }
 
-// conversation is turn after turn of the same kind: the event i.
-func conversation(i int) event.Event {
+// conversationEvent is turn after turn of the same kind: the event i.
+func conversationEvent(i int) event.Event {
 	const length = 20
 	turn := 1 + i/length
 	e := event.Event{SessionID: "s", Seq: int64(i + 1), Turn: turn, TS: time.Date(2026, 11, 21, 10, 0, 0, i*1000, time.UTC)}
@@ -240,13 +240,13 @@ func conversation(i int) event.Event {
 	return e
 }
 
-func filled(tb testing.TB, n int) *counting {
+func filledLog(tb testing.TB, n int) *countingLog {
 	tb.Helper()
-	log := &counting{Log: &eventlog.Memory{}}
+	log := &countingLog{Log: &eventlog.Memory{}}
 	kept := Keep(log)
 	var batch []event.Event
 	for i := range n {
-		batch = append(batch, conversation(i))
+		batch = append(batch, conversationEvent(i))
 		if len(batch) == 500 || i == n-1 {
 			if err := kept.Append(context.Background(), batch...); err != nil {
 				tb.Fatal(err)
@@ -258,8 +258,8 @@ func filled(tb testing.TB, n int) *counting {
 	return log
 }
 
-// sizes are the lengths of sessions that are compared, in events.
-func sizes() []int {
+// sessionSizes are the lengths of sessions that are compared, in events.
+func sessionSizes() []int {
 	if racesample.Enabled || testing.Short() {
 		return []int{5_000, 20_000}
 	}
@@ -269,8 +269,8 @@ func sizes() []int {
 func TestOpenReadsAsMuchHoweverLongTheSessionIs(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	for _, n := range sizes() {
-		log := filled(t, n)
+	for _, n := range sessionSizes() {
+		log := filledLog(t, n)
 		began := time.Now()
 		w, err := Open(ctx, log, "s", 50)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -292,14 +292,14 @@ func TestOpenReadsAsMuchHoweverLongTheSessionIs(t *testing.T) {
 // The snapshots of a session are at most as large together as its events.
 func TestSnapshotsCostAConstantFactor(t *testing.T) {
 	long := func(i int) event.Event { // one message without end
-		e := conversation(i)
+		e := conversationEvent(i)
 		e.Turn, e.Data = 1, event.Delta{Text: "some words ", MessageID: "m", BlockID: "b"}
 		return e
 	}
-	for name, next := range map[string]func(int) event.Event{"turns": conversation, "one message": long} {
+	for name, next := range map[string]func(int) event.Event{"turns": conversationEvent, "one message": long} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			log := &weighing{Log: &eventlog.Memory{}}
+			log := &weighingLog{Log: &eventlog.Memory{}}
 			kept := Keep(log)
 			for i := range 20_000 {
 				g.Expect(kept.Append(context.Background(), next(i))).To(Succeed())
@@ -311,12 +311,12 @@ func TestSnapshotsCostAConstantFactor(t *testing.T) {
 	}
 }
 
-type weighing struct {
+type weighingLog struct {
 	eventlog.Log
 	events, snapshots, count int
 }
 
-func (w *weighing) Append(ctx context.Context, events ...event.Event) error {
+func (w *weighingLog) Append(ctx context.Context, events ...event.Event) error {
 	for _, e := range events {
 		b, _ := e.MarshalJSON()
 		w.events += len(b)
@@ -324,7 +324,7 @@ func (w *weighing) Append(ctx context.Context, events ...event.Event) error {
 	return w.Log.Append(ctx, events...)
 }
 
-func (w *weighing) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
+func (w *weighingLog) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
 	w.snapshots += len(data)
 	w.count++
 	return w.Log.PutSnapshot(ctx, session, seq, kind, data)
@@ -350,7 +350,7 @@ func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			log := filled(t, 3000)
+			log := filledLog(t, 3000)
 			seq, data, err := log.Snapshot(ctx, "s", Kind, 1<<40)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(seq).NotTo(BeZero())
@@ -367,24 +367,24 @@ func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
 	}
 }
 
-// broken fails to give or to take snapshots.
-type broken struct{ eventlog.Log }
+// noSnapshotLog fails to give or to take snapshots.
+type noSnapshotLog struct{ eventlog.Log }
 
-func (broken) Snapshot(context.Context, string, string, int64) (int64, []byte, error) {
+func (noSnapshotLog) Snapshot(context.Context, string, string, int64) (int64, []byte, error) {
 	return 0, nil, eventlog.ErrCorrupt
 }
 
-func (broken) PutSnapshot(context.Context, string, int64, string, []byte) error {
+func (noSnapshotLog) PutSnapshot(context.Context, string, int64, string, []byte) error {
 	return eventlog.ErrFull
 }
 
 func TestWithoutSnapshotsAllIsRead(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	log := broken{&eventlog.Memory{}}
+	log := noSnapshotLog{&eventlog.Memory{}}
 	kept := Keep(log)
 	for i := range 3000 {
-		g.Expect(kept.Append(ctx, conversation(i))).To(Succeed())
+		g.Expect(kept.Append(ctx, conversationEvent(i))).To(Succeed())
 	}
 	w, err := Open(ctx, log, "s", 50)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -402,11 +402,11 @@ func TestWithoutSnapshotsAllIsRead(t *testing.T) {
 func TestKeepTakesUpASession(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	log := filled(t, 10_000)
+	log := filledLog(t, 10_000)
 	for i := 10_000; i < 20_000; i += 500 {
 		var batch []event.Event
 		for j := range 500 {
-			batch = append(batch, conversation(i+j))
+			batch = append(batch, conversationEvent(i+j))
 		}
 		k := eventlog.Log(log)
 		if i%2000 != 0 {
@@ -429,10 +429,10 @@ func TestKeepReadsWhatAnotherWriterAppended(t *testing.T) {
 	store := &eventlog.Memory{}
 	kept := Keep(store).(*keeper)
 	kept.fewest = 1
-	g.Expect(kept.Append(ctx, conversation(0), conversation(1))).To(Succeed())
-	g.Expect(store.Append(ctx, conversation(2))).To(Succeed())
-	end := event.Event{SessionID: "s", Seq: 5, TS: conversation(4).TS, Data: event.SessionEnd{Reason: "closed"}}
-	g.Expect(kept.Append(ctx, conversation(3), end)).To(Succeed())
+	g.Expect(kept.Append(ctx, conversationEvent(0), conversationEvent(1))).To(Succeed())
+	g.Expect(store.Append(ctx, conversationEvent(2))).To(Succeed())
+	end := event.Event{SessionID: "s", Seq: 5, TS: conversationEvent(4).TS, Data: event.SessionEnd{Reason: "closed"}}
+	g.Expect(kept.Append(ctx, conversationEvent(3), end)).To(Succeed())
 	seq, data, err := store.Snapshot(ctx, "s", Kind, 5)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(seq).To(BeEquivalentTo(5))
@@ -443,8 +443,8 @@ func TestKeepReadsWhatAnotherWriterAppended(t *testing.T) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	for _, n := range sizes() {
-		log := filled(b, n)
+	for _, n := range sessionSizes() {
+		log := filledLog(b, n)
 		b.Run(fmt.Sprint("events=", n), func(b *testing.B) {
 			for b.Loop() {
 				w, err := Open(context.Background(), log, "s", 50)
