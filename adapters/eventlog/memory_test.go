@@ -12,8 +12,8 @@ func TestMemory(t *testing.T) {
 	logtest.Run(t, logtest.Store{Open: func() (eventlog.Log, error) { return &eventlog.Memory{}, nil }})
 }
 
-// In a bubble, a follower that hangs is found at once, and every goroutine has to end.
-func TestMemoryInABubble(t *testing.T) {
+// In a bubble a follower that hangs fails at once, and every goroutine must end.
+func TestMemoryInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range logtest.Checks() {
 			if c.Durable {

@@ -23,13 +23,13 @@ func deltaAt(seq int64) event.Event {
 	}
 }
 
-// gatedLog is a log whose Append waits until it is let go, and fails with what it
-// is told.
+// gatedLog is a log whose Append waits for a value from let and returns it if it
+// is an error.
 type gatedLog struct {
 	eventlog.Memory
 	let     chan error
 	mu      sync.Mutex
-	appends []int // how many events each had
+	appends []int // number of events of each
 }
 
 func (l *gatedLog) Append(ctx context.Context, events ...event.Event) error {
@@ -43,7 +43,7 @@ func (l *gatedLog) Append(ctx context.Context, events ...event.Event) error {
 	return l.Memory.Append(ctx, events...)
 }
 
-// sendDeltas sends so many events and then ends the session.
+// sendDeltas sends the events up to seq to and then closes the channel.
 func sendDeltas(to int64) <-chan event.Event {
 	c := make(chan event.Event)
 	go func() {
@@ -60,7 +60,7 @@ func lastSeqOf(log eventlog.Log) int64 {
 	return info.Last.Seq
 }
 
-func TestARecorderTees(t *testing.T) {
+func TestRecorderTees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		log := &eventlog.Memory{}
@@ -75,15 +75,15 @@ func TestARecorderTees(t *testing.T) {
 			}
 		}
 		g.Expect(seq).To(BeEquivalentTo(3000))
-		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(3000), "all is stored when Events is closed")
+		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(3000), "Events is closed after all events are stored")
 		g.Expect(r.Err()).To(Succeed())
 		g.Expect(r.Flush(t.Context())).To(Succeed())
 	})
 }
 
-// The listener has each event while the log still works on the first; what waits
-// then is stored in one append.
-func TestARecorderDoesNotHoldUpItsListener(t *testing.T) {
+// The listener receives all events while the log still appends the first one.
+// The others are then stored in one append.
+func TestRecorderDoesNotBlockListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		log := &gatedLog{let: make(chan error)}
@@ -109,18 +109,18 @@ func TestARecorderDoesNotHoldUpItsListener(t *testing.T) {
 		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(100))
 		_, open := <-r.Events()
 		g.Expect(open).To(BeFalse())
-		g.Expect(log.appends).To(HaveLen(2), "the first, and all that came meanwhile")
+		g.Expect(log.appends).To(HaveLen(2), "the first event, then all others")
 	})
 }
 
-// With the queue full the runtime waits: in events, and in bytes.
-func TestARecordersQueueIsBounded(t *testing.T) {
+// If the queue is full, in events or in bytes, the runtime waits.
+func TestRecorderQueueIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    eventlog.RecorderOptions
 		want int
 	}{
 		"events": {eventlog.RecorderOptions{Queue: 10}, 10},
-		"bytes":  {eventlog.RecorderOptions{QueueBytes: 5000}, 19}, // of a quarter of a KiB and a word
+		"bytes":  {eventlog.RecorderOptions{QueueBytes: 5000}, 19}, // each takes a quarter of a KiB and a word
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 				}
 				depth, _ := r.Backlog()
 				g.Expect(depth).To(Equal(c.want))
-				close(log.let) // and goes on
+				close(log.let)
 				for range r.Events() {
 					got++
 				}
@@ -149,7 +149,7 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 			})
 		})
 	}
-	t.Run("one that is too big", func(t *testing.T) {
+	t.Run("one event above the limit", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
 			c := make(chan event.Event, 2)
@@ -169,7 +169,7 @@ func TestARecordersQueueIsBounded(t *testing.T) {
 	})
 }
 
-func TestARecorderTriesAgain(t *testing.T) {
+func TestRecorderRetries(t *testing.T) {
 	for _, kind := range []error{eventlog.ErrBusy, eventlog.ErrFull} {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
@@ -191,15 +191,16 @@ func TestARecorderTriesAgain(t *testing.T) {
 	}
 }
 
-// What it gives up for it tells, and the listener still has all.
-func TestARecorderGivesUp(t *testing.T) {
+// The recorder reports the error for which it gives up, and the listener still
+// receives all events.
+func TestRecorderGivesUp(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
 		err   error
 		after time.Duration // at most
 	}{
 		"at once":           {broken, 0},
-		"out of patience":   {eventlog.ErrFull, 10 * time.Second},
+		"after RetryFor":    {eventlog.ErrFull, 10 * time.Second},
 		"the log is closed": {eventlog.ErrClosed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,9 +219,9 @@ func TestARecorderGivesUp(t *testing.T) {
 					}
 				}()
 				began := time.Now()
-				var told []error
+				var reported []error
 				r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{
-					Queue: 4, RetryFor: 10 * time.Second, Failed: func(err error) { told = append(told, err) },
+					Queue: 4, RetryFor: 10 * time.Second, Failed: func(err error) { reported = append(reported, err) },
 				})
 				seq := int64(0)
 				for e := range r.Events() {
@@ -228,8 +229,8 @@ func TestARecorderGivesUp(t *testing.T) {
 					g.Expect(e.Seq).To(Equal(seq))
 				}
 				g.Expect(seq).To(BeEquivalentTo(100))
-				g.Expect(told).To(HaveLen(1))
-				g.Expect(told[0]).To(MatchError(c.err))
+				g.Expect(reported).To(HaveLen(1))
+				g.Expect(reported[0]).To(MatchError(c.err))
 				g.Expect(r.Err()).To(MatchError(c.err))
 				g.Expect(r.Flush(t.Context())).To(MatchError(c.err))
 				g.Expect(time.Since(began)).To(BeNumerically("<=", c.after))
@@ -239,8 +240,8 @@ func TestARecorderGivesUp(t *testing.T) {
 	}
 }
 
-// A listener that goes away in the middle stops nothing.
-func TestARecorderIsDetached(t *testing.T) {
+// If the listener detaches, the recorder stores the rest.
+func TestRecorderDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		log := &eventlog.Memory{}
@@ -248,7 +249,7 @@ func TestARecorderIsDetached(t *testing.T) {
 		for range 10 {
 			<-r.Events()
 		}
-		synctest.Wait() // it offers the next
+		synctest.Wait() // the recorder is blocked on the next event
 		r.Detach()
 		r.Detach()
 		synctest.Wait()

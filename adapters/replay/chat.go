@@ -242,8 +242,8 @@ func (m Message) Text() string {
 
 // paragraphs joins texts with exactly one blank line.
 type paragraphs struct {
-	done strings.Builder
-	last string // its end is not settled while another may follow
+	done     strings.Builder
+	last     string // its end is not settled while another may follow
 	nonEmpty bool
 }
 

@@ -22,11 +22,11 @@ type node struct {
 	slot    int     // its place there
 	stale   bool    // what views show of it is out of date
 	turn    int
-	message string // the runtime's message that text without a block_id belongs to
-	tasked  bool   // of a sub-agent: task events tell its state
-	listed  bool   // of a tool: its turn has it among those that run
-	linked  *liveComponent  // of a tool: the component that shows it
-	key     key    // its place in the index, if it has an id
+	message string         // the runtime's message that text without a block_id belongs to
+	tasked  bool           // of a sub-agent: task events tell its state
+	listed  bool           // of a tool: its turn has it among those that run
+	linked  *liveComponent // of a tool: the component that shows it
+	key     key            // its place in the index, if it has an id
 }
 
 // blocks is a list that blocks are added to.

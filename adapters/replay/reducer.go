@@ -12,12 +12,12 @@ import (
 // Reducer makes a chat of the events of a session. It is not safe for use by
 // several goroutines at once; its views are.
 type Reducer struct {
-	chat     Chat // what stands at the top; messages and the like apart
-	tasks    []*Task
-	taskByID map[string]*Task
+	chat          Chat // what stands at the top; messages and the like apart
+	tasks         []*Task
+	taskByID      map[string]*Task
 	components    []*liveComponent
 	componentByID map[string]*liveComponent
-	registry Registry // or nil
+	registry      Registry // or nil
 
 	now     time.Time // of the event that is taken
 	seq     int64

@@ -55,10 +55,10 @@ const (
 const folded = 100
 
 type printer struct {
-	o      RenderOptions
-	b      bytes.Buffer
-	indent string
-	lastKind   string // what the last line belongs to: "text", "mark" or nothing yet
+	o        RenderOptions
+	b        bytes.Buffer
+	indent   string
+	lastKind string // what the last line belongs to: "text", "mark" or nothing yet
 }
 
 // separate parts paragraphs by one blank line; marks follow each other without.

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-const long = 3*perTurn + 5 // a session of a few turns, the last of them open
+const long = 3*perTurn + 5 // a few turns, the last one unfinished
 
 func appendKept(p *probe) {
 	log := p.openLog()
@@ -23,7 +23,7 @@ func appendKept(p *probe) {
 		p.mustAppend(log, e)
 	}
 	p.wantEvents(log, "s", want)
-	// Read events are equal in the form that is compared, too.
+	// Events that were read can be appended again.
 	p.mustAppend(log, p.readAll(log, "s", 0, 0)...)
 	p.wantEvents(log, "s", want)
 }
@@ -34,7 +34,7 @@ func appendAgain(p *probe) {
 	p.mustAppend(log, want[:20]...)
 	p.mustAppend(log, want[:20]...)
 	p.mustAppend(log, want[19])
-	p.mustAppend(log, want[10:]...) // half of it is new
+	p.mustAppend(log, want[10:]...) // half of them new
 	p.mustAppend(log, append([]event.Event{want[3]}, append(sampleEvents("t", 1, 2), want[4])...)...)
 	p.mustAppend(log, append(sampleEvents("u", 1, 3), sampleEvents("u", 2, 4)...)...) // twice in one call
 	p.wantEvents(log, "s", want)
@@ -51,10 +51,10 @@ func appendConflict(p *probe) {
 		other.TS = other.TS.Add(time.Nanosecond)
 		e := wantError[*eventlog.ConflictError](p, log.Append(p.ctx, other), "another event under a seq that is taken")
 		if e.Session != "s" || e.Seq != seq {
-			p.failf("the conflict is at seq %d of s, it says %d of %s", seq, e.Seq, e.Session)
+			p.failf("the conflict is at seq %d of s, the error names %d of %s", seq, e.Seq, e.Session)
 		}
 	}
-	// Within one call too.
+	// Within one call.
 	other := sampleEvent("s", long+1)
 	other.Turn++
 	_ = wantError[*eventlog.ConflictError](p, log.Append(p.ctx, sampleEvent("s", long+1), other), "two events under one seq")
@@ -72,7 +72,7 @@ func appendGap(p *probe) {
 	gap := func(last int64, events ...event.Event) {
 		e := wantError[*eventlog.GapError](p, log.Append(p.ctx, events...), "a seq that leaves events out")
 		if seq := events[0].Seq; e.Session != "s" || e.Last != last || e.Seq != seq {
-			p.failf("want a gap of session s from %d to %d, it says session %s from %d to %d", last, seq, e.Session, e.Last, e.Seq)
+			p.failf("want a gap of session s from %d to %d, got session %s from %d to %d", last, seq, e.Session, e.Last, e.Seq)
 		}
 	}
 	gap(0, sampleEvent("s", 2))
@@ -88,24 +88,24 @@ func appendGap(p *probe) {
 func appendInvalid(p *probe) {
 	log := p.openLog()
 	p.mustAppend(log, sampleEvents("s", 1, 3)...)
-	for what, harm := range map[string]func(*event.Event){
-		"no data":                     func(e *event.Event) { e.Data = nil },
-		"seq 0":                       func(e *event.Event) { e.Seq = 0 },
-		"a seq below 0":               func(e *event.Event) { e.Seq = -1 },
-		"no session":                  func(e *event.Event) { e.SessionID = "" },
-		"a session that is not UTF-8": func(e *event.Event) { e.SessionID = "a\xff" },
-		"no time":                     func(e *event.Event) { e.TS = time.Time{} },
-		"a turn below 0":              func(e *event.Event) { e.Turn = -1 },
-		"a delta with a turn below 0": func(e *event.Event) { e.Data, e.Turn = event.Delta{Text: "x"}, -1 },
-		"a delta without a time":      func(e *event.Event) { e.Data, e.TS = event.Delta{Text: "x"}, time.Time{} },
-		"a value outside of its list": func(e *event.Event) { e.Data = event.TurnStart{Cause: "boredom", MessageIDs: []string{"m"}} },
-		"raw JSON that is none": func(e *event.Event) {
+	for what, breakEvent := range map[string]func(*event.Event){
+		"no data":                      func(e *event.Event) { e.Data = nil },
+		"seq 0":                        func(e *event.Event) { e.Seq = 0 },
+		"a negative seq":               func(e *event.Event) { e.Seq = -1 },
+		"no session":                   func(e *event.Event) { e.SessionID = "" },
+		"a session that is not UTF-8":  func(e *event.Event) { e.SessionID = "a\xff" },
+		"no time":                      func(e *event.Event) { e.TS = time.Time{} },
+		"a negative turn":              func(e *event.Event) { e.Turn = -1 },
+		"a delta with a negative turn": func(e *event.Event) { e.Data, e.Turn = event.Delta{Text: "x"}, -1 },
+		"a delta without a time":       func(e *event.Event) { e.Data, e.TS = event.Delta{Text: "x"}, time.Time{} },
+		"an unknown enum value":        func(e *event.Event) { e.Data = event.TurnStart{Cause: "boredom", MessageIDs: []string{"m"}} },
+		"raw JSON that is invalid": func(e *event.Event) {
 			e.Data = event.PermissionRequest{RequestID: "r", ToolName: "Bash", ToolInput: event.Raw(`{`)}
 		},
-		"a delta of another, odd session": func(e *event.Event) { e.Data, e.SessionID = event.Delta{Text: "x"}, "\xff" },
+		"a delta of a session that is not UTF-8": func(e *event.Event) { e.Data, e.SessionID = event.Delta{Text: "x"}, "\xff" },
 	} {
 		e := sampleEvent("s", 4)
-		harm(&e)
+		breakEvent(&e)
 		_ = wantError[*eventlog.InvalidError](p, log.Append(p.ctx, e), what)
 		p.wantEvents(log, "s", sampleEvents("s", 1, 3))
 	}
@@ -121,7 +121,7 @@ func appendPrefix(p *probe) {
 	other := sampleEvent("s", 3)
 	other.Turn = 7
 	after := int64(0)
-	for _, bad := range []struct { // the last one where something is stored already
+	for _, bad := range []struct { // only the last one may find events stored
 		what   string
 		events []event.Event
 	}{
@@ -135,7 +135,7 @@ func appendPrefix(p *probe) {
 		}
 		got := p.readAll(log, "s", 0, 0)
 		if err := compareEvents(got, sampleEvents("s", 1, int64(len(got)))); err != nil || len(got) > 8 {
-			p.failf("%s: what is stored is not the beginning of what was appended: %d events, %w", what, len(got), err)
+			p.failf("%s: the stored events are not a prefix of the append: %d events, %w", what, len(got), err)
 		}
 		if n := int64(len(got)); n < after {
 			p.failf("%s: there were %d events, and now %d", what, after, n)
@@ -166,11 +166,11 @@ func appendCopies(p *probe) {
 	if len(got) != 6 {
 		p.failf("want 6 events, got %d", len(got))
 	}
-	for range 2 { // and gives none of it away
+	for range 2 { // the second time after the returned events were modified
 		b, err := eventlog.Encode(got[5])
 		p.noError(err, "encode")
 		if string(b) != string(want) {
-			p.failf("what was appended changed with the caller's buffer:\nwant %s\n got %s", want, b)
+			p.failf("the stored event changed with the caller's buffer:\nwant %s\n got %s", want, b)
 		}
 		if d, ok := got[5].Data.(event.ToolStart); ok {
 			clear(d.Input)
@@ -196,7 +196,7 @@ func appendConcurrent(p *probe) {
 	}
 	for i := range int64(writers) {
 		write(fmt.Sprint("own ", i), i+1)
-		write("shared", i+1) // all say the same
+		write("shared", i+1) // all append the same events
 	}
 	group.Wait()
 	select {

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
 )
 
-// lossyStore makes another Memory with what the first holds, short of what it loses.
+// lossyStore makes another Memory with what the first holds, except for the lost part.
 func lossyStore(events func([]event.Event) []event.Event, snapshots bool) logtest.Store {
 	ctx := context.Background()
 	return logtest.Store{
@@ -44,13 +44,13 @@ type closedReadable struct{ *eventlog.Memory }
 
 func (closedReadable) Close() error { return nil }
 
-func TestTheDurableCheck(t *testing.T) {
+func TestDurableCheckFindsLosses(t *testing.T) {
 	all := func(events []event.Event) []event.Event { return events }
 	for name, c := range map[string]struct {
 		store logtest.Store
 		fails bool
 	}{
-		"keeps all": {lossyStore(all, true), false},
+		"loses nothing": {lossyStore(all, true), false},
 		"loses the last event": {lossyStore(func(events []event.Event) []event.Event {
 			return events[:len(events)-1]
 		}, true), true},

@@ -13,11 +13,11 @@ import (
 
 var began = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 
-const perTurn = 10 // events of one turn
+const perTurn = 10 // events in a turn
 
-// sampleEvent is the event of a session at a seq, the same each time: session_ready
-// and then turns with a message of the user, text, reasoning and a tool. All of
-// a turn is said within a millisecond, at times that are equal or a little apart.
+// sampleEvent returns the event of a session at a seq: session_ready, and then turns
+// with a user message, text, reasoning and a tool. The events of a turn are within
+// a millisecond, at equal or slightly different times.
 func sampleEvent(session string, seq int64) event.Event {
 	e := event.Event{SessionID: session, Seq: seq, TS: began}
 	if seq == 1 {
@@ -53,7 +53,7 @@ func sampleEvent(session string, seq int64) event.Event {
 	return e
 }
 
-// sampleEvents is what a session says from one seq to another.
+// sampleEvents returns the events of a session from one seq to another.
 func sampleEvents(session string, from, to int64) []event.Event {
 	var out []event.Event
 	for seq := from; seq <= to; seq++ {
@@ -62,7 +62,7 @@ func sampleEvents(session string, from, to int64) []event.Event {
 	return out
 }
 
-// bigDelta is a delta of so many bytes.
+// bigDelta returns a delta of size bytes.
 func bigDelta(session string, seq int64, size int) event.Event {
 	return event.Event{
 		SessionID: session, Seq: seq, TS: began, Turn: 1,
@@ -70,7 +70,7 @@ func bigDelta(session string, seq int64, size int) event.Event {
 	}
 }
 
-// compareEvent wants one event to be another, in its JSON form.
+// compareEvent returns an error if the JSON forms of two events differ.
 func compareEvent(got, want event.Event) error {
 	a, err := got.AppendJSON(nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func compareEvent(got, want event.Event) error {
 	return nil
 }
 
-// shorten is an event as an error tells it.
+// shorten cuts an event for an error message.
 func shorten(b []byte) string {
 	const most = 400
 	if len(b) > most {
@@ -95,7 +95,7 @@ func shorten(b []byte) string {
 	return string(b)
 }
 
-// compareEvents wants just these events.
+// compareEvents returns an error if the events differ.
 func compareEvents(got, want []event.Event) error {
 	for i := range min(len(got), len(want)) {
 		if err := compareEvent(got[i], want[i]); err != nil {
@@ -108,12 +108,12 @@ func compareEvents(got, want []event.Event) error {
 	return nil
 }
 
-// mustAppend wants an append to come through.
+// mustAppend ends the check if the append fails.
 func (p *probe) mustAppend(log eventlog.Log, events ...event.Event) {
 	p.noError(log.Append(p.ctx, events...), "append")
 }
 
-// readAll reads a session to its end and bounds what it takes.
+// readAll reads a session to its end.
 func (p *probe) readAll(log eventlog.Log, session string, after int64, limit int) []event.Event {
 	const most = 1_000_000
 	var out []event.Event
@@ -133,14 +133,14 @@ func (p *probe) readAll(log eventlog.Log, session string, after int64, limit int
 	}
 }
 
-// wantEvents wants a session to hold just these events.
+// wantEvents ends the check if a session does not have exactly these events.
 func (p *probe) wantEvents(log eventlog.Log, session string, want []event.Event) {
 	if err := compareEvents(p.readAll(log, session, 0, 0), want); err != nil {
 		p.failf("session %q: %w", session, err)
 	}
 }
 
-// wantError wants an error of a type.
+// wantError ends the check if err is not of type E.
 func wantError[E error](p *probe, err error, what string) E {
 	got, ok := errors.AsType[E](err)
 	if !ok {

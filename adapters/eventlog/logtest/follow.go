@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// followN goes through a Follow until it has n events.
+// followN returns the first n events of a Follow.
 func followN(events iter.Seq2[event.Event, error], n int) ([]event.Event, error) {
 	var out []event.Event
 	if n == 0 {
@@ -32,13 +32,13 @@ func followJoins(p *probe) {
 	log := p.openLog()
 	const stored, half, n = 40, 220, 400
 	p.mustAppend(log, sampleEvents("s", 1, stored)...)
-	afters := []int64{0, 20, stored - 1, stored + 20} // within what is stored, and past it
+	afters := []int64{0, 20, stored - 1, stored + 20} // within the stored events and after them
 	results := make(chan error, len(afters)+1)
 	begun, halfway := make(chan struct{}, len(afters)), make(chan struct{})
 	for _, after := range afters {
 		go func() {
-			// Those that begin within the history stand at its first event while
-			// others append.
+			// A follower that begins within the stored events stops at the first
+			// one until half of the appends are done.
 			var got []event.Event
 			var failed error
 			for e, err := range log.Follow(p.ctx, "s", after) {
@@ -113,7 +113,7 @@ func followBegins(p *probe) {
 		got, err := followN(log.Follow(p.ctx, "s", 0), 3)
 		results <- result{got, err}
 	}()
-	p.pauseBriefly() // it waits by now, most likely
+	p.pauseBriefly() // it probably waits by now
 	for seq := int64(1); seq <= 50; seq++ {
 		p.mustAppend(log, sampleEvent("other", seq))
 	}
@@ -169,7 +169,7 @@ func followSlow(p *probe) {
 	_, err, _ := next()
 	p.noError(err, "follow")
 	for seq := int64(2); seq <= n; seq += 250 {
-		p.mustAppend(log, sampleEvents("s", seq, min(seq+249, n))...) // nobody reads
+		p.mustAppend(log, sampleEvents("s", seq, min(seq+249, n))...) // the follower does not read
 	}
 	for seq := int64(2); seq <= n; seq++ {
 		e, err, ok := next()
@@ -190,7 +190,7 @@ func followEnds(p *probe) {
 		go func() {
 			for _, err := range log.Follow(ctx, session, 0) {
 				if err != nil {
-					done <- err // and nothing after it
+					done <- err // a second error would be a mistake
 					continue
 				}
 			}
@@ -221,7 +221,7 @@ func followEnds(p *probe) {
 	defer cancelLate()
 	stored, unknown, timed := follow(cancelled, "s"), follow(cancelled, "none"), follow(late, "s")
 	ended(timed, context.DeadlineExceeded)
-	p.pauseBriefly() // the others wait by now, most likely
+	p.pauseBriefly() // the others probably wait by now
 	cancel()
 	ended(stored, context.Canceled)
 	ended(unknown, context.Canceled)

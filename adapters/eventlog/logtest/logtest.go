@@ -1,7 +1,6 @@
-// Package logtest answers one question: does a store keep the contract of
-// eventlog.Log?
+// Package logtest tests implementations of eventlog.Log against its contract.
 //
-// A test of the store calls Run:
+// A test of a store calls Run:
 //
 //	func TestLog(t *testing.T) {
 //		logtest.Run(t, logtest.Store{Open: func() (eventlog.Log, error) { return mystore.Open(…) }})
@@ -9,6 +8,7 @@
 package logtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,64 +18,64 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// Store makes the logs that are tested.
+// Store opens the logs to test.
 type Store struct {
-	// Open makes a new, empty log.
+	// Open creates an empty log.
 	Open func() (eventlog.Log, error)
-	// Reopen opens again what a log held that has been closed. Nil for a store
-	// whose logs end with their program: Durable checks are left out.
+	// Reopen opens the contents of a closed log again. If it is nil, the
+	// store's logs end with the program and Durable checks are skipped.
 	Reopen func(closed eventlog.Log) (eventlog.Log, error)
-	// Patience bounds one check: 60s when zero. A check that takes longer
-	// failed, most likely because the store hangs.
+	// Timeout limits one check: 60s if zero. A check that takes longer fails,
+	// because the store probably hangs.
 	Timeout time.Duration
 }
 
 // Check is one rule of the contract.
 type Check struct {
 	ID, Sentence string
-	Durable      bool // only for stores that outlive Close
+	Durable      bool // applies only to stores with Reopen
 	judge        func(*probe)
 }
 
-// Checks lists all rules.
+// Checks returns all rules.
 func Checks() []Check {
 	return []Check{
-		{"append.kept", "What was appended is read back, byte for byte and in the order of seq, also where all was said within a millisecond.", false, appendKept},
-		{"append.again", "Appending the same events again, whole or in part, changes nothing.", false, appendAgain},
-		{"append.conflict", "Another event under a seq that is taken is a ConflictError that names session and seq, and changes nothing.", false, appendConflict},
-		{"append.gap", "A seq that leaves events out is a GapError that names session, last seq and seq, and changes nothing.", false, appendGap},
-		{"append.invalid", "An event that could not be read back is an InvalidError, and changes nothing.", false, appendInvalid},
-		{"append.prefix", "When an append fails, what is stored of it is its beginning; the same can then be appended again.", false, appendPrefix},
-		{"append.copies", "The log keeps its own copy of what it is given.", false, appendCopies},
-		{"append.concurrent", "Goroutines that append at once, to many sessions or the same events to one, lose nothing and double nothing.", false, appendConcurrent},
-		{"append.cancelled", "With a context that is done an append is refused with the context's error, and what is there stays whole.", false, appendCancelled},
-		{"session.apart", "Sessions with equal seqs are kept apart, also when one append holds several.", false, sessionsApart},
-		{"session.info", "Sessions and Session tell runtime, provider session, title, first and last time and last position.", false, sessionInfo},
-		{"session.unknown", "A session that does not exist has no events, and Session says ErrUnknownSession.", false, sessionUnknown},
-		{"read.cursor", "Pages of any size from any seq on, joined, are what was stored past it.", false, readCursor},
-		{"read.bounded", "Without a limit a page is still bounded: it holds a few MiB at most, and one event at least.", false, readBounded},
-		{"follow.joins", "Follow gives what is stored and then what comes, without a gap and without one twice, while others append.", false, followJoins},
-		{"follow.after", "Follow begins past the seq that it is given, each time it is gone through.", false, followAfter},
-		{"follow.begins", "Follow waits for a session that does not exist yet, and no other session wakes it wrongly.", false, followBegins},
+		{"append.kept", "Read returns the appended events byte for byte in the order of seq, also if all have the same time.", false, appendKept},
+		{"append.again", "Appending the same events again, all or some of them, changes nothing.", false, appendAgain},
+		{"append.conflict", "Append of another event with a stored seq returns a ConflictError with session and seq, and changes nothing.", false, appendConflict},
+		{"append.gap", "Append of a seq that leaves events out returns a GapError with session, last seq and seq, and changes nothing.", false, appendGap},
+		{"append.invalid", "Append of an event that could not be read back returns an InvalidError and changes nothing.", false, appendInvalid},
+		{"append.prefix", "If an append fails, at most a prefix of it is stored, and it can be repeated.", false, appendPrefix},
+		{"append.copies", "The log stores a copy of the events that it is given.", false, appendCopies},
+		{"append.concurrent", "Concurrent appends, to many sessions or of the same events to one, store each event once.", false, appendConcurrent},
+		{"append.cancelled", "If its context is done, Append returns the context's error and leaves the stored events intact.", false, appendCancelled},
+		{"session.apart", "Sessions with equal seqs do not mix, also if one append holds several.", false, sessionsApart},
+		{"session.info", "Sessions and Session return runtime, provider session, title, first and last time and last position.", false, sessionInfo},
+		{"session.unknown", "A session that does not exist has no events, and Session returns ErrUnknownSession.", false, sessionUnknown},
+		{"read.cursor", "Pages of any size from any seq on, joined, are the events stored after it.", false, readCursor},
+		{"read.bounded", "Without a limit a page holds a few MiB at most, and at least one event.", false, readBounded},
+		{"follow.joins", "Follow emits the stored and then the new events, each once and without a gap, during concurrent appends.", false, followJoins},
+		{"follow.after", "Each loop over Follow begins after the given seq.", false, followAfter},
+		{"follow.begins", "Follow waits for a session that does not exist yet, and emits nothing for the events of another.", false, followBegins},
 		{"follow.wakes", "Follow emits an event that is appended after it has read all and before it waits.", false, followWakes},
-		{"follow.slow", "A reader that stands still holds up no append, and then gets all.", false, followSlow},
-		{"follow.ends", "Follow ends with the context's error when that is done, and with ErrClosed when the log is closed.", false, followEnds},
-		{"snapshot.before", "Snapshot returns the last one of its kind and session at or before a seq, and 0 where there is none.", false, snapshotBefore},
+		{"follow.slow", "A follower that does not read blocks no append, and receives all events afterwards.", false, followSlow},
+		{"follow.ends", "Follow ends with the context's error if that is done, and with ErrClosed if the log is closed.", false, followEnds},
+		{"snapshot.before", "Snapshot returns the last one of its kind and session at or before a seq, and 0 if there is none.", false, snapshotBefore},
 		{"snapshot.replaced", "A snapshot of the same kind at the same seq is replaced.", false, snapshotReplaced},
-		{"snapshot.ahead", "A snapshot past the last event is a GapError.", false, snapshotAhead},
-		{"snapshot.copies", "The log keeps its own copy of a snapshot and gives one away.", false, snapshotCopies},
-		{"close.closed", "After Close each method says ErrClosed, and Close may be called again.", false, closeClosed},
-		{"durable.reopened", "A log that is opened again holds events, sessions and snapshots as before, and goes on.", true, durableReopened},
+		{"snapshot.ahead", "PutSnapshot after the last event returns a GapError.", false, snapshotAhead},
+		{"snapshot.copies", "The log stores a copy of a snapshot and returns a copy.", false, snapshotCopies},
+		{"close.closed", "After Close each method returns ErrClosed, and Close may be called again.", false, closeClosed},
+		{"durable.reopened", "A log that is opened again has its events, sessions and snapshots and accepts more.", true, durableReopened},
 	}
 }
 
-// Run holds a store to every rule that applies to it, each in a subtest.
+// Run tests a store against every rule that applies to it, each in a subtest.
 func Run(t *testing.T, s Store) {
 	t.Helper()
 	for _, c := range Checks() {
 		t.Run(c.ID, func(t *testing.T) {
 			if c.Durable && s.Reopen == nil {
-				t.Skip("a log of this store ends with its program")
+				t.Skip("the store has no Reopen")
 			}
 			if err := c.Run(t.Context(), s); err != nil {
 				t.Errorf("%s\n%v", c.Sentence, err)
@@ -84,13 +84,10 @@ func Run(t *testing.T, s Store) {
 	}
 }
 
-// Run holds a store to this rule and returns how it was broken, or nil.
+// Run tests a store against this rule. It returns nil or how the rule is broken.
 func (c Check) Run(ctx context.Context, s Store) error {
-	patience := s.Timeout
-	if patience == 0 {
-		patience = time.Minute
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	timeout := cmp.Or(s.Timeout, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	p := &probe{ctx: ctx, store: s}
 	done := make(chan error, 1)
@@ -100,7 +97,7 @@ func (c Check) Run(ctx context.Context, s Store) error {
 			case nil:
 				done <- errors.Join(p.closeLogs()...)
 			case brokenError:
-				_ = p.closeLogs() // what is broken has been found
+				_ = p.closeLogs() // the first error counts
 				done <- r.error
 			default:
 				panic(r)
@@ -113,15 +110,15 @@ func (c Check) Run(ctx context.Context, s Store) error {
 		return err
 	case <-ctx.Done():
 	}
-	// Most stores end by their context; one that does not is left behind.
+	// A store that ignores its context leaves its goroutine behind.
 	select {
 	case err := <-done:
 		if err == nil {
-			err = errors.New("it went through in the end")
+			err = errors.New("it succeeded after its deadline")
 		}
-		return fmt.Errorf("not done within %v: %w", patience, err)
-	case <-time.After(patience):
-		return fmt.Errorf("hung: not done within %v, and not ended by its context either", patience)
+		return fmt.Errorf("not done within %v: %w", timeout, err)
+	case <-time.After(timeout):
+		return fmt.Errorf("hung: not done within %v, and it ignored its context", timeout)
 	}
 }
 
@@ -132,22 +129,22 @@ type probe struct {
 	logs  []eventlog.Log
 }
 
-// brokenError ends a check: the rule does not hold.
+// brokenError is the panic value that ends a check whose rule is broken.
 type brokenError struct{ error }
 
 func (p *probe) failf(format string, args ...any) {
 	panic(brokenError{fmt.Errorf(format, args...)})
 }
 
-// noError wants no error of what was done.
+// noError ends the check if err is not nil.
 func (p *probe) noError(err error, what string) {
 	if err != nil {
 		p.failf("%s: %w", what, err)
 	}
 }
 
-// pauseBriefly lets other goroutines come to where they wait. What a check finds must
-// hold without it, too.
+// pauseBriefly lets other goroutines reach the point where they wait. No check may
+// depend on it.
 func (p *probe) pauseBriefly() { time.Sleep(20 * time.Millisecond) }
 
 func (p *probe) openLog() eventlog.Log {

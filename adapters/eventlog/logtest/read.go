@@ -24,7 +24,7 @@ func sessionsApart(p *probe) {
 	for _, name := range names {
 		p.wantEvents(log, name, sampleEvents(name, 1, 15))
 		if last := p.lastSeq(log, name); last != 15 {
-			p.failf("session %q ends at 15, Session says %d", name, last)
+			p.failf("session %q ends at 15, Session returns %d", name, last)
 		}
 	}
 	infos, err := log.Sessions(p.ctx)
@@ -69,7 +69,7 @@ func sessionInfo(p *probe) {
 	}
 }
 
-// sameInfo compares times as points in time.
+// sameInfo compares two infos, and their times as instants.
 func sameInfo(a, b eventlog.Info) bool {
 	ok := a.First.Equal(b.First) && a.Latest.Equal(b.Latest)
 	a.First, a.Latest, b.First, b.Latest = time.Time{}, time.Time{}, time.Time{}, time.Time{}
@@ -88,7 +88,7 @@ func sessionUnknown(p *probe) {
 		if seq, data, err := log.Snapshot(p.ctx, "none", "k", 5); seq != 0 || data != nil || err != nil {
 			p.failf("Snapshot: want nothing, got %d, %q, %v", seq, data, err)
 		}
-		p.mustAppend(log, sampleEvent("s", seq+1)) // the next time others are there
+		p.mustAppend(log, sampleEvent("s", seq+1)) // the second time another session exists
 	}
 	infos, err := log.Sessions(p.ctx)
 	p.noError(err, "Sessions")
@@ -102,11 +102,11 @@ func readCursor(p *probe) {
 	const n = 2*eventlog.PageEvents + 7
 	want := sampleEvents("s", 1, n)
 	p.mustAppend(log, want...)
-	p.mustAppend(log, sampleEvents("z", 1, 5)...) // right behind it, if a store orders by name
+	p.mustAppend(log, sampleEvents("z", 1, 5)...) // directly after s if a store orders by name
 	for _, after := range []int64{-3, eventlog.PageEvents, n - 2, n, n + 5, 1 << 60} {
 		for _, limit := range []int{0, 1, 100, 1 << 30} {
 			if limit == 1 && after < n-2 {
-				continue // spare hundreds of reads
+				continue // avoid hundreds of reads
 			}
 			rest := want[min(max(after, 0), n):]
 			if err := compareEvents(p.readAll(log, "s", after, limit), rest); err != nil {
@@ -127,7 +127,7 @@ func readBounded(p *probe) {
 	page, err := log.Read(p.ctx, "s", 0, 0)
 	p.noError(err, "Read")
 	if len(page) > 8 {
-		p.failf("a page without a limit holds %d events of half a MiB", len(page))
+		p.failf("a page without a limit has %d events of half a MiB", len(page))
 	}
 	p.wantEvents(log, "s", want)
 }

@@ -41,7 +41,7 @@ func snapshotBefore(p *probe) {
 	p.wantSnapshot(log, "a", "other", 30, 15, of("a", 15, "other"))
 	p.wantSnapshot(log, "b", "chat", 30, 12, of("b", 12, "chat"))
 	p.wantSnapshot(log, "b", "other", 30, 0, nil)
-	p.wantEvents(log, "a", sampleEvents("a", 1, 30)) // they are no events
+	p.wantEvents(log, "a", sampleEvents("a", 1, 30)) // snapshots are not events
 }
 
 func snapshotReplaced(p *probe) {
@@ -56,9 +56,9 @@ func snapshotReplaced(p *probe) {
 func snapshotAhead(p *probe) {
 	log := p.openLog()
 	ahead := func(session string, last, seq int64) {
-		e := wantError[*eventlog.GapError](p, log.PutSnapshot(p.ctx, session, seq, "k", []byte("x")), "a snapshot past the last event")
+		e := wantError[*eventlog.GapError](p, log.PutSnapshot(p.ctx, session, seq, "k", []byte("x")), "a snapshot after the last event")
 		if e.Session != session || e.Last != last || e.Seq != seq {
-			p.failf("want session %s from %d to %d, it says session %s from %d to %d", session, last, seq, e.Session, e.Last, e.Seq)
+			p.failf("want session %s from %d to %d, got session %s from %d to %d", session, last, seq, e.Session, e.Last, e.Seq)
 		}
 		p.wantSnapshot(log, session, "k", math.MaxInt64, 0, nil)
 	}
@@ -66,10 +66,10 @@ func snapshotAhead(p *probe) {
 	p.mustAppend(log, sampleEvents("s", 1, 9)...)
 	ahead("s", 9, 10)
 	if err := log.PutSnapshot(p.ctx, "s", 0, "k", nil); err == nil {
-		p.failf("a snapshot at seq 0 was taken")
+		p.failf("a snapshot at seq 0 was accepted")
 	}
 	if err := log.PutSnapshot(p.ctx, "s", 1, "", nil); err == nil {
-		p.failf("a snapshot without a kind was taken")
+		p.failf("a snapshot without a kind was accepted")
 	}
 	p.noError(log.PutSnapshot(p.ctx, "s", 9, "k", []byte("y")), "PutSnapshot")
 	p.wantSnapshot(log, "s", "k", 9, 9, []byte("y"))
@@ -129,7 +129,7 @@ func durableReopened(p *probe) {
 		p.wantEvents(log, "a", sampleEvents("a", 1, last))
 		p.wantEvents(log, "b", sampleEvents("b", 1, 3))
 		p.wantSnapshot(log, "a", "k", last, 20, []byte("opaque"))
-		p.mustAppend(log, sampleEvents("a", 1, last+1)...) // what is there is known to it
+		p.mustAppend(log, sampleEvents("a", 1, last+1)...) // events that it has
 		_ = wantError[*eventlog.GapError](p, log.Append(p.ctx, sampleEvent("b", 5)), "a gap, after it was opened again")
 	}
 }

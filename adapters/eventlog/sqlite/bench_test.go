@@ -14,9 +14,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
-// rawSQLite inserts the same bytes as a program would that has nothing but SQLite:
-// one prepared statement a row, so many rows a transaction, in a table of the
-// same form. Its settings are the log's.
+// rawSQLite is the control of the benchmarks. It inserts the same bytes into a
+// table of the same form and with the log's settings: one prepared statement for
+// each row, and as many rows in a transaction.
 type rawSQLite struct {
 	db   *sql.DB
 	stmt *sql.Stmt
@@ -55,9 +55,8 @@ func (c rawSQLite) insert(from int64, lines []string) error {
 	return tx.Commit()
 }
 
-// BenchmarkAppend takes turns between the log and the control and reports the
-// ratio of their medians: how many events the log stores while the control
-// inserts as many bytes once.
+// BenchmarkAppend alternates between the log and the control and reports the ratio
+// of their median durations.
 func BenchmarkAppend(b *testing.B) {
 	for _, sync := range []string{"FULL", "NORMAL"} {
 		for _, batch := range []int64{1, 64, 1024} {
@@ -106,8 +105,8 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// BenchmarkPage reads a page in the middle and at the end of sessions of several
-// lengths, taking turns: what it costs must not grow with the length.
+// BenchmarkPage reads pages in the middle and at the end of sessions of several
+// lengths. The duration must not grow with the length.
 func BenchmarkPage(b *testing.B) {
 	log, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "log.db"), sqlite.Options{Relaxed: true})
 	if err != nil {
@@ -148,8 +147,8 @@ func BenchmarkPage(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkRecorder is what recording adds to the way of a delta to its
-// listener: one goroutine and its channel, beside a channel alone.
+// BenchmarkRecorder measures the delay that a Recorder adds before the listener
+// receives a delta, compared with a goroutine that only forwards.
 func BenchmarkRecorder(b *testing.B) {
 	log, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "log.db"), sqlite.Options{})
 	if err != nil {
@@ -160,7 +159,7 @@ func BenchmarkRecorder(b *testing.B) {
 	done := make(chan struct{})
 	defer close(done)
 	relayed := make(chan event.Event)
-	go func() { // the control: one more goroutine, without a log
+	go func() { // the control: a goroutine without a log
 		for e := range plain {
 			relayed <- e
 		}

@@ -25,13 +25,14 @@ import (
 )
 
 const (
-	envChild  = "TURNSPEC_EVENTLOG_CHILD" // the file that a child appends to
-	envRounds = "TURNSPEC_CRASH_ROUNDS"   // instead of 20
+	envChild  = "TURNSPEC_EVENTLOG_CHILD" // the file that the child process appends to
+	envRounds = "TURNSPEC_CRASH_ROUNDS"   // number of rounds, instead of 20
 )
 
 var crashSessions = []string{"a", "b", "c"}
 
-// runChild appends to a log until it is killed, and prints what was acknowledged.
+// runChild runs the part of a child process and reports if this is one. The child
+// appends to a log until it is killed, and prints the acknowledged seqs.
 func runChild() bool {
 	if path := os.Getenv(envReadOnly); path != "" {
 		printReadOnly(path)
@@ -50,15 +51,15 @@ func runChild() bool {
 
 func appendUntilKilled(path string) error {
 	ctx := context.Background()
-	log, err := sqlite.Open(ctx, path, sqlite.Options{Relaxed: rand.N(2) == 0}) // a killed program loses nothing either way
+	log, err := sqlite.Open(ctx, path, sqlite.Options{Relaxed: rand.N(2) == 0}) // a killed process loses nothing either way
 	if err != nil {
 		return err
 	}
 	var mu sync.Mutex
-	say := func(format string, args ...any) {
+	printf := func(format string, args ...any) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Printf(format, args...) // its parent reads it
+		fmt.Printf(format, args...) // read by the parent
 	}
 	failed := make(chan error)
 	for _, session := range crashSessions {
@@ -74,7 +75,7 @@ func appendUntilKilled(path string) error {
 					return
 				}
 				last := events[len(events)-1].Seq
-				say("%s %d\n", session, last)
+				printf("%s %d\n", session, last)
 				if rand.N(10) == 0 {
 					if err := log.PutSnapshot(ctx, session, last, "k", fmt.Appendf(nil, "%s at %d", session, last)); err != nil {
 						failed <- err
@@ -88,8 +89,8 @@ func appendUntilKilled(path string) error {
 	return <-failed
 }
 
-// TestCrash kills a program that appends, at random moments, and then wants each
-// event whose append had returned: once, in its place, as it was.
+// TestCrash kills a process that appends, at random moments. Each event whose
+// append had returned must then be in the file once, unchanged.
 func TestCrash(t *testing.T) {
 	g := NewWithT(t)
 	rounds := 20
@@ -106,13 +107,13 @@ func TestCrash(t *testing.T) {
 	acked := map[string]int64{}
 	early := 0
 	for round := range rounds {
-		if round%10 == 9 { // begin anew now and then: a new file is made while it is killed
+		if round%10 == 9 { // sometimes kill it while it creates the file
 			path = filepath.Join(t.TempDir(), "crash.db")
 			clear(acked)
 		}
-		told, err := runAndKill(path, acked)
+		count, err := runAndKill(path, acked)
 		g.Expect(err).NotTo(HaveOccurred(), "round %d", round)
-		if told == 0 {
+		if count == 0 {
 			early++
 		}
 		log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
@@ -133,9 +134,9 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d rounds; %v acknowledged in the last file; %d times killed before the first acknowledgement", rounds, acked, early)
 }
 
-// runAndKill runs a child and kills it at a random moment, while it begins or after
-// some acknowledgements. It notes and counts them.
-func runAndKill(path string, acked map[string]int64) (told int, err error) {
+// runAndKill runs a child and kills it at a random moment, during its start or after
+// some acknowledgements. It stores them in acked and returns their number.
+func runAndKill(path string, acked map[string]int64) (count int, err error) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envChild+"="+path)
 	var stderr strings.Builder
@@ -148,45 +149,45 @@ func runAndKill(path string, acked map[string]int64) (told int, err error) {
 		return 0, err
 	}
 	lines := bufio.NewReader(out)
-	note := func() error {
+	readLine := func() error {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return err // a line that was cut was not said
+			return err // ignores a line that was cut
 		}
 		session, seq, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		n, err := strconv.ParseInt(seq, 10, 64)
 		if err != nil {
-			return fmt.Errorf("the child said %q", line)
+			return fmt.Errorf("the child wrote %q", line)
 		}
 		acked[session] = max(acked[session], n)
-		told++
+		count++
 		return nil
 	}
 	if rand.N(4) == 0 {
-		time.Sleep(rand.N(25 * time.Millisecond)) // no moment is wrong: it may just have begun
+		time.Sleep(rand.N(25 * time.Millisecond)) // any moment will do, also during the start
 	} else {
 		for range rand.N(30) {
-			if err = note(); err != nil {
+			if err = readLine(); err != nil {
 				break
 			}
 		}
-		for range rand.N(1 << 14) { // and a moment later
+		for range rand.N(1 << 14) { // spend a random moment more
 			_ = rand.Int()
 		}
 	}
 	err = errors.Join(err, cmd.Process.Kill())
-	for err == nil { // what was acknowledged before it died
-		err = note()
+	for err == nil { // acknowledgements before the kill
+		err = readLine()
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // fails, because it was killed
 	if !errors.Is(err, io.EOF) {
-		return told, fmt.Errorf("%w\nstderr: %s", err, &stderr)
+		return count, fmt.Errorf("%w\nstderr: %s", err, &stderr)
 	}
-	return told, nil
+	return count, nil
 }
 
-// checkSession wants a session to be a prefix of what the child says, and its snapshots
-// to be of events that are there.
+// checkSession returns an error if a session is not a prefix of the child's events, or
+// has a snapshot of events that are not stored.
 func checkSession(ctx context.Context, log eventlog.Log, session string) (last int64, err error) {
 	for e, err := range eventlog.All(ctx, log, session, 0) {
 		if err != nil {
@@ -205,7 +206,7 @@ func checkSession(ctx context.Context, log eventlog.Log, session string) (last i
 }
 
 func equalEvents(a, b event.Event) bool {
-	x, err := a.AppendJSON(nil)
-	y, err2 := b.AppendJSON(nil)
-	return err == nil && err2 == nil && string(x) == string(y)
+	x, errX := a.AppendJSON(nil)
+	y, errY := b.AppendJSON(nil)
+	return errX == nil && errY == nil && string(x) == string(y)
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
-// mountSmall puts a file system of 2 MiB over a folder.
+// mountSmall mounts a file system of 2 MiB on a folder.
 func mountSmall(dir string) error {
 	return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m")
 }
 
-// TestFullDisk fills a real file system, where one may be mounted.
+// TestFullDisk fills a real file system if it may mount one.
 func TestFullDisk(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
-		t.Skipf("a small file system cannot be mounted here (TestFull does it by a bound): %v", err)
+		t.Skipf("a small file system cannot be mounted here (TestFullFile limits the file instead): %v", err)
 	}
 	defer func() { g.Expect(syscall.Unmount(dir, syscall.MNT_DETACH)).To(Succeed()) }()
 	path, ballast := filepath.Join(dir, "full.db"), filepath.Join(dir, "ballast")
@@ -39,17 +39,17 @@ func TestFullDisk(t *testing.T) {
 	g.Expect(log.Close()).To(Succeed())
 	g.Expect(integrityCheck(path)).To(Equal("ok"))
 
-	// And no room to make one.
+	// No space to create a file.
 	g.Expect(os.WriteFile(ballast, make([]byte, 2<<20), 0o600)).To(MatchError(syscall.ENOSPC))
 	_, err = sqlite.Open(t.Context(), filepath.Join(dir, "another.db"), sqlite.Options{})
 	g.Expect(err).To(MatchError(eventlog.ErrFull))
 }
 
-// Root may write to any file: the program runs as somebody else then.
-func TestAFileThatMayNotBeWritten(t *testing.T) {
+// Root may write to any file, so the child runs as another user then.
+func TestFileThatMayNotBeWritten(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	g.Expect(os.Chmod(filepath.Dir(dir), 0o755)).To(Succeed()) // somebody else has to come here
+	g.Expect(os.Chmod(filepath.Dir(dir), 0o755)).To(Succeed()) // the other user needs access
 	defer func() { g.Expect(os.Chmod(dir, 0o700)).To(Succeed()) }()
 	path, program := filepath.Join(dir, "log.db"), filepath.Join(dir, "program")
 	log, err := sqlite.Open(t.Context(), path, sqlite.Options{})

@@ -5,19 +5,19 @@ import (
 	"testing"
 )
 
-// WithVersion makes a file of an older version.
+// WithVersion makes Open create a file of an older version.
 func (o Options) WithVersion(v int) Options {
 	o.version = v
 	return o
 }
 
-// WithMaxPages bounds the file, as a full disk does.
+// WithMaxPages limits the size of the file, as a full disk does.
 func (o Options) WithMaxPages(n int) Options {
 	o.maxPages = n
 	return o
 }
 
-// MorePages lifts the bound. No append may run.
+// MorePages removes the limit. No append may run.
 func (l *Log) MorePages(t *testing.T) {
 	t.Helper()
 	if _, err := l.writer.conn.ExecContext(context.Background(), "PRAGMA max_page_count = 1000000"); err != nil {
@@ -25,13 +25,13 @@ func (l *Log) MorePages(t *testing.T) {
 	}
 }
 
-// Version is that of the file.
+// Version returns the version of the file.
 func (l *Log) Version() int { return l.version }
 
-// NewestVersion is what this package makes.
+// NewestVersion returns the version of new files.
 func NewestVersion() int { return version }
 
-// Plans is how SQLite goes about the queries of readers.
+// Plans returns SQLite's query plans of the readers' queries.
 func Plans(t *testing.T, l *Log) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -54,7 +54,7 @@ func queryPlan(l *Log, query string, args []any) (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err reports the error
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string

@@ -38,7 +38,7 @@ func openLog(t *testing.T, path string, o sqlite.Options) *sqlite.Log {
 	return log
 }
 
-// delta is an event of a session, the same each time.
+// delta returns the event of a session at a seq.
 func delta(session string, seq int64) event.Event {
 	return event.Event{
 		SessionID: session, Seq: seq, Turn: 1, TS: time.Date(2026, 11, 21, 10, 0, 0, int(seq/7), time.UTC),
@@ -54,14 +54,14 @@ func deltas(session string, from, to int64) []event.Event {
 	return out
 }
 
-// readSeqs reads the session s whole and wants it gapless.
+// readSeqs reads the session s and returns its last seq. A gap is an error.
 func readSeqs(ctx context.Context, log eventlog.Log) (last int64, err error) {
 	for e, err := range eventlog.All(ctx, log, "s", 0) {
 		if err != nil {
 			return last, err
 		}
 		if e.Seq != last+1 {
-			return last, fmt.Errorf("after seq %d comes %d", last, e.Seq)
+			return last, fmt.Errorf("seq %d is followed by %d", last, e.Seq)
 		}
 		last = e.Seq
 	}
@@ -91,8 +91,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Two programs have the file open: here two logs that share nothing but it.
-func TestOthersWriteToTheSameFile(t *testing.T) {
+// Two logs that share only the file stand in for two programs.
+func TestSeveralWritersOfOneFile(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "shared.db")
 	one, other := openLog(t, path, sqlite.Options{}), openLog(t, path, sqlite.Options{Poll: time.Millisecond})
@@ -115,7 +115,7 @@ func TestOthersWriteToTheSameFile(t *testing.T) {
 			}
 		}()
 	}
-	// Both append to one session by turns: neither may trust what it knew.
+	// Both append to one session in turn, so that neither may rely on its cache.
 	for seq := int64(1); seq <= n; seq += 2 {
 		g.Expect(one.Append(t.Context(), delta("s", seq))).To(Succeed())
 		g.Expect(other.Append(t.Context(), delta("s", seq), delta("s", seq+1))).To(Succeed())
@@ -129,9 +129,9 @@ func TestOthersWriteToTheSameFile(t *testing.T) {
 	g.Expect(reader.PutSnapshot(t.Context(), "s", 1, "k", nil)).To(MatchError(eventlog.ErrReadOnly))
 }
 
-// A follower that stands still holds no transaction: the file beside the log
-// does not grow with what it has not read.
-func TestASlowFollowerHoldsNothing(t *testing.T) {
+// A follower that does not read holds no transaction, so that the -wal file does
+// not grow with the unread events.
+func TestSlowFollowerHoldsNoTransaction(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "slow.db")
 	log := openLog(t, path, sqlite.Options{Relaxed: true})
@@ -158,7 +158,7 @@ func TestASlowFollowerHoldsNothing(t *testing.T) {
 	}
 }
 
-// Readers find their place by the key, and the list of sessions reads no events.
+// Reads use the primary key, and the list of sessions reads no events.
 func TestQueriesUseTheKey(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "plan.db")

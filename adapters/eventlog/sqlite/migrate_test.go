@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
-// testdata/v1.db was written by version 1.
+// testdata/v1.db is a file of version 1.
 func TestMigrate(t *testing.T) {
 	g := NewWithT(t)
 	b, err := os.ReadFile("testdata/v1.db")
@@ -25,7 +25,7 @@ func TestMigrate(t *testing.T) {
 		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(12))
 		g.Expect(checkSession(t.Context(), log, "b")).To(BeEquivalentTo(3))
 	}
-	// One that reads only leaves it as it is.
+	// Opening it read-only leaves it unchanged.
 	reader := openLog(t, path, sqlite.Options{ReadOnly: true})
 	g.Expect(reader.Version()).To(Equal(1))
 	check(reader)
@@ -34,7 +34,7 @@ func TestMigrate(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(same).To(Equal(b))
 
-	// Several open it at once: one of them brings it up.
+	// Several logs open it concurrently and one of them migrates it.
 	opened := make(chan error, 4)
 	logs := make(chan *sqlite.Log, 4)
 	for range 4 {

@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
 )
 
-// The end of a session is shown, then what was before it.
+// Show the end of a session, then the messages before it.
 func Example() {
 	ctx := context.Background()
 	log := window.Keep(&eventlog.Memory{})

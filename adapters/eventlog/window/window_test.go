@@ -23,12 +23,12 @@ import (
 
 func TestMain(m *testing.M) {
 	if racesample.Enabled {
-		_ = flag.Set("rapid.checks", "20") // of 100; a number is never wrong
+		_ = flag.Set("rapid.checks", "20") // instead of 100; Set accepts any number
 	}
 	os.Exit(m.Run())
 }
 
-// countingLog counts the events that are read.
+// countingLog counts the events that Read returns.
 type countingLog struct {
 	eventlog.Log
 	read int
@@ -206,7 +206,7 @@ func comparePaged(ctx context.Context, t rapid.TB, w *Window, want *replay.Chat,
 		got = append(older, got...)
 	}
 	if len(got) == 0 {
-		return // everything was cut, and there is nothing to page back from
+		return // the window is empty, so there is no message to page back from
 	}
 	if len(got) != len(want.Messages) {
 		t.Fatalf("%d messages in all, want %d", len(got), len(want.Messages))
@@ -218,7 +218,7 @@ func comparePaged(ctx context.Context, t rapid.TB, w *Window, want *replay.Chat,
 	}
 }
 
-// conversationEvent is turn after turn of the same kind: the event i.
+// conversationEvent returns event i of a session of similar turns.
 func conversationEvent(i int) event.Event {
 	const length = 20
 	turn := 1 + i/length
@@ -258,7 +258,7 @@ func filledLog(tb testing.TB, n int) *countingLog {
 	return log
 }
 
-// sessionSizes are the lengths of sessions that are compared, in events.
+// sessionSizes returns the lengths of the compared sessions, in events.
 func sessionSizes() []int {
 	if racesample.Enabled || testing.Short() {
 		return []int{5_000, 20_000}
@@ -266,7 +266,7 @@ func sessionSizes() []int {
 	return []int{10_000, 100_000, 1_000_000}
 }
 
-func TestOpenReadsAsMuchHoweverLongTheSessionIs(t *testing.T) {
+func TestOpenCostIsIndependentOfLength(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	for _, n := range sessionSizes() {
@@ -289,9 +289,9 @@ func TestOpenReadsAsMuchHoweverLongTheSessionIs(t *testing.T) {
 	}
 }
 
-// The snapshots of a session are at most as large together as its events.
-func TestSnapshotsCostAConstantFactor(t *testing.T) {
-	long := func(i int) event.Event { // one message without end
+// All snapshots of a session together take at most the bytes of its events.
+func TestSnapshotsTakeConstantFactor(t *testing.T) {
+	long := func(i int) event.Event { // all in one message
 		e := conversationEvent(i)
 		e.Turn, e.Data = 1, event.Delta{Text: "some words ", MessageID: "m", BlockID: "b"}
 		return e
@@ -330,11 +330,10 @@ func (w *weighingLog) PutSnapshot(ctx context.Context, session string, seq int64
 	return w.Log.PutSnapshot(ctx, session, seq, kind, data)
 }
 
-// A snapshot that cannot be used is passed over: one of another version, one
-// that is damaged, one of another session.
-func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
+// Open ignores a snapshot that is of another version or session, or damaged.
+func TestOpenIgnoresUnusableSnapshot(t *testing.T) {
 	ctx := context.Background()
-	for name, harm := range map[string]func([]byte) []byte{
+	for name, damage := range map[string]func([]byte) []byte{
 		"older":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":0`), 1) },
 		"newer":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":99`), 1) },
 		"cut":         func(b []byte) []byte { return b[:len(b)/2] },
@@ -354,10 +353,10 @@ func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
 			seq, data, err := log.Snapshot(ctx, "s", Kind, 1<<40)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(seq).NotTo(BeZero())
-			harmed := harm(data)
-			g.Expect(harmed).NotTo(Equal(data))
+			damaged := damage(data)
+			g.Expect(damaged).NotTo(Equal(data))
 			for ; seq > 0; seq, _, _ = log.Snapshot(ctx, "s", Kind, seq-1) {
-				g.Expect(log.PutSnapshot(ctx, "s", seq, Kind, harmed)).To(Succeed())
+				g.Expect(log.PutSnapshot(ctx, "s", seq, Kind, damaged)).To(Succeed())
 			}
 			w, err := Open(ctx, log, "s", 50)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -367,7 +366,7 @@ func TestASnapshotThatCannotBeUsedIsPassedOver(t *testing.T) {
 	}
 }
 
-// noSnapshotLog fails to give or to take snapshots.
+// noSnapshotLog returns errors for snapshots.
 type noSnapshotLog struct{ eventlog.Log }
 
 func (noSnapshotLog) Snapshot(context.Context, string, string, int64) (int64, []byte, error) {
@@ -378,7 +377,7 @@ func (noSnapshotLog) PutSnapshot(context.Context, string, int64, string, []byte)
 	return eventlog.ErrFull
 }
 
-func TestWithoutSnapshotsAllIsRead(t *testing.T) {
+func TestOpenWithoutSnapshotsReadsAll(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	log := noSnapshotLog{&eventlog.Memory{}}
@@ -393,13 +392,13 @@ func TestWithoutSnapshotsAllIsRead(t *testing.T) {
 	cancel()
 	_, err = Open(closed, log, "s", 50)
 	g.Expect(err).To(MatchError(context.Canceled))
-	w, err = Open(ctx, log, "nobody", 50)
+	w, err = Open(ctx, log, "unknown", 50)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(w.Messages()).To(BeEmpty())
 }
 
-// Another writer, and the same program again, go on where the log is.
-func TestKeepTakesUpASession(t *testing.T) {
+// Keep continues a session of an earlier Keep or of another writer.
+func TestKeepContinuesSession(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	log := filledLog(t, 10_000)
@@ -410,7 +409,7 @@ func TestKeepTakesUpASession(t *testing.T) {
 		}
 		k := eventlog.Log(log)
 		if i%2000 != 0 {
-			k = Keep(log) // new each time; every fourth writes past all of them
+			k = Keep(log) // a new one each time, and without one every fourth time
 		}
 		g.Expect(k.Append(ctx, batch...)).To(Succeed())
 	}
@@ -421,9 +420,9 @@ func TestKeepTakesUpASession(t *testing.T) {
 	g.Expect(log.read).To(BeNumerically("<", 3000))
 }
 
-// Another program appends between two appends of a log that Keep knows: the
-// second is reduced with what the other wrote, and session_end frees the memory.
-func TestKeepReadsWhatAnotherWriterAppended(t *testing.T) {
+// If another program appends between two appends of Keep, Keep reduces its events
+// too, and session_end frees the memory.
+func TestKeepReadsEventsOfAnotherWriter(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	store := &eventlog.Memory{}

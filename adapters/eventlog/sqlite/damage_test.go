@@ -27,7 +27,7 @@ func fileSize(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// openRaw opens the file without us.
+// openRaw opens the file with SQLite alone.
 func openRaw(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	if err == nil {
@@ -41,9 +41,9 @@ func integrityCheck(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var said string
-	err = db.QueryRow("PRAGMA integrity_check").Scan(&said)
-	return said, errors.Join(err, db.Close())
+	var result string
+	err = db.QueryRow("PRAGMA integrity_check").Scan(&result)
+	return result, errors.Join(err, db.Close())
 }
 
 func execRaw(t *testing.T, path string, statements ...string) {
@@ -59,7 +59,7 @@ func execRaw(t *testing.T, path string, statements ...string) {
 	}
 }
 
-func TestLocked(t *testing.T) {
+func TestLockedFile(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "locked.db")
 	log := openLog(t, path, sqlite.Options{Busy: 20 * time.Millisecond})
@@ -77,7 +77,7 @@ func TestLocked(t *testing.T) {
 	err = log.Append(t.Context(), delta("s", 4))
 	g.Expect(err).To(MatchError(eventlog.ErrBusy))
 	g.Expect(err).To(MatchError(And(ContainSubstring("locked.db"), ContainSubstring("another program is writing"))))
-	g.Expect(readSeqs(t.Context(), log)).To(BeEquivalentTo(3)) // readers go on
+	g.Expect(readSeqs(t.Context(), log)).To(BeEquivalentTo(3)) // reads still succeed
 
 	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -85,7 +85,7 @@ func TestLocked(t *testing.T) {
 	g.Expect(readSeqs(t.Context(), log)).To(BeEquivalentTo(5))
 }
 
-func TestFull(t *testing.T) {
+func TestFullFile(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "full.db")
 	log := openLog(t, path, sqlite.Options{}.WithMaxPages(50))
@@ -100,7 +100,7 @@ func TestFull(t *testing.T) {
 	g.Expect(readSeqs(t.Context(), log)).To(Equal(last + 10))
 }
 
-// appendUntilError appends until it cannot, and returns the last seq that was acknowledged.
+// appendUntilError appends until it fails and returns the last acknowledged seq.
 func appendUntilError(ctx context.Context, log eventlog.Log, most int64) (last int64, err error) {
 	for ; last < most; last += 10 {
 		if err := log.Append(ctx, deltas("s", last+1, last+10)...); err != nil {
@@ -110,7 +110,7 @@ func appendUntilError(ctx context.Context, log eventlog.Log, most int64) (last i
 	return last, nil
 }
 
-func TestWhatIsNoLog(t *testing.T) {
+func TestOpenRejectsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) string {
@@ -131,9 +131,9 @@ func TestWhatIsNoLog(t *testing.T) {
 		path string
 		is   error
 		says string
-		both bool // for reading and for writing
+		both bool // read-only and writable
 	}{
-		"text":       {write("text.db", strings.Repeat("This is no database. ", 100)), eventlog.ErrNotLog, "name another file", true},
+		"text":       {write("text.db", strings.Repeat("This is not a database. ", 100)), eventlog.ErrNotLog, "name another file", true},
 		"short text": {write("short.db", "{}\n"), eventlog.ErrNotLog, "name another file", true},
 		"foreign":    {foreign, eventlog.ErrNotLog, "something else", true},
 		"marked":     {marked, eventlog.ErrNotLog, "something else", true},
@@ -166,7 +166,7 @@ func TestWhatIsNoLog(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "damaged.db")
-	anew := func(t *testing.T) {
+	createLog := func(t *testing.T) {
 		t.Helper()
 		_ = os.Remove(path)
 		log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
@@ -179,7 +179,7 @@ func TestDamage(t *testing.T) {
 	}
 	t.Run("pages", func(t *testing.T) {
 		g := NewWithT(t)
-		anew(t)
+		createLog(t)
 		b, err := os.ReadFile(path)
 		g.Expect(err).NotTo(HaveOccurred())
 		for i := 16 << 10; i < len(b); i++ {
@@ -191,21 +191,21 @@ func TestDamage(t *testing.T) {
 		g.Expect(err).To(MatchError(eventlog.ErrCorrupt))
 		g.Expect(err).To(MatchError(ContainSubstring("keep a copy")))
 	})
-	t.Run("an event that is none", func(t *testing.T) {
-		anew(t)
+	t.Run("an invalid event", func(t *testing.T) {
+		createLog(t)
 		execRaw(t, path, `UPDATE events SET event = '{"type":"dream"}' WHERE seq = 7`)
 		log := openLog(t, path, sqlite.Options{})
 		wantUnreadable(t, log, 6, 7)
 	})
-	t.Run("an event of another place", func(t *testing.T) {
-		anew(t)
+	t.Run("an event in a wrong place", func(t *testing.T) {
+		createLog(t)
 		execRaw(t, path, `UPDATE events SET event = (SELECT event FROM events WHERE seq = 9) WHERE seq = 7`)
 		log := openLog(t, path, sqlite.Options{})
 		wantUnreadable(t, log, 6, 7)
 	})
-	t.Run("events that are missing", func(t *testing.T) {
+	t.Run("missing events", func(t *testing.T) {
 		g := NewWithT(t)
-		anew(t)
+		createLog(t)
 		execRaw(t, path, `DELETE FROM events WHERE seq BETWEEN 7 AND 9`)
 		log := openLog(t, path, sqlite.Options{})
 		wantUnreadable(t, log, 6, 9)
@@ -213,8 +213,8 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// wantUnreadable wants what can be read to be given, and then an error that says
-// where to go on.
+// wantUnreadable expects the readable events and then an error with the seq from
+// which to continue.
 func wantUnreadable(t *testing.T, log eventlog.Log, last, bad int64) {
 	t.Helper()
 	g := NewWithT(t)
@@ -229,9 +229,9 @@ func wantUnreadable(t *testing.T, log eventlog.Log, last, bad int64) {
 	g.Expect(rest[0].Seq).To(Equal(bad + 1))
 }
 
-// What a power cut may leave of a relaxed log: the file beside it, cut anywhere.
-// Each session is then a prefix of what was appended.
-func TestTheFileBesideIsCut(t *testing.T) {
+// A power failure may leave a relaxed log with a -wal file that is cut anywhere.
+// Each session must then be a prefix of the appended events.
+func TestCutWAL(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "cut.db")
@@ -241,18 +241,18 @@ func TestTheFileBesideIsCut(t *testing.T) {
 	}
 	main, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	beside, err := os.ReadFile(path + "-wal")
+	wal, err := os.ReadFile(path + "-wal")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(beside)).To(BeNumerically(">", 100_000))
+	g.Expect(len(wal)).To(BeNumerically(">", 100_000))
 	before := int64(-1)
 	cuts := 40
 	if racesample.Enabled {
 		cuts = 8
 	}
-	for cut := 0; cut <= len(beside); cut += len(beside)/cuts + 1 {
+	for cut := 0; cut <= len(wal); cut += len(wal)/cuts + 1 {
 		copied := filepath.Join(dir, fmt.Sprintf("copy-%d.db", cut))
 		g.Expect(os.WriteFile(copied, main, 0o600)).To(Succeed())
-		g.Expect(os.WriteFile(copied+"-wal", beside[:cut], 0o600)).To(Succeed())
+		g.Expect(os.WriteFile(copied+"-wal", wal[:cut], 0o600)).To(Succeed())
 		log, err := sqlite.Open(t.Context(), copied, sqlite.Options{})
 		g.Expect(err).NotTo(HaveOccurred(), "cut at %d", cut)
 		a, err := checkSession(t.Context(), log, "a")
@@ -268,21 +268,21 @@ func TestTheFileBesideIsCut(t *testing.T) {
 
 const envReadOnly = "TURNSPEC_EVENTLOG_READONLY"
 
-// printReadOnly is what a program does that may not write to the file.
+// printReadOnly is the part of a child process that may not write to the file.
 func printReadOnly(path string) {
 	ctx := context.Background()
 	_, err := sqlite.Open(ctx, path, sqlite.Options{})
-	fmt.Println("writing:", errors.Is(err, eventlog.ErrReadOnly), err) // its parent reads it
+	fmt.Println("writing:", errors.Is(err, eventlog.ErrReadOnly), err) // read by the parent
 	log, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: true})
 	if err != nil {
-		fmt.Println("reading:", err) // its parent reads it
+		fmt.Println("reading:", err) // read by the parent
 		return
 	}
 	n, err := readSeqs(ctx, log)
-	fmt.Println("reading:", n, errors.Join(err, log.Close())) // its parent reads it
+	fmt.Println("reading:", n, errors.Join(err, log.Close())) // read by the parent
 }
 
-func TestOddNames(t *testing.T) {
+func TestFileNamesWithSpecialCharacters(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	for _, name := range []string{"a b.db", "a?mode=ro.db", "a#b.db", "a%20b.db", "ä&ö.db", ":memory:"} {
@@ -295,5 +295,5 @@ func TestOddNames(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(entries).To(HaveLen(6), "files beside a closed log are gone")
+	g.Expect(entries).To(HaveLen(6), "a closed log leaves no other files")
 }

@@ -2,6 +2,7 @@ package logtest_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// brokenLog is a Memory with one mistake: what is not nil stands in for its method.
+// brokenLog is a Memory with one defect: a function that is not nil replaces the method.
 type brokenLog struct {
 	*eventlog.Memory
 	append  func(m *eventlog.Memory, ctx context.Context, events []event.Event) error
@@ -95,7 +96,18 @@ func appendEach(ctx context.Context, m *eventlog.Memory, events []event.Event, o
 	return m.Append(ctx)
 }
 
-// alterFollow skips events of a Follow.
+// appendIgnoring appends events one by one and ignores errors of type E.
+func appendIgnoring[E error](m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+	return appendEach(ctx, m, events, func(e event.Event) error {
+		err := m.Append(ctx, e)
+		if _, ok := errors.AsType[E](err); ok {
+			return nil
+		}
+		return err
+	})
+}
+
+// alterFollow emits events of a Follow twice or drops them.
 func alterFollow(events iter.Seq2[event.Event, error], skip func(event.Event) (twice, drop bool)) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for e, err := range events {
@@ -118,7 +130,7 @@ func lastSeq(m *eventlog.Memory, session string) int64 {
 	return info.Last.Seq
 }
 
-// aliases gives back the raw input that it was given.
+// aliases returns the raw input that it was given instead of a copy.
 type aliases struct {
 	*eventlog.Memory
 	mu    sync.Mutex
@@ -149,7 +161,7 @@ func (a *aliases) Read(ctx context.Context, session string, after int64, limit i
 	return page, err
 }
 
-// racy refuses to append while another does.
+// racy loses an append that is concurrent to another.
 type racy struct {
 	*eventlog.Memory
 	mu sync.Mutex
@@ -160,11 +172,11 @@ func (r *racy) Append(ctx context.Context, events ...event.Event) error {
 		return nil
 	}
 	defer r.mu.Unlock()
-	time.Sleep(time.Nanosecond) // in a bubble: until all others wait
+	time.Sleep(time.Nanosecond) // in a bubble: until all other goroutines block
 	return r.Memory.Append(ctx, events...)
 }
 
-// folded keeps a under A.
+// folded stores session a as A.
 type folded struct{ *eventlog.Memory }
 
 func (f folded) Append(ctx context.Context, events ...event.Event) error {
@@ -176,7 +188,7 @@ func (f folded) Append(ctx context.Context, events ...event.Event) error {
 	return f.Memory.Append(ctx, events...)
 }
 
-// firstProvider forgets which session a resumed one goes on with.
+// firstProvider returns the first provider session after a resume.
 type firstProvider struct{ *eventlog.Memory }
 
 func (f *firstProvider) Sessions(ctx context.Context) ([]eventlog.Info, error) {
@@ -187,7 +199,7 @@ func (f *firstProvider) Sessions(ctx context.Context) ([]eventlog.Info, error) {
 	return infos, err
 }
 
-// shares hands out the bytes that it keeps.
+// shares returns the bytes that it stores.
 type shares struct {
 	*eventlog.Memory
 	seq  int64

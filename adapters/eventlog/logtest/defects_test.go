@@ -19,9 +19,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestEachCheckFindsABrokenStore: a store with one mistake fails the checks that
-// it names and no other.
-func TestEachCheckFindsABrokenStore(t *testing.T) {
+// A store with one defect fails exactly the checks that it lists.
+func TestDefectFailsItsChecks(t *testing.T) {
 	stores := storeDefects()
 	for _, name := range racesample.Sample(slices.Sorted(maps.Keys(stores)), 8) {
 		c := stores[name]
@@ -45,7 +44,7 @@ func TestEachCheckFindsABrokenStore(t *testing.T) {
 	}
 }
 
-func TestEachCheckHasABrokenStore(t *testing.T) {
+func TestEachCheckHasADefect(t *testing.T) {
 	g := NewWithT(t)
 	found := map[string]bool{}
 	for _, c := range storeDefects() {
@@ -55,7 +54,7 @@ func TestEachCheckHasABrokenStore(t *testing.T) {
 	}
 	for _, check := range logtest.Checks() {
 		if !check.Durable {
-			g.Expect(found).To(HaveKey(check.ID), "no broken store shows what this check is for")
+			g.Expect(found).To(HaveKey(check.ID), "no defect fails this check")
 		}
 	}
 }
@@ -73,12 +72,12 @@ func brokenMemory(b brokenLog) func() eventlog.Log {
 	}
 }
 
-// storedEvents is what a session holds.
+// storedEvents returns all events of a session.
 func storedEvents(m *eventlog.Memory, session string) []event.Event {
 	var out []event.Event
 	for e, err := range eventlog.All(context.Background(), m, session, 0) {
 		if err != nil {
-			return out // it was closed
+			return out // the log is closed
 		}
 		out = append(out, e)
 	}
@@ -87,7 +86,7 @@ func storedEvents(m *eventlog.Memory, session string) []event.Event {
 
 func storeDefects() map[string]storeDefect {
 	return map[string]storeDefect{
-		"orders what was said at one time by its length": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+		"orders events of one time by length": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 			page, err := m.Read(ctx, session, after, limit)
 			for i := 1; i < len(page) && limit == 0; i++ {
 				if page[i-1].TS.Equal(page[i].TS) && page[i-1].Type() == event.TypeThinking && page[i].Type() == event.TypeThinking {
@@ -97,7 +96,7 @@ func storeDefects() map[string]storeDefect {
 			return page, err
 		}}), []string{"append.kept", "append.again", "append.conflict", "append.gap", "append.prefix", "append.concurrent", "append.cancelled", "session.apart", "read.cursor", "snapshot.before"}},
 
-		"does not know an event that comes again": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+		"rejects an event that is appended again": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			return appendEach(ctx, m, events, func(e event.Event) error {
 				if e.Data != nil && 0 < e.Seq && e.Seq <= lastSeq(m, e.SessionID) {
 					return &eventlog.ConflictError{Session: e.SessionID, Seq: e.Seq}
@@ -106,27 +105,11 @@ func storeDefects() map[string]storeDefect {
 			})
 		}}), []string{"append.kept", "append.again", "append.prefix", "append.concurrent", "append.cancelled"}},
 
-		"takes no notice of another event under the same seq": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return appendEach(ctx, m, events, func(e event.Event) error {
-				err := m.Append(ctx, e)
-				if _, ok := errors.AsType[*eventlog.ConflictError](err); ok {
-					return nil
-				}
-				return err
-			})
-		}}), []string{"append.conflict", "append.prefix"}},
+		"ignores another event with a stored seq": {brokenMemory(brokenLog{append: appendIgnoring[*eventlog.ConflictError]}), []string{"append.conflict", "append.prefix"}},
 
-		"leaves events of a gap out": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return appendEach(ctx, m, events, func(e event.Event) error {
-				err := m.Append(ctx, e)
-				if _, ok := errors.AsType[*eventlog.GapError](err); ok {
-					return nil
-				}
-				return err
-			})
-		}}), []string{"append.gap", "append.prefix"}},
+		"ignores an event after a gap": {brokenMemory(brokenLog{append: appendIgnoring[*eventlog.GapError]}), []string{"append.gap", "append.prefix"}},
 
-		"says of a gap what it wanted and not what it got": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+		"returns the wanted seq in a GapError": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			err := m.Append(ctx, events...)
 			if gap, ok := errors.AsType[*eventlog.GapError](err); ok {
 				gap.Seq = gap.Last + 1
@@ -134,17 +117,9 @@ func storeDefects() map[string]storeDefect {
 			return err
 		}}), []string{"append.gap"}},
 
-		"leaves out an event that is not valid": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
-			return appendEach(ctx, m, events, func(e event.Event) error {
-				err := m.Append(ctx, e)
-				if _, ok := errors.AsType[*eventlog.InvalidError](err); ok {
-					return nil
-				}
-				return err
-			})
-		}}), []string{"append.invalid", "append.prefix"}},
+		"ignores an invalid event": {brokenMemory(brokenLog{append: appendIgnoring[*eventlog.InvalidError]}), []string{"append.invalid", "append.prefix"}},
 
-		"stores the end of an append that fails": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
+		"stores more than a prefix of a failed append": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			err := m.Append(ctx, events...)
 			if _, ok := errors.AsType[*eventlog.InvalidError](err); ok && len(events) > 1 {
 				e := events[0]
@@ -156,22 +131,22 @@ func storeDefects() map[string]storeDefect {
 
 		"keeps the caller's buffer": {func() eventlog.Log { return &aliases{Memory: &eventlog.Memory{}} }, []string{"append.copies"}},
 
-		"loses what two say at once": {func() eventlog.Log { return &racy{Memory: &eventlog.Memory{}} }, []string{"append.concurrent"}},
+		"loses concurrent appends": {func() eventlog.Log { return &racy{Memory: &eventlog.Memory{}} }, []string{"append.concurrent"}},
 
-		"does not look at the context": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, _ context.Context, events []event.Event) error {
+		"ignores the context": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, _ context.Context, events []event.Event) error {
 			return m.Append(context.Background(), events...)
 		}}), []string{"append.cancelled"}},
 
-		"does not tell case apart in a session's name": {func() eventlog.Log { return folded{&eventlog.Memory{}} }, []string{"session.apart", "snapshot.before"}},
+		"ignores case in session names": {func() eventlog.Log { return folded{&eventlog.Memory{}} }, []string{"session.apart", "snapshot.before"}},
 
 		"keeps the first provider session": {func() eventlog.Log { return &firstProvider{Memory: &eventlog.Memory{}} }, []string{"session.info"}},
 
-		"knows times by the millisecond": {brokenMemory(brokenLog{info: func(i eventlog.Info) eventlog.Info {
+		"truncates times to milliseconds": {brokenMemory(brokenLog{info: func(i eventlog.Info) eventlog.Info {
 			i.Latest = i.Latest.Truncate(time.Millisecond)
 			return i
 		}}), []string{"session.info"}},
 
-		"says the zero Info of a session that it does not know": {brokenMemory(brokenLog{session: func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error) {
+		"returns a zero Info for an unknown session": {brokenMemory(brokenLog{session: func(m *eventlog.Memory, ctx context.Context, session string) (eventlog.Info, error) {
 			info, err := m.Session(ctx, session)
 			if errors.Is(err, eventlog.ErrUnknownSession) {
 				err = nil
@@ -179,14 +154,14 @@ func storeDefects() map[string]storeDefect {
 			return info, err
 		}}), []string{"session.unknown"}},
 
-		"begins a page with the cursor's event": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
+		"includes the event at the cursor": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
 			if after == eventlog.PageEvents {
 				after--
 			}
 			return m.Read(ctx, session, after, limit)
 		}}), []string{"read.cursor"}},
 
-		"has one size of page": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, _ int) ([]event.Event, error) {
+		"ignores the limit": {brokenMemory(brokenLog{read: func(m *eventlog.Memory, ctx context.Context, session string, after int64, _ int) ([]event.Event, error) {
 			return m.Read(ctx, session, after, 0)
 		}}), []string{"read.cursor"}},
 
@@ -202,7 +177,7 @@ func storeDefects() map[string]storeDefect {
 			return all, nil
 		}}), []string{"read.bounded"}},
 
-		"begins to listen behind what it read": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"starts to follow after the last event": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				stored := storedEvents(m, session)
 				stored = stored[min(max(cursor, 0), int64(len(stored))):]
@@ -211,7 +186,7 @@ func storeDefects() map[string]storeDefect {
 						return
 					}
 				}
-				for e, err := range m.Follow(ctx, session, lastSeq(m, session)) { // what came meanwhile is lost
+				for e, err := range m.Follow(ctx, session, lastSeq(m, session)) { // events appended meanwhile are lost
 					if !yield(e, err) {
 						return
 					}
@@ -237,7 +212,7 @@ func storeDefects() map[string]storeDefect {
 					if len(page) > 0 {
 						continue
 					}
-					time.Sleep(time.Nanosecond) // in a bubble: until all others wait
+					time.Sleep(time.Nanosecond) // in a bubble: until all other goroutines block
 					for seen := lastSeq(m, session); seen == lastSeq(m, session); time.Sleep(time.Millisecond) {
 						if _, err := m.Read(ctx, session, 0, 1); err != nil {
 							yield(event.Event{}, err)
@@ -248,11 +223,11 @@ func storeDefects() map[string]storeDefect {
 			}
 		}}), []string{"follow.joins", "follow.wakes"}},
 
-		"gives one event of the history again": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"emits one stored event twice": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) { return e.Seq == 40, false })
 		}}), []string{"follow.joins", "follow.wakes", "follow.slow"}},
 
-		"goes on where it was left": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"continues at the end of the last loop": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			at := cursor
 			return func(yield func(event.Event, error) bool) {
 				for e, err := range m.Follow(ctx, session, at) {
@@ -264,7 +239,7 @@ func storeDefects() map[string]storeDefect {
 			}
 		}}), []string{"follow.after"}},
 
-		"has nothing to follow before a session begins": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"rejects a session that has not begun": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				if _, err := m.Session(ctx, session); errors.Is(err, eventlog.ErrUnknownSession) {
 					yield(event.Event{}, err)
@@ -274,20 +249,20 @@ func storeDefects() map[string]storeDefect {
 			}
 		}}), []string{"follow.begins", "follow.ends"}},
 
-		"sees only what is appended to the session that wakes it": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"skips the first event after another session's": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
 				_, err := m.Session(ctx, "other")
 				return false, err == nil && lastSeq(m, "other") >= 50 && e.Seq == 1
 			})
 		}}), []string{"follow.begins"}},
 
-		"drops what a slow reader does not take": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"drops events for a slow reader": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return alterFollow(m.Follow(ctx, session, cursor), func(e event.Event) (bool, bool) {
 				return false, e.Seq < lastSeq(m, session)-500
 			})
 		}}), []string{"follow.slow"}},
 
-		"does not tell why a follow ends": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"ends a follow without an error": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, ctx context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return func(yield func(event.Event, error) bool) {
 				for e, err := range m.Follow(ctx, session, cursor) {
 					if err != nil || !yield(e, nil) {
@@ -297,7 +272,7 @@ func storeDefects() map[string]storeDefect {
 			}
 		}}), []string{"follow.ends"}},
 
-		"ends a follow when it likes": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, _ context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
+		"ignores the context of a follow": {brokenMemory(brokenLog{follow: func(m *eventlog.Memory, _ context.Context, session string, cursor int64) iter.Seq2[event.Event, error] {
 			return m.Follow(context.Background(), session, cursor)
 		}}), []string{"follow.ends"}},
 
@@ -316,7 +291,7 @@ func storeDefects() map[string]storeDefect {
 			return m.PutSnapshot(ctx, session, seq, kind, data)
 		}}), []string{"snapshot.replaced"}},
 
-		"takes snapshots of what is to come": {brokenMemory(brokenLog{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
+		"accepts snapshots after the last event": {brokenMemory(brokenLog{put: func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error {
 			err := m.PutSnapshot(ctx, session, seq, kind, data)
 			if _, ok := errors.AsType[*eventlog.GapError](err); ok {
 				return nil
@@ -324,8 +299,8 @@ func storeDefects() map[string]storeDefect {
 			return err
 		}}), []string{"snapshot.ahead"}},
 
-		"gives its own copy of a snapshot away": {func() eventlog.Log { return &shares{Memory: &eventlog.Memory{}} }, []string{"snapshot.copies"}},
+		"returns its own copy of a snapshot": {func() eventlog.Log { return &shares{Memory: &eventlog.Memory{}} }, []string{"snapshot.copies"}},
 
-		"goes on after Close": {brokenMemory(brokenLog{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
+		"works after Close": {brokenMemory(brokenLog{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
 	}
 }
