@@ -1,6 +1,9 @@
 package replay
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Doing is what a session is at, as a line beside the chat shows it.
 type Doing struct {
@@ -17,7 +20,7 @@ func (v *View) Doing() Doing {
 	case Failed:
 		return Doing{Kind: "failed", Label: "Failed"}
 	case Ended:
-		return Doing{Kind: "ended", Label: first("Ended"+withColon(foldLine(v.chat.EndReason)), "Ended")}
+		return Doing{Kind: "ended", Label: cmp.Or("Ended"+withColon(foldLine(v.chat.EndReason)), "Ended")}
 	}
 	var ask, tool *Block
 	turn := 0

@@ -33,7 +33,7 @@ func (r *Reducer) findSpawner(id, tool, parent string) *node {
 	if tool == "" {
 		return r.spawns[id]
 	}
-	for _, n := range []*node{r.index[key{parent, KindTool, tool}], r.spawns[tool], r.index[key{"", KindTool, tool}]} {
+	for _, n := range []*node{r.blockByKey[key{parent, KindTool, tool}], r.spawns[tool], r.blockByKey[key{"", KindTool, tool}]} {
 		if n != nil {
 			return n
 		}
@@ -132,9 +132,9 @@ func (r *Reducer) handleResult(e event.Event, d event.Result) {
 	if !t.ended && d.Stats != nil {
 		t.stats = clonePtr(d.Stats)
 	}
-	if t.text > 0 || d.Text == "" {
+	if t.textBlocks > 0 || d.Text == "" {
 		return
 	}
-	t.text++
+	t.textBlocks++
 	r.newBlock(e, Block{Kind: KindText, Status: Complete}).appendText(d.Text)
 }

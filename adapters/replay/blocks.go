@@ -102,7 +102,7 @@ func (r *Reducer) lateStatus(e event.Event) Status {
 // indexBlock makes a block known by its id.
 func (r *Reducer) indexBlock(n *node, k key) {
 	n.key = k
-	r.index[k] = n
+	r.blockByKey[k] = n
 }
 
 // targetList is where the event's blocks go: its sub-agent, its turn or the session.
@@ -117,7 +117,7 @@ func (r *Reducer) targetList(e event.Event) *blocks {
 }
 
 func (r *Reducer) findBlock(e event.Event, k Kind, id string) *node {
-	return r.index[key{e.SubagentID, k, id}]
+	return r.blockByKey[key{e.SubagentID, k, id}]
 }
 
 func (r *Reducer) handleDelta(e event.Event, d event.Delta) {
@@ -143,7 +143,7 @@ func (r *Reducer) handleDelta(e event.Event, d event.Delta) {
 // countText keeps how many blocks of text a turn has.
 func (r *Reducer) countText(e event.Event, by int) {
 	if t := r.turns[e.Turn]; t != nil && e.SubagentID == "" {
-		t.text += by
+		t.textBlocks += by
 	}
 }
 
@@ -180,8 +180,8 @@ func (r *Reducer) openThinking(e event.Event) *node {
 			return nil
 		}
 		list = &a.kids
-	} else if t := r.turns[e.Turn]; t != nil && t.open != nil {
-		list = &t.open.blocks
+	} else if t := r.turns[e.Turn]; t != nil && t.message != nil {
+		list = &t.message.blocks
 	}
 	if list == nil || list.tail == nil {
 		return nil
@@ -206,7 +206,7 @@ func (r *Reducer) handleBlockEnd(e event.Event, d event.BlockEnd) {
 		return
 	case gone:
 		n.remove()
-		delete(r.index, key{e.SubagentID, n.block.Kind, d.BlockID})
+		delete(r.blockByKey, key{e.SubagentID, n.block.Kind, d.BlockID})
 		if n.block.Kind == KindText {
 			r.countText(e, -1)
 		}
@@ -311,14 +311,14 @@ func (r *Reducer) openQuestion(e event.Event, k Kind, id string) *node {
 		n = r.newBlock(e, Block{Kind: k, ID: id, Status: Pending})
 	}
 	n.setStatus(Pending)
-	r.asks[key{"", k, id}] = n
+	r.questions[key{"", k, id}] = n
 	return n
 }
 
 // resolveQuestion finds the question that is answered, by whichever agent's event.
 func (r *Reducer) resolveQuestion(e event.Event, k Kind, id string) *node {
-	n := r.asks[key{"", k, id}]
-	delete(r.asks, key{"", k, id})
+	n := r.questions[key{"", k, id}]
+	delete(r.questions, key{"", k, id})
 	if n == nil {
 		n = r.findBlock(e, k, id)
 	}
@@ -375,7 +375,7 @@ func (r *Reducer) handleCompaction(e event.Event, d event.Compaction) {
 		return
 	}
 	r.setActivity(e, ActivityWorking)
-	delete(r.index, key{e.SubagentID, KindCompaction, one})
+	delete(r.blockByKey, key{e.SubagentID, KindCompaction, one})
 	n.block.Tokens = d.Tokens
 	n.setStatus(Complete)
 }

@@ -209,7 +209,7 @@ func (r *Reducer) endLinkedComponent(e event.Event, t *Task) {
 		return
 	}
 	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
-		n := r.index[key{agent, KindTool, t.ToolUseID}]
+		n := r.blockByKey[key{agent, KindTool, t.ToolUseID}]
 		if n != nil && n.linked != nil && n.block.Status == Backgrounded {
 			n.linked.finishTool(n, t.Status == event.TaskCompleted)
 			return

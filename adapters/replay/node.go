@@ -18,7 +18,7 @@ type node struct {
 	block   Block // without text and nested blocks
 	text    strings.Builder
 	kids    blocks
-	in      *blocks // where it stands
+	list    *blocks // where it stands
 	slot    int     // its place there
 	stale   bool    // what views show of it is out of date
 	turn    int
@@ -32,19 +32,19 @@ type node struct {
 // blocks is a list that blocks are added to.
 type blocks struct {
 	msg     *message // whose list it is
-	node    *node    // or in which block it is nested
+	parent  *node    // or in which block it is nested
 	nodes   []*node  // nil where a block was taken out
 	count   int      // of those that are there
 	tail    *node    // the last that separates paragraphs or may be continued
 	plan    *node
-	shown   vec[*frozen] // what views share
-	changed []int        // the places that are out of date in it
+	shown   vec[*frozenBlock] // what views share
+	changed []int             // the places that are out of date in it
 }
 
 func (r *Reducer) newNode(b Block, turn int) *node {
 	n := &node{r: r, block: b, turn: turn}
 	n.block.Start = r.now
-	n.kids.node = n
+	n.kids.parent = n
 	return n
 }
 
@@ -52,20 +52,20 @@ func (n *node) running() bool { return n.block.Status == Running }
 
 // markStale says that the block, and with it those around it, are out of date.
 func (n *node) markStale() {
-	for n.in != nil && !n.stale {
+	for n.list != nil && !n.stale {
 		n.stale = true
-		n.in.changed = append(n.in.changed, n.slot)
-		if n.in.node == nil {
-			n.in.msg.markStale()
+		n.list.changed = append(n.list.changed, n.slot)
+		if n.list.parent == nil {
+			n.list.msg.markStale()
 			return
 		}
-		n = n.in.node
+		n = n.list.parent
 	}
 }
 
 func (b *blocks) markStale() {
-	if b.node != nil {
-		b.node.markStale()
+	if b.parent != nil {
+		b.parent.markStale()
 		return
 	}
 	b.msg.markStale()
@@ -83,7 +83,7 @@ func (n *node) replaceText(s string) {
 
 // remove takes the node out of its list.
 func (n *node) remove() {
-	b := n.in
+	b := n.list
 	if b == nil {
 		return
 	}
@@ -94,13 +94,13 @@ func (n *node) remove() {
 		b.tail = nil
 	}
 	b.markStale()
-	n.in, n.stale = nil, false
+	n.list, n.stale = nil, false
 }
 
 // moveTo adds the node to the end of a list, or moves it there.
 func (n *node) moveTo(b *blocks) {
 	n.remove()
-	n.in, n.slot = b, len(b.nodes)
+	n.list, n.slot = b, len(b.nodes)
 	b.nodes = append(b.nodes, n)
 	b.count++
 	n.markStale()
@@ -108,21 +108,21 @@ func (n *node) moveTo(b *blocks) {
 
 // parent is the block that the node is nested in, or nil.
 func (n *node) parent() *node {
-	if n.in == nil {
+	if n.list == nil {
 		return nil
 	}
-	return n.in.node
+	return n.list.parent
 }
 
 // topMessage is the message that the node stands in, or nil.
 func (n *node) topMessage() *message {
-	for n.in != nil && n.in.node != nil {
-		n = n.in.node
+	for n.list != nil && n.list.parent != nil {
+		n = n.list.parent
 	}
-	if n.in == nil {
+	if n.list == nil {
 		return nil
 	}
-	return n.in.msg
+	return n.list.msg
 }
 
 // isWithin reports whether the node is other or stands in it.

@@ -19,29 +19,29 @@ type Reducer struct {
 	componentByID map[string]*liveComponent
 	registry      Registry // or nil
 
-	now     time.Time // of the event that is taken
-	seq     int64
-	last    int // the highest turn
-	turns   map[int]*turn
-	live    int   // turns that have not ended
-	current *turn // the last that began
-	notes   int   // session messages so far
-	failed  bool
-	ended   bool
+	now       time.Time // of the event that is taken
+	seq       int64
+	lastTurn  int // the highest turn
+	turns     map[int]*turn
+	openTurns int   // turns that have not ended
+	current   *turn // the last that began
+	noteCount int   // session messages so far
+	failed    bool
+	ended     bool
 
-	open     []*message // those that may still change, the oldest first
-	newest   *message   // the last, or nil
-	number   int        // messages so far
-	first    int        // the first that was not cut
-	list     vec[*frozenMessage]
-	own      *token
-	changed  []*message
-	agents   map[string]*node
-	waiting  map[key][]*node  // sub-agents whose tool has not begun, by that tool
-	spawns   map[string]*node // tools that spawn, of any agent, by their id
-	index    map[key]*node
-	asks     map[key]*node      // questions without an answer
-	detached map[*node]struct{} // tools that go on in the background
+	open          []*message // those that may still change, the oldest first
+	newest        *message   // the last, or nil
+	lastNumber    int        // messages so far
+	firstNumber   int        // the first that was not cut
+	messages      vec[*frozenMessage]
+	own           *token
+	staleMessages []*message
+	agents        map[string]*node
+	waiting       map[key][]*node  // sub-agents whose tool has not begun, by that tool
+	spawns        map[string]*node // tools that spawn, of any agent, by their id
+	blockByKey    map[key]*node
+	questions     map[key]*node      // questions without an answer
+	detached      map[*node]struct{} // tools that go on in the background
 
 	tasksChanged bool
 	shownTasks   []Task
@@ -49,9 +49,9 @@ type Reducer struct {
 
 // key finds a block: ids are unique only within an agent and a kind.
 type key struct {
-	agent string
-	kind  Kind
-	id    string
+	Agent string `json:"agent,omitempty"`
+	Kind  Kind   `json:"kind"`
+	ID    string `json:"id"`
 }
 
 type message struct {
@@ -67,23 +67,23 @@ type message struct {
 func (m *message) markStale() {
 	if !m.stale && !m.sealed {
 		m.stale = true
-		m.r.changed = append(m.r.changed, m)
+		m.r.staleMessages = append(m.r.staleMessages, m)
 	}
 }
 
 type turn struct {
-	n        int
-	cause    event.Cause
-	start    time.Time
-	messages []*message // the assistant's
-	open     *message
-	activity string
-	tools    []*node // of the main agent, that run or ran
-	ended    bool
-	text     int // blocks of visible text
-	tokens   *event.Tokens
-	cost     *float64 // of the session, when the turn began
-	stats    *event.Stats
+	n          int
+	cause      event.Cause
+	start      time.Time
+	messages   []*message // the assistant's
+	message    *message
+	activity   string
+	tools      []*node // of the main agent, that run or ran
+	ended      bool
+	textBlocks int // blocks of visible text
+	tokens     *event.Tokens
+	startCost  *float64 // of the session, when the turn began
+	stats      *event.Stats
 }
 
 // New returns a reducer that has seen nothing.
@@ -115,10 +115,10 @@ func (r *Reducer) beginSession(session string) {
 	for _, m := range r.open {
 		r.sealMessage(m)
 	}
-	r.chat.SessionID, r.seq, r.last, r.current, r.open = session, 0, 0, nil, nil
+	r.chat.SessionID, r.seq, r.lastTurn, r.current, r.open = session, 0, 0, nil, nil
 	r.turns = map[int]*turn{}
 	r.agents, r.waiting = map[string]*node{}, map[key][]*node{}
-	r.spawns, r.index, r.asks = map[string]*node{}, map[key]*node{}, map[key]*node{}
+	r.spawns, r.blockByKey, r.questions = map[string]*node{}, map[key]*node{}, map[key]*node{}
 	r.detached = map[*node]struct{}{}
 }
 
@@ -131,7 +131,7 @@ func (r *Reducer) Session() string { return r.chat.SessionID }
 
 // First is the number of the first message from which on all are there: 1 where
 // nothing was cut by Restore. Of those before it only some are, which were open.
-func (r *Reducer) First() int { return max(r.first, 1) }
+func (r *Reducer) First() int { return max(r.firstNumber, 1) }
 
 // Open is the numbers of the messages that may still change.
 func (r *Reducer) Open() []int {
@@ -206,14 +206,14 @@ func (r *Reducer) handleReady(d event.SessionReady) {
 // ensureTurn finds or begins a turn; one that is long over is nil.
 func (r *Reducer) ensureTurn(n int) *turn {
 	t := r.turns[n]
-	if t == nil && n > r.last {
+	if t == nil && n > r.lastTurn {
 		r.sealFinished()
 		t = &turn{n: n, activity: ActivityWorking, start: r.now}
 		if u := r.chat.Usage; u != nil {
-			t.cost = u.Cost
+			t.startCost = u.Cost
 		}
-		r.turns[n], r.current, r.last = t, t, n
-		r.live++
+		r.turns[n], r.current, r.lastTurn = t, t, n
+		r.openTurns++
 	}
 	return t
 }
@@ -226,11 +226,11 @@ func (r *Reducer) setActivity(e event.Event, what string) {
 }
 
 func (r *Reducer) newMessage(m Message) *message {
-	r.number++
-	m.Number, m.Seq, m.Start = r.number, r.seq, r.now
-	msg := &message{r: r, m: m, place: r.list.n}
+	r.lastNumber++
+	m.Number, m.Seq, m.Start = r.lastNumber, r.seq, r.now
+	msg := &message{r: r, m: m, place: r.messages.n}
 	msg.blocks.msg = msg
-	r.list.set(r.own, msg.place, nil) // takes the place
+	r.messages.set(r.own, msg.place, nil) // takes the place
 	r.open, r.newest = append(r.open, msg), msg
 	msg.markStale()
 	return msg
@@ -238,8 +238,8 @@ func (r *Reducer) newMessage(m Message) *message {
 
 // assistantMessage is the message of a turn that blocks go to now.
 func (r *Reducer) assistantMessage(t *turn) *message {
-	if t.open != nil {
-		return t.open
+	if t.message != nil {
+		return t.message
 	}
 	if t.ended && len(t.messages) > 0 {
 		return t.messages[len(t.messages)-1] // late: nothing is lost
@@ -254,7 +254,7 @@ func (r *Reducer) assistantMessage(t *turn) *message {
 	msg := r.newMessage(m)
 	t.messages = append(t.messages, msg)
 	if !t.ended {
-		t.open = msg
+		t.message = msg
 	}
 	return msg
 }
@@ -264,16 +264,16 @@ func (r *Reducer) sessionMessage() *message {
 	if m := r.newest; m != nil && m.m.Role == RoleSession && !m.sealed {
 		return m
 	}
-	r.notes++
-	return r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes), Status: Complete})
+	r.noteCount++
+	return r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.noteCount), Status: Complete})
 }
 
 // handleUserMessage places what the user said; the assistant goes on after it.
 func (r *Reducer) handleUserMessage(e event.Event, d event.UserMessage) {
-	if t := r.turns[e.Turn]; t != nil && t.open != nil {
-		t.open.m.Status, t.open.m.End = Complete, r.now
-		t.open.markStale()
-		t.open = nil
+	if t := r.turns[e.Turn]; t != nil && t.message != nil {
+		t.message.m.Status, t.message.m.End = Complete, r.now
+		t.message.markStale()
+		t.message = nil
 	}
 	msg := r.newMessage(Message{
 		Role: RoleUser, ID: d.MessageID, Turn: e.Turn, Status: Complete, Via: d.Via,
@@ -322,8 +322,8 @@ func (r *Reducer) handleError(e event.Event, f *Failure) {
 	r.failed = true
 	msg := r.sessionMessage()
 	if msg.m.Error != nil {
-		r.notes++
-		msg = r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.notes)})
+		r.noteCount++
+		msg = r.newMessage(Message{Role: RoleSession, ID: fmt.Sprintf("session-%d", r.noteCount)})
 	}
 	r.addErrorBlock(&msg.blocks, f, 0)
 	msg.m.Status, msg.m.Error, msg.m.End = Failed, f, r.now
@@ -356,25 +356,25 @@ func (r *Reducer) endTurn(t *turn, status Status, reason string, exit *int, f *F
 			}
 		}
 	}
-	for k, n := range r.asks {
+	for k, n := range r.questions {
 		if n.turn == t.n && !n.outlivesTurn() {
 			n.setStatus(Withdrawn)
-			delete(r.asks, k)
+			delete(r.questions, k)
 		}
 	}
 	if f != nil {
-		r.addErrorBlock(&t.open.blocks, f, t.n)
+		r.addErrorBlock(&t.message.blocks, f, t.n)
 	}
-	if t.open != nil {
-		m := &t.open.m
+	if t.message != nil {
+		m := &t.message.m
 		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, validUTF8(reason), exit, f, r.now
 	}
 	if n := len(t.messages); n > 0 {
 		t.messages[n-1].m.Figures = r.turnFigures(t)
 		t.messages[n-1].markStale()
 	}
-	t.open, t.ended, t.activity, t.tools = nil, true, "", nil
-	r.live--
+	t.message, t.ended, t.activity, t.tools = nil, true, "", nil
+	r.openTurns--
 }
 
 // turnFigures are what was told of a turn as a whole.
@@ -385,8 +385,8 @@ func (r *Reducer) turnFigures(t *turn) *Figures {
 	}
 	if u := r.chat.Usage; u != nil && u.Cost != nil {
 		cost := *u.Cost
-		if t.cost != nil {
-			cost -= *t.cost
+		if t.startCost != nil {
+			cost -= *t.startCost
 		}
 		if cost > 0 {
 			f.Cost = &cost
@@ -407,9 +407,9 @@ func (r *Reducer) stopOpenTurns(reason string) {
 	for _, t := range open {
 		r.endTurn(t, Stopped, reason, nil, nil)
 	}
-	for k, n := range r.asks {
+	for k, n := range r.questions {
 		n.setStatus(Withdrawn)
-		delete(r.asks, k)
+		delete(r.questions, k)
 	}
 	clear(r.detached)
 }
@@ -430,9 +430,9 @@ func (r *Reducer) sessionStatus() Status {
 		return Failed
 	case r.ended:
 		return Ended
-	case len(r.asks) > 0:
+	case len(r.questions) > 0:
 		return Waiting
-	case r.live > 0:
+	case r.openTurns > 0:
 		return Running
 	}
 	return Idle

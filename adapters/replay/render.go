@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -102,7 +103,7 @@ func (p *printer) writeMessage(m *Message) {
 	if m.Role == RoleUser {
 		p.writeText(bold, "> ", m.Text())
 		for _, a := range m.Attachments {
-			p.markf(bold, "attachment %s%s", a.Kind, withColon(first(a.Name, a.Path, a.URL)))
+			p.markf(bold, "attachment %s%s", a.Kind, withColon(cmp.Or(a.Name, a.Path, a.URL)))
 		}
 		return
 	}
@@ -171,7 +172,7 @@ func (p *printer) writeBlock(b *Block) {
 
 func (p *printer) writeTool(b *Block) {
 	t := b.Tool
-	about := first(t.Command, t.Subagent, t.Pattern, t.FilePath, t.SearchPath)
+	about := cmp.Or(t.Command, t.Subagent, t.Pattern, t.FilePath, t.SearchPath)
 	if about == "" && len(t.Changes) > 0 {
 		paths := make([]string, len(t.Changes))
 		for i, c := range t.Changes {
@@ -183,7 +184,7 @@ func (p *printer) writeTool(b *Block) {
 	if b.Status == Failed || b.Status == Denied || b.Status == Interrupted {
 		color = red
 	}
-	p.markf(color, "tool %s → %s%s", withSubject(t.Name, first(about, string(t.Input))), b.Status, exitSuffix(t.ExitCode))
+	p.markf(color, "tool %s → %s%s", withSubject(t.Name, cmp.Or(about, string(t.Input))), b.Status, exitSuffix(t.ExitCode))
 	if p.o.Output && strings.TrimSpace(t.Output) != "" {
 		for l := range strings.SplitSeq(strings.Trim(t.Output, "\n"), "\n") {
 			p.writeLine(dim, strings.TrimRight("  | "+showControls(strings.TrimSuffix(l, "\r")), " "))
@@ -193,7 +194,7 @@ func (p *printer) writeTool(b *Block) {
 }
 
 func (p *printer) writeSubagent(b *Block) {
-	p.markf(cyan, "subagent %s → %s%s", first(b.Subagent.Name, b.ID), b.Status, withColon(foldLine(b.Text)))
+	p.markf(cyan, "subagent %s → %s%s", cmp.Or(b.Subagent.Name, b.ID), b.Status, withColon(foldLine(b.Text)))
 	before := p.indent
 	p.indent += "    "
 	p.writeBlocks(b.Blocks)
@@ -243,15 +244,6 @@ func bySuffix(by event.By) string {
 		return ""
 	}
 	return " by " + string(by)
-}
-
-func first(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // foldLine puts a text on one bounded line.

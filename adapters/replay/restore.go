@@ -25,7 +25,7 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 	}
 	r := New(options...)
 	r.beginSession(s.Chat.SessionID)
-	r.chat, r.seq, r.last, r.first, r.notes, r.number, r.failed, r.ended = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended
+	r.chat, r.seq, r.lastTurn, r.firstNumber, r.noteCount, r.lastNumber, r.failed, r.ended = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended
 	r.chat.Tasks, r.chat.Activity, r.chat.Status = nil, "", ""
 	for _, t := range s.Chat.Tasks {
 		r.tasks, r.taskByID[t.ID], r.tasksChanged = append(r.tasks, &t), &t, true
@@ -73,19 +73,19 @@ func (read *snapshotReader) readMessage(s messageState) {
 		})
 		f := &frozenMessage{head: s.Message}
 		f.once.Do(func() {})
-		r.list.set(r.own, r.list.n, f)
+		r.messages.set(r.own, r.messages.n, f)
 		r.newest = nil
 		read.messages = append(read.messages, nil)
 		return
 	}
-	m := &message{r: r, m: s.Message, place: r.list.n}
+	m := &message{r: r, m: s.Message, place: r.messages.n}
 	m.m.Blocks = nil
 	m.blocks.msg = m
-	r.list.set(r.own, m.place, nil)
+	r.messages.set(r.own, m.place, nil)
 	read.messages = append(read.messages, m)
 	read.readList(&m.blocks, s.Open)
 	r.open, r.newest = append(r.open, m), nil
-	if m.m.Number == r.number {
+	if m.m.Number == r.lastNumber {
 		r.newest = m // and not one whose successors were cut
 	}
 	m.markStale()
@@ -96,7 +96,7 @@ func (read *snapshotReader) readList(b *blocks, s *listState) {
 		state := &s.Nodes[i]
 		n := &node{r: read.r, block: state.Block, turn: state.Turn, message: state.Message, tasked: state.Tasked}
 		read.nodes = append(read.nodes, n)
-		n.kids.node = n
+		n.kids.parent = n
 		if !hasPayload(&n.block) || state.Key != nil && state.Key.Kind != n.block.Kind {
 			read.bad = errSnapshot("block %d is not a %s", len(read.nodes), n.block.Kind)
 			return
@@ -108,7 +108,7 @@ func (read *snapshotReader) readList(b *blocks, s *listState) {
 		n.text.WriteString(*text)
 		*text = ""
 		if state.Key != nil {
-			read.r.indexBlock(n, state.Key.key())
+			read.r.indexBlock(n, *state.Key)
 		}
 		if state.Linked > 0 && read.r.registry != nil {
 			n.linked = refAt(read, read.parts, state.Linked)
@@ -159,13 +159,13 @@ func (read *snapshotReader) readRest(s *snapshot) {
 	for _, state := range s.Turns {
 		t := &turn{
 			n: state.N, cause: state.Cause, start: state.Start, activity: state.Activity,
-			ended: state.Ended, text: state.Text, tokens: state.Tokens, cost: state.Cost, stats: state.Stats,
+			ended: state.Ended, textBlocks: state.Text, tokens: state.Tokens, startCost: state.Cost, stats: state.Stats,
 		}
 		for _, i := range state.Messages {
 			t.messages = append(t.messages, refAt(read, read.messages, i))
 		}
 		if state.Open > 0 {
-			t.open = refAt(read, read.messages, state.Open)
+			t.message = refAt(read, read.messages, state.Open)
 		}
 		for _, i := range state.Tools {
 			n := read.nodeAt(i, KindTool)
@@ -174,7 +174,7 @@ func (read *snapshotReader) readRest(s *snapshot) {
 		}
 		r.turns[t.n] = t
 		if !t.ended {
-			r.live++
+			r.openTurns++
 		}
 	}
 	if s.Current > 0 {
@@ -190,12 +190,12 @@ func (read *snapshotReader) readRest(s *snapshot) {
 	}
 	for _, a := range s.Asks {
 		for _, i := range a.Nodes {
-			r.asks[a.Key.key()] = read.nodeAt(i, KindPermission, KindInterrupt)
+			r.questions[a.Key] = read.nodeAt(i, KindPermission, KindInterrupt)
 		}
 	}
 	for _, a := range s.Waiting {
 		for _, i := range a.Nodes {
-			r.waiting[a.Key.key()] = append(r.waiting[a.Key.key()], read.nodeAt(i, KindSubagent))
+			r.waiting[a.Key] = append(r.waiting[a.Key], read.nodeAt(i, KindSubagent))
 		}
 	}
 	for _, i := range s.Detached {

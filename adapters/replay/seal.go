@@ -27,7 +27,7 @@ func (r *Reducer) sealFinished() {
 		return over
 	})
 	held := map[*message]bool{}
-	for _, n := range r.asks {
+	for _, n := range r.questions {
 		held[n.topMessage()] = true
 	}
 	for n := range r.detached {
@@ -55,10 +55,10 @@ func (r *Reducer) sealFinished() {
 // sealMessage gives a message its last form and forgets what it is made of.
 func (r *Reducer) sealMessage(m *message) {
 	m.sealed = true
-	r.list.set(r.own, m.place, m.freeze(r.own))
+	r.messages.set(r.own, m.place, m.freeze(r.own))
 	m.blocks.walkNodes(func(n *node) {
-		if r.index[n.key] == n {
-			delete(r.index, n.key)
+		if r.blockByKey[n.key] == n {
+			delete(r.blockByKey, n.key)
 		}
 		if r.spawns[n.block.ID] == n {
 			delete(r.spawns, n.block.ID)
@@ -83,7 +83,7 @@ func (r *Reducer) endDetachedTool(e event.Event, t *Task) {
 		return
 	}
 	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
-		if n := r.index[key{agent, KindTool, t.ToolUseID}]; n != nil {
+		if n := r.blockByKey[key{agent, KindTool, t.ToolUseID}]; n != nil {
 			delete(r.detached, n)
 			return
 		}

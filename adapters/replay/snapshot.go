@@ -78,23 +78,13 @@ type nodeState struct {
 	Message string    `json:"message,omitempty"`
 	Tasked  bool      `json:"tasked,omitzero"`
 	Linked  int       `json:"linked,omitzero"`
-	Key     *keyState `json:"key,omitzero"`
+	Key     *key      `json:"key,omitzero"`
 	Kids    listState `json:"kids,omitzero"`
 }
 
-type keyState struct {
-	Agent string `json:"agent,omitempty"`
-	Kind  Kind   `json:"kind"`
-	ID    string `json:"id"`
-}
-
-func (k key) state() keyState { return keyState{k.agent, k.kind, k.id} }
-
-func (k keyState) key() key { return key{k.Agent, k.Kind, k.ID} }
-
 type namedState struct {
-	Key   keyState `json:"key"`
-	Nodes []int    `json:"nodes"`
+	Key   key   `json:"key"`
+	Nodes []int `json:"nodes"`
 }
 
 type partState struct {
@@ -114,7 +104,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	v := r.View()
 	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*liveComponent]int{}}
 	s := &w.s
-	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.last, r.notes, r.number
+	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.lastTurn, r.noteCount, r.lastNumber
 	s.Chat.Components, s.Failed, s.Ended = nil, r.failed, r.ended
 	first := len(r.open) // those that stand before the window
 	var window []*Message
@@ -128,11 +118,11 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 		}
 	}
 	slices.Reverse(window)
-	s.First = max(r.first, 1)
+	s.First = max(r.firstNumber, 1)
 	if len(window) > 0 {
 		s.First = max(s.First, window[0].Number)
-	} else if r.number > 0 {
-		s.First = r.number + 1
+	} else if r.lastNumber > 0 {
+		s.First = r.lastNumber + 1
 	}
 	for _, m := range r.open {
 		for _, k := range m.blocks.nodes {
@@ -186,12 +176,12 @@ func (w *snapshotWriter) writeList(b *blocks) listState {
 		if n == nil {
 			continue
 		}
-		state := nodeState{Block: n.frozen(), Turn: n.turn, Message: n.message, Tasked: n.tasked, Kids: w.writeList(&n.kids)}
+		state := nodeState{Block: n.freezeBlock(), Turn: n.turn, Message: n.message, Tasked: n.tasked, Kids: w.writeList(&n.kids)}
 		if n.linked != nil {
 			state.Linked = w.writeComponent(n.linked)
 		}
-		if n.r.index[n.key] == n {
-			k := n.key.state()
+		if n.r.blockByKey[n.key] == n {
+			k := n.key
 			state.Key = &k
 		}
 		s.Nodes = append(s.Nodes, state)
@@ -221,8 +211,8 @@ func (w *snapshotWriter) writeRest(r *Reducer) {
 	}
 	for _, t := range r.turns {
 		state := turnState{
-			N: t.n, Cause: t.cause, Start: t.start, Open: w.messages[t.open], Activity: t.activity,
-			Ended: t.ended, Text: t.text, Tokens: t.tokens, Cost: t.cost, Stats: t.stats,
+			N: t.n, Cause: t.cause, Start: t.start, Open: w.messages[t.message], Activity: t.activity,
+			Ended: t.ended, Text: t.textBlocks, Tokens: t.tokens, Cost: t.startCost, Stats: t.stats,
 		}
 		for _, m := range t.messages {
 			state.Messages = append(state.Messages, w.messages[m])
@@ -236,11 +226,11 @@ func (w *snapshotWriter) writeRest(r *Reducer) {
 	}
 	slices.SortFunc(s.Turns, func(a, b turnState) int { return a.N - b.N })
 	s.Agents, s.Spawns = w.nodeNumbers(r.agents), w.nodeNumbers(r.spawns)
-	for k, n := range r.asks {
-		s.Asks = append(s.Asks, namedState{k.state(), []int{w.nodes[n]}})
+	for k, n := range r.questions {
+		s.Asks = append(s.Asks, namedState{k, []int{w.nodes[n]}})
 	}
 	for k, list := range r.waiting {
-		state := namedState{Key: k.state()}
+		state := namedState{Key: k}
 		for _, n := range list {
 			state.Nodes = append(state.Nodes, w.nodes[n])
 		}

@@ -75,7 +75,7 @@ func checkRestore(events []event.Event, p, n int, harm func([]byte) []byte, opti
 	if err != nil {
 		return err
 	}
-	first := full.number + 1
+	first := full.lastNumber + 1
 	if last := full.View().Last(n); len(last) > 0 {
 		first = last[0].Number
 	}
@@ -151,7 +151,7 @@ func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 		{messageState{}, []string{"messages"}},
 		{listState{}, []string{"messages", "open"}},
 		{nodeState{}, []string{"messages", "open", "nodes"}},
-		{keyState{}, []string{"messages", "open", "nodes", "kids", "nodes", "key"}},
+		{key{}, []string{"messages", "open", "nodes", "kids", "nodes", "key"}},
 		{listState{}, []string{"messages", "open", "nodes", "kids"}},
 		{namedState{}, []string{"asks"}},
 		{namedState{}, []string{"waiting"}},

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -127,7 +128,7 @@ func (s *Stats) countTool(b *Block) {
 		s.Changed = appendUnique(s.Changed, c.Path)
 	}
 	if len(t.Changes) == 0 && t.Category() == CategoryCode {
-		s.Changed = appendUnique(s.Changed, first(t.FilePath, t.parseArgs().Notebook))
+		s.Changed = appendUnique(s.Changed, cmp.Or(t.FilePath, t.parseArgs().Notebook))
 	}
 }
 

@@ -87,7 +87,7 @@ func (t *Tool) subject() string {
 	}
 	switch t.Name {
 	case "Read":
-		file := first(t.FilePath, a.FilePath, a.Path)
+		file := cmp.Or(t.FilePath, a.FilePath, a.Path)
 		switch {
 		case a.Offset > 0 && a.Limit > 0:
 			return fmt.Sprintf("%s (lines %d–%d)", file, a.Offset, a.Offset+a.Limit-1)
@@ -101,14 +101,14 @@ func (t *Tool) subject() string {
 		if n := max(len(t.Changes), len(a.Changes)); n > 1 {
 			return plural(n, "file", "files")
 		}
-		file := first(t.FilePath, a.FilePath, a.Notebook, a.Path)
+		file := cmp.Or(t.FilePath, a.FilePath, a.Notebook, a.Path)
 		if file == "" && len(t.Changes) == 1 {
 			file = t.Changes[0].Path
 		}
 		return file
 	case "Grep":
-		pattern := first(t.Pattern, a.Pattern)
-		if in := first(t.SearchPath, a.Path); in != "" && pattern != "" {
+		pattern := cmp.Or(t.Pattern, a.Pattern)
+		if in := cmp.Or(t.SearchPath, a.Path); in != "" && pattern != "" {
 			return fmt.Sprintf("%q in %s", pattern, in)
 		} else if pattern != "" {
 			return fmt.Sprintf("%q", pattern)
@@ -119,9 +119,9 @@ func (t *Tool) subject() string {
 		}
 	}
 	if t.Spawn {
-		return first(a.Description, t.Subagent, a.Prompt)
+		return cmp.Or(a.Description, t.Subagent, a.Prompt)
 	}
-	return first(t.Command, a.Command, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
+	return cmp.Or(t.Command, a.Command, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
 }
 
 // Outcome says on one line what has become of a tool call: "12 matches \"x\"",
@@ -155,9 +155,9 @@ func (b *Block) Outcome() string {
 	}
 	switch t.Name {
 	case "Glob":
-		return strings.TrimSpace(plural(lines, "file", "files") + " " + first(t.Pattern, t.parseArgs().Pattern))
+		return strings.TrimSpace(plural(lines, "file", "files") + " " + cmp.Or(t.Pattern, t.parseArgs().Pattern))
 	case "Grep":
-		return fmt.Sprintf("%s %q", plural(lines, "match", "matches"), first(t.Pattern, t.parseArgs().Pattern))
+		return fmt.Sprintf("%s %q", plural(lines, "match", "matches"), cmp.Or(t.Pattern, t.parseArgs().Pattern))
 	case "Read":
 		return plural(lines, "line", "lines")
 	}
@@ -273,9 +273,9 @@ func (t *Tool) exchangeFrom(a toolArgs) (Exchange, bool) {
 	}
 	to := a.Receivers
 	if len(to) == 0 {
-		to = oneOrNone(first(a.To, a.AgentPath, a.TaskID))
+		to = oneOrNone(cmp.Or(a.To, a.AgentPath, a.TaskID))
 	}
-	return Exchange{Verb: verb, To: to, Text: first(a.Message, a.Prompt)}, true
+	return Exchange{Verb: verb, To: to, Text: cmp.Or(a.Message, a.Prompt)}, true
 }
 
 func oneOrNone(s string) []string {

@@ -16,17 +16,17 @@ type View struct {
 	list vec[*frozenMessage]
 }
 
-// frozen is a block as a view shows it.
-type frozen struct {
+// frozenBlock is a block as a view shows it.
+type frozenBlock struct {
 	b    Block // without nested blocks
-	kids vec[*frozen]
+	kids vec[*frozenBlock]
 }
 
 // frozenMessage is a message as a view shows it: its blocks are put together
 // when first asked for.
 type frozenMessage struct {
 	head   Message // without its blocks
-	blocks vec[*frozen]
+	blocks vec[*frozenBlock]
 	hidden bool // it is made of what was taken back
 	once   sync.Once
 }
@@ -34,12 +34,12 @@ type frozenMessage struct {
 func (f *frozenMessage) build() *Message {
 	f.once.Do(func() {
 		f.head.Blocks = buildBlocks(f.blocks)
-		f.blocks = vec[*frozen]{}
+		f.blocks = vec[*frozenBlock]{}
 	})
 	return &f.head
 }
 
-func buildBlocks(v vec[*frozen]) []Block {
+func buildBlocks(v vec[*frozenBlock]) []Block {
 	var out []Block
 	for f := range v.all() {
 		if f == nil {
@@ -124,13 +124,13 @@ func (v *View) Chat() *Chat {
 // View is the chat as it stands. It costs as much as changed since the last
 // one, not as much as there is.
 func (r *Reducer) View() *View {
-	for _, m := range r.changed {
+	for _, m := range r.staleMessages {
 		if !m.sealed {
-			r.list.set(r.own, m.place, m.freeze(r.own))
+			r.messages.set(r.own, m.place, m.freeze(r.own))
 		}
 	}
-	clear(r.changed)
-	r.changed = r.changed[:0]
+	clear(r.staleMessages)
+	r.staleMessages = r.staleMessages[:0]
 	r.own = new(token) // what was made till now is the views'
 	c := r.chat
 	c.Status = r.sessionStatus()
@@ -150,7 +150,7 @@ func (r *Reducer) View() *View {
 			c.Components = append(c.Components, p.c)
 		}
 	}
-	return &View{chat: c, seq: r.seq, list: r.list}
+	return &View{chat: c, seq: r.seq, list: r.messages}
 }
 
 // Chat is the whole chat as it stands. It costs as much as there is in it: to
@@ -175,15 +175,15 @@ func (b *blocks) freeze(own *token) {
 		if n.stale {
 			n.stale = false
 			n.kids.freeze(own)
-			b.shown.set(own, i, &frozen{n.frozen(), n.kids.shown})
+			b.shown.set(own, i, &frozenBlock{n.freezeBlock(), n.kids.shown})
 		}
 	}
 	b.changed = b.changed[:0]
 }
 
-// frozen is the block without nested ones, with nothing that the node goes on
+// freezeBlock is the block without nested ones, with nothing that the node goes on
 // to write to.
-func (n *node) frozen() Block {
+func (n *node) freezeBlock() Block {
 	b := n.block
 	switch b.Kind {
 	case KindTool:
