@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Doing is what a session is at, as a line beside the chat shows it.
+// Doing is the current activity of a session, for a status line.
 type Doing struct {
 	Kind  string `json:"kind"`  // permission, question, tool, text, thinking, compacting, retrying, working, background, idle, ended, failed
-	Label string `json:"label"` // on one line, bounded
-	Busy  bool   `json:"busy"`  // the session works, or waits for the user
+	Label string `json:"label"` // one line of limited length
+	Busy  bool   `json:"busy"`  // the session runs or waits for the user
 }
 
-// Doing says what the session is at: what waits for the user before tools that
-// run, tools before text and reasoning, and those before what goes on in the
-// background. It looks at the messages of the last turn.
+// Doing returns the session's activity. Open questions take precedence over running
+// tools, those over text and reasoning, and those over background tasks. It reads
+// the messages of the last turn.
 func (v *View) Doing() Doing {
 	switch v.chat.Status {
 	case Failed:
@@ -76,7 +76,6 @@ func (v *View) runningDoing(tool *Block) Doing {
 	return Doing{"working", "Works", true}
 }
 
-// runningTasks are the tasks that have not ended.
 func (v *View) runningTasks() []Task {
 	var out []Task
 	for _, t := range v.chat.Tasks {

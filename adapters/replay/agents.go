@@ -7,8 +7,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// ensureAgent finds or makes the block of the event's sub-agent, under the tool or
-// the sub-agent that spawned it.
+// ensureAgent finds or creates the block of the event's sub-agent, below the tool
+// or the sub-agent that spawned it.
 func (r *Reducer) ensureAgent(e event.Event, tool, parent string) *node {
 	id := e.SubagentID
 	if n := r.agents[id]; n != nil {
@@ -28,7 +28,7 @@ func (r *Reducer) ensureAgent(e event.Event, tool, parent string) *node {
 	return n
 }
 
-// findSpawner is the tool that spawned a sub-agent, as far as that is known.
+// findSpawner returns the tool that spawned a sub-agent, or nil if it is unknown.
 func (r *Reducer) findSpawner(id, tool, parent string) *node {
 	if tool == "" {
 		return r.spawns[id]
@@ -41,7 +41,7 @@ func (r *Reducer) findSpawner(id, tool, parent string) *node {
 	return nil
 }
 
-// nestAgent nests a sub-agent in its tool, once.
+// nestAgent moves a sub-agent below its tool, unless it is below a tool already.
 func (r *Reducer) nestAgent(agent, tool *node) {
 	up := agent.parent()
 	if up == tool || tool.isWithin(agent) || up != nil && up.block.Kind == KindTool {
@@ -74,7 +74,7 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 	}
 	parent := d.ParentID
 	if parent == "" && e.SubagentID != d.TaskID {
-		parent = e.SubagentID // told in the stream of the one that spawned it
+		parent = e.SubagentID // the event is in the stream of the spawning agent
 	}
 	e.SubagentID = d.TaskID
 	n := r.ensureAgent(e, d.ToolUseID, parent)
@@ -103,38 +103,4 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 	default:
 		n.setStatus(Running)
 	}
-}
-
-func (r *Reducer) handleUsage(e event.Event, d event.Usage) {
-	if e.SubagentID != "" {
-		n := r.ensureAgent(e, "", "")
-		n.block.Subagent.Usage = &d.Tokens
-		n.markStale()
-		return
-	}
-	if t := r.turns[e.Turn]; t != nil && !t.ended {
-		t.tokens = clonePtr(&d.Tokens)
-	}
-	u := event.Usage{Tokens: d.Tokens, Cost: clonePtr(d.Cost), Context: clonePtr(d.Context)}
-	if old := r.chat.Usage; old != nil {
-		u.Cost, u.Context = cmp.Or(u.Cost, old.Cost), cmp.Or(u.Context, old.Context)
-	}
-	r.chat.Usage = &u
-}
-
-// handleResult is a second telling of the text, and a first one only of a turn that
-// has none.
-func (r *Reducer) handleResult(e event.Event, d event.Result) {
-	t := r.turns[e.Turn]
-	if t == nil || e.SubagentID != "" {
-		return
-	}
-	if !t.ended && d.Stats != nil {
-		t.stats = clonePtr(d.Stats)
-	}
-	if t.textBlocks > 0 || d.Text == "" {
-		return
-	}
-	t.textBlocks++
-	r.newBlock(e, Block{Kind: KindText, Status: Complete}).appendText(d.Text)
 }

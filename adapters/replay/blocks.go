@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// handleBlockEvent takes the events that are seen within a message.
+// handleBlockEvent reduces the events that make blocks.
 func (r *Reducer) handleBlockEvent(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.Delta:
@@ -62,13 +62,13 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 	}
 }
 
-// newBlock puts a new block where the event's blocks go.
+// newBlock adds a block to the target list of the event.
 func (r *Reducer) newBlock(e event.Event, b Block) *node {
 	n := r.newNode(b, e.Turn)
 	list := r.targetList(e)
 	n.moveTo(list)
 	switch b.Kind {
-	case KindNotice, KindCompaction, KindCheckpoint, KindSubagent: // stand aside, part no text
+	case KindNotice, KindCompaction, KindCheckpoint, KindSubagent: // do not separate text
 	default:
 		list.tail = n
 	}
@@ -81,8 +81,8 @@ func (r *Reducer) newBlock(e event.Event, b Block) *node {
 	return n
 }
 
-// lateStatus is how that ends at once which comes when its turn or its sub-agent is
-// over, or "".
+// lateStatus is the status of a block that arrives after its turn or sub-agent
+// ended; "" if it arrived in time.
 func (r *Reducer) lateStatus(e event.Event) Status {
 	end := Running
 	if a := r.agents[e.SubagentID]; a != nil {
@@ -99,13 +99,13 @@ func (r *Reducer) lateStatus(e event.Event) Status {
 	return Interrupted
 }
 
-// indexBlock makes a block known by its id.
 func (r *Reducer) indexBlock(n *node, k key) {
 	n.key = k
 	r.blockByKey[k] = n
 }
 
-// targetList is where the event's blocks go: its sub-agent, its turn or the session.
+// targetList returns the list for the event's blocks: of its sub-agent, its turn or
+// the session.
 func (r *Reducer) targetList(e event.Event) *blocks {
 	if e.SubagentID != "" {
 		return &r.ensureAgent(e, "", "").kids
@@ -140,7 +140,7 @@ func (r *Reducer) handleDelta(e event.Event, d event.Delta) {
 	n.appendText(d.Text)
 }
 
-// countText keeps how many blocks of text a turn has.
+// countText changes the number of text blocks of a turn.
 func (r *Reducer) countText(e event.Event, by int) {
 	if t := r.turns[e.Turn]; t != nil && e.SubagentID == "" {
 		t.textBlocks += by
@@ -158,7 +158,7 @@ func (r *Reducer) handleThinking(e event.Event, d event.Thinking) {
 		n = r.openThinking(e)
 	}
 	if n == nil && d.Text == "" {
-		return // activity, not a bubble
+		return // only activity
 	}
 	if n == nil {
 		n = r.newBlock(e, Block{Kind: KindThinking, ID: d.BlockID, Status: Running})
@@ -171,8 +171,8 @@ func (r *Reducer) handleThinking(e event.Event, d event.Thinking) {
 	}
 }
 
-// openThinking is the reasoning without a block_id that was last at work. It
-// looks and makes nothing.
+// openThinking returns the running reasoning without a block_id, or nil. It creates
+// no message.
 func (r *Reducer) openThinking(e event.Event) *node {
 	var list *blocks
 	if a := r.agents[e.SubagentID]; e.SubagentID != "" {
@@ -200,7 +200,7 @@ func (r *Reducer) handleBlockEnd(e event.Event, d event.BlockEnd) {
 	gone := d.Status == event.BlockRetracted || d.Status == event.BlockReplaced && d.Text == ""
 	switch {
 	case n == nil && d.Status == event.BlockReplaced && !gone:
-		n = r.newBlock(e, Block{Kind: KindText, ID: d.BlockID}) // told whole, without deltas
+		n = r.newBlock(e, Block{Kind: KindText, ID: d.BlockID}) // without deltas
 		r.countText(e, 1)
 	case n == nil:
 		return
@@ -223,7 +223,7 @@ func (r *Reducer) handleBlockEnd(e event.Event, d event.BlockEnd) {
 	}
 }
 
-// ensureTool finds a tool's block, or makes it where the start is missing.
+// ensureTool finds a tool's block, or creates it if the start is missing.
 func (r *Reducer) ensureTool(e event.Event, id string) *node {
 	if n := r.findBlock(e, KindTool, id); n != nil {
 		return n
@@ -264,7 +264,7 @@ func (r *Reducer) handleToolStart(e event.Event, d event.ToolStart) {
 	r.nestWaitingAgents(e, n)
 }
 
-// nestWaitingAgents nests the sub-agents that were told of before their tool.
+// nestWaitingAgents nests the sub-agents whose task came before their tool.
 func (r *Reducer) nestWaitingAgents(e event.Event, tool *node) {
 	here := key{e.SubagentID, KindTool, tool.block.ID}
 	for _, a := range r.waiting[here] {
@@ -304,7 +304,6 @@ func (r *Reducer) handleToolResult(e event.Event, d event.ToolResult) {
 	delete(r.detached, n)
 }
 
-// openQuestion opens a question.
 func (r *Reducer) openQuestion(e event.Event, k Kind, id string) *node {
 	n := r.findBlock(e, k, id)
 	if n == nil {
@@ -315,7 +314,8 @@ func (r *Reducer) openQuestion(e event.Event, k Kind, id string) *node {
 	return n
 }
 
-// resolveQuestion finds the question that is answered, by whichever agent's event.
+// resolveQuestion finds the question that is answered. The event may be of another
+// agent.
 func (r *Reducer) resolveQuestion(e event.Event, k Kind, id string) *node {
 	n := r.questions[key{"", k, id}]
 	delete(r.questions, key{"", k, id})
@@ -363,7 +363,7 @@ func (r *Reducer) handlePlan(e event.Event, d event.Plan) {
 }
 
 func (r *Reducer) handleCompaction(e event.Event, d event.Compaction) {
-	const one = "compaction" // at a time, within an agent
+	const one = "compaction" // an agent has one at a time
 	n := r.findBlock(e, KindCompaction, one)
 	if n == nil {
 		n = r.newBlock(e, Block{Kind: KindCompaction})

@@ -10,7 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Chat is what a user sees of a session. Its JSON form leaves out what is empty.
+// Chat is the chat of a session, as a user sees it. Its JSON form omits empty
+// fields.
 type Chat struct {
 	SessionID  string       `json:"session_id,omitempty"`
 	Runtime    string       `json:"runtime,omitempty"`
@@ -19,19 +20,19 @@ type Chat struct {
 	Cwd        string       `json:"cwd,omitempty"`
 	Status     Status       `json:"status"`             // idle, running, waiting, ended, failed
 	Activity   string       `json:"activity,omitempty"` // of the running turn: see the Activity constants
-	Queue      []string     `json:"queue,omitempty"`    // ids of messages that wait
+	Queue      []string     `json:"queue,omitempty"`    // ids of queued messages
 	Messages   []Message    `json:"messages,omitempty"`
 	Tasks      []Task       `json:"tasks,omitempty"`
-	Components []Component  `json:"components,omitempty"` // of every surface but chat
+	Components []Component  `json:"components,omitempty"` // of all surfaces except chat
 	Usage      *event.Usage `json:"usage,omitempty"`
 	EndReason  string       `json:"end_reason,omitempty"`
 	ExitCode   *int         `json:"exit_code,omitempty"`
 }
 
-// Status is the state of a chat, a message or a block; each says which it has.
+// Status is the state of a chat, a message or a block.
 type Status string
 
-// The states.
+// The values of Status. Chat.Status, Message.Status and the kinds list theirs.
 const (
 	Idle         Status = "idle"
 	Running      Status = "running"
@@ -46,7 +47,7 @@ const (
 	Backgrounded Status = "backgrounded"
 	Pending      Status = "pending"
 	Allowed      Status = "allowed"
-	Cancelled    Status = "cancelled" // denied, and the turn with it
+	Cancelled    Status = "cancelled" // denied, and the turn stopped
 	Withdrawn    Status = "withdrawn"
 	Answered     Status = "answered"
 	Created      Status = "created"
@@ -56,7 +57,7 @@ const (
 	Errored      Status = "error"
 )
 
-// What a running turn does. A tool's name follows ActivityTool.
+// The values of Chat.Activity. ActivityTool is followed by the tool's name.
 const (
 	ActivityWorking    = "working"
 	ActivityThinking   = "thinking"
@@ -66,52 +67,52 @@ const (
 	ActivityRetrying   = "retrying"
 )
 
-// Role says whose message it is.
+// Role is the author of a message.
 type Role string
 
-// The roles. RoleSession is what belongs to no turn.
+// The values of Role. Messages of RoleSession belong to no turn.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
 	RoleSession   Role = "session"
 )
 
-// Message is one bubble. ID is the client's for a user's message and made from
-// the turn for the assistant's.
+// Message is one message of a chat. Its ID is the client's for a user's message, and
+// derived from the turn for the assistant's.
 type Message struct {
 	Role        Role               `json:"role"`
 	ID          string             `json:"id,omitempty"`
 	Turn        int                `json:"turn,omitzero"`
 	Status      Status             `json:"status"` // running, complete, stopped, failed
 	Via         event.Via          `json:"via,omitempty"`
-	Cause       event.Cause        `json:"cause,omitempty"` // where it is not the user
+	Cause       event.Cause        `json:"cause,omitempty"` // of the turn, if not the user
 	Attachments []event.Attachment `json:"attachments,omitempty"`
 	Blocks      []Block            `json:"blocks,omitempty"`
 	Reason      string             `json:"reason,omitempty"`
 	ExitCode    *int               `json:"exit_code,omitempty"`
 	Error       *Failure           `json:"error,omitempty"`
-	Number      int                `json:"number"`           // its place in the session, from 1
-	Seq         int64              `json:"seq,omitzero"`     // of the event that began it
+	Number      int                `json:"number"`           // position in the session, from 1
+	Seq         int64              `json:"seq,omitzero"`     // of its first event
 	Start       time.Time          `json:"start,omitzero"`   // of that event
 	End         time.Time          `json:"end,omitzero"`     // of the event that ended it
 	Figures     *Figures           `json:"figures,omitzero"` // on the last message of a turn that has ended
 }
 
-// Figures are what was told of a turn as a whole, once it has ended. What can be
-// counted in its blocks is in Stats.
+// Figures are the values that the runtime reported for an ended turn. Values that
+// are counted from blocks are in Stats.
 type Figures struct {
 	Start      time.Time     `json:"start,omitzero"`
 	End        time.Time     `json:"end,omitzero"`
-	Tokens     *event.Tokens `json:"tokens,omitzero"`      // as last told: some runtimes count the turn, some the session
+	Tokens     *event.Tokens `json:"tokens,omitzero"`      // last reported: some runtimes count the turn, some the session
 	Cost       *float64      `json:"cost,omitzero"`        // US dollars
 	DurationMS int64         `json:"duration_ms,omitzero"` // by the runtime's own clock
 	Rounds     int           `json:"rounds,omitzero"`      // requests to the model
 }
 
-// Kind says what a block is.
+// Kind is the kind of a block.
 type Kind string
 
-// The kinds of block, with the states that each may have.
+// The values of Kind, with the Status values of each.
 const (
 	KindText       Kind = "text"       // running, complete, interrupted
 	KindThinking   Kind = "thinking"   // running, complete, interrupted
@@ -127,14 +128,14 @@ const (
 	KindComponent  Kind = "component"  // loading, ready, error
 )
 
-// Block is one piece of a message. ID is the event's own: block_id, tool_use_id,
-// request_id, interrupt_id, subagent_id, checkpoint_id or component_id; of a
-// component that shows a tool's call the tool_use_id.
+// Block is one part of a message. Its ID is that of the event: block_id,
+// tool_use_id, request_id, interrupt_id, subagent_id, checkpoint_id or
+// component_id. The ID of a component of a tool call is the tool_use_id.
 type Block struct {
 	Kind       Kind             `json:"kind"`
 	ID         string           `json:"id,omitempty"`
 	Status     Status           `json:"status,omitempty"`
-	Text       string           `json:"text,omitempty"` // text, thinking, notice; of a sub-agent what its task says
+	Text       string           `json:"text,omitempty"` // text, thinking, notice; of a sub-agent its task's text
 	Tool       *Tool            `json:"tool,omitzero"`
 	Permission *Permission      `json:"permission,omitzero"`
 	Interrupt  *Interrupt       `json:"interrupt,omitzero"`
@@ -143,7 +144,7 @@ type Block struct {
 	Notice     *Notice          `json:"notice,omitzero"`
 	Steps      []event.PlanStep `json:"steps,omitempty"`
 	Tokens     int64            `json:"tokens,omitzero"` // after a compaction
-	Error      *Failure         `json:"error,omitzero"`  // of an error, and of the sub-agent that it ended
+	Error      *Failure         `json:"error,omitzero"`  // of an error, or the error that ended a sub-agent
 	Start      time.Time        `json:"start,omitzero"`  // of its first event
 	End        time.Time        `json:"end,omitzero"`    // of the event that ended it
 	Blocks     []Block          `json:"blocks,omitempty"`
@@ -167,7 +168,7 @@ type Tool struct {
 	Changes    []event.FileChange `json:"changes,omitempty"`
 }
 
-// Permission is a question whether a tool may run.
+// Permission is a request to let a tool run.
 type Permission struct {
 	ToolUseID string    `json:"tool_use_id,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
@@ -186,25 +187,25 @@ type Interrupt struct {
 	By        event.By  `json:"by,omitempty"`
 }
 
-// Subagent names a sub-agent; its blocks are the block's.
+// Subagent describes a sub-agent. Block.Blocks holds its blocks.
 type Subagent struct {
 	Name  string        `json:"name,omitempty"`
 	Usage *event.Tokens `json:"usage,omitempty"`
 }
 
-// Notice says how grave a notice is and what it is about.
+// Notice is the level and code of a notice.
 type Notice struct {
 	Level event.Level      `json:"level"`
 	Code  event.NoticeCode `json:"code"`
 }
 
-// Failure is an error that ended its scope.
+// Failure is an error that ended a turn, a sub-agent or the session.
 type Failure struct {
 	Code    event.ErrorCode `json:"code"`
 	Message string          `json:"message,omitempty"`
 }
 
-// Task is life that may outlast a turn, in the order of its first event.
+// Task is work that may outlast a turn. Tasks are in the order of their first event.
 type Task struct {
 	ID        string           `json:"id"`
 	Kind      event.TaskKind   `json:"kind"`
@@ -216,13 +217,13 @@ type Task struct {
 	Usage     *event.Tokens    `json:"usage,omitempty"`
 }
 
-// JSON is the chat's stable form, as goldens hold it.
+// JSON returns the chat as indented, deterministic JSON.
 func (c *Chat) JSON() ([]byte, error) {
 	return json.Marshal(c, jsontext.WithIndent("  "), json.Deterministic(true),
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }
 
-// Text is the visible text of the assistant in a turn.
+// Text returns the visible text of the assistant in a turn.
 func (c *Chat) Text(turn int) string {
 	var p paragraphs
 	for i := range c.Messages {
@@ -233,7 +234,7 @@ func (c *Chat) Text(turn int) string {
 	return p.String()
 }
 
-// Text is the message's visible text, without that of sub-agents.
+// Text returns the message's visible text, without that of sub-agents.
 func (m Message) Text() string {
 	var p paragraphs
 	p.addBlocks(m.Blocks)
@@ -243,7 +244,7 @@ func (m Message) Text() string {
 // paragraphs joins texts with exactly one blank line.
 type paragraphs struct {
 	done     strings.Builder
-	last     string // its end is not settled while another may follow
+	last     string // its trailing newlines are cut if another text follows
 	nonEmpty bool
 }
 

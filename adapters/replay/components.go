@@ -11,50 +11,53 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// SurfaceChat is the surface whose components are blocks of messages; those of
-// every other are in Chat.Components.
+// SurfaceChat is the surface whose components are blocks of messages. Components
+// of all other surfaces are in Chat.Components.
 const SurfaceChat = "chat"
 
-// Component is a component that a surface shows. One of a message has its id and
-// its status in the block.
+// Component is a component on a surface. If it is in a message, the block holds its
+// id and status.
 type Component struct {
 	ID        string    `json:"id,omitempty"`
 	Name      string    `json:"name"`
 	Surface   string    `json:"surface"`
 	Status    Status    `json:"status,omitempty"` // loading, ready, error
 	Props     event.Raw `json:"props,omitzero"`
-	ToolUseID string    `json:"tool_use_id,omitempty"` // of the call that it shows
-	Error     string    `json:"error,omitempty"`       // why a tool's output does not fit it
+	ToolUseID string    `json:"tool_use_id,omitempty"` // of the tool call that it shows
+	Error     string    `json:"error,omitempty"`       // why the registry rejects a tool's output
 }
 
-// Registry says which components there are; package component makes one.
+// Registry defines which components exist. Package component implements it.
 type Registry interface {
-	// Check returns why a component may not be shown so, or nil.
+	// Check returns an error if the component is not valid on the surface with
+	// these props.
 	Check(name, surface string, props event.Raw) error
-	// Linked is what shows the calls of a tool, by the tool's canonical name.
+	// Linked returns the component for the calls of a tool, given its canonical
+	// name.
 	Linked(tool string) (name, surface string, ok bool)
 }
 
-// Option changes what a reducer does.
+// Option configures a reducer.
 type Option func(*Reducer)
 
-// WithRegistry lets a registry decide: a component_update that it refuses changes
-// nothing and becomes a notice, and the calls of a linked tool get a component.
-// Without it every component is taken as it is told, and no tool is linked.
+// WithRegistry validates components with a registry: a component_update that it
+// rejects becomes a notice and changes nothing, and the calls of a linked tool get
+// a component. Without a registry every component is accepted, and no tool is
+// linked.
 func WithRegistry(reg Registry) Option { return func(r *Reducer) { r.registry = reg } }
 
-// liveComponent is a component that still changes.
+// liveComponent is a component that may still change.
 type liveComponent struct {
-	c    Component // in a message without id and status
-	node *node     // its block, if it stands in a message
-	// Of a tool's call:
+	c    Component
+	node *node // its block, if it is in a message
+	// Of a tool call:
 	reg   Registry
 	input event.Raw
 }
 
-// Surface are the components that a surface shows, in the order in which they
-// came, and behind them the questions that are open on it (their id has
-// "interrupt-" in front). The surface chat has none: they are blocks of messages.
+// Surface returns the components of a surface in the order of their first event,
+// and after them its open questions, with the id prefix "interrupt-". It returns
+// none for SurfaceChat, whose components are blocks of messages.
 func (c *Chat) Surface(name string) []Component {
 	if name == SurfaceChat {
 		return nil
@@ -102,8 +105,8 @@ func (r *Reducer) handleComponentUpdate(e event.Event, d event.ComponentUpdate) 
 	r.placeComponent(e, p, next)
 }
 
-// placeComponent puts a component where it belongs: into a message, where it was or where
-// the event's blocks go, or beside the messages.
+// placeComponent sets a component. On SurfaceChat it keeps its block or gets one in
+// the event's target list; on other surfaces it has none.
 func (r *Reducer) placeComponent(e event.Event, p *liveComponent, next Component) {
 	p.c = next
 	if next.Surface != SurfaceChat {
@@ -115,17 +118,16 @@ func (r *Reducer) placeComponent(e event.Event, p *liveComponent, next Component
 	}
 	if p.node == nil {
 		p.node = r.newBlock(e, Block{Kind: KindComponent})
-		p.node.block.ID = next.ID // not by add: tools and components may have equal ids
+		p.node.block.ID = next.ID // set here, not indexed: tools and components may have equal ids
 	}
 	p.updateBlock()
 }
 
-// updateBlock brings the block of a component up to date.
 func (p *liveComponent) updateBlock() {
 	c := p.c
 	p.node.block.Status = c.Status
 	c.ID, c.Status = "", ""
-	p.node.block.Component = &c // another one each time: a snapshot keeps its own
+	p.node.block.Component = &c // a new one each time, because views share the old one
 	p.node.markStale()
 }
 
@@ -141,8 +143,8 @@ func (r *Reducer) handleComponentRemove(d event.ComponentRemove) {
 	}
 }
 
-// linkComponent shows the call of a tool that has a component: before the tool, or
-// where the tool came first, behind it.
+// linkComponent creates the component of a linked tool's call: before the tool's
+// block, or after it if that exists already.
 func (r *Reducer) linkComponent(e event.Event, d event.ToolStart) *liveComponent {
 	if r.registry == nil {
 		return nil
@@ -163,7 +165,7 @@ func (r *Reducer) linkComponent(e event.Event, d event.ToolStart) *liveComponent
 	return p
 }
 
-// followTool brings the component of a call to what its tool has come to.
+// followTool updates the component of a call to the state of its tool.
 func (p *liveComponent) followTool(tool *node) {
 	t := tool.block.Tool
 	if t.Input != nil {
@@ -182,7 +184,7 @@ func (p *liveComponent) followTool(tool *node) {
 	}
 }
 
-// finishTool merges the output of a call into what shows it, if that is an object.
+// finishTool merges the output of a call into its component if it is an object.
 func (p *liveComponent) finishTool(tool *node, ok bool) {
 	p.c.Status, p.c.Error, p.c.Props = Ready, "", p.input
 	if out := event.Raw(tool.text.String()); out.Kind() == '{' && out.IsValid() {
@@ -202,8 +204,7 @@ func (p *liveComponent) finishTool(tool *node, ok bool) {
 	}
 }
 
-// endLinkedComponent ends the component of a call that went on in the background, of
-// whichever agent that is.
+// endLinkedComponent ends the component of a background call of any agent.
 func (r *Reducer) endLinkedComponent(e event.Event, t *Task) {
 	if t.Status == event.TaskRunning || t.ToolUseID == "" {
 		return
@@ -217,8 +218,8 @@ func (r *Reducer) endLinkedComponent(e event.Event, t *Task) {
 	}
 }
 
-// MergeProps lays the members of add over those of base, if both are objects;
-// else it is add. It is how a component_update with merge changes props.
+// MergeProps returns base with the members of add set, if both are objects, and
+// else add. A component_update with merge changes props in this way.
 func MergeProps(base, add event.Raw) event.Raw {
 	lenient := json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	var under, over map[string]jsontext.Value

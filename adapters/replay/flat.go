@@ -2,23 +2,23 @@ package replay
 
 import "strings"
 
-// Flat are a message's fields without blocks, for what reads no blocks: search,
-// export, a plain list of bubbles. They are derived from the blocks here and
-// nowhere else. Blocks of sub-agents are not among them.
+// Flat holds a message's fields for readers that use no blocks: search, export, a
+// plain list of bubbles. They are derived from the blocks, without those of
+// sub-agents.
 type Flat struct {
 	ID          string   `json:"id"`
 	Role        Role     `json:"role"`
-	Content     string   `json:"content"`           // text, its paragraphs parted by one blank line
-	Thinking    Thoughts `json:"thinking,omitzero"` // reasoning, likewise
-	Tools       []*Block `json:"tools,omitempty"`   // the calls, in their order
+	Content     string   `json:"content"`           // text, with a blank line between paragraphs
+	Thinking    Thoughts `json:"thinking,omitzero"` // reasoning, in the same form
+	Tools       []*Block `json:"tools,omitempty"`   // the calls, in order
 	Components  []*Block `json:"components,omitempty"`
 	Subagents   []*Block `json:"subagents,omitempty"`  // at any depth
-	Permission  *Block   `json:"permission,omitempty"` // the first that waits for an answer
-	Question    *Block   `json:"question,omitempty"`   // likewise
+	Permission  *Block   `json:"permission,omitempty"` // the first one that is pending
+	Question    *Block   `json:"question,omitempty"`   // the first one that is pending
 	Plan        *Block   `json:"plan,omitempty"`
 	Error       string   `json:"error,omitempty"`
-	Interrupted bool     `json:"interrupted,omitzero"` // the turn was stopped, or something in it was cut off
-	Done        bool     `json:"done,omitzero"`        // nothing is awaited any more
+	Interrupted bool     `json:"interrupted,omitzero"` // the turn or one of its blocks was interrupted
+	Done        bool     `json:"done,omitzero"`        // the message is not running
 }
 
 // Thoughts is the reasoning of a message.
@@ -27,7 +27,7 @@ type Thoughts struct {
 	Done    bool   `json:"done"`
 }
 
-// Flat derives the fields without blocks.
+// Flat derives the flat fields of a message.
 func (m *Message) Flat() Flat {
 	f := Flat{ID: m.ID, Role: m.Role, Content: m.Text(), Done: m.Status != Running, Interrupted: m.Status == Stopped}
 	var thoughts paragraphs
@@ -68,7 +68,7 @@ func (m *Message) Flat() Flat {
 	return f
 }
 
-// walkBlocks calls do for blocks and those within them.
+// walkBlocks calls do for blocks and those nested in them.
 func walkBlocks(blocks []Block, do func(*Block)) {
 	for i := range blocks {
 		do(&blocks[i])

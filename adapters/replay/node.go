@@ -10,35 +10,35 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// node is a block that still grows. Its text (of a tool the output) grows in a
-// builder: a view's string shares the builder's bytes, which are never written
-// again.
+// node is a block that may still change. Its text (of a tool the output) is in a
+// strings.Builder: the string of a view shares the builder's bytes, which are
+// never overwritten.
 type node struct {
 	r       *Reducer
 	block   Block // without text and nested blocks
 	text    strings.Builder
 	kids    blocks
-	list    *blocks // where it stands
-	slot    int     // its place there
-	stale   bool    // what views show of it is out of date
+	list    *blocks // the list that it is in
+	slot    int     // its place in list
+	stale   bool    // changed since the last view
 	turn    int
-	message string         // the runtime's message that text without a block_id belongs to
-	tasked  bool           // of a sub-agent: task events tell its state
-	listed  bool           // of a tool: its turn has it among those that run
-	linked  *liveComponent // of a tool: the component that shows it
-	key     key            // its place in the index, if it has an id
+	message string         // of text without a block_id: the message_id
+	tasked  bool           // of a sub-agent: its status comes from task events
+	listed  bool           // of a tool: it is in turn.tools
+	linked  *liveComponent // of a tool: its component
+	key     key            // in Reducer.blockByKey, if it has an id
 }
 
-// blocks is a list that blocks are added to.
+// blocks is the list of blocks of a message or of a block.
 type blocks struct {
-	msg     *message // whose list it is
-	parent  *node    // or in which block it is nested
-	nodes   []*node  // nil where a block was taken out
-	count   int      // of those that are there
-	tail    *node    // the last that separates paragraphs or may be continued
+	msg     *message // the message, or
+	parent  *node    // the block that has the list
+	nodes   []*node  // nil where a block was removed
+	count   int      // without removed ones
+	tail    *node    // the last one that separates paragraphs or may be continued
 	plan    *node
-	shown   vec[*frozenBlock] // what views share
-	changed []int             // the places that are out of date in it
+	shown   vec[*frozenBlock] // shared with views
+	changed []int             // stale places in shown
 }
 
 func (r *Reducer) newNode(b Block, turn int) *node {
@@ -50,7 +50,7 @@ func (r *Reducer) newNode(b Block, turn int) *node {
 
 func (n *node) running() bool { return n.block.Status == Running }
 
-// markStale says that the block, and with it those around it, are out of date.
+// markStale marks the block and those around it as changed since the last view.
 func (n *node) markStale() {
 	for n.list != nil && !n.stale {
 		n.stale = true
@@ -81,7 +81,6 @@ func (n *node) replaceText(s string) {
 	n.appendText(s)
 }
 
-// remove takes the node out of its list.
 func (n *node) remove() {
 	b := n.list
 	if b == nil {
@@ -97,7 +96,7 @@ func (n *node) remove() {
 	n.list, n.stale = nil, false
 }
 
-// moveTo adds the node to the end of a list, or moves it there.
+// moveTo adds the node to the end of a list and removes it from its current one.
 func (n *node) moveTo(b *blocks) {
 	n.remove()
 	n.list, n.slot = b, len(b.nodes)
@@ -106,7 +105,7 @@ func (n *node) moveTo(b *blocks) {
 	n.markStale()
 }
 
-// parent is the block that the node is nested in, or nil.
+// parent returns the block that the node is nested in, or nil.
 func (n *node) parent() *node {
 	if n.list == nil {
 		return nil
@@ -114,7 +113,7 @@ func (n *node) parent() *node {
 	return n.list.parent
 }
 
-// topMessage is the message that the node stands in, or nil.
+// topMessage returns the message that the node is in, or nil.
 func (n *node) topMessage() *message {
 	for n.list != nil && n.list.parent != nil {
 		n = n.list.parent
@@ -125,7 +124,7 @@ func (n *node) topMessage() *message {
 	return n.list.msg
 }
 
-// isWithin reports whether the node is other or stands in it.
+// isWithin reports if the node is other or nested in it.
 func (n *node) isWithin(other *node) bool {
 	for ; n != nil; n = n.parent() {
 		if n == other {
@@ -135,7 +134,7 @@ func (n *node) isWithin(other *node) bool {
 	return false
 }
 
-// outlivesTurn reports whether the node is of a sub-agent that still runs.
+// outlivesTurn reports if the node belongs to a sub-agent that still runs.
 func (n *node) outlivesTurn() bool {
 	for ; n != nil; n = n.parent() {
 		if n.block.Kind == KindSubagent && n.tasked && n.running() {
@@ -145,7 +144,7 @@ func (n *node) outlivesTurn() bool {
 	return false
 }
 
-// walkNodes calls f for the blocks of the list and those within them.
+// walkNodes calls f for the blocks of the list and those nested in them.
 func (b *blocks) walkNodes(f func(*node)) {
 	for _, n := range b.nodes {
 		if n != nil {
@@ -155,7 +154,7 @@ func (b *blocks) walkNodes(f func(*node)) {
 	}
 }
 
-// closeRunning ends what is still running, as its turn or sub-agent ended.
+// closeRunning ends a running block because its turn or sub-agent ended.
 func (n *node) closeRunning(end Status) {
 	if n.block.Kind == KindTool && n.running() {
 		n.setStatus(Interrupted)
@@ -166,8 +165,8 @@ func (n *node) closeRunning(end Status) {
 	}
 }
 
-// setStatus sets a state and lets it hold for sub-agents that have no word of
-// their own.
+// setStatus sets the status of the node. If the node ends, so do its sub-agents
+// without task events and, in a sub-agent, its open blocks.
 func (n *node) setStatus(s Status) {
 	switch {
 	case s == Running || s == Pending:
@@ -200,7 +199,7 @@ func (n *node) setStatus(s Status) {
 	}
 }
 
-// agentStatus is how a sub-agent ended whose tool ended so.
+// agentStatus returns the status of a sub-agent whose tool ended with a status.
 func agentStatus(tool Status) Status {
 	switch tool {
 	case OK, Complete:
@@ -211,8 +210,8 @@ func agentStatus(tool Status) Status {
 	return Failed
 }
 
-// validUTF8 replaces what is not text as the JSON form of an event does, so that
-// live and stored events make the same chat.
+// validUTF8 replaces invalid UTF-8 as the JSON form of an event does, so that live
+// and stored events make the same chat.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -220,7 +219,6 @@ func validUTF8(s string) string {
 	return string([]rune(s))
 }
 
-// clonePtr copies what p points to.
 func clonePtr[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -229,8 +227,8 @@ func clonePtr[T any](p *T) *T {
 	return &v
 }
 
-// cloneList copies a list, an empty one as nil, and replaces in each element what
-// texts names and is not text.
+// cloneList copies a list, an empty one as nil, and makes the strings of each
+// element that texts returns valid UTF-8.
 func cloneList[T any](s []T, texts func(*T) []*string) []T {
 	c := append([]T(nil), s...)
 	for i := range c {
@@ -241,10 +239,10 @@ func cloneList[T any](s []T, texts func(*T) []*string) []T {
 	return c
 }
 
-// selfText names a text as its own only text.
+// selfText is the texts argument of cloneList for a list of strings.
 func selfText(s *string) []*string { return []*string{s} }
 
-// compactRaw copies JSON into the form that it has in a stored event.
+// compactRaw copies JSON in the form that it has in a stored event.
 func compactRaw(v event.Raw) event.Raw {
 	if len(v) == 0 {
 		return nil

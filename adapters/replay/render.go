@@ -10,16 +10,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// RenderOptions say how a chat is printed. The zero value prints plain text with
-// reasoning and tool output folded.
+// RenderOptions configure Render. The zero value prints plain text with reasoning
+// and tool output cut.
 type RenderOptions struct {
 	Color    bool // ANSI colours
 	Thinking bool // reasoning in full
 	Output   bool // tool output in full
 }
 
-// Render prints the chat for people. Control characters are made visible, so
-// that nothing a tool said reaches the terminal as a command.
+// Render prints the chat as text. It replaces control characters by visible ones,
+// so that a tool's output cannot control the terminal.
 func (c *Chat) Render(w io.Writer, o RenderOptions) error {
 	p := &printer{o: o}
 	for i := range c.Messages {
@@ -43,7 +43,7 @@ func (c *Chat) Render(w io.Writer, o RenderOptions) error {
 	return err
 }
 
-// Colours, as ANSI codes.
+// ANSI codes.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -52,17 +52,17 @@ const (
 	cyan   = "36"
 )
 
-// folded is how much of a text a folded line shows.
-const folded = 100
+// foldRunes is the maximal length of a foldRunes line.
+const foldRunes = 100
 
 type printer struct {
 	o        RenderOptions
 	b        bytes.Buffer
 	indent   string
-	lastKind string // what the last line belongs to: "text", "mark" or nothing yet
+	lastKind string // kind of the last line: "text", "mark" or "" before the first
 }
 
-// separate parts paragraphs by one blank line; marks follow each other without.
+// separate writes a blank line, except between two marks and at the start.
 func (p *printer) separate(next string) {
 	if p.lastKind != "" && (p.lastKind != "mark" || next != "mark") {
 		p.b.WriteByte('\n')
@@ -164,7 +164,7 @@ func (p *printer) writeBlock(b *Block) {
 		p.markf(dim, "compaction → %s", b.Status)
 	case KindComponent:
 		p.markf(cyan, "component %s → %s%s", withSubject(b.Component.Name, string(b.Component.Props)), b.Status, withColon(foldLine(b.Component.Error)))
-	case KindError: // told at the end of what it ended
+	case KindError: // printed at the end of the message or sub-agent
 	case KindCheckpoint:
 		p.markf(dim, "checkpoint %s → %s", b.ID, b.Status)
 	}
@@ -214,7 +214,6 @@ func stepMark(s event.StepStatus) string {
 	return "[ ]"
 }
 
-// withSubject is a name and what it is about.
 func withSubject(name, about string) string {
 	if name == "" {
 		name = "?"
@@ -246,19 +245,19 @@ func bySuffix(by event.By) string {
 	return " by " + string(by)
 }
 
-// foldLine puts a text on one bounded line.
+// foldLine returns a text on one line, cut to foldRunes.
 func foldLine(s string) string {
-	if len(s) > 8*folded { // enough to fill the line, without reading a megabyte
-		s = strings.ToValidUTF8(s[:8*folded], "") + " …"
+	if len(s) > 8*foldRunes { // enough to fill the line without reading a megabyte
+		s = strings.ToValidUTF8(s[:8*foldRunes], "") + " …"
 	}
 	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) > folded {
-		return string(runes[:folded-1]) + "…"
+	if len(runes) > foldRunes {
+		return string(runes[:foldRunes-1]) + "…"
 	}
 	return string(runes)
 }
 
-// showControls shows control characters by their pictures (U+2400…).
+// showControls replaces control characters by their pictures (U+2400…).
 func showControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

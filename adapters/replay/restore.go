@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Restore makes the reducer that a snapshot was taken of, without the messages
-// that were cut; the events past Seq go on from there. The options are those of
-// New. A snapshot of another version, and what is none, is ErrSnapshot.
+// Restore returns the reducer of a snapshot, without the messages that Snapshot
+// left out. Add the events after Seq to it. The options are those of New. It
+// returns ErrSnapshot if the snapshot is damaged or of another version.
 func Restore(data []byte, options ...Option) (*Reducer, error) {
 	var s snapshot
 	var head struct {
@@ -44,17 +44,17 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 	return r, nil
 }
 
-// snapshotReader finds again what a snapshot refers to. A reference to nothing
-// makes the snapshot a bad one.
+// snapshotReader resolves the references of a snapshot. One that cannot be resolved
+// sets bad.
 type snapshotReader struct {
 	r        *Reducer
 	nodes    []*node
-	messages []*message // nil: sealed
+	messages []*message // nil if sealed
 	parts    []*liveComponent
 	bad      error
 }
 
-// refAt is what stands at place i of a list, counted from 1.
+// refAt returns the element at position i of a list, from 1 on.
 func refAt[T any](read *snapshotReader, list []*T, i int) *T {
 	if i < 1 || i > len(list) || list[i-1] == nil {
 		read.bad = errSnapshot("no %T at %d", list, i)
@@ -86,7 +86,7 @@ func (read *snapshotReader) readMessage(s messageState) {
 	read.readList(&m.blocks, s.Open)
 	r.open, r.newest = append(r.open, m), nil
 	if m.m.Number == r.lastNumber {
-		r.newest = m // and not one whose successors were cut
+		r.newest = m // not if later messages were left out
 	}
 	m.markStale()
 }
@@ -124,7 +124,7 @@ func (read *snapshotReader) readList(b *blocks, s *listState) {
 	}
 }
 
-// hasPayload reports whether a block has what its kind is about.
+// hasPayload reports if a block has the field of its kind.
 func hasPayload(b *Block) bool {
 	switch b.Kind {
 	case KindTool:
@@ -145,7 +145,7 @@ func hasPayload(b *Block) bool {
 	return true
 }
 
-// nodeAt is the block at place i, which must be of one of the kinds.
+// nodeAt returns the block at position i, which must be of one of the kinds.
 func (read *snapshotReader) nodeAt(i int, kinds ...Kind) *node {
 	n := refAt(read, read.nodes, i)
 	if read.bad == nil && !slices.Contains(kinds, n.block.Kind) {

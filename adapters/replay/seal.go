@@ -6,12 +6,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// A message is sealed when nothing can change it any more; its ids are forgotten
-// then. What a reducer must know of the past is so as much as is open, however
-// long the session is.
-
-// sealFinished seals, as a turn begins, what belongs to turns that are over and holds
-// nothing that goes on.
+// sealFinished is called when a turn begins. It seals the messages of ended turns
+// that hold nothing open, and drops ended turns and tasks. The state of a reducer
+// is so limited by what is open, not by the length of the session.
 func (r *Reducer) sealFinished() {
 	for n, t := range r.turns {
 		if t.ended {
@@ -52,7 +49,7 @@ func (r *Reducer) sealFinished() {
 	})
 }
 
-// sealMessage gives a message its last form and forgets what it is made of.
+// sealMessage stores the final form of a message and drops its nodes and ids.
 func (r *Reducer) sealMessage(m *message) {
 	m.sealed = true
 	r.messages.set(r.own, m.place, m.freeze(r.own))
@@ -77,7 +74,7 @@ func (r *Reducer) sealMessage(m *message) {
 	m.blocks = blocks{}
 }
 
-// endDetachedTool lets go of the tool whose life in the background is over.
+// endDetachedTool drops a background tool whose task has ended.
 func (r *Reducer) endDetachedTool(e event.Event, t *Task) {
 	if t.Status == event.TaskRunning || t.ToolUseID == "" {
 		return

@@ -13,16 +13,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// SnapshotVersion is the version of snapshots that this package writes and
-// reads. It changes with their form, and with what events reduce to.
+// SnapshotVersion is the version of the snapshots that this package reads and
+// writes. It changes with their form and with the result of reducing events.
 const SnapshotVersion = 1
 
-// ErrSnapshot is that a snapshot cannot be used: it is of another version, or
-// no snapshot. The events still can.
+// ErrSnapshot is returned if a snapshot cannot be used, because it is damaged or of
+// another version. Reduce all events instead.
 var ErrSnapshot = errors.New("not a snapshot that this version can use")
 
-// snapshot is the state of a reducer. Places in lists are counted from 1, so
-// that none is 0; those of nodes in the order in which they stand.
+// snapshot is the state of a reducer. It refers to nodes, messages and components
+// by their position from 1 on; 0 is none. Nodes are counted depth first.
 type snapshot struct {
 	Version  int            `json:"version"`
 	Chat     Chat           `json:"chat"` // without messages and components
@@ -42,8 +42,8 @@ type snapshot struct {
 	Waiting  []namedState   `json:"waiting,omitempty"`
 	Detached []int          `json:"detached,omitempty"`
 	Parts    []partState    `json:"parts,omitempty"`
-	Shown    []int          `json:"shown,omitempty"`     // parts, in their order
-	Updated  map[string]int `json:"updatable,omitempty"` // parts, by the component's id
+	Shown    []int          `json:"shown,omitempty"`     // Parts, in order
+	Updated  map[string]int `json:"updatable,omitempty"` // Parts, by component id
 }
 
 type turnState struct {
@@ -62,7 +62,7 @@ type turnState struct {
 }
 
 type messageState struct {
-	Message Message    `json:"message"` // of one that is open: without its blocks
+	Message Message    `json:"message"` // without Blocks if it is open
 	Open    *listState `json:"open,omitzero"`
 }
 
@@ -96,17 +96,17 @@ type partState struct {
 
 var snapshotJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// Snapshot is the reducer's state as JSON, cut to the newest n messages and
-// those before them that hold what is still open: sub-agents and tools that
-// run, questions without an answer, components that may be updated. A reducer
-// that is restored from it goes on as this one does.
+// Snapshot returns the reducer's state as JSON, with the newest n messages and the
+// older ones that hold something open: running sub-agents and tools, unanswered
+// questions, components that may be updated. A restored reducer goes on as this one
+// does.
 func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	v := r.View()
 	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*liveComponent]int{}}
 	s := &w.s
 	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.lastTurn, r.noteCount, r.lastNumber
 	s.Chat.Components, s.Failed, s.Ended = nil, r.failed, r.ended
-	first := len(r.open) // those that stand before the window
+	first := len(r.open) // number of open messages before the window
 	var window []*Message
 	for i := v.list.n - 1; i >= 0 && n > 0; i-- {
 		if first > 0 && r.open[first-1].place == i {
@@ -146,7 +146,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	return json.Marshal(s, snapshotJSON)
 }
 
-// snapshotWriter numbers what a snapshot refers to.
+// snapshotWriter assigns positions to the objects that a snapshot refers to.
 type snapshotWriter struct {
 	s        snapshot
 	nodes    map[*node]int
@@ -203,7 +203,7 @@ func (w *snapshotWriter) writeComponent(p *liveComponent) int {
 	return w.parts[p]
 }
 
-// writeRest writes what is not in messages.
+// writeRest writes all state outside of messages.
 func (w *snapshotWriter) writeRest(r *Reducer) {
 	s := &w.s
 	if r.current != nil {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Stats are what is counted in the blocks of a turn, those of its sub-agents
-// among them; while the turn runs, so far.
+// Stats are counts of the blocks of a turn and its sub-agents. The counts of a
+// running turn grow.
 type Stats struct {
 	ToolCalls    int            `json:"tool_calls"`
 	ByTool       map[string]int `json:"tools_by_type,omitempty"`
-	Failed       int            `json:"failed,omitzero"` // of the calls
+	Failed       int            `json:"failed,omitzero"` // of the tool calls
 	Denied       int            `json:"denied,omitzero"`
 	Interrupted  int            `json:"interrupted,omitzero"`
 	Subagents    int            `json:"sub_agents,omitzero"`
@@ -20,19 +20,19 @@ type Stats struct {
 	FileWrites   int            `json:"files_written,omitzero"` // calls that change files
 	Commands     int            `json:"bash_commands,omitzero"`
 	WebSearches  int            `json:"web_searches,omitzero"` // and fetches
-	Read         []string       `json:"read,omitempty"`        // the files, each once, in order
+	Read         []string       `json:"read,omitempty"`        // files, each once, in order
 	Changed      []string       `json:"changed,omitempty"`
 	Added        int            `json:"lines_added,omitzero"`
 	Removed      int            `json:"lines_removed,omitzero"`
-	Permissions  int            `json:"permissions,omitzero"` // asked
+	Permissions  int            `json:"permissions,omitzero"` // requested
 	Questions    int            `json:"questions,omitzero"`
 	Errors       int            `json:"errors,omitzero"`
-	ToolMS       int64          `json:"total_tool_duration_ms,omitzero"` // the calls one by one, also where they ran at once
-	SubagentsTok int64          `json:"sub_agent_tokens,omitzero"`       // in all, as their runtime told
-	Figures      *Figures       `json:"figures,omitzero"`                // what was told of the turn, when it has ended
+	ToolMS       int64          `json:"total_tool_duration_ms,omitzero"` // sum over the calls, also if they ran concurrently
+	SubagentsTok int64          `json:"sub_agent_tokens,omitzero"`       // total, as the runtime reported it
+	Figures      *Figures       `json:"figures,omitzero"`                // nil while the turn runs
 }
 
-// Stats counts in the messages of a turn.
+// Stats counts the blocks of a turn.
 func (c *Chat) Stats(turn int) Stats {
 	return statsOf(turn, func(yield func(*Message) bool) {
 		for i := range c.Messages {
@@ -43,13 +43,13 @@ func (c *Chat) Stats(turn int) Stats {
 	})
 }
 
-// Stats counts in the messages of a turn. It looks at those since the turn
-// began, not at older ones.
+// Stats counts the blocks of a turn. It reads the messages since the turn began, not
+// older ones.
 func (v *View) Stats(turn int) Stats {
 	var of []*Message
 	for m := range v.Backward() {
 		if m.Turn > 0 && m.Turn < turn && (len(of) > 0 || m.Role == RoleUser) {
-			break // and not at what an older turn came to since
+			break // but go past a later message of an older turn
 		}
 		of = append(of, m)
 	}
@@ -120,7 +120,7 @@ func (s *Stats) countTool(b *Block) {
 		s.Commands++
 	}
 	if b.Status != OK {
-		return // what was to change did not
+		return // the files were not changed
 	}
 	added, removed := countChanges(t.Changes)
 	s.Added, s.Removed = s.Added+added, s.Removed+removed

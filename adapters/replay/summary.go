@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// toolArgs are the members of a tool's input that a summary shows, as the runtimes
-// name them.
+// toolArgs are the members of a tool's input that summaries use, under the names of
+// the runtimes.
 type toolArgs struct {
 	Command     string   `json:"command"`
 	FilePath    string   `json:"file_path"`
@@ -36,8 +36,8 @@ type toolArgs struct {
 	} `json:"changes"`
 }
 
-// parseArgs reads the input member by member: one of another type than it should
-// have takes no other along.
+// parseArgs decodes the input. It ignores a member of an unexpected type, but not
+// the others.
 func (t *Tool) parseArgs() (a toolArgs) {
 	if json.Unmarshal(t.Input, &a, snapshotJSON) == nil {
 		return a
@@ -57,9 +57,9 @@ func (t *Tool) parseArgs() (a toolArgs) {
 	return a
 }
 
-// Summary is the tool call on one line: its name and what it is about, as in
-// "Bash: git status", "Read: src/x.go (lines 10–29)", "Edit: 2 files". It is
-// bounded, and "" for a block that is no tool.
+// Summary returns a tool call on one line of limited length, as "Bash: git status",
+// "Read: src/x.go (lines 10–29)" or "Edit: 2 files". It returns "" if the block is
+// not a tool.
 func (b *Block) Summary() string {
 	if b.Tool == nil {
 		return ""
@@ -71,7 +71,7 @@ func (b *Block) Summary() string {
 	return withSubject(name, b.Tool.subject())
 }
 
-// splitMCPName splits the name of a tool of an MCP server.
+// splitMCPName splits "mcp__server__tool".
 func splitMCPName(name string) (server, tool string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	if !ok {
@@ -124,8 +124,8 @@ func (t *Tool) subject() string {
 	return cmp.Or(t.Command, a.Command, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
 }
 
-// Outcome says on one line what has become of a tool call: "12 matches \"x\"",
-// "exit 1", "+3 −1", a short output itself. It is "" for a block that is no tool.
+// Outcome returns the result of a tool call on one line, as "12 matches \"x\"",
+// "exit 1", "+3 −1" or a short output. It returns "" if the block is not a tool.
 func (b *Block) Outcome() string {
 	if b.Tool == nil {
 		return ""
@@ -177,7 +177,7 @@ func (b *Block) Outcome() string {
 // countChanges counts the lines that changes add and remove.
 func countChanges(changes []event.FileChange) (added, removed int) {
 	for _, c := range changes {
-		inHunk := false // before a hunk, "--- a" and "+++ b" name the files
+		inHunk := false // "--- a" and "+++ b" before a hunk name the files
 		for l := range strings.Lines(c.Diff) {
 			switch {
 			case c.Kind == event.ChangeAdd:
@@ -192,7 +192,7 @@ func countChanges(changes []event.FileChange) (added, removed int) {
 			case l[0] == '-':
 				removed++
 			case !strings.ContainsRune(" \\\r\n", rune(l[0])):
-				inHunk = false // as "diff --git a b" before the next file
+				inHunk = false // for example "diff --git a b" before the next file
 			}
 		}
 	}
@@ -206,10 +206,10 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Category is what sort of work a tool does, for an icon.
+// Category is the kind of work of a tool, for example to choose an icon.
 type Category string
 
-// The categories.
+// The values of Category.
 const (
 	CategoryFile     Category = "file" // reads and searches
 	CategoryCode     Category = "code" // changes files
@@ -220,7 +220,7 @@ const (
 	CategoryOther    Category = "other"
 )
 
-// Category is what sort of work the tool does.
+// Category returns the kind of work of the tool.
 func (t *Tool) Category() Category {
 	if _, _, ok := splitMCPName(t.Name); ok {
 		return CategoryMCP
@@ -245,22 +245,22 @@ func (t *Tool) Category() Category {
 	return CategoryOther
 }
 
-// Exchange is what an agent has to do with another one.
+// Exchange is a tool call by which an agent deals with another one.
 type Exchange struct {
 	Verb string   `json:"verb"`         // spawn, send, wait, resume, interrupt, close
-	To   []string `json:"to,omitempty"` // ids or names of sub-agents; none of a wait for any
+	To   []string `json:"to,omitempty"` // ids or names of sub-agents; none if it waits for any
 	Text string   `json:"text,omitempty"`
 }
 
-// exchangeVerbs are the tools by which agents deal with each other. What they answer
-// stands in the tool's output and in the blocks of the sub-agent below it, or
-// where that still stands, above it.
+// exchangeVerbs are the tools by which agents deal with each other. The answer is in
+// the tool's output and in the blocks of the sub-agent, which may be below the tool
+// or in an earlier message.
 var exchangeVerbs = map[string]string{
 	"SendMessage": "send", "sendInput": "send", "interacted": "send", "wait": "wait",
 	"resumeAgent": "resume", "interrupted": "interrupt", "TaskStop": "interrupt", "closeAgent": "close",
 }
 
-// Exchange says what the call has to do with another agent, if it has.
+// Exchange returns how the call deals with another agent, and false if it does not.
 func (t *Tool) Exchange() (Exchange, bool) { return t.exchangeFrom(t.parseArgs()) }
 
 func (t *Tool) exchangeFrom(a toolArgs) (Exchange, bool) {

@@ -2,23 +2,23 @@ package replay
 
 import "iter"
 
-// vec is a persistent list: a tree of nodes of 32. A copy of it never changes
-// while the list goes on, at the price of one path (a few hundred bytes) for
-// the first change behind a copy.
+// vec is a persistent list, stored as a tree with 32 children a branch. A copy never
+// changes when the list does: the first change after a copy copies one path, a few
+// hundred bytes.
 type vec[T any] struct {
 	root  *branch[T]
 	n     int
 	shift uint // 5 for each level above the leaves
 }
 
-// branch is a node of a vec. Only the holder of its token may write to it.
+// branch is a node of a vec. Only a caller with its token may modify it.
 type branch[T any] struct {
 	own  *token
 	kids []*branch[T]
 	vals []T
 }
 
-// token marks what was made since the last copy.
+// token marks the branches that were created since the last copy.
 type token struct{ _ byte }
 
 const (
@@ -26,7 +26,7 @@ const (
 	mask = 1<<bits - 1
 )
 
-// set puts x at i, which may be past the end.
+// set sets element i, which may be after the end.
 func (v *vec[T]) set(own *token, i int, x T) {
 	for i>>(v.shift+bits) > 0 {
 		if v.root != nil {
@@ -60,7 +60,7 @@ func (b *branch[T]) set(own *token, shift uint, i int, x T) *branch[T] {
 	return b
 }
 
-// get is what stands at i, or nothing.
+// get returns element i, or the zero value.
 func (v vec[T]) get(i int) T {
 	b := v.root
 	for shift := v.shift; b != nil; shift -= bits {
@@ -80,7 +80,7 @@ func (v vec[T]) get(i int) T {
 	return none
 }
 
-// all goes through what stands in the list.
+// all iterates over the elements.
 func (v vec[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for i := 0; i < v.n; i += 1 << bits {

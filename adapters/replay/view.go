@@ -7,27 +7,24 @@ import (
 	"sync"
 )
 
-// View is a chat as it stood at one moment. It never changes, costs a few
-// hundred bytes, and may be read by any number of goroutines while the reducer
-// that made it goes on.
+// View is the state of a chat at one moment. It never changes, takes a few hundred
+// bytes, and may be read by any number of goroutines while its reducer goes on.
 type View struct {
-	chat Chat // without its messages
+	chat Chat // without Messages
 	seq  int64
 	list vec[*frozenMessage]
 }
 
-// frozenBlock is a block as a view shows it.
 type frozenBlock struct {
-	b    Block // without nested blocks
+	b    Block // without Blocks
 	kids vec[*frozenBlock]
 }
 
-// frozenMessage is a message as a view shows it: its blocks are put together
-// when first asked for.
+// frozenMessage is a message of a view. Its Blocks are built when it is first read.
 type frozenMessage struct {
-	head   Message // without its blocks
+	head   Message
 	blocks vec[*frozenBlock]
-	hidden bool // it is made of what was taken back
+	hidden bool // all its blocks were removed
 	once   sync.Once
 }
 
@@ -55,14 +52,14 @@ func buildBlocks(v vec[*frozenBlock]) []Block {
 	return out
 }
 
-// Seq is the seq of the last event that the view holds.
+// Seq returns the seq of the last event in the view.
 func (v *View) Seq() int64 { return v.seq }
 
-// Head is the chat without its messages.
+// Head returns the chat without its messages.
 func (v *View) Head() Chat { return v.chat }
 
-// Messages goes through the messages, the oldest first. What they point to must
-// not be written to.
+// Messages iterates over the messages, oldest first. The caller must not modify
+// them.
 func (v *View) Messages() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for f := range v.list.all() {
@@ -73,7 +70,7 @@ func (v *View) Messages() iter.Seq[*Message] {
 	}
 }
 
-// Backward goes through the messages, the newest first.
+// Backward iterates over the messages, newest first.
 func (v *View) Backward() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for i := v.list.n - 1; i >= 0; i-- {
@@ -84,7 +81,7 @@ func (v *View) Backward() iter.Seq[*Message] {
 	}
 }
 
-// Message is the message of that number, or nil where there is none.
+// Message returns the message with a number, or nil if there is none.
 func (v *View) Message(number int) *Message {
 	i := sort.Search(v.list.n, func(i int) bool { return v.list.get(i).head.Number >= number })
 	if i == v.list.n {
@@ -96,7 +93,7 @@ func (v *View) Message(number int) *Message {
 	return nil
 }
 
-// Last is the newest n messages, in their order. It looks at no others.
+// Last returns the newest n messages in order. It reads no others.
 func (v *View) Last(n int) []*Message {
 	var out []*Message
 	for m := range v.Backward() {
@@ -109,7 +106,7 @@ func (v *View) Last(n int) []*Message {
 	return out
 }
 
-// Chat is the whole chat; it costs as much as there is in it.
+// Chat returns the whole chat. Its cost grows with the chat.
 func (v *View) Chat() *Chat {
 	c := v.chat
 	for m := range v.Messages() {
@@ -121,8 +118,8 @@ func (v *View) Chat() *Chat {
 	return &c
 }
 
-// View is the chat as it stands. It costs as much as changed since the last
-// one, not as much as there is.
+// View returns the current state of the chat. Its cost depends on what changed
+// since the last view, not on the length of the chat.
 func (r *Reducer) View() *View {
 	for _, m := range r.staleMessages {
 		if !m.sealed {
@@ -131,7 +128,7 @@ func (r *Reducer) View() *View {
 	}
 	clear(r.staleMessages)
 	r.staleMessages = r.staleMessages[:0]
-	r.own = new(token) // what was made till now is the views'
+	r.own = new(token) // branches with the old token belong to views now
 	c := r.chat
 	c.Status = r.sessionStatus()
 	c.Activity = r.currentActivity()
@@ -153,8 +150,8 @@ func (r *Reducer) View() *View {
 	return &View{chat: c, seq: r.seq, list: r.messages}
 }
 
-// Chat is the whole chat as it stands. It costs as much as there is in it: to
-// look often, use View.
+// Chat returns the whole chat in its current state. Its cost grows with the chat:
+// to read often, use View.
 func (r *Reducer) Chat() *Chat { return r.View().Chat() }
 
 func (m *message) freeze(own *token) *frozenMessage {
@@ -181,8 +178,8 @@ func (b *blocks) freeze(own *token) {
 	b.changed = b.changed[:0]
 }
 
-// freezeBlock is the block without nested ones, with nothing that the node goes on
-// to write to.
+// freezeBlock returns the block without nested ones. It shares nothing that the node
+// still writes to.
 func (n *node) freezeBlock() Block {
 	b := n.block
 	switch b.Kind {
