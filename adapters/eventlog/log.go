@@ -78,9 +78,9 @@ func (i *Info) Add(e event.Event) {
 	i.Last.Turn = max(i.Last.Turn, e.Turn)
 	switch d := e.Data.(type) {
 	case event.SessionReady:
-		i.Runtime = validUTF8(d.Runtime)
+		i.Runtime = validText(d.Runtime)
 		if d.ProviderSessionID != "" {
-			i.ProviderSessionID = validUTF8(d.ProviderSessionID)
+			i.ProviderSessionID = validText(d.ProviderSessionID)
 		}
 	case event.UserMessage:
 		if i.Title == "" && e.SubagentID == "" {
@@ -109,8 +109,8 @@ func titleOf(text string) string {
 	return string(runes)
 }
 
-// validUTF8 replaces each invalid byte with U+FFFD, as the JSON form does.
-func validUTF8(s string) string { return string([]rune(s)) }
+// validText replaces each invalid byte with U+FFFD, as the JSON form does.
+func validText(s string) string { return string([]rune(s)) }
 
 // All iterates over the stored events of a session with a seq above after. It
 // reads a page at a time. If reading fails, the last pair holds the error.

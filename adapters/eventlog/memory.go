@@ -16,7 +16,7 @@ import (
 // Memory is a Log that ends with the program. Its zero value is empty and ready
 // for use.
 type Memory struct {
-	mu       sync.RWMutex
+	mu       sync.Mutex
 	sessions map[string]*memorySession
 	closed   bool
 	changes  notify.Notifier
@@ -35,11 +35,21 @@ type memorySnapshot struct {
 	data []byte
 }
 
-// Append implements Log.
-func (m *Memory) Append(ctx context.Context, events ...event.Event) error {
+// lock locks m, or returns an error if ctx is done or m is closed.
+func (m *Memory) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+// Append implements Log.
+func (m *Memory) Append(ctx context.Context, events ...event.Event) error {
 	encoded := make([][]byte, len(events))
 	for i, e := range events {
 		var err error
@@ -47,11 +57,10 @@ func (m *Memory) Append(ctx context.Context, events ...event.Event) error {
 			return err
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return ErrClosed
+	if err := m.lock(ctx); err != nil {
+		return err
 	}
+	defer m.mu.Unlock()
 	for i, e := range events {
 		if err := m.appendEvent(e, encoded[i]); err != nil {
 			return err
@@ -90,10 +99,7 @@ func (m *Memory) appendEvent(e event.Event, b []byte) error {
 
 // Read implements Log.
 func (m *Memory) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	page, err := m.storedPage(session, after, limit)
+	page, err := m.storedPage(ctx, session, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +119,11 @@ func (m *Memory) Read(ctx context.Context, session string, after int64, limit in
 
 // storedPage returns the encoded events of one Read. They are never written to
 // again.
-func (m *Memory) storedPage(session string, after int64, limit int) ([][]byte, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.closed {
-		return nil, ErrClosed
+func (m *Memory) storedPage(ctx context.Context, session string, after int64, limit int) ([][]byte, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
 	}
+	defer m.mu.Unlock()
 	s := m.sessions[session]
 	if s == nil || after >= s.info.Last.Seq {
 		return nil, nil
@@ -126,15 +131,15 @@ func (m *Memory) storedPage(session string, after int64, limit int) ([][]byte, e
 	if limit <= 0 {
 		limit = PageEvents
 	}
-	rest := s.events[max(after, 0):]
+	page := s.events[max(after, 0):]
+	page = page[:min(limit, len(page))]
 	size := 0
-	for i, b := range rest[:min(limit, len(rest))] {
+	for i, b := range page {
 		if size += len(b); size > PageBytes && i > 0 {
-			return rest[:i:i], nil
+			return page[:i:i], nil
 		}
 	}
-	n := min(limit, len(rest))
-	return rest[:n:n], nil
+	return page[:len(page):len(page)], nil
 }
 
 // Follow implements Log.
@@ -146,14 +151,10 @@ func (m *Memory) Follow(ctx context.Context, session string, after int64) iter.S
 
 // Sessions implements Log.
 func (m *Memory) Sessions(ctx context.Context) ([]Info, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.closed {
-		return nil, ErrClosed
-	}
+	defer m.mu.Unlock()
 	var out []Info
 	for _, s := range m.sessions {
 		out = append(out, s.info)
@@ -166,14 +167,10 @@ func (m *Memory) Sessions(ctx context.Context) ([]Info, error) {
 
 // Session implements Log.
 func (m *Memory) Session(ctx context.Context, session string) (Info, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return Info{}, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.closed {
-		return Info{}, ErrClosed
-	}
+	defer m.mu.Unlock()
 	s := m.sessions[session]
 	if s == nil {
 		return Info{}, fmt.Errorf("%w: %q", ErrUnknownSession, session)
@@ -183,14 +180,10 @@ func (m *Memory) Session(ctx context.Context, session string) (Info, error) {
 
 // PutSnapshot implements Log.
 func (m *Memory) PutSnapshot(ctx context.Context, session string, seq int64, kind string, data []byte) error {
-	if err := ctx.Err(); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
-		return ErrClosed
-	}
 	if err := CheckSnapshot(session, seq, kind); err != nil {
 		return err
 	}
@@ -203,26 +196,20 @@ func (m *Memory) PutSnapshot(ctx context.Context, session string, seq int64, kin
 	}
 	list := s.snapshots[kind]
 	i, found := slices.BinarySearchFunc(list, seq, func(s memorySnapshot, seq int64) int { return cmp.Compare(s.seq, seq) })
-	kept := memorySnapshot{seq, bytes.Clone(data)}
-	if found {
-		list[i] = kept
-	} else {
-		list = slices.Insert(list, i, kept)
+	if !found {
+		list = slices.Insert(list, i, memorySnapshot{seq: seq})
+		s.snapshots[kind] = list
 	}
-	s.snapshots[kind] = list
+	list[i].data = bytes.Clone(data)
 	return nil
 }
 
 // Snapshot implements Log.
 func (m *Memory) Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (int64, []byte, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return 0, nil, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.closed {
-		return 0, nil, ErrClosed
-	}
+	defer m.mu.Unlock()
 	s := m.sessions[session]
 	if s == nil {
 		return 0, nil, nil

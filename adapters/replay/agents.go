@@ -62,8 +62,8 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 	t.Kind, t.Status = d.Kind, d.Status
 	t.ParentID = cmp.Or(d.ParentID, t.ParentID)
 	t.ToolUseID = cmp.Or(d.ToolUseID, t.ToolUseID)
-	t.Name = cmp.Or(validUTF8(d.Name), t.Name)
-	t.Text = cmp.Or(validUTF8(d.Text), t.Text)
+	t.Name = cmp.Or(validText(d.Name), t.Name)
+	t.Text = cmp.Or(validText(d.Text), t.Text)
 	if d.Usage != nil {
 		t.Usage = clonePtr(d.Usage)
 	}

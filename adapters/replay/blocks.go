@@ -29,14 +29,14 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 	case event.PermissionRequest:
 		n := r.openQuestion(e, KindPermission, d.RequestID)
 		n.block.Permission = &Permission{
-			ToolUseID: d.ToolUseID, Tool: validUTF8(d.ToolName), Input: compactRaw(d.ToolInput),
-			Options: cloneList(d.Options, selfText), Reason: validUTF8(d.Reason),
+			ToolUseID: d.ToolUseID, Tool: validText(d.ToolName), Input: compactRaw(d.ToolInput),
+			Options: cloneList(d.Options, selfText), Reason: validText(d.Reason),
 		}
 	case event.PermissionResolved:
 		r.handlePermissionResolved(e, d)
 	case event.Interrupt:
 		n := r.openQuestion(e, KindInterrupt, d.InterruptID)
-		n.block.Interrupt = &Interrupt{Component: validUTF8(d.ComponentName), Props: compactRaw(d.Props), Surface: validUTF8(d.Surface)}
+		n.block.Interrupt = &Interrupt{Component: validText(d.ComponentName), Props: compactRaw(d.Props), Surface: validText(d.Surface)}
 	case event.InterruptResolved:
 		n := r.resolveQuestion(e, KindInterrupt, d.InterruptID)
 		if n.block.Interrupt == nil {
@@ -236,12 +236,12 @@ func (r *Reducer) handleToolStart(e event.Event, d event.ToolStart) {
 	shown := r.linkComponent(e, d)
 	n := r.ensureTool(e, d.ToolUseID)
 	t := n.block.Tool
-	t.Name = cmp.Or(validUTF8(d.Tool), t.Name)
-	t.Command = cmp.Or(validUTF8(d.Command), t.Command)
-	t.FilePath = cmp.Or(validUTF8(d.FilePath), t.FilePath)
-	t.Pattern = cmp.Or(validUTF8(d.Pattern), t.Pattern)
-	t.SearchPath = cmp.Or(validUTF8(d.SearchPath), t.SearchPath)
-	t.Subagent = cmp.Or(validUTF8(d.SubagentName), t.Subagent)
+	t.Name = cmp.Or(validText(d.Tool), t.Name)
+	t.Command = cmp.Or(validText(d.Command), t.Command)
+	t.FilePath = cmp.Or(validText(d.FilePath), t.FilePath)
+	t.Pattern = cmp.Or(validText(d.Pattern), t.Pattern)
+	t.SearchPath = cmp.Or(validText(d.SearchPath), t.SearchPath)
+	t.Subagent = cmp.Or(validText(d.SubagentName), t.Subagent)
 	t.IsFileRead, t.Background, t.Spawn = t.IsFileRead || d.IsFileRead, t.Background || d.Background, t.Spawn || d.SubagentSpawn
 	if d.Input != nil {
 		t.Input = compactRaw(d.Input)
@@ -279,7 +279,7 @@ func (r *Reducer) handleToolResult(e event.Event, d event.ToolResult) {
 	r.nestWaitingAgents(e, n)
 	t := n.block.Tool
 	t.IsError, t.ExitCode = d.IsError, clonePtr(d.ExitCode)
-	t.FilePath = cmp.Or(validUTF8(d.FilePath), t.FilePath)
+	t.FilePath = cmp.Or(validText(d.FilePath), t.FilePath)
 	t.IsFileRead = t.IsFileRead || d.IsFileRead
 	if len(d.Changes) > 0 {
 		t.Changes = cloneList(d.Changes, func(c *event.FileChange) []*string { return []*string{&c.Path, &c.MoveTo, &c.Diff} })
@@ -334,7 +334,7 @@ func (r *Reducer) handlePermissionResolved(e event.Event, d event.PermissionReso
 		n.block.Permission = &Permission{}
 	}
 	p := n.block.Permission
-	p.Tool, p.By = cmp.Or(p.Tool, validUTF8(d.ToolName)), d.By
+	p.Tool, p.By = cmp.Or(p.Tool, validText(d.ToolName)), d.By
 	status := Denied
 	switch {
 	case d.Allowed:

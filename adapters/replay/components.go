@@ -86,7 +86,7 @@ func appendQuestions(out []Component, blocks []Block, surface string) []Componen
 
 func (r *Reducer) handleComponentUpdate(e event.Event, d event.ComponentUpdate) {
 	p := r.componentByID[d.ComponentID]
-	next := Component{ID: d.ComponentID, Name: validUTF8(d.ComponentName), Surface: validUTF8(d.Surface), Status: Ready, Props: compactRaw(d.Props)}
+	next := Component{ID: d.ComponentID, Name: validText(d.ComponentName), Surface: validText(d.Surface), Status: Ready, Props: compactRaw(d.Props)}
 	if d.Merge && p != nil {
 		next.Props = MergeProps(p.c.Props, d.Props)
 	}
@@ -152,7 +152,7 @@ func (r *Reducer) linkComponent(e event.Event, d event.ToolStart) *liveComponent
 	if n := r.findBlock(e, KindTool, d.ToolUseID); n != nil && n.linked != nil {
 		return n.linked
 	}
-	name, surface, ok := r.registry.Linked(validUTF8(d.Tool))
+	name, surface, ok := r.registry.Linked(validText(d.Tool))
 	if !ok {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (p *liveComponent) finishTool(tool *node, ok bool) {
 	if !ok {
 		p.c.Status = Errored
 	} else if err := p.reg.Check(p.c.Name, p.c.Surface, p.c.Props); err != nil {
-		p.c.Status, p.c.Error = Errored, validUTF8(err.Error())
+		p.c.Status, p.c.Error = Errored, validText(err.Error())
 	}
 	if p.node != nil {
 		p.updateBlock()

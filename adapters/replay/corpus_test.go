@@ -16,14 +16,13 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// recordedCase is what the reference adapter told of a case.
+// recordedCase holds the events that the reference adapter emitted for a case.
 type recordedCase struct {
 	id     string
 	events []event.Event
-	chat   string // as its golden file shows it
 }
 
-// loadCorpus are the events of the whole corpus; with the race detector of a part.
+// loadCorpus returns the events of all cases, or with the race detector of some.
 var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 	all := fixtures.Embedded()
 	ids, err := all.CaseIDs()
@@ -39,9 +38,8 @@ var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 		if err != nil {
 			return nil, err
 		}
-		events, chat, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
-		chat, _, _ = strings.Cut(chat, "-- blocks --\n")
-		c := recordedCase{id: id, chat: chat}
+		events, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
+		c := recordedCase{id: id}
 		for line := range strings.Lines(events) {
 			e, err := event.Decode([]byte(line))
 			if err != nil {
@@ -66,8 +64,7 @@ func corpusCases(t *testing.T) []recordedCase {
 	return all
 }
 
-// singleSessionCases are the recordings of one session; a cut of the corpus where it is short
-// of time.
+// singleSessionCases returns the cases with one session, or with -short some of them.
 func singleSessionCases(t *testing.T) []recordedCase {
 	t.Helper()
 	var out []recordedCase
@@ -83,7 +80,7 @@ func singleSessionCases(t *testing.T) []recordedCase {
 	return out
 }
 
-func TestTheCorpusRestored(t *testing.T) {
+func TestCorpusRestored(t *testing.T) {
 	for i, c := range singleSessionCases(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		p, n := r.IntN(len(c.events)+1), r.IntN(5)
@@ -93,9 +90,9 @@ func TestTheCorpusRestored(t *testing.T) {
 	}
 }
 
-// Stored in any order, and some twice; looked at after every event; through JSON
-// and back: always the same chat.
-func TestTheCorpusStored(t *testing.T) {
+// The chat is the same live, with views after each event and events delivered twice,
+// from stored events in any order, and through JSON and back.
+func TestCorpusLiveAndStored(t *testing.T) {
 	for i, c := range singleSessionCases(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		red := New()
@@ -104,7 +101,7 @@ func TestTheCorpusStored(t *testing.T) {
 			red.Add(e)
 			v := red.View()
 			stored = append(stored, e)
-			if r.IntN(8) == 0 { // delivered again, with some before it
+			if r.IntN(8) == 0 { // delivered again, with some earlier ones
 				for _, again := range c.events[r.IntN(at+1) : at+1] {
 					red.Add(again)
 					stored = append(stored, again)
@@ -124,8 +121,8 @@ func TestTheCorpusStored(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(b, &back)
 		}
-		if err != nil || prettyJSON(live) != prettyJSON(&back) { // which spaces JSON within it the same way
-			t.Errorf("%s: the chat is not what its JSON says: %v", c.id, err)
+		if err != nil || prettyJSON(live) != prettyJSON(&back) { // prettyJSON formats nested JSON too
+			t.Errorf("%s: the chat differs from its JSON: %v", c.id, err)
 		}
 	}
 }

@@ -88,8 +88,8 @@ func TestExchanges(t *testing.T) {
 	_, is := (&Tool{Name: "Bash"}).Exchange()
 	g.Expect(is).To(BeFalse())
 
-	// What a sub-agent is told in a later turn, and what it answers, stands below
-	// the call that told it.
+	// A message to a sub-agent in a later turn and its answer are below the call that
+	// sent it.
 	task := func(tool, text string, s event.TaskStatus) event.Task {
 		return event.Task{TaskID: "k", Kind: event.TaskSubagent, ToolUseID: tool, Status: s, Text: text}
 	}
@@ -129,7 +129,7 @@ func TestFlatFields(t *testing.T) {
 	g.Expect(steered.Interrupted).To(BeTrue(), "its text was cut off")
 }
 
-// spread gives the events a second each.
+// spread puts the events a second apart.
 func spread(events []event.Event) []event.Event {
 	for i := range events {
 		events[i].TS = events[i].TS.Add(time.Duration(i) * time.Second)
@@ -137,8 +137,8 @@ func spread(events []event.Event) []event.Event {
 	return events
 }
 
-// What an older turn came to stands behind the turn that goes on.
-func TestStatsAmidTwoTurns(t *testing.T) {
+// The last message of an older turn may come after the current turn.
+func TestStatsOfOverlappingTurns(t *testing.T) {
 	g := NewWithT(t)
 	r := New()
 	for _, e := range numbered(inTurn(1, event.TurnStart{}), inTurn(2, event.UserMessage{MessageID: "m"}), inTurn(2, bashStart("t")), inTurn(0, event.SessionEnd{})) {

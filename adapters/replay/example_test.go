@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// told are the events of a session in which the user stops a turn.
-func told() []event.Event {
+// exampleEvents returns the events of a session in which the user stops a turn.
+func exampleEvents() []event.Event {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	var out []event.Event
 	for i, d := range []event.Data{
@@ -29,9 +29,9 @@ func told() []event.Event {
 	return out
 }
 
-// A chat is drawn from its blocks, in their order.
+// Draw a chat from its blocks, in order.
 func Example() {
-	chat := replay.Reduce(told())
+	chat := replay.Reduce(exampleEvents())
 	for _, m := range chat.Messages {
 		fmt.Println(m.Role, m.Status)
 		for _, b := range m.Blocks {
@@ -52,11 +52,11 @@ func Example() {
 	//   Read: notes.txt (lines 1–20) → interrupted
 }
 
-// Live, a view is taken as often as the chat is drawn, and may be read elsewhere
-// while events come.
+// Take a view whenever the chat is drawn. Another goroutine may read it while events
+// are added.
 func ExampleReducer_View() {
 	r := replay.New()
-	for _, e := range told() {
+	for _, e := range exampleEvents() {
 		r.Add(e)
 		fmt.Println(r.View().Doing().Label)
 	}
@@ -73,9 +73,9 @@ func ExampleReducer_View() {
 	// Ready
 }
 
-// What reads no blocks takes the fields that are derived from them.
+// Flat returns derived fields for readers that use no blocks.
 func ExampleMessage_Flat() {
-	chat := replay.Reduce(told())
+	chat := replay.Reduce(exampleEvents())
 	f := chat.Messages[1].Flat()
 	fmt.Printf("%q, %d tools, interrupted: %v\n", f.Content, len(f.Tools), f.Interrupted)
 	s := chat.Stats(1)
@@ -85,9 +85,9 @@ func ExampleMessage_Flat() {
 	// 2 calls in 9s of them interrupted: 1
 }
 
-// A reducer goes on from a snapshot as if it had seen all.
+// A restored reducer goes on as if it had all events.
 func ExampleRestore() {
-	events := told()
+	events := exampleEvents()
 	r := replay.New()
 	for _, e := range events[:5] {
 		r.Add(e)
@@ -98,10 +98,10 @@ func ExampleRestore() {
 	}
 	again, err := replay.Restore(data)
 	if err != nil {
-		again = replay.New() // of another version: read all
+		again = replay.New() // the snapshot is of another version: add all events
 	}
 	for _, e := range events {
-		again.Add(e) // what it has seen changes nothing
+		again.Add(e) // events up to Seq are ignored
 	}
 	fmt.Println(again.Chat().Text(1))
 	// Output: I look at it.

@@ -72,7 +72,7 @@ func (b *blocks) markStale() {
 }
 
 func (n *node) appendText(s string) {
-	n.text.WriteString(validUTF8(s))
+	n.text.WriteString(validText(s))
 	n.markStale()
 }
 
@@ -210,9 +210,9 @@ func agentStatus(tool Status) Status {
 	return Failed
 }
 
-// validUTF8 replaces invalid UTF-8 as the JSON form of an event does, so that live
+// validText replaces invalid UTF-8 as the JSON form of an event does, so that live
 // and stored events make the same chat.
-func validUTF8(s string) string {
+func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -233,7 +233,7 @@ func cloneList[T any](s []T, texts func(*T) []*string) []T {
 	c := append([]T(nil), s...)
 	for i := range c {
 		for _, t := range texts(&c[i]) {
-			*t = validUTF8(*t)
+			*t = validText(*t)
 		}
 	}
 	return c

@@ -131,7 +131,7 @@ func (r *Reducer) Add(e event.Event) {
 		r.stopOpenTurns(d.Reason)
 		r.interruptAgents()
 		r.ended = true
-		r.chat.EndReason, r.chat.ExitCode = validUTF8(d.Reason), clonePtr(d.ExitCode)
+		r.chat.EndReason, r.chat.ExitCode = validText(d.Reason), clonePtr(d.ExitCode)
 	case event.TurnStart:
 		if t := r.turns[e.Turn]; t != nil && d.Cause != event.CauseUser {
 			t.cause = d.Cause
@@ -143,9 +143,9 @@ func (r *Reducer) Add(e event.Event) {
 	case event.Usage:
 		r.handleUsage(e, d)
 	case event.ModelChanged:
-		r.chat.Model = validUTF8(d.Value)
+		r.chat.Model = validText(d.Value)
 	case event.ModeChanged:
-		r.chat.Mode = validUTF8(d.Value)
+		r.chat.Mode = validText(d.Value)
 	case event.ComponentUpdate:
 		r.handleComponentUpdate(e, d)
 	case event.ComponentRemove:
@@ -153,7 +153,7 @@ func (r *Reducer) Add(e event.Event) {
 	case event.Result:
 		r.handleResult(e, d)
 	case event.Error:
-		r.handleError(e, &Failure{d.Code, validUTF8(d.Message)})
+		r.handleError(e, &Failure{d.Code, validText(d.Message)})
 	case event.Done:
 		r.handleDone(e, d)
 	default:
@@ -167,7 +167,7 @@ func (r *Reducer) handleReady(d event.SessionReady) {
 	r.failed, r.ended = false, false
 	c := &r.chat
 	c.EndReason, c.ExitCode, c.Queue = "", nil, nil
-	c.Runtime, c.Model, c.Mode, c.Cwd = validUTF8(d.Runtime), validUTF8(d.Model), validUTF8(d.Mode), validUTF8(d.Cwd)
+	c.Runtime, c.Model, c.Mode, c.Cwd = validText(d.Runtime), validText(d.Model), validText(d.Mode), validText(d.Cwd)
 }
 
 func (r *Reducer) sessionStatus() Status {

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// numbered numbers data as one turn's events; a nested event keeps what it says.
+// numbered numbers events. Data alone becomes an event of turn 1.
 func numbered(items ...any) []event.Event {
 	var out []event.Event
 	for i, item := range items {
@@ -82,53 +82,53 @@ func blockShapes(blocks []Block) string {
 	return "[" + strings.Join(out, " ") + "]"
 }
 
-func TestParagraphs(t *testing.T) {
-	nameless := func(s string) event.Delta { return event.Delta{Text: s, MessageID: "m"} }
+func TestTextHasParagraphs(t *testing.T) {
+	unnamed := func(s string) event.Delta { return event.Delta{Text: s, MessageID: "m"} }
 	tests := []struct {
 		name  string
 		items []any
 		want  string
 	}{
-		{"pieces of one block are glued", []any{delta("a", "one "), delta("a", "two")}, "one two"},
+		{"deltas of one block are joined", []any{delta("a", "one "), delta("a", "two")}, "one two"},
 		{"a tool between", []any{delta("a", "one"), bashStart("t"), toolOK("t", ""), delta("b", "two")}, "one\n\ntwo"},
 		{"two blocks with nothing between", []any{delta("a", "one"), delta("b", "two")}, "one\n\ntwo"},
-		{"a newline was said before", []any{delta("a", "one\n"), delta("b", "two")}, "one\n\ntwo"},
-		{"two newlines were said before", []any{delta("a", "one\n\n"), delta("b", "two")}, "one\n\ntwo"},
-		{"four newlines were said before", []any{delta("a", "one\n\n\n\n"), delta("b", "two")}, "one\n\ntwo"},
-		{"newlines were said after", []any{delta("a", "one"), delta("b", "\n\ntwo")}, "one\n\ntwo"},
+		{"a newline before", []any{delta("a", "one\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"two newlines before", []any{delta("a", "one\n\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"four newlines before", []any{delta("a", "one\n\n\n\n"), delta("b", "two")}, "one\n\ntwo"},
+		{"newlines after", []any{delta("a", "one"), delta("b", "\n\ntwo")}, "one\n\ntwo"},
 		{"newlines on both sides", []any{delta("a", "one\n"), delta("b", "\ntwo")}, "one\n\ntwo"},
 		{"CRLF", []any{delta("a", "one\r\n"), delta("b", "\r\ntwo")}, "one\n\ntwo"},
 		{"an indent after the boundary stays", []any{delta("a", "one"), delta("b", "\n    two")}, "one\n\n    two"},
 		{"a block of newlines alone", []any{delta("a", "one"), delta("n", "\n\n"), bashStart("t"), delta("b", "two")}, "one\n\ntwo"},
 		{"never at the start", []any{bashStart("t"), toolOK("t", ""), delta("a", "one")}, "one"},
 		{"newlines alone at the start", []any{delta("n", "\n\n"), bashStart("t"), delta("a", "one")}, "one"},
-		{"what the model says at start and end stays", []any{delta("a", "\none\n")}, "\none\n"},
+		{"newlines at start and end stay", []any{delta("a", "\none\n")}, "\none\n"},
 		{"paragraphs within a block stay", []any{delta("a", "one\n\n\n"), delta("a", "two")}, "one\n\n\ntwo"},
 		{"a block goes on after a tool", []any{delta("a", "one "), bashStart("t"), delta("a", "two"), delta("b", "three")}, "one two\n\nthree"},
 		{"thinking between", []any{delta("a", "one"), thinking("h", "hm", true), delta("b", "two")}, "one\n\ntwo"},
-		{"nameless pieces", []any{nameless("one "), nameless("two")}, "one two"},
-		{"nameless with a tool between", []any{nameless("one"), bashStart("t"), nameless("two")}, "one\n\ntwo"},
-		{"nameless with a result between", []any{bashStart("t"), nameless("one "), toolOK("t", "x"), nameless("two")}, "one two"},
-		{"nameless with thinking between", []any{nameless("one"), thinking("", "hm", false), nameless("two")}, "one\n\ntwo"},
-		{"nameless with mere activity between", []any{nameless("one "), thinking("", "", false), nameless("two")}, "one two"},
-		{"nameless with a notice between", []any{nameless("one "), event.Notice{Level: "info", Code: "garbage"}, nameless("two")}, "one two"},
-		{"nameless with a plan between", []any{nameless("one"), event.Plan{}, nameless("two")}, "one\n\ntwo"},
-		{"nameless with a plan's update between", []any{event.Plan{}, nameless("one"), event.Plan{}, nameless("two")}, "one\n\ntwo"},
+		{"deltas without block_id", []any{unnamed("one "), unnamed("two")}, "one two"},
+		{"without block_id, with a tool between", []any{unnamed("one"), bashStart("t"), unnamed("two")}, "one\n\ntwo"},
+		{"without block_id, with a result between", []any{bashStart("t"), unnamed("one "), toolOK("t", "x"), unnamed("two")}, "one two"},
+		{"without block_id, with thinking between", []any{unnamed("one"), thinking("", "hm", false), unnamed("two")}, "one\n\ntwo"},
+		{"without block_id, with only activity between", []any{unnamed("one "), thinking("", "", false), unnamed("two")}, "one two"},
+		{"without block_id, with a notice between", []any{unnamed("one "), event.Notice{Level: "info", Code: "garbage"}, unnamed("two")}, "one two"},
+		{"without block_id, with a plan between", []any{unnamed("one"), event.Plan{}, unnamed("two")}, "one\n\ntwo"},
+		{"without block_id, with a plan's update between", []any{event.Plan{}, unnamed("one"), event.Plan{}, unnamed("two")}, "one\n\ntwo"},
 		{"a sub-agent's result", []any{bashStart("t"), fromAgent("k", event.Result{Text: "not this"}), event.Result{Text: "one"}}, "one"},
-		{"nameless of another message", []any{nameless("one"), event.Delta{Text: "two", MessageID: "n"}}, "one\n\ntwo"},
-		{"a question between", []any{nameless("one"), event.PermissionRequest{RequestID: "r"}, nameless("two")}, "one\n\ntwo"},
+		{"without block_id, of another message", []any{unnamed("one"), event.Delta{Text: "two", MessageID: "n"}}, "one\n\ntwo"},
+		{"a question between", []any{unnamed("one"), event.PermissionRequest{RequestID: "r"}, unnamed("two")}, "one\n\ntwo"},
 		{"retracted", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted), delta("b", "two")}, "two"},
 		{"retracted in the middle", []any{delta("a", "one"), delta("b", "two"), blockEnd("b", event.BlockRetracted), delta("c", "three")}, "one\n\nthree"},
-		{"retracted and said again under its id", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted), delta("a", "two")}, "two"},
+		{"retracted and repeated with its id", []any{delta("a", "one"), blockEnd("a", event.BlockRetracted), delta("a", "two")}, "two"},
 		{"replaced", []any{delta("a", "oen"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced, Text: "one"}}, "one"},
 		{"replaced without deltas", []any{event.BlockEnd{BlockID: "a", Status: event.BlockReplaced, Text: "one"}}, "one"},
 		{"replaced by nothing", []any{delta("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockReplaced}, delta("b", "two")}, "two"},
 		{"interrupted stays", []any{delta("a", "one"), blockEnd("a", event.BlockInterrupted), delta("b", "two")}, "one\n\ntwo"},
-		{"complete says nothing new", []any{delta("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockComplete, Text: "one"}}, "one"},
-		{"result is no second text", []any{delta("a", "one"), event.Result{Text: "one"}}, "one"},
-		{"result is the text where there is none", []any{bashStart("t"), toolOK("t", ""), event.Result{Text: "one"}}, "one"},
+		{"complete with its text", []any{delta("a", "one"), event.BlockEnd{BlockID: "a", Status: event.BlockComplete, Text: "one"}}, "one"},
+		{"result repeats no text", []any{delta("a", "one"), event.Result{Text: "one"}}, "one"},
+		{"result is the text if there is none", []any{bashStart("t"), toolOK("t", ""), event.Result{Text: "one"}}, "one"},
 		{"result after everything was retracted", []any{delta("a", "x"), blockEnd("a", event.BlockRetracted), event.Result{Text: "one"}}, "one"},
-		{"a sub-agent's text is apart", []any{delta("a", "one "), fromAgent("k", delta("a", "not this")), delta("a", "two")}, "one two"},
+		{"a sub-agent's text is not the parent's", []any{delta("a", "one "), fromAgent("k", delta("a", "not this")), delta("a", "two")}, "one two"},
 		{"a steer", []any{delta("a", "one"), event.UserMessage{MessageID: "m2", Text: "but", Via: event.ViaSteer}, delta("b", "two")}, "one\n\ntwo"},
 	}
 	for _, tt := range tests {
@@ -141,7 +141,7 @@ func TestParagraphs(t *testing.T) {
 	}
 }
 
-func TestShapes(t *testing.T) {
+func TestMessagesAndBlocks(t *testing.T) {
 	user := event.UserMessage{MessageID: "m1", Text: "hi", Via: event.ViaTurn}
 	stop := event.Done{Stopped: true}
 	tests := []struct {
@@ -151,19 +151,19 @@ func TestShapes(t *testing.T) {
 	}{
 		{"a turn", []any{event.TurnStart{Cause: event.CauseUser}, user, delta("a", "one"), blockEnd("a", event.BlockComplete), event.Done{}},
 			"user/complete[text:complete:hi] | assistant/complete[text:complete:one]"},
-		{"a turn that says nothing", []any{user, thinking("", "", false), event.Done{}}, "user/complete[text:complete:hi]"},
+		{"a turn without text", []any{user, thinking("", "", false), event.Done{}}, "user/complete[text:complete:hi]"},
 		{"a stop before anything", []any{user, stop}, "user/complete[text:complete:hi] | assistant/stopped[]"},
 		{"a stop: text first, then its tools", []any{delta("a", "one"), bashStart("t"), blockEnd("a", event.BlockInterrupted), event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}, stop},
 			"assistant/stopped[text:interrupted:one tool:interrupted:]"},
-		{"a stop closes what was left open", []any{thinking("h", "hm", false), delta("a", "one"), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.PermissionRequest{RequestID: "r"}, stop},
+		{"a stop closes open blocks", []any{thinking("h", "hm", false), delta("a", "one"), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.PermissionRequest{RequestID: "r"}, stop},
 			"assistant/stopped[thinking:interrupted:hm text:interrupted:one tool:interrupted:x permission:withdrawn:]"},
-		{"an end closes what was left open", []any{delta("a", "one"), bashStart("t"), event.Done{}}, "assistant/complete[text:complete:one tool:interrupted:]"},
+		{"an end closes open blocks", []any{delta("a", "one"), bashStart("t"), event.Done{}}, "assistant/complete[text:complete:one tool:interrupted:]"},
 		{"a failure", []any{delta("a", "one"), event.Error{Code: event.ErrorAuth, Message: "no"}}, "assistant/failed[text:interrupted:one error:failed:]"},
 		{"a second end", []any{delta("a", "one"), stop, event.Done{}, event.Error{}}, "assistant/stopped[text:interrupted:one]"},
 		{"late text is not lost", []any{delta("a", "one"), event.Done{}, delta("a", " late")}, "assistant/complete[text:complete:one late]"},
-		{"what comes late is over", []any{delta("a", "one"), event.Done{}, delta("b", "late"), thinking("h", "hm", false), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.Compaction{Phase: "start"}},
+		{"blocks after the end are closed", []any{delta("a", "one"), event.Done{}, delta("b", "late"), thinking("h", "hm", false), bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "x"}, event.Compaction{Phase: "start"}},
 			"assistant/complete[text:complete:one text:complete:late thinking:complete:hm tool:interrupted:x compaction:complete:]"},
-		{"what comes after a stop is cut off", []any{delta("a", "one"), stop, delta("b", "late"), bashStart("t"), toolOK("t", "x")},
+		{"blocks after a stop are interrupted", []any{delta("a", "one"), stop, delta("b", "late"), bashStart("t"), toolOK("t", "x")},
 			"assistant/stopped[text:interrupted:one text:interrupted:late tool:ok:x]"},
 		{"streamed output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
 		{"the result's output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, toolOK("t", "ab"), event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:ok:ab]"},
@@ -172,7 +172,7 @@ func TestShapes(t *testing.T) {
 		{"the start may be missing", []any{event.ToolOutput{ToolUseID: "t", Text: "a"}, bashStart("t"), toolOK("u", "b")}, "assistant/running[tool:running:a tool:ok:b]"},
 		{"parallel tools", []any{bashStart("t"), bashStart("u"), toolOK("u", "2"), toolOK("t", "1")}, "assistant/running[tool:ok:1 tool:ok:2]"},
 		{"thinking accumulates and closes", []any{thinking("h", "", false), thinking("h", "a", false), thinking("h", "b", false), thinking("h", "", true)}, "assistant/running[thinking:complete:ab]"},
-		{"nameless thinking", []any{thinking("", "a", false), thinking("", "b", true), thinking("", "c", true)}, "assistant/running[thinking:complete:ab thinking:complete:c]"},
+		{"thinking without block_id", []any{thinking("", "a", false), thinking("", "b", true), thinking("", "c", true)}, "assistant/running[thinking:complete:ab thinking:complete:c]"},
 		{"hidden thinking", []any{thinking("h", "", false), thinking("h", "", true)}, ""},
 		{"thinking and text of one id", []any{thinking("a", "h", false), delta("a", "t")}, "assistant/running[thinking:running:h text:running:t]"},
 		{"permission", []any{event.PermissionRequest{RequestID: "r"}, event.PermissionResolved{RequestID: "r", Allowed: true, Decision: "allow", By: "user"}}, "assistant/running[permission:allowed:]"},
@@ -218,7 +218,7 @@ func TestSubagents(t *testing.T) {
 			"assistant/running[tool:running:[subagent:running:[text:running:in]]]"},
 		{"the tool's start is lost", []any{task("k", "t", "running"), fromAgent("k", delta("a", "in")), toolOK("t", "r")},
 			"assistant/running[tool:ok:r[subagent:running:[text:running:in]]]"},
-		{"more of one that is over", []any{task("k", "", "failed"), fromAgent("k", delta("a", "in")), task("l", "", "completed"), fromAgent("l", delta("b", "in"))},
+		{"blocks of an ended one", []any{task("k", "", "failed"), fromAgent("k", delta("a", "in")), task("l", "", "completed"), fromAgent("l", delta("b", "in"))},
 			"assistant/running[subagent:failed:[text:interrupted:in] subagent:complete:[text:complete:in]]"},
 		{"never linked", []any{fromAgent("k", delta("a", "in")), event.Done{}}, "assistant/complete[subagent:complete:[text:complete:in]]"},
 		{"two with equal ids", []any{fromAgent("k", delta("a", "1")), fromAgent("l", delta("a", "2")), fromAgent("k", bashStart("t")), fromAgent("l", bashStart("t")), fromAgent("l", toolOK("t", "x"))},
@@ -237,7 +237,7 @@ func TestSubagents(t *testing.T) {
 			"assistant/running[tool:running:[subagent:running:[]] tool:running:]"},
 		{"a tool in the background does not end it", []any{spawn, fromAgent("t", delta("a", "in")), event.ToolResult{ToolUseID: "t", Status: "backgrounded"}, event.Done{}},
 			"assistant/complete[tool:backgrounded:[subagent:running:[text:running:in]]]"},
-		{"its task knows better than its tool", []any{spawn, task("k", "t", "running"), toolOK("t", "launched"), event.Done{}},
+		{"its task takes precedence over its tool", []any{spawn, task("k", "t", "running"), toolOK("t", "launched"), event.Done{}},
 			"assistant/complete[tool:ok:launched[subagent:running:[]]]"},
 		{"one that outlives its parent", []any{task("k", "", "running"), event.Task{TaskID: "l", Kind: "subagent", ParentID: "k", Status: "running"}, task("k", "", "completed")},
 			"assistant/running[subagent:complete:[subagent:running:[]]]"},
@@ -268,7 +268,7 @@ func TestSubagents(t *testing.T) {
 	g.Expect(c.Tasks).To(HaveLen(1))
 }
 
-func TestState(t *testing.T) {
+func TestStatusAndActivity(t *testing.T) {
 	g := NewWithT(t)
 	code := 3
 	steps := []struct {
@@ -348,7 +348,7 @@ func TestComponentsAndUsage(t *testing.T) {
 	g.Expect(c.Messages[0].Blocks[0].Subagent.Usage.Input).To(BeEquivalentTo(9))
 }
 
-func TestJSONLeavesOutWhatIsEmpty(t *testing.T) {
+func TestJSONOmitsEmptyFields(t *testing.T) {
 	g := NewWithT(t)
 	c := Reduce(numbered(event.UserMessage{MessageID: "m1", Text: "hi", Via: "turn"}, toolOK("t", ""), event.Done{}))
 	b, err := c.JSON()

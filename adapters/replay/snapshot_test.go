@@ -19,14 +19,14 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// rapidSource draws from rapid, which makes a failure as small as it can.
+// rapidSource draws from rapid, which shrinks failures.
 type rapidSource struct{ t *rapid.T }
 
 func (d rapidSource) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "") }
 
-// compareWindow says how the chat of a restored reducer differs from that of one
-// that saw everything, from the window's first message on; before it there is
-// nothing but what was open, and that is as it is in full.
+// compareWindow compares the view of a restored reducer with that of one that has
+// all events. They must be equal from the window's first message on; the earlier
+// messages of cut were open, and must be equal too.
 func compareWindow(full, cut *View, first int) error {
 	whole := map[int]*Message{}
 	for m := range full.Messages() {
@@ -37,7 +37,7 @@ func compareWindow(full, cut *View, first int) error {
 	for m := range cut.Messages() {
 		seen[m.Number] = true
 		if m.Number <= last {
-			return fmt.Errorf("message %d stands behind %d", m.Number, last)
+			return fmt.Errorf("message %d is after %d", m.Number, last)
 		}
 		last = m.Number
 		if want := whole[m.Number]; want == nil || !reflect.DeepEqual(m, want) {
@@ -64,9 +64,9 @@ func prettyJSON(v any) string {
 	return string(b)
 }
 
-// checkRestore says how a chat goes wrong whose reducer was cut after p events to n
-// messages, and its snapshot changed by harm.
-func checkRestore(events []event.Event, p, n int, harm func([]byte) []byte, options ...Option) error {
+// checkRestore takes a snapshot of n messages after p events, changes it with damage,
+// and compares the restored reducer with one that has all events.
+func checkRestore(events []event.Event, p, n int, damage func([]byte) []byte, options ...Option) error {
 	full := New(options...)
 	for _, e := range events[:p] {
 		full.Add(e)
@@ -79,8 +79,8 @@ func checkRestore(events []event.Event, p, n int, harm func([]byte) []byte, opti
 	if last := full.View().Last(n); len(last) > 0 {
 		first = last[0].Number
 	}
-	if harm != nil {
-		data = harm(data)
+	if damage != nil {
+		data = damage(data)
 	}
 	cut, err := Restore(data, options...)
 	if err != nil {
@@ -102,7 +102,7 @@ func checkRestore(events []event.Event, p, n int, harm func([]byte) []byte, opti
 	return nil
 }
 
-func TestARestoredReducerGoesOn(t *testing.T) {
+func TestRestoredReducerGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := randomEvents(rapidSource{t}, rapid.IntRange(1, 60).Draw(t, "events"))
 		p, n := rapid.IntRange(0, len(events)).Draw(t, "cut"), rapid.IntRange(0, 4).Draw(t, "n")
@@ -116,16 +116,16 @@ func TestARestoredReducerGoesOn(t *testing.T) {
 	})
 }
 
-// streamCut is a stream that a reducer was cut in.
+// streamCut is a stream with a snapshot of n messages after p events.
 type streamCut struct {
 	events []event.Event
 	p, n   int
 	data   []byte
 }
 
-// Each field of a snapshot is needed: without it some stream comes out
-// differently, and the property above sees that.
-func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
+// Without any one field of a snapshot, checkRestore finds a difference on some
+// stream.
+func TestEachSnapshotFieldIsNeeded(t *testing.T) {
 	g := NewWithT(t)
 	var streams []streamCut
 	for seed := range uint64(400) {
@@ -165,11 +165,11 @@ func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 	}
 	for _, path := range paths {
 		missed := func(s streamCut) bool {
-			harmed := withoutField(t, s.data, path)
-			if bytes.Equal(harmed, s.data) {
+			damaged := withoutField(t, s.data, path)
+			if bytes.Equal(damaged, s.data) {
 				return false
 			}
-			return checkRestore(s.events, s.p, s.n, func([]byte) []byte { return harmed }, WithRegistry(testRegistry{})) != nil
+			return checkRestore(s.events, s.p, s.n, func([]byte) []byte { return damaged }, WithRegistry(testRegistry{})) != nil
 		}
 		if !slices.ContainsFunc(streams, missed) {
 			t.Errorf("without %s nothing changes", strings.Join(path, "."))
@@ -177,29 +177,29 @@ func TestEachFieldOfASnapshotIsNeeded(t *testing.T) {
 	}
 }
 
-// withoutField takes a member out of JSON, in each element of the lists on its path.
+// withoutField removes a member from JSON, in each element of the lists on its path.
 func withoutField(t *testing.T, b []byte, path []string) []byte {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(b, &v, snapshotJSON); err != nil {
 		t.Fatal(err)
 	}
-	var take func(v any, path []string)
-	take = func(v any, path []string) {
+	var removeAt func(v any, path []string)
+	removeAt = func(v any, path []string) {
 		switch v := v.(type) {
 		case []any:
 			for _, x := range v {
-				take(x, path)
+				removeAt(x, path)
 			}
 		case map[string]any:
 			if len(path) == 1 {
 				delete(v, path[0])
 				return
 			}
-			take(v[path[0]], path[1:])
+			removeAt(v[path[0]], path[1:])
 		}
 	}
-	take(v, path)
+	removeAt(v, path)
 	out, err := json.Marshal(v, snapshotJSON)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func withoutField(t *testing.T, b []byte, path []string) []byte {
 	return out
 }
 
-// What is no snapshot is an error, or a reducer that goes on: it never panics.
+// Restore of any bytes returns an error or a usable reducer, and never panics.
 func FuzzRestore(f *testing.F) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 10))
@@ -230,8 +230,8 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		for _, harmed := range [][]byte{data, renumber(r, data)} {
-			red, err := Restore(harmed, WithRegistry(testRegistry{}))
+		for _, damaged := range [][]byte{data, renumber(r, data)} {
+			red, err := Restore(damaged, WithRegistry(testRegistry{}))
 			if err != nil {
 				if !errors.Is(err, ErrSnapshot) {
 					t.Fatalf("not an ErrSnapshot: %v", err)
@@ -253,7 +253,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// renumber changes some digits and kinds: references to other things.
+// renumber changes some digits and kinds, so that references are wrong.
 func renumber(r *rand.Rand, data []byte) []byte {
 	out := slices.Clone(data)
 	for i := range out {

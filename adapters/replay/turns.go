@@ -125,7 +125,7 @@ func (r *Reducer) endTurn(t *turn, status Status, reason string, exit *int, f *F
 	}
 	if t.message != nil {
 		m := &t.message.m
-		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, validUTF8(reason), exit, f, r.now
+		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, validText(reason), exit, f, r.now
 	}
 	if n := len(t.messages); n > 0 {
 		t.messages[n-1].m.Figures = r.turnFigures(t)

@@ -14,19 +14,19 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// A view is what its prefix makes, and stays so.
-func TestViewsStay(t *testing.T) {
+// A view shows the events before it and never changes.
+func TestViewsNeverChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := randomEvents(rapidSource{t}, rapid.IntRange(1, 60).Draw(t, "events"))
 		r := New()
 		var views []*View
 		for _, e := range events {
 			r.Add(e)
-			if rapid.IntRange(0, 3).Draw(t, "look") > 0 {
+			if rapid.IntRange(0, 3).Draw(t, "view") > 0 {
 				views = append(views, r.View())
 			}
 		}
-		for _, v := range views { // read for the first time when all is over
+		for _, v := range views { // first read after the last event
 			want := Reduce(events[:v.Seq()])
 			if got := v.Chat(); prettyJSON(got) != prettyJSON(want) {
 				t.Fatalf("the view at %d is\n%s\nwant\n%s", v.Seq(), prettyJSON(got), prettyJSON(want))
@@ -35,15 +35,19 @@ func TestViewsStay(t *testing.T) {
 	})
 }
 
-// Readers walk old views while the reducer goes on: for the race detector.
-func TestReadersWhileTheReducerGoesOn(t *testing.T) {
-	forRandomEvents(t, func(_ Gomega, _ *rand.Rand, events []event.Event) {
+// Readers read old views while the reducer goes on: for the race detector.
+func TestViewsAreReadConcurrently(t *testing.T) {
+	seeds := uint64(60)
+	if racesample.Enabled {
+		seeds = 10
+	}
+	for seed := range seeds {
 		views := make(chan *View)
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
 				for v := range views {
-					for range 2 { // two of them may put the same message together
+					for range 2 { // two readers may build the same message
 						go func() { _ = v.Chat() }()
 					}
 					c := v.Chat()
@@ -53,7 +57,7 @@ func TestReadersWhileTheReducerGoesOn(t *testing.T) {
 			})
 		}
 		r := New()
-		for _, e := range events {
+		for _, e := range randomEvents(rand.New(rand.NewPCG(seed, 1)), 60) {
 			r.Add(e)
 			v := r.View()
 			views <- v
@@ -61,11 +65,74 @@ func TestReadersWhileTheReducerGoesOn(t *testing.T) {
 		}
 		close(views)
 		wg.Wait()
-	})
+	}
 }
 
-// growingSessions are sessions that grow without end, each by other means: the event i of
-// each.
+func TestReducerCopiesEvents(t *testing.T) {
+	g := NewWithT(t)
+	buf := []byte(`{"a":1}`)
+	list, steps, options := []string{"m"}, []event.PlanStep{{Text: "a"}}, []string{"o"}
+	changes, files, code := []event.FileChange{{Path: "p"}}, []event.Attachment{{Name: "n"}}, 1
+	usage := event.Tokens{Input: 1}
+	r := New()
+	for _, e := range numbered(
+		event.UserMessage{MessageID: "m", Attachments: files}, event.Queue{MessageIDs: list},
+		event.ToolStart{ToolUseID: "t", Input: buf}, event.ToolResult{ToolUseID: "t", Changes: changes, ExitCode: &code},
+		event.PermissionRequest{RequestID: "r", ToolInput: buf, Options: options},
+		event.Interrupt{InterruptID: "i", Props: buf}, event.InterruptResolved{InterruptID: "i", Value: buf},
+		event.Plan{Steps: steps}, event.ComponentUpdate{ComponentID: "c", Props: buf},
+		event.Task{TaskID: "k", Kind: event.TaskSubagent, Usage: &usage},
+		event.Done{ExitCode: &code},
+	) {
+		r.Add(e)
+	}
+	before := prettyJSON(r.Chat())
+	copy(buf, "xxxxxxx")
+	list[0], steps[0].Text, options[0], changes[0].Path, files[0].Name, code, usage.Input = "x", "x", "x", "x", "x", 9, 9
+	for _, m := range r.open {
+		m.blocks.walkNodes((*node).markStale)
+		m.markStale()
+	}
+	g.Expect(prettyJSON(r.Chat())).To(Equal(before))
+}
+
+// The cost of a block of many deltas is that of its text: a view does not copy it.
+func TestManyDeltasCostTheirText(t *testing.T) {
+	g := NewWithT(t)
+	const n = 200_000
+	r := New()
+	for i := range 2000 {
+		r.Add(event.Event{Data: bashStart(fmt.Sprint("t", i)), SessionID: "s", Turn: 1 + i})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range n {
+		r.Add(event.Event{Data: event.Delta{Text: "piece ", MessageID: "m", BlockID: "b"}, Seq: int64(i + 1), SessionID: "s", Turn: 2000})
+		if i%1000 == 0 {
+			r.View()
+		}
+	}
+	g.Expect(r.Chat().Text(2000)).To(HaveLen(6 * n))
+	runtime.ReadMemStats(&after)
+	// Copying the text for each view would take 120 MB more; for each delta 120 GB.
+	g.Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 40<<20))
+	allocs := testing.AllocsPerRun(100, func() { r.Chat() })
+	g.Expect(allocs).To(BeNumerically("<", 10), "unchanged messages are not built again")
+}
+
+func TestSessionsDoNotMix(t *testing.T) {
+	g := NewWithT(t)
+	var both []event.Event
+	for _, s := range []string{"b", "a"} {
+		for _, e := range numbered(delta("x", s), event.Done{}) {
+			e.SessionID = s
+			both = append(both, e)
+		}
+	}
+	g.Expect(chatShape(Reduce(both))).To(Equal("assistant/complete[text:complete:a] | assistant/complete[text:complete:b]"))
+}
+
+// growingSessions are sessions of any length. Each function returns event i.
 var growingSessions = map[string]func(i int) event.Event{
 	"deltas of a block": func(i int) event.Event {
 		return event.Event{Turn: 1, Data: event.Delta{Text: "some words ", MessageID: "m", BlockID: "b"}}
@@ -91,7 +158,7 @@ var growingSessions = map[string]func(i int) event.Event{
 		}
 		return event.Event{Turn: turn, Data: event.Done{}}
 	},
-	"sub-agents beside the turns": func(i int) event.Event {
+	"sub-agents across turns": func(i int) event.Event {
 		turn := 1 + i/5
 		id := fmt.Sprint("k", turn-1)
 		switch i % 5 {
@@ -101,7 +168,7 @@ var growingSessions = map[string]func(i int) event.Event{
 			return event.Event{Turn: turn, Data: event.Done{}}
 		case 1:
 			return event.Event{Turn: turn, Data: event.Task{TaskID: fmt.Sprint("k", turn), Kind: event.TaskSubagent, Status: event.TaskRunning}}
-		case 2: // the one of the turn before works and ends
+		case 2: // the sub-agent of the previous turn emits text and ends
 			return event.Event{Turn: turn, SubagentID: id, Data: event.Delta{Text: "word ", MessageID: "m", BlockID: "x"}}
 		}
 		return event.Event{Turn: turn, Data: event.Task{TaskID: id, Kind: event.TaskSubagent, Status: event.TaskCompleted}}
@@ -119,20 +186,20 @@ var growingSessions = map[string]func(i int) event.Event{
 	},
 }
 
-func addGrowing(r *Reducer, next func(int) event.Event, from, to int, look bool) {
+func addGrowing(r *Reducer, next func(int) event.Event, from, to int, withView bool) {
 	for i := from; i < to; i++ {
 		e := next(i)
 		e.SessionID, e.Seq = "s", int64(i+1)
 		r.Add(e)
-		if look {
+		if withView {
 			r.View()
 		}
 	}
 }
 
-// An event costs as much in a long session as in a short one, also where a view
-// is taken after each.
-func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
+// An event costs as much in a long session as in a short one, also with a view after
+// each event.
+func TestEventCostIsIndependentOfLength(t *testing.T) {
 	few, many := 2_000, 100_000
 	if racesample.Enabled || testing.Short() {
 		many = 20_000
@@ -140,19 +207,19 @@ func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
 	for name, next := range growingSessions {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for _, look := range []bool{false, true} {
+			for _, withView := range []bool{false, true} {
 				cost := func(n int) (bytes, allocs float64) {
 					var a, b runtime.MemStats
 					runtime.ReadMemStats(&a)
-					addGrowing(New(), next, 0, n, look)
+					addGrowing(New(), next, 0, n, withView)
 					runtime.ReadMemStats(&b)
 					return float64(b.TotalAlloc-a.TotalAlloc) / float64(n), float64(b.Mallocs-a.Mallocs) / float64(n)
 				}
 				b1, a1 := cost(few)
 				b2, a2 := cost(many)
-				t.Logf("look %v: %.0f B and %.2f allocations an event at %d, %.0f B and %.2f at %d", look, b1, a1, few, b2, a2, many)
-				// The depth of a tree adds a little, and what it costs to grow a
-				// map or a text is not even.
+				t.Logf("views %v: %.0f B and %.2f allocations an event at %d, %.0f B and %.2f at %d", withView, b1, a1, few, b2, a2, many)
+				// The depth of the tree adds a little, and growing a map or a
+				// text costs more for some events than for others.
 				g.Expect(b2).To(BeNumerically("<", 2*b1+200))
 				g.Expect(a2).To(BeNumerically("<", 1.5*a1+1))
 			}
@@ -163,14 +230,14 @@ func TestAnEventCostsTheSameHoweverMuchThereIs(t *testing.T) {
 func BenchmarkEvents(b *testing.B) {
 	for name, next := range growingSessions {
 		for _, n := range []int{1_000, 1_000_000} {
-			for _, look := range []bool{false, true} {
-				b.Run(fmt.Sprintf("%s/after=%d/view=%v", name, n, look), func(b *testing.B) {
+			for _, withView := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/after=%d/view=%v", name, n, withView), func(b *testing.B) {
 					b.ReportAllocs()
 					r := New()
 					addGrowing(r, next, 0, n, false)
 					r.View()
 					b.ResetTimer()
-					addGrowing(r, next, n, n+b.N, look)
+					addGrowing(r, next, n, n+b.N, withView)
 				})
 			}
 		}

@@ -105,48 +105,6 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// BenchmarkPage reads pages in the middle and at the end of sessions of several
-// lengths. The duration must not grow with the length.
-func BenchmarkPage(b *testing.B) {
-	log, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "log.db"), sqlite.Options{Relaxed: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = log.Close() }()
-	lengths := []int64{10_000, 100_000, 1_000_000}
-	for _, n := range lengths {
-		for seq := int64(1); seq <= n; seq += 4000 {
-			if err := log.Append(b.Context(), deltas(fmt.Sprint(n), seq, min(seq+3999, n))...); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	took := map[string][]float64{}
-	for b.Loop() {
-		for _, n := range lengths {
-			for where, after := range map[string]int64{"middle": n / 2, "end": n - 100} {
-				began := time.Now()
-				page, err := log.Read(b.Context(), fmt.Sprint(n), after, 100)
-				if err != nil || len(page) != 100 || page[0].Seq != after+1 {
-					b.Fatal(len(page), err)
-				}
-				name := fmt.Sprintf("%s-of-%d-µs", where, n)
-				took[name] = append(took[name], time.Since(began).Seconds()*1e6)
-			}
-			began := time.Now()
-			if _, err := log.Session(b.Context(), fmt.Sprint(n)); err != nil {
-				b.Fatal(err)
-			}
-			name := fmt.Sprintf("session-of-%d-µs", n)
-			took[name] = append(took[name], time.Since(began).Seconds()*1e6)
-		}
-	}
-	for name, v := range took {
-		b.ReportMetric(median(v), name)
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
 // BenchmarkRecorder measures the delay that a Recorder adds before the listener
 // receives a delta, compared with a goroutine that only forwards.
 func BenchmarkRecorder(b *testing.B) {

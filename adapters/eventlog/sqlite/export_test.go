@@ -5,12 +5,6 @@ import (
 	"testing"
 )
 
-// WithVersion makes Open create a file of an older version.
-func (o Options) WithVersion(v int) Options {
-	o.version = v
-	return o
-}
-
 // WithMaxPages limits the size of the file, as a full disk does.
 func (o Options) WithMaxPages(n int) Options {
 	o.maxPages = n

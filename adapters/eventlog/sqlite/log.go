@@ -33,7 +33,6 @@ type Options struct {
 	Poll time.Duration
 
 	maxPages int // of the file; for tests
-	version  int // of a new file, if not the newest; for tests
 }
 
 // Log is an eventlog.Log in a file.
@@ -65,9 +64,6 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	}
 	if o.Poll == 0 {
 		o.Poll = 100 * time.Millisecond
-	}
-	if o.version == 0 {
-		o.version = version
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -72,8 +72,8 @@ func fileVersion(ctx context.Context, q rowQuerier, path string) (int, error) {
 	return v, nil
 }
 
-// migrateTo migrates a file to a version. Other programs may do so concurrently.
-func migrateTo(ctx context.Context, conn *sql.Conn, path string, to int) (err error) {
+// migrate migrates a file to the newest version. Other programs may do so concurrently.
+func migrate(ctx context.Context, conn *sql.Conn, path string) (err error) {
 	v, err := fileVersion(ctx, conn, path)
 	if err != nil {
 		return err
@@ -87,21 +87,21 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, to int) (err er
 		return explainError(path, "open", err)
 	}
 	defer func() {
-		if err != nil || v >= to {
+		if err != nil || v >= version {
 			_, _ = conn.ExecContext(ctx, "ROLLBACK")
 		}
 	}()
 	if v, err = fileVersion(ctx, conn, path); err != nil { // again, now that no other program can write
 		return err
 	}
-	if v >= to {
+	if v >= version {
 		return nil
 	}
-	for i := v; i < to; i++ {
+	for i := v; i < version; i++ {
 		if _, err := conn.ExecContext(ctx, migrations[i]); err != nil {
 			return explainError(path, fmt.Sprintf("migrate to version %d", i+1), err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, to))
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, version))
 	return explainError(path, "open", err)
 }

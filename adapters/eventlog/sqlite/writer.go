@@ -84,7 +84,7 @@ func (w *writer) prepare(ctx context.Context) error {
 			return explainError(l.path, "open", err)
 		}
 	}
-	if err := migrateTo(ctx, w.conn, l.path, l.options.version); err != nil {
+	if err := migrate(ctx, w.conn, l.path); err != nil {
 		return err
 	}
 	many := strings.Repeat(", (?, ?, ?)", rowsAtOnce)[2:]

@@ -440,17 +440,3 @@ func TestKeepReadsEventsOfAnotherWriter(t *testing.T) {
 	g.Expect(r.Chat().Text(1)).To(Equal("some words some words "))
 	g.Expect(kept.sessions).To(BeEmpty())
 }
-
-func BenchmarkOpen(b *testing.B) {
-	for _, n := range sessionSizes() {
-		log := filledLog(b, n)
-		b.Run(fmt.Sprint("events=", n), func(b *testing.B) {
-			for b.Loop() {
-				w, err := Open(context.Background(), log, "s", 50)
-				if err != nil || len(w.Messages()) < 50 {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
