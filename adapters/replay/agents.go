@@ -67,8 +67,9 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 	if d.Usage != nil {
 		t.Usage = clonePtr(d.Usage)
 	}
-	r.endLinkedComponent(e, t)
-	r.endDetachedTool(e, t)
+	if t.Status != event.TaskRunning && t.ToolUseID != "" {
+		r.endBackgroundTool(e, t)
+	}
 	if d.Kind != event.TaskSubagent {
 		return
 	}
@@ -102,5 +103,19 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 		n.setStatus(Interrupted)
 	default:
 		n.setStatus(Running)
+	}
+}
+
+// endBackgroundTool drops the background tool of an ended task, which may be of any
+// agent, and ends its component.
+func (r *Reducer) endBackgroundTool(e event.Event, t *Task) {
+	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
+		if n := r.blockByKey[key{agent, KindTool, t.ToolUseID}]; n != nil && n.block.Status == Backgrounded {
+			delete(r.detached, n)
+			if n.linked != nil {
+				n.linked.finishTool(n, t.Status == event.TaskCompleted)
+			}
+			return
+		}
 	}
 }

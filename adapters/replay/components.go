@@ -204,20 +204,6 @@ func (p *liveComponent) finishTool(tool *node, ok bool) {
 	}
 }
 
-// endLinkedComponent ends the component of a background call of any agent.
-func (r *Reducer) endLinkedComponent(e event.Event, t *Task) {
-	if t.Status == event.TaskRunning || t.ToolUseID == "" {
-		return
-	}
-	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
-		n := r.blockByKey[key{agent, KindTool, t.ToolUseID}]
-		if n != nil && n.linked != nil && n.block.Status == Backgrounded {
-			n.linked.finishTool(n, t.Status == event.TaskCompleted)
-			return
-		}
-	}
-}
-
 // MergeProps returns base with the members of add set, if both are objects, and
 // else add. A component_update with merge changes props in this way.
 func MergeProps(base, add event.Raw) event.Raw {

@@ -73,16 +73,3 @@ func (r *Reducer) sealMessage(m *message) {
 	})
 	m.blocks = blocks{}
 }
-
-// endDetachedTool drops a background tool whose task has ended.
-func (r *Reducer) endDetachedTool(e event.Event, t *Task) {
-	if t.Status == event.TaskRunning || t.ToolUseID == "" {
-		return
-	}
-	for _, agent := range []string{t.ParentID, e.SubagentID, ""} {
-		if n := r.blockByKey[key{agent, KindTool, t.ToolUseID}]; n != nil {
-			delete(r.detached, n)
-			return
-		}
-	}
-}
