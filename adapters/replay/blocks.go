@@ -30,7 +30,7 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 		n := r.openQuestion(e, KindPermission, d.RequestID)
 		n.block.Permission = &Permission{
 			ToolUseID: d.ToolUseID, Tool: validText(d.ToolName), Input: compactRaw(d.ToolInput),
-			Options: cloneList(d.Options, selfText), Reason: validText(d.Reason),
+			Options: cloneList(d.Options, oneText), Reason: validText(d.Reason),
 		}
 	case event.PermissionResolved:
 		r.handlePermissionResolved(e, d)

@@ -27,7 +27,7 @@ func (r *Reducer) newMessage(m Message) *message {
 	m.Number, m.Seq, m.Start = r.lastNumber, r.seq, r.now
 	msg := &message{r: r, m: m, place: r.messages.n}
 	msg.blocks.msg = msg
-	r.messages.set(r.own, msg.place, nil) // reserves the place
+	r.messages.setAt(r.own, msg.place, nil) // reserves the place
 	r.open, r.newest = append(r.open, msg), msg
 	msg.markStale()
 	return msg

@@ -239,8 +239,8 @@ func cloneList[T any](s []T, texts func(*T) []*string) []T {
 	return c
 }
 
-// selfText is the texts argument of cloneList for a list of strings.
-func selfText(s *string) []*string { return []*string{s} }
+// oneText is the texts argument of cloneList for a list of strings.
+func oneText(s *string) []*string { return []*string{s} }
 
 // compactRaw copies JSON in the form that it has in a stored event.
 func compactRaw(v event.Raw) event.Raw {

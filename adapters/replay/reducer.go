@@ -139,7 +139,7 @@ func (r *Reducer) Add(e event.Event) {
 	case event.UserMessage:
 		r.handleUserMessage(e, d)
 	case event.Queue:
-		r.chat.Queue = cloneList(d.MessageIDs, selfText)
+		r.chat.Queue = cloneList(d.MessageIDs, oneText)
 	case event.Usage:
 		r.handleUsage(e, d)
 	case event.ModelChanged:

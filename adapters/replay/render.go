@@ -52,7 +52,7 @@ const (
 	cyan   = "36"
 )
 
-// foldRunes is the maximal length of a foldRunes line.
+// foldRunes is the maximal length of a folded line.
 const foldRunes = 100
 
 type printer struct {

@@ -73,7 +73,7 @@ func (read *snapshotReader) readMessage(s messageState) {
 		})
 		f := &frozenMessage{head: s.Message}
 		f.once.Do(func() {})
-		r.messages.set(r.own, r.messages.n, f)
+		r.messages.setAt(r.own, r.messages.n, f)
 		r.newest = nil
 		read.messages = append(read.messages, nil)
 		return
@@ -81,7 +81,7 @@ func (read *snapshotReader) readMessage(s messageState) {
 	m := &message{r: r, m: s.Message, place: r.messages.n}
 	m.m.Blocks = nil
 	m.blocks.msg = m
-	r.messages.set(r.own, m.place, nil)
+	r.messages.setAt(r.own, m.place, nil)
 	read.messages = append(read.messages, m)
 	read.readList(&m.blocks, s.Open)
 	r.open, r.newest = append(r.open, m), nil

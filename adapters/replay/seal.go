@@ -52,7 +52,7 @@ func (r *Reducer) sealFinished() {
 // sealMessage stores the final form of a message and drops its nodes and ids.
 func (r *Reducer) sealMessage(m *message) {
 	m.sealed = true
-	r.messages.set(r.own, m.place, m.freeze(r.own))
+	r.messages.setAt(r.own, m.place, m.freeze(r.own))
 	m.blocks.walkNodes(func(n *node) {
 		if r.blockByKey[n.key] == n {
 			delete(r.blockByKey, n.key)

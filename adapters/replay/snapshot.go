@@ -113,7 +113,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 			first--
 		}
 		if f := v.list.get(i); f != nil && !f.hidden {
-			window = append(window, f.build())
+			window = append(window, f.buildMessage())
 			n--
 		}
 	}

@@ -83,7 +83,7 @@ func splitMCPName(name string) (server, tool string, ok bool) {
 func (t *Tool) subject() string {
 	a := t.parseArgs()
 	if x, ok := t.exchangeFrom(a); ok && !t.Spawn {
-		return x.label()
+		return x.describe()
 	}
 	switch t.Name {
 	case "Read":
@@ -285,7 +285,7 @@ func oneOrNone(s string) []string {
 	return []string{s}
 }
 
-func (x Exchange) label() string {
+func (x Exchange) describe() string {
 	names := make([]string, len(x.To))
 	for i, to := range x.To {
 		names[i] = path.Base(to)

@@ -26,19 +26,19 @@ const (
 	mask = 1<<bits - 1
 )
 
-// set sets element i, which may be after the end.
-func (v *vec[T]) set(own *token, i int, x T) {
+// setAt sets element i, which may be after the end.
+func (v *vec[T]) setAt(own *token, i int, x T) {
 	for i>>(v.shift+bits) > 0 {
 		if v.root != nil {
 			v.root = &branch[T]{own: own, kids: []*branch[T]{v.root}}
 		}
 		v.shift += bits
 	}
-	v.root = v.root.set(own, v.shift, i, x)
+	v.root = v.root.setAt(own, v.shift, i, x)
 	v.n = max(v.n, i+1)
 }
 
-func (b *branch[T]) set(own *token, shift uint, i int, x T) *branch[T] {
+func (b *branch[T]) setAt(own *token, shift uint, i int, x T) *branch[T] {
 	switch {
 	case b == nil:
 		b = &branch[T]{own: own}
@@ -56,7 +56,7 @@ func (b *branch[T]) set(own *token, shift uint, i int, x T) *branch[T] {
 	if more := at + 1 - len(b.kids); more > 0 {
 		b.kids = append(b.kids, make([]*branch[T], more)...)
 	}
-	b.kids[at] = b.kids[at].set(own, shift-bits, i, x)
+	b.kids[at] = b.kids[at].setAt(own, shift-bits, i, x)
 	return b
 }
 

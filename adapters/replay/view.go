@@ -8,7 +8,7 @@ import (
 )
 
 // View is the state of a chat at one moment. It never changes, takes a few hundred
-// bytes, and may be read by any number of goroutines while its reducer goes on.
+// bytes, and may be read by any number of goroutines while the reducer adds events.
 type View struct {
 	chat Chat // without Messages
 	seq  int64
@@ -28,7 +28,7 @@ type frozenMessage struct {
 	once   sync.Once
 }
 
-func (f *frozenMessage) build() *Message {
+func (f *frozenMessage) buildMessage() *Message {
 	f.once.Do(func() {
 		f.head.Blocks = buildBlocks(f.blocks)
 		f.blocks = vec[*frozenBlock]{}
@@ -63,7 +63,7 @@ func (v *View) Head() Chat { return v.chat }
 func (v *View) Messages() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for f := range v.list.all() {
-			if f != nil && !f.hidden && !yield(f.build()) {
+			if f != nil && !f.hidden && !yield(f.buildMessage()) {
 				return
 			}
 		}
@@ -74,7 +74,7 @@ func (v *View) Messages() iter.Seq[*Message] {
 func (v *View) Backward() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
 		for i := v.list.n - 1; i >= 0; i-- {
-			if f := v.list.get(i); f != nil && !f.hidden && !yield(f.build()) {
+			if f := v.list.get(i); f != nil && !f.hidden && !yield(f.buildMessage()) {
 				return
 			}
 		}
@@ -88,7 +88,7 @@ func (v *View) Message(number int) *Message {
 		return nil
 	}
 	if f := v.list.get(i); f.head.Number == number && !f.hidden {
-		return f.build()
+		return f.buildMessage()
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (v *View) Chat() *Chat {
 func (r *Reducer) View() *View {
 	for _, m := range r.staleMessages {
 		if !m.sealed {
-			r.messages.set(r.own, m.place, m.freeze(r.own))
+			r.messages.setAt(r.own, m.place, m.freeze(r.own))
 		}
 	}
 	clear(r.staleMessages)
@@ -166,13 +166,13 @@ func (b *blocks) freeze(own *token) {
 	for _, i := range b.changed {
 		n := b.nodes[i]
 		if n == nil {
-			b.shown.set(own, i, nil)
+			b.shown.setAt(own, i, nil)
 			continue
 		}
 		if n.stale {
 			n.stale = false
 			n.kids.freeze(own)
-			b.shown.set(own, i, &frozenBlock{n.freezeBlock(), n.kids.shown})
+			b.shown.setAt(own, i, &frozenBlock{n.freezeBlock(), n.kids.shown})
 		}
 	}
 	b.changed = b.changed[:0]

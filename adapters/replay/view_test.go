@@ -215,13 +215,13 @@ func TestEventCostIsIndependentOfLength(t *testing.T) {
 					runtime.ReadMemStats(&b)
 					return float64(b.TotalAlloc-a.TotalAlloc) / float64(n), float64(b.Mallocs-a.Mallocs) / float64(n)
 				}
-				b1, a1 := cost(few)
-				b2, a2 := cost(many)
-				t.Logf("views %v: %.0f B and %.2f allocations an event at %d, %.0f B and %.2f at %d", withView, b1, a1, few, b2, a2, many)
+				fewBytes, fewAllocs := cost(few)
+				manyBytes, manyAllocs := cost(many)
+				t.Logf("views %v: %.0f B and %.2f allocations an event at %d, %.0f B and %.2f at %d", withView, fewBytes, fewAllocs, few, manyBytes, manyAllocs, many)
 				// The depth of the tree adds a little, and growing a map or a
 				// text costs more for some events than for others.
-				g.Expect(b2).To(BeNumerically("<", 2*b1+200))
-				g.Expect(a2).To(BeNumerically("<", 1.5*a1+1))
+				g.Expect(manyBytes).To(BeNumerically("<", 2*fewBytes+200))
+				g.Expect(manyAllocs).To(BeNumerically("<", 1.5*fewAllocs+1))
 			}
 		})
 	}

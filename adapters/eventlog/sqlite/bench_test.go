@@ -41,7 +41,7 @@ func newRawSQLite(b *testing.B, sync string) rawSQLite {
 	return rawSQLite{db, stmt}
 }
 
-func (c rawSQLite) insert(from int64, lines []string) error {
+func (c rawSQLite) insertLines(from int64, lines []string) error {
 	tx, err := c.db.Begin()
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func BenchmarkAppend(b *testing.B) {
 						b.Fatal(err)
 					}
 					half := time.Now()
-					if err := c.insert(seq, lines); err != nil {
+					if err := c.insertLines(seq, lines); err != nil {
 						b.Fatal(err)
 					}
 					ours, raw = append(ours, half.Sub(began).Seconds()), append(raw, time.Since(half).Seconds())

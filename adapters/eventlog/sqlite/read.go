@@ -50,7 +50,7 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 			bad.Seq, bad.Err = seq-1, fmt.Errorf("events from seq %d on are missing", after+1)
 		case err != nil:
 		case e.Seq != seq || e.SessionID != session:
-			bad.Err = fmt.Errorf("it says that it is seq %d of session %q", e.Seq, e.SessionID)
+			bad.Err = fmt.Errorf("it holds seq %d of session %q", e.Seq, e.SessionID)
 		default:
 			out, after = append(out, e), seq
 			continue

@@ -42,7 +42,7 @@ var migrations = []string{
 	);`,
 }
 
-// version is the newest version that this package knows.
+// version is the version of new files.
 var version = len(migrations)
 
 // rowQuerier is an *sql.Conn or an *sql.DB.

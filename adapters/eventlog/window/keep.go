@@ -12,7 +12,7 @@ import (
 // Kind is the kind of the snapshots that this package stores.
 const Kind = "replay"
 
-// Kept is the number of messages in a snapshot, beside older ones that are open.
+// Kept is the number of messages in a snapshot, in addition to older ones that are open.
 const Kept = 64
 
 // fewest is the number of bytes of events below which no snapshot is stored.
@@ -80,7 +80,7 @@ func (k *keeper) reduceStored(ctx context.Context, events []event.Event) {
 		if s.r == nil {
 			if e.Seq == 1 {
 				s.r = replay.New(k.options...)
-			} else if s.load(ctx, k, id, e.Seq-1) != nil {
+			} else if s.loadState(ctx, k, id, e.Seq-1) != nil {
 				k.forget(id) // the next append loads it again
 				return
 			}
@@ -88,15 +88,15 @@ func (k *keeper) reduceStored(ctx context.Context, events []event.Event) {
 		if e.Seq <= s.r.Seq() {
 			continue // appended twice
 		}
-		s.reduce(e)
+		s.addEvent(e)
 		if _, ended := e.Data.(event.SessionEnd); ended {
-			s.store(ctx, k, id)
+			s.storeSnapshot(ctx, k, id)
 			k.forget(id)
 			s.r = nil
 			return
 		}
 		if s.events >= max(k.fewest, 2*s.last) {
-			s.store(ctx, k, id)
+			s.storeSnapshot(ctx, k, id)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (k *keeper) forget(id string) {
 	delete(k.sessions, id)
 }
 
-func (s *session) reduce(e event.Event) {
+func (s *session) addEvent(e event.Event) {
 	s.r.Add(e)
 	if b, err := e.AppendJSON(s.buf[:0]); err == nil {
 		s.buf = b
@@ -118,8 +118,8 @@ func (s *session) reduce(e event.Event) {
 	}
 }
 
-// load restores the state of a session up to seq from the log.
-func (s *session) load(ctx context.Context, k *keeper, id string, seq int64) error {
+// loadState restores the state of a session up to seq from the log.
+func (s *session) loadState(ctx context.Context, k *keeper, id string, seq int64) error {
 	r, size, err := restoreLatest(ctx, k.Log, id, seq, k.options)
 	if err != nil {
 		return err
@@ -133,14 +133,14 @@ func (s *session) load(ctx context.Context, k *keeper, id string, seq int64) err
 		if e.Seq > seq {
 			break
 		}
-		s.reduce(e)
+		s.addEvent(e)
 	}
 	return nil
 }
 
-// store stores a snapshot and goes on with a reducer that holds nothing else.
+// storeSnapshot stores a snapshot and goes on with a reducer that holds nothing else.
 // If that fails, the snapshot is left out.
-func (s *session) store(ctx context.Context, k *keeper, id string) {
+func (s *session) storeSnapshot(ctx context.Context, k *keeper, id string) {
 	s.events = 0
 	data, err := s.r.Snapshot(k.kept)
 	if err != nil || k.PutSnapshot(ctx, id, s.r.Seq(), Kind, data) != nil {

@@ -135,7 +135,7 @@ func TestWindowRegressions(t *testing.T) {
 		}, 2, 0},
 		// Seed 12061053005336196644: the first message is empty when the snapshot
 		// is stored, and its turn is stopped later.
-		{"a message that was empty in a snapshot comes back", retracted, len(retracted), 1},
+		{"a message that was empty in a snapshot reappears", retracted, len(retracted), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i := range c.events {
