@@ -153,7 +153,8 @@ func (r *Reducer) turnFigures(t *turn) *Figures {
 	return f
 }
 
-// stopOpenTurns stops the turns that get no end of their own any more.
+// stopOpenTurns stops the turns whose end event cannot arrive any more, and
+// withdraws all questions.
 func (r *Reducer) stopOpenTurns(reason string) {
 	var open []*turn
 	for _, t := range r.turns {
@@ -199,6 +200,7 @@ func (r *Reducer) currentActivity() string {
 	}
 	return t.activity
 }
+
 func (r *Reducer) handleUsage(e event.Event, d event.Usage) {
 	if e.SubagentID != "" {
 		n := r.ensureAgent(e, "", "")
