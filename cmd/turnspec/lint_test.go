@@ -32,7 +32,7 @@ func TestEachRuleOfTheLintIsProvenByABadCase(t *testing.T) {
 		"root's home":   {file(recorded, wire(out("1s", "see /root/.config/x"))), "path"},
 		"a temp folder": {file(recorded, wire(out("1s", "/tmp/x-7/y"))), "path"},
 		"prose":         {file(recorded, wire(out("1s", prose))), "prose"},
-		"no provenance": {file("", wire(out("1s", "Hello."))), "where it comes from"},
+		"no provenance": {file("", wire(out("1s", "Hello."))), "no `recorded:` line"},
 		"edited":        {strings.Replace(good, "Hello.", "Howdy.", 1), "never edited"},
 		"time back":     {file(recorded, wire(out("2s", "Hello."), out("1s", "Again."))), "before previous"},
 		"too large":     {file(recorded, wire(slicesOf(out("1s", "Hello."), fixtures.MaxCase/30)...)), "more than 65536"},
