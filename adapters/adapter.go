@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -298,7 +299,7 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.CloseStdin, 2*time.Second)
 	def(&l.Term, 5*time.Second)
 	if l.Line == 0 {
-		l.Line = proc.MaxLine
+		l.Line = lines.MaxLength
 	}
 	return l
 }

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/adapters/lines"
 )
 
 // Decoder reads events from a stream of lines, one event a line, in memory that
 // the longest line bounds. Blank lines are skipped.
 type Decoder struct {
-	lines *proc.Lines
+	lines *lines.Reader
 	line  int
 	err   error // of the reader: it stays
 }
 
-// NewDecoder reads from r. A line may be proc.MaxLine bytes long.
-func NewDecoder(r io.Reader) *Decoder { return newDecoder(r, proc.MaxLine) }
+// NewDecoder reads from r. A line may be lines.MaxLength bytes long.
+func NewDecoder(r io.Reader) *Decoder { return newDecoder(r, lines.MaxLength) }
 
-func newDecoder(r io.Reader, limit int) *Decoder { return &Decoder{lines: proc.NewLines(r, limit)} }
+func newDecoder(r io.Reader, limit int) *Decoder { return &Decoder{lines: lines.NewReader(r, limit)} }
 
 // Next returns the next event, or io.EOF after the last. A bad line is a
 // *LineError, after which Next goes on with the line behind it. An error of the
@@ -32,7 +32,7 @@ func (d *Decoder) Next() (Event, error) {
 		case errors.Is(err, io.EOF):
 			d.err = io.EOF
 			continue
-		case err != nil && !errors.Is(err, proc.ErrLongLine):
+		case err != nil && !errors.Is(err, lines.ErrTooLong):
 			d.err = fmt.Errorf("read after line %d: %w", d.line, err)
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/adapters/lines"
 )
 
 func TestStream(t *testing.T) {
@@ -56,7 +56,7 @@ func TestDecoderSkipsALongLine(t *testing.T) {
 	good := line("done", `{}`)
 	dec := newDecoder(strings.NewReader(strings.Repeat("x", 300<<10)+"\n"+good+"\n"), 200<<10)
 	_, err := dec.Next()
-	g.Expect(err).To(MatchError(proc.ErrLongLine))
+	g.Expect(err).To(MatchError(lines.ErrTooLong))
 	g.Expect(err).To(MatchError(ContainSubstring("line 1: ")))
 	_, err = dec.Next()
 	g.Expect(err).NotTo(HaveOccurred())
