@@ -83,7 +83,7 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/policy -run '^$$' -fuzz FuzzText -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
-	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzPiece -fuzztime 60s
+	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzAppendFrequent -fuzztime 60s
 	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
 
 BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./conformance/bench ./conformance/bench/load

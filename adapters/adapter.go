@@ -1,14 +1,13 @@
-// Package adapters answers one question: what is an adapter, and what do all of
-// them share?
+// Package adapters defines the interface of an adapter: code that wraps one agent
+// runtime and turns its wire into one stream of normalized events (package event).
 //
-// An adapter wraps one agent runtime and turns its wire into one stream of
-// normalized events (package event). The packages below it are one a runtime
-// (claude, codex), the children and pipes that they run on (proc), the reducer
-// that turns events into a chat (replay), and the log that keeps them (eventlog).
+// The packages below it hold one adapter per runtime (claude, codex), start the
+// runtime's process (proc), reduce events to a chat (replay), and store events
+// (eventlog).
 //
 // # Names
 //
-// The Go names of what the field calls otherwise:
+// What other projects call these operations:
 //
 //	createSession, resumeSession, forkSession   Adapter.Open with Options
 //	sendMessage                                 Session.Send
@@ -31,52 +30,52 @@ import (
 
 // Adapter opens sessions on one kind of runtime.
 type Adapter interface {
-	// Capabilities is what sessions of this adapter can do.
+	// Capabilities returns what sessions of this adapter can do.
 	Capabilities() Capabilities
-	// Open starts the runtime and returns when the session is ready: new,
-	// resumed or forked, as o says. The first event is then session_ready.
+	// Open starts the runtime with a new, resumed or forked session, as o
+	// asks for, and returns when it is ready. Its first event is session_ready.
 	// A failure is an *OpenError.
 	Open(ctx context.Context, o Options) (Session, error)
 }
 
-// Session is one conversation with a runtime. Its methods may be called from
-// any goroutine, also from the one that reads Events.
+// Session is one conversation with a runtime. Its methods may be called from any
+// goroutine, including the one that reads Events.
 type Session interface {
-	// Send gives the runtime a user's message: it begins a turn, or is queued
-	// or merged into the running one as the runtime does. It returns when the
-	// runtime has been told, not when the turn ends.
+	// Send sends a user's message. It begins a turn or, if one is running, is
+	// queued or merged into it, as the runtime does. Send returns when the
+	// runtime has the message, not when the turn ends.
 	Send(ctx context.Context, m Message) error
-	// Events is closed after session_end. It is not buffered: a slow reader
-	// slows the runtime down, nothing is dropped.
+	// Events returns the channel of events, which is closed after session_end.
+	// It is not buffered: a slow reader slows the runtime down, and no event is
+	// dropped.
 	Events() <-chan event.Event
-	// Stop ends the running turn; without one it does nothing.
+	// Stop ends the running turn. If no turn is running, it does nothing.
 	Stop(ctx context.Context) error
 	// Answer answers a permission_request or an interrupt by its id.
 	Answer(ctx context.Context, id string, a Answer) error
 	// Close ends the runtime, gently first, and returns when Events is closed. It
-	// may be called more than once, and by the one that reads Events. The last
-	// events wait for their reader: what is not read is dropped when ctx is
-	// done or, with a ctx that never will be, when nothing was taken for
-	// Limits.Term after the process had ended. Events then closes without
-	// session_end.
+	// may be called more than once, and by the reader of Events. Close waits
+	// until the last events are read. It drops them if ctx is done or, if ctx can
+	// never be done, if no event was read for Limits.Term after the process
+	// exited; Events is then closed without session_end.
 	Close(ctx context.Context) error
 }
 
-// Steerer is a Session that can put a message into the running turn.
+// Steerer is a Session that can add a message to the running turn.
 type Steerer interface {
 	Steer(ctx context.Context, m Message) error
 }
 
-// ModelSetter is a Session that can change its model: at once where the runtime
-// takes it at once, else with the next message. model_changed tells when it is
-// in force.
+// ModelSetter is a Session that can change its model: at once if the runtime
+// supports that, else with the next message. The event model_changed marks when
+// the new one is in force.
 type ModelSetter interface {
 	SetModel(ctx context.Context, model string) error
 }
 
-// ModeSetter is a Session that can change its permission mode, one of the Modes
-// or a name of the runtime's, as ModelSetter does. mode_changed tells. A question
-// that is open stays open.
+// ModeSetter is a Session that can change its permission mode to one of the Modes
+// or to a mode of the runtime's, at the same moment as ModelSetter. The event
+// mode_changed marks when it is in force. An open question stays open.
 type ModeSetter interface {
 	SetMode(ctx context.Context, mode string) error
 }
@@ -85,126 +84,126 @@ type ModeSetter interface {
 // a session has one by its type, but its runtime or that version of it lacks it,
 // the method returns ErrUnsupported.
 
-// Reverter is a Session whose history can be cut: the message and all that came
-// after it are forgotten by the model. Files stay as they are. It is told by
-// checkpoint, restored, with the message's id. A message that this session has
-// not seen is ErrUnknownID.
+// Reverter is a Session whose history can be cut: the model no longer sees the
+// message and all that followed it. Files stay as they are. The session emits
+// checkpoint, restored, with the message's id. Revert returns ErrUnknownID if this
+// session has not seen the message.
 type Reverter interface {
 	Revert(ctx context.Context, messageID string) error
 }
 
-// Rewinder is a Session that can put files back as they were when a message
-// came, where Options.Checkpoints asked for copies. The history stays. It is told
-// by checkpoint, restored, with the message's id; a dry one by nothing.
+// Rewinder is a Session that can restore files to their state at the time of a
+// message, if Options.Checkpoints asked for copies. The history stays. The session
+// emits checkpoint, restored, with the message's id; a dry run emits no event.
 type Rewinder interface {
 	Rewind(ctx context.Context, messageID string, dry bool) (Rewound, error)
 }
 
-// Rewound is what a rewind changes. Not every runtime tells it but of a dry one.
+// Rewound holds the changes of a rewind. Some runtimes report them only for a dry
+// run.
 type Rewound struct {
 	Files                 []string
 	Insertions, Deletions int
 }
 
-// Compacter is a Session whose history can be summed up at once. It returns when
-// the runtime has been told; the work is a turn with cause command, in which
-// compaction tells beginning and end.
+// Compacter is a Session whose history can be summarized on request. Compact
+// returns when the runtime has the request. The work is a turn with cause command,
+// with a compaction event at its beginning and its end.
 type Compacter interface {
 	Compact(ctx context.Context) error
 }
 
-// Archiver is a Session that can be put away: it ends, and is opened again with
-// Options.Unarchive only.
+// Archiver is a Session that can be archived: it ends, and it can be opened again
+// only with Options.Unarchive.
 type Archiver interface {
 	Archive(ctx context.Context) error
 }
 
-// Renamer is a Session that can be given a name in the runtime's own lists.
+// Renamer is a Session that can be named in the runtime's own list of sessions.
 type Renamer interface {
 	Rename(ctx context.Context, name string) error
 }
 
-// Transcriber is an Adapter that also reads what a runtime once wrote to its
-// stdout.
+// Transcriber is an Adapter that also reads a recording of a runtime's stdout.
 type Transcriber interface {
 	Transcribe(sessionID string, emit func(event.Event)) Transcript
 }
 
-// Transcript takes the lines of a runtime's stdout in their order, and its end.
+// Transcript receives the lines of a runtime's stdout in order, and then its end.
 type Transcript interface {
 	Line(at time.Time, b []byte)
 	End()
 }
 
-// TaskStopper is a Session that can end what runs in the background: a command
-// or a sub-agent, by the task_id of its task. The task's end tells.
+// TaskStopper is a Session that can stop a background command or a sub-agent, by
+// the task_id of its task. The task's last event reports the end.
 type TaskStopper interface {
 	StopTask(ctx context.Context, taskID string) error
 }
 
-// Withdrawer is a Session that can take a message back which waits. One that
-// the runtime has taken already is ErrUnknownID.
+// Withdrawer is a Session that can withdraw a queued message. Withdraw returns
+// ErrUnknownID if the runtime has taken the message already.
 type Withdrawer interface {
 	Withdraw(ctx context.Context, messageID string) error
 }
 
-// AllStopper is a Session that can stop the turn and take back all messages that
-// wait, so that none of them runs next.
+// AllStopper is a Session that can stop the turn and withdraw all queued messages,
+// so that none of them runs next.
 type AllStopper interface {
 	StopAll(ctx context.Context) error
 }
 
-// Backlogger is a Session that reports its backlog: events that wait for the
-// reader, and how long the oldest has waited.
+// Backlogger is a Session that reports its backlog: the number of events that are
+// not yet read, and how long the oldest of them has waited.
 type Backlogger interface {
 	Backlog() (depth int, oldest time.Duration)
 }
 
-// Options say what to open.
+// Options configure a session.
 type Options struct {
-	SessionID string         // ours; made when empty
-	Resume    string         // the runtime's own session id, to go on with it
+	SessionID string         // of the adapter; generated if empty
+	Resume    string         // the runtime's own session id, to continue it
 	Fork      bool           // with Resume: a new session with that history
 	At        string         // with Fork: the runtime's own id of the last turn (codex) or message (claude) that it takes over
-	Unarchive bool           // with Resume: the session was put away and is taken back first
-	After     event.Position // where the resumed stream left off
+	Unarchive bool           // with Resume: the session is archived; unarchive it first
+	After     event.Position // the last position of the resumed stream
 
 	Dir     string            // the working directory
-	Model   string            // the runtime's default when empty
-	Mode    string            // what the runtime asks before it does it, one of the Modes; each adapter's doc.go says how
-	Command []string          // instead of the runtime's usual program
+	Model   string            // the runtime's default if empty
+	Mode    string            // when the runtime asks for permission, one of the Modes; see each adapter's doc.go
+	Command []string          // replaces the runtime's usual program
 	Args    []string          // appended to the adapter's own arguments
-	Env     []string          // the whole environment; the parent's when nil
-	Launch  proc.Launcher     // how to start it; proc.Exec when nil
-	Limits  Limits            // zero fields take the defaults
+	Env     []string          // the whole environment; the parent's if nil
+	Launch  proc.Launcher     // how to start it; proc.Exec if nil
+	Limits  Limits            // zero fields mean the defaults
 	Config  map[string]string // the runtime's own settings, by its own names
 
-	// Judge decides about each tool call that the runtime lets it see; what it
-	// leaves is asked as Mode has it. Each adapter's doc.go says what it sees.
+	// Judge decides about each tool call that the runtime submits to it. If it
+	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
 	Judge Judge
 
 	MCP    []MCPServer
 	Tools  []Tool
-	Hooks  []Hook    // a runtime without hooks fails to open with ErrUnsupported
-	Schema event.Raw // a JSON schema that the final answer of each turn must fit
+	Hooks  []Hook    // Open fails with ErrUnsupported if the runtime has no hooks
+	Schema event.Raw // a JSON schema that the final answer of each turn must match
 	// Checkpoints asks for copies of the files that the agent changes, so that
-	// a Rewinder can put them back.
+	// a Rewinder can restore them.
 	Checkpoints bool
 }
 
-// Values of Options.Mode. An adapter may know further ones, by its runtime's
+// Values of Options.Mode. An adapter may accept further ones, by its runtime's
 // names.
 const (
-	ModeAsk         = "ask"          // whatever is not known to be harmless; where Mode is empty, the runtime's own default if it has one
-	ModeAcceptEdits = "accept-edits" // edits in the working directory run, the rest is asked
+	ModeAsk         = "ask"          // ask unless the call is known to be harmless; if Mode is empty, the runtime's own default if it has one
+	ModeAcceptEdits = "accept-edits" // run edits in the working directory, ask for the rest
 	ModePlan        = "plan"         // the model plans and changes nothing
-	ModeReadOnly    = "read-only"    // what would change something is asked
-	ModeDontAsk     = "dont-ask"     // nothing is asked: what would be is denied
-	ModeNever       = "never"        // nothing is asked, everything runs
+	ModeReadOnly    = "read-only"    // ask for each call that would change something
+	ModeDontAsk     = "dont-ask"     // never ask: deny instead
+	ModeNever       = "never"        // never ask: run everything
 )
 
-// Message is what a user says. ID is the client's and must be unique within the
-// session.
+// Message is a user's message. The client chooses the ID, which must be unique
+// within the session.
 type Message struct {
 	ID          string
 	Text        string
@@ -212,12 +211,12 @@ type Message struct {
 	Priority    Priority
 }
 
-// Priority says when a message that comes during a turn is to be taken. A
-// runtime without a queue takes no notice of it.
+// Priority tells the runtime when to take a message that it receives during a
+// turn. A runtime without a queue ignores it.
 type Priority string
 
-// The priorities. Now ends what the model says, next is after it, and later
-// does not go into a running turn.
+// The priorities. Now interrupts the model's message, next waits for its end, and
+// later waits for the end of the turn.
 const (
 	PriorityDefault Priority = ""
 	PriorityNow     Priority = "now"
@@ -228,22 +227,22 @@ const (
 // Answer is the reply to a permission request or an interrupt.
 type Answer struct {
 	Decision event.Decision // for a permission request
-	Message  string         // told to the model when denied
+	Message  string         // for the model, if denied
 	Input    event.Raw      // with allow: run with this input instead
-	Scope    Scope          // with allow: how long it holds
+	Scope    Scope          // with allow: how long it is valid
 	Value    event.Raw      // for an interrupt
-	By       event.By       // ByUser when empty
+	By       event.By       // ByUser if empty
 }
 
-// Scope says how long an allow holds. What is like the call that was asked for
-// is the runtime's to say.
+// Scope is how long an allow is valid. The runtime decides which calls are similar
+// to the one that it asked for.
 type Scope string
 
 // The scopes of an allow.
 const (
 	ScopeOnce    Scope = ""        // for this call
-	ScopeSession Scope = "session" // and for what is like it, in this session
-	ScopeAlways  Scope = "always"  // and from now on: the runtime keeps a rule
+	ScopeSession Scope = "session" // and for similar calls of this session
+	ScopeAlways  Scope = "always"  // and from now on: the runtime stores a rule
 )
 
 // Capabilities are what an adapter can do. The list is closed.
@@ -262,7 +261,7 @@ type Capabilities struct {
 	StopTask    bool // sessions implement TaskStopper
 	Withdraw    bool // sessions implement Withdrawer
 	StopAll     bool // sessions implement AllStopper
-	Priority    bool // Message.Priority counts
+	Priority    bool // Message.Priority is honoured
 	Tools       bool // the client's own, Options.Tools
 	Hooks       bool // Options.Hooks
 	Schema      bool // Options.Schema
@@ -274,12 +273,12 @@ type Capabilities struct {
 	Rename      bool // sessions implement Renamer
 }
 
-// Limits bound what may take for ever. A zero field takes its default.
+// Limits bound how long operations may take. A zero field means its default.
 type Limits struct {
 	Handshake  time.Duration // spawn to ready: 30s
 	Request    time.Duration // one request to the runtime: 30s
 	Stop       time.Duration // Stop to the turn's end: 10s
-	Idle       time.Duration // silence within a turn before the runtime is asked for a sign of life: 120s
+	Idle       time.Duration // silence within a turn before the adapter probes the runtime: 120s
 	CloseStdin time.Duration // stdin closed to SIGTERM: 2s
 	Term       time.Duration // SIGTERM to SIGKILL: 5s
 	Line       int           // longest line in bytes: 64 MiB
@@ -313,12 +312,12 @@ var (
 	ErrRefused     = errors.New("the runtime refused")
 )
 
-// OpenError is why a session could not be opened.
+// OpenError is the error of Adapter.Open.
 type OpenError struct {
 	Code   event.ErrorCode // start_failure, timeout, protocol, auth …
 	Op     string          // start, handshake, resume …
 	Stderr string          // the last of the runtime's stderr
-	Exit   *int            // its exit code, if it ended
+	Exit   *int            // its exit code, if it exited
 	Err    error
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// MCPServer is an MCP server that the runtime starts as a child and speaks to
+// MCPServer is an MCP server that the runtime starts as a child process and uses
 // over stdio.
 type MCPServer struct {
 	Name    string
@@ -20,45 +20,45 @@ type MCPServer struct {
 type Tool struct {
 	Name        string
 	Description string
-	Schema      event.Raw // of the input, a JSON schema; an object without members when empty
-	ReadOnly    bool      // it changes nothing: calls may run side by side, where the runtime asks that
-	// Call runs the tool. Each call has a goroutine of its own; ctx is done when
-	// its turn or the session ends: Call must return then, and what it returns
-	// is not told. An error is told to the model as the tool's failure.
+	Schema      event.Raw // the JSON schema of the input; an object without members if empty
+	ReadOnly    bool      // it changes nothing, so the runtime may run calls in parallel
+	// Call runs the tool, in a new goroutine for each call. ctx is done when the
+	// turn or the session ends: Call must then return, and its result is dropped.
+	// The model receives an error as the tool's failure.
 	Call func(ctx context.Context, c ToolCall) (ToolAnswer, error)
 }
 
-// ToolCall is one call of a Tool. ID is that of the tool's events, where the
-// runtime tells it.
+// ToolCall is one call of a Tool. ID is the tool_use_id of its events, if the
+// runtime sends it.
 type ToolCall struct {
 	ID    string
 	Input event.Raw
 }
 
-// ToolAnswer is what a Tool answers.
+// ToolAnswer is the result of a Tool.
 type ToolAnswer struct {
 	Content []ToolContent
-	IsError bool // it failed, and Content says how
+	IsError bool // it failed; Content is the error
 }
 
-// ToolContent is one piece of an answer: a text, or an image.
+// ToolContent is one part of a result: a text, or an image.
 type ToolContent struct {
 	Text  string
 	Image []byte
 	MIME  string // of the image
 }
 
-// Hook is a callback at a point of the runtime's work, by the runtime's own
-// names.
+// Hook is a callback that the runtime calls at one of its hook points, by the
+// runtime's own names.
 type Hook struct {
 	Event   string // PreToolUse, Stop …
-	Matcher string // which tools; "" is all
+	Matcher string // which tools; "" means all
 	// Timeout is how long the runtime waits for the answer, rounded up to whole
-	// seconds; when 0, its own default. After it the call is taken back, and ctx is
-	// done.
+	// seconds; 0 means its own default. After it the runtime cancels the call, and
+	// ctx is done.
 	Timeout time.Duration
-	// Call gets what the runtime tells and answers in the runtime's words; nil
-	// is to say nothing. Its goroutine and ctx are as those of Tool.Call. An
-	// error is told to the runtime, which goes on without the hook.
+	// Call receives the runtime's input and returns its answer, both in the
+	// runtime's own form; nil is an empty answer. It has a goroutine and a ctx as
+	// Tool.Call has. If it returns an error, the runtime goes on without the hook.
 	Call func(ctx context.Context, input event.Raw) (event.Raw, error)
 }

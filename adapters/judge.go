@@ -7,37 +7,37 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Judge decides about a tool call before anybody is asked; package policy makes
-// one of a mode, a preset and rules. It must return soon: the runtime waits. It is
-// called from goroutines of the session's own, for several calls at once.
+// Judge decides about a tool call before the user is asked. Package policy builds
+// one from a mode, a preset and rules. It must return soon, because the runtime
+// waits for it. The session calls it from several goroutines at once.
 type Judge func(ctx context.Context, c Call) Verdict
 
-// Call is a tool call that waits to be judged.
+// Call is a tool call to decide about.
 type Call struct {
 	Tool       string    // the canonical name, as in tool_start
-	Input      event.Raw // what the model gave
-	Dir        string    // where it runs: the session's working directory, or the command's own
-	SubagentID string    // whose call it is, if a sub-agent's
+	Input      event.Raw // as the model sent it
+	Dir        string    // where it runs: the session's working directory, or that of the command
+	SubagentID string    // if a sub-agent made the call
 }
 
-// Verdict is what a Judge says. Reason is told to the model when denied.
+// Verdict is a Judge's decision. If the call is denied, the model receives Reason.
 type Verdict struct {
 	Effect Effect
 	Reason string
 }
 
-// Effect is what a verdict does.
+// Effect is the effect of a verdict.
 type Effect string
 
-// The effects. Ask leaves it to the runtime, and to the user where that asks.
+// The effects. Ask leaves the decision to the runtime, which may ask the user.
 const (
 	EffectAsk   Effect = "ask"
 	EffectAllow Effect = "allow"
 	EffectDeny  Effect = "deny"
 )
 
-// Decide asks the judge. Where it gives no verdict (it panics, or says what is
-// none of the effects) the call is denied. A denial always has a reason.
+// Decide calls the judge. If it panics or returns an unknown effect, the call is
+// denied. A denial always has a reason.
 func (j Judge) Decide(ctx context.Context, c Call) (v Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -56,11 +56,11 @@ func (j Judge) Decide(ctx context.Context, c Call) (v Verdict) {
 	return Verdict{EffectDeny, fmt.Sprintf("the policy gave no verdict but %q", v.Effect)}
 }
 
-// Gap is something that a runtime does without a Judge being able to prevent it.
-// Each adapter lists those of its runtime: a policy that names what stands there
-// is not enforced by it.
+// Gap is something that a runtime does without submitting it to the Judge. Each
+// adapter lists the gaps of its runtime: a rule of a policy about one of them has
+// no effect there.
 type Gap struct {
-	What   string `json:"what"`   // what is not held: a tool by its canonical name, or a way around
-	Reason string `json:"reason"` // why the Judge does not see it
-	Remedy string `json:"remedy"` // what holds it instead, if anything does
+	What   string `json:"what"`   // what is not enforced: a tool by its canonical name, or a way around it
+	Reason string `json:"reason"` // why it does not reach the Judge
+	Remedy string `json:"remedy"` // what enforces it instead, if anything does
 }

@@ -1,11 +1,11 @@
 package adapters
 
-// Mapped says what an adapter makes of one kind of message: an event, or nothing
-// and why. A table of them is an adapter's whole answer to its runtime's
-// published types.
+// Mapped describes how an adapter maps one kind of message: to an event, or to
+// nothing, with the reason. An adapter's table of them covers all published types
+// of its runtime.
 type Mapped struct {
 	Kind    string // of name: message, system, stream, item, method …
 	Name    string
-	Event   string // what it becomes; ""
-	Ignored string // why it becomes nothing; "" if it becomes an event
+	Event   string // the event that it becomes, or ""
+	Ignored string // why it is ignored; "" if it becomes an event
 }

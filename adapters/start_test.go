@@ -18,8 +18,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// TestOpenSaysWhyNothingStarts: real programs that are no runtime.
-func TestOpenSaysWhyNothingStarts(t *testing.T) {
+// TestOpenReportsStartFailures opens real programs that are not runtimes.
+func TestOpenReportsStartFailures(t *testing.T) {
 	dir := t.TempDir()
 	text, mute := filepath.Join(dir, "text"), filepath.Join(dir, "mute")
 	gomega.NewWithT(t).Expect(os.WriteFile(text, []byte("words\n"), 0o644)).To(gomega.Succeed())

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // seedVar names the variable that repeats a stress run.
 const seedVar = "TURNSPEC_STRESS_SEED"
 
-// Many sessions at once, each handled as no client should: whatever is done to
-// a session at whatever moment, its stream keeps the rules.
+// TestSessionsUnderStress misuses many sessions at once: whatever a client does at
+// whatever moment, the stream of events keeps its rules.
 func TestSessionsUnderStress(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv(seedVar); s != "" {
@@ -52,14 +52,14 @@ func TestSessionsUnderStress(t *testing.T) {
 			for n := range work {
 				t.Run(fmt.Sprint("session ", n), func(t *testing.T) {
 					r := rand.New(rand.NewPCG(seed, n))
-					c, err := drawn(r, ids)
+					c, err := randomCase(r, ids)
 					if err != nil {
 						t.Fatal(err)
 					}
-					// Time is virtual, so that every pause costs nothing and every
-					// limit is exact; a goroutine that is left fails the bubble.
+					// Time is virtual, so pauses cost nothing and limits are exact;
+					// a goroutine that is left running fails the bubble.
 					synctest.Test(t, func(*testing.T) {
-						err = abuse(r, c)
+						err = misuse(r, c)
 					})
 					if err != nil {
 						t.Error(err)
@@ -75,13 +75,13 @@ func TestSessionsUnderStress(t *testing.T) {
 	wg.Wait()
 }
 
-// drawn is a case that has a session to be put under stress.
-func drawn(r *rand.Rand, ids []string) (*fixtures.Case, error) {
+// randomCase returns a case that opens a session.
+func randomCase(r *rand.Rand, ids []string) (*fixtures.Case, error) {
 	for {
 		id := ids[r.IntN(len(ids))]
 		runtime, _, scenario := fixtures.SplitCaseID(id)
 		if slices.Contains(fixtures.ByName, runtime) || scenario == "text/500-tiny-deltas" {
-			continue // there is no adapter for it here; it is long and all the same
+			continue // no adapter here reads this runtime; the 500 deltas are long and uniform
 		}
 		scn, err := fixtures.LoadScenario(scenario)
 		if err != nil {
@@ -93,14 +93,14 @@ func drawn(r *rand.Rand, ids []string) (*fixtures.Case, error) {
 	}
 }
 
-// mortal lets the test kill what was launched.
-type mortal struct {
+// killableLauncher lets the test kill the process that it launched.
+type killableLauncher struct {
 	proc.Launcher
 	mu sync.Mutex
 	p  proc.Process
 }
 
-func (m *mortal) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+func (m *killableLauncher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
 	p, err := m.Launcher.Launch(ctx, c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +108,7 @@ func (m *mortal) Launch(ctx context.Context, c proc.Command) (proc.Process, erro
 	return p, err
 }
 
-func (m *mortal) kill() {
+func (m *killableLauncher) kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.p != nil {
@@ -116,8 +116,8 @@ func (m *mortal) kill() {
 	}
 }
 
-// abuse runs one session on a case that stands in.
-func abuse(r *rand.Rand, c *fixtures.Case) error {
+// misuse runs one session against a case that is played by the stand-in.
+func misuse(r *rand.Rand, c *fixtures.Case) error {
 	play, err := standin.New(c, standin.Options{Seed: r.Uint64()})
 	if err != nil {
 		return err
@@ -127,14 +127,14 @@ func abuse(r *rand.Rand, c *fixtures.Case) error {
 	if c.Runtime == "claude" {
 		a = claude.New()
 	}
-	m := &mortal{Launcher: play.Launcher()}
+	m := &killableLauncher{Launcher: play.Launcher()}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if r.IntN(20) == 0 {
 		time.AfterFunc(time.Duration(r.IntN(2000))*time.Microsecond, cancel)
 	}
-	// What opens has the limits that it has by default: the stand-in answers at
-	// once, and a busy machine does not use them up.
+	// Opening keeps its default limits: the stand-in answers at once, and a busy
+	// machine does not use them up.
 	s, err := a.Open(ctx, adapters.Options{SessionID: "s", Launch: m, Dir: "/w", Env: []string{"HOME=/h"}, Limits: adapters.Limits{
 		Stop: 30 * time.Millisecond, CloseStdin: 20 * time.Millisecond, Term: 2 * time.Second}})
 	if err != nil {
@@ -146,18 +146,18 @@ func abuse(r *rand.Rand, c *fixtures.Case) error {
 		}
 		return nil
 	}
-	l := listen(r, s)
-	var acts sync.WaitGroup
+	l := startReader(r, s)
+	var steps sync.WaitGroup
 	for range 1 + r.IntN(3) {
 		script := rand.New(rand.NewPCG(r.Uint64(), 1))
-		acts.Go(func() { l.act(script, s) })
+		steps.Go(func() { l.callRandomly(script, s) })
 	}
 	if r.IntN(4) == 0 {
 		wait := time.Duration(r.IntN(3000)) * time.Microsecond
-		acts.Go(func() { time.Sleep(wait); m.kill() })
+		steps.Go(func() { time.Sleep(wait); m.kill() })
 	}
-	if r.IntN(2) == 0 { // else Close comes in between
-		acts.Wait()
+	if r.IntN(2) == 0 { // else Close runs in parallel
+		steps.Wait()
 	}
 	closing, dropped := context.Background(), false
 	switch r.IntN(4) {
@@ -182,11 +182,11 @@ func abuse(r *rand.Rand, c *fixtures.Case) error {
 	if took > 5*time.Second {
 		return fmt.Errorf("%s: close took %v", c.ID, took)
 	}
-	acts.Wait()
+	steps.Wait()
 	select {
 	case <-l.done:
 	case <-time.After(5 * time.Second):
-		return fmt.Errorf("%s: the listener waits though the session is closed", c.ID)
+		return fmt.Errorf("%s: the reader still waits after the session was closed", c.ID)
 	}
 	if _, open := <-s.Events(); open {
 		return fmt.Errorf("%s: Events is open after Close", c.ID)
@@ -194,24 +194,24 @@ func abuse(r *rand.Rand, c *fixtures.Case) error {
 	if err := s.Send(context.Background(), adapters.Message{ID: "late", Text: "x"}); !errors.Is(err, adapters.ErrClosed) {
 		return fmt.Errorf("%s: send after close: %w, want %w", c.ID, err, adapters.ErrClosed)
 	}
-	if err := kept(l.events, l.cut || dropped); err != nil {
+	if err := checkStream(l.events, l.cut || dropped); err != nil {
 		return fmt.Errorf("%s: after %d events, closed within %v: %w", c.ID, len(l.events), took, err)
 	}
 	return nil
 }
 
-// listener reads a session's events, fast or slowly, to the end or not.
-type listener struct {
-	stops  bool // it means not to read to the end
-	cut    bool // after done: and did not
+// eventReader reads a session's events, fast or slowly, to the end or not.
+type eventReader struct {
+	stops  bool // it is meant to stop before the end
+	cut    bool // after done: it did stop before the end
 	done   chan struct{}
 	events []event.Event // after done
 	mu     sync.Mutex
 	asked  []string
 }
 
-func listen(r *rand.Rand, s adapters.Session) *listener {
-	l := &listener{done: make(chan struct{})}
+func startReader(r *rand.Rand, s adapters.Session) *eventReader {
+	l := &eventReader{done: make(chan struct{})}
 	slow, left := r.IntN(3) == 0, -1
 	if r.IntN(5) == 0 {
 		l.stops, left = true, r.IntN(20)
@@ -244,18 +244,18 @@ func listen(r *rand.Rand, s adapters.Session) *listener {
 	return l
 }
 
-func (l *listener) ask(r *rand.Rand) string {
+func (l *eventReader) randomQuestion(r *rand.Rand) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.asked) == 0 || r.IntN(8) == 0 {
-		return "nobody asked"
+		return "unknown question"
 	}
 	return l.asked[r.IntN(len(l.asked))]
 }
 
-// act does what clients do, at any moment. What a call answers is not judged:
-// that it answers is.
-func (l *listener) act(r *rand.Rand, s adapters.Session) {
+// callRandomly calls the methods that clients call, at any moment. It ignores their
+// results: only that they return matters.
+func (l *eventReader) callRandomly(r *rand.Rand, s adapters.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	id := r.Uint32()
@@ -269,7 +269,7 @@ func (l *listener) act(r *rand.Rand, s adapters.Session) {
 			_ = s.Stop(ctx)
 		case 3, 4:
 			d := []event.Decision{event.DecisionAllow, event.DecisionDeny, event.DecisionCancel}[r.IntN(3)]
-			_ = s.Answer(ctx, l.ask(r), adapters.Answer{Decision: d})
+			_ = s.Answer(ctx, l.randomQuestion(r), adapters.Answer{Decision: d})
 		case 5:
 			if st, ok := adapters.As[adapters.Steerer](s); ok {
 				_ = st.Steer(ctx, m)
@@ -278,9 +278,9 @@ func (l *listener) act(r *rand.Rand, s adapters.Session) {
 	}
 }
 
-// kept holds a stream to the rules. One that was not read to its end may lack
-// its closings.
-func kept(events []event.Event, cut bool) error {
+// checkStream checks the rules of a stream. If it was not read to its end, closing
+// events may be missing.
+func checkStream(events []event.Event, cut bool) error {
 	ended, began := map[int]int{}, map[int]bool{}
 	open := map[string]bool{}
 	for i, e := range events {

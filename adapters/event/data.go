@@ -13,14 +13,14 @@ type SessionReady struct {
 	Mode              string `json:"mode,omitempty"`
 }
 
-// SessionEnd is the last event of a session. ExitCode is the process's, where
-// it is known.
+// SessionEnd is the last event of a session. ExitCode is the exit code of the
+// process, if it is known.
 type SessionEnd struct {
 	Reason   string `json:"reason"`
 	ExitCode *int   `json:"exit_code,omitempty"`
 }
 
-// Cause says why a turn began.
+// Cause is why a turn began.
 type Cause string
 
 // The causes of a turn.
@@ -30,17 +30,17 @@ const (
 	CauseCommand Cause = "command"
 )
 
-// TurnStart opens a turn. MessageIDs are the client's messages that caused it.
+// TurnStart begins a turn. MessageIDs are the client's messages that caused it.
 type TurnStart struct {
 	Cause          Cause    `json:"cause"`
 	MessageIDs     []string `json:"message_ids"`
 	ProviderTurnID string   `json:"provider_turn_id,omitempty"`
 }
 
-// Via says how a user's message came into a turn.
+// Via is how a user's message entered a turn.
 type Via string
 
-// The ways of a user's message into a turn.
+// The ways in which a message enters a turn.
 const (
 	ViaTurn  Via = "turn"
 	ViaMerge Via = "merge"
@@ -55,7 +55,7 @@ type UserMessage struct {
 	Via         Via          `json:"via"`
 }
 
-// Attachment is something that came with a user's message.
+// Attachment is an attachment of a user's message.
 type Attachment struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"`
@@ -64,32 +64,32 @@ type Attachment struct {
 	MIME string `json:"mime,omitempty"`
 }
 
-// Queue is the whole list of messages that wait.
+// Queue is the whole list of queued messages.
 type Queue struct {
 	MessageIDs []string `json:"message_ids"`
 }
 
-// Delta is a piece of visible text. MessageID is the runtime's message, BlockID
-// the block of text within the session: pieces of one block belong together,
-// different blocks are different paragraphs.
+// Delta is a fragment of visible text. MessageID is the runtime's message. BlockID
+// is the block of text, unique within the session: the fragments of a block belong
+// together, and different blocks are different paragraphs.
 type Delta struct {
 	Text      string `json:"text"`
 	MessageID string `json:"message_id"`
 	BlockID   string `json:"block_id"`
 }
 
-// Thinking is a piece of visible reasoning. Done closes the block. Without text
-// it says only that something is going on.
+// Thinking is a fragment of visible reasoning. Done closes the block. Without text
+// it only signals activity.
 type Thinking struct {
 	Text    string `json:"text"`
 	Done    bool   `json:"done,omitzero"`
 	BlockID string `json:"block_id,omitempty"`
 }
 
-// BlockStatus says how a block of text ended.
+// BlockStatus is how a block of text ended.
 type BlockStatus string
 
-// The ends of a block. Replaced carries the authoritative text.
+// The statuses of a block at its end. With replaced, Text is the authoritative text.
 const (
 	BlockComplete    BlockStatus = "complete"
 	BlockReplaced    BlockStatus = "replaced"
@@ -97,14 +97,14 @@ const (
 	BlockRetracted   BlockStatus = "retracted"
 )
 
-// BlockEnd closes a block of text, or takes back one of reasoning.
+// BlockEnd closes a block of text, or retracts one of reasoning.
 type BlockEnd struct {
 	BlockID string      `json:"block_id"`
 	Status  BlockStatus `json:"status"`
 	Text    string      `json:"text,omitempty"`
 }
 
-// PermissionRequest is a question of the runtime whether a tool may run.
+// PermissionRequest asks whether a tool may run.
 type PermissionRequest struct {
 	RequestID string   `json:"request_id"`
 	ToolUseID string   `json:"tool_use_id,omitempty"`
@@ -124,10 +124,10 @@ const (
 	DecisionCancel Decision = "cancel"
 )
 
-// By says who decided.
+// By is who decided.
 type By string
 
-// Who decides. Withdrawn: the runtime took the question back.
+// The values of By. Withdrawn means that the runtime withdrew the question.
 const (
 	ByUser      By = "user"
 	ByPolicy    By = "policy"
@@ -135,7 +135,7 @@ const (
 	ByWithdrawn By = "withdrawn"
 )
 
-// PermissionResolved follows each permission request, once.
+// PermissionResolved follows each permission request exactly once.
 type PermissionResolved struct {
 	RequestID string   `json:"request_id"`
 	ToolName  string   `json:"tool_name"`
@@ -144,7 +144,7 @@ type PermissionResolved struct {
 	By        By       `json:"by"`
 }
 
-// Interrupt is a question to the user or a plan to approve.
+// Interrupt asks the user a question, or to approve a plan.
 type Interrupt struct {
 	InterruptID   string `json:"interrupt_id"`
 	ComponentName string `json:"component_name"`
@@ -159,7 +159,7 @@ type InterruptResolved struct {
 	By          By     `json:"by"`
 }
 
-// Plan is the whole list of steps as they stand.
+// Plan is the whole list of steps with their current statuses.
 type Plan struct {
 	Steps []PlanStep `json:"steps"`
 }
@@ -202,7 +202,7 @@ type Usage struct {
 	Context *Context `json:"context,omitempty"`
 }
 
-// Phase is where a compaction stands.
+// Phase is the phase of a compaction.
 type Phase string
 
 // The phases of a compaction.
@@ -256,7 +256,7 @@ type Checkpoint struct {
 	Action       CheckpointAction `json:"action"`
 }
 
-// Level is how grave a notice is.
+// Level is the severity of a notice.
 type Level string
 
 // The levels of a notice.
@@ -266,7 +266,7 @@ const (
 	LevelError   Level = "error"
 )
 
-// NoticeCode says what a notice is about. The list is closed.
+// NoticeCode is the kind of a notice. The list is closed.
 type NoticeCode string
 
 // The codes of notices.
@@ -280,8 +280,8 @@ const (
 	NoticeRefused        NoticeCode = "refused"
 )
 
-// Notice is everything survivable: unknown messages, garbage, retries,
-// warnings. Raw is the message as it came.
+// Notice reports something that does not end the turn: an unknown message, garbage,
+// a retry, a warning. Raw is the message as it was received.
 type Notice struct {
 	Level Level      `json:"level"`
 	Code  NoticeCode `json:"code"`
@@ -289,7 +289,7 @@ type Notice struct {
 	Raw   Raw        `json:"raw,omitzero"`
 }
 
-// Result is the final text of a turn, where the runtime states one. It adds no
+// Result is the final text of a turn, if the runtime sends one. It does not add a
 // second copy to the chat.
 type Result struct {
 	Text  string `json:"text"`
@@ -302,7 +302,7 @@ type Stats struct {
 	Rounds     int   `json:"rounds,omitzero"`
 }
 
-// ErrorCode is the closed list of error codes.
+// ErrorCode is the kind of an error. The list is closed.
 type ErrorCode string
 
 // The codes of errors.
@@ -323,7 +323,7 @@ const (
 	ErrorStartFailure ErrorCode = "start_failure"
 )
 
-// Error ends its scope: the turn if there is one, else the session.
+// Error ends its scope: the turn if it has one, else the session.
 type Error struct {
 	Message string    `json:"message"`
 	Code    ErrorCode `json:"code"`

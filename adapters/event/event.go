@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Type is the name of an event, as it stands in the JSON form.
+// Type is the name of an event, as in the JSON form.
 type Type string
 
 // The closed set of types.
@@ -41,8 +41,8 @@ const (
 	TypeDone               Type = "done"
 )
 
-// Event is one normalized event. The zero Turn means that the event belongs to
-// the session and not to a turn.
+// Event is one normalized event. If Turn is 0, the event belongs to the session and
+// not to a turn.
 type Event struct {
 	Data       Data
 	TS         time.Time
@@ -52,7 +52,7 @@ type Event struct {
 	SubagentID string
 }
 
-// Type returns the event's type, which its data decides.
+// Type returns the event's type, which follows from its data, or "" without data.
 func (e Event) Type() Type {
 	if e.Data == nil {
 		return ""
@@ -69,19 +69,19 @@ func (e Event) Terminal() bool {
 	return false
 }
 
-// Position is a place in a session's stream: the last seq and turn that were
-// used. A resumed session continues after it.
+// Position is a place in a session's stream: the last seq and turn in use. A resumed
+// session continues after it.
 type Position struct {
 	Seq  int64 `json:"seq"`
 	Turn int   `json:"turn"`
 }
 
-// Data is the typed content of an event: one struct a type, always a value and
+// Data is the typed content of an event: one struct per type, always a value and
 // never a pointer.
 type Data interface {
 	EventType() Type
 }
 
-// Raw is JSON kept as it came: members, their order and numbers are never
-// changed. Writing an event drops white space and spells strings one way.
+// Raw is JSON as it was received: members, their order and numbers never change.
+// Writing an event drops white space and normalizes the escapes of strings.
 type Raw = jsontext.Value

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lenientText accepts what runtimes really send: invalid UTF-8 and lone
-// surrogates are replaced by U+FFFD, and of duplicate members the last holds.
+// lenientText accepts text that runtimes really send: invalid UTF-8 and lone
+// surrogates become U+FFFD, and the last of duplicate members wins.
 var lenientText = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 type envelope struct {
@@ -27,7 +27,7 @@ type envelope struct {
 
 var envelopeShape = shapeOf(reflect.TypeFor[envelope]())
 
-// form is how the data of one type is read.
+// form decodes the data of one type.
 type form struct {
 	shape  *shape
 	decode func([]byte) (Data, error)
@@ -44,13 +44,13 @@ func formOf[T Data]() form {
 // MarshalJSON writes the event as one object on one line.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// AppendJSON appends the event's JSON form to b, without a line end. The text is
-// valid UTF-8 whatever the event holds.
+// AppendJSON appends the event's JSON form to b, without a line end. The result is
+// valid UTF-8 even if the event's text is not. If it fails, it returns b.
 func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	if e.Data == nil {
 		return b, errors.New("event without data")
 	}
-	out, ok := appendPiece(b, e.Data)
+	out, ok := appendFrequent(b, e.Data)
 	if !ok {
 		data, err := json.Marshal(e.Data, lenientText)
 		if err != nil {
@@ -81,10 +81,10 @@ func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// appendPiece appends type and data of the events that nearly all of a stream
-// are, as the encoder would write them: reflection is most of what they cost.
-// Of other events it appends nothing, and ok is false.
-func appendPiece(b []byte, d Data) (out []byte, ok bool) {
+// appendFrequent appends type and data of the three most frequent events, exactly as
+// the encoder would write them, because reflection is most of their cost. For other
+// events it appends nothing and ok is false.
+func appendFrequent(b []byte, d Data) (out []byte, ok bool) {
 	switch d := d.(type) {
 	case Delta:
 		b = append(b, `{"type":"delta","data":{"text":`...)
@@ -130,8 +130,8 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 
 // Decode reads one event strictly: an unknown type, an unknown or missing field,
 // null, a value of the wrong kind or outside its closed list is an error that
-// names the field's path, such as "data.steps.1.status". The event keeps
-// nothing of b.
+// names the field's path, such as "data.steps.1.status". The event does not keep a
+// reference to b.
 func Decode(b []byte) (Event, error) {
 	var env envelope
 	if err := newWalker(b).value(envelopeShape, nil, 0); err != nil {
@@ -169,8 +169,9 @@ func Decode(b []byte) (Event, error) {
 	}, nil
 }
 
-// readError leaves what the walker says as it is and gives what only the decoder
-// finds (a time that is none, a number past its range) its field's path.
+// readError returns an error of the walker as it is, and adds the field's path to
+// errors that only the decoder finds, such as an invalid time or a number out of
+// range.
 func readError(prefix string, err error) error {
 	if pe, ok := errors.AsType[*pathError](err); ok {
 		return pe

@@ -48,7 +48,7 @@ func wrap(d Data) Event {
 	return Event{Data: d, TS: at, Seq: 1, SessionID: "s", Turn: 2, SubagentID: "a"}
 }
 
-// zero is the smallest legal form of a type: only what is required.
+// zero returns the smallest legal form of a type: only its required fields.
 func zero(d Data) Data {
 	v := reflect.New(reflect.TypeOf(d)).Elem()
 	for _, field := range v.Fields() {
@@ -88,9 +88,9 @@ func TestRoundTrip(t *testing.T) {
 	NewWithT(t).Expect(seen).To(HaveLen(len(forms)), "every type needs a sample")
 }
 
-// Every field of every type must be set in a sample, or the round trip of it
-// proves nothing.
-func TestSamplesAreWhole(t *testing.T) {
+// TestSamplesSetEveryField: the round trip of a field proves nothing if no sample
+// sets it.
+func TestSamplesSetEveryField(t *testing.T) {
 	for _, d := range whole {
 		v := reflect.ValueOf(d)
 		for i := range v.NumField() {
@@ -99,7 +99,7 @@ func TestSamplesAreWhole(t *testing.T) {
 			}
 		}
 		if v.NumField() > 32 {
-			t.Errorf("%s has more fields than strict decoding keeps track of", v.Type())
+			t.Errorf("%s has more fields than strict decoding can track", v.Type())
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestDecodeErrors(t *testing.T) {
 	const head = `{"type":"done","data":{},`
 	tests := []struct {
 		in, want string
-		lax      bool // the schema cannot say it
+		lax      bool // the schema cannot express it
 	}{
 		{in: ``, want: `not an event: `},
 		{in: `{"type":"done"`, want: `not an event: `},
@@ -178,7 +178,7 @@ func TestDecodeErrors(t *testing.T) {
 		g := NewWithT(t)
 		_, err := Decode([]byte(tt.in))
 		g.Expect(err).To(MatchError(ContainSubstring(tt.want)), tt.in)
-		g.Expect(validate(s, []byte(tt.in)) == nil).To(Equal(tt.lax), "what the schema says of %s", tt.in)
+		g.Expect(validate(s, []byte(tt.in)) == nil).To(Equal(tt.lax), "result of the schema for %s", tt.in)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestDecodeLenience(t *testing.T) {
 		{"invalid UTF-8", line("delta", "{\"text\":\"a\xff\xfeb\",\"message_id\":\"m\",\"block_id\":\"b\"}"), Delta{"a\ufffd\ufffdb", "m", "b"}, ""},
 		{"a lone surrogate", line("delta", `{"text":"a\ud83db","message_id":"m","block_id":"b"}`), Delta{"a\ufffdb", "m", "b"}, ""},
 		{"a pair of surrogates", line("delta", `{"text":"\ud83d\ude00","message_id":"m","block_id":"b"}`), Delta{"😀", "m", "b"}, ""},
-		{"duplicates: the last holds", line("delta", `{"text":"a","text":"b","message_id":"m","block_id":"b"}`), Delta{"b", "m", "b"}, ""},
+		{"duplicates: the last wins", line("delta", `{"text":"a","text":"b","message_id":"m","block_id":"b"}`), Delta{"b", "m", "b"}, ""},
 		{"duplicates within raw", line("notice", `{"level":"info","code":"garbage","raw":{"a":1,"a":2}}`), Notice{LevelInfo, NoticeGarbage, "", Raw(`{"a":1,"a":2}`)}, ""},
 		{"white space and escapes in names", " { \"\\u0074ype\" : \"done\" ,\"data\":{ },\"ts\":\"2026-11-21T12:00:00+02:00\",\"seq\":1,\"session_id\":\"s\"}\r", Done{}, ""},
 		{"the sub-agent within data", line("done", `{"reason":"r","subagent_id":"a"}`), Done{Reason: "r"}, "a"},
@@ -213,7 +213,7 @@ func TestDecodeLenience(t *testing.T) {
 	}
 }
 
-func TestEncodeReplacesWhatIsNotText(t *testing.T) {
+func TestEncodeReplacesInvalidText(t *testing.T) {
 	g := NewWithT(t)
 	e := wrap(Notice{LevelInfo, NoticeGarbage, "a\xff", Raw("{\n \"x\" : \"\\ud800\xff\", \"n\": 1.0e0 }")})
 	e.SessionID = "s\xff"
@@ -224,7 +224,7 @@ func TestEncodeReplacesWhatIsNotText(t *testing.T) {
 	g.Expect(string(b)).To(ContainSubstring(`"session_id":"s` + "\ufffd" + `"`))
 }
 
-// An input without members is an input, and not none.
+// TestEncodeKeepsEmptyJSON: an empty input differs from no input.
 func TestEncodeKeepsEmptyJSON(t *testing.T) {
 	for _, raw := range []string{`{}`, `[]`, `""`, `null`} {
 		g := NewWithT(t)
@@ -250,7 +250,7 @@ func TestEncodeErrors(t *testing.T) {
 	g.Expect(string(b)).To(Equal("kept"))
 }
 
-func TestDecodeKeepsNothingOfItsInput(t *testing.T) {
+func TestDecodeCopiesInput(t *testing.T) {
 	g := NewWithT(t)
 	in := []byte(line("tool_start", `{"tool_use_id":"t","tool":"T","input":{"a":1}}`))
 	e, err := Decode(in)
@@ -276,16 +276,16 @@ func FuzzDecode(f *testing.F) {
 		e, err := Decode(b)
 		if err != nil {
 			if err.Error() == "" {
-				t.Error("an error that says nothing")
+				t.Error("the error has no text")
 			}
 			return
 		}
 		if err := validate(s, b); err != nil {
-			t.Errorf("Decode takes what the schema refuses: %v", err)
+			t.Errorf("Decode accepts what the schema rejects: %v", err)
 		}
 		one, err := e.AppendJSON(nil)
 		if err != nil {
-			t.Fatalf("what was decoded cannot be written: %v", err)
+			t.Fatalf("a decoded event cannot be written: %v", err)
 		}
 		again, err := Decode(one)
 		if err != nil {

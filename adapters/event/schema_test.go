@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite schema.json")
 
-// node is one JSON Schema, in the order in which it is written.
+// node is one JSON Schema, its members in the order in which they are written.
 type node struct {
 	Schema               string   `json:"$schema,omitempty"`
 	ID                   string   `json:"$id,omitempty"`
@@ -65,7 +65,7 @@ func (m members) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.EndObject)
 }
 
-// generator makes schemas of shapes. Named ones are written once, under $defs.
+// generator makes schemas from shapes. It writes named ones once, under $defs.
 type generator struct {
 	docs map[string]string
 	defs members
@@ -141,7 +141,7 @@ func (g *generator) whole() *node {
 	return root
 }
 
-// declarations are those of the files that hold what events tell.
+// declarations returns the declarations of the files that define the events.
 func declarations(t *testing.T) []ast.Decl {
 	t.Helper()
 	var out []ast.Decl
@@ -210,9 +210,9 @@ func validate(s *jsonschema.Schema, line []byte) error {
 	return s.Validate(v)
 }
 
-// Every constant of a closed type must stand in its list, or strict decoding
-// would refuse what adapters write.
-func TestEnumsAreWhole(t *testing.T) {
+// TestEnumsListEveryConstant: strict decoding rejects a constant that is missing in
+// the list of its type.
+func TestEnumsListEveryConstant(t *testing.T) {
 	g := NewWithT(t)
 	declared := map[string][]string{}
 	for _, d := range declarations(t) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// shape is what the JSON form of a Go type may be: the one description that
-// strict decoding and the JSON Schema are both made of.
+// shape describes the JSON form of a Go type. Strict decoding and the JSON Schema
+// are both derived from it.
 type shape struct {
 	kind   kind
 	name   string   // the Go type's name; of objects and enums
@@ -41,11 +41,11 @@ const (
 )
 
 // maxInteger is the greatest whole number that every reader of JSON keeps
-// exactly; many read numbers as doubles.
+// exactly, because many read numbers as doubles.
 const maxInteger = 1<<53 - 1
 
-// shapeOf reads a type's shape off its fields and their tags. Every field
-// without an omit option is required; a tag min:"1" bounds it.
+// shapeOf derives a type's shape from its fields and their tags. A field without an
+// omit option is required; a tag min:"1" bounds it.
 func shapeOf(t reflect.Type) *shape {
 	if values, ok := enums[t]; ok {
 		return &shape{kind: kindString, name: t.Name(), enum: values}
@@ -92,27 +92,27 @@ func objectShape(t reflect.Type) *shape {
 
 // enums holds the closed lists of values, by their type.
 var enums = map[reflect.Type][]string{
-	reflect.TypeFor[Cause]():            list(CauseUser, CauseTask, CauseCommand),
-	reflect.TypeFor[Via]():              list(ViaTurn, ViaMerge, ViaSteer),
-	reflect.TypeFor[BlockStatus]():      list(BlockComplete, BlockReplaced, BlockInterrupted, BlockRetracted),
-	reflect.TypeFor[ToolStatus]():       list(ToolOK, ToolError, ToolDenied, ToolInterrupted, ToolBackgrounded),
-	reflect.TypeFor[ChangeKind]():       list(ChangeAdd, ChangeUpdate, ChangeDelete, ChangeMove),
-	reflect.TypeFor[TaskKind]():         list(TaskSubagent, TaskCommand),
-	reflect.TypeFor[TaskStatus]():       list(TaskRunning, TaskCompleted, TaskFailed, TaskStopped, TaskInterrupted),
-	reflect.TypeFor[Decision]():         list(DecisionAllow, DecisionDeny, DecisionCancel),
-	reflect.TypeFor[By]():               list(ByUser, ByPolicy, ByRuntime, ByWithdrawn),
-	reflect.TypeFor[StepStatus]():       list(StepPending, StepInProgress, StepCompleted),
-	reflect.TypeFor[Phase]():            list(PhaseStart, PhaseEnd),
-	reflect.TypeFor[CheckpointAction](): list(CheckpointCreated, CheckpointRestored),
-	reflect.TypeFor[Level]():            list(LevelInfo, LevelWarning, LevelError),
-	reflect.TypeFor[NoticeCode](): list(NoticeUnknownMessage, NoticeGarbage, NoticeLongLine, NoticeRetry,
+	reflect.TypeFor[Cause]():            valuesOf(CauseUser, CauseTask, CauseCommand),
+	reflect.TypeFor[Via]():              valuesOf(ViaTurn, ViaMerge, ViaSteer),
+	reflect.TypeFor[BlockStatus]():      valuesOf(BlockComplete, BlockReplaced, BlockInterrupted, BlockRetracted),
+	reflect.TypeFor[ToolStatus]():       valuesOf(ToolOK, ToolError, ToolDenied, ToolInterrupted, ToolBackgrounded),
+	reflect.TypeFor[ChangeKind]():       valuesOf(ChangeAdd, ChangeUpdate, ChangeDelete, ChangeMove),
+	reflect.TypeFor[TaskKind]():         valuesOf(TaskSubagent, TaskCommand),
+	reflect.TypeFor[TaskStatus]():       valuesOf(TaskRunning, TaskCompleted, TaskFailed, TaskStopped, TaskInterrupted),
+	reflect.TypeFor[Decision]():         valuesOf(DecisionAllow, DecisionDeny, DecisionCancel),
+	reflect.TypeFor[By]():               valuesOf(ByUser, ByPolicy, ByRuntime, ByWithdrawn),
+	reflect.TypeFor[StepStatus]():       valuesOf(StepPending, StepInProgress, StepCompleted),
+	reflect.TypeFor[Phase]():            valuesOf(PhaseStart, PhaseEnd),
+	reflect.TypeFor[CheckpointAction](): valuesOf(CheckpointCreated, CheckpointRestored),
+	reflect.TypeFor[Level]():            valuesOf(LevelInfo, LevelWarning, LevelError),
+	reflect.TypeFor[NoticeCode](): valuesOf(NoticeUnknownMessage, NoticeGarbage, NoticeLongLine, NoticeRetry,
 		NoticeWarning, NoticeLate, NoticeRefused),
-	reflect.TypeFor[ErrorCode](): list(ErrorAuth, ErrorRateLimit, ErrorOverloaded, ErrorBilling, ErrorInvalid,
+	reflect.TypeFor[ErrorCode](): valuesOf(ErrorAuth, ErrorRateLimit, ErrorOverloaded, ErrorBilling, ErrorInvalid,
 		ErrorContext, ErrorModel, ErrorNetwork, ErrorLimit, ErrorCrash, ErrorTimeout, ErrorProtocol,
 		ErrorUnknown, ErrorStartFailure),
 }
 
-func list[T ~string](values ...T) []string {
+func valuesOf[T ~string](values ...T) []string {
 	names := make([]string, len(values))
 	for i, v := range values {
 		names[i] = string(v)
@@ -120,7 +120,7 @@ func list[T ~string](values ...T) []string {
 	return names
 }
 
-// Types lists the closed set of types, sorted.
+// Types returns the closed set of types, sorted.
 func Types() []Type {
 	types := make([]Type, 0, len(forms))
 	for t := range forms {
@@ -130,7 +130,7 @@ func Types() []Type {
 	return types
 }
 
-// ErrorCodes lists the closed set of error codes.
+// ErrorCodes returns the closed set of error codes.
 func ErrorCodes() []ErrorCode {
 	var codes []ErrorCode
 	for _, c := range enums[reflect.TypeFor[ErrorCode]()] {

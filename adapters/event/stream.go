@@ -9,22 +9,23 @@ import (
 	"github.com/turnspec/turnspec/adapters/lines"
 )
 
-// Decoder reads events from a stream of lines, one event a line, in memory that
-// the longest line bounds. Blank lines are skipped.
+// Decoder reads events from a stream of lines, one event per line. It needs memory
+// for the longest line only. It skips blank lines.
 type Decoder struct {
 	lines *lines.Reader
 	line  int
-	err   error // of the reader: it stays
+	err   error // of the reader; Next returns it from then on
 }
 
-// NewDecoder reads from r. A line may be lines.MaxLength bytes long.
+// NewDecoder returns a Decoder that reads from r. A line may be lines.MaxLength
+// bytes long.
 func NewDecoder(r io.Reader) *Decoder { return newDecoder(r, lines.MaxLength) }
 
 func newDecoder(r io.Reader, limit int) *Decoder { return &Decoder{lines: lines.NewReader(r, limit)} }
 
-// Next returns the next event, or io.EOF after the last. A bad line is a
-// *LineError, after which Next goes on with the line behind it. An error of the
-// reader itself is none, and stays.
+// Next returns the next event, or io.EOF after the last. If a line is bad, it
+// returns a *LineError, and the next call continues with the following line. If the
+// reader fails, it returns another error, and so does every later call.
 func (d *Decoder) Next() (Event, error) {
 	for d.err == nil {
 		b, err := d.lines.Next()
@@ -52,7 +53,7 @@ func (d *Decoder) Next() (Event, error) {
 	return Event{}, d.err
 }
 
-// LineError is an error in a line of a stream, counted from 1.
+// LineError is an error in one line of a stream. Lines count from 1.
 type LineError struct {
 	Line int
 	Err  error
@@ -60,19 +61,19 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns what is wrong with the line.
+// Unwrap returns the error of the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Encoder writes events to a stream, one line and one Write an event.
+// Encoder writes events to a stream, one line and one Write per event.
 type Encoder struct {
 	w   io.Writer
 	buf []byte
 }
 
-// NewEncoder writes to w.
+// NewEncoder returns an Encoder that writes to w.
 func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 
-// Encode writes one event. Of an event that cannot be written nothing is.
+// Encode writes one event. If the event is invalid, it writes nothing.
 func (enc *Encoder) Encode(e Event) error {
 	b, err := e.AppendJSON(enc.buf[:0])
 	if err != nil {

@@ -33,7 +33,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-func TestDecoderNamesTheLineAndGoesOn(t *testing.T) {
+func TestDecoderReportsBadLineAndContinues(t *testing.T) {
 	g := NewWithT(t)
 	good := line("done", `{}`)
 	dec := NewDecoder(strings.NewReader("\n" + good + "\r\n  \n" + line("done", `{"x":1}`) + "\n" + good))
@@ -46,12 +46,12 @@ func TestDecoderNamesTheLineAndGoesOn(t *testing.T) {
 	g.Expect(errors.As(err, &le)).To(BeTrue())
 	g.Expect(le.Line).To(Equal(4))
 	_, err = dec.Next()
-	g.Expect(err).NotTo(HaveOccurred(), "the last line has no line end")
+	g.Expect(err).NotTo(HaveOccurred(), "a last line without a line end counts")
 	_, err = dec.Next()
 	g.Expect(err).To(Equal(io.EOF))
 }
 
-func TestDecoderSkipsALongLine(t *testing.T) {
+func TestDecoderSkipsLongLine(t *testing.T) {
 	g := NewWithT(t)
 	good := line("done", `{}`)
 	dec := newDecoder(strings.NewReader(strings.Repeat("x", 300<<10)+"\n"+good+"\n"), 200<<10)
@@ -62,7 +62,7 @@ func TestDecoderSkipsALongLine(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
-func TestDecoderKeepsTheReadersError(t *testing.T) {
+func TestDecoderKeepsReaderError(t *testing.T) {
 	g := NewWithT(t)
 	broken := errors.New("broken")
 	dec := NewDecoder(io.MultiReader(strings.NewReader(line("done", `{}`)+"\n"), iotest.ErrReader(broken)))
@@ -71,11 +71,11 @@ func TestDecoderKeepsTheReadersError(t *testing.T) {
 	for range 2 {
 		_, err = dec.Next()
 		g.Expect(err).To(MatchError(broken))
-		g.Expect(errors.As(err, new(*LineError))).To(BeFalse(), "a caller that skips bad lines must not spin")
+		g.Expect(errors.As(err, new(*LineError))).To(BeFalse(), "a caller that skips bad lines would loop forever")
 	}
 }
 
-func TestEncoderWritesNothingOfABadEvent(t *testing.T) {
+func TestEncoderWritesNothingOfBadEvent(t *testing.T) {
 	g := NewWithT(t)
 	var buf bytes.Buffer
 	enc := NewEncoder(&buf)

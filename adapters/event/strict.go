@@ -10,13 +10,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// walker compares JSON text with a shape before it is decoded, so that an error
-// names the field's path and says what was wanted.
+// walker compares JSON text with a shape before the text is decoded, so that an
+// error names the field's path and the expected form.
 type walker struct {
 	dec *jsontext.Decoder
 	buf []byte
 	// legacy receives a member subagent_id of the outermost object, which older
-	// senders put into data; nil where it has no place.
+	// senders put into data. If it is nil, the member is an unknown field.
 	legacy *string
 }
 
@@ -30,7 +30,7 @@ func (e *pathError) Error() string {
 	return e.path + ": " + e.what
 }
 
-// place is where the walker stands; it is spelled out only for an error.
+// place is the path of the current value. It is spelled out only for an error.
 type place struct {
 	up   *place
 	name string
@@ -53,12 +53,12 @@ func (w *walker) value(s *shape, at *place, least int) error {
 	got := w.dec.PeekKind()
 	switch {
 	case s.kind == kindAny || got == jsontext.KindInvalid:
-		return w.dec.SkipValue() // a syntax error comes out here
+		return w.dec.SkipValue() // returns a syntax error if there is one
 	case !s.kind.takes(got):
 		if err := w.dec.SkipValue(); err != nil {
-			return err // not JSON at all says more
+			return err // a syntax error is more specific
 		}
-		return at.errorf("want %s, got %s", s.kind, says(got))
+		return at.errorf("want %s, got %s", s.kind, describeKind(got))
 	case s.kind == kindObject:
 		return w.object(s, at)
 	case s.kind == kindArray:
@@ -70,11 +70,11 @@ func (w *walker) value(s *shape, at *place, least int) error {
 	}
 	switch s.kind {
 	case kindString:
-		return w.text(s, at, raw, least)
+		return w.checkText(s, at, raw, least)
 	case kindInteger:
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil || n < -maxInteger || n > maxInteger {
-			return at.errorf("want a whole number of at most 53 bits, got %s", short(raw))
+			return at.errorf("want a whole number of at most 53 bits, got %s", clipRaw(raw))
 		}
 		if least > 0 && n < int64(least) {
 			return at.errorf("want a number from %d, got %d", least, n)
@@ -83,7 +83,7 @@ func (w *walker) value(s *shape, at *place, least int) error {
 	return nil
 }
 
-func (w *walker) text(s *shape, at *place, raw []byte, least int) error {
+func (w *walker) checkText(s *shape, at *place, raw []byte, least int) error {
 	if s.enum == nil && least == 0 {
 		return nil
 	}
@@ -97,12 +97,12 @@ func (w *walker) text(s *shape, at *place, raw []byte, least int) error {
 	if slices.Contains(s.enum, string(w.buf)) {
 		return nil
 	}
-	return at.errorf("want one of %s, got %s", strings.Join(s.enum, ", "), short(raw))
+	return at.errorf("want one of %s, got %s", strings.Join(s.enum, ", "), clipRaw(raw))
 }
 
 func (w *walker) object(s *shape, at *place) error {
 	legacy := w.legacy
-	w.legacy = nil // only the outermost object has it
+	w.legacy = nil // inner objects do not accept it
 	if _, err := w.dec.ReadToken(); err != nil {
 		return err
 	}
@@ -140,12 +140,12 @@ func (w *walker) object(s *shape, at *place) error {
 	return err
 }
 
-// legacyMember is where older senders name the sub-agent: within data.
+// legacyMember is the member of data in which older senders name the sub-agent.
 const legacyMember = "subagent_id"
 
 func (w *walker) takeLegacy(to *string, at *place) error {
 	if got := w.dec.PeekKind(); got != jsontext.KindString {
-		return at.errorf("want %s, got %s", kindString, says(got))
+		return at.errorf("want %s, got %s", kindString, describeKind(got))
 	}
 	tok, err := w.dec.ReadToken()
 	if err == nil {
@@ -183,7 +183,7 @@ func (k kind) takes(got jsontext.Kind) bool {
 	return true
 }
 
-func says(k jsontext.Kind) string {
+func describeKind(k jsontext.Kind) string {
 	switch k {
 	case jsontext.KindNull:
 		return "null"
@@ -201,8 +201,8 @@ func says(k jsontext.Kind) string {
 	return "no value"
 }
 
-// short quotes a value in an error, bounded.
-func short(raw []byte) string {
+// clipRaw returns a value for an error message, cut to a length.
+func clipRaw(raw []byte) string {
 	const most = 80
 	if len(raw) > most {
 		return string(bytes.ToValidUTF8(raw[:most], nil)) + "…"

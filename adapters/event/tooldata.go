@@ -1,7 +1,7 @@
 package event
 
-// ToolStart announces a tool call. Input is the call's input as the runtime
-// gave it; the fields below it repeat what a UI shows first.
+// ToolStart announces a tool call. Input is the call's input as the runtime sent
+// it; the fields below it repeat the parts that a UI shows first.
 type ToolStart struct {
 	ToolUseID     string `json:"tool_use_id"`
 	Tool          string `json:"tool"`
@@ -17,16 +17,16 @@ type ToolStart struct {
 	MessageID     string `json:"message_id,omitempty"`
 }
 
-// ToolOutput is a piece of a running tool's output. The start may be missing.
+// ToolOutput is a part of a running tool's output. The beginning may be missing.
 type ToolOutput struct {
 	ToolUseID string `json:"tool_use_id"`
 	Text      string `json:"text"`
 }
 
-// ToolStatus says how a tool ended.
+// ToolStatus is how a tool ended.
 type ToolStatus string
 
-// The ends of a tool.
+// The statuses of a tool at its end.
 const (
 	ToolOK           ToolStatus = "ok"
 	ToolError        ToolStatus = "error"
@@ -35,7 +35,7 @@ const (
 	ToolBackgrounded ToolStatus = "backgrounded"
 )
 
-// ToolResult closes a tool call, exactly once.
+// ToolResult closes a tool call. Each call has exactly one.
 type ToolResult struct {
 	ToolUseID  string       `json:"tool_use_id"`
 	Output     string       `json:"output"`
@@ -47,7 +47,7 @@ type ToolResult struct {
 	IsFileRead bool         `json:"is_file_read,omitzero"`
 }
 
-// ChangeKind says what a change did to a file.
+// ChangeKind is what a change did to a file.
 type ChangeKind string
 
 // The kinds of change.
@@ -58,8 +58,8 @@ const (
 	ChangeMove   ChangeKind = "move"
 )
 
-// FileChange is one file of a change. Diff is a unified diff for an update, the
-// whole content for add and delete.
+// FileChange is one changed file. Diff is a unified diff for an update, and the
+// whole content for an added or deleted file.
 type FileChange struct {
 	Path   string     `json:"path"`
 	Kind   ChangeKind `json:"kind"`
@@ -67,7 +67,7 @@ type FileChange struct {
 	Diff   string     `json:"diff,omitempty"`
 }
 
-// TaskKind says what a task is.
+// TaskKind is the kind of a task.
 type TaskKind string
 
 // The kinds of task.
@@ -88,7 +88,7 @@ const (
 	TaskInterrupted TaskStatus = "interrupted"
 )
 
-// Task is life that may outlast a turn. A sub-agent's TaskID is the
+// Task reports work that may outlive its turn. A sub-agent's TaskID is the
 // subagent_id of its events.
 type Task struct {
 	TaskID    string     `json:"task_id"`

@@ -84,7 +84,7 @@ func (Error) EventType() Type { return TypeError }
 // EventType implements Data.
 func (Done) EventType() Type { return TypeDone }
 
-// forms is the closed set: how the data of each type is read.
+// forms holds the closed set of types with the decoder of their data.
 var forms = map[Type]form{
 	TypeSessionReady:       formOf[SessionReady](),
 	TypeSessionEnd:         formOf[SessionEnd](),

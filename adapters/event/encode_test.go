@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// typed is what AppendJSON is without its short cuts.
-func typed(t *testing.T, e Event) string {
+// encodeByReflection encodes as AppendJSON does for all other events.
+func encodeByReflection(t *testing.T, e Event) string {
 	t.Helper()
 	data, err := json.Marshal(e.Data, lenientText)
 	if err != nil {
@@ -18,8 +18,8 @@ func typed(t *testing.T, e Event) string {
 	return fmt.Sprintf(`{"type":"%s","data":%s,"ts":"1970-01-01T00:00:01Z","seq":1,"session_id":"s"}`, e.Type(), data)
 }
 
-// FuzzPiece holds the events that are written by hand to the encoder.
-func FuzzPiece(f *testing.F) {
+// FuzzAppendFrequent compares the hand-written encoding with the encoder.
+func FuzzAppendFrequent(f *testing.F) {
 	for _, s := range []string{"", "plain", "a\"b\\c\n\t\r\b\f", "<&>\u2028\u2029", "\x00\x1f\x7f", "\xff\xed\xa0\xbd", "é 😀"} {
 		f.Add(s, "m", "b", true)
 		f.Add("x", s, s, false)
@@ -28,7 +28,7 @@ func FuzzPiece(f *testing.F) {
 		for _, d := range []Data{Delta{text, one, two}, Thinking{text, done, two}, Thinking{Text: text, Done: done}, ToolOutput{one, text}} {
 			e := Event{Data: d, TS: time.Unix(1, 0), Seq: 1, SessionID: "s"}
 			got, err := e.AppendJSON([]byte("kept "))
-			if want := "kept " + typed(t, e); err != nil || string(got) != want {
+			if want := "kept " + encodeByReflection(t, e); err != nil || string(got) != want {
 				t.Errorf("%#v:\n%s (%v), want\n%s", d, got, err, want)
 			}
 		}

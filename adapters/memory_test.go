@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// normalizer is what both runtimes' Normalizers are.
+// normalizer is implemented by the Normalizers of both runtimes.
 type normalizer interface {
 	Line(at time.Time, b []byte)
 	End()
@@ -31,9 +31,9 @@ func newNormalizer(name string, emit func(event.Event)) normalizer {
 	return claude.NewNormalizer("s", emit)
 }
 
-// grown is how much of the heap a transcript keeps: it is read from a pipe, and
-// what lives is weighed after a tenth of it and at its end.
-func grown(t *testing.T, name string, rounds int, round func(w io.Writer, i int), emit func(event.Event)) int64 {
+// heapGrowth normalizes a transcript that it reads from a pipe, and returns by how
+// much the live heap grew between the first tenth of it and its end.
+func heapGrowth(t *testing.T, name string, rounds int, round func(w io.Writer, i int), emit func(event.Event)) int64 {
 	t.Helper()
 	n := newNormalizer(name, emit)
 	var at [2]int64
@@ -65,12 +65,12 @@ func grown(t *testing.T, name string, rounds int, round func(w io.Writer, i int)
 	return at[1] - at[0]
 }
 
-// flat is how much may be kept of a transcript of any length: what is bounded
-// (rings of ids) and noise of the test itself.
-const flat = 512 << 10
+// maxGrowth is by how much the heap may grow with a transcript of any length: room
+// for bounded state (rings of ids) and for noise of the test itself.
+const maxGrowth = 512 << 10
 
-// The shapes of a transcript that never ends: whatever there is much of, it has
-// ids that never came before.
+// endless holds the shapes of a transcript that never ends. Each round uses new
+// ids.
 var endless = []struct {
 	runtime, name string
 	rounds        int
@@ -155,38 +155,39 @@ const (
 // fewer divides the rounds of long tests: the race detector is slow.
 var fewer = map[bool]int{false: 1, true: 20}[racesample.Enabled]
 
-func TestATranscriptOfAnyLengthTakesConstantMemory(t *testing.T) {
+func TestMemoryDoesNotGrowWithTranscript(t *testing.T) {
 	for _, e := range endless {
 		t.Run(e.runtime+"/"+e.name, func(t *testing.T) {
 			events := 0
 			rounds := e.rounds / fewer
-			got := grown(t, e.runtime, rounds, func(w io.Writer, i int) {
+			got := heapGrowth(t, e.runtime, rounds, func(w io.Writer, i int) {
 				if i == 0 {
 					_, _ = io.WriteString(w, e.head+"\n")
 				}
 				_, _ = fmt.Fprintf(w, e.round+"\n", i)
 			}, func(event.Event) { events++ })
 			if events < rounds/2 {
-				t.Fatalf("%d rounds made %d events only: the lines say nothing", rounds, events)
+				t.Fatalf("%d rounds emitted only %d events: the adapter ignores these lines", rounds, events)
 			}
-			if got > flat {
-				t.Errorf("the heap grew by %d KiB from a tenth of the transcript to its end, want at most %d", got>>10, flat>>10)
+			if got > maxGrowth {
+				t.Errorf("the heap grew by %d KiB from a tenth of the transcript to its end, want at most %d", got>>10, maxGrowth>>10)
 			}
 		})
 	}
 }
 
-// ids of recorded lines: what is new in each turn of a real session.
-// numbered are the turns of a version that counts them: "0", "1" ….
+// numbered matches the turn ids of a version that counts turns: "0", "1" ….
 var numbered = regexp.MustCompile(`"(?:turnId|turn_id|id)":"[0-9]{1,3}`)
 
+// ids matches the ids of recorded lines that are new in each turn of a real
+// session.
 var ids = regexp.MustCompile(`\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(msg|call|toolu|rs)_[0-9A-Za-z_]+|a[0-9a-f]{16})\b`)
 
 var sessionID = regexp.MustCompile(`"session_id":"([^"]+)"|"result":\{"thread":\{"id":"([^"]+)"`)
 
-// The corpus again and again in one session, with new ids each time: no word
-// gets lost however long it was before.
-func TestTheCorpusAgainAndAgain(t *testing.T) {
+// TestRepeatedCorpusKeepsText plays each case several times in one session, with
+// new ids each time: no round may lose text.
+func TestRepeatedCorpusKeepsText(t *testing.T) {
 	all, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
@@ -201,15 +202,15 @@ func TestTheCorpusAgainAndAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Scenario == "text/500-tiny-deltas" {
-			continue // the deltas above are more
+			continue // endless covers deltas
 		}
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
-			said := make([]int, rounds)
+			textBytes := make([]int, rounds)
 			i := 0
 			n := newNormalizer(c.Runtime, func(e event.Event) {
 				if d, ok := e.Data.(event.Delta); ok {
-					said[i] += len(d.Text)
+					textBytes[i] += len(d.Text)
 				}
 			})
 			session := ""
@@ -221,10 +222,10 @@ func TestTheCorpusAgainAndAgain(t *testing.T) {
 					if m := sessionID.FindSubmatch(l.Bytes); m != nil && session == "" {
 						session = string(append(m[1], m[2]...))
 					}
-					again := numbered.ReplaceAllFunc(l.Bytes, func(id []byte) []byte {
+					renumbered := numbered.ReplaceAllFunc(l.Bytes, func(id []byte) []byte {
 						return fmt.Appendf(bytes.Clone(id), "%04x", i)
 					})
-					n.Line(time.Unix(0, 0), ids.ReplaceAllFunc(again, func(id []byte) []byte {
+					n.Line(time.Unix(0, 0), ids.ReplaceAllFunc(renumbered, func(id []byte) []byte {
 						if string(id) == session {
 							return id
 						}
@@ -232,9 +233,9 @@ func TestTheCorpusAgainAndAgain(t *testing.T) {
 					}))
 				}
 			}
-			for i, got := range said {
-				if got != said[0] {
-					t.Fatalf("round %d said %d bytes, want %d as the first (%s)", i, got, said[0], strings.TrimSpace(session))
+			for i, got := range textBytes {
+				if got != textBytes[0] {
+					t.Fatalf("round %d emitted %d bytes of text, want %d as in the first (%s)", i, got, textBytes[0], strings.TrimSpace(session))
 				}
 			}
 		})
