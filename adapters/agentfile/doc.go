@@ -1,18 +1,18 @@
-// Package agentfile answers two questions: which sub-agents does a workspace
-// define, and how does a program add its own without touching what is there?
+// Package agentfile reads the sub-agents that a workspace defines, and adds those of
+// a program without changing the files that exist.
 //
-// Both runtimes read definitions from files when a session opens, each in a form
-// of its own:
+// Both runtimes read definitions from files when a session opens, each in its own
+// form:
 //
-//	claude   .claude/agents/NAME.md    Markdown; the keys stand before the text, between lines of ---
+//	claude   .claude/agents/NAME.md    Markdown; the keys precede the text, between lines of ---
 //	codex    .codex/agents/NAME.toml   TOML; the text is the key developer_instructions
 //
-// A file that a runtime does not understand is passed over by it, with a line in
-// its log at best, so that a session runs without the agent and nobody is told.
-// Read and Prepare tell it, as file:line, before the session opens.
+// If a runtime cannot read a file, it skips the file, at best with a line in its
+// log, and the session runs without the agent. Read and Prepare report such a file
+// as file:line before the session opens.
 //
-// Codex reads the files of a workspace that it trusts only, and versions before
-// 0.120 read none.
+// Codex reads the files of a workspace only if it trusts the workspace. Versions
+// before 0.120 read none.
 package agentfile
 
 import (
@@ -20,22 +20,22 @@ import (
 	"path"
 )
 
-// Form is how a runtime has its definitions.
+// Form is the form of the definitions of a runtime.
 type Form string
 
-// The forms are named as the runtimes are.
+// The forms have the names of the runtimes.
 const (
 	Claude Form = "claude"
 	Codex  Form = "codex"
 )
 
-// Forms are all forms.
+// Forms returns all forms.
 func Forms() []Form { return []Form{Claude, Codex} }
 
-// Dir is the folder of the definitions in a workspace.
+// Dir returns the folder of the definitions in a workspace.
 func (f Form) Dir() string { return "." + string(f) + "/agents" }
 
-// Ext is how the names of the files end.
+// Ext returns the extension of the file names.
 func (f Form) Ext() string {
 	if f == Codex {
 		return ".toml"
@@ -43,7 +43,7 @@ func (f Form) Ext() string {
 	return ".md"
 }
 
-// Valid reports whether there is such a form.
+// Valid returns an error if f is none of the forms.
 func (f Form) Valid() error {
 	if f != Claude && f != Codex {
 		return fmt.Errorf("no form %q of agent definitions: want claude or codex", f)
@@ -51,24 +51,24 @@ func (f Form) Valid() error {
 	return nil
 }
 
-// Agent is a sub-agent as its file defines it. What only a runtime knows of is
-// not here, and is no error.
+// Agent is a sub-agent as its file defines it. Further keys of a runtime are not an
+// error; Agent leaves them out.
 type Agent struct {
-	File         string   `json:"file"` // as it was given
+	File         string   `json:"file"` // as given to Parse
 	Name         string   `json:"name"`
-	Description  string   `json:"description"` // when to use it; the model reads it
+	Description  string   `json:"description"` // for the model: when to use the agent
 	Instructions string   `json:"instructions"`
-	Model        string   `json:"model,omitempty"`     // empty: that of the session
-	Effort       string   `json:"effort,omitempty"`    // how much it reasons
-	Tools        []string `json:"tools,omitempty"`     // claude: those it has; none: all
+	Model        string   `json:"model,omitempty"`     // the session's if empty
+	Effort       string   `json:"effort,omitempty"`    // of reasoning
+	Tools        []string `json:"tools,omitempty"`     // claude: the tools that it may use; all if empty
 	Sandbox      string   `json:"sandbox,omitempty"`   // codex: read-only, workspace-write, danger-full-access
-	Nicknames    []string `json:"nicknames,omitempty"` // codex: what its instances are called
+	Nicknames    []string `json:"nicknames,omitempty"` // codex: names of its instances
 }
 
-// Error is something wrong in a file.
+// Error is an error in a file.
 type Error struct {
 	File string
-	Line int // from 1; 0: the file as a whole
+	Line int // from 1; 0 for the whole file
 	Err  error
 }
 
@@ -81,7 +81,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// isDefinition reports whether a runtime reads a file of that name.
+// isDefinition reports whether a runtime reads a file with that name.
 func (f Form) isDefinition(name string) bool {
 	return path.Ext(name) == f.Ext() && name[0] != '.'
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/agentfile"
 )
 
-// A program brings its agents along, embedded for example, and prepares the
-// workspace before it opens a session there.
+// A program ships its own agents, for example embedded, and prepares the workspace
+// before it opens a session there.
 func ExamplePrepare() {
 	workspace, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -26,7 +26,7 @@ Say what could go wrong, in one line each.
 	for range 2 {
 		done, err := agentfile.Prepare(agentfile.Claude, workspace, templates, "agents/claude")
 		if err != nil {
-			panic(err) // file:line: what is wrong
+			panic(err) // file:line and the error
 		}
 		for _, p := range done {
 			fmt.Println(p.Name, p.File, "there already:", p.Kept != "")

@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a definition. All that is wrong is told, each as an *Error, as far
-// as the text can be read at all. The file name says only where.
+// Parse reads a definition. It returns all errors that it finds, joined, each an
+// *Error. The file name only appears in errors.
 func Parse(f Form, file string, text []byte) (Agent, error) {
 	if err := f.Valid(); err != nil {
 		return Agent{}, err
@@ -24,9 +24,9 @@ func Parse(f Form, file string, text []byte) (Agent, error) {
 	p := &parser{a: Agent{File: file}}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if f == Codex {
-		p.toml(text)
+		p.parseTOML(text)
 	} else {
-		p.markdown(text)
+		p.parseMarkdown(text)
 	}
 	if len(p.errs) == 0 {
 		return p.a, nil
@@ -47,31 +47,32 @@ func (p *parser) fail(line int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{p.a.File, line, fmt.Errorf(format, args...)})
 }
 
-// fence is the line before and behind the keys of a Markdown definition.
+// fence is the line before and after the keys of a Markdown definition.
 const fence = "---"
 
-func (p *parser) markdown(text []byte) {
+func (p *parser) parseMarkdown(text []byte) {
 	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	if strings.TrimRight(lines[0], " \t") != fence {
-		p.fail(1, "want a line of --- and then the keys name: and description:, got %s", quote(lines[0]))
+		p.fail(1, "want a line of --- and then the keys name: and description:, got %s", quoteLine(lines[0]))
 		return
 	}
 	end := slices.IndexFunc(lines[1:], func(l string) bool { return strings.TrimRight(l, " \t") == fence }) + 1
 	if end == 0 {
-		p.fail(1, "the keys have no end: want a second line of ---")
+		p.fail(1, "the keys are not closed: want a second line of ---")
 		return
 	}
-	p.keys(strings.Join(lines[1:end], "\n"))
+	p.parseKeys(strings.Join(lines[1:end], "\n"))
 	if p.a.Instructions = strings.TrimSpace(strings.Join(lines[end+1:], "\n")); p.a.Instructions == "" {
 		p.fail(end+1, "no instructions follow the keys")
 	}
 }
 
-// yamlLine finds where a text is no YAML: the library tells it in words only.
+// yamlLine matches the line number of a YAML error, because the library returns it
+// only as text.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// keys reads the keys of a Markdown definition, which begin on line 2.
-func (p *parser) keys(text string) {
+// parseKeys reads the keys of a Markdown definition, which begin on line 2.
+func (p *parser) parseKeys(text string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		m := yamlLine.FindStringSubmatch(err.Error())
@@ -92,11 +93,11 @@ func (p *parser) keys(text string) {
 		for i := 0; i+1 < len(root.Content); i += 2 {
 			k, v := root.Content[i], root.Content[i+1]
 			if first, twice := seen[k.Value]; twice {
-				p.fail(k.Line+1, "%s stands twice; first on line %d", k.Value, first)
+				p.fail(k.Line+1, "duplicate key %s; first on line %d", k.Value, first)
 				continue
 			}
 			seen[k.Value] = k.Line + 1
-			p.key(k.Value, v)
+			p.setKey(k.Value, v)
 		}
 	}
 	for _, k := range []string{"name", "description"} {
@@ -106,7 +107,7 @@ func (p *parser) keys(text string) {
 	}
 }
 
-func (p *parser) key(k string, v *yaml.Node) {
+func (p *parser) setKey(k string, v *yaml.Node) {
 	into := map[string]*string{"name": &p.a.Name, "description": &p.a.Description, "model": &p.a.Model, "effort": &p.a.Effort}
 	switch field := into[k]; {
 	case field != nil && (v.Kind != yaml.ScalarNode || v.Tag != "!!str"):
@@ -116,16 +117,16 @@ func (p *parser) key(k string, v *yaml.Node) {
 	case field != nil:
 		*field = v.Value
 	case k == "tools":
-		p.tools(v)
+		p.parseTools(v)
 	}
 }
 
-// tools are a list, or words between commas.
-func (p *parser) tools(v *yaml.Node) {
+// parseTools reads a list of names, or a text of names between commas.
+func (p *parser) parseTools(v *yaml.Node) {
 	switch {
 	case v.Kind == yaml.ScalarNode && v.Tag == "!!str":
 		for w := range strings.SplitSeq(v.Value, ",") {
-			p.tool(v.Line+1, strings.TrimSpace(w))
+			p.addTool(v.Line+1, strings.TrimSpace(w))
 		}
 	case v.Kind == yaml.SequenceNode:
 		for _, n := range v.Content {
@@ -133,14 +134,14 @@ func (p *parser) tools(v *yaml.Node) {
 				p.fail(n.Line+1, "tools: want the names of tools")
 				continue
 			}
-			p.tool(n.Line+1, n.Value)
+			p.addTool(n.Line+1, n.Value)
 		}
 	default:
 		p.fail(v.Line+1, "tools: want a list, or names between commas")
 	}
 }
 
-func (p *parser) tool(line int, name string) {
+func (p *parser) addTool(line int, name string) {
 	if name == "" {
 		p.fail(line, "tools: a name is empty")
 		return
@@ -148,12 +149,12 @@ func (p *parser) tool(line int, name string) {
 	p.a.Tools = append(p.a.Tools, name)
 }
 
-// sandboxes are what a Codex definition may confine its agent to.
+// sandboxes are the sandbox modes of a Codex definition.
 var sandboxes = []string{"read-only", "workspace-write", "danger-full-access"}
 
-// toml reads a Codex definition. What it holds beside the keys of an Agent are
-// settings of the runtime's.
-func (p *parser) toml(text []byte) {
+// parseTOML reads a Codex definition. It ignores other keys, which are settings of
+// the runtime.
+func (p *parser) parseTOML(text []byte) {
 	var whole map[string]any
 	if err := toml.Unmarshal(text, &whole); err != nil {
 		line := 0
@@ -204,8 +205,7 @@ func (p *parser) toml(text []byte) {
 	})
 }
 
-// keyLines are the lines on which the keys of a document begin that belong to no
-// table. The text is TOML.
+// keyLines returns the lines of the top-level keys of a valid TOML document.
 func keyLines(text []byte) map[string]int {
 	lines := map[string]int{}
 	var p unstable.Parser
@@ -222,8 +222,8 @@ func keyLines(text []byte) map[string]int {
 	return lines
 }
 
-// quote shortens a line to be shown.
-func quote(s string) string {
+// quoteLine quotes a line for an error message, cut to a length.
+func quoteLine(s string) string {
 	if len(s) > 40 {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
 	}

@@ -43,20 +43,20 @@ func flat(a agentfile.Agent) string {
 	return strings.Join([]string{a.File, a.Name, a.Description, a.Instructions, a.Model, a.Effort, strings.Join(a.Tools, "+"), a.Sandbox, strings.Join(a.Nicknames, "+")}, "|")
 }
 
-func TestParseTellsWhatIsWrong(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, form, text string
 		want             []string
 	}{
 		{"nothing", "claude", "", []string{"f:1: want a line of ---"}},
-		{"no end", "claude", "---\nname: a\n", []string{"f:1: the keys have no end"}},
+		{"no end", "claude", "---\nname: a\n", []string{"f:1: the keys are not closed"}},
 		{"no keys", "claude", "---\n---\ni", []string{"f:1: the key name is missing", "f:1: the key description is missing"}},
 		{"no words", "claude", "---\nname: a\ndescription: d\n---\n \n", []string{"f:4: no instructions follow the keys"}},
 		{"no yaml", "claude", "---\nname: a\n\tdescription: d\n---\ni", []string{"f:3: "}},
 		{"a list of keys", "claude", "---\n- name\n---\ni", []string{"f:2: want keys"}},
 		{"empty", "claude", "---\nname: ''\ndescription: d\n---\ni", []string{"f:2: name is empty"}},
 		{"a number", "claude", "---\nname: a\ndescription: 7\n---\ni", []string{"f:3: description: want a text"}},
-		{"twice", "claude", "---\nname: a\ndescription: d\nname: b\n---\ni", []string{"f:4: name stands twice; first on line 2"}},
+		{"twice", "claude", "---\nname: a\ndescription: d\nname: b\n---\ni", []string{"f:4: duplicate key name; first on line 2"}},
 		{"tools that are none", "claude", "---\nname: a\ndescription: d\ntools: [Read, 7]\n---\ni", []string{"f:4: tools: want the names of tools"}},
 		{"a tool without a name", "claude", "---\nname: a\ndescription: d\ntools: Read,,Grep\n---\ni", []string{"f:4: tools: a name is empty"}},
 		{"all at once", "claude", "---\nname: []\nmodel: ''\n---\n", []string{"f:2: name: want a text", "f:3: model is empty", "f:1: the key description is missing", "f:4: no instructions"}},
@@ -91,8 +91,8 @@ func TestParseTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a file holds, an agent has what it needs or there is an
-// error that says where.
+// FuzzParse: for any text, Parse returns either an agent with all required fields or
+// an error with a position.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ndescription: d\ntools: [Read]\n---\ni")
 	f.Add("name = 'a'\ndescription = 'd'\ndeveloper_instructions = 'i'")

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Read reads the definitions of a workspace, in the order of their files. A
-// workspace without any has none. What is wrong is told whole; the agents that
-// are right are returned all the same.
+// Read reads the definitions of a workspace, ordered by file. If some files are
+// wrong, it returns the agents of the others together with all errors, joined. A
+// workspace without definitions is not an error.
 func Read(f Form, workspace string) ([]Agent, error) {
 	if err := f.Valid(); err != nil {
 		return nil, err
@@ -22,12 +22,12 @@ func Read(f Form, workspace string) ([]Agent, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return read(f, root.FS(), f.Dir())
+	return readFolder(f, root.FS(), f.Dir())
 }
 
-// read reads the definitions in a folder; a name that two files give is an error
-// of the second.
-func read(f Form, in fs.FS, dir string) ([]Agent, error) {
+// readFolder reads the definitions in a folder. If two files define the same name,
+// the second is an error.
+func readFolder(f Form, in fs.FS, dir string) ([]Agent, error) {
 	entries, err := fs.ReadDir(in, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -61,28 +61,29 @@ func read(f Form, in fs.FS, dir string) ([]Agent, error) {
 	return out, errors.Join(errs...)
 }
 
-// Prepared is what Prepare did with a file.
+// Prepared is what Prepare did with one template.
 type Prepared struct {
 	File string `json:"file"` // in the workspace
 	Name string `json:"name"` // of the agent
-	// Kept is empty where the file was written, else why the workspace's own was
-	// left: its file, or the file of another name that defines the same agent.
+	// Kept is empty if Prepare wrote the file. Else it is the file of the
+	// workspace that was kept: the one of the same name, or another one that
+	// defines the same agent.
 	Kept string `json:"kept,omitempty"`
 }
 
-// Prepare copies the definitions in the folder dir of templates into a workspace,
-// which it never changes otherwise: a file that is there stays as it is, and an
-// agent that the workspace defines in a file of another name stays the only one
-// of its name. Nothing is written where a template, or a file of the workspace,
-// is wrong: its own session would run without that agent.
+// Prepare copies the definitions in the folder dir of templates into a workspace. It
+// never changes an existing file, and it does not copy an agent that the workspace
+// defines already, even in a file with another name. If a template or a definition
+// of the workspace is wrong, Prepare writes nothing, because a session would run
+// without that agent.
 //
-// A file is there whole or not at all, also where two programs prepare the same
-// workspace. A link that leads out of the workspace is not followed.
+// Prepare writes a file whole or not at all, even if two programs prepare the same
+// workspace at once. It does not follow a link that leads out of the workspace.
 func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared, error) {
 	if err := f.Valid(); err != nil {
 		return nil, err
 	}
-	ours, err := read(f, templates, dir)
+	ours, err := readFolder(f, templates, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared,
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	theirs, err := read(f, root.FS(), f.Dir())
+	theirs, err := readFolder(f, root.FS(), f.Dir())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared,
 			if err != nil {
 				return out, err
 			}
-			made, err := create(root, p.File, text)
+			made, err := createFile(root, p.File, text)
 			if err != nil {
 				return out, err
 			}
@@ -127,8 +128,8 @@ func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared,
 	return out, nil
 }
 
-// create writes a file that is not there, and reports whether it did.
-func create(root *os.Root, file string, text []byte) (made bool, err error) {
+// createFile writes a file unless it exists, and reports whether it did.
+func createFile(root *os.Root, file string, text []byte) (made bool, err error) {
 	if err := root.MkdirAll(path.Dir(file), 0o755); err != nil {
 		return false, err
 	}
@@ -139,7 +140,7 @@ func create(root *os.Root, file string, text []byte) (made bool, err error) {
 	defer func() { err = errors.Join(err, root.Remove(part)) }()
 	switch err := root.Link(part, file); {
 	case errors.Is(err, fs.ErrExist):
-		return false, nil // somebody else was faster
+		return false, nil // another program was faster
 	case err != nil:
 		return false, err
 	}

@@ -86,9 +86,9 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestPrepareAtOnce: of many that prepare a workspace at the same time one writes
-// each file, and nobody ever reads a part of one.
-func TestPrepareAtOnce(t *testing.T) {
+// TestConcurrentPrepare: if several programs prepare a workspace at once, exactly one
+// writes each file, and no reader sees part of a file.
+func TestConcurrentPrepare(t *testing.T) {
 	dir := t.TempDir()
 	var wrote int
 	var mu sync.Mutex
@@ -114,7 +114,7 @@ func TestPrepareAtOnce(t *testing.T) {
 	}
 }
 
-func TestPrepareRefuses(t *testing.T) {
+func TestPrepareErrors(t *testing.T) {
 	two := templates(agentfile.Codex, "one", "two")
 	two["t/two.toml"].Data = file(agentfile.Codex, "one")
 	for _, c := range []struct {
@@ -152,8 +152,8 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// TestLinksOutOfTheWorkspace: neither the folder nor a file may lead elsewhere.
-func TestLinksOutOfTheWorkspace(t *testing.T) {
+// TestLinksOutOfWorkspace: neither the folder nor a file may be a link that leads out.
+func TestLinksOutOfWorkspace(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, dir, ".claude/README", nil)
 	if err := os.Symlink(outside, filepath.Join(dir, ".claude/agents")); err != nil {

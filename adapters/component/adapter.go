@@ -9,41 +9,42 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Session is what Open of an Adapter gives, as an adapters.Session. Its methods
-// may be called from any goroutine, also from the one that reads Events: they
-// return when the change is made, not when its events are read.
+// Session is the type of the sessions that an Adapter opens. Its methods may be called
+// from any goroutine, including the one that reads Events: they return when the
+// change is made, not when its events are read.
 type Session interface {
 	adapters.Session
 	// Show shows a component, or changes the one with this id.
 	Show(ctx context.Context, d event.ComponentUpdate) error
-	// Remove removes a component. One that is not there is no error.
+	// Remove removes a component. It is no error if there is none with this id.
 	Remove(ctx context.Context, id string) error
-	// UpdateState changes the shared state in the user's name, and returns it. The
-	// agent sees it when it reads the state, or meets a conflict.
+	// UpdateState changes the shared state on behalf of the user and returns the
+	// new one. The agent receives it when it reads the state, or with a conflict.
 	UpdateState(ctx context.Context, c Change) (State, error)
-	// State is the shared state.
+	// State returns the shared state.
 	State(ctx context.Context) (State, error)
-	// Callback tells the agent what a user did in a component that is shown: by
-	// Answer if it is that of an open interrupt (by its interrupt_id, or with
-	// "interrupt-" in front), else by Send, as a message with this id.
+	// Callback forwards the user's action in a shown component to the agent. If
+	// the component is that of an open interrupt (its id is the interrupt_id, with
+	// or without the prefix "interrupt-"), it uses Answer, else Send with this
+	// message id.
 	Callback(ctx context.Context, messageID string, c Callback) error
 }
 
 // Option changes what an Adapter does.
 type Option func(*adapter)
 
-// WithHistory tells the stored events of a session that is resumed, so that what
-// was shown can be changed further and the state goes on. Without it a resumed
-// session begins with an empty stage.
+// WithHistory supplies the stored events of a resumed session, so that the shown
+// components and the state can be changed further. Without it a resumed session
+// begins with an empty stage.
 func WithHistory(events func(ctx context.Context, o adapters.Options) ([]event.Event, error)) Option {
 	return func(a *adapter) { a.history = events }
 }
 
-// Adapter lets the agents of another adapter show the components of a registry:
-// it offers them the tools of Registry.Tools beside those of Options.Tools, and
-// puts the events that come of them into the stream. All else is the inner
-// adapter's. Open fails with adapters.ErrUnsupported where that has no tools. The
-// sessions are of type Session.
+// Adapter wraps another adapter so that its agents can show the components of a
+// registry. It adds the tools of Registry.Tools to those of Options.Tools and inserts
+// their events into the stream. Open fails with adapters.ErrUnsupported if the inner
+// adapter has no client tools. The sessions are of type Session; adapters.As finds
+// the abilities of the inner ones.
 func Adapter(inner adapters.Adapter, reg *Registry, options ...Option) adapters.Adapter {
 	a := &adapter{inner: inner, reg: reg}
 	for _, o := range options {

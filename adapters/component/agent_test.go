@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// agent is an adapter in memory: a test says its events and calls its tools.
+// agent is an adapter in memory. A test emits its events and calls its tools.
 type agent struct {
 	adapters.Session // of what a test does not call
 	o                adapters.Options
@@ -62,8 +62,8 @@ func (a *agent) Rename(_ context.Context, name string) error {
 	return nil
 }
 
-// say emits what the runtime says, in turn 1 or, before its start, in none.
-func (a *agent) say(list ...event.Data) {
+// emit emits events in turn 1; session_ready and session_end have no turn.
+func (a *agent) emit(list ...event.Data) {
 	for _, d := range list {
 		turn := 1
 		switch d.(type) {
@@ -75,7 +75,7 @@ func (a *agent) say(list ...event.Data) {
 	}
 }
 
-// called is a call of a tool that runs.
+// called is a running call of a tool.
 type called struct {
 	done   chan struct{}
 	cancel func()
@@ -98,7 +98,7 @@ func (a *agent) call(tool, id, input string) *called {
 	panic("no tool " + tool)
 }
 
-// text waits for the answer: a failure has ! in front.
+// text waits for the answer and returns its text, with the prefix ! for a failure.
 func (c *called) text() string {
 	<-c.done
 	switch {
@@ -110,7 +110,7 @@ func (c *called) text() string {
 	return c.answer.Content[0].Text
 }
 
-func (c *called) over() bool {
+func (c *called) returned() bool {
 	select {
 	case <-c.done:
 		return true
@@ -119,14 +119,14 @@ func (c *called) over() bool {
 	}
 }
 
-// reader takes events, as many as it is let.
+// reader collects the events of a session.
 type reader struct {
 	mu   sync.Mutex
 	list []event.Event
 	done chan struct{}
 }
 
-func read(s adapters.Session) *reader {
+func startReader(s adapters.Session) *reader {
 	r := &reader{done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
@@ -146,8 +146,8 @@ func (r *reader) events() []event.Event {
 	return append([]event.Event(nil), r.list...)
 }
 
-// words writes events for short tables: type, id and what else matters.
-func words(events []event.Event) []string {
+// eventLines formats events for short tables: type, id and other important fields.
+func eventLines(events []event.Event) []string {
 	var out []string
 	for _, e := range events {
 		w := string(e.Type())
@@ -170,11 +170,11 @@ func words(events []event.Event) []string {
 	return out
 }
 
-// gapless fails where seq has a gap or ts runs backwards.
-func gapless(g Gomega, events []event.Event, after int64) {
+// expectOrdered fails if seq has a gap or ts decreases.
+func expectOrdered(g Gomega, events []event.Event, after int64) {
 	var last time.Time
 	for i, e := range events {
-		g.Expect(e.Seq).To(BeEquivalentTo(after+int64(i)+1), "%v", words(events))
+		g.Expect(e.Seq).To(BeEquivalentTo(after+int64(i)+1), "%v", eventLines(events))
 		g.Expect(e.TS.Before(last)).To(BeFalse(), "ts of event %d", e.Seq)
 		g.Expect(e.SessionID).To(Equal("s"))
 		last = e.TS
@@ -183,19 +183,19 @@ func gapless(g Gomega, events []event.Event, after int64) {
 
 var able = adapters.Capabilities{Runtime: "codex", Tools: true}
 
-// open opens a session with the kit, in whose turn 1 the call t1 runs.
-func open(t *testing.T, o adapters.Options, options ...component.Option) (*agent, component.Session, *reader) {
+// openSession opens a session with the kit. In its turn 1 the call t1 is running.
+func openSession(t *testing.T, o adapters.Options, options ...component.Option) (*agent, component.Session, *reader) {
 	t.Helper()
 	a := &agent{able: able}
 	s, err := component.Adapter(a, registry(t), options...).Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := read(s)
-	a.say(event.SessionReady{SessionID: "s", Runtime: "codex"}, event.TurnStart{Cause: event.CauseUser}, event.ToolStart{ToolUseID: "t1", Tool: "x"})
+	r := startReader(s)
+	a.emit(event.SessionReady{SessionID: "s", Runtime: "codex"}, event.TurnStart{Cause: event.CauseUser}, event.ToolStart{ToolUseID: "t1", Tool: "x"})
 	return a, s.(component.Session), r
 }
 
 func tool(id string) event.ToolResult { return event.ToolResult{ToolUseID: id, Status: event.ToolOK} }
 
-const begun = 3 // events that open has said
+const begun = 3 // the number of events that openSession emits

@@ -14,26 +14,26 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// asked is an interrupt that is open.
-type asked struct {
+// openInterrupt is an interrupt without an answer.
+type openInterrupt struct {
 	name  string // of its component
 	call  string
 	at    place
-	reply chan event.Raw // closed without a value when it is withdrawn
+	reply chan event.Raw // closed without a value if it is withdrawn
 }
 
-func (s *session) ask(ctx context.Context, who caller, d event.Interrupt) (event.Raw, error) {
-	k := &asked{name: d.ComponentName, call: who.call, reply: make(chan event.Raw, 1)}
-	err := s.perform(ctx, who, func(at place) ([]event.Data, error) {
+func (s *session) askUser(ctx context.Context, who caller, d event.Interrupt) (event.Raw, error) {
+	k := &openInterrupt{name: d.ComponentName, call: who.call, reply: make(chan event.Raw, 1)}
+	err := s.changeStage(ctx, who, func(at place) ([]event.Data, error) {
 		if err := s.stage.reg.Check(d.ComponentName, d.Surface, d.Props); err != nil {
 			return nil, err
 		}
 		d.InterruptID = "component-" + who.call
-		if who.call == "" || s.asks[d.InterruptID] != nil {
-			d.InterruptID = fmt.Sprintf("component-%d", s.seq+1) // no other event has that, in no resume
+		if who.call == "" || s.interrupts[d.InterruptID] != nil {
+			d.InterruptID = fmt.Sprintf("component-%d", s.seq+1) // unique, also if the session is resumed
 		}
 		k.at = at
-		s.asks[d.InterruptID] = k
+		s.interrupts[d.InterruptID] = k
 		return []event.Data{d}, nil
 	})
 	if err == nil {
@@ -49,30 +49,31 @@ func (s *session) ask(ctx context.Context, who caller, d event.Interrupt) (event
 			return nil, adapters.ErrClosed
 		}
 	}
-	select { // nobody waits for it any more
-	case s.inbox <- func() { s.withdraw(func(x *asked) bool { return x == k }) }:
+	select { // no caller waits for the answer any more
+	case s.inbox <- func() { s.withdrawInterrupts(func(x *openInterrupt) bool { return x == k }) }:
 	case <-s.done:
 	}
 	return nil, err
 }
 
-// withdraw resolves open interrupts without an answer.
-func (s *session) withdraw(which func(*asked) bool) {
-	for _, id := range slices.Sorted(maps.Keys(s.asks)) {
-		if k := s.asks[id]; which(k) {
-			delete(s.asks, id)
-			s.put(k.at, event.InterruptResolved{InterruptID: id, Value: event.Raw("null"), By: event.ByWithdrawn}, nil)
+// withdrawInterrupts resolves the matching open interrupts without an answer.
+func (s *session) withdrawInterrupts(which func(*openInterrupt) bool) {
+	for _, id := range slices.Sorted(maps.Keys(s.interrupts)) {
+		if k := s.interrupts[id]; which(k) {
+			delete(s.interrupts, id)
+			s.insert(k.at, event.InterruptResolved{InterruptID: id, Value: event.Raw("null"), By: event.ByWithdrawn}, nil)
 			close(k.reply)
 		}
 	}
 }
 
-// Answer implements adapters.Session. To an interrupt of this package's a decision
-// without a value is {"approved":true}, or false with the message.
+// Answer implements adapters.Session. If an interrupt of this package is answered by
+// a decision without a value, the value is {"approved":true}, or false with the
+// message.
 func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
-	mine := errors.New("mine")
-	err := s.do(ctx, func(reply func(error)) {
-		k := s.asks[id]
+	answered := errors.New("answered here")
+	err := s.inRun(ctx, func(reply func(error)) {
+		k := s.interrupts[id]
 		if k == nil {
 			reply(nil)
 			return
@@ -81,14 +82,14 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 		if by == "" {
 			by = event.ByUser
 		}
-		delete(s.asks, id)
-		s.put(k.at, event.InterruptResolved{InterruptID: id, Value: v, By: by}, func() { k.reply <- v })
-		reply(mine)
+		delete(s.interrupts, id)
+		s.insert(k.at, event.InterruptResolved{InterruptID: id, Value: v, By: by}, func() { k.reply <- v })
+		reply(answered)
 	})
 	switch {
 	case err == nil || errors.Is(err, adapters.ErrClosed):
 		return s.inner.Answer(ctx, id, a)
-	case !errors.Is(err, mine):
+	case !errors.Is(err, answered):
 		return err
 	case a.Decision == event.DecisionCancel:
 		return s.inner.Stop(ctx)

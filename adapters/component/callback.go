@@ -9,15 +9,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Callback is what a user did in a component. It goes to the agent as a message,
-// or, where the component is that of an open interrupt, as its answer.
+// Callback is a user's action in a component. The agent receives it as a message or,
+// if the component is that of an open interrupt, as the answer.
 type Callback struct {
 	ComponentID string    `json:"component_id"`
 	Action      string    `json:"action"`
 	Payload     event.Raw `json:"payload,omitzero"`
 }
 
-// Message is the callback as a message with this id: its text is
+// Message returns the callback as a message with this id. Its text is
 //
 //	{"type":"component_callback","component_id":…,"action":…,"payload":…}
 func (c Callback) Message(id string) (adapters.Message, error) {
@@ -31,7 +31,7 @@ func (c Callback) Message(id string) (adapters.Message, error) {
 	return adapters.Message{ID: id, Text: string(b)}, nil
 }
 
-// Answer is the callback as the answer to an interrupt: the value is
+// Answer returns the callback as the answer to an interrupt. The value is
 //
 //	{"action":…,"payload":…}
 func (c Callback) Answer() (adapters.Answer, error) {

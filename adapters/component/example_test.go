@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// A registry says what may be shown. With component.Adapter(inner, registry) an
-// agent shows it; the events that come of it make the same chat live and stored.
+// A registry lists the components. With component.Adapter(inner, registry) an agent
+// shows them; their events give the same chat live and from storage.
 func Example() {
 	registry, err := component.Parse([]byte(`{
 		"surfaces": ["chat", "sidebar"],

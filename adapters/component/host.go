@@ -12,31 +12,31 @@ import (
 
 // Show implements Session.
 func (s *session) Show(ctx context.Context, d event.ComponentUpdate) error {
-	return s.update(ctx, caller{}, d)
+	return s.updateComponent(ctx, caller{}, d)
 }
 
 // Remove implements Session.
-func (s *session) Remove(ctx context.Context, id string) error { return s.remove(ctx, caller{}, id) }
+func (s *session) Remove(ctx context.Context, id string) error { return s.removeComponent(ctx, caller{}, id) }
 
 // UpdateState implements Session.
 func (s *session) UpdateState(ctx context.Context, c Change) (State, error) {
-	return s.change(ctx, caller{}, c)
+	return s.changeState(ctx, caller{}, c)
 }
 
 // State implements Session.
-func (s *session) State(ctx context.Context) (State, error) { return s.read(ctx) }
+func (s *session) State(ctx context.Context) (State, error) { return s.readState(ctx) }
 
 // Callback implements Session.
 func (s *session) Callback(ctx context.Context, messageID string, c Callback) error {
 	var name, interrupt string
-	err := s.do(ctx, func(reply func(error)) {
+	err := s.inRun(ctx, func(reply func(error)) {
 		for _, id := range []string{c.ComponentID, strings.TrimPrefix(c.ComponentID, "interrupt-")} {
-			if k := s.asks[id]; k != nil {
+			if k := s.interrupts[id]; k != nil {
 				interrupt, name = id, k.name
 			}
 		}
 		if interrupt == "" {
-			name = s.stage.name(c.ComponentID)
+			name = s.stage.componentName(c.ComponentID)
 		}
 		if name == "" {
 			reply(fmt.Errorf("component %q is not shown: %w", c.ComponentID, adapters.ErrUnknownID))
@@ -61,8 +61,8 @@ func (s *session) Callback(ctx context.Context, messageID string, c Callback) er
 	return s.inner.Send(ctx, m)
 }
 
-// Unwrap returns the inner session: adapters.As finds its abilities. Of them this
-// session implements Backlogger alone.
+// Unwrap returns the inner session, for adapters.As. Of the optional abilities this
+// session implements only Backlogger.
 func (s *session) Unwrap() adapters.Session { return s.inner }
 
 // Events implements adapters.Session.
@@ -74,8 +74,8 @@ func (s *session) Send(ctx context.Context, m adapters.Message) error { return s
 // Stop implements adapters.Session.
 func (s *session) Stop(ctx context.Context) error { return s.inner.Stop(ctx) }
 
-// Close implements adapters.Session. When the inner session has ended, what is
-// left waits for its reader as that one's last events did.
+// Close implements adapters.Session. After the inner session has ended, the queued
+// events wait for their reader under the same rules.
 func (s *session) Close(ctx context.Context) error {
 	err := s.inner.Close(ctx)
 	for {
@@ -89,12 +89,12 @@ func (s *session) Close(ctx context.Context) error {
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			s.giveUp()
+			s.dropUnread()
 		case <-late:
 			if s.taken.Load() != last {
 				continue
 			}
-			s.giveUp()
+			s.dropUnread()
 		}
 		if stop != nil {
 			stop()
@@ -103,8 +103,8 @@ func (s *session) Close(ctx context.Context) error {
 	}
 }
 
-// giveUp drops what nobody reads.
-func (s *session) giveUp() {
+// dropUnread drops the events that are not read.
+func (s *session) dropUnread() {
 	s.drop.Do(func() { close(s.gone) })
 	<-s.done
 }

@@ -18,32 +18,32 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// A call is answered when its events were read, and they stand behind its
-// tool_start, with that one's turn and sub-agent.
-func TestOrder(t *testing.T) {
+// TestEventsFollowToolStart: a call returns after its events were read. They follow its
+// tool_start and have the same turn and sub-agent.
+func TestEventsFollowToolStart(t *testing.T) {
 	const show = `{"id":"a","component":"card","surface":"chat","props":{"title":"x"}}`
 	t.Run("waits for its tool_start", func(t *testing.T) {
 		var got []event.Event
 		var early, late bool
 		synctest.Test(t, func(t *testing.T) {
-			a, s, r := open(t, adapters.Options{})
+			a, s, r := openSession(t, adapters.Options{})
 			c := a.call("show_component", "t2", show)
 			synctest.Wait()
-			early = c.over()
+			early = c.returned()
 			a.seq++
 			a.events <- event.Event{Data: event.ToolStart{ToolUseID: "t2"}, Seq: a.seq, SessionID: "s", Turn: 1, SubagentID: "k"}
 			synctest.Wait()
-			late = c.over()
-			a.say(tool("t2"))
+			late = c.returned()
+			a.emit(tool("t2"))
 			_ = s.Close(context.Background())
 			got = r.events()
 		})
 		g := NewWithT(t)
 		g.Expect(early).To(BeFalse())
 		g.Expect(late).To(BeTrue())
-		g.Expect(words(got)[begun:]).To(Equal([]string{"tool_start t2", `component_update a {"title":"x"}`, "tool_result t2"}))
+		g.Expect(eventLines(got)[begun:]).To(Equal([]string{"tool_start t2", `component_update a {"title":"x"}`, "tool_result t2"}))
 		g.Expect(got[begun+1].SubagentID).To(Equal("k"))
-		gapless(g, got, 0)
+		expectOrdered(g, got, 0)
 	})
 	t.Run("waits for its reader", func(t *testing.T) {
 		var before, after bool
@@ -53,14 +53,14 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			go a.say(event.SessionReady{SessionID: "s"}, event.ToolStart{ToolUseID: "t1"})
+			go a.emit(event.SessionReady{SessionID: "s"}, event.ToolStart{ToolUseID: "t1"})
 			<-sess.Events()
 			<-sess.Events()
 			c := a.call("show_component", "t1", show)
 			synctest.Wait()
-			before = c.over()
+			before = c.returned()
 			said := make(chan struct{})
-			go func() { a.say(tool("t1")); close(said) }()
+			go func() { a.emit(tool("t1")); close(said) }()
 			synctest.Wait()
 			select {
 			case <-said:
@@ -71,7 +71,7 @@ func TestOrder(t *testing.T) {
 				t.Errorf("first comes %s", e.Type())
 			}
 			synctest.Wait()
-			after = c.over()
+			after = c.returned()
 			<-sess.Events()
 			_ = sess.Close(context.Background())
 		})
@@ -82,10 +82,10 @@ func TestOrder(t *testing.T) {
 	t.Run("a call whose tool is never told", func(t *testing.T) {
 		var text string
 		synctest.Test(t, func(t *testing.T) {
-			a, s, _ := open(t, adapters.Options{})
+			a, s, _ := openSession(t, adapters.Options{})
 			c := a.call("show_component", "t2", show)
 			synctest.Wait()
-			a.say(event.Done{})
+			a.emit(event.Done{})
 			text = c.text()
 			_ = s.Close(context.Background())
 		})
@@ -94,35 +94,35 @@ func TestOrder(t *testing.T) {
 	t.Run("a call without an id", func(t *testing.T) {
 		var got []event.Event
 		synctest.Test(t, func(t *testing.T) {
-			a, s, r := open(t, adapters.Options{})
+			a, s, r := openSession(t, adapters.Options{})
 			a.call("show_component", "", show).text()
 			_ = s.Close(context.Background())
 			got = r.events()
 		})
 		g := NewWithT(t)
-		g.Expect(words(got)[begun:]).To(Equal([]string{`component_update a {"title":"x"}`}))
+		g.Expect(eventLines(got)[begun:]).To(Equal([]string{`component_update a {"title":"x"}`}))
 		g.Expect(got[begun].Turn).To(Equal(1))
 	})
 	t.Run("a call that is given up", func(t *testing.T) {
 		var got []event.Event
 		synctest.Test(t, func(t *testing.T) {
-			a, s, r := open(t, adapters.Options{})
+			a, s, r := openSession(t, adapters.Options{})
 			c := a.call("show_component", "t2", show)
 			synctest.Wait()
 			c.cancel()
 			c.text()
-			a.say(event.ToolStart{ToolUseID: "t2"})
+			a.emit(event.ToolStart{ToolUseID: "t2"})
 			_ = s.Close(context.Background())
 			got = r.events()
 		})
-		NewWithT(t).Expect(words(got)[begun:]).To(Equal([]string{"tool_start t2"}), "nothing is shown for it")
+		NewWithT(t).Expect(eventLines(got)[begun:]).To(Equal([]string{"tool_start t2"}), "nothing is shown for it")
 	})
 }
 
 func TestTime(t *testing.T) {
 	var got []event.Event
 	synctest.Test(t, func(t *testing.T) {
-		a, s, r := open(t, adapters.Options{})
+		a, s, r := openSession(t, adapters.Options{})
 		old := time.Now().UTC().Round(0)
 		time.Sleep(time.Hour)
 		if err := s.Show(context.Background(), event.ComponentUpdate{ComponentID: "a", ComponentName: "card", Surface: "chat", Props: event.Raw(`{"title":"x"}`)}); err != nil {
@@ -134,12 +134,12 @@ func TestTime(t *testing.T) {
 		got = r.events()
 	})
 	g := NewWithT(t)
-	gapless(g, got, 0)
+	expectOrdered(g, got, 0)
 	g.Expect(got[begun].TS.Sub(got[begun-1].TS)).To(Equal(time.Hour))
 }
 
-// The reader itself may change things: nothing waits for it.
-func TestAReaderThatActs(t *testing.T) {
+// TestReaderMayChangeState: the reader itself may call methods without a deadlock.
+func TestReaderMayChangeState(t *testing.T) {
 	n := 0
 	var refused error
 	synctest.Test(t, func(t *testing.T) {
@@ -149,20 +149,20 @@ func TestAReaderThatActs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := sess.(component.Session)
-		go a.say(event.SessionReady{SessionID: "s"})
+		go a.emit(event.SessionReady{SessionID: "s"})
 		<-s.Events()
 		for refused == nil && n < 5000 {
 			n++
 			_, refused = s.UpdateState(context.Background(), merge(fmt.Sprintf(`{"count":%d}`, n)))
 		}
-		_ = s.Close(context.Background()) // it reads no more, and so loses them
+		_ = s.Close(context.Background()) // drops the unread events
 	})
 	g := NewWithT(t)
 	g.Expect(refused).To(MatchError(component.ErrBacklog))
 	g.Expect(n).To(BeNumerically(">", 1000))
 }
 
-func TestCloseWithoutAReader(t *testing.T) {
+func TestCloseWithoutReader(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit time.Duration // of the context; 0: none
 		want  time.Duration
@@ -175,7 +175,7 @@ func TestCloseWithoutAReader(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				go a.say(event.SessionReady{SessionID: "s"}, event.TurnStart{}, event.ToolStart{ToolUseID: "t1"})
+				go a.emit(event.SessionReady{SessionID: "s"}, event.TurnStart{}, event.ToolStart{ToolUseID: "t1"})
 				for range 3 {
 					<-s.Events()
 				}
@@ -210,20 +210,20 @@ func TestResume(t *testing.T) {
 	var texts []string
 	synctest.Test(t, func(t *testing.T) {
 		with := component.WithHistory(func(context.Context, adapters.Options) ([]event.Event, error) { return history, nil })
-		a, s, r := open(t, adapters.Options{Resume: "p", After: event.Position{Seq: 3}}, with)
+		a, s, r := openSession(t, adapters.Options{Resume: "p", After: event.Position{Seq: 3}}, with)
 		texts = append(texts, a.call("show_component", "t1", `{"id":"a","component":"card","surface":"panel","props":{"n":2},"merge":true}`).text(),
 			a.call("update_state", "t1", `{"version":6,"merge":{"count":5}}`).text())
-		a.say(tool("t1"))
+		a.emit(tool("t1"))
 		_ = s.Close(context.Background())
 		got = r.events()
 	})
 	g := NewWithT(t)
 	g.Expect(texts).To(Equal([]string{"shown", `updated`}))
-	gapless(g, got, 3)
+	expectOrdered(g, got, 3)
 	g.Expect(replay.Reduce(append(history, got...)).Components[0].Props).To(MatchJSON(`{"title":"x","n":2}`))
 }
 
-func TestOpenFails(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	_, err := component.Adapter(&agent{}, registry(t)).Open(ctx, adapters.Options{})
@@ -236,9 +236,9 @@ func TestOpenFails(t *testing.T) {
 	g.Expect(errors.As(err, &open)).To(BeTrue())
 }
 
-// Whatever comes in whatever order: seq has no gap, nothing of the inner session
-// is lost or changed, and what is stored makes the chat that was seen.
-func TestAnythingAtOnce(t *testing.T) {
+// TestConcurrentChanges: in any order of events and calls, seq has no gap, no event of
+// the inner session is lost or changed, and the stored events give the same chat.
+func TestConcurrentChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 3))
@@ -253,19 +253,19 @@ func TestAnythingAtOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := sess.(component.Session)
-				r := read(s)
-				a.say(event.SessionReady{SessionID: "s"}, event.TurnStart{})
+				r := startReader(s)
+				a.emit(event.SessionReady{SessionID: "s"}, event.TurnStart{})
 				said = 2
 				var calls []*called
 				for i := range 60 {
 					id := fmt.Sprintf("t%d", rnd.IntN(5))
 					switch rnd.IntN(9) {
 					case 0:
-						a.say(event.Delta{Text: fmt.Sprint(i), BlockID: "b"})
+						a.emit(event.Delta{Text: fmt.Sprint(i), BlockID: "b"})
 					case 1:
-						a.say(event.ToolStart{ToolUseID: id, Tool: []string{"weather", "plan"}[rnd.IntN(2)], Input: event.Raw(`{}`)})
+						a.emit(event.ToolStart{ToolUseID: id, Tool: []string{"weather", "plan"}[rnd.IntN(2)], Input: event.Raw(`{}`)})
 					case 2:
-						a.say(event.ToolResult{ToolUseID: id, Output: `{"n":1}`, Status: event.ToolOK})
+						a.emit(event.ToolResult{ToolUseID: id, Output: `{"n":1}`, Status: event.ToolOK})
 					case 3:
 						said--
 						calls = append(calls, a.call("show_component", id, fmt.Sprintf(`{"id":"%s","component":"card","surface":%q,"props":{"title":"%d"},"merge":%v}`,
@@ -296,7 +296,7 @@ func TestAnythingAtOnce(t *testing.T) {
 						synctest.Wait()
 					}
 				}
-				a.say(event.Done{}, event.SessionEnd{})
+				a.emit(event.Done{}, event.SessionEnd{})
 				said += 2
 				_ = s.Close(context.Background())
 				for _, c := range calls {
@@ -306,7 +306,7 @@ func TestAnythingAtOnce(t *testing.T) {
 				got = r.events()
 			})
 			g := NewWithT(t)
-			gapless(g, got, 0)
+			expectOrdered(g, got, 0)
 			inner := 0
 			asks := map[string]int{}
 			for i, e := range got {
@@ -355,7 +355,7 @@ func TestInnerAbilitiesAreFound(t *testing.T) {
 	var renames, steers, ownBacklog bool
 	var sent []adapters.Message
 	synctest.Test(t, func(t *testing.T) {
-		a, s, r := open(t, adapters.Options{})
+		a, s, r := openSession(t, adapters.Options{})
 		var inner adapters.Renamer
 		if inner, renames = adapters.As[adapters.Renamer](s); renames {
 			_ = inner.Rename(context.Background(), "n")

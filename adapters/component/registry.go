@@ -16,58 +16,56 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// Definition is what a registry is made of. Its JSON form leaves out what is
-// empty.
+// Definition defines a registry. Its JSON form omits empty members.
 type Definition struct {
-	Surfaces    []string     `json:"surfaces"` // chat is one only if it is named
+	Surfaces    []string     `json:"surfaces"` // chat is included only if it is listed
 	Components  []Component  `json:"components"`
 	Tools       []Link       `json:"tools,omitempty"`
 	Projections []Projection `json:"projections,omitempty"`
-	State       event.Raw    `json:"state,omitzero"` // a JSON schema that the shared state must fit
+	State       event.Raw    `json:"state,omitzero"` // a JSON schema of the shared state
 }
 
-// Component is a component that an agent may show.
+// Component defines a component that an agent may show.
 type Component struct {
 	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"` // told to the model
+	Description string    `json:"description,omitempty"` // for the model
 	Surfaces    []string  `json:"surfaces"`              // where it may be shown
-	Props       event.Raw `json:"props,omitzero"`        // a JSON schema; any object without
-	// Actions are what a user can do in it, by name, each with the JSON schema of
-	// its payload ({}: anything).
+	Props       event.Raw `json:"props,omitzero"`        // a JSON schema; any object if empty
+	// Actions are the actions of a user in it, by name, each with the JSON schema
+	// of its payload ({} accepts anything).
 	Actions map[string]event.Raw `json:"actions,omitempty"`
 }
 
-// Link lets a component show the calls of a tool. Tool is the tool's canonical
-// name, as in tool_start; a tool of the client's (adapters.Options.Tools) goes by
-// its own name on every runtime.
+// Link lets a component show the calls of a tool. Tool is the tool's canonical name,
+// as in tool_start. A client's tool (adapters.Options.Tools) has the same name on
+// every runtime.
 type Link struct {
 	Tool      string `json:"tool"`
 	Component string `json:"component"`
-	Surface   string `json:"surface,omitempty"` // chat when empty
+	Surface   string `json:"surface,omitempty"` // chat if empty
 }
 
-// Projection shows a part of the shared state: as long as the state has a value
-// at Path, a JSON pointer (RFC 6901, "" is all of it), the component is there,
-// and its props follow the state.
+// Projection shows a part of the shared state in a component. The component is shown
+// while the state has a value at Path, a JSON pointer (RFC 6901; "" is the whole
+// state), and its props follow the state.
 type Projection struct {
 	ID        string            `json:"id"` // of the component
 	Component string            `json:"component"`
 	Surface   string            `json:"surface"`
 	Path      string            `json:"path"`
-	Props     map[string]string `json:"props,omitempty"` // member → JSON pointer; without, the value at Path is the props
+	Props     map[string]string `json:"props,omitempty"` // member → JSON pointer; if empty, the value at Path is the props
 }
 
-// The component that carries the shared state in the stream of events: its props
-// are {"version","state","by"}. No registry may have one of this name, surface or
-// id.
+// The component that holds the shared state in the stream of events. Its props are
+// {"version","state","by"}. A registry must not use this name, surface or id.
 const (
 	StateName    = "state"
 	StateSurface = "state"
 	StateID      = "state"
 )
 
-// Registry answers what an agent may show. It never changes, so any goroutine may
-// ask it, and it is a replay.Registry.
+// Registry holds the components that an agent may show. It is immutable, so it is safe
+// for concurrent use. It implements replay.Registry.
 type Registry struct {
 	def      Definition
 	byName   map[string]*entry
@@ -84,7 +82,7 @@ type entry struct {
 
 var _ replay.Registry = (*Registry)(nil)
 
-// Parse reads a Definition strictly from JSON and makes its registry.
+// Parse reads a Definition strictly from JSON and returns its registry.
 func Parse(b []byte) (*Registry, error) {
 	var d Definition
 	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil {
@@ -93,10 +91,10 @@ func Parse(b []byte) (*Registry, error) {
 	return New(d)
 }
 
-// New makes a registry. An error names the path of what is wrong, such as
+// New returns a registry. An error names the path of the bad value, such as
 // components.1.props.
 func New(d Definition) (*Registry, error) {
-	b, err := json.Marshal(d, json.Deterministic(true)) // a copy of its own
+	b, err := json.Marshal(d, json.Deterministic(true)) // a private copy
 	if err != nil {
 		return nil, fmt.Errorf("components: %w", err)
 	}
@@ -111,7 +109,7 @@ func New(d Definition) (*Registry, error) {
 		r.surfaces[s] = true
 	}
 	for i, c := range r.def.Components {
-		if err := r.add(c); err != nil {
+		if err := r.addComponent(c); err != nil {
 			return nil, fmt.Errorf("components.%d%w", i, err)
 		}
 	}
@@ -138,17 +136,17 @@ func New(d Definition) (*Registry, error) {
 		}
 		for _, ptr := range append(slices.Collect(maps.Values(p.Props)), p.Path) {
 			if !jsontext.Pointer(ptr).IsValid() {
-				return nil, fmt.Errorf("projections.%d: %q is no JSON pointer", i, ptr)
+				return nil, fmt.Errorf("projections.%d: %q is not a JSON pointer", i, ptr)
 			}
 		}
 	}
-	if r.state, err = compile(r.def.State); err != nil {
+	if r.state, err = compileSchema(r.def.State); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	return r, nil
 }
 
-func (r *Registry) add(c Component) error {
+func (r *Registry) addComponent(c Component) error {
 	if c.Name == "" || c.Name == StateName || r.byName[c.Name] != nil {
 		return fmt.Errorf(".name: %q is empty, reserved or named twice", c.Name)
 	}
@@ -162,11 +160,11 @@ func (r *Registry) add(c Component) error {
 	}
 	e := &entry{Component: c, actions: map[string]*jsonschema.Schema{}}
 	var err error
-	if e.props, err = compile(c.Props); err != nil {
+	if e.props, err = compileSchema(c.Props); err != nil {
 		return fmt.Errorf(".props: %w", err)
 	}
 	for name, schema := range c.Actions {
-		if e.actions[name], err = compile(schema); err != nil {
+		if e.actions[name], err = compileSchema(schema); err != nil {
 			return fmt.Errorf(".actions.%s: %w", name, err)
 		}
 	}
@@ -174,10 +172,10 @@ func (r *Registry) add(c Component) error {
 	return nil
 }
 
-// UnknownError says that a name, a surface or an action is not registered.
+// UnknownError is returned for a name, a surface or an action that is not registered.
 type UnknownError struct {
 	What, Name string
-	Have       []string // what is
+	Have       []string // what is registered
 }
 
 func (e *UnknownError) Error() string {
@@ -193,8 +191,9 @@ func (r *Registry) noSurface(name string) error {
 	return &UnknownError{"surface", name, slices.Clone(r.def.Surfaces)}
 }
 
-// Check implements replay.Registry. What is not registered is an *UnknownError;
-// props must be an object that fits the component's schema.
+// Check implements replay.Registry. It returns an *UnknownError if the name or the
+// surface is not registered. props must be an object that matches the component's
+// schema.
 func (r *Registry) Check(name, surface string, props event.Raw) error {
 	if name == StateName && surface == StateSurface {
 		return nil
@@ -212,13 +211,13 @@ func (r *Registry) Check(name, surface string, props event.Raw) error {
 	if props.Kind() != '{' {
 		return fmt.Errorf("the props of %s are no object", name)
 	}
-	if err := validate(e.props, props); err != nil {
+	if err := validateJSON(e.props, props); err != nil {
 		return fmt.Errorf("the props of %s do not fit: %w", name, err)
 	}
 	return nil
 }
 
-// clientTool stands in front of the name of a client's tool on Claude Code.
+// clientTool is the prefix of a client tool's name on Claude Code.
 const clientTool = "mcp__client__"
 
 // Linked implements replay.Registry.
@@ -230,8 +229,7 @@ func (r *Registry) Linked(tool string) (name, surface string, ok bool) {
 	return l.Component, l.Surface, ok
 }
 
-// CheckAction returns why a component has no such action with this payload, or
-// nil.
+// CheckAction returns an error if a component has no such action with this payload.
 func (r *Registry) CheckAction(name, action string, payload event.Raw) error {
 	e := r.byName[name]
 	if e == nil {
@@ -244,18 +242,18 @@ func (r *Registry) CheckAction(name, action string, payload event.Raw) error {
 	if len(payload) == 0 {
 		payload = event.Raw("null")
 	}
-	if err := validate(schema, payload); err != nil {
+	if err := validateJSON(schema, payload); err != nil {
 		return fmt.Errorf("the payload of %s does not fit: %w", action, err)
 	}
 	return nil
 }
 
-// Definition is what the registry was made of. It must not be written to.
+// Definition returns the definition of the registry. The caller must not change it.
 func (r *Registry) Definition() Definition { return r.def }
 
-// compile reads a schema; nothing outside of it is ever loaded. An empty one is
-// nil.
-func compile(schema event.Raw) (*jsonschema.Schema, error) {
+// compileSchema compiles a schema without loading other documents. It returns nil for
+// an empty one.
+func compileSchema(schema event.Raw) (*jsonschema.Schema, error) {
 	if len(schema) == 0 {
 		return nil, nil
 	}
@@ -264,20 +262,20 @@ func compile(schema event.Raw) (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(closed{})
+	c.UseLoader(noLoader{})
 	if err := c.AddResource("component:schema", doc); err != nil {
 		return nil, err
 	}
 	return c.Compile("component:schema")
 }
 
-type closed struct{}
+type noLoader struct{}
 
-func (closed) Load(url string) (any, error) {
+func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s: a schema must stand on its own", url)
 }
 
-func validate(schema *jsonschema.Schema, v event.Raw) error {
+func validateJSON(schema *jsonschema.Schema, v event.Raw) error {
 	if !v.IsValid() {
 		return errors.New("it is no valid JSON")
 	}
@@ -290,7 +288,7 @@ func validate(schema *jsonschema.Schema, v event.Raw) error {
 	}
 	err = schema.Validate(doc)
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		_, leaves, _ := strings.Cut(ve.Error(), "\n") // the first line names the schema
+		_, leaves, _ := strings.Cut(ve.Error(), "\n") // drop the first line, which names the schema
 		lines := strings.Split(leaves, "\n")
 		for i := range lines {
 			lines[i] = strings.TrimPrefix(strings.TrimSpace(lines[i]), "- ")

@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// kit is a registry with one of each.
+// kit is a registry with one of each kind.
 const kit = `{
 	"surfaces": ["chat", "panel"],
 	"components": [
@@ -91,7 +91,7 @@ func TestActions(t *testing.T) {
 	g.Expect(r.CheckAction("map", "pick", nil)).NotTo(Succeed())
 }
 
-func TestARegistryThatIsWrong(t *testing.T) {
+func TestBadDefinitions(t *testing.T) {
 	for name, c := range map[string]struct{ json, err string }{
 		"no JSON":                  {`{`, "components:"},
 		"unknown member":           {`{"surfaces":[],"colour":1}`, "colour"},
@@ -109,7 +109,7 @@ func TestARegistryThatIsWrong(t *testing.T) {
 		"tool twice":               {`{"surfaces":["chat"],"components":[{"name":"x","surfaces":["chat"]}],"tools":[{"tool":"t","component":"x"},{"tool":"t","component":"x"}]}`, "tools.1.tool"},
 		"projection without an id": {`{"surfaces":["a"],"components":[{"name":"x","surfaces":["a"]}],"projections":[{"id":"","component":"x","surface":"a","path":""}]}`, "projections.0.id"},
 		"projection of nothing":    {`{"surfaces":["a"],"components":[],"projections":[{"id":"p","component":"x","surface":"a","path":""}]}`, "projections.0: no component"},
-		"pointer that is none":     {`{"surfaces":["a"],"components":[{"name":"x","surfaces":["a"]}],"projections":[{"id":"p","component":"x","surface":"a","path":"plan"}]}`, `"plan" is no JSON pointer`},
+		"pointer that is none":     {`{"surfaces":["a"],"components":[{"name":"x","surfaces":["a"]}],"projections":[{"id":"p","component":"x","surface":"a","path":"plan"}]}`, `"plan" is not a JSON pointer`},
 		"state schema":             {`{"surfaces":[],"components":[],"state":{"type":"wrong"}}`, "state:"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestARegistryThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestARegistryIsItsOwn(t *testing.T) {
+func TestRegistryCopiesDefinition(t *testing.T) {
 	g := NewWithT(t)
 	d := registry(t).Definition()
 	r, err := component.New(d)

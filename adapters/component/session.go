@@ -12,78 +12,77 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/loopcall"
 )
 
-// maxAhead is how many events may wait for a reader before what a user or the
-// host changes is refused. Agents wait instead.
+// maxAhead is how many events may be unread before a change by the user or the host
+// is rejected. Agents wait instead.
 const maxAhead = 1024
 
-// ErrBacklog says that too many events wait to be read.
+// ErrBacklog is returned if too many events are unread.
 var ErrBacklog = errors.New("too many events wait for their reader")
 
-// session puts events between those of another session. One goroutine, run, owns
-// the stage and the order; everybody else sends it functions.
+// session inserts events between those of another session. One goroutine, run, owns
+// the stage and the order of events; the other goroutines send functions to it.
 type session struct {
 	inner adapters.Session
 	limit time.Duration // Limits.Term
 	out   chan event.Event
 	inbox chan func()
-	done  chan struct{} // closed when run has ended
-	gone  chan struct{} // closed when nobody reads any more
+	done  chan struct{} // closed when run has returned
+	gone  chan struct{} // closed if Close drops the unread events
 	drop  sync.Once
 
 	taken  atomic.Int64 // when the last event was read, in Unix nanoseconds
 	depth  atomic.Int64 // of the queue
-	oldest atomic.Int64 // since when its first event waits, in Unix nanoseconds
+	oldest atomic.Int64 // the time at which its first event was queued, in Unix nanoseconds
 
-	// Of run:
-	stage  *Stage
-	queue  []queued
-	seq    int64 // of the last event
-	shift  int64 // how many were put between
-	id     string
-	ts     time.Time
-	turn   int                             // that runs, or 0
-	calls  map[string]place                // tools that run, by their id
-	parked map[string][]func(place, error) // what waits for a tool_start
-	asks   map[string]*asked               // by interrupt_id
-	ended  bool                            // no event may follow
+	// Owned by run:
+	stage      *Stage
+	queue      []queued
+	seq        int64 // of the last event
+	shift      int64 // the number of inserted events
+	id         string
+	ts         time.Time
+	turn       int                             // the running one, or 0
+	calls      map[string]place                // running tools by their id
+	parked     map[string][]func(place, error) // changes that wait for a tool_start
+	interrupts map[string]*openInterrupt       // by interrupt_id
+	ended      bool                            // no event may follow
 }
 
-// queued is an event that waits for the reader; then is called when it was read.
+// queued is an unread event. run calls then after it was read.
 type queued struct {
 	e    event.Event
 	at   time.Time
 	then func()
 }
 
-// place is where an event belongs.
+// place is the turn and the sub-agent of an event.
 type place struct {
 	turn     int
 	subagent string
 }
 
-// caller says in whose name the stage changes: by an agent's call, or by the
-// user or the host.
+// caller is who changes the stage: an agent with a call, or the user or the host.
 type caller struct {
 	agent bool
-	call  string // the id of the call, where the runtime tells it
+	call  string // the id of the call, if the runtime sends it
 }
 
 func newSession(stage *Stage, o adapters.Options) *session {
 	s := &session{
 		limit: o.Limits.WithDefaults().Term, stage: stage, seq: o.After.Seq,
 		out: make(chan event.Event), inbox: make(chan func()), done: make(chan struct{}), gone: make(chan struct{}),
-		calls: map[string]place{}, parked: map[string][]func(place, error){}, asks: map[string]*asked{},
+		calls: map[string]place{}, parked: map[string][]func(place, error){}, interrupts: map[string]*openInterrupt{},
 	}
 	s.taken.Store(time.Now().UnixNano())
 	return s
 }
 
-// run passes events on until the inner session has ended.
+// run forwards events until the inner session has ended.
 func (s *session) run() {
 	defer close(s.done)
 	defer close(s.out)
 	in := s.inner.Events()
-	var inbox chan func() // nothing comes before the first event
+	var inbox chan func() // accept no change before the first event
 	for in != nil || len(s.queue) > 0 {
 		var out chan event.Event
 		var head event.Event
@@ -97,10 +96,10 @@ func (s *session) run() {
 		case e, ok := <-from:
 			if !ok {
 				in = nil
-				s.end()
+				s.endStream()
 				continue
 			}
-			s.pass(e)
+			s.forward(e)
 			inbox = s.inbox
 		case f := <-inbox:
 			f()
@@ -116,7 +115,7 @@ func (s *session) run() {
 			}
 		case <-s.gone:
 			s.queue = nil
-			for range s.inner.Events() { // it ends them by itself
+			for range s.inner.Events() { // its own Close ends them
 			}
 			return
 		}
@@ -124,21 +123,21 @@ func (s *session) run() {
 	s.depth.Store(0)
 }
 
-// pass takes an event of the inner session.
-func (s *session) pass(e event.Event) {
+// forward queues an event of the inner session.
+func (s *session) forward(e event.Event) {
 	s.id = e.SessionID
 	switch d := e.Data.(type) {
 	case event.TurnStart:
 		s.turn = e.Turn
 	case event.ToolResult:
 		delete(s.calls, d.ToolUseID)
-		s.withdraw(func(k *asked) bool { return k.call == d.ToolUseID })
+		s.withdrawInterrupts(func(k *openInterrupt) bool { return k.call == d.ToolUseID })
 		s.unpark(d.ToolUseID, place{}, errLate)
 	case event.Done, event.Error:
 		if e.SubagentID != "" {
 			break
 		}
-		s.withdraw(func(k *asked) bool { return k.at.subagent == "" && k.at.turn == e.Turn || e.Turn == 0 })
+		s.withdrawInterrupts(func(k *openInterrupt) bool { return k.at.subagent == "" && k.at.turn == e.Turn || e.Turn == 0 })
 		for id := range s.parked {
 			s.unpark(id, place{}, errLate)
 		}
@@ -146,12 +145,12 @@ func (s *session) pass(e event.Event) {
 			s.turn = 0
 		}
 	case event.SessionEnd:
-		s.end()
+		s.endStream()
 	}
 	e.Seq += s.shift
 	s.seq = e.Seq
 	if e.TS.Before(s.ts) {
-		e.TS = s.ts // it waited while something was put before it
+		e.TS = s.ts // it waited while another event was inserted before it
 	}
 	s.ts = e.TS
 	s.stage.Add(e)
@@ -162,12 +161,13 @@ func (s *session) pass(e event.Event) {
 	}
 }
 
-// end resolves what is open: nothing follows.
-func (s *session) end() {
+// endStream resolves open interrupts and rejects waiting changes, because no event
+// may follow.
+func (s *session) endStream() {
 	if s.ended {
 		return
 	}
-	s.withdraw(func(*asked) bool { return true })
+	s.withdrawInterrupts(func(*openInterrupt) bool { return true })
 	for id := range s.parked {
 		s.unpark(id, place{}, adapters.ErrClosed)
 	}
@@ -184,19 +184,19 @@ func (s *session) unpark(call string, at place, err error) {
 	}
 }
 
-// put puts an event between the others.
-func (s *session) put(at place, d event.Data, then func()) {
+// insert queues an event of this package.
+func (s *session) insert(at place, d event.Data, then func()) {
 	s.seq++
 	s.shift++
-	s.ts = s.now()
+	s.ts = s.insertTime()
 	e := event.Event{Data: d, TS: s.ts, Seq: s.seq, SessionID: s.id, Turn: at.turn, SubagentID: at.subagent}
 	s.stage.Add(e)
 	s.queue = append(s.queue, queued{e, time.Now(), then})
 }
 
-// now is the time of an event that is put between others: not before the last
-// one, and not behind those that already wait for us.
-func (s *session) now() time.Time {
+// insertTime returns the ts of an inserted event: not before the last event, and not
+// after the inner session's events that are already waiting.
+func (s *session) insertTime() time.Time {
 	t := time.Now()
 	if b, ok := adapters.As[adapters.Backlogger](s.inner); ok {
 		if n, age := b.Backlog(); n > 0 {
@@ -209,19 +209,19 @@ func (s *session) now() time.Time {
 	return t
 }
 
-// do runs f in run's goroutine and waits for its reply.
-func (s *session) do(ctx context.Context, f func(reply func(error))) error {
+// inRun calls f in run's goroutine and waits for its reply.
+func (s *session) inRun(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	reply := func(err error) { answer <- err } // once
 	return loopcall.Do(ctx, s.inbox, s.done, func() { f(reply) }, answer)
 }
 
-// perform makes a change of the stage. What an agent's call changes belongs
-// where the call is told, behind its tool_start, and perform returns when its
-// events were read; anybody else's belongs to the turn that runs.
-func (s *session) perform(ctx context.Context, who caller, change func(at place) ([]event.Data, error)) error {
-	return s.do(ctx, func(reply func(error)) {
-		act := func(at place, err error) {
+// changeStage makes a change of the stage and queues its events. A change by an agent's
+// call is made after the tool_start of the call, and changeStage returns when its
+// events have been read. Any other change belongs to the running turn.
+func (s *session) changeStage(ctx context.Context, who caller, change func(at place) ([]event.Data, error)) error {
+	return s.inRun(ctx, func(reply func(error)) {
+		makeChange := func(at place, err error) {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -237,7 +237,7 @@ func (s *session) perform(ctx context.Context, who caller, change func(at place)
 				if who.agent && i == len(events)-1 {
 					then = func() { reply(nil) }
 				}
-				s.put(at, d, then)
+				s.insert(at, d, then)
 			}
 		}
 		at, begun := s.calls[who.call]
@@ -247,20 +247,20 @@ func (s *session) perform(ctx context.Context, who caller, change func(at place)
 		case !who.agent && len(s.queue) >= maxAhead:
 			reply(ErrBacklog)
 		case begun:
-			act(at, nil)
+			makeChange(at, nil)
 		case who.call == "":
-			act(place{turn: s.turn}, nil)
+			makeChange(place{turn: s.turn}, nil)
 		default:
-			s.parked[who.call] = append(s.parked[who.call], act)
+			s.parked[who.call] = append(s.parked[who.call], makeChange)
 		}
 	})
 }
 
-// What the tools do.
+// The operations of the tools.
 
-func (s *session) update(ctx context.Context, who caller, d event.ComponentUpdate) error {
-	return s.perform(ctx, who, func(place) ([]event.Data, error) {
-		if _, err := s.stage.next(d); err != nil {
+func (s *session) updateComponent(ctx context.Context, who caller, d event.ComponentUpdate) error {
+	return s.changeStage(ctx, who, func(place) ([]event.Data, error) {
+		if _, err := s.stage.updated(d); err != nil {
 			return nil, err
 		}
 		if d.ComponentID == StateID {
@@ -271,23 +271,23 @@ func (s *session) update(ctx context.Context, who caller, d event.ComponentUpdat
 	})
 }
 
-func (s *session) remove(ctx context.Context, who caller, id string) error {
-	return s.perform(ctx, who, func(place) ([]event.Data, error) {
-		if id == StateID || s.stage.find(id) == nil {
+func (s *session) removeComponent(ctx context.Context, who caller, id string) error {
+	return s.changeStage(ctx, who, func(place) ([]event.Data, error) {
+		if id == StateID || s.stage.component(id) == nil {
 			return nil, nil
 		}
 		return []event.Data{event.ComponentRemove{ComponentID: id}}, nil
 	})
 }
 
-func (s *session) change(ctx context.Context, who caller, c Change) (State, error) {
+func (s *session) changeState(ctx context.Context, who caller, c Change) (State, error) {
 	by := ByUser
 	if who.agent {
 		by = ByAgent
 	}
 	var now State
-	err := s.perform(ctx, who, func(place) ([]event.Data, error) {
-		next, events, err := s.stage.change(c, by)
+	err := s.changeStage(ctx, who, func(place) ([]event.Data, error) {
+		next, events, err := s.stage.planChange(c, by)
 		now = next
 		return events, err
 	})
@@ -297,9 +297,9 @@ func (s *session) change(ctx context.Context, who caller, c Change) (State, erro
 	return now, nil
 }
 
-func (s *session) read(ctx context.Context) (State, error) {
+func (s *session) readState(ctx context.Context) (State, error) {
 	var now State
-	err := s.do(ctx, func(reply func(error)) {
+	err := s.inRun(ctx, func(reply func(error)) {
 		now = s.stage.State()
 		reply(nil)
 	})

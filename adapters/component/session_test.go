@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-func TestWhatAnAgentShows(t *testing.T) {
+func TestAgentTools(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		calls [][2]string // tool, input
@@ -68,16 +68,16 @@ func TestWhatAnAgentShows(t *testing.T) {
 			var got []event.Event
 			var texts []string
 			synctest.Test(t, func(t *testing.T) {
-				a, s, r := open(t, adapters.Options{})
+				a, s, r := openSession(t, adapters.Options{})
 				for _, call := range c.calls {
 					texts = append(texts, a.call(call[0], "t1", call[1]).text())
 				}
-				a.say(tool("t1"), event.Done{}, event.SessionEnd{Reason: "closed"})
+				a.emit(tool("t1"), event.Done{}, event.SessionEnd{Reason: "closed"})
 				_ = s.Close(context.Background())
 				got = r.events()
 			})
 			g := NewWithT(t)
-			gapless(g, got, 0)
+			expectOrdered(g, got, 0)
 			g.Expect(texts).To(HaveLen(len(c.texts)))
 			for i := range texts {
 				g.Expect(texts[i]).To(HavePrefix(c.texts[i]))
@@ -86,7 +86,7 @@ func TestWhatAnAgentShows(t *testing.T) {
 			for _, e := range put {
 				g.Expect(e.Turn).To(Equal(1))
 			}
-			g.Expect(words(put)).To(Equal(c.want))
+			g.Expect(eventLines(put)).To(Equal(c.want))
 			if c.want != nil {
 				back := component.NewStage(registry(t))
 				for _, e := range got {
@@ -131,15 +131,15 @@ func TestInterrupts(t *testing.T) {
 		{"by a callback", func(_ *agent, s component.Session, _ *called) error {
 			return s.Callback(context.Background(), "m9", component.Callback{ComponentID: "interrupt-component-t1", Action: "pick", Payload: event.Raw(`{"which":2}`)})
 		}, `{"action":"pick","payload":{"which":2}}`, []string{`interrupt_resolved component-t1 {"action":"pick","payload":{"which":2}} user`}, 0},
-		{"the tool ends", func(a *agent, _ component.Session, _ *called) error { a.say(tool("t1")); return nil },
+		{"the tool ends", func(a *agent, _ component.Session, _ *called) error { a.emit(tool("t1")); return nil },
 			"!the question was withdrawn", []string{"interrupt_resolved component-t1 null withdrawn", "tool_result t1"}, 0},
 		{"the turn ends", func(a *agent, _ component.Session, _ *called) error {
-			a.say(event.Done{Stopped: true})
+			a.emit(event.Done{Stopped: true})
 			return nil
 		},
 			"!the question was withdrawn", []string{"interrupt_resolved component-t1 null withdrawn", "done"}, 0},
 		{"the session ends", func(a *agent, _ component.Session, _ *called) error {
-			a.say(event.SessionEnd{Reason: "crash"})
+			a.emit(event.SessionEnd{Reason: "crash"})
 			return nil
 		}, "!the question was withdrawn", []string{"interrupt_resolved component-t1 null withdrawn", "session_end"}, 0},
 		{"the events end", func(_ *agent, s component.Session, _ *called) error { return s.Close(context.Background()) },
@@ -153,7 +153,7 @@ func TestInterrupts(t *testing.T) {
 			var stops int
 			var err, again error
 			synctest.Test(t, func(t *testing.T) {
-				a, s, r := open(t, adapters.Options{})
+				a, s, r := openSession(t, adapters.Options{})
 				call := a.call("ask_component", "t1", ask)
 				synctest.Wait()
 				err = c.act(a, s, call)
@@ -168,22 +168,22 @@ func TestInterrupts(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(text).To(HavePrefix(c.text))
-			gapless(g, got, 0)
-			g.Expect(words(got)[begun]).To(Equal("interrupt component-t1"))
-			g.Expect(words(got)[begun+1:]).To(Equal(c.want))
+			expectOrdered(g, got, 0)
+			g.Expect(eventLines(got)[begun]).To(Equal("interrupt component-t1"))
+			g.Expect(eventLines(got)[begun+1:]).To(Equal(c.want))
 			g.Expect(stops).To(Equal(c.stops))
 		})
 	}
 }
 
-func TestTheHost(t *testing.T) {
+func TestHostMethods(t *testing.T) {
 	var got []event.Event
 	var texts []string
 	var errs []error
 	var sent []adapters.Message
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		a, s, r := open(t, adapters.Options{})
+		a, s, r := openSession(t, adapters.Options{})
 		show := func(name string) error {
 			return s.Show(ctx, event.ComponentUpdate{ComponentID: "h", ComponentName: name, Surface: "panel", Props: event.Raw(`{"title":"x"}`)})
 		}
@@ -196,10 +196,10 @@ func TestTheHost(t *testing.T) {
 			s.Callback(ctx, "m3", component.Callback{ComponentID: "h", Action: "burn"}),
 			s.Callback(ctx, "m4", component.Callback{ComponentID: "gone", Action: "pick"}),
 			s.Remove(ctx, "h"), s.Remove(ctx, "h"))
-		a.say(event.Done{})
+		a.emit(event.Done{})
 		_, err = s.UpdateState(ctx, merge(`{"count":2}`))
 		errs = append(errs, err)
-		a.say(event.SessionEnd{Reason: "closed"})
+		a.emit(event.SessionEnd{Reason: "closed"})
 		errs = append(errs, show("card"))
 		_ = s.Close(ctx)
 		errs = append(errs, show("card"))
@@ -207,8 +207,8 @@ func TestTheHost(t *testing.T) {
 		got = r.events()
 	})
 	g := NewWithT(t)
-	gapless(g, got, 0)
-	g.Expect(words(got)[begun:]).To(Equal([]string{
+	expectOrdered(g, got, 0)
+	g.Expect(eventLines(got)[begun:]).To(Equal([]string{
 		`component_update h {"title":"x"}`, `component_update state {"version":1,"state":{"count":1},"by":"user"}`, "component_remove h",
 		"done", `component_update state {"version":2,"state":{"count":2},"by":"user"}`, "session_end",
 	}))

@@ -10,31 +10,31 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// Stage is what is shown at a moment of a session, and its shared state. It is
-// made of events alone: those that were stored bring it back. It is not safe for
-// use by several goroutines at once.
+// Stage holds the components that a session currently shows, and its shared state. It
+// is derived from events alone, so stored events restore it. It is not safe for
+// concurrent use.
 type Stage struct {
 	reg   *Registry
-	shown []*event.ComponentUpdate // in the order in which they came; none has Merge
-	calls map[string]string        // components that show calls of tools: their names
+	shown []*event.ComponentUpdate // in order of arrival; none has Merge
+	calls map[string]string        // tool call → name of the component that shows it
 	state State
 }
 
-// NewStage returns a stage on which nothing is shown.
+// NewStage returns an empty stage.
 func NewStage(reg *Registry) *Stage { return &Stage{reg: reg, calls: map[string]string{}} }
 
-// Add takes the next event; events that the registry refuses change nothing.
+// Add applies the next event. It ignores events that the registry rejects.
 func (s *Stage) Add(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.ComponentUpdate:
-		next, err := s.next(d)
+		next, err := s.updated(d)
 		if err != nil {
 			return
 		}
 		if next.ComponentID == StateID {
-			s.told(next.Props)
+			s.setState(next.Props)
 		}
-		if old := s.find(d.ComponentID); old != nil {
+		if old := s.component(d.ComponentID); old != nil {
 			*old = next
 		} else {
 			s.shown = append(s.shown, &next)
@@ -48,8 +48,7 @@ func (s *Stage) Add(e event.Event) {
 	}
 }
 
-// Shown are the components that are shown, as whole updates, in the order in which
-// they came.
+// Shown returns the shown components as whole updates, in order of arrival.
 func (s *Stage) Shown() []event.ComponentUpdate {
 	out := make([]event.ComponentUpdate, 0, len(s.shown))
 	for _, x := range s.shown {
@@ -58,10 +57,10 @@ func (s *Stage) Shown() []event.ComponentUpdate {
 	return out
 }
 
-// State is the shared state.
+// State returns the shared state.
 func (s *Stage) State() State { return s.state }
 
-func (s *Stage) find(id string) *event.ComponentUpdate {
+func (s *Stage) component(id string) *event.ComponentUpdate {
 	for _, x := range s.shown {
 		if x.ComponentID == id {
 			return x
@@ -70,17 +69,18 @@ func (s *Stage) find(id string) *event.ComponentUpdate {
 	return nil
 }
 
-// name is that of a component that is shown, one of a call too, or "".
-func (s *Stage) name(id string) string {
-	if x := s.find(id); x != nil {
+// componentName returns the name of a shown component, including those that show a
+// tool call, or "".
+func (s *Stage) componentName(id string) string {
+	if x := s.component(id); x != nil {
 		return x.ComponentName
 	}
 	return s.calls[id]
 }
 
-// next is what a component comes to by an update.
-func (s *Stage) next(d event.ComponentUpdate) (event.ComponentUpdate, error) {
-	old := s.find(d.ComponentID)
+// updated returns a component as it is after an update.
+func (s *Stage) updated(d event.ComponentUpdate) (event.ComponentUpdate, error) {
+	old := s.component(d.ComponentID)
 	if d.Merge && old != nil {
 		d.Props = replay.MergeProps(old.Props, d.Props)
 	} else {
@@ -93,22 +93,22 @@ func (s *Stage) next(d event.ComponentUpdate) (event.ComponentUpdate, error) {
 	return d, s.reg.Check(d.ComponentName, d.Surface, d.Props)
 }
 
-// stateProps are the props of the component that carries the shared state.
+// stateProps are the props of the component that holds the shared state.
 type stateProps struct {
 	State
 	By Author `json:"by"`
 }
 
-// Author says who changed the shared state.
+// Author is who changed the shared state.
 type Author string
 
-// Who changes the shared state.
+// The authors of changes.
 const (
 	ByAgent Author = "agent"
 	ByUser  Author = "user"
 )
 
-func (s *Stage) told(props event.Raw) {
+func (s *Stage) setState(props event.Raw) {
 	var p stateProps
 	if err := json.Unmarshal(props, &p); err != nil {
 		return
@@ -116,14 +116,14 @@ func (s *Stage) told(props event.Raw) {
 	s.state = State{p.Version, p.Doc.Clone()}
 }
 
-// change is a changed state with all the events that tell it, or why it is
-// refused: then nothing has changed.
-func (s *Stage) change(c Change, by Author) (State, []event.Data, error) {
+// planChange returns the state after a change, with the events that report it. It
+// changes nothing itself.
+func (s *Stage) planChange(c Change, by Author) (State, []event.Data, error) {
 	next, err := s.state.Apply(c)
 	if err != nil || next.Version == s.state.Version {
 		return s.state, nil, err
 	}
-	if err := validate(s.reg.state, next.Doc); err != nil {
+	if err := validateJSON(s.reg.state, next.Doc); err != nil {
 		return s.state, nil, fmt.Errorf("the state does not fit: %w", err)
 	}
 	props, err := json.Marshal(stateProps{next, by}, json.Deterministic(true))
@@ -133,14 +133,14 @@ func (s *Stage) change(c Change, by Author) (State, []event.Data, error) {
 	out := []event.Data{event.ComponentUpdate{ComponentID: StateID, ComponentName: StateName, Surface: StateSurface, Props: props}}
 	for i := range s.reg.def.Projections {
 		p := &s.reg.def.Projections[i]
-		props, there := p.props(next.Doc)
-		old := s.find(p.ID)
+		props, there := p.propsOf(next.Doc)
+		old := s.component(p.ID)
 		switch {
 		case !there && old != nil:
 			out = append(out, event.ComponentRemove{ComponentID: p.ID})
 		case there && (old == nil || string(old.Props) != string(props)):
 			d := event.ComponentUpdate{ComponentID: p.ID, ComponentName: p.Component, Surface: p.Surface, Props: props}
-			if _, err := s.next(d); err != nil {
+			if _, err := s.updated(d); err != nil {
 				return s.state, nil, fmt.Errorf("projection %s: %w", p.ID, err)
 			}
 			out = append(out, d)

@@ -11,29 +11,29 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// MaxState is how long the JSON of the shared state may be, in bytes.
+// MaxState is the maximum length of the JSON of the shared state, in bytes.
 const MaxState = 1 << 20
 
-// State is the document that agent and user share, an object. The zero State is
-// an empty one that nobody has changed.
+// State is the JSON object that agent and user share. The zero State is an empty
+// object that was never changed.
 type State struct {
-	Version int64     `json:"version"` // how often it was changed
+	Version int64     `json:"version"` // the number of changes
 	Doc     event.Raw `json:"state,omitzero"`
 }
 
-// Change is a change of the shared state: a merge patch (RFC 7396) or a JSON
-// patch (RFC 6902), one of the two.
+// Change is a change of the shared state: either a merge patch (RFC 7396) or a JSON
+// patch (RFC 6902).
 type Change struct {
-	// Version is the one that the change was made from: when the state has
-	// another one by now, it is a *ConflictError. nil: it holds whatever that is.
+	// Version is the version on which the change is based. If the state has
+	// another version, Apply returns a *ConflictError. nil accepts any version.
 	Version *int64    `json:"version,omitempty"`
 	Merge   event.Raw `json:"merge,omitzero"`
 	Patch   event.Raw `json:"patch,omitzero"`
 }
 
-// ConflictError says that the state was changed since a change was made.
+// ConflictError is returned if the state is no longer at the version of a change.
 type ConflictError struct {
-	Version int64 // that the change was made from
+	Version int64 // of the change
 	Now     State
 }
 
@@ -48,9 +48,9 @@ func (s State) doc() event.Raw {
 	return s.Doc
 }
 
-// Apply returns the state after a change; a change that changes nothing gives the
-// state as it was. After an error it is as it was too. The document's form is
-// one: without white space, the members of objects in order of their names.
+// Apply returns the state after a change. It returns the same state if the change has
+// no effect or is an error. The document has a normal form: no white space, and the
+// members of objects ordered by name.
 func (s State) Apply(c Change) (State, error) {
 	if c.Version != nil && *c.Version != s.Version {
 		return s, &ConflictError{*c.Version, s}
@@ -107,16 +107,16 @@ func jsonPatch(doc, patch event.Raw) (event.Raw, error) {
 	return out, nil
 }
 
-// mergePatch is RFC 7396. It is not the library's, which changes what stands in
-// lists: it drops the null members of their objects.
+// mergePatch implements RFC 7396. The library's function is not used because it
+// changes lists: it drops null members of the objects in them.
 func mergePatch(doc, patch event.Raw) (event.Raw, error) {
 	if patch.Kind() != '{' || !patch.IsValid() {
 		return nil, errors.New("merge: it is no object")
 	}
-	return merge(doc, patch)
+	return mergeValue(doc, patch)
 }
 
-func merge(doc, patch event.Raw) (event.Raw, error) {
+func mergeValue(doc, patch event.Raw) (event.Raw, error) {
 	if patch.Kind() != '{' {
 		return patch, nil
 	}
@@ -134,7 +134,7 @@ func merge(doc, patch event.Raw) (event.Raw, error) {
 			delete(under, name)
 			continue
 		}
-		m, err := merge(under[name], v)
+		m, err := mergeValue(under[name], v)
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +143,8 @@ func merge(doc, patch event.Raw) (event.Raw, error) {
 	return json.Marshal(under, json.Deterministic(true))
 }
 
-// at is the value at a JSON pointer, or nil.
-func at(doc event.Raw, ptr string) event.Raw {
+// valueAt returns the value at a JSON pointer, or nil.
+func valueAt(doc event.Raw, ptr string) event.Raw {
 	for name := range jsontext.Pointer(ptr).Tokens() {
 		switch doc.Kind() {
 		case '{':
@@ -170,21 +170,21 @@ func at(doc event.Raw, ptr string) event.Raw {
 	return doc
 }
 
-// props are what a projection shows of a document, and whether it shows.
-func (p *Projection) props(doc event.Raw) (event.Raw, bool) {
-	v := at(doc, p.Path)
+// propsOf returns the props of a projection for a document, and whether it is shown.
+func (p *Projection) propsOf(doc event.Raw) (event.Raw, bool) {
+	v := valueAt(doc, p.Path)
 	if v == nil || len(p.Props) == 0 {
 		return v, v != nil
 	}
 	out := map[string]jsontext.Value{}
 	for name, ptr := range p.Props {
-		if m := at(doc, ptr); m != nil {
+		if m := valueAt(doc, ptr); m != nil {
 			out[name] = m
 		}
 	}
 	b, err := json.Marshal(out, json.Deterministic(true))
 	if err != nil {
-		return nil, false // unreachable: all of it was JSON
+		return nil, false // unreachable: all members are JSON
 	}
 	return b, true
 }

@@ -86,7 +86,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestAConflict(t *testing.T) {
+func TestConflict(t *testing.T) {
 	g := NewWithT(t)
 	var zero component.State
 	v := int64(0)
@@ -103,26 +103,26 @@ func TestAConflict(t *testing.T) {
 	g.Expect(err).To(MatchError(`the change was made from version 0, and the state is at version 1: {"a":1}`))
 }
 
-// value makes JSON of any kind, small enough that names meet.
-func value(r *rand.Rand, deep int) any {
+// randomValue returns JSON of any kind, small enough that names collide.
+func randomValue(r *rand.Rand, deep int) any {
 	switch n := r.IntN(8); {
 	case deep > 0 && n < 4:
 		m := map[string]any{}
 		for range r.IntN(4) {
-			m[string(rune('a'+r.IntN(4)))] = value(r, deep-1)
+			m[string(rune('a'+r.IntN(4)))] = randomValue(r, deep-1)
 		}
 		return m
 	case deep > 0 && n == 4:
-		return []any{value(r, deep-1), value(r, deep-1)}
+		return []any{randomValue(r, deep-1), randomValue(r, deep-1)}
 	case n == 5:
 		return nil
 	}
 	return float64(r.IntN(3))
 }
 
-func object(r *rand.Rand) event.Raw {
+func randomObject(r *rand.Rand) event.Raw {
 	for {
-		if m, ok := value(r, 3).(map[string]any); ok {
+		if m, ok := randomValue(r, 3).(map[string]any); ok {
 			b, err := json.Marshal(m, json.Deterministic(true))
 			if err != nil {
 				panic(err)
@@ -132,7 +132,7 @@ func object(r *rand.Rand) event.Raw {
 	}
 }
 
-// mergeOf is RFC 7396 by its own words, over Go's values.
+// mergeOf is the pseudocode of RFC 7396, over Go values.
 func mergeOf(target, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {
@@ -152,12 +152,12 @@ func mergeOf(target, patch any) any {
 	return out
 }
 
-// Any two documents can be told apart by a merge patch that equals what the
-// words of the RFC give, and merging the same again changes nothing.
-func TestMergesOfAnything(t *testing.T) {
+// TestMergeMatchesRFC: merging random patches gives the same as the pseudocode of the
+// RFC, and merging the same patch again changes nothing.
+func TestMergeMatchesRFC(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		d, p := object(r), object(r)
+		d, p := randomObject(r), randomObject(r)
 		g := NewWithT(t)
 		got, err := doc(string(d)).Apply(component.Change{Merge: p})
 		g.Expect(err).NotTo(HaveOccurred())

@@ -23,22 +23,12 @@ const (
 	ToolRead   = "read_state"
 )
 
-// IsTool reports whether a client's tool of this name is one of this package's.
+// IsTool reports whether this package offers a client tool with this name.
 func IsTool(name string) bool {
 	return slices.Contains([]string{ToolShow, ToolRemove, ToolAsk, ToolUpdate, ToolRead}, name)
 }
 
-// stager is what the tools work on: a session.
-type stager interface {
-	update(ctx context.Context, who caller, d event.ComponentUpdate) error
-	remove(ctx context.Context, who caller, id string) error
-	ask(ctx context.Context, who caller, d event.Interrupt) (event.Raw, error)
-	change(ctx context.Context, who caller, c Change) (State, error)
-	read(ctx context.Context) (State, error)
-}
-
-// Tools are the tools that an agent is offered, as they are told to it: without
-// Call.
+// Tools returns the tools that an agent is offered, without their Call.
 func (r *Registry) Tools() []adapters.Tool {
 	list := r.tools(nil)
 	for i := range list {
@@ -47,12 +37,12 @@ func (r *Registry) Tools() []adapters.Tool {
 	return list
 }
 
-func (r *Registry) tools(s stager) []adapters.Tool {
+func (r *Registry) tools(s *session) []adapters.Tool {
 	surfaces := jsonOf(r.def.Surfaces)
 	var names, known []string
 	for _, c := range r.def.Components {
 		names = append(names, c.Name)
-		known = append(known, "- "+c.Name+" on "+strings.Join(c.Surfaces, ", ")+describe(c))
+		known = append(known, "- "+c.Name+" on "+strings.Join(c.Surfaces, ", ")+describeComponent(c))
 	}
 	where := fmt.Sprintf(`"component":{"type":"string","enum":%s},"surface":{"type":"string","enum":%s},"props":{"type":"object"}`, jsonOf(names), surfaces)
 	list := "\nComponents:\n" + strings.Join(known, "\n")
@@ -69,13 +59,13 @@ func (r *Registry) tools(s stager) []adapters.Tool {
 					Props     event.Raw `json:"props"`
 					Merge     bool      `json:"merge"`
 				}
-				if err := input(c, &in); err != nil {
-					return failed(err), nil
+				if err := decodeInput(c, &in); err != nil {
+					return toolFailure(err), nil
 				}
 				if in.ID == "" {
-					return failed(errors.New("the id is missing")), nil
+					return toolFailure(errors.New("the id is missing")), nil
 				}
-				return answer(ctx, "shown", s.update(ctx, caller{true, c.ID}, event.ComponentUpdate{
+				return toolAnswer(ctx, "shown", s.updateComponent(ctx, caller{true, c.ID}, event.ComponentUpdate{
 					ComponentID: in.ID, ComponentName: in.Component, Surface: in.Surface, Props: in.Props, Merge: in.Merge,
 				}))
 			},
@@ -88,10 +78,10 @@ func (r *Registry) tools(s stager) []adapters.Tool {
 				var in struct {
 					ID string `json:"id"`
 				}
-				if err := input(c, &in); err != nil {
-					return failed(err), nil
+				if err := decodeInput(c, &in); err != nil {
+					return toolFailure(err), nil
 				}
-				return answer(ctx, "removed", s.remove(ctx, caller{true, c.ID}, in.ID))
+				return toolAnswer(ctx, "removed", s.removeComponent(ctx, caller{true, c.ID}, in.ID))
 			},
 		},
 		{
@@ -104,11 +94,11 @@ func (r *Registry) tools(s stager) []adapters.Tool {
 					Surface   string    `json:"surface"`
 					Props     event.Raw `json:"props"`
 				}
-				if err := input(c, &in); err != nil {
-					return failed(err), nil
+				if err := decodeInput(c, &in); err != nil {
+					return toolFailure(err), nil
 				}
-				v, err := s.ask(ctx, caller{true, c.ID}, event.Interrupt{ComponentName: in.Component, Props: in.Props, Surface: in.Surface})
-				return answer(ctx, string(v), err)
+				v, err := s.askUser(ctx, caller{true, c.ID}, event.Interrupt{ComponentName: in.Component, Props: in.Props, Surface: in.Surface})
+				return toolAnswer(ctx, string(v), err)
 			},
 		},
 		{
@@ -118,11 +108,11 @@ func (r *Registry) tools(s stager) []adapters.Tool {
 			Schema: event.Raw(`{"type":"object","properties":{"version":{"type":"integer"},"merge":{"type":"object"},"patch":{"type":"array","items":{"type":"object"}}}}`),
 			Call: func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
 				var in Change
-				if err := input(c, &in); err != nil {
-					return failed(err), nil
+				if err := decodeInput(c, &in); err != nil {
+					return toolFailure(err), nil
 				}
-				_, err := s.change(ctx, caller{true, c.ID}, in)
-				return answer(ctx, "updated", err)
+				_, err := s.changeState(ctx, caller{true, c.ID}, in)
+				return toolAnswer(ctx, "updated", err)
 			},
 		},
 		{
@@ -131,15 +121,15 @@ func (r *Registry) tools(s stager) []adapters.Tool {
 			ReadOnly:    true,
 			Schema:      event.Raw(`{"type":"object","properties":{}}`),
 			Call: func(ctx context.Context, _ adapters.ToolCall) (adapters.ToolAnswer, error) {
-				st, err := s.read(ctx)
-				return answer(ctx, fmt.Sprintf(`{"version":%d,"state":%s}`, st.Version, st.doc()), err)
+				st, err := s.readState(ctx)
+				return toolAnswer(ctx, fmt.Sprintf(`{"version":%d,"state":%s}`, st.Version, st.doc()), err)
 			},
 		},
 	}
 }
 
-// describe is what a model must know of a component.
-func describe(c Component) string {
+// describeComponent returns the description of a component for the model.
+func describeComponent(c Component) string {
 	s := ""
 	if c.Description != "" {
 		s = ": " + c.Description
@@ -156,12 +146,12 @@ func jsonOf(v []string) string {
 	}
 	b, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return "[]" // unreachable: texts
+		return "[]" // unreachable: strings always encode
 	}
 	return string(b)
 }
 
-func input(c adapters.ToolCall, into any) error {
+func decodeInput(c adapters.ToolCall, into any) error {
 	in := c.Input
 	if len(in) == 0 {
 		in = event.Raw("{}")
@@ -172,20 +162,20 @@ func input(c adapters.ToolCall, into any) error {
 	return nil
 }
 
-// answer tells the model that it is done, or why it was refused. Where nobody
-// waits for the answer any more, or the session is over, it is none.
-func answer(ctx context.Context, text string, err error) (adapters.ToolAnswer, error) {
+// toolAnswer returns the model's answer: text, or the error as a failure. If the call
+// was cancelled or the session has ended, it returns an error.
+func toolAnswer(ctx context.Context, text string, err error) (adapters.ToolAnswer, error) {
 	switch {
 	case ctx.Err() != nil:
 		return adapters.ToolAnswer{}, ctx.Err()
 	case errors.Is(err, adapters.ErrClosed):
 		return adapters.ToolAnswer{}, err
 	case err != nil:
-		return failed(err), nil
+		return toolFailure(err), nil
 	}
 	return adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: text}}}, nil
 }
 
-func failed(err error) adapters.ToolAnswer {
+func toolFailure(err error) adapters.ToolAnswer {
 	return adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: err.Error()}}, IsError: true}
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// Exec launches real processes; on this system it cannot.
+// Exec launches real processes. On this system Launch returns an error.
 type Exec struct{}
 
 // Launch implements Launcher.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Exec launches real processes, each in a process group of its own.
+// Exec launches real processes, each in its own process group.
 type Exec struct{}
 
 type child struct {
@@ -22,7 +22,7 @@ type child struct {
 	exit     Exit
 }
 
-// Launch implements Launcher. Cancelling ctx does not end the process: End does.
+// Launch implements Launcher. Cancelling ctx later does not end the process; use End.
 func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Our own pipes: those of exec.Cmd are closed by Wait, which would lose
-	// what the process wrote last.
+	// Wait closes the pipes of exec.Cmd, which would lose the last output of the
+	// process. So use pipes of our own.
 	outR, outW, err := os.Pipe()
 	if err != nil {
 		return nil, err

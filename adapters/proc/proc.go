@@ -1,10 +1,8 @@
-// Package proc answers one question: how is a child process started, talked to
-// and ended?
+// Package proc starts and ends child processes.
 //
-// It uses standard types only and imports nothing of this module, so that
-// adapters, stand-ins and the recorder may all build on it. A Launcher is the
-// seam: Exec starts a real process in a group of its own, a stand-in gives
-// pipes.
+// A Launcher starts one: Exec starts a real process in its own process group, and a
+// stand-in returns pipes. The package uses standard types only, so that adapters,
+// stand-ins and the recorder can all use it.
 package proc
 
 import (
@@ -14,11 +12,11 @@ import (
 	"time"
 )
 
-// Command says what to start.
+// Command is a command to start.
 type Command struct {
 	Argv []string // program and arguments
 	Dir  string   // working directory
-	Env  []string // the whole environment; nil is the parent's
+	Env  []string // the whole environment; nil means the parent's
 }
 
 // Launcher starts processes.
@@ -32,7 +30,7 @@ type LauncherFunc func(ctx context.Context, c Command) (Process, error)
 // Launch implements Launcher.
 func (f LauncherFunc) Launch(ctx context.Context, c Command) (Process, error) { return f(ctx, c) }
 
-// Signal is what a process can be sent, without an operating system's type.
+// Signal is a signal to a process, independent of the operating system's type.
 type Signal string
 
 // The signals.
@@ -43,21 +41,21 @@ const (
 	SIGKILL Signal = "SIGKILL"
 )
 
-// Process is a started child. Stdout and Stderr must be read to their end;
-// Wait may be called by several goroutines and before that end.
+// Process is a started child process. The caller must read Stdout and Stderr to their
+// end. Several goroutines may call Wait, also before that.
 type Process interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	Stderr() io.Reader
-	// Signal reaches the whole process group.
+	// Signal sends s to the whole process group.
 	Signal(s Signal) error
-	// Wait returns how the process ended, when it has.
+	// Wait waits until the process has exited.
 	Wait() Exit
 }
 
 // Exit is how a process ended.
 type Exit struct {
-	Code   int    // exit code; -1 when a signal ended it
+	Code   int    // exit code; -1 if a signal ended it
 	Signal Signal // the signal that ended it, or ""
 }
 
@@ -68,15 +66,15 @@ func (e Exit) String() string {
 	return fmt.Sprintf("exit code %d", e.Code)
 }
 
-// Grace is how long a process is given at each step of its end.
+// Grace is how long End waits at each of its steps.
 type Grace struct {
-	Stdin time.Duration // after its stdin was closed
+	Stdin time.Duration // after closing stdin
 	Term  time.Duration // after SIGTERM
 }
 
-// End ends a process gently: stdin is closed, then SIGTERM, then SIGKILL. It
-// returns when the process has ended, and at the latest after both graces. The
-// group is killed at the end in any case, so that no descendant is left.
+// End ends a process gently: it closes stdin, then sends SIGTERM, then SIGKILL. It
+// returns when the process has exited, at the latest after both graces. It kills the
+// process group in any case, so that no descendant is left.
 func End(p Process, g Grace) Exit {
 	_ = p.Stdin().Close()
 	done := make(chan Exit, 1)

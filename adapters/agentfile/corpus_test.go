@@ -10,9 +10,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestWhatTheRuntimesTook: the corpus holds a workspace whose definitions the real
-// runtimes took. They are right here too, and Prepare writes them byte by byte.
-func TestWhatTheRuntimesTook(t *testing.T) {
+// TestDefinitionsOfCorpus: the corpus has a workspace with definitions that the real
+// runtimes accepted. Parse accepts them too, and Prepare copies them byte by byte.
+func TestDefinitionsOfCorpus(t *testing.T) {
 	scn, err := fixtures.Embedded().LoadScenario("subagent/defined-in-a-file")
 	if err != nil {
 		t.Fatal(err)
