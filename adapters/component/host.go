@@ -16,7 +16,9 @@ func (s *session) Show(ctx context.Context, d event.ComponentUpdate) error {
 }
 
 // Remove implements Session.
-func (s *session) Remove(ctx context.Context, id string) error { return s.removeComponent(ctx, caller{}, id) }
+func (s *session) Remove(ctx context.Context, id string) error {
+	return s.removeComponent(ctx, caller{}, id)
+}
 
 // UpdateState implements Session.
 func (s *session) UpdateState(ctx context.Context, c Change) (State, error) {
