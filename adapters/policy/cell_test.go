@@ -27,11 +27,13 @@ type cell struct {
 	stage string // bound into the cell at the same path: work, out, home, reached
 	work  string
 	clean bool // the stage is as it was set
+
+	prepare func() // adds to the stage when it is set; or nil
 }
 
 // honest are the programs of a cell that do what their names say.
 var honest = strings.Fields(`bash dash env xargs find sed awk timeout nohup nice setsid cat ls head tail grep sort uniq wc tr cut tee rm touch mkdir cp mv ln truncate shuf
-	printf echo test expr seq sleep true false tar install rmdir unlink split comm diff`)
+	printf echo test expr seq sleep true false tar install rmdir unlink split comm diff git`)
 
 // Stand-ins of a cell: what no policy here allows, and what a planner may not.
 var (
@@ -119,6 +121,9 @@ func (c *cell) set(tb testing.TB) {
 		} else {
 			must(tb, os.WriteFile(file, []byte(text), 0o644))
 		}
+	}
+	if c.prepare != nil {
+		c.prepare()
 	}
 }
 
