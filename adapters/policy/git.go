@@ -64,6 +64,13 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
 	g.judge(j, n)
+	var remotes []string
+	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
+		for _, f := range g.args {
+			remotes = append(remotes, f.text)
+		}
+	}
+	j.repository(n, &g.command, g.readsOnly(), remotes)
 	return same2(c.st)
 }
 
@@ -102,7 +109,7 @@ func (g *gitCommand) judge(j *judgement, n *Node) {
 		g.runs(j, n)
 		return
 	}
-	read := slices.Contains(gitReads, g.name) || g.onlyLists()
+	read := g.readsOnly()
 	if !read && !slices.Contains(gitWrites, g.name) {
 		j.soft(n, &g.command, "nobody knows what git "+g.name+" does; it may be an alias")
 		return
@@ -136,6 +143,9 @@ func (g *gitCommand) judge(j *judgement, n *Node) {
 		n.allow("it changes the repository")
 	}
 }
+
+// readsOnly reports whether the command changes nothing.
+func (g *gitCommand) readsOnly() bool { return slices.Contains(gitReads, g.name) || g.onlyLists() }
 
 // onlyLists reports whether a command that can change things only prints them.
 func (g *gitCommand) onlyLists() bool {

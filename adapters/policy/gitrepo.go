@@ -1,0 +1,416 @@
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A git command runs programs that the configuration of its repository names:
+// core.fsmonitor and filters with status, textconv with diff, hooks. A clone does not
+// bring a configuration of its own, but it may bring a bare repository as a folder, in
+// which git then runs. So every repository that a command may reach is read: those in
+// and above its folders, their submodules, and local folders that serve as a remote.
+
+// plainGitSettings are the settings of a repository that run no program. The names have
+// * instead of a subsection.
+var plainGitSettings = append(strings.Fields(`
+	core.repositoryformatversion core.bare core.logallrefupdates core.symlinks core.precomposeunicode core.protect* core.trustctime core.checkstat core.untrackedcache
+	core.preloadindex core.compression core.loosecompression core.bigfilethreshold core.packedgit* core.deltabasecachelimit core.sparsecheckout* core.splitindex
+	core.excludesfile core.attributesfile core.sharedrepository core.longpaths core.fscache core.hidedotfiles core.abbrev core.whitespace core.commentchar
+	core.multipackindex core.commitgraph core.checkroundtripencoding core.fsync* core.ignorestat core.quotepath core.notesref core.warnambiguousrefs
+	extensions.* remote.*.fetch remote.*.push remote.*.tagopt remote.*.prune remote.*.prunetags remote.*.mirror remote.*.promisor remote.*.partialclonefilter
+	remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.gh-resolved remote.pushdefault
+	branch.*.remote branch.*.merge branch.*.rebase branch.*.pushremote branch.*.description branch.*.vscode-merge-base branch.*.gh-merge-base branch.*.github-pr-owner-number
+	branch.auto* branch.sort tag.sort submodule.*.url submodule.*.active submodule.*.branch submodule.*.ignore submodule.*.shallow submodule.*.fetchrecursesubmodules
+	submodule.active submodule.recurse submodule.fetchjobs submodule.propagatebranches submodule.alternate*
+	user.* author.* committer.* alias.* alias.*.* advice.* color.* color.*.* column.* i18n.* fetch.* pull.* rebase.* rerere.* merge.ff merge.conflictstyle merge.renames merge.renamelimit
+	merge.log merge.stat merge.autostash merge.directoryrenames merge.*.name gc.* pack.* index.* feature.* blame.* log.* status.* stash.* commit.gpgsign commit.verbose commit.status tag.gpgsign
+	diff.algorithm diff.renames diff.renamelimit diff.colormoved diff.colormovedws diff.mnemonicprefix diff.noprefix diff.context diff.interhunkcontext diff.submodule diff.ignoresubmodules
+	diff.autorefreshindex diff.wordregex diff.indentheuristic diff.relative diff.dirstat diff.statgraphwidth diff.wserrorhighlight diff.*.xfuncname diff.*.funcname diff.*.binary diff.*.wordregex
+	diff.*.cachetextconv diff.*.algorithm filter.*.required push.default push.autosetupremote push.followtags push.recursesubmodules push.gpgsign receive.deny* receive.fsckobjects transfer.*
+	http.extraheader http.*.extraheader http.postbuffer http.lowspeed* http.version lfs.repositoryformatversion lfs.*.access lfs.*.locksverify lfs.url lfs.pushurl lfs.fetch* gitflow.* init.defaultbranch
+	safe.* versionsort.* worktree.* checkout.* clone.* notes.* maintenance.auto maintenance.strategy maintenance.repo`), gitSettings...)
+
+// lfsFilters are the values that `git lfs install` sets.
+var lfsFilters = map[string]string{
+	"filter.lfs.clean": "git-lfs clean -- %f", "filter.lfs.smudge": "git-lfs smudge -- %f", "filter.lfs.process": "git-lfs filter-process",
+}
+
+// Bounds of what is read of repositories; beyond them a command is not harmless.
+const (
+	mostConfig       = 1 << 20
+	mostIndex        = 64 << 20
+	mostRepositories = 64
+)
+
+// repository judges the repositories that a git command may run in.
+func (j *judgement) repository(n *Node, c *command, readOnly bool, remotes []string) {
+	if len(c.st.dirs) == 0 {
+		j.soft(n, c, "nobody knows in which repository git runs, and its settings may run a program")
+		return
+	}
+	r := repositoryReader{judgement: j, readOnly: readOnly, seen: map[string]bool{}}
+	for _, d := range c.st.dirs {
+		place, err := physical(d)
+		if err != nil {
+			r.fail(d, err.Error())
+			continue
+		}
+		r.readUpwards(place)
+		for _, remote := range remotes {
+			r.readRemote(place, remote)
+		}
+	}
+	if r.why != "" {
+		j.soft(n, c, r.why)
+	}
+}
+
+// repositoryReader looks for settings and hooks that run a program.
+type repositoryReader struct {
+	*judgement
+	readOnly bool // the command only reads, so it runs few hooks
+	seen     map[string]bool
+	why      string // the first reason against the command
+}
+
+func (r *repositoryReader) fail(place, why string) {
+	if r.why == "" {
+		r.why = "git may run a program of the repository: " + place + ": " + why
+	}
+}
+
+// readUpwards reads the repositories that git could find from a folder: those in it and
+// in its parents. git stops at the first one, but what it takes for one is complicated,
+// so this stops only at a repository that is complete beyond doubt.
+func (r *repositoryReader) readUpwards(dir string) {
+	for ; ; dir = filepath.Dir(dir) {
+		dotGit := filepath.Join(dir, ".git")
+		r.readDotGit(dir)
+		if isGitDir(dir) {
+			r.read(dir, "")
+		}
+		if info, err := os.Lstat(dotGit); err == nil && info.IsDir() && isWholeGitDir(dotGit) || dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// readDotGit reads the repository that .git in a folder is, or leads to.
+func (r *repositoryReader) readDotGit(dir string) {
+	dotGit, err := physical(filepath.Join(dir, ".git"))
+	if err != nil {
+		r.fail(dir, err.Error())
+		return
+	}
+	info, err := os.Lstat(dotGit)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		if isGitDir(dotGit) {
+			r.read(dotGit, dir)
+		}
+	default:
+		text, err := readSmall(dotGit, mostConfig)
+		to, ok := strings.CutPrefix(string(text), "gitdir: ")
+		if err != nil || !ok {
+			return // git fails with such a file
+		}
+		if to = strings.TrimRight(to, "\r\n"); !filepath.IsAbs(to) {
+			to = dir + "/" + to
+		}
+		if place, err := physical(to); err == nil {
+			r.read(place, dir)
+		}
+	}
+}
+
+// isGitDir reports whether git may take a folder for a repository.
+func isGitDir(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	if err != nil {
+		return false
+	}
+	_, common := os.Lstat(filepath.Join(dir, "commondir"))
+	return common == nil || isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
+}
+
+// isWholeGitDir reports whether git surely takes a folder for a repository.
+func isWholeGitDir(dir string) bool {
+	head, err := readSmall(filepath.Join(dir, "HEAD"), 1024)
+	return err == nil && strings.HasPrefix(string(head), "ref: refs/heads/") &&
+		isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs")) && !exists(filepath.Join(dir, "commondir"))
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// read reads a repository: its configuration, its hooks, and its submodules below the
+// working tree.
+func (r *repositoryReader) read(gitDir, workTree string) {
+	if r.seen[gitDir] {
+		return
+	}
+	if r.seen[gitDir] = true; len(r.seen) > mostRepositories {
+		r.fail(gitDir, "too many repositories")
+		return
+	}
+	common := gitDir
+	if text, err := readSmall(filepath.Join(gitDir, "commondir"), mostConfig); err == nil {
+		if common = strings.TrimRight(string(text), "\r\n"); !filepath.IsAbs(common) {
+			common = gitDir + "/" + common
+		}
+		if common, err = physical(common); err != nil {
+			r.fail(gitDir, err.Error())
+			return
+		}
+	}
+	repo := gitRepository{dir: gitDir, workTree: workTree, hooks: filepath.Join(common, "hooks")}
+	for _, file := range []string{filepath.Join(common, "config"), filepath.Join(gitDir, "config.worktree")} {
+		r.readConfig(&repo, file, 0)
+	}
+	r.readHooks(&repo)
+	r.readSubmodules(&repo)
+}
+
+// gitRepository is a repository with the folders that its configuration may change.
+type gitRepository struct{ dir, workTree, hooks string }
+
+// base returns the folder in which git runs hooks and resolves remotes.
+func (repo *gitRepository) base() string { return cmp.Or(repo.workTree, repo.dir) }
+
+// readConfig judges the settings of a configuration file and of those that it includes.
+func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth int) {
+	text, err := readSmall(file, mostConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		r.fail(file, err.Error())
+		return
+	}
+	all, err := parseGitConfig(string(text))
+	if err != nil {
+		r.fail(file, err.Error())
+		return
+	}
+	for _, s := range all {
+		switch name := s.name(); {
+		case name == "include.path" || name == "includeif.*.path":
+			r.readInclude(repo, file, s.value, depth)
+		case name == "core.hookspath":
+			var ok bool
+			if repo.hooks, ok = r.home(s.value); !ok {
+				r.fail(file, s.key)
+			} else if !filepath.IsAbs(repo.hooks) {
+				repo.hooks = repo.base() + "/" + repo.hooks
+			}
+		case name == "core.worktree":
+			if repo.workTree = s.value; !filepath.IsAbs(s.value) {
+				repo.workTree = repo.dir + "/" + s.value
+			}
+			if place, err := physical(repo.workTree); err != nil || !r.within(place) {
+				r.fail(file, s.key)
+			}
+		case name == "remote.*.url" || name == "remote.*.pushurl":
+			r.readRemote(repo.base(), s.value)
+		case name == "core.fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "1", "0"}, strings.ToLower(s.value)):
+		case name == "core.pager" && (s.value == "cat" || s.value == ""), name == "merge.*.driver" && s.value == "true":
+		case lfsFilters[s.key] != "" && lfsFilters[s.key] == s.value:
+		case !matchesAny(plainGitSettings, name):
+			r.fail(file, s.key)
+		}
+	}
+}
+
+// readInclude judges an included file. One in the workspace that the agent may change is
+// not harmless, whatever it holds now.
+func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, depth int) {
+	to, ok := r.home(to)
+	if !ok || strings.HasPrefix(to, "%(") || depth > 8 {
+		r.fail(file, "it includes another file")
+		return
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Dir(file) + "/" + to
+	}
+	place, err := physical(to)
+	if err != nil || r.within(place) && isProtected(r.rel(place)) == "" {
+		r.fail(file, "it includes another file: "+to)
+		return
+	}
+	r.readConfig(repo, place, depth+1)
+}
+
+// readHooks judges the hooks of a repository. Commands that only read run one hook,
+// because they refresh the index. The other hooks of a .git folder, which agents cannot
+// write, are the user's; those of any other folder in the workspace came with it.
+func (r *repositoryReader) readHooks(repo *gitRepository) {
+	own := r.within(repo.dir) && isProtected(r.rel(repo.dir)) == ""
+	if own && (exists(filepath.Join(repo.dir, "rebase-merge")) || exists(filepath.Join(repo.dir, "rebase-apply"))) && !r.readOnly {
+		r.fail(repo.dir, "a rebase that may run commands")
+	}
+	entries, err := os.ReadDir(repo.hooks)
+	if err != nil {
+		return // no hooks
+	}
+	for _, e := range entries {
+		if e.Name() == "post-index-change" || own && !r.readOnly && !strings.HasSuffix(e.Name(), ".sample") {
+			r.fail(repo.hooks, "the hook "+e.Name())
+		}
+	}
+}
+
+// readSubmodules reads the repositories that the index of a repository refers to.
+func (r *repositoryReader) readSubmodules(repo *gitRepository) {
+	files, _ := filepath.Glob(escapeGlob(repo.dir) + "/sharedindex.*")
+	for _, file := range append(files, filepath.Join(repo.dir, "index")) {
+		b, err := readSmall(file, mostIndex)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		links, ok := gitLinks(b)
+		if err != nil || !ok {
+			r.fail(file, "it cannot be read")
+			continue
+		}
+		for _, l := range links {
+			place, err := physical(repo.base() + "/" + l)
+			if err == nil && exists(filepath.Join(place, ".git")) {
+				r.readDotGit(place)
+			}
+		}
+	}
+}
+
+// readRemote reads a remote that is a folder: git runs in it, with its hooks.
+func (r *repositoryReader) readRemote(dir, url string) {
+	if strings.Contains(url, "::") {
+		r.fail(dir, "an address that runs a program: "+url)
+		return
+	}
+	url = strings.TrimPrefix(url, "file://")
+	if url == "" || strings.Contains(url, "://") {
+		return
+	}
+	if !filepath.IsAbs(url) {
+		url = dir + "/" + url
+	}
+	for _, name := range []string{url, url + ".git"} {
+		if place, err := physical(name); err == nil && isDir(place) {
+			r.readDotGit(place)
+			if isGitDir(place) {
+				r.read(place, "")
+			}
+		}
+	}
+}
+
+// readSmall reads a regular file of at most so many bytes.
+func readSmall(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s is no file, or too long", name)
+	}
+	return os.ReadFile(name)
+}
+
+// gitLinks returns the paths of the submodules in an index (gitformat-index, versions 2
+// to 4). It reports false if the index cannot be read.
+func gitLinks(b []byte) (out []string, ok bool) {
+	if len(b) < 12 || string(b[:4]) != "DIRC" {
+		return nil, false
+	}
+	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+	if version < 2 || version > 4 {
+		return nil, false
+	}
+	for _, hash := range []int{20, 32} { // SHA-1, SHA-256: the file does not hold which
+		if out, ok = gitLinksOf(b[12:], version, count, hash); ok {
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+func gitLinksOf(b []byte, version, count uint32, hash int) (out []string, ok bool) {
+	fixed := 40 + hash + 2
+	name := ""
+	for range count {
+		if len(b) < fixed+2 {
+			return nil, false
+		}
+		mode, flags := binary.BigEndian.Uint32(b[24:]), binary.BigEndian.Uint16(b[fixed-2:])
+		at := fixed
+		if flags&0x4000 != 0 {
+			if version < 3 {
+				return nil, false
+			}
+			at += 2
+		}
+		if version == 4 { // the name is a suffix to a part of the name before
+			strip, size := gitVarint(b[at:])
+			if size == 0 || strip > len(name) {
+				return nil, false
+			}
+			at += size
+			name = name[:len(name)-strip]
+		} else {
+			name = ""
+		}
+		end := bytes.IndexByte(b[at:], 0)
+		if end < 0 {
+			return nil, false
+		}
+		name += string(b[at : at+end])
+		if length := int(flags & 0xfff); length < 0xfff && length != len(name) {
+			return nil, false
+		}
+		next := at + end + 1
+		if version < 4 {
+			next = (at + end + 8) / 8 * 8
+		}
+		if next > len(b) {
+			return nil, false
+		}
+		switch mode >> 12 {
+		case 0o4, 0o10, 0o12: // a folder of a sparse index, a file, a symlink
+		case 0o16:
+			out = append(out, name)
+		default:
+			return nil, false
+		}
+		b = b[next:]
+	}
+	return out, len(b) >= hash
+}
+
+// gitVarint reads a number as git's OFS_DELTA encodes it.
+func gitVarint(b []byte) (n, size int) {
+	for i, c := range b {
+		if i > 4 {
+			return 0, 0
+		}
+		if i > 0 {
+			n++
+		}
+		n = n<<7 | int(c&0x7f)
+		if c&0x80 == 0 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
+}
