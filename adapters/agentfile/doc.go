@@ -7,6 +7,9 @@
 //	claude   .claude/agents/NAME.md    Markdown; the keys precede the text, between lines of ---
 //	codex    .codex/agents/NAME.toml   TOML; the text is the key developer_instructions
 //
+// Both read the folder with all its subfolders, and hidden files too (measured with
+// Claude Code 2.1.329; codex-rs agent_roles.rs). They compare names exactly.
+//
 // If a runtime cannot read a file, it skips the file, at best with a line in its
 // log, and the session runs without the agent. Read and Prepare report such a file
 // as file:line before the session opens.
@@ -83,5 +86,5 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // isDefinition reports whether a runtime reads a file with that name.
 func (f Form) isDefinition(name string) bool {
-	return path.Ext(name) == f.Ext() && name[0] != '.'
+	return path.Ext(name) == f.Ext() && name != f.Ext()
 }

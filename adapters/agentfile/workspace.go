@@ -22,26 +22,34 @@ func Read(f Form, workspace string) ([]Agent, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return readFolder(f, root.FS(), f.Dir())
+	return readFolder(f, root.FS(), f.Dir(), true)
 }
 
-// readFolder reads the definitions in a folder. If two files define the same name,
+// readFolder reads the definitions in a folder; if deep, also hidden files and those
+// in folders below it, as the runtimes do. If two files define the same name,
 // the second is an error.
-func readFolder(f Form, in fs.FS, dir string) ([]Agent, error) {
-	entries, err := fs.ReadDir(in, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+func readFolder(f Form, in fs.FS, dir string, deep bool) ([]Agent, error) {
+	var files []string
+	err := fs.WalkDir(in, dir, func(file string, e fs.DirEntry, err error) error {
+		if file == dir && errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil || file == dir:
+			return err
+		case e.IsDir() && !deep:
+			return fs.SkipDir
+		case !e.IsDir() && f.isDefinition(e.Name()) && (deep || e.Name()[0] != '.'):
+			files = append(files, file)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	var out []Agent
 	var errs []error
-	for _, e := range entries {
-		if e.IsDir() || !f.isDefinition(e.Name()) {
-			continue
-		}
-		file := path.Join(dir, e.Name())
+	for _, file := range files {
 		text, err := fs.ReadFile(in, file)
 		if err != nil {
 			errs = append(errs, &Error{file, 0, err})
@@ -83,7 +91,7 @@ func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared,
 	if err := f.Valid(); err != nil {
 		return nil, err
 	}
-	ours, err := readFolder(f, templates, dir)
+	ours, err := readFolder(f, templates, dir, false)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,7 @@ func Prepare(f Form, workspace string, templates fs.FS, dir string) ([]Prepared,
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	theirs, err := readFolder(f, root.FS(), f.Dir())
+	theirs, err := readFolder(f, root.FS(), f.Dir(), true)
 	if err != nil {
 		return nil, err
 	}

@@ -86,6 +86,25 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
+// TestPrepareKeepsAgentOfOtherFile: the runtimes read the agents folder with its
+// subfolders and hidden files. Prepare must not add a second agent of the same name.
+func TestPrepareKeepsAgentOfOtherFile(t *testing.T) {
+	for _, f := range agentfile.Forms() {
+		for _, name := range []string{"other", "team/one", "team/deep/other", ".hidden"} {
+			dir := t.TempDir()
+			there := f.Dir() + "/" + name + f.Ext()
+			write(t, dir, there, file(f, "one"))
+			done, err := agentfile.Prepare(f, dir, templates(f, "one"), "t")
+			if err != nil || len(done) != 1 || done[0].Kept != there {
+				t.Error(there, done, err)
+			}
+			if got, want := names(t, f, dir), "one@"+there; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+	}
+}
+
 // TestConcurrentPrepare: if several programs prepare a workspace at once, exactly one
 // writes each file, and no reader sees part of a file.
 func TestConcurrentPrepare(t *testing.T) {
@@ -188,12 +207,13 @@ func TestRead(t *testing.T) {
 	write(t, dir, ".claude/agents/a.md", file(agentfile.Claude, "a"))
 	write(t, dir, ".claude/agents/b.md", []byte("x"))
 	write(t, dir, ".claude/agents/c.md", file(agentfile.Claude, "a"))
-	write(t, dir, ".claude/agents/.d.md", []byte("x"))
+	write(t, dir, ".claude/agents/.d.md.part", []byte("x"))
+	write(t, dir, ".claude/agents/.md", []byte("x"))
 	write(t, dir, ".claude/agents/e.txt", []byte("x"))
-	write(t, dir, ".claude/agents/f.md/g.md", []byte("x"))
+	write(t, dir, ".claude/agents/f.md/g.md", file(agentfile.Claude, "g"))
 	all, err := agentfile.Read(agentfile.Claude, dir)
-	if len(all) != 1 || all[0].Name != "a" {
-		t.Error("want the one that is right, got", all)
+	if len(all) != 2 || all[0].Name != "a" || all[1].Name != "g" {
+		t.Error("want the two correct ones, got", all)
 	}
 	if err == nil || err.Error() != `.claude/agents/b.md:1: want a line of --- and then the keys name: and description:, got "x"`+"\n.claude/agents/c.md: the name a is taken by .claude/agents/a.md" {
 		t.Error(err)
