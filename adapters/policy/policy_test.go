@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,5 +89,33 @@ func TestSymlinks(t *testing.T) {
 		p := policy.Policy{Mode: policy.Implementation, Roots: []string{root}}
 		d := p.Decide(adapters.Call{Tool: "Write", Dir: c.dir, Input: event.Raw(`{"file_path":"` + c.path + `"}`)})
 		g.Expect(d.Effect).To(Equal(c.want), "%s in %q: %s", c.path, c.dir, d.Reason)
+	}
+}
+
+// TestDomainRules: a pattern of subdomains ends at a dot, and a URL that readers could
+// take for another host is not allowed.
+func TestDomainRules(t *testing.T) {
+	g := NewWithT(t)
+	rule, err := policy.ParseRule("WebFetch(domain:*.example.com)")
+	g.Expect(err).NotTo(HaveOccurred())
+	p := policy.Policy{Rules: policy.Rules{Allow: []policy.Rule{rule}}}
+	for url, want := range map[string]adapters.Effect{
+		"https://docs.example.com/x":         allow,
+		"https://A.B.Example.com.":           allow,
+		"https://evilexample.com":            deny,
+		"https://example.com":                deny,
+		"https://.example.com":               deny,
+		"https://docs.example.com.evil.org":  deny,
+		"https://docs.example.com@evil.org":  deny,
+		"https://evil.org/.example.com":      deny,
+		"https://evil.org?.example.com":      deny,
+		`https://evil.org\.example.com`:      deny,
+		"https://evil.org%2f.example.com":    deny,
+		"https://evil.org\t.example.com":     deny,
+		"https://evilexample.com:443":        deny,
+		"ftp://docs.example.com":             deny,
+	} {
+		in := event.Raw(fmt.Sprintf(`{"url":%q}`, url))
+		g.Expect(p.Decide(adapters.Call{Tool: "WebFetch", Dir: "/w", Input: in}).Effect).To(Equal(want), url)
 	}
 }

@@ -281,6 +281,10 @@ func (j *judgement) web(n *Node, name string, in map[string]jsontext.Value) bool
 		return false
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if strings.Contains("."+host, "..") {
+		n.deny("the host has an empty label")
+		return false
+	}
 	return j.apply(n, func(r Rule, _ bool) (bool, bool) {
 		if r.tool != name || r.bare {
 			return false, false
