@@ -7,36 +7,36 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// addShell adds the builtins of shells that do more than print, and the shells.
+// addShell adds the shells, and their builtins that do more than print.
 func addShell() {
-	add(program{judge: judgeChangeDir}, "cd pushd popd")
-	add(program{judge: judgePrintf}, "printf")
-	add(program{judge: judgeTest}, "test [")
-	add(program{judge: judgeRead}, "read mapfile readarray getopts")
-	add(program{judge: judgeUnset}, "unset")
-	add(program{judge: judgeSet}, "set")
-	add(program{judge: judgeTrap}, "trap")
-	add(program{judge: judgeExit}, "exit")
-	add(program{judge: judgeDate}, "date")
-	add(program{class: judged, judge: judgeEval}, "eval")
-	add(program{class: opaque, why: "it runs a file that nobody reads"}, ". source")
-	add(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
+	addPrograms(program{judge: judgeChangeDir}, "cd pushd popd")
+	addPrograms(program{judge: judgePrintf}, "printf")
+	addPrograms(program{judge: judgeTest}, "test [")
+	addPrograms(program{judge: judgeRead}, "read mapfile readarray getopts")
+	addPrograms(program{judge: judgeUnset}, "unset")
+	addPrograms(program{judge: judgeSet}, "set")
+	addPrograms(program{judge: judgeTrap}, "trap")
+	addPrograms(program{judge: judgeExit}, "exit")
+	addPrograms(program{judge: judgeDate}, "date")
+	addPrograms(program{class: judged, judge: judgeEval}, "eval")
+	addPrograms(program{class: opaque, why: "it runs a file that nobody reads"}, ". source")
+	addPrograms(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
 }
 
-// runsWithin reports whether a builtin that takes names of variables could run a
-// command by this one: a subscript is evaluated.
-func runsWithin(f field) bool {
+// hasCommandSubscript reports whether a word, used as the name of a variable, runs a
+// command: shells evaluate subscripts.
+func hasCommandSubscript(f field) bool {
 	i := strings.IndexByte(f.text, '[')
 	return f.known && i >= 0 && strings.ContainsAny(f.text[i:], "$`")
 }
 
-// judgeChangeDir follows cd to where it leads. Where it fails, the folder stays.
+// judgeChangeDir follows cd. If cd fails, the folder stays the same.
 func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 	j.moved = true
 	n.allow("another folder")
-	here, lost := c.st, c.st.nowhere()
+	here, lost := c.st, c.st.inUnknownDir()
 	if c.name == "popd" {
-		return same2(lost)
+		return sameFlow(lost)
 	}
 	args := c.args
 	for len(args) > 0 && args[0].known && (args[0].text == "--" || args[0].text == "-L") {
@@ -50,8 +50,8 @@ func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 	case len(args) == 1 && args[0].known && args[0].text != "" && !strings.HasPrefix(args[0].text, "-") && !strings.HasPrefix(args[0].text, "+"):
 		there = here
 		there.dirs = nil
-		for _, d := range join(here.dirs, args[0].text) {
-			there.dirs = append(there.dirs, logical(d))
+		for _, d := range joinDirs(here.dirs, args[0].text) {
+			there.dirs = append(there.dirs, logicalDir(d))
 		}
 	default:
 		return flow{lost, lost}
@@ -59,11 +59,11 @@ func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 	return flow{there, here}
 }
 
-// logical is the folder in which a shell says that it is: .. is taken from the
-// name, symlinks stay.
-func logical(d string) string {
+// logicalDir returns the folder as the shell's PWD has it: .. removes the part before it,
+// and symlinks are kept.
+func logicalDir(d string) string {
 	out := []string{}
-	for _, p := range split(d) {
+	for _, p := range splitPath(d) {
 		switch {
 		case p == ".":
 		case p != "..":
@@ -82,56 +82,56 @@ func judgePrintf(j *judgement, n *Node, c *command) flow {
 		case !first.known && first.mayBeOption():
 			n.deny("nobody knows whether it sets a variable; `printf --` does not")
 		case strings.HasPrefix(first.text, "-v"):
-			name := literal(first.text[2:])
+			name := literalField(first.text[2:])
 			if name.text == "" && len(c.args) > 1 {
 				name = c.args[1]
 			}
-			j.assigned(n, name, true)
+			j.judgeAssigned(n, name, true)
 		}
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// judgeTest judges [ ]: -v evaluates the subscript of a name.
+// judgeTest judges [ ], whose -v evaluates the subscript of a name.
 func judgeTest(_ *judgement, n *Node, c *command) flow {
 	n.allow("a test")
 	for i, f := range c.args {
 		if f.splits || f.glob {
 			n.deny("words that nobody knows may be an operator that runs a subscript; quotes keep them one word")
 		}
-		if runsWithin(f) {
+		if hasCommandSubscript(f) {
 			n.deny("a subscript that runs a command")
 		}
 		if i > 0 && !f.known && (!c.args[i-1].known || c.args[i-1].text == "-v" || c.args[i-1].text == "-R") {
 			n.deny("nobody knows which variable it is about, and a subscript may run a command")
 		}
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
 func judgeRead(j *judgement, n *Node, c *command) flow {
 	n.allow("it sets variables of the shell")
 	if c.name == "getopts" {
 		if len(c.args) > 1 {
-			j.assigned(n, c.args[1], true)
+			j.judgeAssigned(n, c.args[1], true)
 		}
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	table := "rse a: d: i: n: N: p: t: u: +"
 	if c.name != "read" {
 		table = "t d: n: O: s: u: c: C! +"
 	}
 	got := parseOptions(table, c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	for _, o := range got.options {
 		if o.name == "-a" && c.name == "read" {
-			j.assigned(n, o.value, true)
+			j.judgeAssigned(n, o.value, true)
 		}
 	}
 	for _, f := range got.operands {
-		j.assigned(n, f, true)
+		j.judgeAssigned(n, f, true)
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
 func judgeUnset(j *judgement, n *Node, c *command) flow {
@@ -145,14 +145,14 @@ func judgeUnset(j *judgement, n *Node, c *command) flow {
 			if c.st.funcs[f.text] {
 				n.deny("a function less: then a program runs in its place")
 			}
-			j.assigned(n, f, false)
+			j.judgeAssigned(n, f, false)
 		}
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// calm are the options of set that change nothing of what runs.
-var calm = []string{"errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber", "verbose", "noexec"}
+// harmlessSetOptions are the options of set that do not change which programs run.
+var harmlessSetOptions = []string{"errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber", "verbose", "noexec"}
 
 func judgeSet(_ *judgement, n *Node, c *command) flow {
 	n.allow("the shell's own options")
@@ -163,21 +163,21 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 			if f.mayBeOption() {
 				n.deny("nobody knows which option it sets")
 			}
-			return same2(c.st)
+			return sameFlow(c.st)
 		case f.text == "--" || f.text == "-" || f.text == "" || f.text[0] != '-' && f.text[0] != '+':
-			return same2(c.st)
+			return sameFlow(c.st)
 		case strings.Trim(f.text, "-+euxfCvno") != "":
 			n.deny("an option that changes how a shell reads commands")
 		case strings.Contains(f.text, "o"):
-			if i++; i < len(c.args) && (!c.args[i].known || !slices.Contains(calm, c.args[i].text)) {
+			if i++; i < len(c.args) && (!c.args[i].known || !slices.Contains(harmlessSetOptions, c.args[i].text)) {
 				n.deny("an option that changes how a shell reads commands")
 			}
 		}
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// judgeTrap judges what is to run later, from wherever the shell is by then.
+// judgeTrap judges a text that runs later, in whatever folder the shell is then.
 func judgeTrap(j *judgement, n *Node, c *command) flow {
 	n.allow("a trap")
 	args := c.args
@@ -185,40 +185,40 @@ func judgeTrap(j *judgement, n *Node, c *command) flow {
 		args = args[1:]
 	}
 	if len(args) == 0 || args[0].known && slices.Contains([]string{"-", "-l", "-p", ""}, args[0].text) {
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	if !args[0].known {
 		n.deny("nobody knows what the trap runs")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
-	lang, st := j.lang, c.st.fresh()
+	lang, st := j.lang, c.st.withOwnInput()
 	st.piped = true
-	out := j.script(n, args[0].text, st, lang)
-	if !equal(out.both(), st) {
+	out := j.judgeScript(n, args[0].text, st, lang)
+	if !sameState(out.either(), st) {
 		j.moved = true
 	}
-	j.bodies = append(j.bodies, body{func(n *Node) { j.script(n, args[0].text, st.nowhere(), lang) }})
-	return same2(c.st)
+	j.bodies = append(j.bodies, body{func(n *Node) { j.judgeScript(n, args[0].text, st.inUnknownDir(), lang) }})
+	return sameFlow(c.st)
 }
 
 func judgeExit(_ *judgement, n *Node, c *command) flow {
 	n.allow("the end of the shell")
 	if len(c.args) == 0 || len(c.args) == 1 && c.args[0].known && isNumber(c.args[0].text) {
-		return same2(state{dead: true})
+		return sameFlow(state{dead: true})
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
 func judgeDate(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("IRud: r< --date: --iso-8601? --rfc-3339: --rfc-email --utc --universal --reference<", c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	for _, f := range got.operands {
 		if !strings.HasPrefix(f.text+f.prefix, "+") || f.splits {
 			n.deny("it may set the clock")
 		}
 	}
 	n.allow("it prints")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
 func judgeEval(j *judgement, n *Node, c *command) flow {
@@ -226,17 +226,17 @@ func judgeEval(j *judgement, n *Node, c *command) flow {
 	for i, f := range c.args {
 		if !f.known {
 			n.deny("nobody knows what it runs")
-			return same2(state{})
+			return sameFlow(state{})
 		}
 		if i == 0 && f.text == "--" {
 			continue
 		}
 		texts = append(texts, f.text)
 	}
-	return j.script(n, strings.Join(texts, " "), c.st, j.lang)
+	return j.judgeScript(n, strings.Join(texts, " "), c.st, j.lang)
 }
 
-// judgeShell judges a shell: what it runs is judged as any script.
+// judgeShell judges a shell together with the script that it runs.
 func judgeShell(j *judgement, n *Node, c *command) flow {
 	langs := []syntax.LangVariant{syntax.LangBash}
 	switch c.name {
@@ -255,7 +255,7 @@ options:
 		case !f.known:
 			if f.mayBeOption() {
 				n.deny("nobody knows what the shell runs")
-				return same2(c.st)
+				return sameFlow(c.st)
 			}
 			break options
 		case f.text == "--" || f.text == "-":
@@ -263,7 +263,7 @@ options:
 			break options
 		case f.text == "--version" || f.text == "--help":
 			n.allow("it prints")
-			return same2(c.st)
+			return sameFlow(c.st)
 		case f.text == "--login" || f.text == "--norc" || f.text == "--noprofile" || f.text == "--posix":
 		case f.text == "" || f.text[0] != '-' && f.text[0] != '+':
 			break options
@@ -273,9 +273,9 @@ options:
 			fromText = fromText || strings.Contains(f.text, "c")
 			fromInput = fromInput || strings.Contains(f.text, "s")
 			if strings.Contains(f.text, "o") {
-				if len(args) < 2 || !args[1].known || !slices.Contains(calm, args[1].text) {
+				if len(args) < 2 || !args[1].known || !slices.Contains(harmlessSetOptions, args[1].text) {
 					n.deny("an option of a shell that changes what it reads")
-					return same2(c.st)
+					return sameFlow(c.st)
 				}
 				args = args[1:]
 			}
@@ -289,15 +289,15 @@ options:
 	case fromText && len(args) > 1:
 		n.deny("a command with words behind it: a shell takes them for arguments, and whoever wrote them maybe for the command")
 	case fromText:
-		j.script(n, args[0].text, st, langs...)
+		j.judgeScript(n, args[0].text, st, langs...)
 	case len(args) > 0 && !fromInput:
-		j.soft(n, c, "it runs a script that nobody reads")
+		j.softDeny(n, c, "it runs a script that nobody reads")
 	case st.input != nil && len(args) == 0:
 		text := *st.input
 		st.input = nil
-		j.script(n, text, st, langs...)
+		j.judgeScript(n, text, st, langs...)
 	default:
 		n.deny("a shell that runs whatever comes on its standard input")
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }

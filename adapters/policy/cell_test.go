@@ -216,7 +216,7 @@ type decider func(p *Policy, command, dir string) adapters.Effect
 
 func sound(p *Policy, command, dir string) adapters.Effect {
 	d := p.Decide(adapters.Call{Tool: "Bash", Dir: dir, Input: CommandInput(command)})
-	if strings.Contains(d.Reason, failed) {
+	if strings.Contains(d.Reason, failedReason) {
 		panic(fmt.Sprintf("%q: %s", command, d.Reason))
 	}
 	return d.Effect

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// command is a simple command that is about to be judged.
+// command is a simple command to judge.
 type command struct {
 	name string  // of the program, without a folder
 	args []field // its words after the name
@@ -19,95 +19,95 @@ type command struct {
 	rule bool // a rule allows it
 }
 
-// call judges a simple command as it stands in a script.
-func (j *judgement) call(n *Node, c *syntax.CallExpr, st state) flow {
-	cmd := n.part(WhatCommand, j.source(c))
+// judgeCall judges a simple command of a script.
+func (j *judgement) judgeCall(n *Node, c *syntax.CallExpr, st state) flow {
+	cmd := n.addPart(WhatCommand, j.source(c))
 	for _, a := range c.Assigns {
-		j.assign(cmd, a, st, len(c.Args) > 0)
+		j.judgeAssign(cmd, a, st, len(c.Args) > 0)
 	}
 	if len(c.Args) == 0 {
-		return same2(st)
+		return sameFlow(st)
 	}
-	return j.run(cmd, j.fields(cmd, c.Args, st), st)
+	return j.judgeArgv(cmd, j.expandWords(cmd, c.Args, st), st)
 }
 
-// systemFolders are those whose programs are what their names say.
+// systemFolders are the folders whose programs are known by their names.
 var systemFolders = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"}
 
-// run judges a program with its words.
-func (j *judgement) run(n *Node, argv []field, st state) flow {
+// judgeArgv judges a program with its words.
+func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 	if j.size++; j.size > mostNodes {
 		n.deny("the command has too many parts")
-		return same2(state{})
+		return sameFlow(state{})
 	}
 	if len(argv) == 0 {
 		n.allow("nothing is done")
-		return same2(st)
+		return sameFlow(st)
 	}
 	if !argv[0].known {
 		n.deny("nobody knows which program runs")
-		return same2(state{})
+		return sameFlow(state{})
 	}
-	rule := j.commandRules(n, argv)
+	rule := j.applyCommandRules(n, argv)
 	c := &command{name: argv[0].text, args: argv[1:], st: st, rule: rule || j.anyCommand}
 	if dir, base := path.Split(c.name); dir != "" {
 		p, ok := programs[base]
 		if !slices.Contains(systemFolders, dir) && (!ok || p.class != guarded) {
-			j.soft(n, c, "a program by its path, which may be anything")
-			return same2(st)
+			j.softDeny(n, c, "a program by its path, which may be anything")
+			return sameFlow(st)
 		}
 		c.name = base
 	} else if st.funcs[c.name] {
 		n.allow("a function, judged where it is declared")
 		if j.roaming[c.name] {
-			return same2(st.nowhere())
+			return sameFlow(st.inUnknownDir())
 		}
-		return same2(st)
+		return sameFlow(st)
 	}
 	p, ok := programs[c.name]
 	if !ok {
-		j.soft(n, c, "nobody knows the program")
-		return same2(st)
+		j.softDeny(n, c, "nobody knows the program")
+		return sameFlow(st)
 	}
-	return j.program(n, p, c)
+	return j.judgeProgram(n, p, c)
 }
 
-// soft is for what nobody can say anything about: an allow rule may.
-func (j *judgement) soft(n *Node, c *command, reason string) {
+// softDeny sets the effect for unknown commands, unless a rule allows this one.
+func (j *judgement) softDeny(n *Node, c *command, reason string) {
 	if c.rule {
 		n.allow("a rule allows it")
 		return
 	}
-	j.unknown(n, reason)
+	j.setUnknown(n, reason)
 }
 
-// program judges a command of a program that is known.
-func (j *judgement) program(n *Node, p *program, c *command) flow {
+// judgeProgram judges a command of a known program.
+func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 	switch p.class {
 	case guarded:
 		n.deny(p.why)
-		return same2(c.st)
+		return sameFlow(c.st)
 	case opaque:
-		j.soft(n, c, p.why)
-		return same2(c.st)
+		j.softDeny(n, c, p.why)
+		return sameFlow(c.st)
 	case builds:
-		j.builds(n, c)
+		j.judgeBuild(n, c)
 	}
 	if p.judge != nil {
 		return p.judge(j, n, c)
 	}
-	j.plain(n, p, c)
-	return same2(c.st)
+	j.judgePlain(n, p, c)
+	return sameFlow(c.st)
 }
 
-// builds judges what runs the code of the workspace.
-func (j *judgement) builds(n *Node, c *command) {
-	if j.mode() == Planner {
-		j.soft(n, c, "a planner runs no code of the workspace")
+// judgeBuild judges a command that runs code of the workspace.
+func (j *judgement) judgeBuild(n *Node, c *command) {
+	if j.modeOrDefault() == Planner {
+		j.softDeny(n, c, "a planner runs no code of the workspace")
 		return
 	}
 	for _, d := range c.st.dirs {
-		if place, err := physical(d); err != nil || !j.within(place) {
+		if place, err := resolvePath(d); err != nil || !j.inRoots(place) {
 			n.deny("it runs code outside of the workspace: " + d)
 		}
 	}
@@ -116,29 +116,30 @@ func (j *judgement) builds(n *Node, c *command) {
 	}
 }
 
-// plain judges options and operands by the program's table.
-func (j *judgement) plain(n *Node, p *program, c *command) {
+// judgePlain judges options and operands by the program's table.
+func (j *judgement) judgePlain(n *Node, p *program, c *command) {
 	operands := c.args
 	if p.options != "" {
 		got := parseOptions(p.options, c.args)
-		j.options(n, c, got)
+		j.judgeOptions(n, c, got)
 		operands = got.operands
 	} else {
 		var hidden []field
-		operands, hidden = unhide(operands)
-		j.operands(n, readsAll, hidden, c.st)
+		operands, hidden = splitHiddenPaths(operands)
+		j.judgeOperands(n, readsAll, hidden, c.st)
 	}
 	args := p.args
 	if args == readsAfterFirst && patternInOption(c.args) {
 		args = readsAll
 	}
-	j.operands(n, args, operands, c.st)
-	n.allow(p.says())
+	j.judgeOperands(n, args, operands, c.st)
+	n.allow(p.reason())
 }
 
-// unhide are the operands of a program whose options do no harm, and what may be
-// a path in an option: a word or two too many, since nobody lists them.
-func unhide(words []field) (out, hidden []field) {
+// splitHiddenPaths returns the operands of a program without harmful options, and the
+// values in its options that may be paths. Because there is no table of these options,
+// it may return too many.
+func splitHiddenPaths(words []field) (out, hidden []field) {
 	for _, f := range words {
 		if !f.known || !strings.HasPrefix(f.text, "-") || f.text == "-" {
 			out = append(out, f)
@@ -149,14 +150,14 @@ func unhide(words []field) (out, hidden []field) {
 			v = f.text[2:]
 		}
 		if strings.ContainsAny(v, "/~.") {
-			hidden = append(hidden, literal(v))
+			hidden = append(hidden, literalField(v))
 		}
 	}
 	return out, hidden
 }
 
-// patternInOption reports whether an option may give what else is the first
-// operand: a pattern, a filter.
+// patternInOption reports whether an option may hold the pattern or filter that is
+// otherwise the first operand.
 func patternInOption(words []field) bool {
 	return slices.ContainsFunc(words, func(f field) bool {
 		long := strings.HasPrefix(f.text, "--")
@@ -165,27 +166,27 @@ func patternInOption(words []field) bool {
 	})
 }
 
-// options judges what a program is told by options.
-func (j *judgement) options(n *Node, c *command, got parsed) {
+// judgeOptions judges parsed options by their kinds.
+func (j *judgement) judgeOptions(n *Node, c *command, got parsed) {
 	for _, o := range got.options {
 		switch o.kind {
 		case 0, ':', '?':
 		case '>':
-			j.operand(n, writes, o.value, c.st)
+			j.judgeOperand(n, writes, o.value, c.st)
 		case '<':
-			j.operand(n, reads, o.value, c.st)
+			j.judgeOperand(n, reads, o.value, c.st)
 		case '!':
 			n.deny("the option " + o.name + " runs another program, or reaches out of what can be judged")
 		case 'x':
-			j.soft(n, c, "nobody knows the option "+o.name)
+			j.softDeny(n, c, "nobody knows the option "+o.name)
 		default:
 			n.deny("the option " + o.name + " is of no kind")
 		}
 	}
 }
 
-// operands judges the words of a program that are no options.
-func (j *judgement) operands(n *Node, kind operandKind, words []field, st state) {
+// judgeOperands judges the words of a program that are not options.
+func (j *judgement) judgeOperands(n *Node, kind operandKind, words []field, st state) {
 	for i, f := range words {
 		a := reads
 		switch kind {
@@ -205,38 +206,38 @@ func (j *judgement) operands(n *Node, kind operandKind, words []field, st state)
 		if a == reads && f.known && f.text == "-" {
 			continue
 		}
-		j.operand(n, a, f, st)
+		j.judgeOperand(n, a, f, st)
 	}
 }
 
-// operand judges a word that names a file.
-func (j *judgement) operand(n *Node, a access, f field, st state) {
+// judgeOperand judges a word that names a file.
+func (j *judgement) judgeOperand(n *Node, a access, f field, st state) {
 	rule := "Read"
 	if a == writes {
 		rule = "Write"
 	}
 	switch {
 	case f.pipe:
-		n.part(a.what(), f.src).allow("a pipe to what is judged apart")
+		n.addPart(a.what(), f.src).allow("a pipe to what is judged apart")
 	case f.known:
-		j.path(n, a, rule, f.text, st.dirs)
+		j.judgePath(n, a, rule, f.text, st.dirs)
 	case f.glob && a == writes:
-		j.glob(n, f, st)
+		j.judgeGlobWrite(n, f, st)
 	default:
-		j.placeless(n.part(a.what(), f.src), a, rule, "nobody knows which file")
+		j.judgeUnknownPath(n.addPart(a.what(), f.src), a, rule, "nobody knows which file")
 	}
 }
 
-// glob judges a write to whatever matches a pattern: the folder before its first
-// special character, and what matches on the disk now.
-func (j *judgement) glob(n *Node, f field, st state) {
+// judgeGlobWrite judges a write to the matches of a pattern: the folder before its first
+// special character, and the current matches on the disk.
+func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 	dir := f.prefix[:strings.LastIndexByte(f.prefix, '/')+1]
-	cut := 0 // where the pattern's own parts begin
+	cut := 0 // the begin of the parts with special characters
 	for range strings.Count(dir, "/") {
 		cut += strings.IndexByte(f.text[cut:], '/') + 1
 	}
-	parts := split(f.text[cut:])
-	p := n.part(WhatWrite, f.src)
+	parts := splitPath(f.text[cut:])
+	p := n.addPart(WhatWrite, f.src)
 	for _, part := range parts {
 		up, err := path.Match(goGlob(part), "..")
 		if up && strings.HasPrefix(part, ".") || err != nil || part == ".." || strings.Contains(part, "[:") || len(parts) > 4 {
@@ -248,37 +249,37 @@ func (j *judgement) glob(n *Node, f field, st state) {
 		dir = "."
 	}
 	p.allow("what matches")
-	j.path(p, writes, "Write", dir, st.dirs)
-	p.settle()
+	j.judgePath(p, writes, "Write", dir, st.dirs)
+	p.settleEffects()
 	if p.Effect != adapters.EffectAllow {
 		return
 	}
-	j.pathRules(p, "Write", "")
-	for _, d := range join(st.dirs, dir) {
+	j.applyPathRules(p, "Write", "")
+	for _, d := range joinDirs(st.dirs, dir) {
 		matches, err := filepath.Glob(escapeGlob(d) + "/" + goGlob(f.text[cut:]))
 		if err != nil || len(matches) > mostFields {
 			p.deny("nobody knows what the pattern matches")
 			return
 		}
 		for _, m := range matches {
-			if hidden(split(m), parts) {
+			if matchesHidden(splitPath(m), parts) {
 				continue
 			}
-			j.path(p, writes, "Write", m, nil)
+			j.judgePath(p, writes, "Write", m, nil)
 		}
 	}
 }
 
-// goGlob is a shell's pattern as Go has it.
+// goGlob converts a shell pattern to Go's syntax.
 func goGlob(s string) string { return strings.ReplaceAll(s, "[!", "[^") }
 
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }
 
-// hidden reports whether a name that begins with a dot was matched by a pattern
-// that does not: a shell would not have.
-func hidden(name, pattern []string) bool {
+// matchesHidden reports whether a part that begins with a dot was matched by a pattern
+// that does not. A shell would not match it.
+func matchesHidden(name, pattern []string) bool {
 	for i, p := range pattern {
 		if strings.HasPrefix(name[len(name)-len(pattern)+i], ".") && !strings.HasPrefix(p, ".") {
 			return true
@@ -287,9 +288,9 @@ func hidden(name, pattern []string) bool {
 	return false
 }
 
-// commandRules lets the rules speak about a command. Rules that deny or ask mean
-// a program wherever it lies; git's own options do not hide its subcommand.
-func (j *judgement) commandRules(n *Node, argv []field) bool {
+// applyCommandRules applies the rules to a command. Rules that deny or ask hold for the
+// program in any folder, and for git's subcommands after git's own options.
+func (j *judgement) applyCommandRules(n *Node, argv []field) bool {
 	loose := slices.Clone(argv)
 	loose[0].text = path.Base(loose[0].text)
 	forms := [][]field{loose}
@@ -298,7 +299,7 @@ func (j *judgement) commandRules(n *Node, argv []field) bool {
 			forms = append(forms, append([]field{loose[0]}, sub...))
 		}
 	}
-	return j.apply(n, func(r Rule, exact bool) (may, does bool) {
+	return j.applyRules(n, func(r Rule, exact bool) (may, does bool) {
 		if r.tool != "Bash" || r.bare {
 			return false, false
 		}

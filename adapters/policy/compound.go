@@ -2,64 +2,64 @@ package policy
 
 import "mvdan.cc/sh/v3/syntax"
 
-func (j *judgement) binary(n *Node, c *syntax.BinaryCmd, st state) flow {
+func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 	switch c.Op {
 	case syntax.AndStmt:
-		x := j.stmt(n, c.X, st)
-		y := j.stmt(n, c.Y, x.yes)
-		return flow{y.yes, declared(merge(x.no, y.no), x.both())}
+		x := j.judgeStmt(n, c.X, st)
+		y := j.judgeStmt(n, c.Y, x.yes)
+		return flow{y.yes, withFuncsOf(mergeStates(x.no, y.no), x.either())}
 	case syntax.OrStmt:
-		x := j.stmt(n, c.X, st)
-		y := j.stmt(n, c.Y, x.no)
-		return flow{declared(merge(x.yes, y.yes), x.both()), y.no}
+		x := j.judgeStmt(n, c.X, st)
+		y := j.judgeStmt(n, c.Y, x.no)
+		return flow{withFuncsOf(mergeStates(x.yes, y.yes), x.either()), y.no}
 	case syntax.Pipe, syntax.PipeAll:
-		j.stmt(n, c.X, st)
-		in := st.fresh()
+		j.judgeStmt(n, c.X, st)
+		in := st.withOwnInput()
 		in.piped = true
-		y := j.stmt(n, c.Y, in)
-		// With lastpipe the last command is the shell's own.
-		out := declared(merge(y.both(), st), st)
+		y := j.judgeStmt(n, c.Y, in)
+		// With lastpipe, the shell itself runs the last command.
+		out := withFuncsOf(mergeStates(y.either(), st), st)
 		out.input, out.piped = st.input, st.piped
-		return same2(out)
+		return sameFlow(out)
 	}
-	n.part(WhatSyntax, j.source(c)).deny("an operator that nobody knows")
-	return same2(state{})
+	n.addPart(WhatSyntax, j.source(c)).deny("an operator that nobody knows")
+	return sameFlow(state{})
 }
 
-func (j *judgement) branch(n *Node, c *syntax.IfClause, st state) state {
+func (j *judgement) judgeIf(n *Node, c *syntax.IfClause, st state) state {
 	if len(c.Cond) == 0 { // else
-		return declared(j.stmts(n, c.Then, st).both(), st)
+		return withFuncsOf(j.judgeStmts(n, c.Then, st).either(), st)
 	}
-	cond := j.stmts(n, c.Cond, st)
-	out := j.stmts(n, c.Then, cond.yes).both()
+	cond := j.judgeStmts(n, c.Cond, st)
+	out := j.judgeStmts(n, c.Then, cond.yes).either()
 	if c.Else != nil {
-		out = merge(out, j.branch(n, c.Else, cond.no))
+		out = mergeStates(out, j.judgeIf(n, c.Else, cond.no))
 	} else {
-		out = merge(out, cond.no)
+		out = mergeStates(out, cond.no)
 	}
-	return declared(out, st)
+	return withFuncsOf(out, st)
 }
 
-// loop judges a body that may run again. If it leaves another folder behind,
-// nobody knows where the second round begins.
-func (j *judgement) loop(n *Node, st state, body func(*Node, state) state) state {
-	l := n.part(WhatSyntax, "loop")
-	out := declared(merge(st, body(l, st)), st)
-	if equal(out, st) {
+// judgeLoop judges a body that may run again. If the body changes the folder, it is
+// judged again with an unknown folder.
+func (j *judgement) judgeLoop(n *Node, st state, body func(*Node, state) state) state {
+	l := n.addPart(WhatSyntax, "loop")
+	out := withFuncsOf(mergeStates(st, body(l, st)), st)
+	if sameState(out, st) {
 		return st
 	}
 	l.Parts = nil
 	lost := st
 	lost.dirs = nil
-	return declared(body(l, lost), st).nowhere()
+	return withFuncsOf(body(l, lost), st).inUnknownDir()
 }
 
-func (j *judgement) each(n *Node, c *syntax.ForClause, st state) state {
+func (j *judgement) judgeFor(n *Node, c *syntax.ForClause, st state) state {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
-		p := n.part(WhatVariable, j.source(l))
-		j.name(p, l.Name.Value, false)
-		for _, f := range j.fields(p, l.Items, st) {
+		p := n.addPart(WhatVariable, j.source(l))
+		j.judgeName(p, l.Name.Value, false)
+		for _, f := range j.expandWords(p, l.Items, st) {
 			if !f.known || !isNumber(f.text) {
 				j.tainted[l.Name.Value] = true
 			}
@@ -69,61 +69,61 @@ func (j *judgement) each(n *Node, c *syntax.ForClause, st state) state {
 		}
 		p.allow("a variable of the shell")
 	case *syntax.CStyleLoop:
-		p := n.part(WhatSyntax, "for (( ))")
+		p := n.addPart(WhatSyntax, "for (( ))")
 		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
 			if x != nil {
-				j.arith(p, x, st)
+				j.judgeArith(p, x, st)
 			}
 		}
 		p.allow("arithmetic")
 	default:
-		n.part(WhatSyntax, j.source(c)).deny("a loop that nobody knows")
+		n.addPart(WhatSyntax, j.source(c)).deny("a loop that nobody knows")
 	}
 	if c.Select {
-		n.part(WhatSyntax, "select").deny("it asks on a terminal")
+		n.addPart(WhatSyntax, "select").deny("it asks on a terminal")
 	}
-	return j.loop(n, st, func(n *Node, s state) state { return j.stmts(n, c.Do, s).both() })
+	return j.judgeLoop(n, st, func(n *Node, s state) state { return j.judgeStmts(n, c.Do, s).either() })
 }
 
-func (j *judgement) choose(n *Node, c *syntax.CaseClause, st state) state {
-	p := n.part(WhatSyntax, "case "+j.source(c.Word))
-	j.word(p, c.Word, st)
+func (j *judgement) judgeCase(n *Node, c *syntax.CaseClause, st state) state {
+	p := n.addPart(WhatSyntax, "case "+j.source(c.Word))
+	j.judgeWord(p, c.Word, st)
 	p.allow("a choice")
 	out := st
 	for _, it := range c.Items {
 		for _, w := range it.Patterns {
-			j.word(p, w, st)
+			j.judgeWord(p, w, st)
 		}
-		// With ;& an item follows on the one before.
-		out = merge(out, j.stmts(p, it.Stmts, out).both())
+		// With ;& an item continues after the previous one.
+		out = mergeStates(out, j.judgeStmts(p, it.Stmts, out).either())
 	}
-	return declared(out, st)
+	return withFuncsOf(out, st)
 }
 
-// body is that of a function, to be judged once more.
+// body is the body of a function or trap, to be judged once more.
 type body struct{ again func(*Node) }
 
-// function judges the body where it is declared. Its name must not be a
-// program's: then nobody would know what runs.
-func (j *judgement) function(n *Node, c *syntax.FuncDecl, st state) state {
+// judgeFunction judges the body at its declaration. Its name must not be that of a
+// program, because then a call would be ambiguous.
+func (j *judgement) judgeFunction(n *Node, c *syntax.FuncDecl, st state) state {
 	if c.Name == nil || len(c.Names) > 0 {
-		n.part(WhatSyntax, j.source(c)).deny("a function of another shell")
+		n.addPart(WhatSyntax, j.source(c)).deny("a function of another shell")
 		return state{}
 	}
 	name := c.Name.Value
-	f := n.part(WhatSyntax, name+"()")
+	f := n.addPart(WhatSyntax, name+"()")
 	if !syntax.ValidName(name) || isProgram(name) || syntax.IsKeyword(name) {
 		f.deny("a function in the place of a program")
 	}
-	inside := st.fresh()
-	out := j.stmt(f, c.Body, inside)
-	if !equal(out.both(), inside) {
+	inside := st.withOwnInput()
+	out := j.judgeStmt(f, c.Body, inside)
+	if !sameState(out.either(), inside) {
 		j.roaming[name] = true
 	}
 	text := j.text
 	j.bodies = append(j.bodies, body{func(n *Node) {
 		j.text = text
-		j.stmt(n.part(WhatSyntax, name+"() from anywhere"), c.Body, inside.nowhere())
+		j.judgeStmt(n.addPart(WhatSyntax, name+"() from anywhere"), c.Body, inside.inUnknownDir())
 	}})
-	return st.with(name)
+	return st.withFunc(name)
 }

@@ -1,17 +1,18 @@
-// Package policy answers one question: may this tool call be made?
+// Package policy decides whether a tool call may be made.
 //
-// A [Policy] is a mode, a preset, the folders of the workspace, a list of MCP
-// tools, and rules. Decide judges one call and says allow, deny or ask, why, and
-// the tree of all that was judged. Nothing is run, no network is reached; the
-// disk is read to find where symlinks lead and what patterns match.
+// A [Policy] is a mode, a preset, the folders of the workspace, a list of MCP tools,
+// and rules. Decide judges one call and returns allow, deny or ask, the reason, and
+// the tree of all parts that it judged. It runs nothing and reaches no network. It
+// reads the disk to resolve symlinks, to match patterns, and to read the settings of
+// the git repositories that a command may reach.
 //
-// It is no sandbox. Mode implementation lets an agent run the code of the
-// workspace, which the agent may have written: go test does what the tests do.
-// What a policy holds is the rest: that no command says, in whatever spelling,
-// what it must not say. What the disk is at the time of the decision is what is
-// judged; who can change it between that and the command can deceive it.
+// A policy is no sandbox. Mode implementation lets an agent run the code of the
+// workspace, which the agent may have written: go test runs whatever the tests do. The
+// policy enforces the rest: no command does, in whatever spelling, what it must not do.
+// A decision holds for the disk as it is at that time. Whoever can change the disk
+// between the decision and the command can deceive it.
 //
-// # What is decided
+// # Decisions
 //
 //	                                        planner                  implementation
 //	tools that read, list, search           allow                    allow
@@ -22,83 +23,93 @@
 //	MCP tools that are listed               allow                    allow
 //	MCP tools that are not, other tools     unknown                  unknown
 //	programs that read or print             allow                    allow
-//	programs that write, by where           deny                     as tools that write
+//	programs that write, by place           deny                     as tools that write
 //	programs that run workspace code        unknown                  allow, in the workspace
+//	git, if its repository may run programs unknown                  unknown
 //	guarded programs (sudo, kill, dd …)     deny                     deny
 //	programs that run other programs,       unknown                  unknown
-//	  code or machines nobody reads
-//	programs nobody knows, ./scripts        unknown                  unknown
+//	  code or machines that cannot be read
+//	unknown programs, ./scripts             unknown                  unknown
 //	what cannot be read: $x as a program,   deny                     deny
-//	  eval "$x", … | sh, no parse
+//	  eval "$x", … | sh, a syntax error
 //	settings that change what runs:         deny                     deny
 //	  PATH=, LD_PRELOAD=, git -c alias…
 //
-// "unknown" is what Policy.Unknown says: deny, or ask where somebody answers. An
-// allow rule takes the place of it, and of nothing else. The bounds (deny) stand
-// above all rules. What nobody can read is not asked about, because whoever is
-// asked could not read it either; the model is told why and can write it plainer.
+// "unknown" is the value of Policy.Unknown: deny, or ask if a user answers. An allow rule
+// replaces it, and nothing else. The bounds (deny) are above all rules. If a command
+// cannot be read, the policy does not ask, because the user could not read it either;
+// the model receives the reason and can write the command in a plainer way.
 //
-// The presets are an outer bound on tools: read-only has Read, Glob, Grep,
-// WebFetch, WebSearch; safe-edit has Edit, too, but an Edit that makes, moves or
-// removes a file counts as Write; no-bash has all but Bash; full has all. Tools
-// that only talk (TodoWrite, AskUserQuestion, ExitPlanMode …) are in each, and so
-// are MCP tools that are listed: whoever lists them wants them. Where seed 002
-// says that full has all tools, MCP: ["*"] says so here.
+// A preset is an outer bound on tools. read-only has Read, Glob, Grep, WebFetch,
+// WebSearch. safe-edit has Edit too, but an Edit that creates, moves or removes a file
+// counts as Write. no-bash has all tools except Bash. full has all. Tools that only
+// communicate (TodoWrite, AskUserQuestion, ExitPlanMode …) are in each preset, and so
+// are listed MCP tools, because the user listed them. Where seed 002 has all tools in
+// full, use MCP: ["*"] here.
 //
-// A decision is as bad as its worst part: deny, then ask, then allow.
+// The effect of a decision is that of its worst part: deny, then ask, then allow.
 //
 // # Commands
 //
-// A command is parsed as bash parses it, and every simple command of it is
-// judged: in lists, pipelines, loops, functions, traps, substitutions of
-// commands and processes, here-documents, arithmetic; in the texts that sh -c,
-// eval, git rebase --exec and their like run; behind env, xargs, find -exec,
-// timeout and other wrappers. A text for sh is parsed as POSIX, too, since sh may
-// be either. Words are taken as the shell would make them: quotes, escapes,
-// braces, ~, $HOME and $PWD. Any other variable is unknown, and so is what it
-// stands in: as a program that is denied, as a path to be written too, as a word
-// of a program whose options can do harm too.
+// A command is parsed as bash parses it, and every simple command in it is judged: in
+// lists, pipelines, loops, functions, traps, substitutions of commands and processes,
+// here-documents, arithmetic; in the texts that sh -c, eval, git rebase --exec and
+// similar commands run; and after env, xargs, find -exec, timeout and other wrappers. A
+// text for sh is parsed as POSIX too, because sh may be either. Words are expanded as the
+// shell would: quotes, escapes, braces, ~, $HOME and $PWD. Any other variable is
+// unknown, and so is the word that contains it: it is denied as a program, as a path to
+// write, and as a word of a program with harmful options.
 //
-// cd is followed. A command that may run in one of several folders is judged in
-// each; where nobody knows the folder, relative paths are not written.
+// cd is followed. A command that may run in one of several folders is judged in each. If
+// the folder is unknown, relative paths must not be written.
 //
-// Programs are known by tables of their options (programs.go and beside it). A
-// program with no table has only options that read and print. Long options may be
-// cut short, as getopt takes them. A function must not take the name of a
-// program; one that is surely declared may be called.
+// Programs are known by tables of their options (programs.go and the files next to it).
+// A program without a table has only options that read and print. Long options may be
+// abbreviated, as getopt accepts them. A function must not have the name of a program;
+// one that is surely declared may be called.
 //
-// Arithmetic counts names only when all that the command assigns to them are
-// numbers: a shell evaluates what they hold, and a[$(cmd)] runs cmd.
+// Arithmetic accepts names only if the command assigns nothing but numbers to them: a
+// shell evaluates their values, and a[$(cmd)] runs cmd.
+//
+// # Git
+//
+// git runs programs that the settings of a repository name: fsmonitor, filters, textconv,
+// external diff, included files, hooks. Every repository in and above the folders of a
+// command is read, with its submodules and the local folders that are its remotes. If a
+// setting is not known to run nothing, the command is unknown. So is it if the folder is
+// unknown. Hooks of a folder named .git belong to the user, because neither a clone nor
+// an agent writes there; hooks of other repositories in the workspace came with it.
 //
 // # Paths
 //
-// Symlinks and .. are resolved of the part that exists; the rest is taken as it
-// is written. Writes stay in the roots, and out of what decides over the agent
-// itself: .git, .claude, .codex, .mcp.json. With ConfineReads reads stay in, too.
+// Symlinks and .. are resolved in the part of a path that exists; the rest is taken
+// literally. Writes must be in the roots, and outside of what controls the agent
+// itself: .git, .claude, .codex, .mcp.json. With ConfineReads, reads must be in the
+// roots too.
 //
-// That holds for what a command names. Where nobody knows which names come, as in
-// cp -r x/. . and tar x over a root, it is denied; into a folder below, an archive
-// may unpack whatever it holds. What git takes out of its own history (checkout,
-// stash pop), what a package brings and what code of the workspace writes when it
-// runs is not looked at, and may be settings of the runtime's. Elsewhere a write
-// that becomes code is the work of mode implementation: a Makefile, a test, the
-// scripts of package.json. Who runs it must not have more rights than the agent.
+// This holds for the paths that a command names. If the names are unknown, as in
+// cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
+// archive may unpack anything. The policy does not look at the files that git restores
+// from its history (checkout, stash pop), that a package installs, or that code of the
+// workspace writes; they may be settings of the runtime. Other writes that become code
+// are the work of mode implementation: a Makefile, a test, the scripts of package.json.
+// Whoever runs them must not have more rights than the agent.
 //
-// A rule such as Read(**/.env) holds for tools and for the operands and
-// redirections of commands; what a program reads by itself below a folder (rg,
-// tar, git) no rule of paths sees.
+// A rule such as Read(**/.env) holds for tools and for the operands and redirections of
+// commands. No path rule holds for files that a program reads by itself below a folder
+// (rg, tar, git).
 //
 // # Rules
 //
-// ParseRule has their forms, Load the file. Rules that deny or ask also hold where
-// they may match: npm $x may be npm publish. They mean a program wherever it lies,
-// and git's subcommands behind git's own options. A rule that allows holds only
-// for the words as they are written.
+// ParseRule documents their forms, Load the file. A rule that denies or asks also holds
+// if it may match: npm $x may be npm publish. It holds for a program in any folder, and
+// for git's subcommands after git's own options. A rule that allows holds only for the
+// words as they are written.
 //
 // # Runtimes
 //
-// The tool Bash is taken for bash. Where it is zsh, glob qualifiers and =program
-// are denied as what they are in bash: an extended pattern, a program nobody
-// knows. Codex wraps commands, bash -lc '…', and may join the words of the
-// wrapper without quotes: words behind the text of a shell are denied.
+// The tool Bash is judged as bash. If it is zsh, glob qualifiers and =program are denied
+// as bash reads them: an extended pattern, an unknown program. Codex wraps commands in
+// bash -lc '…' and may join the words of the wrapper without quotes, so words after the
+// text of a shell are denied.
 package policy

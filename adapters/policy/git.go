@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// gitSettings are settings that run nothing; every other one may.
+// gitSettings are the settings of git -c and git config that run no program.
 var gitSettings = strings.Fields(`user.name user.email color.* advice.* core.quotepath core.autocrlf core.safecrlf core.eol core.filemode core.ignorecase init.defaultbranch
 	commit.gpgsign tag.gpgsign push.default push.autosetupremote pull.rebase pull.ff merge.ff rebase.autosquash rebase.autostash diff.renames diff.colormoved diff.mnemonicprefix
 	fetch.prune log.showsignature log.date status.short column.* i18n.*`)
 
-func calmSetting(key string) bool { return matchesAny(gitSettings, strings.ToLower(key)) }
+func isPlainSetting(key string) bool { return matchesAny(gitSettings, strings.ToLower(key)) }
 
-// gitGlobal separates git's own options from the subcommand and its words. It
-// stops at a word that nobody knows.
+// gitGlobal separates git's own options from the subcommand and its words. It stops at
+// an unknown word.
 func gitGlobal(words []field) (own, rest []field) {
 	for i := 0; i < len(words); i++ {
 		f := words[i]
@@ -28,7 +28,7 @@ func gitGlobal(words []field) (own, rest []field) {
 	return words, nil
 }
 
-var gitCalm = strings.Fields("-P --no-pager -p --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --version -v --no-lazy-fetch")
+var gitHarmlessOptions = strings.Fields("-P --no-pager -p --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --version -v --no-lazy-fetch")
 
 func judgeGit(j *judgement, n *Node, c *command) flow {
 	own, rest := gitGlobal(c.args)
@@ -38,7 +38,7 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 		case f.text == "-C" && i+1 < len(own):
 			i++
 			if own[i].known && own[i].text != "" {
-				st.dirs = join(st.dirs, own[i].text)
+				st.dirs = joinDirs(st.dirs, own[i].text)
 			} else {
 				st.dirs = nil
 			}
@@ -46,47 +46,47 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 			i++
 			key, value, _ := strings.Cut(own[i].text, "=")
 			pager := strings.EqualFold(key, "core.pager") && value == "cat"
-			if !own[i].known || !calmSetting(key) && !pager {
+			if !own[i].known || !isPlainSetting(key) && !pager {
 				n.deny("a setting that may run a program: " + own[i].src)
 			}
-		case slices.Contains(gitCalm, f.text):
+		case slices.Contains(gitHarmlessOptions, f.text):
 		default:
 			n.deny("an option of git that changes what runs, or where: " + f.src)
 		}
 	}
 	if len(rest) == 0 {
 		n.allow("it prints")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	if !rest[0].known {
 		n.deny("nobody knows which of git's commands runs")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
-	g.judge(j, n)
+	g.judgeSubcommand(j, n)
 	var remotes []string
 	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
 		for _, f := range g.args {
 			remotes = append(remotes, f.text)
 		}
 	}
-	j.repository(n, &g.command, g.readsOnly(), remotes)
-	return same2(c.st)
+	j.judgeRepositories(n, &g.command, g.readsOnly(), remotes)
+	return sameFlow(c.st)
 }
 
-// gitCommand is one of git's commands.
+// gitCommand is a call of a git subcommand.
 type gitCommand struct{ command }
 
-// gitReads change nothing, but by the options that gitWrong names.
+// gitReads are the subcommands that change nothing, except with options of
+// gitHarmfulOptions.
 var gitReads = strings.Fields(`status diff log show blame annotate ls-files ls-tree cat-file rev-parse rev-list describe shortlog name-rev merge-base count-objects
 	diff-tree diff-index diff-files for-each-ref show-ref show-branch check-ignore check-attr check-ref-format whatchanged cherry range-diff var version grep`)
 
-// gitWrites change the repository or the files of it.
+// gitWrites are the subcommands that change the repository or its files.
 var gitWrites = strings.Fields("add commit push pull fetch stash merge rebase checkout switch restore branch remote tag cherry-pick revert mv rm reset init config notes worktree")
 
-// gitValues are the options that take the next word, long ones of any command
-// that has them, and short ones by command. One that is missing here only makes
-// a word be judged as an option that is none.
+// gitValues are the options that take the next word: long ones for all subcommands, and
+// short ones by subcommand. If one is missing here, its value is judged as an option.
 var gitValues = strings.Fields(`--message --file --author --date --max-count --since --until --after --before --grep --onto --strategy --strategy-option --cleanup
 	--reuse-message --trailer --fixup --squash`)
 
@@ -95,40 +95,40 @@ var gitShort = map[string]string{
 	"cherry-pick": "m", "revert": "m", "rebase": "xsX", "push": "o", "blame": "L", "grep": "efABCm", "shortlog": "n",
 }
 
-// gitWrong are options that run a program or leave the repository, of any
-// command that has them. Long names may be cut short.
-var gitWrong = map[string]string{
+// gitHarmfulOptions are the options that run a program or leave the repository, each
+// with its subcommands ("" for any). Long names may be abbreviated.
+var gitHarmfulOptions = map[string]string{
 	"--ext-diff": "", "--open-files-in-pager": "", "--upload-pack": "", "--receive-pack": "", "--exec": "", "--extcmd": "", "--output": "", "--no-index": "",
 	"--template": "init", "--separate-git-dir": "init", "--hard": "reset", "--contents": "blame", "--gpg-sign": "commit merge rebase revert cherry-pick tag",
 	"--edit": "commit merge revert cherry-pick config notes tag", "--interactive": "add rebase commit", "--patch": "add checkout restore reset stash commit",
 }
 
-func (g *gitCommand) judge(j *judgement, n *Node) {
+func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	switch g.name {
 	case "filter-branch", "bisect", "submodule", "difftool", "mergetool", "daemon", "shell", "send-email", "instaweb", "gui", "credential", "hook", "for-each-repo":
-		g.runs(j, n)
+		g.judgeRunner(j, n)
 		return
 	}
 	read := g.readsOnly()
 	if !read && !slices.Contains(gitWrites, g.name) {
-		j.soft(n, &g.command, "nobody knows what git "+g.name+" does; it may be an alias")
+		j.softDeny(n, &g.command, "nobody knows what git "+g.name+" does; it may be an alias")
 		return
 	}
 	if !read {
-		j.operand(n, writes, literal("."), g.st)
+		j.judgeOperand(n, writes, literalField("."), g.st)
 	}
-	args := g.words(j, n)
+	args := g.judgeWords(j, n)
 	switch g.name {
 	case "push":
-		g.push(n, args)
+		g.judgePush(n, args)
 	case "config":
-		g.config(n, args)
+		g.judgeConfig(n, args)
 	case "mv", "rm":
-		j.operands(n, writesAll, args, g.st)
+		j.judgeOperands(n, writesAll, args, g.st)
 	case "init", "worktree":
 		for _, a := range args {
 			if g.name == "init" || strings.Contains(a.text, "/") || !a.known {
-				j.operand(n, writes, a, g.st)
+				j.judgeOperand(n, writes, a, g.st)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (g *gitCommand) judge(j *judgement, n *Node) {
 // readsOnly reports whether the command changes nothing.
 func (g *gitCommand) readsOnly() bool { return slices.Contains(gitReads, g.name) || g.onlyLists() }
 
-// onlyLists reports whether a command that can change things only prints them.
+// onlyLists reports whether a command that could change something only prints it.
 func (g *gitCommand) onlyLists() bool {
 	first := ""
 	if len(g.args) > 0 {
@@ -173,9 +173,8 @@ func (g *gitCommand) onlyLists() bool {
 	return false
 }
 
-// words are the words of the command that are no options; the options are
-// judged.
-func (g *gitCommand) words(j *judgement, n *Node) (out []field) {
+// judgeWords judges the options of the command and returns its other words.
+func (g *gitCommand) judgeWords(j *judgement, n *Node) (out []field) {
 	for i := 0; i < len(g.args); i++ {
 		f := g.args[i]
 		switch {
@@ -186,17 +185,17 @@ func (g *gitCommand) words(j *judgement, n *Node) (out []field) {
 		case !f.known || len(f.text) < 2 || f.text[0] != '-':
 			out = append(out, f)
 		default:
-			g.option(j, n, f.text)
+			g.judgeOption(j, n, f.text)
 			if g.takesValue(f.text) && i+1 < len(g.args) {
 				v := g.args[i+1]
 				if v.splits || v.glob {
 					n.deny("nobody knows how many words follow " + f.text)
 				}
 				if !v.known || !strings.HasPrefix(v.text, "-") {
-					i++ // else it may be an option all the same, and is judged as one
+					i++ // else it may be an option, and is judged as one
 				}
 				if f.text == "--exec" || g.name == "rebase" && f.text == "-x" {
-					g.script(j, n, v)
+					g.judgeScript(j, n, v)
 				}
 			}
 		}
@@ -204,27 +203,27 @@ func (g *gitCommand) words(j *judgement, n *Node) (out []field) {
 	return out
 }
 
-// takesValue reports whether the next word is the option's.
+// takesValue reports whether the next word is the value of the option.
 func (g *gitCommand) takesValue(o string) bool {
 	if strings.HasPrefix(o, "--") {
 		return slices.Contains(gitValues, o) || g.name == "rebase" && o == "--exec"
 	}
-	// The last of a cluster: -am.
+	// The last letter of a cluster: -am.
 	return strings.Contains(gitShort[g.name], o[len(o)-1:]) && (len(o) == 2 || g.name == "commit")
 }
 
-// option judges an option by what is wrong with it.
-func (g *gitCommand) option(j *judgement, n *Node, o string) {
+// judgeOption judges one option.
+func (g *gitCommand) judgeOption(j *judgement, n *Node, o string) {
 	name, value, has := strings.Cut(o, "=")
 	if strings.HasPrefix(o, "--") {
 		if g.name == "rebase" && name == "--exec" {
 			if has {
-				g.script(j, n, literal(value))
+				g.judgeScript(j, n, literalField(value))
 			}
 			return
 		}
-		for _, wrong := range keys(gitWrong) {
-			only := gitWrong[wrong]
+		for _, wrong := range sortedKeys(gitHarmfulOptions) {
+			only := gitHarmfulOptions[wrong]
 			full := name == wrong
 			short := len(name) > 2 && strings.HasPrefix(wrong, name) && name != "--no"
 			if (full || short) && (only == "" || slices.Contains(strings.Fields(only), g.name)) {
@@ -238,22 +237,22 @@ func (g *gitCommand) option(j *judgement, n *Node, o string) {
 		n.deny("the option -O runs a program")
 	case strings.ContainsAny(o, "ip") && !g.onlyLists() && slices.Contains([]string{"add", "rebase", "checkout", "restore", "reset", "stash"}, g.name):
 		n.deny("the option " + o + " asks on a terminal, or starts an editor")
-	case g.name == "commit" && strings.ContainsAny(before(o, "mFC"), "eptSic"):
+	case g.name == "commit" && strings.ContainsAny(textBefore(o, "mFC"), "eptSic"):
 		n.deny("the option " + o + " starts another program, or asks on a terminal")
 	case g.name == "rebase" && strings.HasPrefix(o, "-x") && len(o) > 2:
-		g.script(j, n, literal(o[2:]))
+		g.judgeScript(j, n, literalField(o[2:]))
 	}
 }
 
-// before is what stands before the first of these characters.
-func before(s, chars string) string {
+// textBefore returns the text before the first of these characters.
+func textBefore(s, chars string) string {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return s[:i]
 	}
 	return s
 }
 
-func keys(m map[string]string) (out []string) {
+func sortedKeys(m map[string]string) (out []string) {
 	for k := range m {
 		out = append(out, k)
 	}
@@ -261,26 +260,26 @@ func keys(m map[string]string) (out []string) {
 	return out
 }
 
-// script judges a text that git gives to a shell.
-func (g *gitCommand) script(j *judgement, n *Node, f field) {
+// judgeScript judges a text that git passes to a shell.
+func (g *gitCommand) judgeScript(j *judgement, n *Node, f field) {
 	if !f.known {
 		n.deny("nobody knows what git runs")
 		return
 	}
 	st := g.st
 	st.funcs, st.piped = nil, true
-	j.shellText(n, f.text, st)
+	j.judgeShText(n, f.text, st)
 }
 
-// runs judges commands of git that run others.
-func (g *gitCommand) runs(j *judgement, n *Node) {
+// judgeRunner judges subcommands that run other programs.
+func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 	first := ""
 	if len(g.args) > 0 {
 		first = g.args[0].text
 	}
 	switch {
 	case g.name == "bisect" && first == "run":
-		j.inner(n, &g.command, parsed{}, g.args[1:])
+		j.judgeInner(n, &g.command, parsed{}, g.args[1:])
 	case g.name == "submodule" && first == "foreach" && len(g.args) > 1:
 		for _, a := range g.args[1:] {
 			if !a.known || strings.HasPrefix(a.text, "-") && a.text != "--recursive" {
@@ -295,17 +294,17 @@ func (g *gitCommand) runs(j *judgement, n *Node) {
 			n.deny("nobody knows what git runs: the words are joined")
 			return
 		}
-		g.st = g.st.nowhere()
-		g.script(j, n, rest[0])
+		g.st = g.st.inUnknownDir()
+		g.judgeScript(j, n, rest[0])
 	case g.name == "submodule" && (first == "status" || first == "summary" || first == ""), g.name == "bisect" && (first == "log" || first == "view"):
 		n.allow("it changes nothing")
 	default:
-		j.soft(n, &g.command, "git "+g.name+" runs other programs")
+		j.softDeny(n, &g.command, "git "+g.name+" runs other programs")
 	}
 }
 
-// push judges what is pushed: nothing is overwritten or removed elsewhere.
-func (g *gitCommand) push(n *Node, refs []field) {
+// judgePush denies a push that overwrites or removes something on the remote.
+func (g *gitCommand) judgePush(n *Node, refs []field) {
 	for _, f := range g.args {
 		long := strings.HasPrefix(f.text, "--")
 		name, _, _ := strings.Cut(f.text, "=")
@@ -328,9 +327,8 @@ func (g *gitCommand) push(n *Node, refs []field) {
 	}
 }
 
-// config judges a setting that is written: it must be one that runs nothing, of
-// this repository.
-func (g *gitCommand) config(n *Node, words []field) {
+// judgeConfig allows to write only settings of this repository that run no program.
+func (g *gitCommand) judgeConfig(n *Node, words []field) {
 	if g.onlyLists() || len(words) == 1 && words[0].known && len(g.args) == 1 {
 		return
 	}
@@ -343,10 +341,10 @@ func (g *gitCommand) config(n *Node, words []field) {
 			return
 		}
 	}
-	if len(words) == 0 || !words[0].known || !calmSetting(words[0].text) {
+	if len(words) == 0 || !words[0].known || !isPlainSetting(words[0].text) {
 		n.deny("a setting that may run a program")
 	}
 }
 
-// base is the last part of a program's name.
-func base(name string) string { return path.Base(name) }
+// baseName returns the last part of a program's path.
+func baseName(name string) string { return path.Base(name) }

@@ -51,15 +51,15 @@ const (
 	mostRepositories = 64
 )
 
-// repository judges the repositories that a git command may run in.
-func (j *judgement) repository(n *Node, c *command, readOnly bool, remotes []string) {
+// judgeRepositories judges the repositories that a git command may run in.
+func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remotes []string) {
 	if len(c.st.dirs) == 0 {
-		j.soft(n, c, "nobody knows in which repository git runs, and its settings may run a program")
+		j.softDeny(n, c, "nobody knows in which repository git runs, and its settings may run a program")
 		return
 	}
 	r := repositoryReader{judgement: j, readOnly: readOnly, seen: map[string]bool{}}
 	for _, d := range c.st.dirs {
-		place, err := physical(d)
+		place, err := resolvePath(d)
 		if err != nil {
 			r.fail(d, err.Error())
 			continue
@@ -70,7 +70,7 @@ func (j *judgement) repository(n *Node, c *command, readOnly bool, remotes []str
 		}
 	}
 	if r.why != "" {
-		j.soft(n, c, r.why)
+		j.softDeny(n, c, r.why)
 	}
 }
 
@@ -96,7 +96,7 @@ func (r *repositoryReader) readUpwards(dir string) {
 		dotGit := filepath.Join(dir, ".git")
 		r.readDotGit(dir)
 		if isGitDir(dir) {
-			r.read(dir, "")
+			r.readRepository(dir, "")
 		}
 		if info, err := os.Lstat(dotGit); err == nil && info.IsDir() && isWholeGitDir(dotGit) || dir == filepath.Dir(dir) {
 			return
@@ -106,7 +106,7 @@ func (r *repositoryReader) readUpwards(dir string) {
 
 // readDotGit reads the repository that .git in a folder is, or leads to.
 func (r *repositoryReader) readDotGit(dir string) {
-	dotGit, err := physical(filepath.Join(dir, ".git"))
+	dotGit, err := resolvePath(filepath.Join(dir, ".git"))
 	if err != nil {
 		r.fail(dir, err.Error())
 		return
@@ -116,7 +116,7 @@ func (r *repositoryReader) readDotGit(dir string) {
 	case err != nil:
 	case info.IsDir():
 		if isGitDir(dotGit) {
-			r.read(dotGit, dir)
+			r.readRepository(dotGit, dir)
 		}
 	default:
 		text, err := readSmall(dotGit, mostConfig)
@@ -127,8 +127,8 @@ func (r *repositoryReader) readDotGit(dir string) {
 		if to = strings.TrimRight(to, "\r\n"); !filepath.IsAbs(to) {
 			to = dir + "/" + to
 		}
-		if place, err := physical(to); err == nil {
-			r.read(place, dir)
+		if place, err := resolvePath(to); err == nil {
+			r.readRepository(place, dir)
 		}
 	}
 }
@@ -155,9 +155,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// read reads a repository: its configuration, its hooks, and its submodules below the
+// readRepository reads a repository: its configuration, its hooks, and its submodules below the
 // working tree.
-func (r *repositoryReader) read(gitDir, workTree string) {
+func (r *repositoryReader) readRepository(gitDir, workTree string) {
 	if r.seen[gitDir] {
 		return
 	}
@@ -170,7 +170,7 @@ func (r *repositoryReader) read(gitDir, workTree string) {
 		if common = strings.TrimRight(string(text), "\r\n"); !filepath.IsAbs(common) {
 			common = gitDir + "/" + common
 		}
-		if common, err = physical(common); err != nil {
+		if common, err = resolvePath(common); err != nil {
 			r.fail(gitDir, err.Error())
 			return
 		}
@@ -210,7 +210,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 			r.readInclude(repo, file, s.value, depth)
 		case name == "core.hookspath":
 			var ok bool
-			if repo.hooks, ok = r.home(s.value); !ok {
+			if repo.hooks, ok = r.expandHome(s.value); !ok {
 				r.fail(file, s.key)
 			} else if !filepath.IsAbs(repo.hooks) {
 				repo.hooks = repo.base() + "/" + repo.hooks
@@ -219,7 +219,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 			if repo.workTree = s.value; !filepath.IsAbs(s.value) {
 				repo.workTree = repo.dir + "/" + s.value
 			}
-			if place, err := physical(repo.workTree); err != nil || !r.within(place) {
+			if place, err := resolvePath(repo.workTree); err != nil || !r.inRoots(place) {
 				r.fail(file, s.key)
 			}
 		case name == "remote.*.url" || name == "remote.*.pushurl":
@@ -236,7 +236,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 // readInclude judges an included file. One in the workspace that the agent may change is
 // not harmless, whatever it holds now.
 func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, depth int) {
-	to, ok := r.home(to)
+	to, ok := r.expandHome(to)
 	if !ok || strings.HasPrefix(to, "%(") || depth > 8 {
 		r.fail(file, "it includes another file")
 		return
@@ -244,8 +244,8 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 	if !filepath.IsAbs(to) {
 		to = filepath.Dir(file) + "/" + to
 	}
-	place, err := physical(to)
-	if err != nil || r.within(place) && isProtected(r.rel(place)) == "" {
+	place, err := resolvePath(to)
+	if err != nil || r.inRoots(place) && isProtected(r.relToRoot(place)) == "" {
 		r.fail(file, "it includes another file: "+to)
 		return
 	}
@@ -256,7 +256,7 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 // because they refresh the index. The other hooks of a .git folder, which agents cannot
 // write, are the user's; those of any other folder in the workspace came with it.
 func (r *repositoryReader) readHooks(repo *gitRepository) {
-	own := r.within(repo.dir) && isProtected(r.rel(repo.dir)) == ""
+	own := r.inRoots(repo.dir) && isProtected(r.relToRoot(repo.dir)) == ""
 	if own && (exists(filepath.Join(repo.dir, "rebase-merge")) || exists(filepath.Join(repo.dir, "rebase-apply"))) && !r.readOnly {
 		r.fail(repo.dir, "a rebase that may run commands")
 	}
@@ -285,7 +285,7 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 			continue
 		}
 		for _, l := range links {
-			place, err := physical(repo.base() + "/" + l)
+			place, err := resolvePath(repo.base() + "/" + l)
 			if err == nil && exists(filepath.Join(place, ".git")) {
 				r.readDotGit(place)
 			}
@@ -307,10 +307,10 @@ func (r *repositoryReader) readRemote(dir, url string) {
 		url = dir + "/" + url
 	}
 	for _, name := range []string{url, url + ".git"} {
-		if place, err := physical(name); err == nil && isDir(place) {
+		if place, err := resolvePath(name); err == nil && isDir(place) {
 			r.readDotGit(place)
 			if isGitDir(place) {
-				r.read(place, "")
+				r.readRepository(place, "")
 			}
 		}
 	}

@@ -25,13 +25,12 @@ import (
 //	ask: ["Bash(git push:*)"]
 //	deny: ["Read(**/.env)"]
 //
-// What is not understood is an error with file:line, and all errors are told: a
-// key that nobody knows or that stands twice, a value of another kind, a rule
-// that is none, a second document. The file name tells where; nothing is read
-// from it.
+// Load returns all errors, joined, each with file:line: an unknown or duplicate key, a
+// value of the wrong kind, an invalid rule, a second document. The file name is used for
+// errors and for relative roots; Load does not read the file.
 func Load(file string, text []byte) (Policy, error) {
 	l := loader{file: file}
-	l.document(text)
+	l.readDocument(text)
 	if len(l.errs) > 0 {
 		return Policy{}, errors.Join(l.errs...)
 	}
@@ -48,12 +47,12 @@ func (l *loader) fail(n *yaml.Node, format string, args ...any) {
 	l.errs = append(l.errs, fmt.Errorf("%s:%d: %w", l.file, n.Line, fmt.Errorf(format, args...)))
 }
 
-func (l *loader) document(text []byte) {
+func (l *loader) readDocument(text []byte) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, second yaml.Node
 	switch err := d.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return // an empty file says nothing
+		return // an empty file is the zero policy
 	case err != nil:
 		l.errs = append(l.errs, fmt.Errorf("%s: %s", l.file, strings.TrimPrefix(err.Error(), "yaml: ")))
 		return
@@ -68,7 +67,7 @@ func (l *loader) document(text []byte) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		l.fail(root, "want keys such as mode: and deny:, got %s", kind(root))
+		l.fail(root, "want keys such as mode: and deny:, got %s", describeNode(root))
 		return
 	}
 	seen := map[string]int{}
@@ -83,22 +82,22 @@ func (l *loader) document(text []byte) {
 			continue
 		}
 		seen[k.Value] = k.Line
-		l.member(k, v)
+		l.readMember(k, v)
 	}
 }
 
-func (l *loader) member(k, v *yaml.Node) {
+func (l *loader) readMember(k, v *yaml.Node) {
 	switch k.Value {
 	case "mode":
-		l.p.Mode = Mode(l.one(k, v, words(Modes())))
+		l.p.Mode = Mode(l.readChoice(k, v, stringsOf(Modes())))
 	case "preset":
-		l.p.Preset = Preset(l.one(k, v, words(Presets())))
+		l.p.Preset = Preset(l.readChoice(k, v, stringsOf(Presets())))
 	case "unknown":
-		l.p.Unknown = adapters.Effect(l.one(k, v, []string{"deny", "ask"}))
+		l.p.Unknown = adapters.Effect(l.readChoice(k, v, []string{"deny", "ask"}))
 	case "reads":
-		l.p.ConfineReads = l.one(k, v, []string{"anywhere", "roots"}) == "roots"
+		l.p.ConfineReads = l.readChoice(k, v, []string{"anywhere", "roots"}) == "roots"
 	case "roots":
-		for _, n := range l.list(k, v) {
+		for _, n := range l.readList(k, v) {
 			if n.Value == "" {
 				l.fail(n, "a root that is empty; . is the folder of this file")
 				continue
@@ -114,26 +113,26 @@ func (l *loader) member(k, v *yaml.Node) {
 			l.p.Roots = append(l.p.Roots, root)
 		}
 	case "mcp":
-		for _, n := range l.list(k, v) {
+		for _, n := range l.readList(k, v) {
 			if !validMCP(n.Value) {
 				l.fail(n, "mcp %q: want server, server/tool or *", n.Value)
 			}
 			l.p.MCP = append(l.p.MCP, n.Value)
 		}
 	case "allow":
-		l.p.Rules.Allow = l.rules(k, v)
+		l.p.Rules.Allow = l.readRules(k, v)
 	case "ask":
-		l.p.Rules.Ask = l.rules(k, v)
+		l.p.Rules.Ask = l.readRules(k, v)
 	case "deny":
-		l.p.Rules.Deny = l.rules(k, v)
+		l.p.Rules.Deny = l.readRules(k, v)
 	default:
 		l.fail(k, "no key %q: want one of mode, preset, unknown, reads, roots, mcp, allow, ask, deny", k.Value)
 	}
 }
 
-func (l *loader) rules(k, v *yaml.Node) (out []Rule) {
+func (l *loader) readRules(k, v *yaml.Node) (out []Rule) {
 	seen := map[string]int{}
-	for _, n := range l.list(k, v) {
+	for _, n := range l.readList(k, v) {
 		r, err := ParseRule(n.Value)
 		switch line, twice := seen[n.Value]; {
 		case err != nil:
@@ -141,7 +140,7 @@ func (l *loader) rules(k, v *yaml.Node) (out []Rule) {
 			continue
 		case twice:
 			l.fail(n, "rule %q stands twice; first on line %d", n.Value, line)
-		case k.Value == "allow" && r.glob != "" && known[r.tool].class <= classWrite:
+		case k.Value == "allow" && r.glob != "" && knownTools[r.tool].class <= classWrite:
 			l.fail(n, "rule %q: rules of paths deny or ask; what may be written is said by roots", n.Value)
 		}
 		seen[n.Value] = n.Line
@@ -151,8 +150,8 @@ func (l *loader) rules(k, v *yaml.Node) (out []Rule) {
 	return out
 }
 
-// one is a word out of a few.
-func (l *loader) one(k, v *yaml.Node, of []string) string {
+// readChoice reads one of a few words.
+func (l *loader) readChoice(k, v *yaml.Node, of []string) string {
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!str" {
 		for _, w := range of {
 			if v.Value == w {
@@ -160,19 +159,19 @@ func (l *loader) one(k, v *yaml.Node, of []string) string {
 			}
 		}
 	}
-	l.fail(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), kind(v))
+	l.fail(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), describeNode(v))
 	return ""
 }
 
-// list is a list of strings.
-func (l *loader) list(k, v *yaml.Node) (out []*yaml.Node) {
+// readList reads a list of strings.
+func (l *loader) readList(k, v *yaml.Node) (out []*yaml.Node) {
 	if v.Kind != yaml.SequenceNode {
-		l.fail(v, "%s: want a list, got %s", k.Value, kind(v))
+		l.fail(v, "%s: want a list, got %s", k.Value, describeNode(v))
 		return nil
 	}
 	for _, n := range v.Content {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-			l.fail(n, "%s: want strings, got %s", k.Value, kind(n))
+			l.fail(n, "%s: want strings, got %s", k.Value, describeNode(n))
 			continue
 		}
 		out = append(out, n)
@@ -180,7 +179,7 @@ func (l *loader) list(k, v *yaml.Node) (out []*yaml.Node) {
 	return out
 }
 
-func kind(n *yaml.Node) string {
+func describeNode(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "keys and values"
@@ -195,7 +194,7 @@ func kind(n *yaml.Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
-func words[T ~string](list []T) (out []string) {
+func stringsOf[T ~string](list []T) (out []string) {
 	for _, v := range list {
 		out = append(out, string(v))
 	}

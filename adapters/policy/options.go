@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// option is an option as it was given. Its kind is what the table says of it:
+// option is an option of a command. Its kind comes from the program's table:
 //
-//	0  takes no value, does no harm
+//	0  takes no value, is harmless
 //	:  takes a value        ?  may take one (--x=value, -xvalue)
-//	<  takes a path that is read
-//	>  takes a path that is written
-//	!  must not be
+//	<  takes a path to read
+//	>  takes a path to write
+//	!  is denied
 //	x  is not in the table
 type option struct {
 	name  string
@@ -19,7 +19,7 @@ type option struct {
 	value field
 }
 
-// parsed are the words of a command by what they are.
+// parsed holds the words of a command, split into options and operands.
 type parsed struct {
 	options  []option
 	operands []field
@@ -29,16 +29,16 @@ func (p *parsed) has(names ...string) bool {
 	return slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) })
 }
 
-// spec is a table of options, compiled.
+// spec is a compiled table of options.
 type spec struct {
 	short map[byte]byte
 	long  map[string]byte
 	stop  bool // options end with the first operand
 }
 
-// compile reads a table: letters and --names, each with its kind behind it.
-// "+" alone: options end where the first operand stands.
-func compile(table string) *spec {
+// compileOptions reads a table: letters and --names, each followed by its kind. A single
+// "+" means that options end at the first operand.
+func compileOptions(table string) *spec {
 	s := &spec{short: map[byte]byte{}, long: map[string]byte{}}
 	for t := range strings.FieldsSeq(table) {
 		switch name, long := strings.CutPrefix(t, "--"); {
@@ -66,13 +66,13 @@ func compile(table string) *spec {
 	return s
 }
 
-// parseOptions reads words by a table, as getopt_long does: options may stand
-// among operands, long names may be cut short.
+// parseOptions splits words by a table, as getopt_long does: options may follow
+// operands, and long names may be abbreviated.
 func parseOptions(table string, words []field) (out parsed) {
-	s := compile(table)
+	s := compileOptions(table)
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		// value takes the next word as an option's.
+		// value takes the next word as the option's value.
 		value := func(name string, kind byte) {
 			v := field{known: true, src: "nothing"}
 			if i++; i < len(words) {
@@ -98,13 +98,13 @@ func parseOptions(table string, words []field) (out parsed) {
 			return out
 		case strings.HasPrefix(w.text, "--"):
 			name, v, has := strings.Cut(w.text[2:], "=")
-			kind, full := s.find(name)
+			kind, full := s.findLong(name)
 			switch {
 			case has:
 				if kind == 0 {
-					kind = 'x' // a value that it does not take
+					kind = 'x' // the option takes no value
 				}
-				out.options = append(out.options, option{"--" + full, kind, literal(v)})
+				out.options = append(out.options, option{"--" + full, kind, literalField(v)})
 			case kind == ':' || kind == '<' || kind == '>':
 				value("--"+full, kind)
 			default:
@@ -120,14 +120,14 @@ func parseOptions(table string, words []field) (out parsed) {
 				}
 				if kind == ':' || kind == '<' || kind == '>' {
 					if rest := w.text[k+1:]; rest != "" {
-						out.options = append(out.options, option{name, kind, literal(rest)})
+						out.options = append(out.options, option{name, kind, literalField(rest)})
 					} else {
 						value(name, kind)
 					}
 					break
 				}
 				if kind == '?' {
-					out.options = append(out.options, option{name, kind, literal(w.text[k+1:])})
+					out.options = append(out.options, option{name, kind, literalField(w.text[k+1:])})
 					break
 				}
 				out.options = append(out.options, option{name: name, kind: kind})
@@ -137,9 +137,9 @@ func parseOptions(table string, words []field) (out parsed) {
 	return out
 }
 
-// find is the kind of a long option: of several that it may be short for, the
-// worst.
-func (s *spec) find(name string) (kind byte, full string) {
+// findLong returns the kind of a long option. If the name abbreviates several options,
+// it returns the worst kind.
+func (s *spec) findLong(name string) (kind byte, full string) {
 	if k, ok := s.long[name]; ok {
 		return k, name
 	}

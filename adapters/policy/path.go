@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// most links on one path; the kernel's bound is 40.
+// mostLinks is the limit of symlinks in one path, as in the kernel.
 const mostLinks = 40
 
 var errLinks = errors.New("too many symbolic links")
 
-// physical is where a path leads: symlinks and .. are resolved as far as the
-// path exists, the rest is taken as it is written. What lies in /proc is not
-// followed: it would be about this process and not about the command's.
-func physical(path string) (string, error) {
+// resolvePath resolves symlinks and .. as far as the path exists; the rest is taken
+// literally. It does not follow links in /proc, which would be those of this process and
+// not of the command's.
+func resolvePath(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", errors.New("not an absolute path")
 	}
@@ -63,24 +63,24 @@ func physical(path string) (string, error) {
 	return at, nil
 }
 
-// isNotDir: a file stands where the path wants a folder. The kernel will refuse.
+// isNotDir reports whether a part of the path is a file instead of a folder. The kernel
+// will reject such a path.
 func isNotDir(err error) bool {
 	p, ok := errors.AsType[*fs.PathError](err)
 	return ok && p.Err.Error() == "not a directory"
 }
 
-// within reports whether a resolved path lies in one of the roots.
-func (j *judgement) within(path string) bool {
-	return slices.ContainsFunc(j.roots, func(r string) bool { return inside(path, r) })
+// inRoots reports whether a resolved path is in one of the roots.
+func (j *judgement) inRoots(path string) bool {
+	return slices.ContainsFunc(j.roots, func(r string) bool { return isInside(path, r) })
 }
 
-func inside(path, root string) bool {
+func isInside(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// protected are the names under which a workspace holds what decides over the
-// agent itself: settings, hooks, permissions. Case does not count: on some disks
-// it does not.
+// protected are the names of what controls the agent itself: settings, hooks,
+// permissions. Case is ignored, because some file systems ignore it.
 var protected = []string{".git", ".claude", ".codex", ".mcp.json"}
 
 func isProtected(path string) string {
@@ -94,9 +94,9 @@ func isProtected(path string) string {
 	return ""
 }
 
-// home puts the home folder in the place of a leading ~. It reports false where
-// nobody knows the home.
-func (p *Policy) home(path string) (string, bool) {
+// expandHome replaces a leading ~ with the home folder. It returns false if that folder
+// is unknown.
+func (p *Policy) expandHome(path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok {
 		return path, true
@@ -107,7 +107,7 @@ func (p *Policy) home(path string) (string, bool) {
 	return p.Home + rest, true
 }
 
-// access is what is done with a path.
+// access is the kind of an access to a path.
 type access bool
 
 const (
@@ -122,11 +122,11 @@ func (a access) what() What {
 	return WhatRead
 }
 
-// path judges an access to a path that is known, as the kernel takes it (~ means
-// nothing), from any of the folders: a command may run in one or in another.
-// tool is the name that rules of paths have for it.
-func (j *judgement) path(n *Node, a access, tool, path string, dirs []string) {
-	p := n.part(a.what(), path)
+// judgePath judges an access to a known path, as the kernel reads it (without ~), from
+// each of the folders in which the command may run. tool is the name of the path rules
+// that apply.
+func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []string) {
+	p := n.addPart(a.what(), path)
 	if path == "" {
 		p.allow("no such file")
 		return
@@ -147,33 +147,33 @@ func (j *judgement) path(n *Node, a access, tool, path string, dirs []string) {
 		}
 	}
 	if len(abs) == 0 {
-		j.placeless(p, a, tool, "nobody knows in which folder")
+		j.judgeUnknownPath(p, a, tool, "nobody knows in which folder")
 		return
 	}
 	for _, one := range abs {
-		place, err := physical(one)
+		place, err := resolvePath(one)
 		if err != nil {
 			p.deny("the path cannot be resolved: " + err.Error())
 			return
 		}
-		j.resolved(p, a, tool, place)
+		j.judgeResolved(p, a, tool, place)
 	}
 }
 
-// resolved judges an access to a path in which nothing is left to resolve.
-func (j *judgement) resolved(p *Node, a access, tool, place string) {
-	name := isProtected(j.rel(place))
+// judgeResolved judges an access to a resolved path.
+func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
+	name := isProtected(j.relToRoot(place))
 	switch {
-	case a == writes && !j.within(place):
+	case a == writes && !j.inRoots(place):
 		p.deny("a write outside of the workspace: " + place)
 	case a == writes && name != "":
 		p.deny("a write to " + name + ", which decides what runs: " + place)
-	case a == writes && j.mode() == Planner:
+	case a == writes && j.modeOrDefault() == Planner:
 		p.deny("a planner does not write")
-	case a == reads && j.ConfineReads && !j.within(place):
+	case a == reads && j.ConfineReads && !j.inRoots(place):
 		p.deny("a read outside of the workspace: " + place)
 	default:
-		j.pathRules(p, tool, place)
+		j.applyPathRules(p, tool, place)
 		if a == writes {
 			p.allow("in the workspace")
 		} else {
@@ -182,23 +182,23 @@ func (j *judgement) resolved(p *Node, a access, tool, place string) {
 	}
 }
 
-// placeless judges an access to a path that nobody knows.
-func (j *judgement) placeless(p *Node, a access, tool, why string) {
+// judgeUnknownPath judges an access to an unknown path.
+func (j *judgement) judgeUnknownPath(p *Node, a access, tool, why string) {
 	switch {
 	case a == writes:
 		p.deny("a write, and " + why)
 	case j.ConfineReads:
 		p.deny("a read, and " + why)
 	default:
-		j.pathRules(p, tool, "")
+		j.applyPathRules(p, tool, "")
 		p.allow("reading is free")
 	}
 }
 
-// rel is a path within its root; of others it is the path.
-func (j *judgement) rel(place string) string {
+// relToRoot returns a path relative to its root, or the path if it is in none.
+func (j *judgement) relToRoot(place string) string {
 	for _, r := range j.roots {
-		if inside(place, r) {
+		if isInside(place, r) {
 			return strings.TrimPrefix(place, r)
 		}
 	}

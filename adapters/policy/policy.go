@@ -12,61 +12,60 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// Mode is what a session is for.
+// Mode is the purpose of a session.
 type Mode string
 
 // The modes.
 const (
-	Planner        Mode = "planner"        // looks at things and plans; changes nothing
-	Implementation Mode = "implementation" // codes, within the guard rails
+	Planner        Mode = "planner"        // reads and plans; changes nothing
+	Implementation Mode = "implementation" // writes code, within the bounds
 )
 
-// Preset is which tools there are at all. No rule gives more than the preset.
+// Preset is an outer bound on tools. No rule allows a tool outside of the preset.
 type Preset string
 
 // The presets.
 const (
 	Full     Preset = "full"      // every tool
 	ReadOnly Preset = "read-only" // Read, Glob, Grep, WebFetch, WebSearch
-	NoBash   Preset = "no-bash"   // every tool but Bash
+	NoBash   Preset = "no-bash"   // every tool except Bash
 	SafeEdit Preset = "safe-edit" // Read, Glob, Grep, Edit, WebFetch, WebSearch
 )
 
-// Modes are all that there are.
+// Modes returns all modes.
 func Modes() []Mode { return []Mode{Planner, Implementation} }
 
-// Presets are all that there are.
+// Presets returns all presets.
 func Presets() []Preset { return []Preset{Full, ReadOnly, NoBash, SafeEdit} }
 
-// Policy is what an agent may do. The zero value is a planner's with every tool,
-// that may write nowhere. A Policy is not changed by deciding: many goroutines
-// may share one.
+// Policy defines what an agent may do. The zero value is a planner's policy with every
+// tool, which may write nowhere. Deciding does not change a Policy, so it is safe for
+// concurrent use.
 type Policy struct {
 	Mode   Mode   // "" is Planner
 	Preset Preset // "" is Full
 
-	// Roots are the folders of the workspace, absolute: what lies outside of all
-	// of them is not written. None: the call's own Dir is the only one.
+	// Roots are the absolute folders of the workspace; nothing outside of them may
+	// be written. If there are none, the Dir of the call is the only root.
 	Roots []string
-	// ConfineReads denies to read outside of the roots, too.
+	// ConfineReads denies reads outside of the roots too.
 	ConfineReads bool
-	// Home is what ~ stands for. "": nobody knows, and such a path is denied
-	// where it matters.
+	// Home is the folder for ~. If it is empty, paths with ~ are unknown.
 	Home string
 
-	// MCP are the MCP tools that are known: "server" for all of a server's,
+	// MCP lists the known MCP tools: "server" for all tools of a server,
 	// "server/tool" for one, "*" for every tool of every server.
 	MCP []string
-	// Rules say more; see package documentation.
+	// Rules refine the decisions; see the package documentation.
 	Rules Rules
-	// Unknown is what becomes of tools, programs and code that nobody has said
-	// anything about: EffectDeny, or EffectAsk where somebody answers. "" is
+	// Unknown is the effect for tools, programs and code that neither the tables
+	// nor a rule cover: EffectDeny, or EffectAsk if a user answers. "" means
 	// EffectDeny.
 	Unknown adapters.Effect
 }
 
-// Validate says what of the policy is no policy. A policy that is not valid
-// denies everything.
+// Validate returns all errors of the policy, joined. An invalid policy denies every
+// call.
 func (p *Policy) Validate() error {
 	var errs []error
 	if p.Mode != "" && !slices.Contains(Modes(), p.Mode) {
@@ -96,23 +95,22 @@ func (p *Policy) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Decide judges a tool call. It reads the disk to resolve symlinks, and nothing
-// else: it runs nothing and keeps nothing.
+// Decide judges a tool call. It reads the disk, but it runs nothing and keeps nothing.
 func (p *Policy) Decide(c adapters.Call) Decision {
-	j := p.judgement(c)
+	j := p.newJudgement(c)
 	n := &Node{What: WhatTool, Text: c.Tool}
 	if err := p.Validate(); err != nil {
 		n.deny("the policy is not valid: " + err.Error())
 	} else {
-		j.tool(n, c)
+		j.judgeTool(n, c)
 	}
 	return n.decision()
 }
 
-// failed begins the reason of what made Decide fail.
-const failed = "the policy cannot judge it"
+// failedReason begins the reason if Decide itself fails.
+const failedReason = "the policy cannot judge it"
 
-// Judge is the policy as adapters take it.
+// Judge returns the policy as a Judge for adapters.
 func (p *Policy) Judge() adapters.Judge {
 	return func(_ context.Context, c adapters.Call) adapters.Verdict {
 		d := p.Decide(c)
@@ -120,47 +118,47 @@ func (p *Policy) Judge() adapters.Judge {
 	}
 }
 
-// judgement is the work on one call.
+// judgement is the state of judging one call.
 type judgement struct {
 	*Policy
 
 	dir   string   // of the call
 	roots []string // resolved
 	depth int      // of shells within shells
-	size  int      // parts so far
+	size  int      // the number of parts so far
 
-	anyCommand bool               // a rule allows every command that nobody knows
-	text       string             // the script at hand
-	lang       syntax.LangVariant // of the script at hand
-	moved      bool               // some command changes the folder
-	bodies     []body             // functions and traps: they may run from another folder
+	anyCommand bool               // a rule allows every unknown command
+	text       string             // the current script
+	lang       syntax.LangVariant // of the current script
+	moved      bool               // a command changes the folder
+	bodies     []body             // functions and traps, which may run in another folder
 	roaming    map[string]bool    // functions that change the folder
-	counted    map[string]bool    // variables that stand in arithmetic
+	counted    map[string]bool    // variables used in arithmetic
 	tainted    map[string]bool    // variables that may hold more than a number
 }
 
-func (p *Policy) judgement(c adapters.Call) *judgement {
+func (p *Policy) newJudgement(c adapters.Call) *judgement {
 	j := &judgement{Policy: p, dir: c.Dir, roaming: map[string]bool{}, counted: map[string]bool{}, tainted: map[string]bool{}}
 	roots := p.Roots
 	if len(roots) == 0 && filepath.IsAbs(c.Dir) {
 		roots = []string{c.Dir}
 	}
 	for _, r := range roots {
-		if place, err := physical(r); err == nil {
+		if place, err := resolvePath(r); err == nil {
 			j.roots = append(j.roots, place)
 		}
 	}
 	return j
 }
 
-func (p *Policy) mode() Mode {
+func (p *Policy) modeOrDefault() Mode {
 	if p.Mode == "" {
 		return Planner
 	}
 	return p.Mode
 }
 
-func (p *Policy) preset() Preset {
+func (p *Policy) presetOrDefault() Preset {
 	if p.Preset == "" {
 		return Full
 	}

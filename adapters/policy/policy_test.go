@@ -100,20 +100,20 @@ func TestDomainRules(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	p := policy.Policy{Rules: policy.Rules{Allow: []policy.Rule{rule}}}
 	for url, want := range map[string]adapters.Effect{
-		"https://docs.example.com/x":         allow,
-		"https://A.B.Example.com.":           allow,
-		"https://evilexample.com":            deny,
-		"https://example.com":                deny,
-		"https://.example.com":               deny,
-		"https://docs.example.com.evil.org":  deny,
-		"https://docs.example.com@evil.org":  deny,
-		"https://evil.org/.example.com":      deny,
-		"https://evil.org?.example.com":      deny,
-		`https://evil.org\.example.com`:      deny,
-		"https://evil.org%2f.example.com":    deny,
-		"https://evil.org\t.example.com":     deny,
-		"https://evilexample.com:443":        deny,
-		"ftp://docs.example.com":             deny,
+		"https://docs.example.com/x":        allow,
+		"https://A.B.Example.com.":          allow,
+		"https://evilexample.com":           deny,
+		"https://example.com":               deny,
+		"https://.example.com":              deny,
+		"https://docs.example.com.evil.org": deny,
+		"https://docs.example.com@evil.org": deny,
+		"https://evil.org/.example.com":     deny,
+		"https://evil.org?.example.com":     deny,
+		`https://evil.org\.example.com`:     deny,
+		"https://evil.org%2f.example.com":   deny,
+		"https://evil.org\t.example.com":    deny,
+		"https://evilexample.com:443":       deny,
+		"ftp://docs.example.com":            deny,
 	} {
 		in := event.Raw(fmt.Sprintf(`{"url":%q}`, url))
 		g.Expect(p.Decide(adapters.Call{Tool: "WebFetch", Dir: "/w", Input: in}).Effect).To(Equal(want), url)

@@ -161,9 +161,9 @@ func TestTheOracleCatches(t *testing.T) {
 		{name: "test tests", table: as("test", program{args: nothing})},
 		{name: "cp has one form", table: as("cp", program{args: writesLast})},
 		{name: "any variable", table: func() func() {
-			was, liked := hijacking, friendly
-			hijacking, friendly = nil, []string{"*"}
-			return func() { hijacking, friendly = was, liked }
+			was, liked := hijackingVariables, harmlessVariables
+			hijackingVariables, harmlessVariables = nil, []string{"*"}
+			return func() { hijackingVariables, harmlessVariables = was, liked }
 		}},
 	} {
 		t.Run(b.name, func(t *testing.T) {

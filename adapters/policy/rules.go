@@ -11,13 +11,13 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// Rules are what users say. Deny beats ask, ask beats allow; an allow rule takes
-// the place of "nobody has said anything about it" and of nothing else.
+// Rules are a user's rules. Deny wins over ask, and ask over allow. An allow rule
+// replaces the effect for unknown calls, and nothing else.
 type Rules struct {
 	Allow, Ask, Deny []Rule
 }
 
-// Rule is a pattern of calls. ParseRule makes one.
+// Rule is a pattern of calls. ParseRule returns one.
 type Rule struct {
 	text, at string
 	tool     string
@@ -26,11 +26,11 @@ type Rule struct {
 	bare     bool     // the tool, whatever its input
 }
 
-// String is the rule as it was written.
+// String returns the rule as written.
 func (r Rule) String() string { return r.text }
 
-// where is the rule with its place, for a tree.
-func (r Rule) where(list string) string {
+// describe returns the rule with its place, for a tree.
+func (r Rule) describe(list string) string {
 	if r.at == "" {
 		return list + " " + r.text
 	}
@@ -40,11 +40,11 @@ func (r Rule) where(list string) string {
 // ParseRule reads a rule:
 //
 //	Bash(git status:*)         a simple command that begins with these words; :* at the end is " **"
-//	Bash(git push ** --force)  one word by word: * and ? and [a-z] stand within a word, ** for any number of words
+//	Bash(git push ** --force)  words: * and ? and [a-z] match within a word, ** matches any number of words
 //	Read(**/.env)              a path that a tool or a command reads: absolute, from ~/, or from a root
-//	Edit(go.mod) Write(docs/**)  a path that a tool or a command writes: both say the same
+//	Edit(go.mod) Write(docs/**)  a path that a tool or a command writes; both mean the same
 //	WebFetch(domain:*.example.com)
-//	Task(reviewer)             a sub-agent of this type; Agent says the same
+//	Task(reviewer)             a sub-agent of this type; Agent means the same
 //	mcp__bank__*               tools by name
 //	WebSearch                  a tool, whatever its input
 func ParseRule(text string) (Rule, error) {
@@ -55,7 +55,7 @@ func ParseRule(text string) (Rule, error) {
 	if has && !closed {
 		return r, fmt.Errorf("rule %q: want a ) at the end", text)
 	}
-	if err := toolName(name); err != nil {
+	if err := checkToolName(name); err != nil {
 		return r, fmt.Errorf("rule %q: %w", text, err)
 	}
 	if !has {
@@ -71,15 +71,15 @@ func ParseRule(text string) (Rule, error) {
 		if open {
 			r.words = append(r.words, "**")
 		}
-		return r, globs(text, r.words)
+		return r, checkPatterns(text, r.words)
 	}
 	r.glob = strings.TrimSpace(arg)
-	switch known[name].class {
+	switch knownTools[name].class {
 	case classRead, classEdit, classWrite:
 		if name != "Read" && name != "Edit" && name != "Write" {
 			return r, fmt.Errorf("rule %q: rules of paths are Read(…), Edit(…) or Write(…), and hold for every tool", text)
 		}
-		return r, globs(text, strings.Split(r.glob, "/"))
+		return r, checkPatterns(text, strings.Split(r.glob, "/"))
 	case classWeb:
 		host, ok := strings.CutPrefix(r.glob, "domain:")
 		if name != "WebFetch" || !ok {
@@ -93,11 +93,11 @@ func ParseRule(text string) (Rule, error) {
 	default:
 		return r, fmt.Errorf("rule %q: %s takes nothing in parentheses", text, name)
 	}
-	return r, globs(text, []string{r.glob})
+	return r, checkPatterns(text, []string{r.glob})
 }
 
-// toolName says what is wrong with the name of a tool in a rule.
-func toolName(name string) error {
+// checkToolName returns an error if a rule cannot have this tool name.
+func checkToolName(name string) error {
 	if name == "" || strings.ContainsAny(name, " \t)/") {
 		return errors.New("want the name of a tool first, such as Bash(git status:*)")
 	}
@@ -107,7 +107,7 @@ func toolName(name string) error {
 	if strings.ContainsAny(name, "*?[") && !strings.HasPrefix(name, "mcp__") {
 		return errors.New("only names that begin with mcp__ may hold a pattern")
 	}
-	for k := range known {
+	for k := range knownTools {
 		if k != name && strings.EqualFold(k, name) {
 			return fmt.Errorf("no tool %s; %s is meant?", name, k)
 		}
@@ -115,7 +115,7 @@ func toolName(name string) error {
 	return nil
 }
 
-func globs(text string, words []string) error {
+func checkPatterns(text string, words []string) error {
 	for _, w := range words {
 		if _, err := path.Match(w, ""); err != nil {
 			return fmt.Errorf("rule %q: %q: %w", text, w, err)
@@ -124,11 +124,11 @@ func globs(text string, words []string) error {
 	return nil
 }
 
-// apply lets the rules speak about a node: the first deny rule that may match,
-// else the first ask rule that may, else the first allow rule that does. match
-// says how a rule stands to what is judged; exact is wanted of one that allows.
-// It reports whether a rule allows.
-func (j *judgement) apply(n *Node, match func(r Rule, exact bool) (may, does bool)) (allowed bool) {
+// applyRules applies to a node the first deny rule that may match, else the first ask
+// rule that may match, else the first allow rule that does match. match reports whether
+// a rule may match and whether it does; exact is set for allow rules. applyRules reports
+// whether a rule allows.
+func (j *judgement) applyRules(n *Node, match func(r Rule, exact bool) (may, does bool)) (allowed bool) {
 	for _, l := range []struct {
 		name   string
 		rules  []Rule
@@ -144,17 +144,17 @@ func (j *judgement) apply(n *Node, match func(r Rule, exact bool) (may, does boo
 				reason = "it may be what a rule is about that says " + l.name
 			}
 			if severity[l.effect] > severity[n.own] || n.own == "" {
-				n.Rule = r.where(l.name)
+				n.Rule = r.describe(l.name)
 			}
-			n.set(l.effect, reason)
+			n.setEffect(l.effect, reason)
 			_, does = match(r, true)
-			return does && l.effect == adapters.EffectAsk // then somebody has said something
+			return does && l.effect == adapters.EffectAsk // the user has a rule for it
 		}
 	}
 	for _, r := range j.Rules.Allow {
 		if _, does := match(r, true); does {
 			if n.own == "" {
-				n.Rule = r.where("allow")
+				n.Rule = r.describe("allow")
 			}
 			return true
 		}
@@ -162,24 +162,24 @@ func (j *judgement) apply(n *Node, match func(r Rule, exact bool) (may, does boo
 	return false
 }
 
-// unknown is for what nobody has said anything about.
-func (j *judgement) unknown(n *Node, reason string) {
+// setUnknown sets the effect of unknown calls.
+func (j *judgement) setUnknown(n *Node, reason string) {
 	if j.Unknown == adapters.EffectAsk {
-		n.set(adapters.EffectAsk, reason)
+		n.setEffect(adapters.EffectAsk, reason)
 		return
 	}
 	n.deny(reason)
 }
 
-// toolRules are the rules that need nothing but the name of the tool.
-func (j *judgement) toolRules(n *Node, tool string) bool {
-	return j.apply(n, func(r Rule, _ bool) (bool, bool) {
-		return false, r.bare && same(r.tool, tool)
+// applyToolRules applies the rules that consist of the name of a tool.
+func (j *judgement) applyToolRules(n *Node, tool string) bool {
+	return j.applyRules(n, func(r Rule, _ bool) (bool, bool) {
+		return false, r.bare && sameTool(r.tool, tool)
 	})
 }
 
-// same: a tool has one name, but the sub-agents' has two.
-func same(rule, tool string) bool {
+// sameTool reports whether a rule's tool matches. The tool for sub-agents has two names.
+func sameTool(rule, tool string) bool {
 	if tool == "Agent" {
 		tool = "Task"
 	}
@@ -190,10 +190,10 @@ func same(rule, tool string) bool {
 	return ok
 }
 
-// pathRules are the rules of paths. place is resolved, or "" when nobody knows.
-func (j *judgement) pathRules(n *Node, tool, place string) {
-	j.apply(n, func(r Rule, _ bool) (may, does bool) {
-		if r.glob == "" || (r.tool == "Read") != (tool == "Read") || known[r.tool].class > classWrite {
+// applyPathRules applies the path rules. place is resolved, or "" if it is unknown.
+func (j *judgement) applyPathRules(n *Node, tool, place string) {
+	j.applyRules(n, func(r Rule, _ bool) (may, does bool) {
+		if r.glob == "" || (r.tool == "Read") != (tool == "Read") || knownTools[r.tool].class > classWrite {
 			return false, false
 		}
 		if place == "" {
@@ -204,29 +204,29 @@ func (j *judgement) pathRules(n *Node, tool, place string) {
 		case filepath.IsAbs(pattern):
 			return false, matchPath(pattern, place)
 		case strings.HasPrefix(pattern, "~"):
-			pattern, ok := j.home(pattern)
+			pattern, ok := j.expandHome(pattern)
 			return !ok, ok && matchPath(pattern, place)
 		}
 		return false, slices.ContainsFunc(j.roots, func(root string) bool {
-			return inside(place, root) && matchPath(pattern, strings.TrimPrefix(strings.TrimPrefix(place, root), "/"))
+			return isInside(place, root) && matchPath(pattern, strings.TrimPrefix(strings.TrimPrefix(place, root), "/"))
 		}) || strings.HasPrefix(pattern, "**/") && matchPath(pattern, place)
 	})
 }
 
-// matchPath matches a path against a pattern, part by part; ** stands for any
-// number of parts. What lies in a folder that matches, matches.
+// matchPath matches a path against a pattern, part by part; ** matches any number of
+// parts. If a folder matches, so does everything in it.
 func matchPath(pattern, name string) bool {
-	return matchParts(split(pattern), split(name))
+	return matchParts(splitPath(pattern), splitPath(name))
 }
 
-func split(p string) []string {
+func splitPath(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
 func matchParts(pattern, name []string) bool {
 	switch {
 	case len(pattern) == 0:
-		return true // the folder matched: so does all that is in it
+		return true // the folder matches, so does everything in it
 	case pattern[0] == "**":
 		for i := range len(name) + 1 {
 			if matchParts(pattern[1:], name[i:]) {
@@ -241,14 +241,13 @@ func matchParts(pattern, name []string) bool {
 	return ok && matchParts(pattern[1:], name[1:])
 }
 
-// matchWords matches a command's words against a rule's. must: whatever the
-// words that nobody knows become, it matches. Else: they may become such that it
-// does.
+// matchWords matches a command's words against a rule's. If must is set, it reports
+// whether they match whatever the unknown words become, else whether they may match.
 func matchWords(pattern []string, words []field, must bool) bool {
-	// at[j]: the words so far may be matched by the first j of the pattern.
+	// at[j] means that the first j patterns match the words so far.
 	at := make([]bool, len(pattern)+1)
 	at[0] = true
-	skip := func() { // ** may stand for no word
+	skip := func() { // ** may match no word
 		for j, p := range pattern {
 			at[j+1] = at[j+1] || at[j] && p == "**"
 		}
@@ -285,5 +284,5 @@ func matchWords(pattern []string, words []field, must bool) bool {
 	return at[len(pattern)]
 }
 
-// globWord lets * match slashes, too: a word is no path.
+// globWord lets * match slashes too, because a word is not a path.
 func globWord(s string) string { return strings.ReplaceAll(s, "/", "\x01") }

@@ -11,16 +11,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// Bounds of what is read: a longer command is denied, not skimmed.
+// Bounds of a command. A longer one is denied.
 const (
 	mostText  = 64 << 10 // bytes of a command
 	mostDepth = 8        // shells within shells
 	mostNodes = 5000     // parts of a command
 )
 
-// bash judges a call of the shell.
-func (j *judgement) bash(n *Node, in map[string]jsontext.Value, allowed bool) {
-	text, ok := str(n, in, "command")
+// judgeBash judges a call of the shell.
+func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed bool) {
+	text, ok := stringMember(n, in, "command")
 	if !ok {
 		n.deny("the input has no command")
 		return
@@ -29,64 +29,63 @@ func (j *judgement) bash(n *Node, in map[string]jsontext.Value, allowed bool) {
 		n.deny("it asks to leave the sandbox")
 	}
 	j.anyCommand = allowed
-	st := state{dirs: j.folders()}
+	st := state{dirs: j.callDirs()}
 	if v := in["cwd"]; v != nil {
 		var dir string
 		if json.Unmarshal(v, &dir) != nil {
 			n.deny("the input's cwd is no string")
 		} else if dir != "" {
-			st.dirs = join(st.dirs, dir)
+			st.dirs = joinDirs(st.dirs, dir)
 		}
 	}
-	j.script(n, text, st, syntax.LangBash)
-	if j.moved { // a function may be called from another folder than it was declared in
+	j.judgeScript(n, text, st, syntax.LangBash)
+	if j.moved { // a function may be called in another folder than that of its declaration
 		for _, f := range j.bodies {
 			f.again(n)
 		}
 	}
-	j.numbers(n)
+	j.denyTaintedArith(n)
 }
 
-// script judges a text that a shell runs, in each of the languages that the shell
-// may speak.
-func (j *judgement) script(n *Node, text string, st state, langs ...syntax.LangVariant) flow {
-	if why := unfit(text); why != "" {
-		n.part(WhatScript, text).deny(why)
-		return same2(state{})
+// judgeScript judges a text for a shell, in each language that the shell may have.
+func (j *judgement) judgeScript(n *Node, text string, st state, langs ...syntax.LangVariant) flow {
+	if why := textProblem(text); why != "" {
+		n.addPart(WhatScript, text).deny(why)
+		return sameFlow(state{})
 	}
 	if j.depth++; j.depth > mostDepth {
-		n.part(WhatScript, text).deny("too many shells within shells")
-		return same2(state{})
+		n.addPart(WhatScript, text).deny("too many shells within shells")
+		return sameFlow(state{})
 	}
 	outer, whole := j.lang, j.text
 	j.text = text
 	defer func() { j.depth--; j.lang, j.text = outer, whole }()
-	st.piped, st.input = st.piped || st.input != nil, nil // the text's own commands share it
+	st.piped, st.input = st.piped || st.input != nil, nil // the commands of the text share it
 	var out flow
 	for i, lang := range langs {
-		s := n.part(WhatScript, text)
+		s := n.addPart(WhatScript, text)
 		j.lang = lang
 		f, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 		if err != nil {
 			s.deny("it cannot be parsed as " + lang.String() + ": " + err.Error())
-			return same2(state{})
+			return sameFlow(state{})
 		}
 		if len(f.Stmts) == 0 {
 			s.allow("nothing is done")
-			return same2(st)
+			return sameFlow(st)
 		}
-		one := j.stmts(s, f.Stmts, st)
+		one := j.judgeStmts(s, f.Stmts, st)
 		if i == 0 {
 			out = one
 		} else {
-			out = flow{merge(out.yes, one.yes), merge(out.no, one.no)}
+			out = flow{mergeStates(out.yes, one.yes), mergeStates(out.no, one.no)}
 		}
 	}
 	return out
 }
 
-// unfit says why a text is not looked at.
-func unfit(text string) string {
+// textProblem returns why a text is not parsed, or "".
+func textProblem(text string) string {
 	switch {
 	case len(text) > mostText:
 		return "the command is too long to be read"
@@ -98,105 +97,105 @@ func unfit(text string) string {
 	return ""
 }
 
-func (j *judgement) stmts(n *Node, list []*syntax.Stmt, st state) flow {
-	out := same2(st)
+func (j *judgement) judgeStmts(n *Node, list []*syntax.Stmt, st state) flow {
+	out := sameFlow(st)
 	for _, s := range list {
-		out = j.stmt(n, s, out.both())
+		out = j.judgeStmt(n, s, out.either())
 	}
 	return out
 }
 
-// stmt judges a statement and says what state it leaves.
-func (j *judgement) stmt(n *Node, s *syntax.Stmt, st state) flow {
+// judgeStmt judges a statement and returns the state after it.
+func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 	if j.size++; j.size > mostNodes {
-		n.part(WhatSyntax, "…").deny("the command has too many parts")
-		return same2(state{})
+		n.addPart(WhatSyntax, "…").deny("the command has too many parts")
+		return sameFlow(state{})
 	}
 	in := st
 	for _, r := range s.Redirs {
-		in = j.redirect(n, r, in)
+		in = j.judgeRedirect(n, r, in)
 	}
 	if s.Coprocess || s.Disown {
-		n.part(WhatSyntax, j.source(s)).deny("a coprocess of another shell")
-		return same2(state{})
+		n.addPart(WhatSyntax, j.source(s)).deny("a coprocess of another shell")
+		return sameFlow(state{})
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && in.input != nil {
-		in.piped, in.input = true, nil // whoever reads first takes a part of it
+		in.piped, in.input = true, nil // each command may read a part of it
 	}
-	out := same2(st)
+	out := sameFlow(st)
 	switch c := s.Cmd.(type) {
 	case nil:
 		if len(s.Redirs) == 0 {
-			n.part(WhatSyntax, j.source(s)).allow("nothing is done")
+			n.addPart(WhatSyntax, j.source(s)).allow("nothing is done")
 		}
 	case *syntax.CallExpr:
-		out = j.call(n, c, in)
+		out = j.judgeCall(n, c, in)
 	case *syntax.BinaryCmd:
-		out = j.binary(n, c, in)
+		out = j.judgeBinary(n, c, in)
 	case *syntax.Subshell:
-		j.stmts(n.part(WhatSyntax, "( )"), c.Stmts, in)
-		out = same2(st)
+		j.judgeStmts(n.addPart(WhatSyntax, "( )"), c.Stmts, in)
+		out = sameFlow(st)
 	case *syntax.Block:
-		out = j.stmts(n, c.Stmts, in)
+		out = j.judgeStmts(n, c.Stmts, in)
 	case *syntax.IfClause:
-		out = same2(j.branch(n, c, in))
+		out = sameFlow(j.judgeIf(n, c, in))
 	case *syntax.WhileClause:
-		out = same2(j.loop(n, in, func(n *Node, s state) state {
-			return j.stmts(n, c.Do, j.stmts(n, c.Cond, s).both()).both()
+		out = sameFlow(j.judgeLoop(n, in, func(n *Node, s state) state {
+			return j.judgeStmts(n, c.Do, j.judgeStmts(n, c.Cond, s).either()).either()
 		}))
 	case *syntax.ForClause:
-		out = same2(j.each(n, c, in))
+		out = sameFlow(j.judgeFor(n, c, in))
 	case *syntax.CaseClause:
-		out = same2(j.choose(n, c, in))
+		out = sameFlow(j.judgeCase(n, c, in))
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			out = j.stmt(n, c.Stmt, in)
+			out = j.judgeStmt(n, c.Stmt, in)
 		} else {
-			n.part(WhatSyntax, "time").allow("nothing is done")
+			n.addPart(WhatSyntax, "time").allow("nothing is done")
 		}
 	case *syntax.CoprocClause:
 		if c.Name != nil {
-			j.assigned(n, j.field(n, c.Name, in), true)
+			j.judgeAssigned(n, j.expandWord(n, c.Name, in), true)
 		}
-		j.stmt(n, c.Stmt, in.fresh())
+		j.judgeStmt(n, c.Stmt, in.withOwnInput())
 	case *syntax.FuncDecl:
-		out = same2(j.function(n, c, in))
+		out = sameFlow(j.judgeFunction(n, c, in))
 	case *syntax.TestClause:
-		j.test(n.part(WhatSyntax, j.source(c)), c.X, in)
+		j.judgeTestExpr(n.addPart(WhatSyntax, j.source(c)), c.X, in)
 	case *syntax.ArithmCmd:
-		p := n.part(WhatSyntax, j.source(c))
-		j.arith(p, c.X, in)
+		p := n.addPart(WhatSyntax, j.source(c))
+		j.judgeArith(p, c.X, in)
 		p.allow("arithmetic")
 	case *syntax.LetClause:
-		p := n.part(WhatSyntax, j.source(c))
+		p := n.addPart(WhatSyntax, j.source(c))
 		for _, x := range c.Exprs {
-			j.arith(p, x, in)
+			j.judgeArith(p, x, in)
 		}
 		p.allow("arithmetic")
 	case *syntax.DeclClause:
-		j.declare(n.part(WhatVariable, j.source(c)), c, in)
+		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, in)
 	default:
-		n.part(WhatSyntax, j.source(s)).deny("a construct that nobody knows")
-		return same2(state{})
+		n.addPart(WhatSyntax, j.source(s)).deny("a construct that nobody knows")
+		return sameFlow(state{})
 	}
 	if s.Negated {
 		out.yes, out.no = out.no, out.yes
 	}
 	if s.Background {
-		return same2(st)
+		return sameFlow(st)
 	}
-	// Redirections hold for the command alone.
+	// Redirections apply to this command only.
 	out.yes.input, out.yes.piped, out.no.input, out.no.piped = st.input, st.piped, st.input, st.piped
 	return out
 }
 
-// CommandInput is the input of the tool Bash for a command.
+// CommandInput returns the input of the tool Bash for a command.
 func CommandInput(command string) event.Raw {
 	b, err := json.Marshal(struct {
 		Command string `json:"command"`
 	}{command})
 	if err != nil {
-		return event.Raw(`{"command":null}`) // no UTF-8: there is no such command
+		return event.Raw(`{"command":null}`) // the command is not UTF-8
 	}
 	return b
 }

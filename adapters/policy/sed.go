@@ -2,9 +2,9 @@ package policy
 
 import "strings"
 
-// sedWrong says what of a script cannot be allowed: w, r, e and what is not
-// understood. "" is a script that only edits.
-func sedWrong(f field) string {
+// sedProblem returns why a script is not harmless: w, r, e and everything that cannot be
+// parsed. It returns "" for a script that only edits.
+func sedProblem(f field) string {
 	if !f.known {
 		return "nobody knows the script"
 	}
@@ -15,10 +15,10 @@ func sedWrong(f field) string {
 			return ""
 		}
 		if s.rest[0] == '#' {
-			s.line()
+			s.skipLine()
 			continue
 		}
-		for s.address() {
+		for s.takeAddress() {
 			s.skip(" \t")
 			if !strings.HasPrefix(s.rest, ",") {
 				break
@@ -40,14 +40,14 @@ func sedWrong(f field) string {
 			s.skip(" \t")
 			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c':
-			// The text goes on to the end of the script: with backslashes it may
-			// have many lines, and what seems a line of it could be a command.
+			// The text extends to the end of the script. With backslashes it may
+			// have several lines, and one that looks like text may be a command.
 			if strings.ContainsAny(s.rest, "\\\n}") {
 				return "the script has a text of several lines"
 			}
 			s.rest = ""
 		case 's', 'y':
-			if !s.substitute(cmd) {
+			if !s.takeSubstitute(cmd) {
 				return "the script cannot be read"
 			}
 			if s.rest != "" && strings.ContainsRune("ew", rune(s.rest[0])) {
@@ -63,17 +63,17 @@ func sedWrong(f field) string {
 	}
 }
 
-// sedScript is what is left of a script.
+// sedScript is the rest of a script.
 type sedScript struct{ rest string }
 
 func (s *sedScript) skip(cutset string) { s.rest = strings.TrimLeft(s.rest, cutset) }
 
-func (s *sedScript) line() {
+func (s *sedScript) skipLine() {
 	_, s.rest, _ = strings.Cut(s.rest, "\n")
 }
 
-// address takes one address, if there is one.
-func (s *sedScript) address() bool {
+// takeAddress takes one address, if there is one.
+func (s *sedScript) takeAddress() bool {
 	if s.rest == "" {
 		return false
 	}
@@ -84,7 +84,7 @@ func (s *sedScript) address() bool {
 		return true
 	case '/':
 		s.rest = s.rest[1:]
-		if !s.until('/') {
+		if !s.takeUntil('/') {
 			s.rest = "\x00" // no command: it cannot be read
 			return false
 		}
@@ -94,10 +94,9 @@ func (s *sedScript) address() bool {
 	return false
 }
 
-// until takes what stands before a delimiter, and that too. Within brackets and
-// behind a backslash it is no delimiter; as sed and others disagree about
-// brackets, one that holds the delimiter is refused.
-func (s *sedScript) until(delim byte) bool {
+// takeUntil takes the text up to a delimiter, and the delimiter. A backslash escapes it.
+// It rejects a delimiter in brackets, because implementations of sed disagree about it.
+func (s *sedScript) takeUntil(delim byte) bool {
 	bracket := false
 	for i := 0; i < len(s.rest); i++ {
 		switch s.rest[i] {
@@ -120,15 +119,15 @@ func (s *sedScript) until(delim byte) bool {
 	return false
 }
 
-// substitute takes what follows s or y.
-func (s *sedScript) substitute(cmd byte) bool {
+// takeSubstitute takes the rest of an s or y command.
+func (s *sedScript) takeSubstitute(cmd byte) bool {
 	if s.rest == "" || strings.ContainsRune("\\\n \t;}[]", rune(s.rest[0])) || s.rest[0] >= 0x80 {
 		return false
 	}
 	d := s.rest[0]
 	s.rest = s.rest[1:]
 	for range 2 {
-		if !s.until(d) {
+		if !s.takeUntil(d) {
 			return false
 		}
 	}

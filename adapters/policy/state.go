@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// state is what of a shell matters for what follows.
+// state is the state of a shell before or after a command.
 type state struct {
-	dirs  []string        // the folders in which it may be; none: nobody knows
-	dead  bool            // nothing follows: it has ended
-	funcs map[string]bool // functions that are surely declared. Never changed, but copied
-	input *string         // what stands on standard input, if that is known
+	dirs  []string        // the possible current folders; none if unknown
+	dead  bool            // the shell has exited
+	funcs map[string]bool // functions that are surely declared; copied, never changed
+	input *string         // the text on standard input, if known
 	piped bool            // standard input comes from another command
 }
 
-// flow is the state after a command that went well, and after one that did not.
+// flow holds the state after a command succeeds and after it fails.
 type flow struct{ yes, no state }
 
-func same2(s state) flow { return flow{s, s} }
+func sameFlow(s state) flow { return flow{s, s} }
 
-// merge is the state where either may be.
-func merge(a, b state) state {
+// mergeStates returns the state if it may be either.
+func mergeStates(a, b state) state {
 	switch {
 	case a.dead:
 		return b
@@ -31,7 +31,7 @@ func merge(a, b state) state {
 	out.funcs = nil
 	for f := range a.funcs {
 		if b.funcs[f] {
-			out = out.with(f)
+			out = out.withFunc(f)
 		}
 	}
 	if len(a.dirs) == 0 || len(b.dirs) == 0 {
@@ -50,10 +50,10 @@ func merge(a, b state) state {
 	return out
 }
 
-func (f flow) both() state { return merge(f.yes, f.no) }
+func (f flow) either() state { return mergeStates(f.yes, f.no) }
 
-// with is the state with a function more.
-func (s state) with(name string) state {
+// withFunc returns the state with one more function.
+func (s state) withFunc(name string) state {
 	funcs := map[string]bool{name: true}
 	for f := range s.funcs {
 		funcs[f] = true
@@ -62,28 +62,28 @@ func (s state) with(name string) state {
 	return s
 }
 
-func equal(a, b state) bool { return slices.Equal(a.dirs, b.dirs) && a.dead == b.dead }
+func sameState(a, b state) bool { return slices.Equal(a.dirs, b.dirs) && a.dead == b.dead }
 
-// fresh is the state with the standard input of the shell.
-func (s state) fresh() state {
+// withOwnInput returns the state with the standard input of the shell.
+func (s state) withOwnInput() state {
 	s.input, s.piped = nil, false
 	return s
 }
 
-// declared is the state, but with the functions of another.
-func declared(s, as state) state {
+// withFuncsOf returns the state s with the functions of another state.
+func withFuncsOf(s, as state) state {
 	s.funcs = as.funcs
 	return s
 }
 
-// nowhere is the state when nobody knows the folder.
-func (s state) nowhere() state {
+// inUnknownDir returns the state with an unknown folder.
+func (s state) inUnknownDir() state {
 	s.dirs, s.dead = nil, false
 	return s
 }
 
-// join is a folder seen from each of the others.
-func join(dirs []string, to string) (out []string) {
+// joinDirs returns a path relative to each of the folders.
+func joinDirs(dirs []string, to string) (out []string) {
 	if strings.HasPrefix(to, "/") {
 		return []string{to}
 	}

@@ -12,7 +12,7 @@ var findValues = strings.Fields(`-name -iname -path -ipath -wholename -iwholenam
 var findPlain = strings.Fields(`-print -print0 -ls -prune -quit -depth -d -mount -xdev -empty -executable -readable -writable -nouser -nogroup -true -false -follow -daystart
 	-noleaf -warn -nowarn -ignore_readdir_race -not -a -and -o -or ! ( ) ,`)
 
-// judgeFind judges find: its tests read, but some of its actions run or write.
+// judgeFind judges find. Its tests read, but some actions run programs or write.
 func judgeFind(j *judgement, n *Node, c *command) flow {
 	args := c.args
 	var starts []field
@@ -30,10 +30,10 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 		starts = append(starts, f)
 	}
 	if len(starts) == 0 {
-		starts = []field{literal(".")}
+		starts = []field{literalField(".")}
 	}
 	for _, s := range starts {
-		j.operand(n, reads, s, c.st)
+		j.judgeOperand(n, reads, s, c.st)
 	}
 	next := func() (field, bool) {
 		if len(args) < 2 {
@@ -54,8 +54,8 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			}
 		case f.text == "-delete":
 			for _, s := range starts {
-				j.operand(n, writes, s, c.st)
-				j.keepRoots(n, s, c.st)
+				j.judgeOperand(n, writes, s, c.st)
+				j.denyRemovingRoots(n, s, c.st)
 			}
 		case slices.Contains([]string{"-fprint", "-fprint0", "-fls", "-fprintf"}, f.text):
 			file, ok := next()
@@ -65,7 +65,7 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			if !ok {
 				n.deny("nobody knows what find is to do")
 			}
-			j.operand(n, writes, file, c.st)
+			j.judgeOperand(n, writes, file, c.st)
 		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.text):
 			end := 1
 			for end < len(args) && args[end].text != ";" && (args[end].text != "+" || args[end-1].text != "{}") {
@@ -77,26 +77,26 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			inner := *c
 			inner.st.input, inner.st.piped = nil, true
 			if strings.HasSuffix(f.text, "dir") {
-				inner.st = inner.st.nowhere()
+				inner.st = inner.st.inUnknownDir()
 			}
 			if end == 1 {
 				n.deny("an action without a program")
 			} else {
-				j.inner(n, &inner, parsed{}, marked(args[1:end], "{}"))
+				j.judgeInner(n, &inner, parsed{}, replaceMark(args[1:end], "{}"))
 			}
 			args = args[min(end, len(args)-1):]
 		default:
-			j.soft(n, c, "nobody knows what "+f.text+" does")
+			j.softDeny(n, c, "nobody knows what "+f.text+" does")
 		}
 	}
 	n.allow("it looks for files")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// judgeSed judges sed: a script may read, write and run.
+// judgeSed judges sed, whose scripts may read, write and run programs.
 func judgeSed(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("nErsuzbe: f: i? l: --expression: --file: --in-place? --quiet --silent --regexp-extended --posix --debug --sandbox --separate --unbuffered --null-data --line-length:", c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	var scripts []field
 	files, kind := got.operands, readsAll
 	for _, o := range got.options {
@@ -104,8 +104,8 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 		case "-e", "--expression":
 			scripts = append(scripts, o.value)
 		case "-f", "--file":
-			j.soft(n, c, "it runs a script that nobody reads")
-			scripts = append(scripts, literal(""))
+			j.softDeny(n, c, "it runs a script that nobody reads")
+			scripts = append(scripts, literalField(""))
 		case "-i", "--in-place":
 			kind = writesAll
 			if strings.Contains(o.value.text, "/") || !o.value.known && o.value.src != "" {
@@ -117,37 +117,37 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 		scripts, files = files[:1], files[1:]
 	}
 	for _, s := range scripts {
-		if why := sedWrong(s); why != "" {
-			j.soft(n, c, why)
+		if why := sedProblem(s); why != "" {
+			j.softDeny(n, c, why)
 		}
 	}
-	j.operands(n, kind, files, c.st)
+	j.judgeOperands(n, kind, files, c.st)
 	n.allow("it edits text")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// judgeAwk judges awk: a program may read, write and run.
+// judgeAwk judges awk, whose programs may read, write and run other programs.
 func judgeAwk(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("+ F: v: f: e! --field-separator: --assign: --posix --re-interval --file:", c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	files := got.operands
 	switch {
 	case got.has("-f", "--file"):
-		j.soft(n, c, "it runs a program that nobody reads")
+		j.softDeny(n, c, "it runs a program that nobody reads")
 	case len(files) > 0:
-		if why := awkWrong(files[0]); why != "" {
-			j.soft(n, c, why)
+		if why := awkProblem(files[0]); why != "" {
+			j.softDeny(n, c, why)
 		}
 		files = files[1:]
 	}
-	j.operands(n, readsAll, files, c.st)
+	j.judgeOperands(n, readsAll, files, c.st)
 	n.allow("it prints")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// awkWrong says what of a program cannot be allowed. It takes no program apart:
-// what might run, write or read is enough.
-func awkWrong(f field) string {
+// awkProblem returns why a program is not harmless, or "". It does not parse the program:
+// any text that might run, write or read something is enough.
+func awkProblem(f field) string {
 	if !f.known {
 		return "nobody knows the program"
 	}
@@ -170,8 +170,8 @@ func awkWrong(f field) string {
 			}
 			return "the program may run another one: |"
 		case '>':
-			// Outside of braces it compares; a brace in a text or a pattern
-			// makes the depth a guess, and then it must not be there at all.
+			// Outside of braces it is a comparison. A brace in a string or a
+			// pattern makes the depth uncertain; then > is denied everywhere.
 			if i+1 < len(text) && text[i+1] == '=' && (i+2 >= len(text) || text[i+2] != '=') {
 				i++
 				continue

@@ -12,29 +12,29 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// class is what a tool does, as far as presets and modes care.
+// class is the class of a tool, for presets and modes.
 type class int
 
 const (
-	classNone  class = iota // nobody knows the tool
+	classNone  class = iota // unknown tool
 	classRead               // reads files
-	classEdit               // changes a file that is there
-	classWrite              // makes, overwrites or removes files
+	classEdit               // changes an existing file
+	classWrite              // creates, overwrites or removes files
 	classShell              // runs a command
 	classWeb                // fetches or searches the web
-	classAgent              // starts, tells or ends a sub-agent; its own calls are judged as any
-	classTalk               // talks to the user or keeps the agent's own lists: touches nothing
+	classAgent              // starts, messages or ends a sub-agent, whose own calls are judged too
+	classTalk               // asks the user or keeps the agent's own lists
 )
 
-// tool is what there is to know of a tool.
+// tool describes a tool.
 type tool struct {
 	class class
 	paths []string // the members of its input that are paths
-	needs string   // the member that must be there
+	needs string   // a required member
 }
 
-// known are the tools by their canonical names.
-var known = map[string]tool{
+// knownTools are the tools by their canonical names.
+var knownTools = map[string]tool{
 	"Read":         {class: classRead, paths: []string{"file_path"}, needs: "file_path"},
 	"NotebookRead": {class: classRead, paths: []string{"notebook_path"}, needs: "notebook_path"},
 	"Glob":         {class: classRead, paths: []string{"path", "pattern"}},
@@ -59,8 +59,8 @@ var known = map[string]tool{
 	"StructuredOutput": {class: classTalk}, "ToolSearch": {class: classTalk}, "Sleep": {class: classTalk},
 }
 
-// inPreset reports whether a preset has the tools of a class. Tools that only
-// talk are in each: without them an agent could not ask or answer.
+// inPreset reports whether a preset has the tools of a class. The class classTalk is in
+// each preset, because without it an agent could not ask or answer.
 func inPreset(p Preset, c class) bool {
 	switch p {
 	case NoBash:
@@ -73,14 +73,14 @@ func inPreset(p Preset, c class) bool {
 	return true
 }
 
-// tool judges a call.
-func (j *judgement) tool(n *Node, c adapters.Call) {
-	t := known[c.Tool]
-	if !inPreset(j.preset(), t.class) && (t.class != classNone || !j.mcp(c.Tool)) {
-		n.deny("the preset " + string(j.preset()) + " has no such tool")
+// judgeTool judges a call.
+func (j *judgement) judgeTool(n *Node, c adapters.Call) {
+	t := knownTools[c.Tool]
+	if !inPreset(j.presetOrDefault(), t.class) && (t.class != classNone || !j.listsMCPTool(c.Tool)) {
+		n.deny("the preset " + string(j.presetOrDefault()) + " has no such tool")
 		return
 	}
-	allowed := j.toolRules(n, c.Tool)
+	allowed := j.applyToolRules(n, c.Tool)
 	in, err := members(c.Input)
 	if err != nil {
 		n.deny("the input cannot be read: " + err.Error())
@@ -94,22 +94,22 @@ func (j *judgement) tool(n *Node, c adapters.Call) {
 	case classTalk:
 		n.allow("it touches nothing")
 	case classRead:
-		j.files(n, reads, t, in)
+		j.judgeFiles(n, reads, t, in)
 	case classEdit, classWrite:
-		j.write(n, c.Tool, t, in)
+		j.judgeWrite(n, c.Tool, t, in)
 	case classShell:
-		j.bash(n, in, allowed)
+		j.judgeBash(n, in, allowed)
 	case classWeb, classAgent:
 		if t.class == classWeb {
-			allowed = j.web(n, c.Tool, in) || allowed
+			allowed = j.judgeWebFetch(n, c.Tool, in) || allowed
 		} else {
-			allowed = j.agent(n, in) || allowed
+			allowed = j.judgeAgent(n, in) || allowed
 		}
 		switch {
 		case allowed:
 			n.allow("a rule allows it")
-		case j.mode() == Planner:
-			j.unknown(n, "a planner has it only by a rule")
+		case j.modeOrDefault() == Planner:
+			j.setUnknown(n, "a planner has it only by a rule")
 		default:
 			n.allow("mode implementation has it")
 		}
@@ -117,18 +117,18 @@ func (j *judgement) tool(n *Node, c adapters.Call) {
 		switch {
 		case allowed:
 			n.allow("a rule allows it")
-		case j.mcp(c.Tool):
+		case j.listsMCPTool(c.Tool):
 			n.allow("the tool is listed")
 		case strings.HasPrefix(c.Tool, "mcp__"):
-			j.unknown(n, "an MCP tool that is not listed")
+			j.setUnknown(n, "an MCP tool that is not listed")
 		default:
-			j.unknown(n, "nobody knows the tool")
+			j.setUnknown(n, "nobody knows the tool")
 		}
 	}
 }
 
-// members reads an input. Duplicate members are an error: two readers could take
-// different ones.
+// members decodes an input. Duplicate members are an error, because two readers could
+// use different ones.
 func members(raw jsontext.Value) (map[string]jsontext.Value, error) {
 	out := map[string]jsontext.Value{}
 	if len(raw) == 0 || raw.Kind() == 'n' {
@@ -143,8 +143,8 @@ func members(raw jsontext.Value) (map[string]jsontext.Value, error) {
 	return out, err
 }
 
-// str is a member that must be a string, if it is there.
-func str(n *Node, in map[string]jsontext.Value, name string) (s string, ok bool) {
+// stringMember returns a member, which must be a string if it is present.
+func stringMember(n *Node, in map[string]jsontext.Value, name string) (s string, ok bool) {
 	v := in[name]
 	if v == nil {
 		return "", false
@@ -156,27 +156,27 @@ func str(n *Node, in map[string]jsontext.Value, name string) (s string, ok bool)
 	return s, true
 }
 
-// folders are those in which the call may run.
-func (j *judgement) folders() []string {
+// callDirs returns the folders in which the call may run.
+func (j *judgement) callDirs() []string {
 	if filepath.IsAbs(j.dir) {
 		return []string{j.dir}
 	}
 	return nil
 }
 
-// files judges the paths of a tool's input.
-func (j *judgement) files(n *Node, a access, t tool, in map[string]jsontext.Value) {
+// judgeFiles judges the paths in a tool's input.
+func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext.Value) {
 	rule := "Read"
 	if a == writes {
 		rule = "Write"
 	}
 	some := false
 	for _, m := range t.paths {
-		s, ok := str(n, in, m)
+		s, ok := stringMember(n, in, m)
 		if !ok {
 			continue
 		}
-		if m == "pattern" { // of Glob: the folder before the pattern, if it leads somewhere else
+		if m == "pattern" { // of Glob: the folder of the pattern, if it is outside of the search folder
 			dir := globDir(s)
 			if dir == "" {
 				continue
@@ -184,20 +184,20 @@ func (j *judgement) files(n *Node, a access, t tool, in map[string]jsontext.Valu
 			s = dir
 		}
 		some = true
-		full, ok := j.home(s)
+		full, ok := j.expandHome(s)
 		if !ok {
-			j.placeless(n.part(a.what(), s), a, rule, "nobody knows that home")
+			j.judgeUnknownPath(n.addPart(a.what(), s), a, rule, "nobody knows that home")
 			continue
 		}
-		j.path(n, a, rule, full, j.folders())
+		j.judgePath(n, a, rule, full, j.callDirs())
 	}
 	if !some && a == reads {
-		j.path(n, a, rule, ".", j.folders())
+		j.judgePath(n, a, rule, ".", j.callDirs())
 	}
 }
 
-// globDir is the part of a pattern before its first special character, up to the
-// last slash, if that may lead out of the folder where the search begins.
+// globDir returns the folder of a pattern, up to the last slash before its first special
+// character, if it may be outside of the folder of the search.
 func globDir(s string) string {
 	if !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "~") && !strings.Contains(s, "..") {
 		return ""
@@ -211,7 +211,7 @@ func globDir(s string) string {
 	return path.Dir(s + "x")
 }
 
-// change is one of the files of a patch.
+// change is one file of a patch.
 type change struct {
 	Path string         `json:"path"`
 	Kind jsontext.Value `json:"kind"`
@@ -222,21 +222,21 @@ type changeKind struct {
 	MovePath string `json:"move_path"`
 }
 
-// write judges a tool that writes. A change that is more than an edit is a Write,
-// whatever the tool is called.
-func (j *judgement) write(n *Node, name string, t tool, in map[string]jsontext.Value) {
+// judgeWrite judges a tool that writes. A change that is more than an edit counts as
+// Write, whatever the name of the tool.
+func (j *judgement) judgeWrite(n *Node, name string, t tool, in map[string]jsontext.Value) {
 	makes := t.class == classWrite
-	if old, ok := str(n, in, "old_string"); ok && old == "" && name == "Edit" {
-		makes = true // that is how Edit makes a file
+	if old, ok := stringMember(n, in, "old_string"); ok && old == "" && name == "Edit" {
+		makes = true // Edit creates a file in this way
 	}
-	j.files(n, writes, t, in)
+	j.judgeFiles(n, writes, t, in)
 	if v := in["changes"]; v != nil {
-		makes = j.patch(n, v) || makes
+		makes = j.judgePatch(n, v) || makes
 	}
 	switch {
-	case makes && !inPreset(j.preset(), classWrite):
-		n.deny("the preset " + string(j.preset()) + " makes, moves and removes no files")
-	case j.mode() == Planner:
+	case makes && !inPreset(j.presetOrDefault(), classWrite):
+		n.deny("the preset " + string(j.presetOrDefault()) + " makes, moves and removes no files")
+	case j.modeOrDefault() == Planner:
 		n.deny("a planner does not write")
 	case len(n.Parts) == 0:
 		n.deny("the input names no file")
@@ -245,8 +245,8 @@ func (j *judgement) write(n *Node, name string, t tool, in map[string]jsontext.V
 	}
 }
 
-// patch judges the files of a patch, and reports whether it does more than edit.
-func (j *judgement) patch(n *Node, v jsontext.Value) (makes bool) {
+// judgePatch judges the files of a patch, and reports whether it does more than edit.
+func (j *judgement) judgePatch(n *Node, v jsontext.Value) (makes bool) {
 	var all []change
 	if err := json.Unmarshal(v, &all); err != nil {
 		n.deny("the input's changes cannot be read: " + err.Error())
@@ -259,19 +259,19 @@ func (j *judgement) patch(n *Node, v jsontext.Value) (makes bool) {
 		makes = makes || k.Type != "update" || k.MovePath != ""
 		for _, p := range []string{c.Path, k.MovePath} {
 			if p != "" {
-				j.path(n, writes, "Write", p, j.folders())
+				j.judgePath(n, writes, "Write", p, j.callDirs())
 			}
 		}
 	}
 	return makes
 }
 
-// web judges the host of a fetch by the rules.
-func (j *judgement) web(n *Node, name string, in map[string]jsontext.Value) bool {
+// judgeWebFetch applies the rules to the host of a fetch.
+func (j *judgement) judgeWebFetch(n *Node, name string, in map[string]jsontext.Value) bool {
 	if name != "WebFetch" {
 		return false
 	}
-	s, ok := str(n, in, "url")
+	s, ok := stringMember(n, in, "url")
 	if !ok {
 		return false
 	}
@@ -285,7 +285,7 @@ func (j *judgement) web(n *Node, name string, in map[string]jsontext.Value) bool
 		n.deny("the host has an empty label")
 		return false
 	}
-	return j.apply(n, func(r Rule, _ bool) (bool, bool) {
+	return j.applyRules(n, func(r Rule, _ bool) (bool, bool) {
 		if r.tool != name || r.bare {
 			return false, false
 		}
@@ -294,14 +294,14 @@ func (j *judgement) web(n *Node, name string, in map[string]jsontext.Value) bool
 	})
 }
 
-// agent judges the type of a sub-agent by the rules.
-func (j *judgement) agent(n *Node, in map[string]jsontext.Value) bool {
-	kind, ok := str(n, in, "subagent_type")
+// judgeAgent applies the rules to the type of a sub-agent.
+func (j *judgement) judgeAgent(n *Node, in map[string]jsontext.Value) bool {
+	kind, ok := stringMember(n, in, "subagent_type")
 	if !ok {
-		kind, _ = str(n, in, "agent")
+		kind, _ = stringMember(n, in, "agent")
 	}
-	return j.apply(n, func(r Rule, _ bool) (bool, bool) {
-		if !same(r.tool, "Task") || r.bare {
+	return j.applyRules(n, func(r Rule, _ bool) (bool, bool) {
+		if !sameTool(r.tool, "Task") || r.bare {
 			return false, false
 		}
 		ok, _ := path.Match(r.glob, kind)
@@ -309,8 +309,8 @@ func (j *judgement) agent(n *Node, in map[string]jsontext.Value) bool {
 	})
 }
 
-// mcp reports whether an MCP tool is listed.
-func (p *Policy) mcp(name string) bool {
+// listsMCPTool reports whether an MCP tool is listed.
+func (p *Policy) listsMCPTool(name string) bool {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	if !ok {
 		return false
@@ -323,7 +323,7 @@ func (p *Policy) mcp(name string) bool {
 		case one && rest == server+"__"+tool:
 			return true
 		case !one:
-			// A server's name may hold __, too: then it is another server.
+			// The name of a server may contain __ too; then it is another server.
 			if t, ok := strings.CutPrefix(rest, server+"__"); ok && t != "" && !strings.Contains(t, "__") {
 				return true
 			}

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// hijacking are the variables by which other programs run, or others are
-// configured: patterns of names.
-var hijacking = strings.Fields(`
+// hijackingVariables are patterns of variables that change which programs run, or that
+// configure them.
+var hijackingVariables = strings.Fields(`
 	PATH IFS ENV BASH* DIRSTACK path fpath cdpath commands aliases galiases saliases functions SHELLOPTS SHELL PS? PROMPT_COMMAND CDPATH HOME PWD OLDPWD TMPDIR TMP TEMP EXECIGNORE
 	GLOBIGNORE HIST* FUNCNEST POSIXLY_CORRECT INPUTRC FPATH ZDOTDIR NULLCMD READNULLCMD
 	LD_* DYLD_* GCONV_PATH LOCPATH NLSPATH TERMINFO* TERMCAP OPENSSL* SSL_* MALLOC_*
@@ -22,8 +22,8 @@ var hijacking = strings.Fields(`
 	JAVA* _JAVA* JDK_* MAVEN* MVN* GRADLE* ANT_* CLASSPATH TAR_OPTIONS TAPE RSYNC_* RSH GREP_OPTIONS RIPGREP* FZF_* ACKRC CURL_HOME WGETRC
 	DOCKER* KUBE* AWS_* AZURE_* GOOGLE_* CLOUDSDK* XDG_* *_PROXY *_proxy *PROXY ANTHROPIC* OPENAI* CLAUDE* CODEX* *_COMMAND *_WRAPPER *PRELOAD* *_OPTIONS *_OPTS`)
 
-// friendly are variables that other programs may get.
-var friendly = strings.Fields(`
+// harmlessVariables are patterns of variables that may be set for other programs.
+var harmlessVariables = strings.Fields(`
 	CI DEBUG VERBOSE V LANG LANGUAGE LC_* TZ TERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS LINES NODE_ENV
 	RUST_BACKTRACE RUST_LOG CGO_ENABLED GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GODEBUG GOTRACEBACK GOEXPERIMENT
 	TEST_* PORT HOST LOG_LEVEL DEBIAN_FRONTEND SOURCE_DATE_EPOCH`)
@@ -35,52 +35,52 @@ func matchesAny(patterns []string, name string) bool {
 	})
 }
 
-// name judges that a variable is set. env: for the environment of other
-// programs.
-func (j *judgement) name(n *Node, name string, env bool) {
+// judgeName judges the setting of a variable. env reports whether it is in the
+// environment of other programs.
+func (j *judgement) judgeName(n *Node, name string, env bool) {
 	switch {
-	case matchesAny(hijacking, name) && !matchesAny(friendly, name):
-		n.part(WhatVariable, name).deny("the variable changes what runs, or where")
-	case env && !matchesAny(friendly, name):
-		j.unknown(n.part(WhatVariable, name), "nobody knows what the variable does to a program")
+	case matchesAny(hijackingVariables, name) && !matchesAny(harmlessVariables, name):
+		n.addPart(WhatVariable, name).deny("the variable changes what runs, or where")
+	case env && !matchesAny(harmlessVariables, name):
+		j.setUnknown(n.addPart(WhatVariable, name), "nobody knows what the variable does to a program")
 	}
 }
 
-// assigned judges a variable that a builtin sets: its name must be plain.
-func (j *judgement) assigned(n *Node, f field, text bool) {
+// judgeAssigned judges a variable that a builtin sets. Its name must be plain.
+func (j *judgement) judgeAssigned(n *Node, f field, text bool) {
 	if !f.known || !syntax.ValidName(f.text) {
 		n.deny("nobody knows which variable it sets, and a subscript may run a command")
 		return
 	}
-	j.name(n, f.text, false)
+	j.judgeName(n, f.text, false)
 	if text {
 		j.tainted[f.text] = true
 	}
 }
 
-// redirect judges a redirection, and says what the command finds on its standard
+// judgeRedirect judges a redirection and returns the state with the command's standard
 // input.
-func (j *judgement) redirect(n *Node, r *syntax.Redirect, st state) state {
-	p := n.part(WhatRedirect, j.source(r))
+func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
+	p := n.addPart(WhatRedirect, j.source(r))
 	stdin := r.N == nil || r.N.Value == "0"
 	if r.N != nil && !isNumber(r.N.Value) {
 		name := strings.Trim(r.N.Value, "{}")
 		if !syntax.ValidName(name) {
 			p.deny("nobody knows which variable it sets")
 		} else {
-			j.name(p, name, false)
+			j.judgeName(p, name, false)
 		}
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		j.word(p, r.Hdoc, st)
+		j.judgeWord(p, r.Hdoc, st)
 		p.allow("a text on standard input")
 		if stdin {
-			st.piped, st.input = true, hereDoc(r)
+			st.piped, st.input = true, hereDocText(r)
 		}
 		return st
 	case syntax.WordHdoc:
-		f := j.field(p, r.Word, st)
+		f := j.expandWord(p, r.Word, st)
 		p.allow("a text on standard input")
 		if stdin {
 			st.piped, st.input = true, nil
@@ -91,7 +91,7 @@ func (j *judgement) redirect(n *Node, r *syntax.Redirect, st state) state {
 		}
 		return st
 	}
-	f := j.field(p, r.Word, st)
+	f := j.expandWord(p, r.Word, st)
 	switch r.Op {
 	case syntax.DplIn, syntax.DplOut:
 		if f.known && (f.text == "-" || isNumber(strings.TrimSuffix(f.text, "-"))) {
@@ -105,27 +105,27 @@ func (j *judgement) redirect(n *Node, r *syntax.Redirect, st state) state {
 			p.deny("nobody knows which descriptor")
 			return st
 		}
-		j.target(p, writes, f, st)
+		j.judgeTarget(p, writes, f, st)
 	case syntax.RdrIn:
-		j.target(p, reads, f, st)
+		j.judgeTarget(p, reads, f, st)
 		if stdin {
 			st.piped, st.input = true, nil
 		}
 	case syntax.RdrInOut:
-		j.target(p, writes, f, st)
+		j.judgeTarget(p, writes, f, st)
 		if stdin {
 			st.piped, st.input = true, nil
 		}
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
-		j.target(p, writes, f, st)
+		j.judgeTarget(p, writes, f, st)
 	default:
 		p.deny("a redirection of another shell")
 	}
 	return st
 }
 
-// target judges the file of a redirection.
-func (j *judgement) target(p *Node, a access, f field, st state) {
+// judgeTarget judges the file of a redirection.
+func (j *judgement) judgeTarget(p *Node, a access, f field, st state) {
 	switch {
 	case f.pipe:
 		p.allow("a pipe to what is judged apart")
@@ -136,12 +136,12 @@ func (j *judgement) target(p *Node, a access, f field, st state) {
 	case strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/"):
 		p.deny("a connection to a network")
 	default:
-		j.operand(p, a, f, st)
+		j.judgeOperand(p, a, f, st)
 	}
 }
 
-// hereDoc is the text of a here-document, if it holds nothing to be expanded.
-func hereDoc(r *syntax.Redirect) *string {
+// hereDocText returns the text of a here-document, or nil if it has expansions.
+func hereDocText(r *syntax.Redirect) *string {
 	if r.Hdoc == nil {
 		empty := ""
 		return &empty
@@ -162,7 +162,7 @@ func hereDoc(r *syntax.Redirect) *string {
 	text := sb.String()
 	if !quoted {
 		if strings.ContainsRune(text, '\\') {
-			return nil // what a backslash means here is not worth a mistake
+			return nil // the rules of backslashes are too subtle to rely on
 		}
 	}
 	if r.Op == syntax.DashHdoc {

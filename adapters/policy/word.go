@@ -9,25 +9,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// field is a word of a command after its expansions, as far as it can be known
-// without running anything.
+// field is a word of a command after expansion, as far as it can be known without
+// running anything.
 type field struct {
-	src    string // as it was written
-	text   string // if known; of a glob its pattern, quoted characters behind a backslash
+	src    string // as written
+	text   string // if known; for a glob the pattern, with quoted characters escaped
 	known  bool
-	prefix string // what it surely begins with, if not known
-	splits bool   // it may become no word, or several that begin with anything
-	glob   bool   // it becomes the names of files, or stays what it is: several words that begin with prefix
-	pipe   bool   // it is a pipe to a command that is judged apart
+	prefix string // its certain beginning, if not known
+	splits bool   // it may become no word, or several with any beginning
+	glob   bool   // it becomes file names, or stays as it is; all begin with prefix
+	pipe   bool   // it is a pipe to a command that is judged separately
 }
 
-// literal is a field that is what it says.
-func literal(s string) field { return field{src: s, text: s, known: true} }
+// literalField returns a field with a known text.
+func literalField(s string) field { return field{src: s, text: s, known: true} }
 
-// somewhat is a field of which nobody knows anything.
-func somewhat(src string) field { return field{src: src, splits: true} }
+// unknownField returns a field that may become any words.
+func unknownField(src string) field { return field{src: src, splits: true} }
 
-// mayBeOption reports whether an option may come of it.
+// mayBeOption reports whether the field may become an option.
 func (f *field) mayBeOption() bool {
 	switch {
 	case f.known:
@@ -38,24 +38,24 @@ func (f *field) mayBeOption() bool {
 	return f.prefix == "" || f.prefix[0] == '-'
 }
 
-// mostFields is how many words a command may have.
+// mostFields is the limit of words of a command.
 const mostFields = 4096
 
-// fields are the words of a command after expansion. What runs inside of them is
-// judged as parts of n.
-func (j *judgement) fields(n *Node, ws []*syntax.Word, st state) []field {
+// expandWords expands the words of a command. It judges the commands inside of them as
+// parts of n.
+func (j *judgement) expandWords(n *Node, ws []*syntax.Word, st state) []field {
 	var out []field
 	for _, w := range ws {
-		j.word(n, w, st)
+		j.judgeWord(n, w, st)
 		src := j.source(w)
-		braces := &syntax.Word{Parts: slices.Clone(w.Parts)} // a body may be judged again
+		braces := &syntax.Word{Parts: slices.Clone(w.Parts)} // a body may be judged twice
 		syntax.SplitBraces(braces)
 		for one, err := range expand.BracesSeq(nil, braces) {
 			if err != nil || len(out) >= mostFields {
 				n.deny("the braces make too many words")
 				return out
 			}
-			f, gone := j.value(one, st)
+			f, gone := j.expandValue(one, st)
 			if gone {
 				continue
 			}
@@ -66,30 +66,31 @@ func (j *judgement) fields(n *Node, ws []*syntax.Word, st state) []field {
 	return out
 }
 
-// field is a word where braces mean nothing, such as a redirection's.
-func (j *judgement) field(n *Node, w *syntax.Word, st state) field {
-	j.word(n, w, st)
-	f, _ := j.value(w, st)
+// expandWord expands a word without braces, such as that of a redirection.
+func (j *judgement) expandWord(n *Node, w *syntax.Word, st state) field {
+	j.judgeWord(n, w, st)
+	f, _ := j.expandValue(w, st)
 	f.src = j.source(w)
 	return f
 }
 
-// building is a field that is being put together.
+// building is a field under construction.
 type building struct {
 	f       field
-	sb      strings.Builder // the text, or the pattern
+	sb      strings.Builder // the text or the pattern
 	plain   strings.Builder // the text without escapes
 	unknown bool
-	globAt  int // where in plain the first special character stands, or -1
+	globAt  int // the position of the first special character in plain, or -1
 	bracket bool
-	quotes  bool // a part is quoted: an empty word stays
+	quotes  bool // a part is quoted, so an empty word stays
 }
 
-// value is what a word becomes. gone: it is empty without quotes, and no word.
-func (j *judgement) value(w *syntax.Word, st state) (out field, gone bool) {
+// expandValue returns the expansion of a word. gone means that it is empty and not
+// quoted, so it becomes no word.
+func (j *judgement) expandValue(w *syntax.Word, st state) (out field, gone bool) {
 	b := building{globAt: -1}
 	for i, part := range w.Parts {
-		j.add(&b, part, false, i == 0, len(w.Parts) == 1, st)
+		j.addPart(&b, part, false, i == 0, len(w.Parts) == 1, st)
 	}
 	f := b.f
 	text := b.plain.String()
@@ -112,15 +113,15 @@ func (j *judgement) value(w *syntax.Word, st state) (out field, gone bool) {
 	return f, f.known && text == "" && !b.quotes
 }
 
-// lose says that from here on nobody knows the text.
-func (b *building) lose(splits bool) {
+// loseText makes the text unknown from here on.
+func (b *building) loseText(splits bool) {
 	if !b.unknown {
 		b.unknown, b.f.prefix = true, b.plain.String()
 	}
 	b.f.splits = b.f.splits || splits
 }
 
-func (b *building) quoted(s string) {
+func (b *building) addQuoted(s string) {
 	for _, r := range s {
 		if strings.ContainsRune(`*?[]\`, r) {
 			b.sb.WriteByte('\\')
@@ -130,57 +131,57 @@ func (b *building) quoted(s string) {
 	b.plain.WriteString(s)
 }
 
-func (j *judgement) add(b *building, part syntax.WordPart, inQuotes, first, only bool, st state) {
+func (j *judgement) addPart(b *building, part syntax.WordPart, inQuotes, first, only bool, st state) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if inQuotes {
-			b.quoted(unescape(p.Value, "$`\"\\"))
+			b.addQuoted(unescape(p.Value, "$`\"\\"))
 			return
 		}
 		j.addLiteral(b, p.Value, first, only)
 	case *syntax.SglQuoted:
 		b.quotes = true
 		if !p.Dollar {
-			b.quoted(p.Value)
+			b.addQuoted(p.Value)
 		} else if s, ok := ansiC(p.Value); ok {
-			b.quoted(s)
+			b.addQuoted(s)
 		} else {
-			b.lose(false)
+			b.loseText(false)
 		}
 	case *syntax.DblQuoted:
 		b.quotes = true
 		for _, q := range p.Parts {
-			j.add(b, q, true, false, false, st)
+			j.addPart(b, q, true, false, false, st)
 		}
 	case *syntax.ParamExp:
 		j.addParam(b, p, inQuotes, st)
 	case *syntax.ArithmExp:
-		b.lose(false)
+		b.loseText(false)
 	case *syntax.ProcSubst:
 		b.f.pipe = first && only
-		b.quoted("/dev/fd/")
-		b.lose(false)
+		b.addQuoted("/dev/fd/")
+		b.loseText(false)
 	default:
-		b.lose(!inQuotes)
+		b.loseText(!inQuotes)
 	}
 }
 
-// addLiteral adds text that is not quoted: a tilde, special characters and
-// backslashes mean something.
+// addLiteral adds text that is not quoted, with its tilde, special characters and
+// backslashes.
 func (j *judgement) addLiteral(b *building, s string, first, only bool) {
 	if first && strings.HasPrefix(s, "~") {
 		user, _, slash := strings.Cut(s, "/")
-		switch home, ok := j.home("~"); {
+		switch home, ok := j.expandHome("~"); {
 		case user != "~" && !slash && !only, user == "~" && !slash && !only, strings.ContainsRune(user, '\\'):
-			b.lose(false)
+			b.loseText(false)
 		case user == "~" && ok:
-			b.quoted(home)
+			b.addQuoted(home)
 			s = s[1:]
 		default:
-			b.lose(false)
+			b.loseText(false)
 		}
 	} else if strings.Contains(s, "=~") || strings.Contains(s, ":~") {
-		b.lose(false) // expanded where it looks like an assignment
+		b.loseText(false) // expanded if the word looks like an assignment
 	}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -188,12 +189,12 @@ func (j *judgement) addLiteral(b *building, s string, first, only bool) {
 		switch r {
 		case '\\':
 			if i == len(s) {
-				b.quoted(`\`)
+				b.addQuoted(`\`)
 				continue
 			}
 			c, size := utf8.DecodeRuneInString(s[i:])
 			i += size
-			b.quoted(string(c))
+			b.addQuoted(string(c))
 			continue
 		case '*', '?':
 			if b.globAt < 0 {
@@ -223,31 +224,31 @@ func (j *judgement) addParam(b *building, p *syntax.ParamExp, inQuotes bool, st 
 				value = st.dirs[0]
 			}
 		case "#", "?", "$", "!":
-			b.lose(false)
+			b.loseText(false)
 			if b.f.prefix == "" {
 				b.f.prefix = "0" // a number
 			}
 			return
 		}
 		if ok && (inQuotes || strings.Trim(value, safePath) == "") {
-			b.quoted(value)
+			b.addQuoted(value)
 			return
 		}
 	}
 	several := name == "@" || p.Names != 0 || isAt(p.Index) || p.Exp != nil && p.Exp.Word != nil && p.Exp.Word.Lit() == ""
-	b.lose(!inQuotes || several)
+	b.loseText(!inQuotes || several)
 }
 
-// safePath are the characters of a path that splits into no words.
+// safePath are the characters that do not split a path into words.
 const safePath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
-// isAt reports whether an index means all elements, each a word.
+// isAt reports whether an index means all elements.
 func isAt(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// unescape removes the backslashes that mean something before these characters.
+// unescape removes the backslashes before these characters.
 func unescape(s, before string) string {
 	if !strings.ContainsRune(s, '\\') {
 		return s
@@ -262,7 +263,7 @@ func unescape(s, before string) string {
 	return sb.String()
 }
 
-// ansiC is the text of $'…'. It reports false for what shells do not agree about.
+// ansiC returns the text of $'…'. It returns false if shells read it differently.
 func ansiC(s string) (string, bool) {
 	var sb strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -302,14 +303,14 @@ func ansiC(s string) (string, bool) {
 			n, i = n*base+d, i+1
 		}
 		if k == 0 || n == 0 || n > 0x7f {
-			return "", false // a NUL ends the text, and the rest depends on the locale
+			return "", false // NUL ends the text, and other characters depend on the locale
 		}
 		sb.WriteByte(byte(n))
 	}
 	return sb.String(), true
 }
 
-// source is how a part of a command is written.
+// source returns a part of a command as written.
 func (j *judgement) source(n syntax.Node) string {
 	if from, to := n.Pos(), n.End(); from.IsValid() && to.After(from) && int(to.Offset()) <= len(j.text) {
 		return j.text[from.Offset():to.Offset()]

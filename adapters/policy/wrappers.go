@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// addWrappers adds programs that run another one, which their words name.
+// addWrappers adds the programs that run another program named by their words.
 func addWrappers() {
 	for names, table := range map[string]string{
 		"nohup":   "+ --help --version",
@@ -18,34 +18,34 @@ func addWrappers() {
 		"time":    "+ apvqf: o> --format: --output> --append --portability --verbose --quiet",
 		"busybox": "+", "toybox": "+",
 	} {
-		add(program{class: judged, judge: wrapper(table, 0)}, names)
+		addPrograms(program{class: judged, judge: judgeWrapper(table, 0)}, names)
 	}
-	add(program{class: judged, judge: wrapper("+ vk: s: --kill-after: --signal: --foreground --preserve-status --verbose", 1)}, "timeout")
-	add(program{class: judged, judge: wrapper("+", 0)}, "builtin")
-	add(program{class: judged, judge: judgeCommand}, "command")
-	add(program{class: judged, judge: wrapper("+ cla:", 0)}, "exec")
-	add(program{class: judged, judge: judgeEnv}, "env")
-	add(program{class: judged, judge: judgeXargs}, "xargs")
+	addPrograms(program{class: judged, judge: judgeWrapper("+ vk: s: --kill-after: --signal: --foreground --preserve-status --verbose", 1)}, "timeout")
+	addPrograms(program{class: judged, judge: judgeWrapper("+", 0)}, "builtin")
+	addPrograms(program{class: judged, judge: judgeCommand}, "command")
+	addPrograms(program{class: judged, judge: judgeWrapper("+ cla:", 0)}, "exec")
+	addPrograms(program{class: judged, judge: judgeEnv}, "env")
+	addPrograms(program{class: judged, judge: judgeXargs}, "xargs")
 }
 
-// wrapper judges a program that runs what stands behind its options and so many
-// more words.
-func wrapper(table string, skip int) func(*judgement, *Node, *command) flow {
+// judgeWrapper returns a judge of a program that runs the words after its options and
+// after skip more words.
+func judgeWrapper(table string, skip int) func(*judgement, *Node, *command) flow {
 	return func(j *judgement, n *Node, c *command) flow {
 		got := parseOptions(table, c.args)
-		j.options(n, c, got)
+		j.judgeOptions(n, c, got)
 		inner := got.operands
 		for i := range min(skip, len(inner)) {
 			if !inner[i].known {
 				n.deny("nobody knows which program runs")
 			}
 		}
-		return j.inner(n, c, got, inner[min(skip, len(inner)):])
+		return j.judgeInner(n, c, got, inner[min(skip, len(inner)):])
 	}
 }
 
-// inner judges the program that a wrapper runs.
-func (j *judgement) inner(n *Node, c *command, got parsed, argv []field) flow {
+// judgeInner judges the program that a wrapper runs.
+func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) flow {
 	for _, o := range got.options {
 		if o.kind == 'x' {
 			n.deny("nobody knows which program runs behind the option " + o.name)
@@ -53,21 +53,20 @@ func (j *judgement) inner(n *Node, c *command, got parsed, argv []field) flow {
 	}
 	if len(argv) == 0 {
 		n.allow("nothing is run")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	st := c.st
-	st.funcs = nil // functions are the shell's alone
-	// The inner program is judged by rules of its own; a rule about the wrapper
-	// does not speak for it.
-	if out := j.run(n.part(WhatCommand, spell(argv)), argv, st); c.name == "builtin" || c.name == "command" {
+	st.funcs = nil // programs cannot call functions of the shell
+	// A rule about the wrapper does not apply to the inner program.
+	if out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, st); c.name == "builtin" || c.name == "command" {
 		out.yes.funcs, out.no.funcs = c.st.funcs, c.st.funcs
 		return out
 	}
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// spell is a command as it was written, more or less.
-func spell(argv []field) string {
+// joinSource returns a command roughly as written.
+func joinSource(argv []field) string {
 	var out []string
 	for _, f := range argv {
 		s := f.src
@@ -85,24 +84,24 @@ func judgeCommand(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("+ pvV", c.args)
 	if got.has("-v", "-V") {
 		n.allow("it prints where a program lies")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
-	return j.inner(n, c, got, got.operands)
+	return j.judgeInner(n, c, got, got.operands)
 }
 
 func judgeEnv(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("+ i0vu: C: S! --ignore-environment --null --unset: --chdir: --split-string! --debug", c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	inner := *c
 	for _, o := range got.options {
 		switch o.name {
 		case "-C", "--chdir":
 			inner.st.dirs = nil
 			if o.value.known {
-				inner.st.dirs = join(c.st.dirs, o.value.text)
+				inner.st.dirs = joinDirs(c.st.dirs, o.value.text)
 			}
 		case "-u", "--unset":
-			j.assigned(n, o.value, false)
+			j.judgeAssigned(n, o.value, false)
 		}
 	}
 	words := got.operands
@@ -117,18 +116,18 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 		if words[0].splits || words[0].glob {
 			n.deny("nobody knows which program runs")
 		}
-		j.name(n, name, true)
+		j.judgeName(n, name, true)
 		words = words[1:]
 	}
-	return j.inner(n, &inner, got, words)
+	return j.judgeInner(n, &inner, got, words)
 }
 
-// judgeXargs judges the program that xargs runs: words that nobody knows stand
-// behind it, or in the place of a mark.
+// judgeXargs judges the program that xargs runs. Unknown words follow it, or replace a
+// mark.
 func judgeXargs(j *judgement, n *Node, c *command) flow {
 	got := parseOptions(`+ 0rtpxa< d: E: e? I: i? L: l? n: P: s: --null --no-run-if-empty --arg-file< --delimiter: --eof? --replace? --max-lines? --max-args: --max-procs: --max-chars:
 		--verbose --interactive --exit --show-limits`, c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	mark := ""
 	for _, o := range got.options {
 		switch o.name {
@@ -144,22 +143,21 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 	argv := got.operands
 	if len(argv) == 0 {
 		n.allow("it prints")
-		return same2(c.st)
+		return sameFlow(c.st)
 	}
 	inner := *c
 	inner.st.input, inner.st.piped = nil, true
 	if mark != "" {
-		argv = marked(argv, mark)
+		argv = replaceMark(argv, mark)
 	} else {
-		argv = append(slices.Clip(argv), somewhat("…"))
+		argv = append(slices.Clip(argv), unknownField("…"))
 	}
-	j.inner(n, &inner, got, argv)
-	return same2(c.st)
+	j.judgeInner(n, &inner, got, argv)
+	return sameFlow(c.st)
 }
 
-// marked are words of which some hold a mark that is replaced by what nobody
-// knows.
-func marked(words []field, mark string) (out []field) {
+// replaceMark returns the words with the part from the mark on unknown.
+func replaceMark(words []field, mark string) (out []field) {
 	for _, f := range words {
 		if head, _, ok := strings.Cut(f.text, mark); ok && f.known {
 			f = field{src: f.src, prefix: head}

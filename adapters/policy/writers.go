@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// judgeRemove judges rm: the workspace itself stays.
+// judgeRemove judges rm. It must not remove the workspace itself.
 func judgeRemove(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("rRfivdI --recursive --force --verbose --dir --interactive? --one-file-system --preserve-root? --no-preserve-root!", c.args)
-	j.options(n, c, got)
-	j.operands(n, writesAll, got.operands, c.st)
+	j.judgeOptions(n, c, got)
+	j.judgeOperands(n, writesAll, got.operands, c.st)
 	for _, f := range got.operands {
-		j.keepRoots(n, f, c.st)
+		j.denyRemovingRoots(n, f, c.st)
 	}
 	n.allow("it writes what it names")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// keepRoots denies to remove a root, or all that is in it: what decides over the
-// agent lies there.
-func (j *judgement) keepRoots(n *Node, f field, st state) {
-	for _, d := range join(st.dirs, f.text) {
-		if place, err := physical(d); f.known && err == nil && slices.Contains(j.roots, place) {
+// denyRemovingRoots denies removing a root or everything in it, because it holds the files
+// that control the agent.
+func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
+	for _, d := range joinDirs(st.dirs, f.text) {
+		if place, err := resolvePath(d); f.known && err == nil && slices.Contains(j.roots, place) {
 			n.deny("it removes the workspace itself")
 		}
 	}
@@ -33,16 +33,16 @@ func (j *judgement) keepRoots(n *Node, f field, st state) {
 const copyOptions = `abdfHiLlnPpRrsTuvxZS: t> m: g: o: --archive --backup? --force --interactive --link --no-clobber --no-dereference --dereference --recursive --symbolic-link
 	--target-directory> --no-target-directory --update? --verbose --preserve? --parents --reflink? --sparse: --relative --logical --physical --suffix: --mode: --strip-trailing-slashes`
 
-// judgeCopy judges cp, mv, ln and install: the last operand is written, and what
-// mv takes away, too. A link must not lead out of the workspace: whoever writes
-// through it later would.
+// judgeCopy judges cp, mv, ln and install. The last operand is written, and for mv the
+// others too. A link must not lead out of the workspace, because a later write would
+// follow it.
 func judgeCopy(j *judgement, n *Node, c *command) flow {
 	table := copyOptions
 	if c.name == "install" {
 		table = strings.ReplaceAll(table, "s", "") + " d s D C c --directory --compare --strip-program! --strip!"
 	}
 	got := parseOptions(table, c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	kind := writesLast
 	switch {
 	case c.name == "mv", got.has("-t", "--target-directory") && c.name != "cp" && c.name != "ln", c.name == "install" && got.has("-d", "--directory"):
@@ -50,18 +50,18 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 	case got.has("-t", "--target-directory"):
 		kind = readsAll
 	}
-	j.operands(n, kind, got.operands, c.st)
-	j.into(n, c, got)
+	j.judgeOperands(n, kind, got.operands, c.st)
+	j.judgeInto(n, c, got)
 	symbolic := got.has("-s", "--symbolic-link")
 	if c.name == "ln" || symbolic || got.has("-l", "--link") {
-		j.links(n, c, got, symbolic)
+		j.judgeLinks(n, c, got, symbolic)
 	}
 	n.allow("it writes what it names")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// into judges the files that come into a folder by their own names.
-func (j *judgement) into(n *Node, c *command, got parsed) {
+// judgeInto judges files that are copied into a folder under their own names.
+func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 	from := got.operands
 	var dir field
 	for _, o := range got.options {
@@ -76,9 +76,9 @@ func (j *judgement) into(n *Node, c *command, got parsed) {
 		dir, from = from[len(from)-1], from[:len(from)-1]
 	}
 	if !dir.known {
-		return // a write that is denied already
+		return // denied already as a write
 	}
-	if got.has("-T", "--no-target-directory") && slices.ContainsFunc(join(c.st.dirs, dir.text), isDir) {
+	if got.has("-T", "--no-target-directory") && slices.ContainsFunc(joinDirs(c.st.dirs, dir.text), isDir) {
 		n.deny("nobody knows which files come into the folder")
 	}
 	for _, f := range from {
@@ -86,9 +86,9 @@ func (j *judgement) into(n *Node, c *command, got parsed) {
 		if name := path.Base("/" + f.text); f.known && (name == "." || name == ".." || strings.HasSuffix(f.text, "/.")) {
 			n.deny("nobody knows which files come into the folder")
 		} else if f.known {
-			to = literal(dir.text + "/" + name)
+			to = literalField(dir.text + "/" + name)
 		}
-		j.operand(n, writes, to, c.st)
+		j.judgeOperand(n, writes, to, c.st)
 	}
 }
 
@@ -97,8 +97,8 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// links judges where new links lead.
-func (j *judgement) links(n *Node, c *command, got parsed, symbolic bool) {
+// judgeLinks judges the targets of new links.
+func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 	targets := got.operands
 	if !got.has("-t", "--target-directory") && len(targets) > 1 {
 		targets = targets[:len(targets)-1]
@@ -110,43 +110,43 @@ func (j *judgement) links(n *Node, c *command, got parsed, symbolic bool) {
 		case symbolic && !filepath.IsAbs(f.text) && strings.Contains("/"+f.text+"/", "/../"):
 			n.deny("a link that climbs, and nobody knows from where")
 		default:
-			j.operand(n, writes, f, c.st)
+			j.judgeOperand(n, writes, f, c.st)
 		}
 	}
 }
 
-// judgeMktemp: what it makes lies in /tmp, unless it is told where.
+// judgeMktemp judges mktemp, which writes to /tmp unless an operand names a path.
 func judgeMktemp(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("dqut p> --directory --dry-run --quiet --suffix: --tmpdir?", c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	switch {
 	case got.has("-u", "--dry-run"):
 	case got.has("-p") || len(got.operands) > 0 && !got.has("-t", "--tmpdir"):
-		j.operands(n, writesAll, got.operands, c.st)
+		j.judgeOperands(n, writesAll, got.operands, c.st)
 	default:
-		j.operand(n, writes, literal("/tmp/x"), c.st)
+		j.judgeOperand(n, writes, literalField("/tmp/x"), c.st)
 	}
 	n.allow("it writes what it names")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
-// judgeUniq judges programs that read one file and write another.
+// judgeUniq judges programs that read the first operand and write the second.
 func judgeUniq(j *judgement, n *Node, c *command) flow {
 	table := "cdDiuzf: s: w: --count --repeated --unique --ignore-case --skip-fields: --skip-chars: --zero-terminated --all-repeated? --check-chars: --group?"
 	if c.name == "xxd" {
 		table = "abeEiprudvc: g: l: n: o: s: R: + --plain"
 	}
 	got := parseOptions(table, c.args)
-	j.options(n, c, got)
+	j.judgeOptions(n, c, got)
 	for i, f := range got.operands {
 		if i == 0 && !f.splits && !f.glob {
-			j.operands(n, readsAll, []field{f}, c.st)
+			j.judgeOperands(n, readsAll, []field{f}, c.st)
 		} else if !f.known || f.text != "-" {
-			j.operand(n, writes, f, c.st)
+			j.judgeOperand(n, writes, f, c.st)
 		}
 	}
 	n.allow("it writes what it names")
-	return same2(c.st)
+	return sameFlow(c.st)
 }
 
 const tarOptions = `cxtruAvzjJZpkmWUOhSolsnBidaf: C: T! X< b: g: K: N: V: L: H: M! F! I! P! --create --extract --get --list --append --update --verbose --gzip --bzip2 --xz --zstd --file: --directory:
@@ -154,51 +154,51 @@ const tarOptions = `cxtruAvzjJZpkmWUOhSolsnBidaf: C: T! X< b: g: K: N: V: L: H: 
 	--numeric-owner --format: --transform: --xform: --null --no-recursion --dereference --auto-compress --totals? --to-stdout --checkpoint? --checkpoint-action! --to-command! --use-compress-program! --rsh-command! --rmt-command!
 	--info-script! --new-volume-script! --absolute-names! --multi-volume! --listed-incremental: --exclude-vcs --anchored --no-anchored`
 
-// judgeTar judges tar. An archive whose name holds a colon lies on another
-// machine, and --transform may run a program by its flag e.
+// judgeTar judges tar. An archive with a colon in its name is on another machine, and
+// --transform may run a program with its flag e.
 func judgeTar(j *judgement, n *Node, c *command) flow {
 	args := slices.Clone(c.args)
 	if len(args) > 0 && args[0].known && !strings.HasPrefix(args[0].text, "-") {
 		return judgeOldTar(j, n, c)
 	}
 	got := parseOptions(tarOptions, args)
-	j.tar(n, c, got)
-	return same2(c.st)
+	j.judgeTarOptions(n, c, got)
+	return sameFlow(c.st)
 }
 
-// judgeOldTar puts the form without a dash into the one with dashes: the values
-// of the letters follow in their order.
+// judgeOldTar converts the form without a dash to the one with dashes. The values of the
+// letters follow in their order.
 func judgeOldTar(j *judgement, n *Node, c *command) flow {
-	s := compile(tarOptions)
+	s := compileOptions(tarOptions)
 	cluster, rest := c.args[0].text, c.args[1:]
 	var args []field
 	for i := range len(cluster) {
-		args = append(args, literal("-"+cluster[i:i+1]))
+		args = append(args, literalField("-"+cluster[i:i+1]))
 		if k := s.short[cluster[i]]; k != 0 && k != '!' && len(rest) > 0 {
 			args, rest = append(args, rest[0]), rest[1:]
 		}
 	}
-	j.tar(n, c, parseOptions(tarOptions, append(args, rest...)))
-	return same2(c.st)
+	j.judgeTarOptions(n, c, parseOptions(tarOptions, append(args, rest...)))
+	return sameFlow(c.st)
 }
 
-func (j *judgement) tar(n *Node, c *command, got parsed) {
-	j.options(n, c, got)
+func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
+	j.judgeOptions(n, c, got)
 	into := got.has("-x", "--extract", "--get") && !got.has("-O", "--to-stdout")
 	makes := got.has("-c", "--create", "-r", "-u", "-A", "--append", "--update")
 	at := c.st
-	places := []state{at} // each -C leads on from the one before
+	places := []state{at} // each -C is relative to the previous one
 	for _, o := range got.options {
 		switch o.name {
 		case "-f", "--file":
 			if !o.value.known || strings.Contains(o.value.text, ":") {
 				n.deny("nobody knows on which machine the archive lies")
 			} else if o.value.text != "-" {
-				j.operand(n, access(makes), o.value, c.st)
+				j.judgeOperand(n, access(makes), o.value, c.st)
 			}
 		case "-C", "--directory":
-			j.operand(n, access(into), o.value, at)
-			if at.dirs = join(at.dirs, o.value.text); !o.value.known {
+			j.judgeOperand(n, access(into), o.value, at)
+			if at.dirs = joinDirs(at.dirs, o.value.text); !o.value.known {
 				at.dirs = nil
 			}
 			places = append(places, at)
@@ -208,21 +208,21 @@ func (j *judgement) tar(n *Node, c *command, got parsed) {
 	}
 	switch {
 	case into:
-		j.operand(n, writes, literal("."), at)
-		j.unpacked(n, got, places)
+		j.judgeOperand(n, writes, literalField("."), at)
+		j.judgeUnpacked(n, got, places)
 	case makes:
 		for _, st := range places {
-			j.operands(n, readsAll, got.operands, st)
+			j.judgeOperands(n, readsAll, got.operands, st)
 		}
 	case !got.has("-t", "--list", "-x", "--extract", "--get"):
-		j.soft(n, c, "nobody knows what tar is to do")
+		j.softDeny(n, c, "nobody knows what tar is to do")
 	}
 	n.allow("it writes what it names")
 }
 
-// unpacked judges what comes out of an archive: the members that are named, or
-// all. All must not come over a root, where what decides over the agent lies.
-func (j *judgement) unpacked(n *Node, got parsed, places []state) {
+// judgeUnpacked judges the members that are unpacked: the named ones, or all. All must not
+// be unpacked over a root, because it holds the files that control the agent.
+func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 	all := len(got.operands) == 0 || got.has("--strip-components")
 	for _, m := range got.operands {
 		if !m.known || strings.ContainsAny(m.text, `*?[\`) {
@@ -230,21 +230,21 @@ func (j *judgement) unpacked(n *Node, got parsed, places []state) {
 			continue
 		}
 		for _, st := range places {
-			j.operand(n, writes, literal("./"+m.text), st)
-			j.overRoots(n, join(st.dirs, "./"+m.text))
+			j.judgeOperand(n, writes, literalField("./"+m.text), st)
+			j.denyOverRoots(n, joinDirs(st.dirs, "./"+m.text))
 		}
 	}
 	if all {
-		j.overRoots(n, places[len(places)-1].dirs)
+		j.denyOverRoots(n, places[len(places)-1].dirs)
 	}
 }
 
-// overRoots denies to put whatever it may be into one of these folders, if a root
-// lies there.
-func (j *judgement) overRoots(n *Node, dirs []string) {
+// denyOverRoots denies unpacking unknown files into one of these folders if it contains a
+// root.
+func (j *judgement) denyOverRoots(n *Node, dirs []string) {
 	for _, d := range dirs {
-		place, err := physical(d)
-		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return inside(r, place) }) {
+		place, err := resolvePath(d)
+		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return isInside(r, place) }) {
 			n.deny("nobody knows which files come into the folder")
 		}
 	}
