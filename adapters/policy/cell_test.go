@@ -17,25 +17,25 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 )
 
-// A cell is where allowed commands really run: namespaces of their own for users,
-// mounts, processes and network, and a root that holds a shell, a few programs
-// that read or write, and stand-ins for those that are denied. A stand-in does
-// nothing but to write down that it was reached. What a command can harm is the
-// cell, which lies in a folder of the test.
+// A cell runs allowed commands for real: in namespaces for users, mounts, processes and
+// network, and in a root with a shell, a few programs that read or write, and stand-ins
+// for the programs that are denied. A stand-in only records that it was reached. A
+// command can harm only the cell, which is in a folder of the test.
 type cell struct {
 	dir   string // the cell's root
 	stage string // bound into the cell at the same path: work, out, home, reached
 	work  string
-	clean bool // the stage is as it was set
+	clean bool // the stage is unchanged since set
 
-	prepare func() // adds to the stage when it is set; or nil
+	prepare func() // set calls it to add files to the stage; or nil
 }
 
-// honest are the programs of a cell that do what their names say.
+// honest are the real programs of a cell.
 var honest = strings.Fields(`bash dash env xargs find sed awk timeout nohup nice setsid cat ls head tail grep sort uniq wc tr cut tee rm touch mkdir cp mv ln truncate shuf
 	printf echo test expr seq sleep true false tar install rmdir unlink split comm diff git`)
 
-// Stand-ins of a cell: what no policy here allows, and what a planner may not.
+// The stand-ins of a cell: programs that no policy here allows, and programs that a
+// planner must not run.
 var (
 	nobodys  = strings.Fields("sudo doas shutdown chmod chown dd kill frob curl perl ssh crontab vim less mount")
 	builders = strings.Fields("go make python3 npm cargo")
@@ -71,7 +71,7 @@ func newCell(tb testing.TB) *cell {
 		file, err = filepath.EvalSymlinks(file)
 		must(tb, err)
 		copyFile(tb, file, filepath.Join(c.dir, "bin", name))
-		out, _ := exec.Command("ldd", file).Output() // a static one has none
+		out, _ := exec.Command("ldd", file).Output() // fails for a static one
 		for _, lib := range regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(out), -1) {
 			libs[lib] = true
 		}
@@ -102,8 +102,8 @@ func copyFile(tb testing.TB, from, to string) {
 	must(tb, os.WriteFile(to, b, 0o755))
 }
 
-// set makes the stage anew.
-func (c *cell) set(tb testing.TB) {
+// resetStage creates the stage again, unless it is unchanged.
+func (c *cell) resetStage(tb testing.TB) {
 	tb.Helper()
 	if c.clean {
 		return
@@ -127,24 +127,24 @@ func (c *cell) set(tb testing.TB) {
 	}
 }
 
-// entering is what runs in the namespaces, before the command.
-const entering = `mount --bind "$STAGE" "$CELL$STAGE" && mount --bind /dev/null "$CELL/dev/null" &&
+// enterScript runs in the namespaces, before the command.
+const enterScript = `mount --bind "$STAGE" "$CELL$STAGE" && mount --bind /dev/null "$CELL/dev/null" &&
 exec chroot "$CELL" /bin/bash -c 'ulimit -f 2048 -t 2 -v 400000 -u 200; cd "$WORK" && exec env -i PATH=/bin HOME="$HOME" /bin/bash -c "$0"' "$COMMAND"`
 
-// run lets a command run, and says what of it no policy may allow: planner says
-// that the workspace must stay as it was, too.
-func (c *cell) run(tb testing.TB, command string, planner bool) (harm []string) {
+// runCommand runs a command and returns its effects that no policy may allow. For a
+// planner, these include all changes of the workspace.
+func (c *cell) runCommand(tb testing.TB, command string, planner bool) (harm []string) {
 	tb.Helper()
-	c.set(tb)
-	before := c.listing(tb, planner)
+	c.resetStage(tb)
+	before := c.listProtected(tb, planner)
 	c.clean = false
-	// A loop may have no end: what is killed then has done its harm or none.
+	// The command may loop forever.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-rmnpf", "--kill-child", "sh", "-c", entering)
+	cmd := exec.CommandContext(ctx, "unshare", "-rmnpf", "--kill-child", "sh", "-c", enterScript)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "STAGE=" + c.stage, "CELL=" + c.dir, "WORK=" + c.work, "HOME=" + c.stage + "/home", "COMMAND=" + command}
 	cmd.WaitDelay = time.Second
-	out, _ := cmd.CombinedOutput() // the command's own failure is nobody's
+	out, _ := cmd.CombinedOutput() // the command may fail
 	if strings.HasPrefix(string(out), "mount:") || strings.HasPrefix(string(out), "chroot:") {
 		tb.Fatalf("the cell does not work: %s", out)
 	}
@@ -156,7 +156,7 @@ func (c *cell) run(tb testing.TB, command string, planner bool) (harm []string) 
 			}
 		}
 	}
-	after := c.listing(tb, planner)
+	after := c.listProtected(tb, planner)
 	for name, is := range after {
 		if was, ok := before[name]; !ok {
 			harm = append(harm, name+" is new")
@@ -173,8 +173,8 @@ func (c *cell) run(tb testing.TB, command string, planner bool) (harm []string) 
 	return slices.Compact(harm)
 }
 
-// listing is all that an allowed command must leave as it is.
-func (c *cell) listing(tb testing.TB, planner bool) map[string]string {
+// listProtected lists everything that an allowed command must not change.
+func (c *cell) listProtected(tb testing.TB, planner bool) map[string]string {
 	tb.Helper()
 	out := map[string]string{}
 	for _, root := range []string{c.stage, c.dir} {
@@ -186,7 +186,7 @@ func (c *cell) listing(tb testing.TB, planner bool) map[string]string {
 			switch {
 			case root == c.stage && rel == "reached",
 				root == c.stage && strings.HasPrefix(rel, "work/") && !planner && !strings.HasPrefix(rel, "work/.git"),
-				root == c.dir && rel == "tmp": // here-documents come and go
+				root == c.dir && rel == "tmp": // for here-documents
 				return nil
 			}
 			info, err := d.Info()
@@ -211,7 +211,7 @@ func (c *cell) listing(tb testing.TB, planner bool) map[string]string {
 	return out
 }
 
-// decider is a policy, or one that is broken.
+// decider is a policy, sound or broken.
 type decider func(p *Policy, command, dir string) adapters.Effect
 
 func sound(p *Policy, command, dir string) adapters.Effect {
@@ -222,16 +222,16 @@ func sound(p *Policy, command, dir string) adapters.Effect {
 	return d.Effect
 }
 
-// try lets a policy decide and, if it allows, the command run. It says whether
-// it was allowed, and what harm came of it.
-func (c *cell) try(tb testing.TB, decide decider, mode Mode, command string) (allowed bool, harm []string) {
+// tryCommand runs a command if the policy allows it. It returns whether the command was
+// allowed, and its harm.
+func (c *cell) tryCommand(tb testing.TB, decide decider, mode Mode, command string) (allowed bool, harm []string) {
 	tb.Helper()
-	c.set(tb)
+	c.resetStage(tb)
 	p := Policy{Mode: mode, Roots: []string{c.work}, Home: filepath.Join(c.stage, "home")}
 	if decide(&p, command, c.work) != adapters.EffectAllow {
 		return false, nil
 	}
-	harm = c.run(tb, command, mode == Planner)
+	harm = c.runCommand(tb, command, mode == Planner)
 	if len(harm) > 0 { // the cell itself may be harmed
 		for _, h := range harm {
 			if strings.Contains(h, c.dir+"/") {

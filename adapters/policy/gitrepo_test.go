@@ -150,10 +150,10 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 			}, false
 			defer func() { c.prepare, c.clean = nil, false }()
 			if x.runs {
-				g.Expect(c.run(t, x.command, false)).To(ContainElement("frob was reached"), "the case itself")
+				g.Expect(c.runCommand(t, x.command, false)).To(ContainElement("frob was reached"), "the case itself")
 			}
 			for _, mode := range Modes() {
-				c.set(t)
+				c.resetStage(t)
 				g.Expect(sound(c.policy(mode), x.command, c.work)).To(Equal(adapters.EffectDeny), "%s", mode)
 			}
 		})
@@ -197,7 +197,7 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 				}, false
 				defer func() { c.prepare, c.clean = nil, false }()
 				for _, command := range []string{"git status", "git diff", "git log -p", "cd sub && git show", "git -C docs log"} {
-					allowed, harm := c.try(t, sound, Implementation, command)
+					allowed, harm := c.tryCommand(t, sound, Implementation, command)
 					g.Expect(allowed).To(BeTrue(), "%s", command)
 					g.Expect(harm).To(BeEmpty(), "%s", command)
 				}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// grammar makes commands out of bytes: each byte is a choice. Every program that
-// it names is in the cell, every path on the stage.
+// grammar generates commands from bytes: each byte is a choice. All programs that it
+// uses are in the cell, and all paths on the stage.
 type grammar struct {
 	bytes []byte
 	depth int
 }
 
-// n chooses one of so many.
+// n returns a number below of.
 func (g *grammar) n(of int) int {
 	if len(g.bytes) == 0 {
 		return 0
@@ -24,7 +24,7 @@ func (g *grammar) n(of int) int {
 
 func (g *grammar) one(of ...string) string { return of[g.n(len(of))] }
 
-// evil is a program that nobody may reach, in some spelling.
+// evil returns a denied program, in some spelling.
 func (g *grammar) evil() string {
 	name := g.one("sudo", "frob", "chmod", "perl", "curl")
 	switch g.n(14) {
@@ -58,13 +58,13 @@ func (g *grammar) evil() string {
 	return name
 }
 
-// path is a place on the stage.
+// path returns a path on the stage.
 func (g *grammar) path() string {
 	return g.one("a.txt", "new", "sub/new", "../out/x", "link-out/x", "link-file", ".git/config", "sub/../../out/y", "link-in/../b.txt", `"$HOME/x"`, "~/x", "*.txt", "link-*",
 		"$x", `"$PWD/z"`, "-o", "./-o", "..", ".", "link-in/n", "/dev/null", `$(echo a.txt)`, "{a,b}.txt", ".*", `'a.txt'`, "../wor[k]/a.txt", "sub/c.txt", "link-out/../out/x")
 }
 
-// simple is a simple command.
+// simple returns a simple command.
 func (g *grammar) simple() string {
 	switch g.n(36) {
 	case 0, 1, 2, 3, 4:
@@ -138,7 +138,7 @@ func (g *grammar) simpler() string {
 	return g.one("sudo", "ls", "rm ../out/x", "echo x > ../out/x", "frob")
 }
 
-// nested is a command behind a wrapper.
+// nested returns a command after a wrapper.
 func (g *grammar) nested() string {
 	if g.depth++; g.depth > 4 {
 		return "ls"
@@ -147,7 +147,7 @@ func (g *grammar) nested() string {
 	return g.simple()
 }
 
-// quote puts a text into quotes.
+// quote quotes a text.
 func (g *grammar) quote(s string) string {
 	switch g.n(3) {
 	case 1:
@@ -158,7 +158,7 @@ func (g *grammar) quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// statement is a simple command or what holds some.
+// statement returns a simple or compound command.
 func (g *grammar) statement() string {
 	if g.depth++; g.depth > 4 {
 		return "ls"
@@ -204,7 +204,7 @@ func (g *grammar) statement() string {
 	return s
 }
 
-// script is a list of statements.
+// script returns a list of statements.
 func (g *grammar) script() string {
 	if g.depth++; g.depth > 4 {
 		return "ls"

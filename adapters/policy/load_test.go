@@ -41,8 +41,8 @@ deny:
 	}
 }
 
-// Whatever is wrong is told, with its place.
-func TestLoadIsStrict(t *testing.T) {
+// TestLoadErrors: each error names its place.
+func TestLoadErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"mood: planner":                     `p.yaml:1: no key "mood"`,
 		"Mode: planner":                     `p.yaml:1: no key "Mode"`,
@@ -87,7 +87,7 @@ func TestLoadIsStrict(t *testing.T) {
 	g.Expect(strings.Count(err.Error(), "\n")).To(Equal(1), "all that is wrong is told")
 }
 
-// Every policy of the table is one that people could write.
+// FuzzLoad starts with the policies of the table.
 func FuzzLoad(f *testing.F) {
 	all, err := table.Table()
 	must(f, err)

@@ -50,7 +50,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Symlinks are followed to where they lead, of the part that exists.
+// TestSymlinks: symlinks are resolved in the part of a path that exists.
 func TestSymlinks(t *testing.T) {
 	g := NewWithT(t)
 	base := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// commands are so many of the grammar's.
+// commands returns n commands of the grammar.
 func commands(seed uint64, n int) (out []string) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range n {
@@ -29,17 +29,16 @@ func commands(seed uint64, n int) (out []string) {
 	return out
 }
 
-// What a policy allows reaches no program that is denied and writes nowhere but
-// where it may: the command really runs. Of the commands that the grammar makes
-// about one of ten is allowed; each that is takes some 50 ms of CPU, the test
-// about 5 s.
+// TestAllowedCommandsDoNoHarm runs the commands that a policy allows: none may reach a
+// denied program or write outside of the allowed places. About one of ten commands of
+// the grammar is allowed and takes 50 ms of CPU, the whole test about 5 s.
 func TestAllowedCommandsDoNoHarm(t *testing.T) {
 	c := newCell(t)
 	g := NewWithT(t)
 	allowed := 0
 	for i, command := range commands(11, 1000) {
 		mode := Modes()[i%2]
-		ok, harm := c.try(t, sound, mode, command)
+		ok, harm := c.tryCommand(t, sound, mode, command)
 		if ok {
 			allowed++
 		}
@@ -48,11 +47,11 @@ func TestAllowedCommandsDoNoHarm(t *testing.T) {
 		}
 	}
 	t.Logf("%d allowed", allowed)
-	g.Expect(allowed).To(BeNumerically(">=", 50), "an oracle that sees no command sees nothing")
+	g.Expect(allowed).To(BeNumerically(">=", 50), "the test proves nothing if no command runs")
 }
 
-// FuzzGrammar lets the fuzzer choose what the grammar makes; see
-// TestAllowedCommandsDoNoHarm. The seeds take a second.
+// FuzzGrammar is TestAllowedCommandsDoNoHarm with commands chosen by the fuzzer. The
+// seeds take a second.
 func FuzzGrammar(f *testing.F) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 60 {
@@ -67,15 +66,15 @@ func FuzzGrammar(f *testing.F) {
 		g := grammar{bytes: b}
 		command := g.script()
 		for _, mode := range Modes() {
-			if _, harm := c.try(t, sound, mode, command); len(harm) > 0 {
+			if _, harm := c.tryCommand(t, sound, mode, command); len(harm) > 0 {
 				t.Errorf("%s allowed %q: %v", mode, command, harm)
 			}
 		}
 	})
 }
 
-// FuzzText lets the fuzzer write the command. No text may make Decide panic, and
-// what is allowed runs in the cell. The seeds take 2 s.
+// FuzzText runs any allowed text in the cell. No text may make Decide panic. The seeds
+// take 2 s.
 func FuzzText(f *testing.F) {
 	for _, command := range append(commands(3, 60), seeds...) {
 		f.Add(command)
@@ -83,17 +82,17 @@ func FuzzText(f *testing.F) {
 	c := newCell(f)
 	f.Fuzz(func(t *testing.T, command string) {
 		if strings.ContainsRune(command, 0) {
-			return // no command line holds one
+			return // a command line cannot contain NUL
 		}
 		for _, mode := range Modes() {
-			if _, harm := c.try(t, sound, mode, command); len(harm) > 0 {
+			if _, harm := c.tryCommand(t, sound, mode, command); len(harm) > 0 {
 				t.Errorf("%s allowed %q: %v", mode, command, harm)
 			}
 		}
 	})
 }
 
-// seeds are texts near the edges of a shell's grammar.
+// seeds are edge cases of a shell's grammar.
 var seeds = []string{
 	"echo a;echo b", "cat <<E\n$(ls)\nE\n", "cat <<-\"E\"\n\tx\n\tE\n", "a=1 b=2 echo $a", "echo ${a:-b} ${#a} ${a%b}", "for i in 1 2; do echo $i; done",
 	"echo 'a'\"b\"$'c'\\d", "case a in (a) echo;; esac", "[[ a == b* && -f a.txt ]]", "echo $((1+2)) $[1]", "if true; then ls; fi", "f() { ls; }; f", "ls &>/dev/null",
@@ -102,20 +101,19 @@ var seeds = []string{
 	"ls; # comment", "echo !! ^a^b", "((x++))", "echo a >| new; rm -f new", "cd sub && touch x; cd ..", "env LANG=C sort a.txt | xargs -n1 echo",
 }
 
-// A judge that is broken is caught: the oracle finds a command that it allows
-// and that does harm. Each is broken in one thing that policies of other people
-// have been broken in.
-func TestTheOracleCatches(t *testing.T) {
+// TestOracleFindsBrokenJudges: for each broken judge the oracle finds a command that it
+// allows and that does harm. Each has one defect that a real policy had.
+func TestOracleFindsBrokenJudges(t *testing.T) {
 	if racesample.Enabled {
-		t.Skip("it judges a hundred thousand commands one after another, which takes minutes with the race detector; it is run without")
+		t.Skip("judging a hundred thousand commands takes minutes with the race detector")
 	}
 	c := newCell(t)
-	// seen is a judge that decides about another text than the one that runs.
-	seen := func(change func(string) string) decider {
+	// changed returns a judge that decides about a changed text of the command.
+	changed := func(change func(string) string) decider {
 		return func(p *Policy, command, dir string) adapters.Effect { return sound(p, change(command), dir) }
 	}
-	// as is a judge to which a program is another one.
-	as := func(name string, p program) func() func() {
+	// replaced returns a table in which a program is replaced.
+	replaced := func(name string, p program) func() func() {
 		return func() func() {
 			was := programs[name]
 			programs[name] = &p
@@ -139,27 +137,27 @@ func TestTheOracleCatches(t *testing.T) {
 	}{
 		{name: "a pattern from the beginning", decide: pattern(`^(sudo|frob|chmod|perl|curl)\s`)},
 		{name: "a pattern of whole words", decide: pattern(`\b(sudo|frob|chmod|perl|curl)\b|>`)},
-		{name: "the first command alone", decide: seen(func(s string) string { return rewrite(s, first) })},
-		{name: "no redirections", decide: seen(func(s string) string { return rewrite(s, noRedirects) })},
-		{name: "no substitutions", decide: seen(func(s string) string { return rewrite(s, noSubstitutions) })},
-		{name: "no here-documents", decide: seen(func(s string) string { return rewrite(s, noHereDocs) })},
-		{name: "no assignments", decide: seen(func(s string) string { return rewrite(s, noAssignments) })},
-		{name: "no bodies of functions", decide: seen(func(s string) string { return rewrite(s, noBodies) })},
-		{name: "variables are their names", decide: seen(func(s string) string { return rewrite(s, noVariables) })},
-		{name: "cd goes nowhere", table: as("cd", program{args: nothing})},
-		{name: "eval prints", table: as("eval", program{args: nothing})},
-		{name: "env prints", table: as("env", program{args: nothing})},
-		{name: "timeout prints", table: as("timeout", program{args: nothing})},
-		{name: "xargs prints", table: as("xargs", program{args: nothing})},
-		{name: "find only looks", table: as("find", program{args: nothing})},
-		{name: "sed only edits what it prints", table: as("sed", program{})},
-		{name: "awk only prints", table: as("awk", program{})},
-		{name: "sort only prints", table: as("sort", program{})},
-		{name: "uniq only prints", table: as("uniq", program{})},
-		{name: "bash reads", table: as("bash", program{})},
-		{name: "trap keeps", table: as("trap", program{args: nothing})},
-		{name: "test tests", table: as("test", program{args: nothing})},
-		{name: "cp has one form", table: as("cp", program{args: writesLast})},
+		{name: "the first command alone", decide: changed(func(s string) string { return rewriteScript(s, keepFirst) })},
+		{name: "no redirections", decide: changed(func(s string) string { return rewriteScript(s, noRedirects) })},
+		{name: "no substitutions", decide: changed(func(s string) string { return rewriteScript(s, noSubstitutions) })},
+		{name: "no here-documents", decide: changed(func(s string) string { return rewriteScript(s, noHereDocs) })},
+		{name: "no assignments", decide: changed(func(s string) string { return rewriteScript(s, noAssignments) })},
+		{name: "no bodies of functions", decide: changed(func(s string) string { return rewriteScript(s, noBodies) })},
+		{name: "variables are their names", decide: changed(func(s string) string { return rewriteScript(s, noVariables) })},
+		{name: "cd goes nowhere", table: replaced("cd", program{args: nothing})},
+		{name: "eval prints", table: replaced("eval", program{args: nothing})},
+		{name: "env prints", table: replaced("env", program{args: nothing})},
+		{name: "timeout prints", table: replaced("timeout", program{args: nothing})},
+		{name: "xargs prints", table: replaced("xargs", program{args: nothing})},
+		{name: "find only looks", table: replaced("find", program{args: nothing})},
+		{name: "sed only edits what it prints", table: replaced("sed", program{})},
+		{name: "awk only prints", table: replaced("awk", program{})},
+		{name: "sort only prints", table: replaced("sort", program{})},
+		{name: "uniq only prints", table: replaced("uniq", program{})},
+		{name: "bash reads", table: replaced("bash", program{})},
+		{name: "trap keeps", table: replaced("trap", program{args: nothing})},
+		{name: "test tests", table: replaced("test", program{args: nothing})},
+		{name: "cp has one form", table: replaced("cp", program{args: writesLast})},
 		{name: "any variable", table: func() func() {
 			was, liked := hijackingVariables, harmlessVariables
 			hijackingVariables, harmlessVariables = nil, []string{"*"}
@@ -176,15 +174,15 @@ func TestTheOracleCatches(t *testing.T) {
 			}
 			for i, command := range all {
 				mode := Modes()[i%2]
-				// Only where the broken judge and the sound one differ there is
-				// something to find, which the test above looks for.
+				// TestAllowedCommandsDoNoHarm covers the commands for which the
+				// broken judge and the sound one agree.
 				if decide(c.policy(mode), command, c.work) != adapters.EffectAllow {
 					continue
 				}
 				if b.decide != nil && sound(c.policy(mode), command, c.work) == adapters.EffectAllow {
 					continue
 				}
-				if _, harm := c.try(t, decide, mode, command); len(harm) > 0 {
+				if _, harm := c.tryCommand(t, decide, mode, command); len(harm) > 0 {
 					t.Logf("command %d, %q: %v", i, command, harm)
 					return
 				}
@@ -194,11 +192,12 @@ func TestTheOracleCatches(t *testing.T) {
 	}
 }
 
-// aimed are commands that the grammar makes too seldom.
+// aimed are commands that the grammar generates too rarely.
 var aimed = []string{"BASH_ENV=run.sh bash -c ls", "cd sub; touch ../../out/new"}
 
-// rewrite is a script after a change to its parts; what cannot be parsed stays.
-func rewrite(s string, change func(syntax.Node) bool) string {
+// rewriteScript changes the parts of a script. It returns a script that cannot be parsed
+// unchanged.
+func rewriteScript(s string, change func(syntax.Node) bool) string {
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), "")
 	if err != nil {
 		return s
@@ -211,7 +210,7 @@ func rewrite(s string, change func(syntax.Node) bool) string {
 	return sb.String()
 }
 
-func first(n syntax.Node) bool {
+func keepFirst(n syntax.Node) bool {
 	if f, ok := n.(*syntax.File); ok && len(f.Stmts) > 1 {
 		f.Stmts = f.Stmts[:1]
 	}

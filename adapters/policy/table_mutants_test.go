@@ -12,15 +12,15 @@ import (
 	table "github.com/turnspec/turnspec/fixtures/policy"
 )
 
-// always is a policy that says the same of everything.
-func always(e adapters.Effect) func(*table.Case) policy.Decision {
+// constantPolicy returns a policy with the same decision for every call.
+func constantPolicy(e adapters.Effect) func(*table.Case) policy.Decision {
 	return func(*table.Case) policy.Decision {
-		return policy.Decision{Effect: e, Tree: &policy.Node{Effect: e, Reason: "always"}}
+		return policy.Decision{Effect: e, Tree: &policy.Node{Effect: e, Reason: "constant"}}
 	}
 }
 
-// Each case can fail: some policy that is wrong fails it. No case passes with
-// every constant policy, none is decided by mode, preset and rules alone.
+// TestEachCaseCanFail: some wrong policy fails each case. No case passes with every
+// constant policy, and none depends on mode, preset and rules alone.
 func TestEachCaseCanFail(t *testing.T) {
 	g := NewWithT(t)
 	all := cases(t)
@@ -28,22 +28,22 @@ func TestEachCaseCanFail(t *testing.T) {
 	for effect, least := range map[adapters.Effect]float64{allow: 0.5, deny: 0.15, ask: 0.9} {
 		failed := 0
 		for _, c := range all {
-			if judge(&c, always(effect)(&c)) != "" {
+			if checkDecision(&c, constantPolicy(effect)(&c)) != "" {
 				failed++
 			}
 		}
-		g.Expect(float64(failed)).To(BeNumerically(">=", least*float64(len(all))), "a policy that says %s to all", effect)
+		g.Expect(float64(failed)).To(BeNumerically(">=", least*float64(len(all))), "a policy that decides %s for every call", effect)
 	}
 
-	// A denial says why: a policy that denies all, and says so, fails each.
+	// A denial has a reason: a policy that denies everything for one reason fails.
 	for _, c := range all {
-		if c.Effect == "deny" && judge(&c, always(deny)(&c)) == "" {
+		if c.Effect == "deny" && checkDecision(&c, constantPolicy(deny)(&c)) == "" {
 			t.Errorf("%s: passes with a policy that denies everything", c.Place())
 		}
 	}
 
-	// A case that is allowed is not allowed by default: of the same tool, in the
-	// same mode, something is not.
+	// An allowed case is not allowed by default: another call of the same tool, in
+	// the same mode, is not allowed.
 	other := map[string]bool{}
 	for _, c := range all {
 		if c.Effect != "allow" {
@@ -51,21 +51,21 @@ func TestEachCaseCanFail(t *testing.T) {
 		}
 	}
 	for _, c := range all {
-		if c.Effect == "allow" && !talks(c.Tool) && !other[s.family(t, &c)] && !free[c.Tool] {
-			t.Errorf("%s: nothing but allow is ever wanted of %s", c.Place(), s.family(t, &c))
+		if c.Effect == "allow" && !isTalkTool(c.Tool) && !other[s.family(t, &c)] && !free[c.Tool] {
+			t.Errorf("%s: every case of %s wants allow", c.Place(), s.family(t, &c))
 		}
 	}
 }
 
-// free are tools of which a mode allows everything, by design.
+// free are the tools that a mode allows without exception, by design.
 var free = map[string]bool{"Read": true, "Glob": true, "Grep": true, "WebSearch": true, "weather": true}
 
-func talks(tool string) bool {
+func isTalkTool(tool string) bool {
 	p := policy.Policy{Preset: policy.ReadOnly}
 	return p.Decide(adapters.Call{Tool: tool, Dir: "/w", Input: event.Raw(`{}`)}).Effect == allow
 }
 
-// family is a tool, or all of MCP, in a mode.
+// family returns the tool, or MCP for all MCP tools, with the mode.
 func (s stage) family(t *testing.T, c *table.Case) string {
 	t.Helper()
 	p, err := policy.Load(c.File, []byte(c.Policy))
@@ -80,8 +80,8 @@ func (s stage) family(t *testing.T, c *table.Case) string {
 	return tool + " in mode " + string(p.Mode)
 }
 
-// What a group's policy says beside its mode matters: without it, some case of
-// the group comes out otherwise.
+// TestEachGroupNeedsItsPolicy: without the rules of a group, some case of the group gets
+// another decision.
 func TestEachGroupNeedsItsPolicy(t *testing.T) {
 	s := newStage(t)
 	last, needs, matters := map[string]table.Case{}, map[string]bool{}, map[string]bool{}
@@ -97,11 +97,11 @@ func TestEachGroupNeedsItsPolicy(t *testing.T) {
 		changed := c
 		changed.Policy = strings.Join(bare, "\n")
 		last[c.Group] = c
-		matters[c.Group] = matters[c.Group] || judge(&c, s.decide(t, &changed)) != ""
+		matters[c.Group] = matters[c.Group] || checkDecision(&c, s.decide(t, &changed)) != ""
 	}
 	for name, c := range last {
 		if c.Policy != "" && needs[name] && !matters[name] {
-			t.Errorf("%s: group %s comes out the same without its rules", c.Place(), name)
+			t.Errorf("%s: group %s gets the same decisions without its rules", c.Place(), name)
 		}
 	}
 }

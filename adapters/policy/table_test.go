@@ -15,7 +15,7 @@ import (
 	table "github.com/turnspec/turnspec/fixtures/policy"
 )
 
-// stage is where the cases are played.
+// stage holds the folders in which the cases are judged.
 type stage struct{ base, work, home string }
 
 func newStage(tb testing.TB) stage {
@@ -51,7 +51,7 @@ func newStage(tb testing.TB) stage {
 	return s
 }
 
-// call is a case's call, in the places of the stage.
+// call returns a case's call in the folders of the stage.
 func (s stage) call(c *table.Case) adapters.Call {
 	in := strings.NewReplacer("<work>", s.work, "<home>", s.home).Replace(c.Input)
 	out := adapters.Call{Tool: c.Tool, Dir: s.work, Input: event.Raw(in)}
@@ -61,7 +61,7 @@ func (s stage) call(c *table.Case) adapters.Call {
 	return out
 }
 
-// decide lets a policy decide a case, in the places of the stage.
+// decide returns the decision of the case's policy in the folders of the stage.
 func (s stage) decide(tb testing.TB, c *table.Case) policy.Decision {
 	tb.Helper()
 	p, err := policy.Load(c.File, []byte(strings.Repeat("\n", c.At-1)+c.Policy))
@@ -72,24 +72,24 @@ func (s stage) decide(tb testing.TB, c *table.Case) policy.Decision {
 	return p.Decide(s.call(c))
 }
 
-// judge says how a decision differs from what a case wants, or "".
-func judge(c *table.Case, d policy.Decision) string {
+// checkDecision returns how a decision differs from that of the case, or "".
+func checkDecision(c *table.Case, d policy.Decision) string {
 	switch {
 	case string(d.Effect) != c.Effect:
 		return fmt.Sprintf("%s: %s, want %s: %s\n\t%s\n\treason: %s", c.Place(), d.Effect, c.Effect, c.Why, c.Input, d.Reason)
-	case !says(d.Tree, d.Effect, c.Reason):
-		return fmt.Sprintf("%s: no reason holds %q: %s\n\t%s\n\treason: %s", c.Place(), c.Reason, c.Why, c.Input, d.Reason)
+	case !hasReason(d.Tree, d.Effect, c.Reason):
+		return fmt.Sprintf("%s: no reason contains %q: %s\n\t%s\n\treason: %s", c.Place(), c.Reason, c.Why, c.Input, d.Reason)
 	}
 	return ""
 }
 
-// says reports whether a part that has the effect has it for the reason.
-func says(n *policy.Node, e adapters.Effect, reason string) bool {
+// hasReason reports whether a part has the effect for the reason.
+func hasReason(n *policy.Node, e adapters.Effect, reason string) bool {
 	if n.Effect == e && strings.Contains(n.Reason, reason) {
 		return true
 	}
 	for _, p := range n.Parts {
-		if says(p, e, reason) {
+		if hasReason(p, e, reason) {
 			return true
 		}
 	}
@@ -112,9 +112,9 @@ func TestTable(t *testing.T) {
 	for _, c := range all {
 		effects[c.Effect]++
 		if c.Effect == "deny" && c.Reason == "" {
-			t.Errorf("%s: a denial without the words of its reason may be for another one", c.Place())
+			t.Errorf("%s: a denial needs words of its reason, else it may have another one", c.Place())
 		}
-		if wrong := judge(&c, s.decide(t, &c)); wrong != "" {
+		if wrong := checkDecision(&c, s.decide(t, &c)); wrong != "" {
 			t.Error(wrong)
 		}
 	}
