@@ -53,7 +53,7 @@ func (j Judge) Decide(ctx context.Context, c Call) (v Verdict) {
 		}
 		return v
 	}
-	return Verdict{EffectDeny, fmt.Sprintf("the policy gave no verdict but %q", v.Effect)}
+	return Verdict{EffectDeny, fmt.Sprintf("the policy returned an unknown verdict: %q", v.Effect)}
 }
 
 // Gap is something that a runtime does without submitting it to the Judge. Each

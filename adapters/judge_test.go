@@ -23,8 +23,8 @@ func TestDecide(t *testing.T) {
 		"ask":              {returning(adapters.Verdict{Effect: adapters.EffectAsk}), adapters.Verdict{Effect: adapters.EffectAsk}},
 		"deny":             {returning(adapters.Verdict{Effect: adapters.EffectDeny, Reason: "no"}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: "no"}},
 		"without a reason": {returning(adapters.Verdict{Effect: adapters.EffectDeny}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: "the policy does not allow it"}},
-		"nothing":          {returning(adapters.Verdict{}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: `the policy gave no verdict but ""`}},
-		"another word":     {returning(adapters.Verdict{Effect: "yes"}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: `the policy gave no verdict but "yes"`}},
+		"nothing":          {returning(adapters.Verdict{}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: `the policy returned an unknown verdict: ""`}},
+		"another word":     {returning(adapters.Verdict{Effect: "yes"}), adapters.Verdict{Effect: adapters.EffectDeny, Reason: `the policy returned an unknown verdict: "yes"`}},
 		"a panic":          {func(context.Context, adapters.Call) adapters.Verdict { panic("late") }, adapters.Verdict{Effect: adapters.EffectDeny, Reason: "the policy failed: late"}},
 	} {
 		t.Run(name, func(t *testing.T) {

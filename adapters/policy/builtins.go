@@ -19,7 +19,7 @@ func addShell() {
 	addPrograms(program{judge: judgeExit}, "exit")
 	addPrograms(program{judge: judgeDate}, "date")
 	addPrograms(program{class: judged, judge: judgeEval}, "eval")
-	addPrograms(program{class: opaque, why: "it runs a file that nobody reads"}, ". source")
+	addPrograms(program{class: opaque, why: "it runs a file that the policy does not read"}, ". source")
 	addPrograms(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
 }
 
@@ -80,7 +80,7 @@ func judgePrintf(j *judgement, n *Node, c *command) flow {
 	if len(c.args) > 0 {
 		switch first := c.args[0]; {
 		case !first.known && first.mayBeOption():
-			n.deny("nobody knows whether it sets a variable; `printf --` does not")
+			n.deny("it may set a variable; `printf --` does not")
 		case strings.HasPrefix(first.text, "-v"):
 			name := literalField(first.text[2:])
 			if name.text == "" && len(c.args) > 1 {
@@ -97,13 +97,13 @@ func judgeTest(_ *judgement, n *Node, c *command) flow {
 	n.allow("a test")
 	for i, f := range c.args {
 		if f.splits || f.glob {
-			n.deny("words that nobody knows may be an operator that runs a subscript; quotes keep them one word")
+			n.deny("unknown words may be an operator that runs a subscript; quotes keep them one word")
 		}
 		if hasCommandSubscript(f) {
 			n.deny("a subscript that runs a command")
 		}
 		if i > 0 && !f.known && (!c.args[i-1].known || c.args[i-1].text == "-v" || c.args[i-1].text == "-R") {
-			n.deny("nobody knows which variable it is about, and a subscript may run a command")
+			n.deny("the variable is unknown, and a subscript may run a command")
 		}
 	}
 	return sameFlow(c.st)
@@ -135,15 +135,15 @@ func judgeRead(j *judgement, n *Node, c *command) flow {
 }
 
 func judgeUnset(j *judgement, n *Node, c *command) flow {
-	n.allow("a variable less")
+	n.allow("it removes a variable")
 	for i, f := range c.args {
 		switch {
 		case i == 0 && f.known && f.text == "-v":
 		case f.known && strings.HasPrefix(f.text, "-"):
-			n.deny("a function less: then a program runs in its place")
+			n.deny("it removes a function, and then a program runs in its place")
 		default:
 			if c.st.funcs[f.text] {
-				n.deny("a function less: then a program runs in its place")
+				n.deny("it removes a function, and then a program runs in its place")
 			}
 			j.judgeAssigned(n, f, false)
 		}
@@ -161,7 +161,7 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 		switch {
 		case !f.known:
 			if f.mayBeOption() {
-				n.deny("nobody knows which option it sets")
+				n.deny("it sets an unknown option")
 			}
 			return sameFlow(c.st)
 		case f.text == "--" || f.text == "-" || f.text == "" || f.text[0] != '-' && f.text[0] != '+':
@@ -188,7 +188,7 @@ func judgeTrap(j *judgement, n *Node, c *command) flow {
 		return sameFlow(c.st)
 	}
 	if !args[0].known {
-		n.deny("nobody knows what the trap runs")
+		n.deny("the script of the trap is unknown")
 		return sameFlow(c.st)
 	}
 	lang, st := j.lang, c.st.withOwnInput()
@@ -225,7 +225,7 @@ func judgeEval(j *judgement, n *Node, c *command) flow {
 	var texts []string
 	for i, f := range c.args {
 		if !f.known {
-			n.deny("nobody knows what it runs")
+			n.deny("the script is unknown")
 			return sameFlow(state{})
 		}
 		if i == 0 && f.text == "--" {
@@ -254,7 +254,7 @@ options:
 		switch {
 		case !f.known:
 			if f.mayBeOption() {
-				n.deny("nobody knows what the shell runs")
+				n.deny("the script of the shell is unknown")
 				return sameFlow(c.st)
 			}
 			break options
@@ -285,19 +285,19 @@ options:
 	case fromText && len(args) == 0:
 		n.deny("a shell without a command")
 	case fromText && !args[0].known:
-		n.deny("nobody knows what the shell runs")
+		n.deny("the script of the shell is unknown")
 	case fromText && len(args) > 1:
-		n.deny("a command with words behind it: a shell takes them for arguments, and whoever wrote them maybe for the command")
+		n.deny("words after a command: the shell takes them as arguments, not as part of the command")
 	case fromText:
 		j.judgeScript(n, args[0].text, st, langs...)
 	case len(args) > 0 && !fromInput:
-		j.softDeny(n, c, "it runs a script that nobody reads")
+		j.softDeny(n, c, "it runs a script that the policy does not read")
 	case st.input != nil && len(args) == 0:
 		text := *st.input
 		st.input = nil
 		j.judgeScript(n, text, st, langs...)
 	default:
-		n.deny("a shell that runs whatever comes on its standard input")
+		n.deny("a shell that runs its standard input")
 	}
 	return sameFlow(c.st)
 }

@@ -45,7 +45,7 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 		return sameFlow(st)
 	}
 	if !argv[0].known {
-		n.deny("nobody knows which program runs")
+		n.deny("the program is unknown")
 		return sameFlow(state{})
 	}
 	rule := j.applyCommandRules(n, argv)
@@ -66,7 +66,7 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 	}
 	p, ok := programs[c.name]
 	if !ok {
-		j.softDeny(n, c, "nobody knows the program")
+		j.softDeny(n, c, "unknown program")
 		return sameFlow(st)
 	}
 	return j.judgeProgram(n, p, c)
@@ -112,7 +112,7 @@ func (j *judgement) judgeBuild(n *Node, c *command) {
 		}
 	}
 	if len(c.st.dirs) == 0 {
-		n.deny("it runs code, and nobody knows in which folder")
+		n.deny("it runs code, and the folder is unknown")
 	}
 }
 
@@ -178,7 +178,7 @@ func (j *judgement) judgeOptions(n *Node, c *command, got parsed) {
 		case '!':
 			n.deny("the option " + o.name + " runs another program, or reaches out of what can be judged")
 		case 'x':
-			j.softDeny(n, c, "nobody knows the option "+o.name)
+			j.softDeny(n, c, "unknown option "+o.name)
 		default:
 			n.deny("the option " + o.name + " is of no kind")
 		}
@@ -218,13 +218,13 @@ func (j *judgement) judgeOperand(n *Node, a access, f field, st state) {
 	}
 	switch {
 	case f.pipe:
-		n.addPart(a.what(), f.src).allow("a pipe to what is judged apart")
+		n.addPart(a.what(), f.src).allow("a pipe to a command that is judged separately")
 	case f.known:
 		j.judgePath(n, a, rule, f.text, st.dirs)
 	case f.glob && a == writes:
 		j.judgeGlobWrite(n, f, st)
 	default:
-		j.judgeUnknownPath(n.addPart(a.what(), f.src), a, rule, "nobody knows which file")
+		j.judgeUnknownPath(n.addPart(a.what(), f.src), a, rule, "the file is unknown")
 	}
 }
 
@@ -241,7 +241,7 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 	for _, part := range parts {
 		up, err := path.Match(goGlob(part), "..")
 		if up && strings.HasPrefix(part, ".") || err != nil || part == ".." || strings.Contains(part, "[:") || len(parts) > 4 {
-			p.deny("a write, and nobody knows what the pattern matches")
+			p.deny("a write, and the matches of the pattern are unknown")
 			return
 		}
 	}
@@ -258,7 +258,7 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 	for _, d := range joinDirs(st.dirs, dir) {
 		matches, err := filepath.Glob(escapeGlob(d) + "/" + goGlob(f.text[cut:]))
 		if err != nil || len(matches) > mostFields {
-			p.deny("nobody knows what the pattern matches")
+			p.deny("the matches of the pattern are unknown")
 			return
 		}
 		for _, m := range matches {

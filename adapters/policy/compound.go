@@ -22,7 +22,7 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 		out.input, out.piped = st.input, st.piped
 		return sameFlow(out)
 	}
-	n.addPart(WhatSyntax, j.source(c)).deny("an operator that nobody knows")
+	n.addPart(WhatSyntax, j.source(c)).deny("an unknown operator")
 	return sameFlow(state{})
 }
 
@@ -77,7 +77,7 @@ func (j *judgement) judgeFor(n *Node, c *syntax.ForClause, st state) state {
 		}
 		p.allow("arithmetic")
 	default:
-		n.addPart(WhatSyntax, j.source(c)).deny("a loop that nobody knows")
+		n.addPart(WhatSyntax, j.source(c)).deny("an unknown loop")
 	}
 	if c.Select {
 		n.addPart(WhatSyntax, "select").deny("it asks on a terminal")
@@ -113,7 +113,7 @@ func (j *judgement) judgeFunction(n *Node, c *syntax.FuncDecl, st state) state {
 	name := c.Name.Value
 	f := n.addPart(WhatSyntax, name+"()")
 	if !syntax.ValidName(name) || isProgram(name) || syntax.IsKeyword(name) {
-		f.deny("a function in the place of a program")
+		f.deny("a function with the name of a program")
 	}
 	inside := st.withOwnInput()
 	out := j.judgeStmt(f, c.Body, inside)

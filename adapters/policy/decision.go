@@ -67,7 +67,7 @@ func (n *Node) addPart(what What, text string) *Node {
 func (n *Node) settleEffects() {
 	n.Effect = n.own
 	if n.own == "" && len(n.Parts) == 0 {
-		n.Effect, n.own, n.Reason = adapters.EffectDeny, adapters.EffectDeny, "nothing speaks for it"
+		n.Effect, n.own, n.Reason = adapters.EffectDeny, adapters.EffectDeny, "nothing judged it"
 	}
 	for _, p := range n.Parts {
 		p.settleEffects()

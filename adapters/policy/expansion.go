@@ -55,7 +55,7 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 	case *syntax.ExtGlob:
 		n.addPart(WhatSyntax, j.source(p)).deny("an extended pattern, which some shells run as a command")
 	default:
-		n.addPart(WhatSyntax, j.source(p)).deny("an expansion that nobody knows")
+		n.addPart(WhatSyntax, j.source(p)).deny("an unknown expansion")
 	}
 }
 
@@ -72,7 +72,7 @@ func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 		return
 	}
 	if p.Excl && p.Names == 0 && !isAt(p.Index) {
-		deny("it reads the variable that another one names")
+		deny("it reads a variable whose name another one holds")
 	}
 	if p.Index != nil && !isAt(p.Index) {
 		j.judgeArith(n, p.Index, st)
@@ -119,7 +119,7 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 			return
 		}
 		if !j.judgeNumber(n, x.Parts, st) {
-			n.addPart(WhatSyntax, j.source(x)).deny("arithmetic over what nobody knows, which may run a command")
+			n.addPart(WhatSyntax, j.source(x)).deny("arithmetic with an unknown value, which may run a command")
 		}
 	default:
 		n.addPart(WhatSyntax, j.source(x)).deny("arithmetic of another shell")
@@ -171,7 +171,7 @@ func (j *judgement) noteCounted(n *Node, s string) bool {
 func (j *judgement) denyTaintedArith(n *Node) {
 	for _, name := range slices.Sorted(maps.Keys(j.counted)) {
 		if j.tainted[name] {
-			n.addPart(WhatVariable, name).deny("arithmetic over what nobody knows, which may run a command")
+			n.addPart(WhatVariable, name).deny("arithmetic with an unknown value, which may run a command")
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (j *judgement) denyTaintedArith(n *Node) {
 func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 	v := n.addPart(WhatVariable, j.source(a))
 	if a.Name == nil {
-		v.deny("nobody knows which variable it sets")
+		v.deny("it sets an unknown variable")
 		j.judgeWord(v, a.Value, st)
 		return
 	}
@@ -223,13 +223,13 @@ func (j *judgement) judgeNumeric(n *Node, w *syntax.Word, st state) bool {
 func (j *judgement) judgeDeclare(n *Node, c *syntax.DeclClause, st state) {
 	env := c.Variant.Value == "export"
 	if c.Variant.Value == "nameref" {
-		n.deny("a name that stands for another")
+		n.deny("a name for another variable")
 	}
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil {
 			f := j.expandWord(n, a.Value, st)
 			if !f.known || strings.Trim(f.text, "-+aAgIlprtuxfF") != "" {
-				n.deny("an option that makes names stand for others or values be evaluated, or one that nobody knows")
+				n.deny("an option for name references or evaluated values, or an unknown one")
 			}
 			if env && strings.ContainsAny(f.text, "f") {
 				n.deny("a function for other shells")
@@ -256,7 +256,7 @@ func (j *judgement) judgeTestExpr(n *Node, x syntax.TestExpr, st state) {
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
 				w, ok := side.(*syntax.Word)
 				if !ok || !j.judgeNumber(n, w.Parts, st) && !negative(w) {
-					n.deny("arithmetic over what nobody knows, which may run a command")
+					n.deny("arithmetic with an unknown value, which may run a command")
 				}
 			}
 			return
@@ -276,7 +276,7 @@ func (j *judgement) judgeTestExpr(n *Node, x syntax.TestExpr, st state) {
 	case *syntax.Word:
 		j.judgeWord(n, x, st)
 	default:
-		n.deny("a test that nobody knows")
+		n.deny("an unknown test")
 	}
 }
 

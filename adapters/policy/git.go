@@ -59,7 +59,7 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 		return sameFlow(c.st)
 	}
 	if !rest[0].known {
-		n.deny("nobody knows which of git's commands runs")
+		n.deny("the git command is unknown")
 		return sameFlow(c.st)
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
@@ -111,7 +111,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	}
 	read := g.readsOnly()
 	if !read && !slices.Contains(gitWrites, g.name) {
-		j.softDeny(n, &g.command, "nobody knows what git "+g.name+" does; it may be an alias")
+		j.softDeny(n, &g.command, "unknown git command "+g.name+"; it may be an alias")
 		return
 	}
 	if !read {
@@ -181,7 +181,7 @@ func (g *gitCommand) judgeWords(j *judgement, n *Node) (out []field) {
 		case f.known && f.text == "--":
 			return append(out, g.args[i+1:]...)
 		case !f.known && f.mayBeOption():
-			n.deny("nobody knows whether this is an option: " + f.src)
+			n.deny("it may be an option: " + f.src)
 		case !f.known || len(f.text) < 2 || f.text[0] != '-':
 			out = append(out, f)
 		default:
@@ -189,7 +189,7 @@ func (g *gitCommand) judgeWords(j *judgement, n *Node) (out []field) {
 			if g.takesValue(f.text) && i+1 < len(g.args) {
 				v := g.args[i+1]
 				if v.splits || v.glob {
-					n.deny("nobody knows how many words follow " + f.text)
+					n.deny("unknown words may follow " + f.text)
 				}
 				if !v.known || !strings.HasPrefix(v.text, "-") {
 					i++ // else it may be an option, and is judged as one
@@ -227,7 +227,7 @@ func (g *gitCommand) judgeOption(j *judgement, n *Node, o string) {
 			full := name == wrong
 			short := len(name) > 2 && strings.HasPrefix(wrong, name) && name != "--no"
 			if (full || short) && (only == "" || slices.Contains(strings.Fields(only), g.name)) {
-				n.deny("the option " + o + " runs a program, leaves the repository, or throws away what is not kept")
+				n.deny("the option " + o + " runs a program, leaves the repository, or throws away changes")
 			}
 		}
 		return
@@ -263,7 +263,7 @@ func sortedKeys(m map[string]string) (out []string) {
 // judgeScript judges a text that git passes to a shell.
 func (g *gitCommand) judgeScript(j *judgement, n *Node, f field) {
 	if !f.known {
-		n.deny("nobody knows what git runs")
+		n.deny("the script that git runs is unknown")
 		return
 	}
 	st := g.st
@@ -283,7 +283,7 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 	case g.name == "submodule" && first == "foreach" && len(g.args) > 1:
 		for _, a := range g.args[1:] {
 			if !a.known || strings.HasPrefix(a.text, "-") && a.text != "--recursive" {
-				n.deny("nobody knows what git runs")
+				n.deny("the script that git runs is unknown")
 			}
 		}
 		rest := g.args[1:]
@@ -291,7 +291,7 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 			rest = rest[1:]
 		}
 		if len(rest) != 1 {
-			n.deny("nobody knows what git runs: the words are joined")
+			n.deny("the script is unknown, because git joins the words")
 			return
 		}
 		g.st = g.st.inUnknownDir()
@@ -322,7 +322,7 @@ func (g *gitCommand) judgePush(n *Node, refs []field) {
 		case strings.HasPrefix(t, "+"), strings.HasPrefix(t, ":") && t != ":":
 			n.deny("it overwrites or removes what others have")
 		case !f.known && f.prefix == "":
-			n.deny("nobody knows what is pushed")
+			n.deny("the pushed ref is unknown")
 		}
 	}
 }

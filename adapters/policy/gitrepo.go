@@ -54,7 +54,7 @@ const (
 // judgeRepositories judges the repositories that a git command may run in.
 func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remotes []string) {
 	if len(c.st.dirs) == 0 {
-		j.softDeny(n, c, "nobody knows in which repository git runs, and its settings may run a program")
+		j.softDeny(n, c, "the repository is unknown, and its settings may run a program")
 		return
 	}
 	r := repositoryReader{judgement: j, readOnly: readOnly, seen: map[string]bool{}}
@@ -323,7 +323,7 @@ func readSmall(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is no file, or too long", name)
+		return nil, fmt.Errorf("%s is not a file, or too long", name)
 	}
 	return os.ReadFile(name)
 }

@@ -74,11 +74,11 @@ func (l *loader) readDocument(text []byte) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		k, v := root.Content[i], root.Content[i+1]
 		if k.Kind != yaml.ScalarNode || k.Tag != "!!str" {
-			l.fail(k, "a key that is no word")
+			l.fail(k, "a key must be a word")
 			continue
 		}
 		if line, twice := seen[k.Value]; twice {
-			l.fail(k, "%s stands twice; first on line %d", k.Value, line)
+			l.fail(k, "duplicate key %s; first on line %d", k.Value, line)
 			continue
 		}
 		seen[k.Value] = k.Line
@@ -139,9 +139,9 @@ func (l *loader) readRules(k, v *yaml.Node) (out []Rule) {
 			l.fail(n, "%w", err)
 			continue
 		case twice:
-			l.fail(n, "rule %q stands twice; first on line %d", n.Value, line)
+			l.fail(n, "duplicate rule %q; first on line %d", n.Value, line)
 		case k.Value == "allow" && r.glob != "" && knownTools[r.tool].class <= classWrite:
-			l.fail(n, "rule %q: rules of paths deny or ask; what may be written is said by roots", n.Value)
+			l.fail(n, "rule %q: path rules deny or ask; roots define the writable folders", n.Value)
 		}
 		seen[n.Value] = n.Line
 		r.at = fmt.Sprintf("%s:%d", l.file, n.Line)

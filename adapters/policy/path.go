@@ -147,7 +147,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 		}
 	}
 	if len(abs) == 0 {
-		j.judgeUnknownPath(p, a, tool, "nobody knows in which folder")
+		j.judgeUnknownPath(p, a, tool, "the folder is unknown")
 		return
 	}
 	for _, one := range abs {
@@ -177,7 +177,7 @@ func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
 		if a == writes {
 			p.allow("in the workspace")
 		} else {
-			p.allow("reading is free")
+			p.allow("reading is allowed")
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (j *judgement) judgeUnknownPath(p *Node, a access, tool, why string) {
 		p.deny("a read, and " + why)
 	default:
 		j.applyPathRules(p, tool, "")
-		p.allow("reading is free")
+		p.allow("reading is allowed")
 	}
 }
 

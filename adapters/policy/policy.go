@@ -77,7 +77,7 @@ func (p *Policy) Validate() error {
 	switch p.Unknown {
 	case "", adapters.EffectDeny, adapters.EffectAsk:
 	default:
-		errs = append(errs, fmt.Errorf("unknown %q: want deny or ask: what nobody knows is never allowed", p.Unknown))
+		errs = append(errs, fmt.Errorf("unknown %q: want deny or ask; unknown calls are never allowed", p.Unknown))
 	}
 	for _, r := range p.Roots {
 		if !filepath.IsAbs(r) {

@@ -43,8 +43,8 @@ func TestJudge(t *testing.T) {
 	p := policy.Policy{Mode: policy.Implementation, Unknown: ask}
 	judge := p.Judge()
 	for tool, want := range map[string]adapters.Verdict{
-		"Sudoku":    {Effect: ask, Reason: "Sudoku: nobody knows the tool"},
-		"WebSearch": {Effect: allow, Reason: "WebSearch: mode implementation has it"},
+		"Sudoku":    {Effect: ask, Reason: "Sudoku: unknown tool"},
+		"WebSearch": {Effect: allow, Reason: "WebSearch: mode implementation allows it"},
 	} {
 		g.Expect(judge(t.Context(), adapters.Call{Tool: tool, Dir: "/w"})).To(Equal(want))
 	}

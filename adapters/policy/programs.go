@@ -107,26 +107,26 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 	addPrograms(program{class: judged, judge: judgeAwk}, "awk gawk mawk nawk")
 
 	for why, names := range map[string]string{
-		"it changes who acts":                "sudo doas su pkexec runuser sudoedit login newgrp sg setpriv capsh",
-		"it ends or stops processes":         "kill pkill killall killall5 skill snice xkill fuser",
-		"it turns off the machine":           "shutdown reboot halt poweroff init telinit",
-		"it changes who may do what":         "chmod chown chgrp chattr setfacl setcap useradd userdel usermod groupadd passwd chpasswd visudo chsh vipw",
-		"it writes to devices":               "dd mkfs mke2fs mkswap fdisk sfdisk parted wipefs hdparm losetup swapon swapoff blkdiscard",
-		"it changes the machine":             "mount umount sysctl insmod rmmod modprobe iptables ip6tables nft systemctl service chroot unshare nsenter pivot_root launchctl update-alternatives ldconfig",
-		"it runs something later":            "crontab at batch systemd-run atd cron anacron",
-		"it destroys what cannot come back":  "shred srm",
-		"it changes the shell that is to be": "alias unalias enable complete compgen compopt bind fc history shopt hash suspend jobs disown bg fg caller logout",
+		"it changes who acts":         "sudo doas su pkexec runuser sudoedit login newgrp sg setpriv capsh",
+		"it ends or stops processes":  "kill pkill killall killall5 skill snice xkill fuser",
+		"it turns off the machine":    "shutdown reboot halt poweroff init telinit",
+		"it changes who may do what":  "chmod chown chgrp chattr setfacl setcap useradd userdel usermod groupadd passwd chpasswd visudo chsh vipw",
+		"it writes to devices":        "dd mkfs mke2fs mkswap fdisk sfdisk parted wipefs hdparm losetup swapon swapoff blkdiscard",
+		"it changes the machine":      "mount umount sysctl insmod rmmod modprobe iptables ip6tables nft systemctl service chroot unshare nsenter pivot_root launchctl update-alternatives ldconfig",
+		"it runs something later":     "crontab at batch systemd-run atd cron anacron",
+		"it destroys data for good":   "shred srm",
+		"it changes the shell itself": "alias unalias enable complete compgen compopt bind fc history shopt hash suspend jobs disown bg fg caller logout",
 	} {
 		addPrograms(program{class: guarded, why: why}, names)
 	}
 	for why, names := range map[string]string{
-		"it runs commands on another machine, which nobody can judge":      "ssh scp sftp rsync rsh mosh telnet",
+		"it runs commands on another machine":                              "ssh scp sftp rsync rsh mosh telnet",
 		"it runs commands that come from elsewhere":                        "parallel watch entr script expect screen tmux socat nc ncat netcat strace ltrace gdb flock chronic unbuffer",
 		"it runs commands from within; cat prints the same":                "less more most man info pg",
 		"it runs commands from within; Edit changes files":                 "vim vi nvim view vimdiff ex ed emacs nano pico joe micro code",
-		"it runs code that nobody reads":                                   "perl ruby php lua tclsh Rscript deno bun osascript ksh mksh fish csh tcsh pwsh gnuplot bc dc m4 sqlite3 psql mysql",
+		"it runs code that the policy does not read":                       "perl ruby php lua tclsh Rscript deno bun osascript ksh mksh fish csh tcsh pwsh gnuplot bc dc m4 sqlite3 psql mysql",
 		"it reaches the network":                                           "curl wget aria2c ftp lynx w3m links dig nslookup host ping traceroute openssl",
-		"it runs other programs as its options, files or containers say":   "docker podman kubectl ansible vagrant qemu-system-x86_64 systemd-nspawn bwrap firejail gcc g++ cc c++ clang ld as zip unzip cpio ar patch logger fd ag ack gh",
+		"it runs other programs named by its options, files or containers": "docker podman kubectl ansible vagrant qemu-system-x86_64 systemd-nspawn bwrap firejail gcc g++ cc c++ clang ld as zip unzip cpio ar patch logger fd ag ack gh",
 		"it installs what runs with more rights than the agent has itself": "apt apt-get dpkg yum dnf rpm apk brew snap pacman",
 	} {
 		addPrograms(program{class: opaque, why: why}, names)

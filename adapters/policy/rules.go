@@ -63,7 +63,7 @@ func ParseRule(text string) (Rule, error) {
 		return r, nil
 	}
 	if strings.TrimSpace(arg) == "" {
-		return r, fmt.Errorf("rule %q: nothing stands in the parentheses; %s alone means every call", text, name)
+		return r, fmt.Errorf("rule %q: the parentheses are empty; %s alone means every call", text, name)
 	}
 	if name == "Bash" {
 		before, open := strings.CutSuffix(arg, ":*")
@@ -109,7 +109,7 @@ func checkToolName(name string) error {
 	}
 	for k := range knownTools {
 		if k != name && strings.EqualFold(k, name) {
-			return fmt.Errorf("no tool %s; %s is meant?", name, k)
+			return fmt.Errorf("no tool %s; did you mean %s?", name, k)
 		}
 	}
 	return nil
@@ -130,18 +130,18 @@ func checkPatterns(text string, words []string) error {
 // whether a rule allows.
 func (j *judgement) applyRules(n *Node, match func(r Rule, exact bool) (may, does bool)) (allowed bool) {
 	for _, l := range []struct {
-		name   string
-		rules  []Rule
-		effect adapters.Effect
-	}{{"deny", j.Rules.Deny, adapters.EffectDeny}, {"ask", j.Rules.Ask, adapters.EffectAsk}} {
+		name, verb string
+		rules      []Rule
+		effect     adapters.Effect
+	}{{"deny", "denies it", j.Rules.Deny, adapters.EffectDeny}, {"ask", "asks about it", j.Rules.Ask, adapters.EffectAsk}} {
 		for _, r := range l.rules {
 			may, does := match(r, false)
 			if !may && !does {
 				continue
 			}
-			reason := "a rule says " + l.name
+			reason := "a rule " + l.verb
 			if !does {
-				reason = "it may be what a rule is about that says " + l.name
+				reason = "it may match a rule that " + l.verb
 			}
 			if severity[l.effect] > severity[n.own] || n.own == "" {
 				n.Rule = r.describe(l.name)

@@ -33,7 +33,7 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 	if v := in["cwd"]; v != nil {
 		var dir string
 		if json.Unmarshal(v, &dir) != nil {
-			n.deny("the input's cwd is no string")
+			n.deny("the input's cwd is not a string")
 		} else if dir != "" {
 			st.dirs = joinDirs(st.dirs, dir)
 		}
@@ -90,7 +90,7 @@ func textProblem(text string) string {
 	case len(text) > mostText:
 		return "the command is too long to be read"
 	case !utf8.ValidString(text):
-		return "the command is no UTF-8"
+		return "the command is not UTF-8"
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
 		return "the command holds control characters"
 	}
@@ -175,7 +175,7 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 	case *syntax.DeclClause:
 		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, in)
 	default:
-		n.addPart(WhatSyntax, j.source(s)).deny("a construct that nobody knows")
+		n.addPart(WhatSyntax, j.source(s)).deny("an unknown construct")
 		return sameFlow(state{})
 	}
 	if s.Negated {

@@ -6,7 +6,7 @@ import "strings"
 // parsed. It returns "" for a script that only edits.
 func sedProblem(f field) string {
 	if !f.known {
-		return "nobody knows the script"
+		return "unknown script"
 	}
 	s := sedScript{f.text}
 	for {

@@ -22,7 +22,7 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 	for ; len(args) > 0; args = args[1:] {
 		f := args[0]
 		if !f.known && f.mayBeOption() {
-			n.deny("nobody knows what find is to do: a word may be an action")
+			n.deny("an unknown word may be an action")
 		}
 		if f.known && (strings.HasPrefix(f.text, "-") || f.text == "!" || f.text == "(") {
 			break
@@ -46,11 +46,11 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 		f := args[0]
 		switch {
 		case !f.known:
-			n.deny("nobody knows what find is to do: a word may be an action")
+			n.deny("an unknown word may be an action")
 		case slices.Contains(findPlain, f.text):
 		case slices.Contains(findValues, f.text):
 			if _, ok := next(); !ok {
-				n.deny("nobody knows what find is to do: more words may follow " + f.text)
+				n.deny("unknown words may follow " + f.text)
 			}
 		case f.text == "-delete":
 			for _, s := range starts {
@@ -63,14 +63,14 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 				_, ok = next()
 			}
 			if !ok {
-				n.deny("nobody knows what find is to do")
+				n.deny("the action of find is unknown")
 			}
 			j.judgeOperand(n, writes, file, c.st)
 		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.text):
 			end := 1
 			for end < len(args) && args[end].text != ";" && (args[end].text != "+" || args[end-1].text != "{}") {
 				if !args[end].known {
-					n.deny("nobody knows where the action ends")
+					n.deny("the end of the action is unknown")
 				}
 				end++
 			}
@@ -86,7 +86,7 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			}
 			args = args[min(end, len(args)-1):]
 		default:
-			j.softDeny(n, c, "nobody knows what "+f.text+" does")
+			j.softDeny(n, c, "unknown action "+f.text)
 		}
 	}
 	n.allow("it looks for files")
@@ -104,12 +104,12 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 		case "-e", "--expression":
 			scripts = append(scripts, o.value)
 		case "-f", "--file":
-			j.softDeny(n, c, "it runs a script that nobody reads")
+			j.softDeny(n, c, "it runs a script that the policy does not read")
 			scripts = append(scripts, literalField(""))
 		case "-i", "--in-place":
 			kind = writesAll
 			if strings.Contains(o.value.text, "/") || !o.value.known && o.value.src != "" {
-				n.deny("nobody knows where the old files stay")
+				n.deny("the backup folder is unknown")
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 	files := got.operands
 	switch {
 	case got.has("-f", "--file"):
-		j.softDeny(n, c, "it runs a program that nobody reads")
+		j.softDeny(n, c, "it runs a program that the policy does not read")
 	case len(files) > 0:
 		if why := awkProblem(files[0]); why != "" {
 			j.softDeny(n, c, why)
@@ -149,7 +149,7 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 // any text that might run, write or read something is enough.
 func awkProblem(f field) string {
 	if !f.known {
-		return "nobody knows the program"
+		return "unknown program"
 	}
 	text, depth := f.text, 0
 	for _, w := range []string{"system", "getline", "@", "ARGV", "printf >", "print >", "close", "/inet"} {
@@ -168,7 +168,7 @@ func awkProblem(f field) string {
 				i++
 				continue
 			}
-			return "the program may run another one: |"
+			return "the program may run another program: |"
 		case '>':
 			// Outside of braces it is a comparison. A brace in a string or a
 			// pattern makes the depth uncertain; then > is denied everywhere.

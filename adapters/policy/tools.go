@@ -109,9 +109,9 @@ func (j *judgement) judgeTool(n *Node, c adapters.Call) {
 		case allowed:
 			n.allow("a rule allows it")
 		case j.modeOrDefault() == Planner:
-			j.setUnknown(n, "a planner has it only by a rule")
+			j.setUnknown(n, "a planner needs a rule for it")
 		default:
-			n.allow("mode implementation has it")
+			n.allow("mode implementation allows it")
 		}
 	default:
 		switch {
@@ -122,7 +122,7 @@ func (j *judgement) judgeTool(n *Node, c adapters.Call) {
 		case strings.HasPrefix(c.Tool, "mcp__"):
 			j.setUnknown(n, "an MCP tool that is not listed")
 		default:
-			j.setUnknown(n, "nobody knows the tool")
+			j.setUnknown(n, "unknown tool")
 		}
 	}
 }
@@ -150,7 +150,7 @@ func stringMember(n *Node, in map[string]jsontext.Value, name string) (s string,
 		return "", false
 	}
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
-		n.deny("the input's " + name + " is no string")
+		n.deny("the input's " + name + " is not a string")
 		return "", false
 	}
 	return s, true
@@ -186,7 +186,7 @@ func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext
 		some = true
 		full, ok := j.expandHome(s)
 		if !ok {
-			j.judgeUnknownPath(n.addPart(a.what(), s), a, rule, "nobody knows that home")
+			j.judgeUnknownPath(n.addPart(a.what(), s), a, rule, "the home folder is unknown")
 			continue
 		}
 		j.judgePath(n, a, rule, full, j.callDirs())
@@ -241,7 +241,7 @@ func (j *judgement) judgeWrite(n *Node, name string, t tool, in map[string]jsont
 	case len(n.Parts) == 0:
 		n.deny("the input names no file")
 	default:
-		n.allow("mode implementation has it")
+		n.allow("mode implementation allows it")
 	}
 }
 
@@ -277,7 +277,7 @@ func (j *judgement) judgeWebFetch(n *Node, name string, in map[string]jsontext.V
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		n.deny("want a http or https URL with a host")
+		n.deny("want an http or https URL with a host")
 		return false
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")

@@ -42,14 +42,14 @@ func (j *judgement) judgeName(n *Node, name string, env bool) {
 	case matchesAny(hijackingVariables, name) && !matchesAny(harmlessVariables, name):
 		n.addPart(WhatVariable, name).deny("the variable changes what runs, or where")
 	case env && !matchesAny(harmlessVariables, name):
-		j.setUnknown(n.addPart(WhatVariable, name), "nobody knows what the variable does to a program")
+		j.setUnknown(n.addPart(WhatVariable, name), "an unknown variable for another program")
 	}
 }
 
 // judgeAssigned judges a variable that a builtin sets. Its name must be plain.
 func (j *judgement) judgeAssigned(n *Node, f field, text bool) {
 	if !f.known || !syntax.ValidName(f.text) {
-		n.deny("nobody knows which variable it sets, and a subscript may run a command")
+		n.deny("it sets an unknown variable, and a subscript may run a command")
 		return
 	}
 	j.judgeName(n, f.text, false)
@@ -66,7 +66,7 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
 	if r.N != nil && !isNumber(r.N.Value) {
 		name := strings.Trim(r.N.Value, "{}")
 		if !syntax.ValidName(name) {
-			p.deny("nobody knows which variable it sets")
+			p.deny("it sets an unknown variable")
 		} else {
 			j.judgeName(p, name, false)
 		}
@@ -102,7 +102,7 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
 			return st
 		}
 		if r.Op == syntax.DplIn {
-			p.deny("nobody knows which descriptor")
+			p.deny("unknown descriptor")
 			return st
 		}
 		j.judgeTarget(p, writes, f, st)
@@ -128,11 +128,11 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
 func (j *judgement) judgeTarget(p *Node, a access, f field, st state) {
 	switch {
 	case f.pipe:
-		p.allow("a pipe to what is judged apart")
+		p.allow("a pipe to a command that is judged separately")
 	case !f.known && a == writes:
-		p.deny("a write, and nobody knows to which file")
+		p.deny("a write to an unknown file")
 	case !f.known && (f.prefix == "" || strings.HasPrefix(f.prefix, "/dev/") || slices.Contains([]string{"/", "/d", "/de", "/dev"}, f.prefix)):
-		p.deny("nobody knows which file, and some names are connections to a network")
+		p.deny("the file is unknown, and some names are connections to a network")
 	case strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/"):
 		p.deny("a connection to a network")
 	default:

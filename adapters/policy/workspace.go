@@ -32,7 +32,7 @@ func (j *judgement) eachOption(n *Node, c *command, args []field, see func(name,
 			return
 		}
 		if !f.known && f.mayBeOption() {
-			j.softDeny(n, c, "nobody knows whether this is an option: "+f.src)
+			j.softDeny(n, c, "it may be an option: "+f.src)
 			continue
 		}
 		if !f.known || len(f.text) < 2 || f.text[0] != '-' {
@@ -64,7 +64,7 @@ func judgeGo(j *judgement, n *Node, c *command) flow {
 		before, name, behind = subcommand(behind)
 	}
 	if len(before) > 0 || name == "" && len(c.args) > 0 {
-		j.softDeny(n, c, "nobody knows what go is to do")
+		j.softDeny(n, c, "the go command is unknown")
 	}
 	switch name {
 	case "", "version", "help", "doc", "list", "build", "test", "vet", "fmt", "run", "generate", "mod", "get", "install", "work", "clean", "fix":
@@ -75,7 +75,7 @@ func judgeGo(j *judgement, n *Node, c *command) flow {
 			}
 		}
 	default:
-		j.softDeny(n, c, "nobody knows what go "+name+" does")
+		j.softDeny(n, c, "unknown go command "+name)
 	}
 	j.eachOption(n, c, behind, func(o, v string, has bool, next field) {
 		switch strings.TrimLeft(o, "-") {
@@ -107,7 +107,7 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 			inner.dirs = joinDirs(inner.dirs, o.value.text)
 		case "-f", "--file", "--makefile", "-I":
 			if !o.value.known || o.value.text == "-" || strings.HasPrefix(o.value.text, "/dev/") {
-				n.deny("nobody knows what the makefile says")
+				n.deny("the makefile is unknown")
 			}
 			j.judgeOperand(n, writes, o.value, inner)
 		}
@@ -116,9 +116,9 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 		name, value, isVar := strings.Cut(f.text, "=")
 		switch {
 		case !f.known && !strings.Contains(f.prefix, "="), f.splits:
-			n.deny("nobody knows whether it sets a variable of make")
+			n.deny("it may set a variable of make")
 		case !f.known:
-			n.deny("nobody knows the value, and make runs what it holds")
+			n.deny("make runs the value, which is unknown")
 		case !isVar:
 		default:
 			if name = strings.TrimRight(name, ":+?!"); matchesAny(hijackingVariables, name) || strings.HasPrefix(name, ".") {
@@ -149,7 +149,7 @@ func judgeCargo(j *judgement, n *Node, c *command) flow {
 	switch name {
 	case "", "build", "b", "check", "c", "test", "t", "run", "r", "fmt", "clippy", "doc", "bench", "clean", "tree", "metadata", "version", "add", "remove", "update", "fetch", "nextest", "search", "new", "init":
 	default:
-		j.softDeny(n, c, "nobody knows what cargo "+name+" does")
+		j.softDeny(n, c, "unknown cargo command "+name)
 	}
 	for _, args := range [][]field{c.args[:len(c.args)-len(behind)], behind} {
 		j.eachOption(n, c, args, func(o, v string, has bool, next field) {
@@ -157,7 +157,7 @@ func judgeCargo(j *judgement, n *Node, c *command) flow {
 			case o == "--config" || strings.HasPrefix(o, "-C"):
 				n.deny("the option " + o + " changes what runs, or where")
 			case strings.HasPrefix(o, "-Z"):
-				j.softDeny(n, c, "nobody knows what the option does: "+o)
+				j.softDeny(n, c, "unknown option: "+o)
 			case o == "--target-dir" || o == "--out-dir" || o == "--artifact-dir" || o == "--manifest-path" || o == "--path" || o == "--root":
 				j.judgeOperand(n, writes, optionValue(v, has, next), c.st)
 			}
@@ -173,7 +173,7 @@ func judgePackages(j *judgement, n *Node, c *command) flow {
 	if c.name != "npx" {
 		var before []field
 		if before, name, behind = subcommand(c.args); len(before) > 0 && name != "" {
-			j.softDeny(n, c, "nobody knows which command of "+c.name+" runs")
+			j.softDeny(n, c, "the command of "+c.name+" is unknown")
 		}
 	}
 	switch name {
@@ -183,7 +183,7 @@ func judgePackages(j *judgement, n *Node, c *command) flow {
 		j.judgePackaged(n, c, behind)
 		return sameFlow(c.st)
 	default:
-		j.softDeny(n, c, "nobody knows what "+c.name+" "+name+" does")
+		j.softDeny(n, c, "unknown "+c.name+" command "+name)
 	}
 	j.judgePackageFlags(n, c, behind)
 	n.allow("mode implementation runs the code of the workspace")
@@ -216,7 +216,7 @@ func (j *judgement) judgePackaged(n *Node, c *command, args []field) {
 		j.judgeInner(n, c, got, got.operands)
 		return
 	} else if !first.known {
-		n.deny("nobody knows which program runs")
+		n.deny("the program is unknown")
 	}
 	n.allow("mode implementation runs the code of packages")
 }
@@ -226,7 +226,7 @@ func judgePip(j *judgement, n *Node, c *command) flow {
 	switch name {
 	case "", "install", "uninstall", "list", "show", "freeze", "check", "download", "wheel", "index", "hash", "inspect", "help":
 	default:
-		j.softDeny(n, c, "nobody knows what pip "+name+" does")
+		j.softDeny(n, c, "unknown pip command "+name)
 	}
 	j.eachOption(n, c, behind, func(o, v string, has bool, next field) {
 		if len(o) > 2 && o[1] != '-' {
@@ -257,13 +257,13 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 	for _, o := range got.options {
 		switch {
 		case o.kind == '!':
-			j.softDeny(n, c, "it runs code that nobody reads")
+			j.softDeny(n, c, "it runs code that the policy does not read")
 			return sameFlow(c.st)
 		case o.kind == 'x':
-			j.softDeny(n, c, "nobody knows the option "+o.name)
+			j.softDeny(n, c, "unknown option "+o.name)
 		case o.name == "-m":
 			if !o.value.known || !slices.Contains(modules, o.value.text) {
-				j.softDeny(n, c, "nobody knows what the module does: "+o.value.src)
+				j.softDeny(n, c, "unknown module: "+o.value.src)
 			}
 			if o.value.text == "pip" {
 				return judgePip(j, n, &command{"pip", got.operands, c.st, c.rule})
@@ -277,10 +277,10 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 	}
 	switch {
 	case len(got.operands) == 0 && !got.has("--test"), len(got.operands) > 0 && got.operands[0].text == "-":
-		j.softDeny(n, c, "it runs code that comes on its standard input")
+		j.softDeny(n, c, "it runs code from its standard input")
 	case len(got.operands) == 0:
 	case !got.operands[0].known:
-		n.deny("nobody knows which file it runs")
+		n.deny("the file that it runs is unknown")
 	default:
 		for _, p := range joinDirs(c.st.dirs, got.operands[0].text) {
 			if place, err := resolvePath(p); err != nil || !j.inRoots(place) {

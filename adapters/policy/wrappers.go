@@ -37,7 +37,7 @@ func judgeWrapper(table string, skip int) func(*judgement, *Node, *command) flow
 		inner := got.operands
 		for i := range min(skip, len(inner)) {
 			if !inner[i].known {
-				n.deny("nobody knows which program runs")
+				n.deny("the program is unknown")
 			}
 		}
 		return j.judgeInner(n, c, got, inner[min(skip, len(inner)):])
@@ -48,7 +48,7 @@ func judgeWrapper(table string, skip int) func(*judgement, *Node, *command) flow
 func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) flow {
 	for _, o := range got.options {
 		if o.kind == 'x' {
-			n.deny("nobody knows which program runs behind the option " + o.name)
+			n.deny("unknown program after the option " + o.name)
 		}
 	}
 	if len(argv) == 0 {
@@ -114,7 +114,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 			break
 		}
 		if words[0].splits || words[0].glob {
-			n.deny("nobody knows which program runs")
+			n.deny("the program is unknown")
 		}
 		j.judgeName(n, name, true)
 		words = words[1:]
@@ -133,7 +133,7 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 		switch o.name {
 		case "-I", "-i", "--replace":
 			if mark = o.value.text; !o.value.known && o.value.src != "" || o.value.splits {
-				n.deny("nobody knows which words are replaced")
+				n.deny("the replaced words are unknown")
 			}
 			if mark == "" {
 				mark = "{}"

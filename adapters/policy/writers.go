@@ -79,12 +79,12 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 		return // denied already as a write
 	}
 	if got.has("-T", "--no-target-directory") && slices.ContainsFunc(joinDirs(c.st.dirs, dir.text), isDir) {
-		n.deny("nobody knows which files come into the folder")
+		n.deny("the files in the folder are unknown")
 	}
 	for _, f := range from {
 		to := field{src: dir.src + "/" + f.src, glob: true, text: escapeGlob(dir.text) + "/*", prefix: dir.text + "/"}
 		if name := path.Base("/" + f.text); f.known && (name == "." || name == ".." || strings.HasSuffix(f.text, "/.")) {
-			n.deny("nobody knows which files come into the folder")
+			n.deny("the files in the folder are unknown")
 		} else if f.known {
 			to = literalField(dir.text + "/" + name)
 		}
@@ -106,9 +106,9 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 	for _, f := range targets {
 		switch {
 		case !f.known:
-			n.deny("nobody knows where the link leads")
+			n.deny("the target of the link is unknown")
 		case symbolic && !filepath.IsAbs(f.text) && strings.Contains("/"+f.text+"/", "/../"):
-			n.deny("a link that climbs, and nobody knows from where")
+			n.deny("a relative link with .. in it")
 		default:
 			j.judgeOperand(n, writes, f, c.st)
 		}
@@ -192,7 +192,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 		switch o.name {
 		case "-f", "--file":
 			if !o.value.known || strings.Contains(o.value.text, ":") {
-				n.deny("nobody knows on which machine the archive lies")
+				n.deny("the archive may be on another machine")
 			} else if o.value.text != "-" {
 				j.judgeOperand(n, access(makes), o.value, c.st)
 			}
@@ -215,7 +215,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 			j.judgeOperands(n, readsAll, got.operands, st)
 		}
 	case !got.has("-t", "--list", "-x", "--extract", "--get"):
-		j.softDeny(n, c, "nobody knows what tar is to do")
+		j.softDeny(n, c, "the action of tar is unknown")
 	}
 	n.allow("it writes what it names")
 }
@@ -245,7 +245,7 @@ func (j *judgement) denyOverRoots(n *Node, dirs []string) {
 	for _, d := range dirs {
 		place, err := resolvePath(d)
 		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return isInside(r, place) }) {
-			n.deny("nobody knows which files come into the folder")
+			n.deny("the files in the folder are unknown")
 		}
 	}
 }
