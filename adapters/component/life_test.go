@@ -89,7 +89,7 @@ func TestEventsFollowToolStart(t *testing.T) {
 			text = c.text()
 			_ = s.Close(context.Background())
 		})
-		NewWithT(t).Expect(text).To(Equal("!the call is over"))
+		NewWithT(t).Expect(text).To(Equal("!the call has ended"))
 	})
 	t.Run("a call without an id", func(t *testing.T) {
 		var got []event.Event

@@ -151,7 +151,7 @@ func (r *Registry) addComponent(c Component) error {
 		return fmt.Errorf(".name: %q is empty, reserved or named twice", c.Name)
 	}
 	if len(c.Surfaces) == 0 {
-		return errors.New(".surfaces: it must have one")
+		return errors.New(".surfaces: want at least one")
 	}
 	for i, s := range c.Surfaces {
 		if !r.surfaces[s] {
@@ -209,10 +209,10 @@ func (r *Registry) Check(name, surface string, props event.Raw) error {
 		return &UnknownError{"surface of " + name, surface, slices.Clone(e.Surfaces)}
 	}
 	if props.Kind() != '{' {
-		return fmt.Errorf("the props of %s are no object", name)
+		return fmt.Errorf("the props of %s must be an object", name)
 	}
 	if err := validateJSON(e.props, props); err != nil {
-		return fmt.Errorf("the props of %s do not fit: %w", name, err)
+		return fmt.Errorf("the props of %s do not match its schema: %w", name, err)
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (r *Registry) CheckAction(name, action string, payload event.Raw) error {
 		payload = event.Raw("null")
 	}
 	if err := validateJSON(schema, payload); err != nil {
-		return fmt.Errorf("the payload of %s does not fit: %w", action, err)
+		return fmt.Errorf("the payload of %s does not match its schema: %w", action, err)
 	}
 	return nil
 }
@@ -272,12 +272,12 @@ func compileSchema(schema event.Raw) (*jsonschema.Schema, error) {
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a schema must stand on its own", url)
+	return nil, fmt.Errorf("%s: a schema must not refer to other documents", url)
 }
 
 func validateJSON(schema *jsonschema.Schema, v event.Raw) error {
 	if !v.IsValid() {
-		return errors.New("it is no valid JSON")
+		return errors.New("it is not valid JSON")
 	}
 	if schema == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 const maxAhead = 1024
 
 // ErrBacklog is returned if too many events are unread.
-var ErrBacklog = errors.New("too many events wait for their reader")
+var ErrBacklog = errors.New("too many events are unread")
 
 // session inserts events between those of another session. One goroutine, run, owns
 // the stage and the order of events; the other goroutines send functions to it.
@@ -174,7 +174,7 @@ func (s *session) endStream() {
 	s.ended = true
 }
 
-var errLate = errors.New("the call is over")
+var errLate = errors.New("the call has ended")
 
 func (s *session) unpark(call string, at place, err error) {
 	fs := s.parked[call]
@@ -264,7 +264,7 @@ func (s *session) updateComponent(ctx context.Context, who caller, d event.Compo
 			return nil, err
 		}
 		if d.ComponentID == StateID {
-			return nil, errors.New("the state is changed by patches alone")
+			return nil, errors.New("only patches change the state")
 		}
 		d.Props = d.Props.Clone()
 		return []event.Data{d}, nil

@@ -27,21 +27,21 @@ func TestAgentTools(t *testing.T) {
 			{"show_component", `{"id":"a","component":"card","surface":"panel","props":{"title":"x"}}`},
 			{"show_component", `{"id":"a","component":"card","surface":"panel","props":{"n":1},"merge":true}`},
 		}, []string{"shown", "shown"}, []string{`component_update a {"title":"x"}`, `component_update a {"n":1}`}},
-		{"members that do not fit what is there", [][2]string{
+		{"members that do not match its schema what is there", [][2]string{
 			{"show_component", `{"id":"a","component":"card","surface":"panel","props":{"title":"x"}}`},
 			{"show_component", `{"id":"a","component":"card","surface":"panel","props":{"n":"x"},"merge":true}`},
-		}, []string{"shown", "!the props of card do not fit"}, []string{`component_update a {"title":"x"}`}},
+		}, []string{"shown", "!the props of card do not match its schema"}, []string{`component_update a {"title":"x"}`}},
 		{"merges into nothing", [][2]string{{"show_component", `{"id":"a","component":"card","surface":"panel","props":{"n":1},"merge":true}`}},
-			[]string{"!the props of card do not fit"}, nil},
+			[]string{"!the props of card do not match its schema"}, nil},
 		{"an unregistered name", [][2]string{{"show_component", `{"id":"a","component":"map","surface":"panel","props":{}}`}},
 			[]string{`!no component "map" is registered; there are: board, card, weather`}, nil},
 		{"an unregistered surface", [][2]string{{"show_component", `{"id":"a","component":"card","surface":"canvas","props":{"title":"x"}}`}},
 			[]string{`!no surface "canvas"`}, nil},
 		{"no id", [][2]string{{"show_component", `{"component":"card","surface":"panel","props":{"title":"x"}}`}}, []string{"!the id is missing"}, nil},
-		{"another shape", [][2]string{{"show_component", `{"id":5}`}}, []string{"!the input does not fit"}, nil},
+		{"another shape", [][2]string{{"show_component", `{"id":5}`}}, []string{"!the input does not match its schema"}, nil},
 		{"no input", [][2]string{{"show_component", ``}}, []string{"!the id is missing"}, nil},
 		{"the state's own id", [][2]string{{"show_component", `{"id":"state","component":"card","surface":"panel","props":{"title":"x"}}`}}, []string{"!the id, name and surface"}, nil},
-		{"the state itself", [][2]string{{"show_component", `{"id":"state","component":"state","surface":"state","props":{"version":9}}`}}, []string{"!the state is changed by patches alone"}, nil},
+		{"the state itself", [][2]string{{"show_component", `{"id":"state","component":"state","surface":"state","props":{"version":9}}`}}, []string{"!only patches change the state"}, nil},
 		{"removes twice", [][2]string{
 			{"show_component", `{"id":"a","component":"card","surface":"chat","props":{"title":"x"}}`},
 			{"remove_component", `{"id":"a"}`}, {"remove_component", `{"id":"a"}`},
@@ -51,12 +51,12 @@ func TestAgentTools(t *testing.T) {
 		{"changes the state", [][2]string{
 			{"read_state", `{}`}, {"update_state", `{"merge":{"count":1}}`}, {"update_state", `{"version":1,"patch":[{"op":"test","path":"/count","value":1},{"op":"replace","path":"/count","value":2}]}`},
 			{"update_state", `{"version":1,"merge":{"count":9}}`}, {"update_state", `{"merge":{"count":"many"}}`}, {"update_state", `{"merge":{"count":2}}`}, {"read_state", `{}`},
-		}, []string{`{"version":0,"state":{}}`, `updated`, `updated`, `!the change was made from version 1, and the state is at version 2: {"count":2}`, "!the state does not fit", `updated`, `{"version":2,"state":{"count":2}}`},
+		}, []string{`{"version":0,"state":{}}`, `updated`, `updated`, `!the change was made from version 1, and the state is at version 2: {"count":2}`, "!the state does not match its schema", `updated`, `{"version":2,"state":{"count":2}}`},
 			[]string{`component_update state {"version":1,"state":{"count":1},"by":"agent"}`, `component_update state {"version":2,"state":{"count":2},"by":"agent"}`}},
 		{"a projection follows", [][2]string{
 			{"update_state", `{"merge":{"plan":{"steps":["a","b"]}}}`}, {"update_state", `{"merge":{"count":1}}`},
 			{"update_state", `{"patch":[{"op":"remove","path":"/plan/steps/0"}]}`}, {"update_state", `{"merge":{"plan":{"steps":"none"}}}`}, {"update_state", `{"merge":{"plan":null}}`},
-		}, []string{`updated`, `updated`, `updated`, "!projection plan: the props of board do not fit", `updated`},
+		}, []string{`updated`, `updated`, `updated`, "!projection plan: the props of board do not match its schema", `updated`},
 			[]string{
 				`component_update state {"version":1,"state":{"plan":{"steps":["a","b"]}},"by":"agent"}`, `component_update plan {"first":"a","steps":["a","b"]}`,
 				`component_update state {"version":2,"state":{"count":1,"plan":{"steps":["a","b"]}},"by":"agent"}`,

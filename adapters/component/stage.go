@@ -124,7 +124,7 @@ func (s *Stage) planChange(c Change, by Author) (State, []event.Data, error) {
 		return s.state, nil, err
 	}
 	if err := validateJSON(s.reg.state, next.Doc); err != nil {
-		return s.state, nil, fmt.Errorf("the state does not fit: %w", err)
+		return s.state, nil, fmt.Errorf("the state does not match its schema: %w", err)
 	}
 	props, err := json.Marshal(stateProps{next, by}, json.Deterministic(true))
 	if err != nil {

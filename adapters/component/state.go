@@ -81,7 +81,7 @@ func (s State) Apply(c Change) (State, error) {
 func tidy(doc event.Raw) (event.Raw, error) {
 	switch {
 	case doc.Kind() != '{':
-		return nil, errors.New("the state must stay an object")
+		return nil, errors.New("the state must be an object")
 	case len(doc) > MaxState:
 		return nil, fmt.Errorf("the state would be %d bytes long; %d are allowed", len(doc), MaxState)
 	}
@@ -94,7 +94,7 @@ func tidy(doc event.Raw) (event.Raw, error) {
 
 func jsonPatch(doc, patch event.Raw) (event.Raw, error) {
 	if !patch.IsValid() {
-		return nil, errors.New("patch: it is no valid JSON")
+		return nil, errors.New("patch: it is not valid JSON")
 	}
 	p, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -111,7 +111,7 @@ func jsonPatch(doc, patch event.Raw) (event.Raw, error) {
 // changes lists: it drops null members of the objects in them.
 func mergePatch(doc, patch event.Raw) (event.Raw, error) {
 	if patch.Kind() != '{' || !patch.IsValid() {
-		return nil, errors.New("merge: it is no object")
+		return nil, errors.New("merge: it is not an object")
 	}
 	return mergeValue(doc, patch)
 }

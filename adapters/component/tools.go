@@ -157,7 +157,7 @@ func decodeInput(c adapters.ToolCall, into any) error {
 		in = event.Raw("{}")
 	}
 	if err := json.Unmarshal(in, into); err != nil {
-		return fmt.Errorf("the input does not fit: %w", err)
+		return fmt.Errorf("the input does not match its schema: %w", err)
 	}
 	return nil
 }
