@@ -43,7 +43,7 @@ type parser struct {
 	errs []*Error
 }
 
-func (p *parser) fail(line int, format string, args ...any) {
+func (p *parser) appendError(line int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{p.a.File, line, fmt.Errorf(format, args...)})
 }
 
@@ -53,17 +53,17 @@ const fence = "---"
 func (p *parser) parseMarkdown(text []byte) {
 	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	if strings.TrimRight(lines[0], " \t") != fence {
-		p.fail(1, "want a line of --- and then the keys name: and description:, got %s", quoteLine(lines[0]))
+		p.appendError(1, "want a line of --- and then the keys name: and description:, got %s", quoteLine(lines[0]))
 		return
 	}
 	end := slices.IndexFunc(lines[1:], func(l string) bool { return strings.TrimRight(l, " \t") == fence }) + 1
 	if end == 0 {
-		p.fail(1, "the keys are not closed: want a second line of ---")
+		p.appendError(1, "the keys are not closed: want a second line of ---")
 		return
 	}
 	p.parseKeys(strings.Join(lines[1:end], "\n"))
 	if p.a.Instructions = strings.TrimSpace(strings.Join(lines[end+1:], "\n")); p.a.Instructions == "" {
-		p.fail(end+1, "no instructions follow the keys")
+		p.appendError(end+1, "no instructions follow the keys")
 	}
 }
 
@@ -80,20 +80,20 @@ func (p *parser) parseKeys(text string) {
 		if m != nil {
 			line, _ = strconv.Atoi(m[1]) // none: 0
 		}
-		p.fail(line+1, "%s", yamlLine.ReplaceAllString(err.Error(), ""))
+		p.appendError(line+1, "%s", yamlLine.ReplaceAllString(err.Error(), ""))
 		return
 	}
 	seen := map[string]int{}
 	if len(doc.Content) > 0 {
 		root := doc.Content[0]
 		if root.Kind != yaml.MappingNode {
-			p.fail(root.Line+1, "want keys such as name: and description:")
+			p.appendError(root.Line+1, "want keys such as name: and description:")
 			return
 		}
 		for i := 0; i+1 < len(root.Content); i += 2 {
 			k, v := root.Content[i], root.Content[i+1]
 			if first, twice := seen[k.Value]; twice {
-				p.fail(k.Line+1, "duplicate key %s; first on line %d", k.Value, first)
+				p.appendError(k.Line+1, "duplicate key %s; first on line %d", k.Value, first)
 				continue
 			}
 			seen[k.Value] = k.Line + 1
@@ -102,7 +102,7 @@ func (p *parser) parseKeys(text string) {
 	}
 	for _, k := range []string{"name", "description"} {
 		if seen[k] == 0 {
-			p.fail(1, "the key %s is missing", k)
+			p.appendError(1, "the key %s is missing", k)
 		}
 	}
 }
@@ -111,9 +111,9 @@ func (p *parser) setKey(k string, v *yaml.Node) {
 	into := map[string]*string{"name": &p.a.Name, "description": &p.a.Description, "model": &p.a.Model, "effort": &p.a.Effort}
 	switch field := into[k]; {
 	case field != nil && (v.Kind != yaml.ScalarNode || v.Tag != "!!str"):
-		p.fail(v.Line+1, "%s: want a text", k)
+		p.appendError(v.Line+1, "%s: want a text", k)
 	case field != nil && strings.TrimSpace(v.Value) == "":
-		p.fail(v.Line+1, "%s is empty", k)
+		p.appendError(v.Line+1, "%s is empty", k)
 	case field != nil:
 		*field = v.Value
 	case k == "tools":
@@ -131,19 +131,19 @@ func (p *parser) parseTools(v *yaml.Node) {
 	case v.Kind == yaml.SequenceNode:
 		for _, n := range v.Content {
 			if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-				p.fail(n.Line+1, "tools: want the names of tools")
+				p.appendError(n.Line+1, "tools: want the names of tools")
 				continue
 			}
 			p.addTool(n.Line+1, n.Value)
 		}
 	default:
-		p.fail(v.Line+1, "tools: want a list, or names between commas")
+		p.appendError(v.Line+1, "tools: want a list, or names between commas")
 	}
 }
 
 func (p *parser) addTool(line int, name string) {
 	if name == "" {
-		p.fail(line, "tools: a name is empty")
+		p.appendError(line, "tools: a name is empty")
 		return
 	}
 	p.a.Tools = append(p.a.Tools, name)
@@ -161,7 +161,7 @@ func (p *parser) parseTOML(text []byte) {
 		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 			line, _ = at.Position()
 		}
-		p.fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		p.appendError(line, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return
 	}
 	lines := keyLines(text)
@@ -173,14 +173,14 @@ func (p *parser) parseTOML(text []byte) {
 		s, text := v.(string)
 		switch {
 		case !ok && slices.Contains([]string{"name", "description", "developer_instructions"}, k):
-			p.fail(1, "the key %s is missing", k)
+			p.appendError(1, "the key %s is missing", k)
 		case !ok:
 		case !text:
-			p.fail(lines[k], "%s: want a text", k)
+			p.appendError(lines[k], "%s: want a text", k)
 		case strings.TrimSpace(s) == "":
-			p.fail(lines[k], "%s is empty", k)
+			p.appendError(lines[k], "%s is empty", k)
 		case k == "sandbox_mode" && !slices.Contains(sandboxes, s):
-			p.fail(lines[k], "%s: want one of %s, got %q", k, strings.Join(sandboxes, ", "), s)
+			p.appendError(lines[k], "%s: want one of %s, got %q", k, strings.Join(sandboxes, ", "), s)
 		default:
 			*field = strings.TrimSpace(s)
 		}
@@ -191,13 +191,13 @@ func (p *parser) parseTOML(text []byte) {
 		for _, n := range list {
 			s, _ := n.(string)
 			if strings.TrimSpace(s) == "" {
-				p.fail(lines[nicknames], "%s: want names", nicknames)
+				p.appendError(lines[nicknames], "%s: want names", nicknames)
 				break
 			}
 			p.a.Nicknames = append(p.a.Nicknames, s)
 		}
 		if len(list) == 0 {
-			p.fail(lines[nicknames], "%s: want a list of names", nicknames)
+			p.appendError(lines[nicknames], "%s: want a list of names", nicknames)
 		}
 	}
 	slices.SortStableFunc(p.errs, func(a, b *Error) int {

@@ -98,6 +98,6 @@ func (a *adapter) Open(ctx context.Context, o adapters.Options) (adapters.Sessio
 		return nil, err
 	}
 	s.inner = inner
-	go s.run()
+	go s.forwardEvents()
 	return s, nil
 }

@@ -19,14 +19,14 @@ const maxAhead = 1024
 // ErrBacklog is returned if too many events are unread.
 var ErrBacklog = errors.New("too many events are unread")
 
-// session inserts events between those of another session. One goroutine, run, owns
+// session inserts events between those of another session. One goroutine, forwardEvents, owns
 // the stage and the order of events; the other goroutines send functions to it.
 type session struct {
 	inner adapters.Session
 	limit time.Duration // Limits.Term
 	out   chan event.Event
 	inbox chan func()
-	done  chan struct{} // closed when run has returned
+	done  chan struct{} // closed when forwardEvents has returned
 	gone  chan struct{} // closed if Close drops the unread events
 	drop  sync.Once
 
@@ -34,7 +34,7 @@ type session struct {
 	depth  atomic.Int64 // of the queue
 	oldest atomic.Int64 // the time at which its first event was queued, in Unix nanoseconds
 
-	// Owned by run:
+	// Owned by forwardEvents:
 	stage      *Stage
 	queue      []queued
 	seq        int64 // of the last event
@@ -48,7 +48,7 @@ type session struct {
 	ended      bool                            // no event may follow
 }
 
-// queued is an unread event. run calls then after it was read.
+// queued is an unread event. forwardEvents calls then after it was read.
 type queued struct {
 	e    event.Event
 	at   time.Time
@@ -77,8 +77,8 @@ func newSession(stage *Stage, o adapters.Options) *session {
 	return s
 }
 
-// run forwards events until the inner session has ended.
-func (s *session) run() {
+// forwardEvents forwards events until the inner session has ended.
+func (s *session) forwardEvents() {
 	defer close(s.done)
 	defer close(s.out)
 	in := s.inner.Events()
@@ -209,7 +209,7 @@ func (s *session) insertTime() time.Time {
 	return t
 }
 
-// inRun calls f in run's goroutine and waits for its reply.
+// inRun calls f in the goroutine of forwardEvents and waits for its reply.
 func (s *session) inRun(ctx context.Context, f func(reply func(error))) error {
 	answer := make(chan error, 1)
 	reply := func(err error) { answer <- err } // once

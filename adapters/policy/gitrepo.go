@@ -61,7 +61,7 @@ func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remote
 	for _, d := range c.st.dirs {
 		place, err := resolvePath(d)
 		if err != nil {
-			r.fail(d, err.Error())
+			r.noteReason(d, err.Error())
 			continue
 		}
 		r.readUpwards(place)
@@ -82,7 +82,7 @@ type repositoryReader struct {
 	why      string // the first reason against the command
 }
 
-func (r *repositoryReader) fail(place, why string) {
+func (r *repositoryReader) noteReason(place, why string) {
 	if r.why == "" {
 		r.why = "git may run a program of the repository: " + place + ": " + why
 	}
@@ -108,7 +108,7 @@ func (r *repositoryReader) readUpwards(dir string) {
 func (r *repositoryReader) readDotGit(dir string) {
 	dotGit, err := resolvePath(filepath.Join(dir, ".git"))
 	if err != nil {
-		r.fail(dir, err.Error())
+		r.noteReason(dir, err.Error())
 		return
 	}
 	info, err := os.Lstat(dotGit)
@@ -162,7 +162,7 @@ func (r *repositoryReader) readRepository(gitDir, workTree string) {
 		return
 	}
 	if r.seen[gitDir] = true; len(r.seen) > mostRepositories {
-		r.fail(gitDir, "too many repositories")
+		r.noteReason(gitDir, "too many repositories")
 		return
 	}
 	common := gitDir
@@ -171,7 +171,7 @@ func (r *repositoryReader) readRepository(gitDir, workTree string) {
 			common = gitDir + "/" + common
 		}
 		if common, err = resolvePath(common); err != nil {
-			r.fail(gitDir, err.Error())
+			r.noteReason(gitDir, err.Error())
 			return
 		}
 	}
@@ -196,12 +196,12 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 		return
 	}
 	if err != nil {
-		r.fail(file, err.Error())
+		r.noteReason(file, err.Error())
 		return
 	}
 	all, err := parseGitConfig(string(text))
 	if err != nil {
-		r.fail(file, err.Error())
+		r.noteReason(file, err.Error())
 		return
 	}
 	for _, s := range all {
@@ -211,7 +211,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 		case name == "core.hookspath":
 			var ok bool
 			if repo.hooks, ok = r.expandHome(s.value); !ok {
-				r.fail(file, s.key)
+				r.noteReason(file, s.key)
 			} else if !filepath.IsAbs(repo.hooks) {
 				repo.hooks = repo.base() + "/" + repo.hooks
 			}
@@ -220,7 +220,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 				repo.workTree = repo.dir + "/" + s.value
 			}
 			if place, err := resolvePath(repo.workTree); err != nil || !r.inRoots(place) {
-				r.fail(file, s.key)
+				r.noteReason(file, s.key)
 			}
 		case name == "remote.*.url" || name == "remote.*.pushurl":
 			r.readRemote(repo.base(), s.value)
@@ -228,7 +228,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 		case name == "core.pager" && (s.value == "cat" || s.value == ""), name == "merge.*.driver" && s.value == "true":
 		case lfsFilters[s.key] != "" && lfsFilters[s.key] == s.value:
 		case !matchesAny(plainGitSettings, name):
-			r.fail(file, s.key)
+			r.noteReason(file, s.key)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, depth int) {
 	to, ok := r.expandHome(to)
 	if !ok || strings.HasPrefix(to, "%(") || depth > 8 {
-		r.fail(file, "it includes another file")
+		r.noteReason(file, "it includes another file")
 		return
 	}
 	if !filepath.IsAbs(to) {
@@ -246,7 +246,7 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 	}
 	place, err := resolvePath(to)
 	if err != nil || r.inRoots(place) && isProtected(r.relToRoot(place)) == "" {
-		r.fail(file, "it includes another file: "+to)
+		r.noteReason(file, "it includes another file: "+to)
 		return
 	}
 	r.readConfig(repo, place, depth+1)
@@ -258,7 +258,7 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 func (r *repositoryReader) readHooks(repo *gitRepository) {
 	own := r.inRoots(repo.dir) && isProtected(r.relToRoot(repo.dir)) == ""
 	if own && (exists(filepath.Join(repo.dir, "rebase-merge")) || exists(filepath.Join(repo.dir, "rebase-apply"))) && !r.readOnly {
-		r.fail(repo.dir, "a rebase that may run commands")
+		r.noteReason(repo.dir, "a rebase that may run commands")
 	}
 	entries, err := os.ReadDir(repo.hooks)
 	if err != nil {
@@ -266,7 +266,7 @@ func (r *repositoryReader) readHooks(repo *gitRepository) {
 	}
 	for _, e := range entries {
 		if e.Name() == "post-index-change" || own && !r.readOnly && !strings.HasSuffix(e.Name(), ".sample") {
-			r.fail(repo.hooks, "the hook "+e.Name())
+			r.noteReason(repo.hooks, "the hook "+e.Name())
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 		}
 		links, ok := gitLinks(b)
 		if err != nil || !ok {
-			r.fail(file, "it cannot be read")
+			r.noteReason(file, "it cannot be read")
 			continue
 		}
 		for _, l := range links {
@@ -296,7 +296,7 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 // readRemote reads a remote that is a folder: git runs in it, with its hooks.
 func (r *repositoryReader) readRemote(dir, url string) {
 	if strings.Contains(url, "::") {
-		r.fail(dir, "an address that runs a program: "+url)
+		r.noteReason(dir, "an address that runs a program: "+url)
 		return
 	}
 	url = strings.TrimPrefix(url, "file://")

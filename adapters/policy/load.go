@@ -43,7 +43,7 @@ type loader struct {
 	errs []error
 }
 
-func (l *loader) fail(n *yaml.Node, format string, args ...any) {
+func (l *loader) appendError(n *yaml.Node, format string, args ...any) {
 	l.errs = append(l.errs, fmt.Errorf("%s:%d: %w", l.file, n.Line, fmt.Errorf(format, args...)))
 }
 
@@ -58,7 +58,7 @@ func (l *loader) readDocument(text []byte) {
 		return
 	}
 	if err := d.Decode(&second); err == nil {
-		l.fail(&second, "a second document; a policy is one")
+		l.appendError(&second, "a second document; a policy is one")
 	} else if !errors.Is(err, io.EOF) {
 		l.errs = append(l.errs, fmt.Errorf("%s: %s", l.file, strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
@@ -67,18 +67,18 @@ func (l *loader) readDocument(text []byte) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		l.fail(root, "want keys such as mode: and deny:, got %s", describeNode(root))
+		l.appendError(root, "want keys such as mode: and deny:, got %s", describeNode(root))
 		return
 	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		k, v := root.Content[i], root.Content[i+1]
 		if k.Kind != yaml.ScalarNode || k.Tag != "!!str" {
-			l.fail(k, "a key must be a word")
+			l.appendError(k, "a key must be a word")
 			continue
 		}
 		if line, twice := seen[k.Value]; twice {
-			l.fail(k, "duplicate key %s; first on line %d", k.Value, line)
+			l.appendError(k, "duplicate key %s; first on line %d", k.Value, line)
 			continue
 		}
 		seen[k.Value] = k.Line
@@ -99,14 +99,14 @@ func (l *loader) readMember(k, v *yaml.Node) {
 	case "roots":
 		for _, n := range l.readList(k, v) {
 			if n.Value == "" {
-				l.fail(n, "a root that is empty; . is the folder of this file")
+				l.appendError(n, "a root that is empty; . is the folder of this file")
 				continue
 			}
 			root := n.Value
 			if !filepath.IsAbs(root) {
 				dir, err := filepath.Abs(filepath.Dir(l.file))
 				if err != nil {
-					l.fail(n, "root %q: %w", root, err)
+					l.appendError(n, "root %q: %w", root, err)
 				}
 				root = filepath.Join(dir, root)
 			}
@@ -115,7 +115,7 @@ func (l *loader) readMember(k, v *yaml.Node) {
 	case "mcp":
 		for _, n := range l.readList(k, v) {
 			if !validMCP(n.Value) {
-				l.fail(n, "mcp %q: want server, server/tool or *", n.Value)
+				l.appendError(n, "mcp %q: want server, server/tool or *", n.Value)
 			}
 			l.p.MCP = append(l.p.MCP, n.Value)
 		}
@@ -126,7 +126,7 @@ func (l *loader) readMember(k, v *yaml.Node) {
 	case "deny":
 		l.p.Rules.Deny = l.readRules(k, v)
 	default:
-		l.fail(k, "no key %q: want one of mode, preset, unknown, reads, roots, mcp, allow, ask, deny", k.Value)
+		l.appendError(k, "no key %q: want one of mode, preset, unknown, reads, roots, mcp, allow, ask, deny", k.Value)
 	}
 }
 
@@ -136,12 +136,12 @@ func (l *loader) readRules(k, v *yaml.Node) (out []Rule) {
 		r, err := ParseRule(n.Value)
 		switch line, twice := seen[n.Value]; {
 		case err != nil:
-			l.fail(n, "%w", err)
+			l.appendError(n, "%w", err)
 			continue
 		case twice:
-			l.fail(n, "duplicate rule %q; first on line %d", n.Value, line)
+			l.appendError(n, "duplicate rule %q; first on line %d", n.Value, line)
 		case k.Value == "allow" && r.glob != "" && knownTools[r.tool].class <= classWrite:
-			l.fail(n, "rule %q: path rules deny or ask; roots define the writable folders", n.Value)
+			l.appendError(n, "rule %q: path rules deny or ask; roots define the writable folders", n.Value)
 		}
 		seen[n.Value] = n.Line
 		r.at = fmt.Sprintf("%s:%d", l.file, n.Line)
@@ -159,19 +159,19 @@ func (l *loader) readChoice(k, v *yaml.Node, of []string) string {
 			}
 		}
 	}
-	l.fail(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), describeNode(v))
+	l.appendError(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), describeNode(v))
 	return ""
 }
 
 // readList reads a list of strings.
 func (l *loader) readList(k, v *yaml.Node) (out []*yaml.Node) {
 	if v.Kind != yaml.SequenceNode {
-		l.fail(v, "%s: want a list, got %s", k.Value, describeNode(v))
+		l.appendError(v, "%s: want a list, got %s", k.Value, describeNode(v))
 		return nil
 	}
 	for _, n := range v.Content {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-			l.fail(n, "%s: want strings, got %s", k.Value, describeNode(n))
+			l.appendError(n, "%s: want strings, got %s", k.Value, describeNode(n))
 			continue
 		}
 		out = append(out, n)

@@ -25,7 +25,7 @@ type parsed struct {
 	operands []field
 }
 
-func (p *parsed) has(names ...string) bool {
+func (p *parsed) hasOption(names ...string) bool {
 	return slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) })
 }
 

@@ -132,7 +132,7 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 	j.judgeOptions(n, c, got)
 	files := got.operands
 	switch {
-	case got.has("-f", "--file"):
+	case got.hasOption("-f", "--file"):
 		j.softDeny(n, c, "it runs a program that the policy does not read")
 	case len(files) > 0:
 		if why := awkProblem(files[0]); why != "" {

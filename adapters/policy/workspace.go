@@ -276,7 +276,7 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 		}
 	}
 	switch {
-	case len(got.operands) == 0 && !got.has("--test"), len(got.operands) > 0 && got.operands[0].text == "-":
+	case len(got.operands) == 0 && !got.hasOption("--test"), len(got.operands) > 0 && got.operands[0].text == "-":
 		j.softDeny(n, c, "it runs code from its standard input")
 	case len(got.operands) == 0:
 	case !got.operands[0].known:

@@ -82,7 +82,7 @@ func joinSource(argv []field) string {
 
 func judgeCommand(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("+ pvV", c.args)
-	if got.has("-v", "-V") {
+	if got.hasOption("-v", "-V") {
 		n.allow("it prints where a program lies")
 		return sameFlow(c.st)
 	}

@@ -45,15 +45,15 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 	j.judgeOptions(n, c, got)
 	kind := writesLast
 	switch {
-	case c.name == "mv", got.has("-t", "--target-directory") && c.name != "cp" && c.name != "ln", c.name == "install" && got.has("-d", "--directory"):
+	case c.name == "mv", got.hasOption("-t", "--target-directory") && c.name != "cp" && c.name != "ln", c.name == "install" && got.hasOption("-d", "--directory"):
 		kind = writesAll
-	case got.has("-t", "--target-directory"):
+	case got.hasOption("-t", "--target-directory"):
 		kind = readsAll
 	}
 	j.judgeOperands(n, kind, got.operands, c.st)
 	j.judgeInto(n, c, got)
-	symbolic := got.has("-s", "--symbolic-link")
-	if c.name == "ln" || symbolic || got.has("-l", "--link") {
+	symbolic := got.hasOption("-s", "--symbolic-link")
+	if c.name == "ln" || symbolic || got.hasOption("-l", "--link") {
 		j.judgeLinks(n, c, got, symbolic)
 	}
 	n.allow("it writes what it names")
@@ -78,7 +78,7 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 	if !dir.known {
 		return // denied already as a write
 	}
-	if got.has("-T", "--no-target-directory") && slices.ContainsFunc(joinDirs(c.st.dirs, dir.text), isDir) {
+	if got.hasOption("-T", "--no-target-directory") && slices.ContainsFunc(joinDirs(c.st.dirs, dir.text), isDir) {
 		n.deny("the files in the folder are unknown")
 	}
 	for _, f := range from {
@@ -100,7 +100,7 @@ func isDir(name string) bool {
 // judgeLinks judges the targets of new links.
 func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 	targets := got.operands
-	if !got.has("-t", "--target-directory") && len(targets) > 1 {
+	if !got.hasOption("-t", "--target-directory") && len(targets) > 1 {
 		targets = targets[:len(targets)-1]
 	}
 	for _, f := range targets {
@@ -120,8 +120,8 @@ func judgeMktemp(j *judgement, n *Node, c *command) flow {
 	got := parseOptions("dqut p> --directory --dry-run --quiet --suffix: --tmpdir?", c.args)
 	j.judgeOptions(n, c, got)
 	switch {
-	case got.has("-u", "--dry-run"):
-	case got.has("-p") || len(got.operands) > 0 && !got.has("-t", "--tmpdir"):
+	case got.hasOption("-u", "--dry-run"):
+	case got.hasOption("-p") || len(got.operands) > 0 && !got.hasOption("-t", "--tmpdir"):
 		j.judgeOperands(n, writesAll, got.operands, c.st)
 	default:
 		j.judgeOperand(n, writes, literalField("/tmp/x"), c.st)
@@ -184,8 +184,8 @@ func judgeOldTar(j *judgement, n *Node, c *command) flow {
 
 func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 	j.judgeOptions(n, c, got)
-	into := got.has("-x", "--extract", "--get") && !got.has("-O", "--to-stdout")
-	makes := got.has("-c", "--create", "-r", "-u", "-A", "--append", "--update")
+	into := got.hasOption("-x", "--extract", "--get") && !got.hasOption("-O", "--to-stdout")
+	makes := got.hasOption("-c", "--create", "-r", "-u", "-A", "--append", "--update")
 	at := c.st
 	places := []state{at} // each -C is relative to the previous one
 	for _, o := range got.options {
@@ -214,7 +214,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 		for _, st := range places {
 			j.judgeOperands(n, readsAll, got.operands, st)
 		}
-	case !got.has("-t", "--list", "-x", "--extract", "--get"):
+	case !got.hasOption("-t", "--list", "-x", "--extract", "--get"):
 		j.softDeny(n, c, "the action of tar is unknown")
 	}
 	n.allow("it writes what it names")
@@ -223,7 +223,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 // judgeUnpacked judges the members that are unpacked: the named ones, or all. All must not
 // be unpacked over a root, because it holds the files that control the agent.
 func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
-	all := len(got.operands) == 0 || got.has("--strip-components")
+	all := len(got.operands) == 0 || got.hasOption("--strip-components")
 	for _, m := range got.operands {
 		if !m.known || strings.ContainsAny(m.text, `*?[\`) {
 			all = true
