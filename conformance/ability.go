@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,140 +9,13 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// What a Session may also be able to do. A scenario that asks for what it is
-// not able to do is not expressible for it. Package adapters says what each
-// means.
-type (
-	// Reverter cuts the history before a message.
-	Reverter interface {
-		Revert(ctx context.Context, messageID string) error
-	}
-	// Rewinder puts files back as they were when a message came.
-	Rewinder interface {
-		Rewind(ctx context.Context, messageID string, dry bool) error
-	}
-	// Compacter has the history summed up.
-	Compacter interface {
-		Compact(ctx context.Context) error
-	}
-	// Archiver puts the session away and ends it.
-	Archiver interface {
-		Archive(ctx context.Context) error
-	}
-	// Renamer gives the session a name.
-	Renamer interface {
-		Rename(ctx context.Context, name string) error
-	}
-	// Transcriber is a Subject that also reads what a runtime once wrote to its
-	// stdout.
-	Transcriber interface {
-		Transcribe(emit func(event.Event)) adapters.Transcript
-	}
-)
-
-// Transcribe implements Transcriber, or returns nil.
-func (s *adapterSubject) Transcribe(emit func(event.Event)) adapters.Transcript {
+// Transcribe implements adapters.Transcriber if the adapter does, and returns nil
+// if not.
+func (s *adapterSubject) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
 	if t, ok := s.adapter.(adapters.Transcriber); ok {
-		return t.Transcribe(firstSession, emit)
+		return t.Transcribe(sessionID, emit)
 	}
 	return nil
-}
-
-// Revert implements Reverter.
-func (s AdapterSession) Revert(ctx context.Context, messageID string) error {
-	if x, ok := adapters.As[adapters.Reverter](s.S); ok {
-		return x.Revert(ctx, messageID)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Rewind implements Rewinder.
-func (s AdapterSession) Rewind(ctx context.Context, messageID string, dry bool) error {
-	if x, ok := adapters.As[adapters.Rewinder](s.S); ok {
-		_, err := x.Rewind(ctx, messageID, dry)
-		return err
-	}
-	return adapters.ErrUnsupported
-}
-
-// Compact implements Compacter.
-func (s AdapterSession) Compact(ctx context.Context) error {
-	if x, ok := adapters.As[adapters.Compacter](s.S); ok {
-		return x.Compact(ctx)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Archive implements Archiver.
-func (s AdapterSession) Archive(ctx context.Context) error {
-	if x, ok := adapters.As[adapters.Archiver](s.S); ok {
-		return x.Archive(ctx)
-	}
-	return adapters.ErrUnsupported
-}
-
-// Rename implements Renamer.
-func (s AdapterSession) Rename(ctx context.Context, name string) error {
-	if x, ok := adapters.As[adapters.Renamer](s.S); ok {
-		return x.Rename(ctx, name)
-	}
-	return adapters.ErrUnsupported
-}
-
-// firstSession names the session that is opened first.
-const firstSession = "s1"
-
-// TaskStopper is a Session that can end what runs in the background, by the
-// task_id that its events gave to it.
-type TaskStopper interface {
-	StopTask(ctx context.Context, taskID string) error
-}
-
-// AllStopper is a Session that can stop the turn and take back all messages that
-// wait behind it.
-type AllStopper interface {
-	StopAll(ctx context.Context) error
-}
-
-// Queuer is a Session whose runtime has a queue: a message may have a priority
-// (now, next, later), and be taken back while it waits.
-type Queuer interface {
-	SendAt(ctx context.Context, id, text, priority string) error
-	Withdraw(ctx context.Context, id string) error
-}
-
-func (s AdapterSession) StopAll(ctx context.Context) error {
-	st, ok := adapters.As[adapters.AllStopper](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return st.StopAll(ctx)
-}
-
-func (s AdapterSession) StopTask(ctx context.Context, id string) error {
-	st, ok := adapters.As[adapters.TaskStopper](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return st.StopTask(ctx, id)
-}
-
-func (s AdapterSession) SendAt(ctx context.Context, id, text, priority string) error {
-	return s.S.Send(ctx, adapters.Message{ID: id, Text: text, Priority: adapters.Priority(priority)})
-}
-
-func (s AdapterSession) Withdraw(ctx context.Context, id string) error {
-	w, ok := adapters.As[adapters.Withdrawer](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return w.Withdraw(ctx, id)
-}
-
-// Backlogger is a Session that reports its backlog: how many events wait for the
-// listener, and how long the oldest has waited.
-type Backlogger interface {
-	Backlog() (depth int, oldest time.Duration)
 }
 
 // Slowed is what was seen of a subject whose listener took nothing for SlowPause.

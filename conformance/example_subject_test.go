@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -24,7 +25,7 @@ type mine struct{}
 func (mine) Name() string    { return "mine" }
 func (mine) Runtime() string { return "claude" }
 
-func (mine) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (mine) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	const id = "11111111-1111-4111-8111-111111111111"
 	p, err := o.Launch.Launch(ctx, proc.Command{Dir: o.Dir, Env: o.Env, Argv: append([]string{"claude", "-p", "--verbose",
 		"--input-format", "stream-json", "--output-format", "stream-json", "--include-partial-messages", "--session-id", id}, o.Args...)})
@@ -72,8 +73,11 @@ func (s *session) read(id string) {
 	s.emit(0, event.SessionEnd{Reason: "closed"})
 }
 
-func (s *session) Send(_ context.Context, _, text string) error {
-	content, err := json.Marshal(text)
+func (s *session) Send(_ context.Context, m adapters.Message) error {
+	if len(m.Attachments) > 0 {
+		return adapters.ErrUnsupported // a step that mine cannot run is not expressible
+	}
+	content, err := json.Marshal(m.Text)
 	if err != nil {
 		return err
 	}
@@ -90,9 +94,8 @@ func (s *session) Close(context.Context) error {
 
 var errNotYet = errors.New("mine cannot do that yet")
 
-func (s *session) Steer(context.Context, string, string) error              { return errNotYet }
-func (s *session) Answer(context.Context, string, conformance.Answer) error { return errNotYet }
-func (s *session) Stop(context.Context) error                               { return errNotYet }
+func (s *session) Answer(context.Context, string, adapters.Answer) error { return errNotYet }
+func (s *session) Stop(context.Context) error                            { return errNotYet }
 
 // A stranger's adapter is checked by what the model said: here it delivers the
 // text, and does not survive a crash of the runtime.

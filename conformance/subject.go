@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -65,40 +64,12 @@ type Open struct {
 	Components jsontext.Value
 }
 
-// Session is one conversation. Events is read all the time, from another
-// goroutine than the acts; it is closed after Close. What a runtime has no way
-// to do (steer, answer a question) fails with adapters.ErrUnsupported.
-type Session interface {
-	Send(ctx context.Context, id, text string) error
-	Steer(ctx context.Context, id, text string) error
-	Answer(ctx context.Context, requestID string, a Answer) error
-	Stop(ctx context.Context) error
-	Close(ctx context.Context) error
-	Events() <-chan event.Event
-}
+// Session is one conversation. What it can do beside the methods of this interface
+// is found with adapters.As: a step that it has no method for is not expressible.
+type Session = adapters.Session
 
-// Attacher is a Session whose messages can bring files. One without it refuses
-// such a message with adapters.ErrUnsupported.
-type Attacher interface {
-	SendWith(ctx context.Context, id, text string, files []event.Attachment) error
-}
-
-// Setter is a Session that can change its model and its permission mode (one of
-// fixtures.Modes). A runtime that does not know the value makes it an error.
-type Setter interface {
-	SetModel(ctx context.Context, model string) error
-	SetMode(ctx context.Context, mode string) error
-}
-
-// Answer is a scenario's answer: a decision, or JSON for a question. The value
-// holds the answers by the question's text or id: a string, or a list of them.
-type Answer struct {
-	Decision event.Decision
-	Value    jsontext.Value
-	Input    jsontext.Value // with allow: run with this input instead
-	Message  string         // with deny and cancel: what the model is told
-	Scope    adapters.Scope // with allow: how long it holds
-}
+// Answer is the reply to a permission request or an interrupt.
+type Answer = adapters.Answer
 
 // Adapter makes a Subject of an adapter of this module's interface.
 func Adapter(name string, a adapters.Adapter) Subject { return &adapterSubject{name, a} }
@@ -147,56 +118,5 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AdapterSession{sess}, nil
+	return sess, nil
 }
-
-type AdapterSession struct{ S adapters.Session }
-
-func (s AdapterSession) Events() <-chan event.Event { return s.S.Events() }
-
-func (s AdapterSession) Send(ctx context.Context, id, text string) error {
-	return s.S.Send(ctx, adapters.Message{ID: id, Text: text})
-}
-
-func (s AdapterSession) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
-	return s.S.Send(ctx, adapters.Message{ID: id, Text: text, Attachments: files})
-}
-
-func (s AdapterSession) Steer(ctx context.Context, id, text string) error {
-	st, ok := adapters.As[adapters.Steerer](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return st.Steer(ctx, adapters.Message{ID: id, Text: text})
-}
-
-func (s AdapterSession) Answer(ctx context.Context, id string, a Answer) error {
-	return s.S.Answer(ctx, id, adapters.Answer{Decision: a.Decision, Value: a.Value, Input: a.Input, Message: a.Message, Scope: a.Scope})
-}
-
-func (s AdapterSession) SetModel(ctx context.Context, model string) error {
-	st, ok := adapters.As[adapters.ModelSetter](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return st.SetModel(ctx, model)
-}
-
-func (s AdapterSession) SetMode(ctx context.Context, mode string) error {
-	st, ok := adapters.As[adapters.ModeSetter](s.S)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return st.SetMode(ctx, mode)
-}
-
-// Backlog implements adapters.Backlogger, as far as the adapter's session does.
-func (s AdapterSession) Backlog() (depth int, oldest time.Duration) {
-	if b, ok := adapters.As[adapters.Backlogger](s.S); ok {
-		return b.Backlog()
-	}
-	return 0, 0
-}
-
-func (s AdapterSession) Stop(ctx context.Context) error  { return s.S.Stop(ctx) }
-func (s AdapterSession) Close(ctx context.Context) error { return s.S.Close(ctx) }

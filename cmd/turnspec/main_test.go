@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -46,19 +47,19 @@ func TestMain(m *testing.M) {
 // message that contains the word rivers.
 type panics struct{ conformance.Subject }
 
-func (p panics) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (p panics) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	s, err := p.Subject.Open(ctx, o)
 	return panicsSession{s}, err
 }
 
-type panicsSession struct{ conformance.Session }
+type panicsSession struct{ adapters.Session }
 
-func (s panicsSession) Send(ctx context.Context, id, text string) error {
-	if strings.Contains(text, "rivers") {
+func (s panicsSession) Send(ctx context.Context, m adapters.Message) error {
+	if strings.Contains(m.Text, "rivers") {
 		go panic("no such river")
 		<-make(chan struct{}) // the end of the program is all that ends this
 	}
-	return s.Session.Send(ctx, id, text)
+	return s.Session.Send(ctx, m)
 }
 
 // concurrentScripts lists the scripts in which the program runs several goroutines: it replays

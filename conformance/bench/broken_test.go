@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -32,7 +33,7 @@ type held struct {
 	arrive []time.Time
 }
 
-func (s changed) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s changed) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	sess, err := s.Subject.Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (s changed) Open(ctx context.Context, o conformance.Open) (conformance.Sess
 }
 
 type changedSession struct {
-	conformance.Session
+	adapters.Session
 	out chan event.Event
 	h   *held
 }

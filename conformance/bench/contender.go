@@ -71,7 +71,7 @@ func performSubject(ctx context.Context, s conformance.Subject, at place, st *st
 		return errors.Join(err, sess.Close(ctx))
 	}
 	w.sent = w.o.now()
-	if err = sess.Send(ctx, "m1", st.text); err == nil {
+	if err = sess.Send(ctx, adapters.Message{ID: "m1", Text: st.text}); err == nil {
 		w.accepted = w.o.now()
 		select {
 		case <-terminal:
@@ -93,7 +93,7 @@ func performSubject(ctx context.Context, s conformance.Subject, at place, st *st
 }
 
 // listen reads the events of a session.
-func listen(sess conformance.Session, at place, w *watched, terminal, drained chan<- struct{}) {
+func listen(sess adapters.Session, at place, w *watched, terminal, drained chan<- struct{}) {
 	defer close(drained)
 	holds, _ := sess.(interface {
 		Backlog() (int, time.Duration)

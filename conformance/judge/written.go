@@ -22,7 +22,7 @@ func written(r *conformance.Run) string {
 	for _, s := range r.Started {
 		argv := slices.Clone(s.Argv)
 		argv[0] = strings.TrimSuffix(filepath.Base(argv[0]), ".exe") // where it lies is this machine's affair
-		line, _ := json.Marshal(argv, conformance.CanonicalJSON)            // strings always encode
+		line, _ := json.Marshal(argv, conformance.CanonicalJSON)     // strings always encode
 		fmt.Fprintf(&b, "%d start %s", s.Process, line)
 		for _, e := range s.Env {
 			if !slices.Contains(r.GivenEnv, e) {

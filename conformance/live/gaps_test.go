@@ -229,7 +229,7 @@ type held struct {
 	own   bool // its servers are in the runtime's configuration, where the adapter says nothing of them
 }
 
-func (s held) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s held) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	o.Judge = s.judge
 	if s.own {
 		for _, m := range o.MCP {

@@ -171,7 +171,7 @@ func (d *director) answerComponent(ctx context.Context, file string) error {
 	if !ok {
 		return nil // the checks judge a missing question
 	}
-	return d.sess.Answer(ctx, q.id, conformance.Answer{Value: value})
+	return d.sess.Answer(ctx, q.id, adapters.Answer{Value: value})
 }
 
 // toolAnswer returns a tool's answer as the scenario has it.

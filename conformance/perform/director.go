@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -58,7 +59,7 @@ type director struct {
 
 	mu            sync.Mutex
 	finished      bool // the run is being judged: later events and calls are dropped
-	sess          conformance.Session
+	sess          adapters.Session
 	archived      bool            // the last step archived, and so closed, the session
 	drained       chan struct{}   // closed when the listener of sess has returned
 	closed        chan struct{}   // closed when a session was closed, if the fault blocks the listener until then
@@ -243,7 +244,7 @@ func NotStarted(err error) bool {
 
 // callWithin runs a step of the session while the environment goes on, for at
 // most the limit of the environment.
-func (d *director) callWithin(ctx context.Context, sess conformance.Session, s fixtures.Step) error {
+func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixtures.Step) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var err error

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -30,7 +31,7 @@ type odd struct {
 func (odd) Name() string    { return "odd" }
 func (odd) Runtime() string { return "claude" }
 
-func (o odd) Open(ctx context.Context, with conformance.Open) (conformance.Session, error) {
+func (o odd) Open(ctx context.Context, with conformance.Open) (adapters.Session, error) {
 	if o.open != nil {
 		if err := o.open(ctx, with); err != nil {
 			return nil, err
@@ -64,7 +65,7 @@ type oddSession struct {
 
 func (s *oddSession) Events() <-chan event.Event { return s.out }
 
-func (s *oddSession) Send(ctx context.Context, _, _ string) error {
+func (s *oddSession) Send(ctx context.Context, _ adapters.Message) error {
 	if s.send != nil {
 		return s.send(ctx)
 	}
@@ -80,7 +81,6 @@ func (s *oddSession) Close(ctx context.Context) error {
 	return nil
 }
 
-func (s *oddSession) Steer(context.Context, string, string) error              { return nil }
 func (s *oddSession) Answer(context.Context, string, conformance.Answer) error { return nil }
 func (s *oddSession) Stop(context.Context) error                               { return nil }
 

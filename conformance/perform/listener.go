@@ -12,7 +12,7 @@ const PauseLength = 30 * time.Second
 
 // pauseListener keeps the listener from taking events, once, if the fault wants a
 // slow listener and its line was played. It records what became of the subject.
-func (d *director) pauseListener(sess conformance.Session) {
+func (d *director) pauseListener(sess adapters.Session) {
 	f := d.run.Fault
 	if f == nil || !f.SlowListener || !d.linePlayed(f.Line) {
 		return
@@ -44,13 +44,8 @@ func (d *director) recordBacklog() {
 }
 
 // backlog returns what a session reports of its backlog; depth -1: it reports none.
-func backlog(sess conformance.Session) (depth int, oldest time.Duration) {
-	if x, ours := sess.(conformance.AdapterSession); ours {
-		if _, reports := adapters.As[adapters.Backlogger](x.S); !reports {
-			return -1, 0
-		}
-	}
-	if b, ok := sess.(conformance.Backlogger); ok {
+func backlog(sess adapters.Session) (depth int, oldest time.Duration) {
+	if b, ok := adapters.As[adapters.Backlogger](sess); ok {
 		return b.Backlog()
 	}
 	return -1, 0

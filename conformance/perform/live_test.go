@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/perform"
@@ -20,7 +21,7 @@ type silent struct{ opened chan struct{} }
 func (silent) Name() string    { return "silent" }
 func (silent) Runtime() string { return "claude" }
 
-func (s silent) Open(_ context.Context, o conformance.Open) (conformance.Session, error) {
+func (s silent) Open(_ context.Context, o conformance.Open) (adapters.Session, error) {
 	if o.Launch == nil {
 		return nil, context.Canceled
 	}
@@ -34,9 +35,9 @@ type silentSession struct {
 	events chan event.Event
 }
 
-func (s *silentSession) Events() <-chan event.Event                 { return s.events }
-func (s *silentSession) Send(context.Context, string, string) error { return nil }
-func (s *silentSession) Close(context.Context) error                { close(s.events); return nil }
+func (s *silentSession) Events() <-chan event.Event                   { return s.events }
+func (s *silentSession) Send(context.Context, adapters.Message) error { return nil }
+func (s *silentSession) Close(context.Context) error                  { close(s.events); return nil }
 
 // TestLiveCancelled: a live run in which nothing comes ends when it is
 // cancelled, says what it waited for, and leaves nothing running.

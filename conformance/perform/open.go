@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -49,10 +50,10 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 		}
 		return err
 	}
-	if c, ok := sess.(conformance.ProtocolChecker); ok {
+	if c, ok := adapters.As[conformance.ProtocolChecker](sess); ok {
 		d.checkers = append(d.checkers, c)
 	}
-	if c, ok := sess.(conformance.EventSupporter); ok {
+	if c, ok := adapters.As[conformance.EventSupporter](sess); ok {
 		before := d.run.EventSupport // of an earlier session of the run
 		d.run.EventSupport = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }
 	}
@@ -127,7 +128,7 @@ func (d *director) turnOf(message string) string {
 }
 
 // listen records the events of a session until its channel is closed.
-func (d *director) listen(sess conformance.Session, talk *conversation, drained chan struct{}) {
+func (d *director) listen(sess adapters.Session, talk *conversation, drained chan struct{}) {
 	defer close(drained)
 	for e := range sess.Events() {
 		d.mu.Lock()

@@ -98,12 +98,12 @@ func asksUser(s *fixtures.Scenario, tool string) bool {
 // answerQuestion gives the subject the answer of a step. An answer that decides
 // nothing, or that no runtime understands, can only be written by the recording
 // client; the subject denies instead, which has the same effect.
-func (d *director) answerQuestion(ctx context.Context, sess conformance.Session, s fixtures.Step) error {
+func (d *director) answerQuestion(ctx context.Context, sess adapters.Session, s fixtures.Step) error {
 	q, ok := d.findQuestion(s)
 	if !ok {
 		return errNoQuestion
 	}
-	a := conformance.Answer{Decision: event.DecisionAllow, Message: s.Text}
+	a := adapters.Answer{Decision: event.DecisionAllow, Message: s.Text}
 	switch s.What {
 	case fixtures.AnswerAllow:
 		if s.Value != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -18,7 +17,7 @@ import (
 // steps.Session.
 type session struct {
 	d    *director
-	sess conformance.Session // nil before the first open
+	sess adapters.Session // nil before the first open
 }
 
 func (s session) Open(ctx context.Context, step fixtures.Step) error {
@@ -28,123 +27,89 @@ func (s session) Open(ctx context.Context, step fixtures.Step) error {
 // Send sends a message. Its files go along as data URLs, since in virtual time
 // there is no disk.
 func (s session) Send(ctx context.Context, step fixtures.Step) error {
-	if step.What != "" {
-		queue, ok := s.sess.(conformance.Queuer)
-		if !ok {
-			return adapters.ErrUnsupported
-		}
-		return queue.SendAt(ctx, step.ID, step.Text, step.What)
-	}
-	if len(step.Files) == 0 {
-		return s.sess.Send(ctx, step.ID, step.Text)
-	}
-	with, ok := s.sess.(conformance.Attacher)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	var files []event.Attachment
+	m := adapters.Message{ID: step.ID, Text: step.Text, Priority: adapters.Priority(step.What)}
 	for _, name := range step.Files {
 		mime := fixtures.MIME(name)
 		kind := "file"
 		if strings.HasPrefix(mime, "image/") {
 			kind = "image"
 		}
-		files = append(files, event.Attachment{
+		m.Attachments = append(m.Attachments, event.Attachment{
 			Kind: kind, Name: name, MIME: mime,
 			URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(s.d.run.Scenario.Workspace[name]),
 		})
 	}
-	return with.SendWith(ctx, step.ID, step.Text, files)
-}
-
-func (s session) Steer(ctx context.Context, id, text string) error {
-	return s.sess.Steer(ctx, id, text)
+	return s.sess.Send(ctx, m)
 }
 
 func (s session) Answer(ctx context.Context, step fixtures.Step) error {
 	return s.d.answerQuestion(ctx, s.sess, step)
 }
 
-func (s session) Set(ctx context.Context, step fixtures.Step) error {
-	x, ok := s.sess.(conformance.Setter)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	value := step.ValueFor(s.d.run.Runtime)
-	if step.What == "model" {
-		return x.SetModel(ctx, value)
-	}
-	return x.SetMode(ctx, value)
-}
-
 func (s session) Stop(ctx context.Context) error { return s.sess.Stop(ctx) }
 
-func (s session) StopAll(ctx context.Context) error {
-	x, ok := s.sess.(conformance.AllStopper)
+// withAbility calls f with the ability T of the session, or returns ErrUnsupported.
+func withAbility[T any](s session, f func(T) error) error {
+	x, ok := adapters.As[T](s.sess)
 	if !ok {
 		return adapters.ErrUnsupported
 	}
-	return x.StopAll(ctx)
+	return f(x)
+}
+
+func (s session) Steer(ctx context.Context, id, text string) error {
+	return withAbility(s, func(x adapters.Steerer) error {
+		return x.Steer(ctx, adapters.Message{ID: id, Text: text})
+	})
+}
+
+func (s session) Set(ctx context.Context, step fixtures.Step) error {
+	value := step.ValueFor(s.d.run.Runtime)
+	if step.What == "model" {
+		return withAbility(s, func(x adapters.ModelSetter) error { return x.SetModel(ctx, value) })
+	}
+	return withAbility(s, func(x adapters.ModeSetter) error { return x.SetMode(ctx, value) })
+}
+
+func (s session) StopAll(ctx context.Context) error {
+	return withAbility(s, func(x adapters.AllStopper) error { return x.StopAll(ctx) })
 }
 
 func (s session) StopTask(ctx context.Context, tool string) error {
-	x, ok := s.sess.(conformance.TaskStopper)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	id := s.d.taskOf(tool)
-	if id == "" {
-		return fmt.Errorf("%w: no task of tool call %s runs", errNotStarted, tool)
-	}
-	return x.StopTask(ctx, id)
+	return withAbility(s, func(x adapters.TaskStopper) error {
+		id := s.d.taskOf(tool)
+		if id == "" {
+			return fmt.Errorf("%w: no task of tool call %s runs", errNotStarted, tool)
+		}
+		return x.StopTask(ctx, id)
+	})
 }
 
 func (s session) Withdraw(ctx context.Context, message string) error {
-	x, ok := s.sess.(conformance.Queuer)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return x.Withdraw(ctx, message)
+	return withAbility(s, func(x adapters.Withdrawer) error { return x.Withdraw(ctx, message) })
 }
 
 func (s session) Revert(ctx context.Context, message string) error {
-	x, ok := s.sess.(conformance.Reverter)
-	if !ok {
-		return fmt.Errorf("%s: %w", fixtures.VerbRevert, adapters.ErrUnsupported)
-	}
-	return x.Revert(ctx, message)
+	return withAbility(s, func(x adapters.Reverter) error { return x.Revert(ctx, message) })
 }
 
 func (s session) Rewind(ctx context.Context, message string, dry bool) error {
-	x, ok := s.sess.(conformance.Rewinder)
-	if !ok {
-		return fmt.Errorf("%s: %w", fixtures.VerbRewind, adapters.ErrUnsupported)
-	}
-	return x.Rewind(ctx, message, dry)
+	return withAbility(s, func(x adapters.Rewinder) error {
+		_, err := x.Rewind(ctx, message, dry)
+		return err
+	})
 }
 
 func (s session) Compact(ctx context.Context) error {
-	x, ok := s.sess.(conformance.Compacter)
-	if !ok {
-		return fmt.Errorf("%s: %w", fixtures.VerbCompact, adapters.ErrUnsupported)
-	}
-	return x.Compact(ctx)
+	return withAbility(s, func(x adapters.Compacter) error { return x.Compact(ctx) })
 }
 
 func (s session) Archive(ctx context.Context) error {
-	x, ok := s.sess.(conformance.Archiver)
-	if !ok {
-		return fmt.Errorf("%s: %w", fixtures.VerbArchive, adapters.ErrUnsupported)
-	}
-	return x.Archive(ctx)
+	return withAbility(s, func(x adapters.Archiver) error { return x.Archive(ctx) })
 }
 
 func (s session) Rename(ctx context.Context, name string) error {
-	x, ok := s.sess.(conformance.Renamer)
-	if !ok {
-		return fmt.Errorf("%s: %w", fixtures.VerbName, adapters.ErrUnsupported)
-	}
-	return x.Rename(ctx, name)
+	return withAbility(s, func(x adapters.Renamer) error { return x.Rename(ctx, name) })
 }
 
 // Raw and CloseStdin fail: no adapter lets its client write to the wire. Cases of

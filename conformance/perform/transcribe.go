@@ -3,6 +3,7 @@ package perform
 import (
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -10,15 +11,15 @@ import (
 
 // Transcribed returns the run of a case that no subject can perform: the events
 // that the subject makes of the runtime's recorded stdout. It holds no events if
-// the subject is no Transcriber.
+// the subject is no adapters.Transcriber.
 func Transcribed(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierWitness, Subject: s.Name(), Runtime: c.Runtime, Scenario: scn, Case: c, Witness: c.Witness}
-	t, ok := s.(conformance.Transcriber)
+	t, ok := s.(adapters.Transcriber)
 	if !ok {
 		return r
 	}
 	var at time.Duration
-	lines := t.Transcribe(func(e event.Event) {
+	lines := t.Transcribe("s1", func(e event.Event) {
 		r.Events = append(r.Events, conformance.Event{Event: e, At: at, Line: len(r.Played)})
 	})
 	if lines == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -166,7 +167,7 @@ const lateMessage = "late"
 
 // callEnded calls Send, Stop and Close on a session that has ended, as a client
 // that has not noticed would.
-func (d *director) callEnded(ctx context.Context, sess conformance.Session) {
+func (d *director) callEnded(ctx context.Context, sess adapters.Session) {
 	if !d.callsAfterEnd {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -20,7 +21,7 @@ type altered struct {
 	stop func(err error) error
 }
 
-func (a altered) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (a altered) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	if a.open != nil {
 		a.open(&o)
 	}
@@ -29,7 +30,7 @@ func (a altered) Open(ctx context.Context, o conformance.Open) (conformance.Sess
 }
 
 type alteredSession struct {
-	conformance.Session
+	adapters.Session
 	stop func(err error) error
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
@@ -24,7 +25,7 @@ type deadly struct {
 	do func()
 }
 
-func (d deadly) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (d deadly) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	s, err := d.Subject.Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -33,15 +34,15 @@ func (d deadly) Open(ctx context.Context, o conformance.Open) (conformance.Sessi
 }
 
 type deadlySession struct {
-	conformance.Session
+	adapters.Session
 	d deadly
 }
 
-func (s deadlySession) Send(ctx context.Context, id, text string) error {
-	if strings.Contains(text, s.d.on) {
+func (s deadlySession) Send(ctx context.Context, m adapters.Message) error {
+	if strings.Contains(m.Text, s.d.on) {
 		s.d.do()
 	}
-	return s.Session.Send(ctx, id, text)
+	return s.Session.Send(ctx, m)
 }
 
 // brokenByPanic has a name of its own, which the stack shows.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -303,7 +304,7 @@ func wires() []Adapter {
 			Name: "allows-everything", Sentence: "sends allow whatever the user said",
 			Fails: []string{"permission.deny-holds", "permission.resolved", "wire.own-lines"},
 			Only:  map[string]string{"turn.stall-ends": "claude"},
-			mutation: mutation{answer: func(a *conformance.Answer) {
+			mutation: mutation{answer: func(a *adapters.Answer) {
 				if a.Decision != "" {
 					a.Decision = event.DecisionAllow
 				}

@@ -4,8 +4,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
 )
 
 // answering are broken in what they make of a user's answers and wishes.
@@ -53,7 +53,7 @@ func answering() []Adapter {
 		{
 			Name: "declines-by-stopping", Sentence: "stops the turn when the user declines a tool",
 			Fails: []string{"permission.decline-is-not-cancel", "permission.resolved", "wire.own-lines"},
-			mutation: mutation{answer: func(a *conformance.Answer) {
+			mutation: mutation{answer: func(a *adapters.Answer) {
 				if a.Decision == event.DecisionDeny {
 					a.Decision = event.DecisionCancel
 				}
@@ -62,7 +62,7 @@ func answering() []Adapter {
 		{
 			Name: "forgets-the-answer", Sentence: "tells the runtime that the user has answered, and not what",
 			Fails:    []string{"question.answered", "wire.own-lines"},
-			mutation: mutation{answer: func(a *conformance.Answer) { a.Value = nil }},
+			mutation: mutation{answer: func(a *adapters.Answer) { a.Value = nil }},
 		},
 		{
 			Name: "changes-in-silence", Sentence: "does not tell that the model or the mode has changed",

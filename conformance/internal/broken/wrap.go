@@ -38,7 +38,7 @@ type mutation struct {
 	backlog  func() int                                          // what it reports of its backlog
 	raw      bool                                                // seq is the mutation's affair
 	open     func(o *conformance.Open)
-	answer   func(a *conformance.Answer)
+	answer   func(a *adapters.Answer)
 	late     func(runtime, id string, w io.Writer)         // an answer that the reference refuses
 	written  func(line []byte, w io.Writer) error          // what it writes to the runtime
 	read     func(chunk []byte) []byte                     // what it reads from it
@@ -85,7 +85,7 @@ func (s *subject) Capabilities() adapters.Capabilities {
 	return c
 }
 
-func (s *subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	if s.a.open != nil {
 		s.a.open(&o)
 	}
@@ -140,7 +140,7 @@ func pump(in <-chan event.Event, out chan<- event.Event, f func(event.Event, fun
 }
 
 type session struct {
-	conformance.Session
+	adapters.Session
 	a       Adapter
 	events  <-chan event.Event
 	l       *launcher
@@ -150,9 +150,9 @@ type session struct {
 	passed  chan struct{} // where heard is set: all events were taken
 }
 
-// Backlog implements conformance.Backlogger where the reference does.
+// Backlog implements adapters.Backlogger where the reference does.
 func (s *session) Backlog() (depth int, oldest time.Duration) {
-	b, ok := s.Session.(conformance.Backlogger)
+	b, ok := adapters.As[adapters.Backlogger](s.Session)
 	if !ok {
 		return -1, 0
 	}
@@ -165,14 +165,17 @@ func (s *session) Backlog() (depth int, oldest time.Duration) {
 
 func (s *session) Events() <-chan event.Event { return s.events }
 
-func (s *session) Send(ctx context.Context, id, text string) error {
+func (s *session) Send(ctx context.Context, m adapters.Message) error {
+	if s.a.files != nil && len(m.Attachments) > 0 {
+		m.Attachments = s.a.files(m.Attachments)
+	}
 	if s.a.send != nil {
 		s.a.send(ctx)
 	}
 	if s.a.within != nil {
 		ctx = s.a.within(ctx)
 	}
-	err := s.Session.Send(ctx, id, text)
+	err := s.Session.Send(ctx, m)
 	if s.a.sent != nil {
 		err = s.a.sent(err)
 	}
@@ -191,21 +194,9 @@ func (s *session) Stop(ctx context.Context) error {
 
 // What not every session can do.
 
-// SendWith implements conformance.Attacher where the reference does.
-func (s *session) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
-	x, ok := s.Session.(conformance.Attacher)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	if s.a.files != nil {
-		files = s.a.files(files)
-	}
-	return x.SendWith(ctx, id, text, files)
-}
-
-// Archive implements conformance.Archiver where the reference does.
+// Archive implements adapters.Archiver where the reference does.
 func (s *session) Archive(ctx context.Context) error {
-	if x, ok := s.Session.(conformance.Archiver); ok {
+	if x, ok := adapters.As[adapters.Archiver](s.Session); ok {
 		s.put.Store(true)
 		return x.Archive(ctx)
 	}
@@ -223,29 +214,30 @@ func (s *session) whenAway() func(event.Event, func(event.Event)) {
 	}
 }
 
+// Steer implements adapters.Steerer where the reference does.
+func (s *session) Steer(ctx context.Context, m adapters.Message) error {
+	if st, ok := adapters.As[adapters.Steerer](s.Session); ok {
+		return st.Steer(ctx, m)
+	}
+	return adapters.ErrUnsupported
+}
+
 func (s *session) StopAll(ctx context.Context) error {
-	if st, ok := s.Session.(conformance.AllStopper); ok {
+	if st, ok := adapters.As[adapters.AllStopper](s.Session); ok {
 		return st.StopAll(ctx)
 	}
 	return adapters.ErrUnsupported
 }
 
 func (s *session) StopTask(ctx context.Context, id string) error {
-	if st, ok := s.Session.(conformance.TaskStopper); ok {
+	if st, ok := adapters.As[adapters.TaskStopper](s.Session); ok {
 		return st.StopTask(ctx, id)
 	}
 	return adapters.ErrUnsupported
 }
 
-func (s *session) SendAt(ctx context.Context, id, text, priority string) error {
-	if q, ok := s.Session.(conformance.Queuer); ok {
-		return q.SendAt(ctx, id, text, priority)
-	}
-	return adapters.ErrUnsupported
-}
-
 func (s *session) Withdraw(ctx context.Context, id string) error {
-	if q, ok := s.Session.(conformance.Queuer); ok {
+	if q, ok := adapters.As[adapters.Withdrawer](s.Session); ok {
 		return q.Withdraw(ctx, id)
 	}
 	return adapters.ErrUnsupported
@@ -265,7 +257,7 @@ func (s *session) Close(ctx context.Context) error {
 	return err
 }
 
-func (s *session) Answer(ctx context.Context, id string, a conformance.Answer) error {
+func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	if s.a.answer != nil {
 		s.a.answer(&a)
 	}
@@ -279,15 +271,15 @@ func (s *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 	return err
 }
 
-// SetModel implements conformance.Setter where the reference does.
+// SetModel implements adapters.ModelSetter where the reference does.
 func (s *session) SetModel(ctx context.Context, model string) error {
-	if st, ok := s.Session.(conformance.Setter); ok {
+	if st, ok := adapters.As[adapters.ModelSetter](s.Session); ok {
 		return st.SetModel(ctx, model)
 	}
 	return adapters.ErrUnsupported
 }
 
-// SetMode implements conformance.Setter where the reference does.
+// SetMode implements adapters.ModeSetter where the reference does.
 func (s *session) SetMode(ctx context.Context, mode string) error {
 	if s.a.set != nil {
 		var err error
@@ -295,7 +287,7 @@ func (s *session) SetMode(ctx context.Context, mode string) error {
 			return err
 		}
 	}
-	if st, ok := s.Session.(conformance.Setter); ok {
+	if st, ok := adapters.As[adapters.ModeSetter](s.Session); ok {
 		return st.SetMode(ctx, mode)
 	}
 	return adapters.ErrUnsupported

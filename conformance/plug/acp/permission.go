@@ -115,9 +115,9 @@ func (x *session) withdraw() {
 	}
 }
 
-// Answer implements conformance.Session, with the choices that the agent offers:
+// Answer implements adapters.Session, with the choices that the agent offers:
 // once allowed, once rejected.
-func (x *session) Answer(_ context.Context, id string, a conformance.Answer) error {
+func (x *session) Answer(_ context.Context, id string, a adapters.Answer) error {
 	switch {
 	case a.Value != nil:
 		return fmt.Errorf("an answer in words: %w", conformance.ErrDeclaredUnsupported)

@@ -169,8 +169,15 @@ func (x *session) ended(exit proc.Exit) {
 	}
 }
 
-// Send implements conformance.Session. The agent replies when the turn is over.
-func (x *session) Send(_ context.Context, id, text string) error {
+// Send implements adapters.Session. The agent replies when the turn is over.
+func (x *session) Send(_ context.Context, m adapters.Message) error {
+	id, text := m.ID, m.Text
+	switch {
+	case len(m.Attachments) > 0:
+		return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
+	case m.Priority != "":
+		return adapters.ErrUnsupported
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -205,17 +212,12 @@ func (x *session) Send(_ context.Context, id, text string) error {
 	return nil
 }
 
-// SendWith implements conformance.Attacher.
-func (*session) SendWith(context.Context, string, string, []event.Attachment) error {
-	return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
-}
-
-// Steer implements conformance.Session.
-func (*session) Steer(context.Context, string, string) error {
+// Steer implements adapters.Steerer.
+func (*session) Steer(context.Context, adapters.Message) error {
 	return fmt.Errorf("steer: %w", conformance.ErrDeclaredUnsupported)
 }
 
-// Stop implements conformance.Session: what is asked is answered with cancelled,
+// Stop implements adapters.Session: what is asked is answered with cancelled,
 // as the protocol wants it, and the prompt gets its reply.
 func (x *session) Stop(ctx context.Context) error {
 	x.mu.Lock()
@@ -242,7 +244,7 @@ func (x *session) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Close implements conformance.Session: what runs is cancelled, then the agent
+// Close implements adapters.Session: what runs is cancelled, then the agent
 // is let go.
 func (x *session) Close(ctx context.Context) error {
 	_ = x.Stop(ctx) // if the agent has ended, its end says more

@@ -50,7 +50,7 @@ func (*Subject) External() {}
 
 // Open implements conformance.Subject: it starts the agent and opens a session
 // with it.
-func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	if what := wireonly.Beyond(o); what != "" {
 		return nil, fmt.Errorf("ACP has no word for %s: %w", what, conformance.ErrDeclaredUnsupported)
 	}

@@ -32,7 +32,7 @@ type bridge struct {
 
 	sent int
 	mu   sync.Mutex
-	sess conformance.Session
+	sess adapters.Session
 	seen sync.WaitGroup
 }
 
@@ -148,17 +148,11 @@ func (b *bridge) do(c *command) error {
 	s := b.sess
 	switch c.Do {
 	case "send":
-		switch {
-		case len(c.Files) > 0:
-			return s.(conformance.Attacher).SendWith(ctx, c.MessageID, c.Text, c.Files)
-		case c.Priority != "":
-			return s.(conformance.Queuer).SendAt(ctx, c.MessageID, c.Text, c.Priority)
-		}
-		return s.Send(ctx, c.MessageID, c.Text)
+		return s.Send(ctx, adapters.Message{ID: c.MessageID, Text: c.Text, Attachments: c.Files, Priority: adapters.Priority(c.Priority)})
 	case "steer":
-		return s.Steer(ctx, c.MessageID, c.Text)
+		return ability[adapters.Steerer](s).Steer(ctx, adapters.Message{ID: c.MessageID, Text: c.Text})
 	case "answer":
-		return s.Answer(ctx, c.RequestID, conformance.Answer{
+		return s.Answer(ctx, c.RequestID, adapters.Answer{
 			Decision: event.Decision(c.Decision), Value: c.Value, Input: c.Input, Message: c.Message, Scope: adapters.Scope(c.Scope),
 		})
 	case "stop":
@@ -168,25 +162,33 @@ func (b *bridge) do(c *command) error {
 		b.seen.Wait()
 		return err
 	case "set_model":
-		return s.(conformance.Setter).SetModel(ctx, c.Model)
+		return ability[adapters.ModelSetter](s).SetModel(ctx, c.Model)
 	case "set_mode":
-		return s.(conformance.Setter).SetMode(ctx, c.Mode)
+		return ability[adapters.ModeSetter](s).SetMode(ctx, c.Mode)
 	case "withdraw":
-		return s.(conformance.Queuer).Withdraw(ctx, c.MessageID)
+		return ability[adapters.Withdrawer](s).Withdraw(ctx, c.MessageID)
 	case "stop_task":
-		return s.(conformance.TaskStopper).StopTask(ctx, c.TaskID)
+		return ability[adapters.TaskStopper](s).StopTask(ctx, c.TaskID)
 	case "revert":
-		return s.(conformance.Reverter).Revert(ctx, c.MessageID)
+		return ability[adapters.Reverter](s).Revert(ctx, c.MessageID)
 	case "rewind":
-		return s.(conformance.Rewinder).Rewind(ctx, c.MessageID, c.Dry)
+		_, err := ability[adapters.Rewinder](s).Rewind(ctx, c.MessageID, c.Dry)
+		return err
 	case "compact":
-		return s.(conformance.Compacter).Compact(ctx)
+		return ability[adapters.Compacter](s).Compact(ctx)
 	case "archive":
-		return s.(conformance.Archiver).Archive(ctx)
+		return ability[adapters.Archiver](s).Archive(ctx)
 	case "rename":
-		return s.(conformance.Renamer).Rename(ctx, c.Text)
+		return ability[adapters.Renamer](s).Rename(ctx, c.Text)
 	}
 	return adapters.ErrUnsupported
+}
+
+// ability is an ability of the session, which the reference adapters all have by
+// type.
+func ability[T any](s adapters.Session) T {
+	t, _ := adapters.As[T](s)
+	return t
 }
 
 func (b *bridge) open(ctx context.Context, c *command) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -55,41 +56,38 @@ func (x *session) Supports(what string) bool {
 // members are those of an event itself that it may lack.
 var members = []string{"seq", "ts", "turn", "subagent_id"}
 
-// Send implements conformance.Session. A program may say that it takes no message
+// Send implements adapters.Session. A program may say that it takes no message
 // while a turn runs; who takes none at all is no adapter.
-func (x *session) Send(ctx context.Context, id, text string) error {
+func (x *session) Send(ctx context.Context, m adapters.Message) error {
+	c := command{Do: "send", MessageID: m.ID, Text: m.Text, Files: m.Attachments, Priority: string(m.Priority)}
+	switch {
+	case len(m.Attachments) > 0:
+		return x.able(ctx, CanAttach, c)
+	case m.Priority != "":
+		return x.able(ctx, CanPriority, c)
+	}
 	x.mu.Lock()
 	busy := x.busy
 	x.mu.Unlock()
-	err := x.ask(ctx, &command{Do: "send", MessageID: id, Text: text})
+	err := x.ask(ctx, &c)
 	if r, ok := errors.AsType[*refused](err); ok && busy && r.code == "unsupported" {
 		return fmt.Errorf("send while a turn runs: %s: %w", r.text, conformance.ErrDeclaredUnsupported)
 	}
 	return err
 }
 
-// SendWith implements conformance.Attacher.
-func (x *session) SendWith(ctx context.Context, id, text string, files []event.Attachment) error {
-	return x.able(ctx, CanAttach, command{Do: "send", MessageID: id, Text: text, Files: files})
-}
-
-// SendAt implements conformance.Queuer.
-func (x *session) SendAt(ctx context.Context, id, text, priority string) error {
-	return x.able(ctx, CanPriority, command{Do: "send", MessageID: id, Text: text, Priority: priority})
-}
-
-// Withdraw implements conformance.Queuer.
+// Withdraw implements adapters.Withdrawer.
 func (x *session) Withdraw(ctx context.Context, id string) error {
 	return x.able(ctx, CanWithdraw, command{Do: "withdraw", MessageID: id})
 }
 
-// Steer implements conformance.Session.
-func (x *session) Steer(ctx context.Context, id, text string) error {
-	return x.able(ctx, CanSteer, command{Do: "steer", MessageID: id, Text: text})
+// Steer implements adapters.Steerer.
+func (x *session) Steer(ctx context.Context, m adapters.Message) error {
+	return x.able(ctx, CanSteer, command{Do: "steer", MessageID: m.ID, Text: m.Text})
 }
 
-// Answer implements conformance.Session.
-func (x *session) Answer(ctx context.Context, id string, a conformance.Answer) error {
+// Answer implements adapters.Session.
+func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	c := command{Do: "answer", RequestID: id, Message: a.Message, Input: a.Input, Scope: string(a.Scope)}
 	if a.Value != nil {
 		c.Value = a.Value
@@ -99,47 +97,47 @@ func (x *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 	return x.able(ctx, CanAnswer, c)
 }
 
-// Stop implements conformance.Session.
+// Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
 	return x.able(ctx, CanStop, command{Do: "stop"})
 }
 
-// StopTask implements conformance.TaskStopper.
+// StopTask implements adapters.TaskStopper.
 func (x *session) StopTask(ctx context.Context, id string) error {
 	return x.able(ctx, CanStopTask, command{Do: "stop_task", TaskID: id})
 }
 
-// SetModel implements conformance.Setter.
+// SetModel implements adapters.ModelSetter.
 func (x *session) SetModel(ctx context.Context, model string) error {
 	return x.able(ctx, CanModel, command{Do: "set_model", Model: model})
 }
 
-// SetMode implements conformance.Setter.
+// SetMode implements adapters.ModeSetter.
 func (x *session) SetMode(ctx context.Context, mode string) error {
 	return x.able(ctx, CanMode, command{Do: "set_mode", Mode: mode})
 }
 
-// Revert implements conformance.Reverter.
+// Revert implements adapters.Reverter.
 func (x *session) Revert(ctx context.Context, messageID string) error {
 	return x.able(ctx, CanRevert, command{Do: "revert", MessageID: messageID})
 }
 
-// Rewind implements conformance.Rewinder.
-func (x *session) Rewind(ctx context.Context, messageID string, dry bool) error {
-	return x.able(ctx, CanRewind, command{Do: "rewind", MessageID: messageID, Dry: dry})
+// Rewind implements adapters.Rewinder.
+func (x *session) Rewind(ctx context.Context, messageID string, dry bool) (adapters.Rewound, error) {
+	return adapters.Rewound{}, x.able(ctx, CanRewind, command{Do: "rewind", MessageID: messageID, Dry: dry})
 }
 
-// Compact implements conformance.Compacter.
+// Compact implements adapters.Compacter.
 func (x *session) Compact(ctx context.Context) error {
 	return x.able(ctx, CanCompact, command{Do: "compact"})
 }
 
-// Rename implements conformance.Renamer.
+// Rename implements adapters.Renamer.
 func (x *session) Rename(ctx context.Context, name string) error {
 	return x.able(ctx, CanRename, command{Do: "rename", Text: name})
 }
 
-// Archive implements conformance.Archiver: the session ends by it.
+// Archive implements adapters.Archiver: the session ends by it.
 func (x *session) Archive(ctx context.Context) error {
 	if err := x.able(ctx, CanArchive, command{Do: "archive"}); err != nil {
 		return err
@@ -147,7 +145,7 @@ func (x *session) Archive(ctx context.Context) error {
 	return x.leave()
 }
 
-// Close implements conformance.Session.
+// Close implements adapters.Session.
 func (x *session) Close(ctx context.Context) error {
 	if err := x.ask(ctx, &command{Do: "close"}); err != nil {
 		x.abandon()

@@ -45,7 +45,7 @@ func (*Subject) External() {}
 
 // Open implements conformance.Subject: it starts the program, hears its hello
 // and tells it to open.
-func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	x, err := s.start(ctx, o)
 	if err != nil {
 		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "start the subject", Err: err}

@@ -65,7 +65,7 @@ func like(but routes) routes {
 }
 
 // serve serves routes, and opens a session with them.
-func serve(t *testing.T, all routes, o conformance.Open) (conformance.Session, error) {
+func serve(t *testing.T, all routes, o conformance.Open) (adapters.Session, error) {
 	t.Helper()
 	mux := http.NewServeMux()
 	for path, f := range all {
@@ -196,10 +196,10 @@ func TestWhatHasNoRouteIsNotCarried(t *testing.T) {
 	g.Expect(err).To(MatchError(conformance.ErrDeclaredUnsupported))
 	sess, err := serve(t, like(nil), conformance.Open{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(sess.Steer(t.Context(), "m2", "On.")).To(MatchError(conformance.ErrDeclaredUnsupported))
-	g.Expect(sess.Answer(t.Context(), "p1", conformance.Answer{})).To(MatchError(conformance.ErrDeclaredUnsupported))
-	g.Expect(sess.Send(t.Context(), "m1", "Hi.")).To(Succeed())
-	g.Expect(sess.Send(t.Context(), "m2", "Hi.")).To(MatchError(conformance.ErrDeclaredUnsupported), "the plain form tells not whose turn it is")
+	g.Expect(sess.(adapters.Steerer).Steer(t.Context(), adapters.Message{ID: "m2", Text: "On."})).To(MatchError(conformance.ErrDeclaredUnsupported))
+	g.Expect(sess.Answer(t.Context(), "p1", adapters.Answer{})).To(MatchError(conformance.ErrDeclaredUnsupported))
+	g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m1", Text: "Hi."})).To(Succeed())
+	g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m2", Text: "Hi."})).To(MatchError(conformance.ErrDeclaredUnsupported), "the plain form tells not whose turn it is")
 }
 
 // data is a frame of an event.
@@ -234,7 +234,7 @@ func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
 			for _, s := range c.says {
 				g.Expect(err).To(MatchError(ContainSubstring(s)))
 			}
-			g.Expect(sess.Send(t.Context(), "m1", "Hi.")).To(MatchError(conformance.ErrProtocol))
+			g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m1", Text: "Hi."})).To(MatchError(conformance.ErrProtocol))
 		})
 	}
 }

@@ -28,7 +28,7 @@ type sidecarServer struct {
 	// event changes what is told of an event; nil tells it.
 	event func(e event.Event, tell func(event.Event))
 	// answer changes an answer of the user.
-	answer func(*conformance.Answer)
+	answer func(*adapters.Answer)
 	cuts   bool // the stream at the first text
 
 	mu       sync.Mutex
@@ -37,7 +37,7 @@ type sidecarServer struct {
 
 // held is a session of the server.
 type held struct {
-	conformance.Session
+	adapters.Session
 	mu    sync.Mutex
 	told  []string // what listeners are told, as frames
 	from  int      // where a listener begins
@@ -71,18 +71,19 @@ func (s *sidecarServer) run() {
 	for path, do := range map[string]func(context.Context, *held, *http.Request, body) error{
 		"POST /sessions/{id}/message": s.message,
 		"POST /sessions/{id}/steer": func(ctx context.Context, h *held, _ *http.Request, b body) error {
-			return h.Steer(ctx, b.MessageID, b.Message)
+			st, _ := adapters.As[adapters.Steerer](h.Session)
+			return st.Steer(ctx, adapters.Message{ID: b.MessageID, Text: b.Message})
 		},
 		"POST /sessions/{id}/stop": func(ctx context.Context, h *held, _ *http.Request, _ body) error { return h.Stop(ctx) },
 		"POST /sessions/{id}/permission/{of}": func(ctx context.Context, h *held, r *http.Request, b body) error {
-			a := conformance.Answer{Decision: event.Decision(b.Decision), Message: b.Message, Input: b.Input, Scope: adapters.Scope(b.Scope)}
+			a := adapters.Answer{Decision: event.Decision(b.Decision), Message: b.Message, Input: b.Input, Scope: adapters.Scope(b.Scope)}
 			if s.answer != nil {
 				s.answer(&a)
 			}
 			return h.Answer(ctx, r.PathValue("of"), a)
 		},
 		"POST /sessions/{id}/interrupt/{of}": func(ctx context.Context, h *held, r *http.Request, b body) error {
-			return h.Answer(ctx, r.PathValue("of"), conformance.Answer{Value: b.Value})
+			return h.Answer(ctx, r.PathValue("of"), adapters.Answer{Value: b.Value})
 		},
 		"DELETE /sessions/{id}": func(ctx context.Context, h *held, _ *http.Request, _ body) error { return h.Close(ctx) },
 	} {
@@ -282,7 +283,7 @@ func (s *sidecarServer) act(do func(context.Context, *held, *http.Request, body)
 }
 
 func (s *sidecarServer) message(ctx context.Context, h *held, _ *http.Request, b body) error {
-	return h.Send(ctx, b.MessageID, b.Message)
+	return h.Send(ctx, adapters.Message{ID: b.MessageID, Text: b.Message})
 }
 
 // events is the stream. The plain form is told to who listens already.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/feed"
@@ -78,8 +79,15 @@ type message struct {
 	Runtime   string `json:"runtime"`
 }
 
-// Send implements conformance.Session.
-func (x *session) Send(ctx context.Context, id, text string) error {
+// Send implements adapters.Session.
+func (x *session) Send(ctx context.Context, m adapters.Message) error {
+	id, text := m.ID, m.Text
+	switch {
+	case len(m.Attachments) > 0:
+		return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
+	case m.Priority != "":
+		return adapters.ErrUnsupported
+	}
 	if !x.health.whole() {
 		x.mu.Lock()
 		if x.running {
@@ -95,21 +103,16 @@ func (x *session) Send(ctx context.Context, id, text string) error {
 	return x.do(ctx, http.MethodPost, x.path("message"), message{text, id, x.s.Of}, nil)
 }
 
-// SendWith implements conformance.Attacher.
-func (*session) SendWith(context.Context, string, string, []event.Attachment) error {
-	return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
-}
-
-// Steer implements conformance.Session.
-func (x *session) Steer(ctx context.Context, id, text string) error {
+// Steer implements adapters.Steerer.
+func (x *session) Steer(ctx context.Context, m adapters.Message) error {
 	if err := x.health.must(jsonl.CanSteer); err != nil {
 		return err
 	}
-	return x.do(ctx, http.MethodPost, x.path("steer"), message{text, id, x.s.Of}, nil)
+	return x.do(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
 }
 
-// Answer implements conformance.Session.
-func (x *session) Answer(ctx context.Context, id string, a conformance.Answer) error {
+// Answer implements adapters.Session.
+func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	ability, path := jsonl.CanAnswer, x.path("permission", id)
 	body := map[string]any{"decision": string(a.Decision)}
 	if a.Value != nil {
@@ -133,7 +136,7 @@ func (x *session) Answer(ctx context.Context, id string, a conformance.Answer) e
 	return x.do(ctx, http.MethodPost, path, body, nil)
 }
 
-// Stop implements conformance.Session.
+// Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
 	x.mu.Lock()
 	x.stopped = x.running
@@ -141,7 +144,7 @@ func (x *session) Stop(ctx context.Context) error {
 	return x.do(ctx, http.MethodPost, x.path("stop"), map[string]any{"runtime": x.s.Of}, nil)
 }
 
-// Close implements conformance.Session: a turn that runs is stopped, if its end is
+// Close implements adapters.Session: a turn that runs is stopped, if its end is
 // not the session's too, the session is deleted, and the sidecar ended if it was
 // started here.
 func (x *session) Close(ctx context.Context) error {

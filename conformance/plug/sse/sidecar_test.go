@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	. "github.com/onsi/gomega"
@@ -152,7 +153,7 @@ var broken = map[string]struct {
 		})}, "permission/allow", "permission.asked", nil,
 	},
 	"allows what was denied": {
-		&sidecarServer{plain: true, answer: func(a *conformance.Answer) { a.Decision = event.DecisionAllow; a.Message = "" }},
+		&sidecarServer{plain: true, answer: func(a *adapters.Answer) { a.Decision = event.DecisionAllow; a.Message = "" }},
 		"permission/deny-then-stop", "permission.deny-holds", []string{"wire.own-lines"},
 	},
 	"cuts the stream": {&sidecarServer{plain: true, cuts: true}, "text/plain", "session.returns", []string{"text.once", "session.acts-told"}},

@@ -93,7 +93,7 @@ type opened struct {
 
 // Open implements conformance.Subject: it starts the sidecar, if it is to be
 // started, creates a session and listens to it.
-func (s *Subject) Open(ctx context.Context, o conformance.Open) (conformance.Session, error) {
+func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	if what := wireonly.Beyond(o); what != "" {
 		return nil, fmt.Errorf("there is no route for %s: %w", what, conformance.ErrDeclaredUnsupported)
 	}
