@@ -11,44 +11,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
-	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// asking is how the runtime asked, and about which tool call.
-type asking struct{ method, tool string }
-
-// launch is one process that a subject has started.
+// launch is one process that a subject has started. It implements proc.Process and
+// wire.Client.
 type launch struct {
-	p          *Play
-	n          int // which process of the case; 0 for none of them
-	argv       []string
-	env        []string
-	dir, home  string
-	caps       capabilities
-	hooks      hooks
-	beside     []string // threads that it was given from the lifecycle
-	mode       string   // claude: the permission mode that is set
-	ready      bool     // codex: initialize has come
-	background map[string]bool
-	asked      map[string]asking         // by what method it asked, and about what, likewise
-	asks       map[string]jsontext.Value // what it asked, by id as the client got it
-	answered   map[string]bool
-	requests   []request // of its own, in order
-	turns      int       // that run
-	beyond     bool      // an act has come that a fault has cut off
-	chosen     settings  // by what it wrote so far
-	files      [][]byte  // of settings, that its command line names
+	p            *Play
+	n            int // which process of the case; 0 for none of them
+	argv         []string
+	env          []string
+	dir, home    string
+	hello        wire.Step             // its handshake
+	ready        bool                  // the handshake has come
+	otherThreads []string              // that it was given from the lifecycle
+	mode         string                // the permission mode that is set
+	asked        map[string]*wire.Line // the requests of the runtime, by id as the client got it
+	answered     map[string]bool
+	requests     []request // the same, in order
+	turns        int       // that run
+	pastCut      bool      // a step has come that a fault has cut off
+	chosen       wire.Settings
+	files        [][]byte // of settings, that its command line names
 
 	stdout, stderr *outlet
 	input          []byte // the beginning of a line of stdin
-	shut           bool   // stdin is closed
+	shut           bool   // the client closed stdin
 	shutPlayed     bool   // and the play has come to it
-	deaf           bool   // it has closed its stdin
-	over           bool
+	stdinClosed    bool   // the process closed its stdin
+	ended          bool
 	exit           proc.Exit
 	done           chan struct{}
 }
@@ -66,9 +59,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 		return nil, errors.New("launch: the play is over")
 	}
 	l := &launch{
-		p: p, argv: c.Argv, env: c.Env, dir: c.Dir, background: p.s.background,
-		asked: map[string]asking{}, asks: map[string]jsontext.Value{}, answered: map[string]bool{},
-		mode: p.s.dialect.mode(c.Argv), done: make(chan struct{}),
+		p: p, argv: c.Argv, env: c.Env, dir: c.Dir, asked: map[string]*wire.Line{}, answered: map[string]bool{}, done: make(chan struct{}),
 	}
 	l.stdout, l.stderr = &outlet{l: l, Pipe: pipe.New()}, &outlet{l: l, Pipe: pipe.New()}
 	if l.env == nil {
@@ -77,155 +68,123 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if l.dir == "" {
 		l.dir, _ = os.Getwd() // without one the placeholder stays
 	}
-	if l.home = l.getenv("HOME"); l.home == "" {
+	if l.home = l.Getenv("HOME"); l.home == "" {
 		l.home = "/home/user"
 	}
 	if slices.Contains(c.Argv[1:], "--version") {
-		return l.once(p.s.dialect.version(p.s.version)+"\n", "", 0), nil
+		return l.printAndExit(p.s.rt.VersionLine(p.s.version)+"\n", "", 0), nil
 	}
 	n := len(p.launches)
 	if n >= len(p.s.processes) {
 		p.unrecordedf("launch: the case has %d processes, this is one more: %q", n-1, c.Argv)
-		return l.once("", "the recording holds no further process\n", 1), nil
+		return l.printAndExit("", "the recording holds no further process\n", 1), nil
 	}
-	if text := p.refused(l, &p.s.processes[n]); text != "" {
-		return l.once("", text+"\n", 1), nil
+	asks := p.s.rt.Launched(p.s.version, l.argv, l.env)
+	if text := p.refuseLaunch(l, &asks, &p.s.processes[n]); text != "" {
+		return l.printAndExit("", text+"\n", 1), nil
 	}
-	l.n, l.chosen, l.files = n, settings{dir: l.dir}.over(p.s.dialect.started(l.argv, l.env)), settingFiles(l.argv)
-	if d := l.chosen.dir; d == "<work>" {
-		l.chosen.dir = l.dir // the recording's own arguments
+	l.n, l.mode, l.files = n, asks.Settings.Ask, settingFiles(p.s.rt, l.argv)
+	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
+	if d := l.chosen.Dir; d == "<work>" {
+		l.chosen.Dir = l.dir // the recording's own arguments
 	} else if d != l.dir && !filepath.IsAbs(d) {
-		l.chosen.dir = filepath.Join(l.dir, d)
+		l.chosen.Dir = filepath.Join(l.dir, d)
 	}
-	l.dir = l.chosen.dir
+	l.dir = l.chosen.Dir
 	p.launches = append(p.launches, l)
 	if n == max(1, p.o.First) && !p.o.Manual {
-		p.work.Go(p.run)
+		p.work.Go(p.playAll)
 	}
 	p.change.Broadcast()
 	return l, nil
 }
 
-// laterOptions are options of claude that older versions refuse: a process of
-// theirs ends at once.
-var laterOptions = []struct{ name, since string }{{"--forward-subagent-text", "2.1.329"}}
-
-// refused says in the runtime's words why a launch plays no process, or "".
-func (p *Play) refused(l *launch, rec *process) string {
-	if _, codex := p.s.dialect.(codexDialect); codex {
-		if slices.Contains(rec.spawn, "app-server") && !slices.Contains(l.argv, "app-server") {
-			p.unrecordedf("launch: the recording is of `codex app-server`, not of %q", l.argv)
-			return "error: the recording is of codex app-server"
-		}
-		return ""
-	}
-	if d, exec := p.s.dialect.(codexExecDialect); exec {
-		return p.refusedExec(d, l, rec)
-	}
-	for _, o := range laterOptions {
-		if l.flag(o.name) && fixtures.CompareVersions(p.s.version, o.since) < 0 {
-			return "error: unknown option '" + o.name + "'"
-		}
-	}
-	if p.o.Fault == nil {
-		p.opened(len(p.launches), p.translate(opening(rec.spawn), nil), opening(l.argv), nil)
-	}
-	want, resumed := value(rec.spawn, "--resume", "-r")
-	got, resumes := value(l.argv, "--resume", "-r")
+// refuseLaunch returns what the runtime prints if a launch plays no process, or "".
+func (p *Play) refuseLaunch(l *launch, asks *wire.Launch, recorded *process) string {
+	rt, rec := p.s.rt, &recorded.launch
 	switch {
-	case resumed && !resumes:
-		p.unrecordedf("launch: the recording resumes session %s here, this launch does not: %q", want, l.argv)
+	case rec.Command != "" && asks.Command != rec.Command:
+		p.unrecordedf("launch: the recording is of `%s %s`, not of %q", rt.ProgramName(), rec.Command, l.argv)
+		return fmt.Sprintf("error: the recording is of %s %s", rt.ProgramName(), rec.Command)
+	case asks.Refused != "":
+		return asks.Refused
+	}
+	if p.o.Fault == nil && asks.Opens != "" {
+		p.noteOpening(len(p.launches), p.translate(rec.Opens, nil), asks.Opens, nil)
+	}
+	switch {
+	case rec.Resumes && asks.Last:
+	case rec.Resumes && !asks.Resumes:
+		p.unrecordedf("launch: the recording resumes session %s here, this launch does not: %q", rec.Resume, l.argv)
 		return "the recording resumes a session here"
-	case resumed && p.o.First > 1 && len(p.launches) == p.o.First:
-		p.bind(want, got)
-	case resumes && (!resumed || got != p.tr(want)):
-		p.unrecordedf("launch: no session %s was given by this play", got)
-		return "No conversation found with session ID: " + got
+	case rec.Resumes && p.isFirstOfLater(len(p.launches)):
+		p.bind(rec.Resume, asks.Resume)
+	case asks.Resumes && (!rec.Resumes || asks.Resume != p.playedID(rec.Resume)):
+		p.unrecordedf("launch: no session %s was given by this play", asks.Resume)
+		return rt.Process.NoSession + asks.Resume
 	}
-	if at, _ := value(rec.spawn, "--resume-session-at"); at != "" {
-		if got, _ := value(l.argv, "--resume-session-at"); got != p.tr(at) {
-			p.unrecordedf("launch: the recording goes on after %s, this launch after %q", p.tr(at), got)
-			return "No message found with message.uuid of: " + got
-		}
+	if rec.At != "" && asks.At != p.playedID(rec.At) {
+		p.unrecordedf("launch: the recording goes on after %s, this launch after %q", p.playedID(rec.At), asks.At)
+		return rt.Process.NoMessage + asks.At
 	}
-	if id, ok := value(l.argv, "--session-id"); ok && (!resumed || l.flag("--fork-session")) {
-		rid, had := value(rec.spawn, "--session-id")
-		if !had {
-			rid = rec.session
+	if asks.ID != "" && (!rec.Resumes || asks.Fork) {
+		id := rec.ID
+		if id == "" {
+			id = recorded.session
 		}
-		p.bind(rid, id)
+		p.bind(id, asks.ID)
 	}
 	return ""
 }
 
-// refusedExec is refused for `codex exec`.
-func (p *Play) refusedExec(d codexExecDialect, l *launch, rec *process) string {
-	if !slices.Contains(l.argv, "exec") && !slices.Contains(l.argv, "e") {
-		p.unrecordedf("launch: the recording is of `codex exec`, not of %q", l.argv)
-		return "error: the recording is of codex exec"
-	}
-	_, want := d.message(rec.spawn)
-	_, got := d.message(l.argv)
-	switch {
-	case want != "" && got == "" && slices.Contains(l.argv, "--last"):
-	case want != "" && got != "" && p.o.First > 1 && len(p.launches) == p.o.First:
-		p.bind(want, got)
-	case got != p.tr(want):
-		p.unrecordedf("launch: the recording goes on with thread %q here, this launch with %q", p.tr(want), got)
-		return "Error: no rollout found for thread id " + got
-	}
-	return ""
-}
-
-// once makes a process that has said all that it will say and has ended.
-func (l *launch) once(out, err string, code int) *launch {
+// printAndExit makes a process that has written all its output and has ended.
+func (l *launch) printAndExit(out, err string, code int) *launch {
 	l.p.extra = append(l.p.extra, l)
 	_, _ = l.stdout.TryWrite([]byte(out)) // a new pipe has room
 	_, _ = l.stderr.TryWrite([]byte(err))
-	l.end(proc.Exit{Code: code})
+	l.endProcess(proc.Exit{Code: code})
 	return l
 }
 
-// flag reports whether the client gave an option, alone or with a value.
-func (l *launch) flag(name string) bool {
+// wants reports whether the client asked for a line.
+func (l *launch) wants(x *wire.Line) bool {
+	f := l.p.s.rt.Options.Wants
+	return f == nil || f(x, l)
+}
+
+// Flag implements wire.Client.
+func (l *launch) Flag(name string) bool {
 	return slices.ContainsFunc(l.argv, func(a string) bool { return a == name || strings.HasPrefix(a, name+"=") })
 }
 
-func value(argv []string, names ...string) (string, bool) {
-	for i, a := range argv {
-		for _, name := range names {
-			if v, ok := strings.CutPrefix(a, name+"="); ok {
-				return v, true
-			}
-			if a == name && i+1 < len(argv) {
-				return argv[i+1], true
-			}
+// Getenv implements wire.Client.
+func (l *launch) Getenv(name string) string { return wire.Getenv(l.env, name) }
+
+// Handshake implements wire.Client.
+func (l *launch) Handshake() wire.Step { return l.hello }
+
+// Chose implements wire.Client.
+func (l *launch) Chose(message string) bool { return l.p.named[message] }
+
+// Background implements wire.Client.
+func (l *launch) Background(call string) bool { return l.p.s.background[call] }
+
+// Hook implements wire.Client.
+func (l *launch) Hook(recorded string) string {
+	for event, ids := range l.p.s.processes[l.n].hooks {
+		if own := l.hello.Hooks[event]; slices.Contains(ids, recorded) && slices.Index(ids, recorded) < len(own) {
+			return own[slices.Index(ids, recorded)]
 		}
 	}
-	return "", false
+	return ""
 }
 
-func (l *launch) getenv(name string) string { return getenv(l.env, name) }
-
-func getenv(env []string, name string) string {
-	v := ""
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s // the last one counts
-		}
-	}
-	return v
-}
-
-// named reports whether the client chose an id for a recorded message.
-func (l *launch) named(id string) bool { return l.p.named[id] }
-
-// end ends the process. It may be called again.
-func (l *launch) end(e proc.Exit) {
-	if l.over {
+// endProcess ends the process. It may be called again.
+func (l *launch) endProcess(e proc.Exit) {
+	if l.ended {
 		return
 	}
-	l.over, l.exit, l.stdout.pending, l.stderr.pending = true, e, nil, nil
+	l.ended, l.exit, l.stdout.pending, l.stderr.pending = true, e, nil, nil
 	l.stdout.CloseWrite()
 	l.stderr.CloseWrite()
 	close(l.done)
@@ -254,17 +213,17 @@ func (l *launch) Signal(s proc.Signal) error {
 	}
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
-	if l.over {
+	if l.ended {
 		return nil
 	}
-	l.p.wrote = append(l.p.wrote, &ClientAction{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
+	l.p.actions = append(l.p.actions, &ClientAction{Process: l.n, At: time.Now(), Kind: KindSignal, Method: string(s)})
 	if s == proc.SIGTERM && l.p.o.IgnoresSIGTERM {
 		return nil
 	}
 	e := proc.Exit{Code: -1, Signal: s}
-	if code, bySignal := l.p.s.dialect.onSignal(string(s)); !bySignal {
+	if code, ok := l.p.s.rt.Process.ExitCodes[string(s)]; ok {
 		e = proc.Exit{Code: code}
 	}
-	l.end(e)
+	l.endProcess(e)
 	return nil
 }

@@ -2,7 +2,7 @@ package standin
 
 import "github.com/turnspec/turnspec/fakes/pipe"
 
-// outlet is stdout or stderr of a process, seen from within.
+// outlet is stdout or stderr of a process, on the side of the process.
 type outlet struct {
 	*pipe.Pipe
 	l       *launch
@@ -10,14 +10,14 @@ type outlet struct {
 	pumping bool
 }
 
-// write hands bytes to the client; what the pipe has no room for waits, and is
-// not to be changed. It never blocks.
-func (o *outlet) write(b []byte) {
+// writeOut passes bytes to the client. Bytes that the pipe has no room for wait and
+// must not be changed. It never blocks.
+func (o *outlet) writeOut(b []byte) {
 	chunks := [][]byte{b}
 	if o.l.p.o.Chunk != nil && o == o.l.stdout {
 		chunks = o.l.p.o.Chunk(b)
 	}
-	if o.l.over {
+	if o.l.ended {
 		return
 	}
 	for _, c := range chunks {
@@ -36,7 +36,7 @@ func (o *outlet) write(b []byte) {
 	}
 }
 
-// pump writes what waits, as the reader makes room.
+// pump writes the pending bytes as the reader makes room.
 func (o *outlet) pump() {
 	mu := &o.l.p.mu
 	mu.Lock()
@@ -46,7 +46,7 @@ func (o *outlet) pump() {
 		mu.Unlock()
 		_, err := o.Write(c)
 		mu.Lock()
-		if err != nil || o.l.over {
+		if err != nil || o.l.ended {
 			o.pending = nil
 			break
 		}
@@ -56,5 +56,5 @@ func (o *outlet) pump() {
 	o.l.p.change.Broadcast()
 }
 
-// full reports whether the process waits for its client to read.
-func (l *launch) full() bool { return len(l.stdout.pending)+len(l.stderr.pending) > 0 }
+// isFull reports whether the process waits for its client to read.
+func (l *launch) isFull() bool { return len(l.stdout.pending)+len(l.stderr.pending) > 0 }

@@ -12,12 +12,11 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Hangup is a line that a fault may put into a wire: the process closes its
-// stdout, and lives on.
-const Hangup fixtures.Dir = "hangup"
-
-// Deaf is another one: the process closes its stdin, and lives on.
-const CloseStdin fixtures.Dir = "deaf"
+// Lines that a fault may put into a wire. The process lives on after either.
+const (
+	Hangup     fixtures.Dir = "hangup" // it closes its stdout
+	CloseStdin fixtures.Dir = "deaf"   // it closes its stdin
+)
 
 // Lifecycle answers reads and configuration that a case does not hold.
 type Lifecycle = *fixtures.Lifecycle
@@ -25,17 +24,17 @@ type Lifecycle = *fixtures.Lifecycle
 // Options say how to play.
 type Options struct {
 	Lifecycle Lifecycle // may be nil
-	// Fault harms the lines of one process; nil plays what was recorded. It must
-	// not change the lines that it is given.
+	// Fault changes the lines of one process; nil plays what was recorded. It must
+	// not modify the lines that it is given.
 	Fault func(process int, lines []fixtures.WireLine) []fixtures.WireLine
 	// Chunk cuts what is written to stdout, line end included, into writes; it
 	// may also change it. nil writes each line at once.
 	Chunk func(line []byte) [][]byte
 	// NoLastNewline leaves out the line end of the last line of each process.
 	NoLastNewline bool
-	// Stubborn says that no process ends by SIGTERM.
+	// IgnoresSIGTERM reports that SIGTERM ends no process.
 	IgnoresSIGTERM bool
-	// Manual plays a line at each Step. Otherwise lines play by themselves.
+	// Manual plays a line at each Step. Otherwise a goroutine plays the lines.
 	Manual bool
 	// Speed divides the recorded pauses: 1 plays in recorded time, 0 without
 	// pauses.
@@ -43,53 +42,54 @@ type Options struct {
 	// Seed makes the ids that the runtime mints; KeepIDs keeps the recorded ones.
 	Seed    uint64
 	KeepIDs bool
-	// Whole says that the client does all that the recording's client did: also
-	// what no client need do is a barrier then.
+	// Whole reports that the client repeats all that the recording's client did.
+	// Then also steps that a client may leave out are barriers.
 	Whole bool
 	// First is the process that the first launch plays; 0 is 1. A play that
 	// begins later takes the ids that it is given.
 	First int
 }
 
-// Play is one play of a case, with all its processes.
+// Play is one play of a case, with all its processes. Its methods may be called by
+// several goroutines.
 type Play struct {
 	mu     sync.Mutex
 	change sync.Cond
 	o      Options
 	c      *fixtures.Case
 	s      *script
-	pos    int
-	at     time.Duration // the recorded time of what was played last
-	ended  chan struct{} // closed by Close
+	pos    int           // of the line in hand
+	at     time.Duration // the recorded time of the line that was played last
+	done   chan struct{} // closed by Close
 	closed bool
 	work   sync.WaitGroup
 
-	launches []*launch // by process; those before First are nil
-	extra    []*launch // that play no process of the case
-	bound    map[string]string
-	named    map[string]bool // recorded message ids for which the client chose one
-	wrote    []*ClientAction
-	missing  []string
-	broken   []string
-	settings []Setting
+	launches   []*launch // by process; those before First are nil
+	extra      []*launch // that play no process of the case
+	bound      map[string]string
+	named      map[string]bool // recorded message ids for which the client chose one
+	actions    []*ClientAction
+	unrecorded []string
+	violations []string
+	settings   []Setting
 }
 
-// Written is something that the subject did to a process.
+// ClientAction is something that the subject did to a process.
 type ClientAction struct {
 	Process   int
 	At        time.Time
 	Bytes     []byte // the line without its end
 	Kind      Kind
 	Method    string             // or the subtype of a control request; the signal
-	Matched   *fixtures.WireLine // the recorded act, if there is one
+	Matched   *fixtures.WireLine // the recorded step, if there is one
 	Answer    string             // Allow, Deny, Cancel, Value, Failed
 	RequestID string             // of a request or an answer
 	Asked     string             // of an answer: the method of the request, or its subtype
-	Tool      string             // of an answer: the call that the request is about; mcp__server__tool where it names no call (tool empty: of that server)
+	Tool      string             // of an answer: see wire.Asked
 	Text      string             // of a message
 }
 
-// Barrier is the recorded act that a play waits for.
+// Barrier is the recorded step that a play waits for.
 type Barrier struct {
 	Kind    Kind
 	Method  string
@@ -97,19 +97,19 @@ type Barrier struct {
 	Text    string         // of send and steer; the value of set
 	Request string         // of answer: the request's id as this client got it
 	Answer  string         // of answer: Allow, Deny, Cancel, Value, Failed
-	Value   jsontext.Value // of answer: what it says, if it says more than Answer
+	Value   jsontext.Value // of answer: its content, if it has any
 }
 
-// State is where a play stands.
+// State is where a play is.
 type State struct {
-	Barrier    *Barrier // the act that it waits for, or nil
+	Barrier    *Barrier // the step that it waits for, or nil
 	AwaitSpawn bool     // the next process is to be launched
 	Blocked    bool     // stdout is full: the subject does not read
 	Finished   bool     // all lines were played
 	Process    int      // of the next line
 }
 
-// Stepped is what a Step did.
+// StepResult is what a Step did.
 type StepResult struct {
 	Line  *fixtures.WireLine
 	Wrote bool // the line was written to stdout or stderr
@@ -121,19 +121,19 @@ func New(c *fixtures.Case, o Options) (*Play, error) { return newPlay(c, nil, o)
 // New makes a play of the case.
 func (r *Prepared) New(o Options) (*Play, error) { return newPlay(r.c, r, o) }
 
-func newPlay(c *fixtures.Case, ready *Prepared, o Options) (*Play, error) {
-	wire := c.Wire
+func newPlay(c *fixtures.Case, prepared *Prepared, o Options) (*Play, error) {
+	lines := c.Wire
 	if o.Fault != nil {
-		wire = harmed(c.Wire, o.Fault)
+		lines = applyFault(c.Wire, o.Fault)
 	}
-	s, err := compile(c, wire, ready)
+	s, err := compile(c, lines, prepared)
 	if err != nil {
 		return nil, err
 	}
 	for i := range s.lines {
-		s.lines[i].act.free = s.lines[i].act.free && !o.Whole
+		s.lines[i].step.free = s.lines[i].step.free && !o.Whole
 	}
-	p := &Play{o: o, c: c, s: s, ended: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}}
+	p := &Play{o: o, c: c, s: s, done: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}}
 	p.change.L = &p.mu
 	first := max(1, o.First)
 	if first >= len(s.processes) {
@@ -146,8 +146,8 @@ func newPlay(c *fixtures.Case, ready *Prepared, o Options) (*Play, error) {
 	return p, nil
 }
 
-// harmed applies a fault process by process and keeps their order.
-func harmed(wire []fixtures.WireLine, fault func(int, []fixtures.WireLine) []fixtures.WireLine) []fixtures.WireLine {
+// applyFault applies a fault process by process.
+func applyFault(wire []fixtures.WireLine, fault func(int, []fixtures.WireLine) []fixtures.WireLine) []fixtures.WireLine {
 	out := make([]fixtures.WireLine, 0, len(wire))
 	for n := 1; ; n++ {
 		var own []fixtures.WireLine
@@ -172,15 +172,15 @@ func harmed(wire []fixtures.WireLine, fault func(int, []fixtures.WireLine) []fix
 // Launcher starts the processes of the case: each launch is the next one.
 func (p *Play) Launcher() proc.Launcher { return proc.LauncherFunc(p.launch) }
 
-// Close ends all processes and waits for what runs.
+// Close ends all processes and waits for the goroutines of the play.
 func (p *Play) Close() {
 	p.mu.Lock()
 	if !p.closed {
 		p.closed = true
-		close(p.ended)
+		close(p.done)
 		for _, l := range slices.Concat(p.launches, p.extra) {
 			if l != nil {
-				l.end(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+				l.endProcess(proc.Exit{Code: -1, Signal: proc.SIGKILL})
 				_ = l.stdout.Close()
 				_ = l.stderr.Close()
 			}
@@ -191,20 +191,20 @@ func (p *Play) Close() {
 	p.work.Wait()
 }
 
-// Running is how many of the processes that were launched have not ended.
+// Running counts the processes that were launched and have not ended.
 func (p *Play) Running() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
 	for _, l := range p.launches {
-		if l != nil && !l.over {
+		if l != nil && !l.ended {
 			n++
 		}
 	}
 	return n
 }
 
-// Unread is how many bytes of stdout its processes have written that the subject
+// Unread counts the bytes of stdout that the processes have written and the subject
 // has not read.
 func (p *Play) Unread() int {
 	p.mu.Lock()
@@ -222,37 +222,37 @@ func (p *Play) Unread() int {
 	return n
 }
 
-// Wrote returns what the subject did so far.
+// ClientActions returns what the subject did so far.
 func (p *Play) ClientActions() []ClientAction {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]ClientAction, len(p.wrote))
-	for i, w := range p.wrote {
+	out := make([]ClientAction, len(p.actions))
+	for i, w := range p.actions {
 		out[i] = *w
 	}
 	return out
 }
 
-// Unrecorded returns the acts that the case does not hold.
+// Unrecorded returns the steps of the subject that the case does not hold.
 func (p *Play) Unrecorded() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.missing)
+	return slices.Clone(p.unrecorded)
 }
 
 // Violations returns what the subject did against the recording or the wire.
 func (p *Play) Violations() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.broken)
+	return slices.Clone(p.violations)
 }
 
 func (p *Play) unrecordedf(format string, a ...any) {
-	p.missing = append(p.missing, fmt.Sprintf(format, a...))
+	p.unrecorded = append(p.unrecorded, fmt.Sprintf(format, a...))
 }
 
 func (p *Play) violationf(format string, a ...any) {
-	p.broken = append(p.broken, fmt.Sprintf(format, a...))
+	p.violations = append(p.violations, fmt.Sprintf(format, a...))
 }
 
 // launchOf returns the launch that plays a process, or nil.
@@ -263,19 +263,19 @@ func (p *Play) launchOf(process int) *launch {
 	return nil
 }
 
-// last is the process that was launched last.
-func (p *Play) last() *launch {
+// lastLaunch returns the process that was launched last, or nil.
+func (p *Play) lastLaunch() *launch {
 	return p.launches[len(p.launches)-1]
 }
 
-// ProviderSessionID is the runtime's own id of the session or thread that was
+// ProviderSessionID returns the runtime's own id of the session or thread that was
 // opened last, as this client gets it; "" before a launch.
 func (p *Play) ProviderSessionID() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.last()
+	l := p.lastLaunch()
 	if l == nil || p.s.processes[l.n].session == "" {
 		return ""
 	}
-	return p.tr(p.s.processes[l.n].session)
+	return p.playedID(p.s.processes[l.n].session)
 }

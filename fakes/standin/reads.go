@@ -9,36 +9,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// read answers at once, from the case or from the lifecycle.
-func (p *Play) read(l *launch, w *ClientAction, a *act) {
-	if p.gave(l, a.thread) {
-		if p.claimNext(l, w, a) {
+// answerRead answers a read at once, from the case or from the lifecycle.
+func (p *Play) answerRead(l *launch, w *ClientAction, s *step) {
+	if p.gaveThread(l, s.Session) {
+		if p.claimNextRead(l, w, s) {
 			return
 		}
-		if b, ok := p.recordedReply(l, a); ok {
-			p.reply(l, b)
+		if b, ok := p.recordedReply(l, s); ok {
+			p.writeReply(l, b)
 			return
 		}
 	}
-	if p.fromLifecycle(l, a) {
-		return
+	if !p.replyFromLifecycle(l, s) {
+		p.refuseUnrecorded(l, s)
 	}
-	p.unrecordedf("process %d: %s", l.n, describe(a))
-	p.reply(l, p.s.dialect.refuse(a, "the recording does not hold this: "+describe(a)))
 }
 
-// claimNext gives a read to the recorded one, if the play has come to it: its
-// reply then plays in its place.
-func (p *Play) claimNext(l *launch, w *ClientAction, a *act) bool {
+// claimNextRead gives a read to the recorded one if the play has come to it. Its
+// reply is then played in its place.
+func (p *Play) claimNextRead(l *launch, w *ClientAction, s *step) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {
 			return false
 		}
-		if rec.claimed == nil && rec.act.kind == KindRead && rec.act.method == a.method {
-			p.match(rec, w, a)
+		if rec.claimed == nil && rec.step.Kind == KindRead && rec.step.Method == s.Method {
+			p.matchStep(rec, w, s)
 			return true
 		}
 	}
@@ -46,99 +45,97 @@ func (p *Play) claimNext(l *launch, w *ClientAction, a *act) bool {
 }
 
 // recordedReply is the reply to the same method anywhere in the case.
-func (p *Play) recordedReply(l *launch, a *act) ([]byte, bool) {
+func (p *Play) recordedReply(l *launch, s *step) ([]byte, bool) {
 	for i := range p.s.lines {
 		for k := range p.s.lines[i].parts {
 			pt := &p.s.lines[i].parts[k]
-			if pt.reply < 0 || p.s.lines[pt.reply].odd {
+			if pt.reply < 0 || p.s.lines[pt.reply].invalid {
 				continue
 			}
-			if rec := &p.s.lines[pt.reply].act; rec.kind == KindRead && rec.method == a.method {
-				return p.splice(nil, pt.b, pt.slots, a.id, l, true), true
+			if rec := &p.s.lines[pt.reply].step; rec.Kind == KindRead && rec.Method == s.Method {
+				return p.splice(nil, pt.b, pt.slots, s.id, l, true), true
 			}
 		}
 	}
 	return nil, false
 }
 
-// fromLifecycle answers as the runtime did when it was asked outside of any
-// turn.
-func (p *Play) fromLifecycle(l *launch, a *act) bool {
-	life := p.o.Lifecycle
-	if life == nil || a.id == nil {
+// replyFromLifecycle answers as the runtime did when it was asked outside of any
+// turn. It returns false if the lifecycle holds no such request.
+func (p *Play) replyFromLifecycle(l *launch, s *step) bool {
+	if p.o.Lifecycle == nil || s.id == nil {
 		return false
 	}
-	ans, ok := p.answerTo(l, a)
+	ans, ok := p.lifecycleAnswer(l, s)
 	if !ok {
 		return false
 	}
-	// The lifecycle was recorded on a thread of its own.
-	var own struct {
-		Thread string `json:"threadId"`
-	}
-	for _, x := range life.Answers {
-		if own.Thread == "" {
-			_ = decode(x.Params, &own) // most have none
-		}
-	}
-	echo := echoes(ans.Params, a.params)
-	put := func(b jsontext.Value, answer bool) {
+	rt, own := p.s.rt, p.lifecycleThread()
+	echo := echoReplacer(ans.Params, s.Params)
+	write := func(b jsontext.Value, reply bool) {
 		b = jsontext.Value(echo.Replace(string(b)))
-		if s := p.s.processes[l.n].session; s != "" && own.Thread != "" {
-			b = bytes.ReplaceAll(b, []byte(own.Thread), []byte(s))
+		if session := p.s.processes[l.n].session; session != "" && own != "" {
+			b = bytes.ReplaceAll(b, []byte(own), []byte(session))
 		}
-		pt := part{b: b, reply: -1}
-		if !answer {
-			if pt.said = p.s.dialect.said(b); !p.s.dialect.wants(&pt.said, l) {
+		var x wire.Line
+		if !reply {
+			if x = rt.ReadOutput(b); !l.wants(&x) {
 				return
 			}
 		}
-		r := slotsOf(p.s.dialect, b, pt.said)
-		p.s.slots(&pt, &r, nil, "")
+		pt, r := part{b: b, line: &x, reply: -1}, readSlots(rt, b, &x)
+		p.s.addSlots(&pt, &r, nil, "")
 		b = p.splice(nil, pt.b, pt.slots, nil, l, true)
-		if a.thread != "" {
-			b = bytes.ReplaceAll(b, []byte(fixtures.UnknownSession), []byte(a.thread))
+		if s.Session != "" {
+			b = bytes.ReplaceAll(b, []byte(fixtures.UnknownSession), []byte(s.Session))
 		}
-		p.reply(l, b)
+		p.writeReply(l, b)
 	}
 	for _, b := range ans.Before {
-		put(b, false)
+		write(b, false)
 	}
 	if ans.Error != nil {
-		put(p.s.dialect.fail(a, ans.Error), true)
+		write(rt.Replies.Fail(s.Line, ans.Error), true)
 	} else {
-		l.mode = cmp.Or(a.mode, l.mode)
-		if a.passing {
-			p.beside(l, ans.Result)
+		l.mode = cmp.Or(s.Step.Mode, l.mode)
+		b := rt.Replies.Result(s.Line, ans.Result)
+		if s.Step.Ephemeral {
+			if opened := rt.ReadOutput(b).Opened; opened != "" {
+				l.otherThreads = append(l.otherThreads, p.playedID(opened))
+			}
 		}
-		put(p.s.dialect.result(a, ans.Result), true)
+		write(b, true)
 	}
 	for _, b := range ans.Then {
-		put(b, false)
+		write(b, false)
 	}
 	return true
 }
 
-// beside notes a thread that this client was given from the lifecycle.
-func (p *Play) beside(l *launch, result jsontext.Value) {
-	var r struct {
-		Thread struct {
-			ID string `json:"id"`
-		} `json:"thread"`
+// lifecycleThread is the thread on which the lifecycle was recorded, or "".
+func (p *Play) lifecycleThread() string {
+	member := p.s.rt.Options.SessionMember
+	if member == "" {
+		return ""
 	}
-	if decode(result, &r) == nil && r.Thread.ID != "" {
-		l.beside = append(l.beside, p.tr(r.Thread.ID))
+	for _, x := range p.o.Lifecycle.Answers {
+		if at, ok := wire.Member(x.Params, member); ok {
+			if id := wire.Unquote(x.Params[at.From:at.To]); id != "" {
+				return id
+			}
+		}
 	}
+	return ""
 }
 
-// echoes puts the words of this client's request where an answer repeats those
-// of the recorded one.
-func echoes(recorded, subject jsontext.Value) *strings.Replacer {
+// echoReplacer puts the strings of this client's request where an answer repeats
+// those of the recorded one.
+func echoReplacer(recorded, subject jsontext.Value) *strings.Replacer {
 	var pairs []string
 	var rec, sub any
-	if decode(recorded, &rec) == nil && decode(subject, &sub) == nil {
-		eachEcho(rec, sub, func(was, is string) {
-			if len(was) < fewWords || was == is || uuidAt([]byte(was), 0) || slices.Contains(places, was) {
+	if wire.Decode(recorded, &rec) == nil && wire.Decode(subject, &sub) == nil {
+		eachStringPair(rec, sub, func(was, is string) {
+			if len(was) < minReason || was == is || uuidAt([]byte(was), 0) || slices.Contains(places, was) {
 				return
 			}
 			a, _ := jsontext.AppendQuote(nil, was)
@@ -149,8 +146,8 @@ func echoes(recorded, subject jsontext.Value) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// eachEcho calls do with the strings that stand at the same place of both.
-func eachEcho(rec, sub any, do func(was, is string)) {
+// eachStringPair calls do with the strings at the same place of both values.
+func eachStringPair(rec, sub any, do func(was, is string)) {
 	switch rec := rec.(type) {
 	case string:
 		if is, ok := sub.(string); ok {
@@ -159,22 +156,22 @@ func eachEcho(rec, sub any, do func(was, is string)) {
 	case map[string]any:
 		if sub, ok := sub.(map[string]any); ok {
 			for name, v := range rec {
-				eachEcho(v, sub[name], do)
+				eachStringPair(v, sub[name], do)
 			}
 		}
 	case []any:
 		if sub, ok := sub.([]any); ok {
 			for i, v := range rec[:min(len(rec), len(sub))] {
-				eachEcho(v, sub[i], do)
+				eachStringPair(v, sub[i], do)
 			}
 		}
 	}
 }
 
-// gave reports whether this play has told its client of a thread: of any other
-// the runtime knows nothing. A request that names none is about none.
-func (p *Play) gave(l *launch, thread string) bool {
-	if thread == "" || p.o.KeepIDs && thread != fixtures.UnknownSession || slices.Contains(l.beside, thread) {
+// gaveThread reports whether this play has given a thread to its client. The runtime
+// does not have any other. A request that names no thread is about none.
+func (p *Play) gaveThread(l *launch, thread string) bool {
+	if thread == "" || p.o.KeepIDs && thread != fixtures.UnknownSession || slices.Contains(l.otherThreads, thread) {
 		return true
 	}
 	for _, id := range p.bound {
@@ -185,23 +182,31 @@ func (p *Play) gave(l *launch, thread string) bool {
 	return false
 }
 
-// answerTo is what the lifecycle holds for a request: for one about a thread that
-// nobody has, the answer to one; for one that sets something, the answer to the
-// same value.
-func (p *Play) answerTo(l *launch, a *act) (fixtures.Answer, bool) {
-	unknown := a.kind == KindRead && !p.gave(l, a.thread)
+// lifecycleAnswer is what the lifecycle holds for a request. If the request is about
+// a thread that does not exist, it is the answer to such a request; if it sets
+// something, the answer to the same value.
+func (p *Play) lifecycleAnswer(l *launch, s *step) (fixtures.Answer, bool) {
+	unknown := s.Kind == KindRead && !p.gaveThread(l, s.Session)
+	setting := p.s.rt.Replies.Setting
 	for _, x := range p.o.Lifecycle.Answers {
-		if x.Method == a.method && unknown == bytes.Contains(x.Params, []byte(fixtures.UnknownSession)) && (a.kind != KindSet || p.s.dialect.setting(x.Params) == a.text) {
+		if x.Method != s.Method || unknown != bytes.Contains(x.Params, []byte(fixtures.UnknownSession)) {
+			continue
+		}
+		value := ""
+		if s.Kind == KindSet && setting != nil {
+			value = setting(x.Params)
+		}
+		if s.Kind != KindSet || value == s.Step.Text {
 			return x, true
 		}
 	}
 	return fixtures.Answer{}, false
 }
 
-// idle reports whether no turn of the process runs or is about to.
-func (p *Play) idle(l *launch) bool {
+// isIdle reports whether no turn of the process runs or is about to.
+func (p *Play) isIdle(l *launch) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
-		if r := &p.s.lines[i]; r.w.Process == l.n && r.claimed != nil && r.act.kind == KindSend {
+		if r := &p.s.lines[i]; r.w.Process == l.n && r.claimed != nil && r.step.Kind == KindSend {
 			return false
 		}
 	}

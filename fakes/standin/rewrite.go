@@ -14,10 +14,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// fresh is the UUID that a play has instead of a minted one: made of its seed,
-// of the same version, and for version 7 of the same time, so that ids keep
-// their order.
-func fresh(seed uint64, id string) string {
+// freshUUID is the UUID that a play has instead of a minted one. It depends on the
+// seed alone, is of the same version, and for version 7 of the same time, so that
+// ids keep their order.
+func freshUUID(seed uint64, id string) string {
 	sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, seed), id...))
 	h := hex.EncodeToString(sum[:16])
 	out := []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:32])
@@ -28,48 +28,48 @@ func fresh(seed uint64, id string) string {
 	return string(out)
 }
 
-// tr translates a recorded id into that of this play.
-func (p *Play) tr(id string) string {
+// playedID translates a recorded id into that of this play.
+func (p *Play) playedID(id string) string {
 	if b, ok := p.bound[id]; ok {
 		return b
 	}
 	if p.o.KeepIDs || id == fixtures.UnknownSession || len(id) != uuidLen || !uuidAt([]byte(id), 0) {
 		return id
 	}
-	f := fresh(p.o.Seed, id)
+	f := freshUUID(p.o.Seed, id)
 	p.bound[id] = f
 	return f
 }
 
-// bind says what a client chose in the place of a recorded id.
+// bind records what a client chose in the place of a recorded id or text.
 func (p *Play) bind(recorded, chosen string) {
 	if recorded != "" && chosen != "" {
 		p.bound[recorded] = chosen
 	}
 }
 
-// Played translates recorded text (of a witness, say) into that of this play:
-// ids and places.
+// Played translates recorded text (of a witness, say) into that of this play: ids
+// and places.
 func (p *Play) Played(s string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.translate(s, p.last())
+	return p.translate(s, p.lastLaunch())
 }
 
 // Recorded is the inverse of Played, for the ids that this play has used.
 func (p *Play) Recorded(s string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var back swap
+	var back replacer
 	for rec, played := range p.bound {
 		if len(played) == uuidLen && len(rec) == uuidLen { // shorter ones would be found in words
-			back.add(played, rec)
+			back.addPair(played, rec)
 		}
 	}
-	if l := p.last(); l != nil {
+	if l := p.lastLaunch(); l != nil {
 		for _, place := range places {
-			if v := l.place(place); v != "" && v != place {
-				back.add(v, place)
+			if v := l.placeValue(place); v != "" && v != place {
+				back.addPair(v, place)
 			}
 		}
 	}
@@ -96,16 +96,16 @@ func (p *Play) translateJSON(v jsontext.Value, l *launch) jsontext.Value {
 func textSlots(b []byte) []slot {
 	slots := placeSlots(b)
 	for _, u := range uuids(b) {
-		slots = append(slots, slot{span: u, kind: slotUUID, key: string(b[u.from:u.to])})
+		slots = append(slots, slot{Span: u, kind: slotUUID, key: string(b[u.From:u.To])})
 	}
-	slices.SortFunc(slots, func(x, y slot) int { return x.from - y.from })
+	slices.SortFunc(slots, func(x, y slot) int { return x.From - y.From })
 	return slots
 }
 
 var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// place is what stands for a placeholder.
-func (l *launch) place(name string) string {
+// placeValue is the folder for a placeholder.
+func (l *launch) placeValue(name string) string {
 	if l == nil {
 		return name
 	}
@@ -120,69 +120,69 @@ func (l *launch) place(name string) string {
 	return v
 }
 
-// gets reports whether this client gets a line; id is that of its request, if
-// the line replies to one.
-func (p *Play) gets(pt *part, l *launch) (id jsontext.Value, ok bool) {
+// wants reports whether this client gets a line. id is that of its request, if the
+// line answers one.
+func (p *Play) wants(pt *part, l *launch) (id jsontext.Value, ok bool) {
 	if pt.reply >= 0 {
 		req := &p.s.lines[pt.reply]
 		if req.claimed == nil || req.by.id == nil {
-			return nil, false // it asked for nothing
+			return nil, false // it made no such request
 		}
 		id = req.by.id
 	}
-	return id, p.s.dialect.wants(&pt.said, l)
+	return id, l.wants(pt.line)
 }
 
-// splice appends b with this play's values in the slots; all other bytes stay.
+// splice appends b with this play's values in the slots. All other bytes stay.
 func (p *Play) splice(out, b []byte, slots []slot, id jsontext.Value, l *launch, isJSON bool) []byte {
 	at := 0
 	for _, s := range slots {
-		out = append(out, b[at:s.from]...)
-		was := b[s.from:s.to]
-		at = s.to
+		out = append(out, b[at:s.From]...)
+		was := b[s.From:s.To]
+		at = s.To
 		switch s.kind {
 		case slotUUID:
-			out = append(out, p.tr(s.key)...)
+			out = append(out, p.playedID(s.key)...)
 		case slotPlace:
-			v := l.place(s.key)
+			v := l.placeValue(s.key)
 			if q, err := jsontext.AppendQuote(nil, v); isJSON && err == nil {
 				v = string(q[1 : len(q)-1])
 			}
 			out = append(out, v...)
 		case slotID:
 			out = append(out, id...)
-		case slotChose:
+		case slotChosen:
 			if v, ok := p.bound[s.key]; ok {
 				out, _ = jsontext.AppendQuote(out, v)
 			} else {
 				out = append(out, "null"...)
 			}
-		case slotExtra:
-			if p.s.dialect.gets(s.key, s.ids, l) {
+		case slotOptional:
+			if f := p.s.rt.Options.WantsMember; f == nil || f(s.key, s.ids, l) {
 				out = append(out, was...)
 			}
 		case slotHook:
-			out, _ = jsontext.AppendQuote(out, l.hooks.as(p.s.processes[l.n].hooks, s.key))
-		case slotWords:
+			out, _ = jsontext.AppendQuote(out, l.Hook(s.key))
+		case slotReason:
 			body, _ := jsontext.AppendQuote(nil, cmp.Or(p.bound[s.key], s.key))
 			out = append(out, body[1:len(body)-1]...)
 		case slotMode:
 			out = append(out, l.mode...)
-		case slotNames:
-			out = p.names(out, was, s.ids, l)
+		case slotMessages:
+			out = p.appendMessages(out, was, s.ids, l)
 		}
 	}
 	return append(out, b[at:]...)
 }
 
-// names writes a member that lists message ids with those that this client
-// chose; without any it is not there.
-func (p *Play) names(out, member []byte, ids []string, l *launch) []byte {
+// appendMessages writes a member that lists message ids with those that this client
+// chose. If it chose none, the member is left out.
+func (p *Play) appendMessages(out, member []byte, ids []string, l *launch) []byte {
 	text, found := string(member), false
 	for _, id := range ids {
-		if l.named(id) {
+		if l.Chose(id) {
 			found = true
-			text = strings.ReplaceAll(text, id, p.tr(id))
+			text = strings.ReplaceAll(text, id, p.playedID(id))
 			continue
 		}
 		for _, form := range []string{`"` + id + `",`, `,"` + id + `"`, `"` + id + `"`} {

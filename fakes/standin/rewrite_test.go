@@ -174,7 +174,7 @@ func TestSeedsGiveDifferentIDsAndTheSameOneTheSame(t *testing.T) {
 func TestWhatCannotBePlayedIsRefused(t *testing.T) {
 	g := gomega.NewWithT(t)
 	_, err := standin.New(&fixtures.Case{File: "x.txtar", Runtime: "pi"}, standin.Options{})
-	g.Expect(err).To(gomega.MatchError(`x.txtar: no stand-in for runtime "pi", want codex, codexexec or claude`))
+	g.Expect(err).To(gomega.MatchError(`x.txtar: no runtime "pi", want one of claude, codex, codexexec`))
 	_, err = standin.New(load(t, codexPlain), standin.Options{First: 2})
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no process 2")))
 }

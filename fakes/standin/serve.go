@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/internal/signals"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Serve plays a case as a program on stdio and returns its exit code: 128 and
@@ -55,13 +58,13 @@ func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, sent
 		fmt.Fprintln(stderr, "turnspec:", err)
 		return proc.Exit{Code: 2}, nil
 	}
-	// The copy of stdin ends with stdin or with the program: nothing can wake a
-	// read of a terminal.
+	// The copy of stdin ends with stdin or with the program: a read of a terminal
+	// cannot be interrupted.
 	go func() {
 		_, _ = io.Copy(p.Stdin(), stdin)
 		_ = p.Stdin().Close()
 	}()
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		for {
 			select {
@@ -70,7 +73,7 @@ func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, sent
 			case <-ctx.Done():
 				_ = p.Signal(proc.SIGTERM)
 				return
-			case <-over:
+			case <-ended:
 				return
 			}
 		}
@@ -78,32 +81,31 @@ func serve(ctx context.Context, c *fixtures.Case, o Options, argv []string, sent
 	var copies sync.WaitGroup
 	copies.Go(func() {
 		if _, err := io.Copy(stdout, p.Stdout()); err != nil {
-			_ = p.Signal(proc.SIGKILL) // its client is gone, as SIGPIPE would say
+			_ = p.Signal(proc.SIGKILL) // its client is gone: SIGPIPE would end it
 		}
 	})
 	copies.Go(func() { _, _ = io.Copy(stderr, p.Stderr()) })
 	e := p.Wait()
-	close(over)
+	close(ended)
 	copies.Wait()
 	return e, play
 }
 
-// The variables that tell Main what to play.
+// The variables that configure Main.
 const (
 	EnvCase  = "TURNSPEC_CASE"  // the id of the case
 	EnvCases = "TURNSPEC_CASES" // a folder of cases; the embedded ones without it
 	EnvSpeed = "TURNSPEC_SPEED" // see Options.Speed; no pauses without it
-	// EnvState names a folder that the processes of one case share: it counts
-	// them, and play.jsonl there says what the subject did.
+	// EnvState names a folder that the processes of one case share. They are
+	// counted there, and play.jsonl reports what the subject did.
 	EnvState = "TURNSPEC_STATE"
 )
 
-// Main plays the runtime when the program was started by its name, codex or
-// claude, and TURNSPEC_CASE says what. It returns handled false for any other
-// name.
+// Main plays the case named by TURNSPEC_CASE if the program was started by the name
+// of a runtime's executable. It returns handled false for any other name.
 func Main(argv0 string, args []string) (handled bool, code int) {
 	name := strings.TrimSuffix(filepath.Base(argv0), ".exe")
-	if _, err := dialectOf(name); err != nil {
+	if runtimes.OfProgram(name) == nil {
 		return false, 0
 	}
 	c, o, err := fromEnv(name)
@@ -134,11 +136,11 @@ func Main(argv0 string, args []string) (handled bool, code int) {
 	return true, exitCode(e)
 }
 
-// TestscriptCommands are the commands codex and claude for the Main of a test
-// with testscript: each plays the case named by TURNSPEC_CASE.
+// TestscriptCommands are the executables of all runtimes for a test with testscript.
+// Each plays the case named by TURNSPEC_CASE.
 func TestscriptCommands() map[string]func() {
 	out := map[string]func(){}
-	for _, name := range []string{"codex", "claude"} {
+	for _, name := range runtimes.Programs() {
 		out[name] = func() {
 			_, code := Main(name, os.Args[1:])
 			os.Exit(code)
@@ -164,7 +166,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	if ProgramName(c.Runtime) != name {
 		return nil, o, fmt.Errorf("%s: case %q is of %s, but it was started as %s", EnvCase, id, c.Runtime, name)
 	}
-	// Reads are answered from what was recorded beside the case, if anything was.
+	// Without a lifecycle of this version, reads are answered from the case alone.
 	if o.Lifecycle, err = corpus.LoadLifecycle(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o, err
 	}
@@ -217,7 +219,7 @@ func report(p *Play, process int, dir string, e proc.Exit) error {
 		}
 		return nil
 	}
-	b, err := json.Marshal(r, asItCame)
+	b, err := json.Marshal(r, wire.AsWritten)
 	if err != nil {
 		return err
 	}
@@ -232,10 +234,32 @@ func report(p *Play, process int, dir string, e proc.Exit) error {
 	return f.Close()
 }
 
-// Program is the name by which a stand-in of the runtime is started.
+// ProgramName is the name of a runtime's executable.
 func ProgramName(runtime string) string {
-	if runtime == "codexexec" {
-		return "codex"
+	if rt := runtimes.Find(runtime); rt != nil {
+		return rt.ProgramName()
 	}
 	return runtime
+}
+
+// IsMessage reports whether a line of a client is a message of the user.
+func IsMessage(runtime string, line []byte) bool {
+	rt := runtimes.Find(runtime)
+	return rt != nil && rt.ReadInput(line).Kind == KindSend
+}
+
+// TextDelta returns the text that a line of a runtime adds to a message, of the
+// session's agent or of a sub-agent; "" if it adds none. Lines may be glued.
+func TextDelta(runtime string, line []byte) string {
+	rt := runtimes.Find(runtime)
+	if rt == nil {
+		return ""
+	}
+	var out strings.Builder
+	for b := range bytes.SplitSeq(line, []byte("\n")) {
+		if l := rt.ReadOutput(b); l.Piece.Kind == wire.Text {
+			out.WriteString(l.Piece.Text)
+		}
+	}
+	return out.String()
 }

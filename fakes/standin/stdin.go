@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// stdin is the writing end of a process's stdin. A runtime reads all the time:
-// a write never blocks.
+// stdin is the writing end of a process's stdin. A runtime reads all the time, so
+// that a write never blocks.
 type stdin struct{ l *launch }
 
 // Write implements io.Writer.
@@ -23,11 +22,11 @@ func (s stdin) Write(b []byte) (int, error) {
 	p := s.l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.l.over || s.l.shut || s.l.deaf {
+	if s.l.ended || s.l.shut || s.l.stdinClosed {
 		return 0, io.ErrClosedPipe
 	}
 	n := len(b)
-	if _, whole := p.s.dialect.input(s.l, nil); whole {
+	if p.s.rt.Process.Message != nil {
 		s.l.input = append(s.l.input, b...)
 		return n, nil
 	}
@@ -39,7 +38,7 @@ func (s stdin) Write(b []byte) (int, error) {
 		}
 		whole := bytes.Clone(append(s.l.input, line...))
 		s.l.input = nil
-		p.take(s.l, bytes.TrimSuffix(whole, []byte("\r")))
+		p.takeLine(s.l, bytes.TrimSuffix(whole, []byte("\r")))
 		b = rest
 	}
 }
@@ -52,136 +51,112 @@ func (s stdin) Close() error {
 	if s.l.shut {
 		return nil
 	}
-	if all, whole := p.s.dialect.input(s.l, s.l.input); whole && !s.l.over {
-		p.take(s.l, all)
-		s.l.input = nil
-	}
-	if len(s.l.input) > 0 && !s.l.over {
-		p.take(s.l, s.l.input)
+	if !s.l.ended {
+		if message := p.s.rt.Process.Message; message != nil {
+			p.takeLine(s.l, message(s.l.argv, s.l.input))
+		} else if len(s.l.input) > 0 {
+			p.takeLine(s.l, s.l.input)
+		}
 		s.l.input = nil
 	}
 	s.l.shut = true
-	if !s.l.over {
+	if !s.l.ended {
 		w := &ClientAction{Process: s.l.n, At: time.Now(), Kind: KindClose}
 		for i := range p.s.lines {
 			if r := &p.s.lines[i]; r.w.Process == s.l.n && r.w.Dir == fixtures.EOF {
 				w.Matched = r.w
 			}
 		}
-		p.wrote = append(p.wrote, w)
+		p.actions = append(p.actions, w)
 	}
 	p.change.Broadcast()
 	return nil
 }
 
-// take handles a line of the subject.
-func (p *Play) take(l *launch, b []byte) {
-	a := p.s.dialect.act(b)
+// takeLine handles a line of the subject.
+func (p *Play) takeLine(l *launch, b []byte) {
+	s := readStep(p.s.rt, b)
 	w := &ClientAction{
-		Process: l.n, At: time.Now(), Bytes: b, Kind: a.kind, Method: a.method, Text: a.text,
-		Answer: a.answer.decision, RequestID: unquote(a.id),
+		Process: l.n, At: time.Now(), Bytes: b, Kind: s.Kind, Method: s.Method, Text: s.Step.Text,
+		Answer: s.Step.Answer.Word, RequestID: wire.Unquote(s.id),
 	}
-	p.wrote = append(p.wrote, w)
+	p.actions = append(p.actions, w)
 	defer p.change.Broadcast()
 	switch {
-	case p.deaf(l):
-	case p.verbatim(l, w, &a):
-	case a.kind == KindOpen && a.method == "initialize" && !l.ready:
-		l.caps, l.hooks, l.ready = a.caps, a.hooks, true
-		p.handshake(l, w, &a)
-	case !l.ready && p.s.dialect.mustInitialize() && a.id != nil && a.kind != KindAnswer:
-		p.violationf("process %d: %s before initialize", l.n, describe(&a))
-		p.reply(l, p.s.dialect.refuse(&a, notInitialized))
-	case a.kind == KindNote:
-		p.claim(l, w, &a)
-	case a.kind == KindJunk:
-		p.violationf("process %d: wrote a line that is not of this wire: %.300q", l.n, b)
-	case a.kind == KindAnswer:
-		p.answered(l, w, &a)
-	case a.kind == KindRead:
-		p.read(l, w, &a)
-	case p.claim(l, w, &a):
-	case p.outside(l, &a) && p.fromLifecycle(l, &a):
-		if a.kind == KindSet {
-			p.chooses(l, nil, &a)
+	case p.ignoresInput(l):
+	case p.claimVerbatim(l, w, &s):
+	case s.isHandshake() && !l.ready:
+		l.hello, l.ready = *s.Step, true
+		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
+			p.refuseUnrecorded(l, &s)
 		}
-	case p.cutOff(l, &a):
-		l.beyond = true
+	case !l.ready && p.s.rt.Process.NeedsHandshake && s.id != nil && s.Kind != KindAnswer:
+		p.violationf("process %d: %s before initialize", l.n, describe(&s))
+		p.refuse(l, &s, wire.NotInitialized)
+	case s.Kind == KindNote:
+		p.claim(l, w, &s)
+	case s.Kind == KindJunk:
+		p.violationf("process %d: wrote a line that is not of this wire: %.300q", l.n, b)
+	case s.Kind == KindAnswer:
+		p.takeAnswer(l, w, &s)
+	case s.Kind == KindRead:
+		p.answerRead(l, w, &s)
+	case p.claim(l, w, &s):
+	case p.isOutside(l, &s) && p.replyFromLifecycle(l, &s):
+		if s.Kind == KindSet {
+			p.noteChoice(l, nil, &s)
+		}
+	case p.isCutOff(l, &s):
+		l.pastCut = true
 	default:
-		p.otherwise(l, &a)
-		p.unrecordedf("process %d: %s", l.n, describe(&a))
-		p.reply(l, p.s.dialect.refuse(&a, "the recording does not hold this: "+describe(&a)))
+		p.noteReplacement(l, &s)
+		p.refuseUnrecorded(l, &s)
 	}
 }
 
-// handshake takes an initialize.
-func (p *Play) handshake(l *launch, w *ClientAction, a *act) {
-	switch {
-	case p.claim(l, w, a):
-	case p.cutOff(l, a):
-	default:
-		p.unrecordedf("process %d: %s", l.n, describe(a))
-		p.reply(l, p.s.dialect.refuse(a, "the recording does not hold this: "+describe(a)))
+// refuseUnrecorded reports a step that the case does not hold, and refuses it.
+func (p *Play) refuseUnrecorded(l *launch, s *step) {
+	p.unrecordedf("process %d: %s", l.n, describe(s))
+	p.refuse(l, s, "the recording does not hold this: "+describe(s))
+}
+
+// refuse writes an error reply if the wire has one for the step.
+func (p *Play) refuse(l *launch, s *step, why string) {
+	if f := p.s.rt.Replies.Refuse; f != nil && s.Kind != KindAnswer {
+		p.writeReply(l, f(s.Line, why))
 	}
 }
 
-// verbatim takes a line against the rules that the recording's client wrote too,
-// byte for byte.
-func (p *Play) verbatim(l *launch, w *ClientAction, a *act) bool {
+// writeReply writes a line that does not move the play. The bytes may be shared with
+// other plays, so the line end is not appended in place.
+func (p *Play) writeReply(l *launch, b []byte) {
+	if b != nil {
+		l.stdout.writeOut(append(slices.Clip(b), '\n'))
+	}
+}
+
+// claimVerbatim takes a line against the rules that the recording's client wrote
+// too, byte for byte.
+func (p *Play) claimVerbatim(l *launch, w *ClientAction, s *step) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
-		if rec.odd && rec.w.Process == l.n && rec.claimed == nil && p.translate(string(rec.w.Bytes), l) == string(w.Bytes) {
-			p.match(rec, w, a)
+		if rec.invalid && rec.w.Process == l.n && rec.claimed == nil && p.translate(string(rec.w.Bytes), l) == string(w.Bytes) {
+			p.matchStep(rec, w, s)
 			return true
 		}
 	}
 	return false
 }
 
-// outside reports whether an act is about something else than the recorded
-// session: a stop when nothing runs, a setting, a thread beside it.
-func (p *Play) outside(l *launch, a *act) bool {
-	return a.kind == KindStop && p.idle(l) || a.kind == KindSet || a.kind == KindSession || a.passing || slices.Contains(l.beside, a.thread)
+// isOutside reports whether a step is about something else than the recorded
+// session: a stop while nothing runs, a setting, another thread.
+func (p *Play) isOutside(l *launch, s *step) bool {
+	return s.Kind == KindStop && p.isIdle(l) || s.Kind == KindSet || s.Kind == KindSession || s.Step.Ephemeral || slices.Contains(l.otherThreads, s.Session)
 }
 
-// unquote is an id as text.
-func unquote(id jsontext.Value) string {
-	var s string
-	if decode(id, &s) == nil {
-		return s
-	}
-	return string(id)
-}
-
-func describe(a *act) string {
-	s := string(a.kind)
-	if a.method != "" {
-		s += " (" + a.method + ")"
-	}
-	var sSb113 strings.Builder
-	for _, id := range []string{a.thread, a.turn} {
-		if id != "" {
-			sSb113.WriteString(" " + id)
-		}
-	}
-	s += sSb113.String()
-	if a.text != "" {
-		s += ": " + a.text
-	}
-	return s
-}
-
-// reply writes what moves no play. The bytes may be a lifecycle's own, which
-// other plays read: the line end is not written behind them.
-func (p *Play) reply(l *launch, b []byte) {
-	if b != nil {
-		l.stdout.write(append(slices.Clip(b), '\n'))
-	}
-}
-
-// deaf reports whether a process takes nothing any more: it hangs, or a fault
-// lets it end whatever its client does.
-func (p *Play) deaf(l *launch) bool {
+// ignoresInput reports whether a process takes nothing any more: it hangs, or a
+// fault ends it whatever its client does.
+func (p *Play) ignoresInput(l *launch) bool {
 	if l.n == 0 || p.hangs(l.n) {
 		return true
 	}
@@ -196,15 +171,15 @@ func (p *Play) deaf(l *launch) bool {
 	return true
 }
 
-// cutOff reports whether the case holds the act in a part that a fault has cut
+// isCutOff reports whether the case holds the step in a part that a fault has cut
 // off.
-func (p *Play) cutOff(l *launch, a *act) bool {
+func (p *Play) isCutOff(l *launch, s *step) bool {
 	if p.o.Fault == nil {
 		return false
 	}
 	for i := range p.c.Wire {
 		if w := &p.c.Wire[i]; w.Process == l.n && w.Dir == fixtures.In {
-			if rec := p.s.dialect.act(w.Bytes); p.s.dialect.same(&rec, a, p.tr) || p.transcript(&rec, a, p.tr) {
+			if rec := readStep(p.s.rt, w.Bytes); sameStep(&rec, s, p.playedID) || sameInTranscript(&rec, s, p.playedID) {
 				return true
 			}
 		}
@@ -222,121 +197,133 @@ func (p *Play) hangs(n int) bool {
 	return p.s.processes[n].exit < 0
 }
 
-// claim gives the act to the first recorded one that equals it and has none yet;
-// where none does, to the first message with which its transcript ends.
-func (p *Play) claim(l *launch, w *ClientAction, a *act) bool {
-	return p.claimAs(l, w, a, p.s.dialect.same) || (a.kind == KindSend || a.kind == KindSteer) && p.claimAs(l, w, a, p.transcript)
+// claim gives the step to the first recorded one that equals it and has none yet. If
+// none does, it gives a message to the first recorded one with which it ends as a
+// transcript.
+func (p *Play) claim(l *launch, w *ClientAction, s *step) bool {
+	return p.claimBy(l, w, s, sameStep) || (s.Kind == KindSend || s.Kind == KindSteer) && p.claimBy(l, w, s, sameInTranscript)
 }
 
-// speaker stands before a message in a transcript: clients that are written for
-// chats make one of each message, such as "User: Hello".
+// speaker precedes a message in a transcript. Clients that are written for chats
+// send one with each message, such as "User: Hello".
 var speaker = regexp.MustCompile(`(^|\n)[A-Z][a-z]*: $`)
 
-// transcript reports whether the client sent a message as the end of a
-// transcript, behind who says it.
-func (p *Play) transcript(rec, sub *act, tr func(string) string) bool {
-	before, ok := strings.CutSuffix(sub.text, rec.text)
-	if !ok || rec.text == "" || !speaker.MatchString(before) {
+// sameInTranscript reports whether the client sent a recorded message as the end of
+// a transcript, behind the name of its speaker.
+func sameInTranscript(rec, sub *step, played func(string) string) bool {
+	before, ok := strings.CutSuffix(sub.Step.Text, rec.Step.Text)
+	if !ok || rec.Step.Text == "" || !speaker.MatchString(before) {
 		return false
 	}
-	bare := *sub
-	bare.text = rec.text
-	return p.s.dialect.same(rec, &bare, tr)
+	l, s := *sub.Line, *sub.Step
+	s.Text, l.Step = rec.Step.Text, &s
+	return sameStep(rec, &step{Line: &l}, played)
 }
 
-func (p *Play) claimAs(l *launch, w *ClientAction, a *act, same func(rec, sub *act, tr func(string) string) bool) bool {
+func (p *Play) claimBy(l *launch, w *ClientAction, s *step, same func(rec, sub *step, played func(string) string) bool) bool {
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
-		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.claimed != nil || rec.act.kind == KindAnswer {
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.claimed != nil || rec.step.Kind == KindAnswer {
 			continue
 		}
-		p.lenient(l, &rec.act, a)
-		if rec.act.kind == KindSession && p.s.chosen[rec.act.turn] && !p.named[rec.act.turn] {
-			p.bind(rec.act.turn, a.turn) // of a message that nobody sent
+		p.bindResumed(l, &rec.step, s)
+		if rec.step.Kind == KindSession && p.s.chosen[rec.step.Turn] && !p.named[rec.step.Turn] {
+			p.bind(rec.step.Turn, s.Turn) // of a message that was never sent
 		}
-		if !same(&rec.act, a, p.tr) {
+		if !same(&rec.step, s, p.playedID) {
 			continue
 		}
-		if a.kind == KindStop && i != p.pos && !rec.act.free && p.idle(l) {
-			return false // it stops nothing, and not the turn of which the recording tells
+		if s.Kind == KindStop && i != p.pos && !rec.step.free && p.isIdle(l) {
+			return false // it stops nothing, and the recorded stop is of another turn
 		}
-		if a.kind == KindStop && rec.act.free && p.o.Lifecycle != nil && p.halts(l, i) {
-			return false // it stops nothing either, and its client would wait for a reply that is to come much later
+		if s.Kind == KindStop && rec.step.free && p.o.Lifecycle != nil && p.haltsBefore(l, i) {
+			return false // it stops nothing either, and the recorded reply would come much later
 		}
-		p.match(rec, w, a)
+		p.matchStep(rec, w, s)
 		return true
 	}
 	return false
 }
 
-// halts reports whether the play halts for an act of the process before it comes
-// to a line.
-func (p *Play) halts(l *launch, before int) bool {
-	return slices.ContainsFunc(p.s.lines[p.pos:before], func(rec line) bool {
-		return rec.w.Process == l.n && rec.w.Dir == fixtures.In && rec.act.halts() && rec.claimed == nil
+// haltsBefore reports whether the play halts for a step of the process before it
+// comes to a line.
+func (p *Play) haltsBefore(l *launch, at int) bool {
+	return slices.ContainsFunc(p.s.lines[p.pos:at], func(rec line) bool {
+		return rec.w.Process == l.n && rec.w.Dir == fixtures.In && rec.step.halts() && rec.claimed == nil
 	})
 }
 
-func (p *Play) match(rec *line, w *ClientAction, a *act) {
-	rec.claimed, rec.by, w.Matched = w, *a, rec.w
-	p.chooses(p.launches[rec.w.Process], rec, a)
-	p.bind(rec.act.words, a.words)
-	if rec.act.cwd == "<work>" && a.cwd != "" && a.cwd != "<work>" { // the process itself may have been started anywhere
-		p.launches[rec.w.Process].dir = a.cwd
+func (p *Play) matchStep(rec *line, w *ClientAction, s *step) {
+	rec.claimed, rec.by, w.Matched = w, *s, rec.w
+	run := p.launches[rec.w.Process]
+	p.noteChoice(run, rec, s)
+	p.bind(rec.step.Step.Reason, s.Step.Reason)
+	if dir := s.Step.Dir; rec.step.Step.Dir == "<work>" && dir != "" && dir != "<work>" { // the process itself may have been started anywhere
+		run.dir = dir
 	}
-	if rec.act.chose != "" && a.chose != "" {
-		p.bind(rec.act.chose, a.chose)
-		p.named[rec.act.chose] = true
-	}
-}
-
-// lenient takes the thread that a client resumes in a play that did not play its
-// beginning.
-func (p *Play) lenient(l *launch, rec, a *act) {
-	if p.o.First > 1 && l.n == p.o.First && rec.kind == KindOpen && rec.method == a.method && rec.thread != "" && a.thread != "" {
-		p.bind(rec.thread, a.thread)
+	if rec.step.Step.MessageID != "" && s.Step.MessageID != "" {
+		p.bind(rec.step.Step.MessageID, s.Step.MessageID)
+		p.named[rec.step.Step.MessageID] = true
 	}
 }
 
-// answered handles a reply to a request of the runtime.
-func (p *Play) answered(l *launch, w *ClientAction, a *act) {
-	id := string(a.id)
-	input, asked := l.asks[id]
+// bindResumed takes the thread that a client resumes in a play that did not play
+// its beginning.
+func (p *Play) bindResumed(l *launch, rec, s *step) {
+	if p.isFirstOfLater(l.n) && rec.Kind == KindOpen && rec.Method == s.Method && rec.Session != "" && s.Session != "" {
+		p.bind(rec.Session, s.Session)
+	}
+}
+
+// isFirstOfLater reports whether a process is the first of a play that leaves out
+// the processes before it.
+func (p *Play) isFirstOfLater(process int) bool { return p.o.First > 1 && process == p.o.First }
+
+// takeAnswer handles a reply to a request of the runtime.
+func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
+	id := string(s.id)
+	request := l.asked[id]
 	switch {
-	case !asked:
+	case request == nil:
 		p.violationf("process %d: replied to request %s, which was never made", l.n, id)
 		return
 	case l.answered[id]:
 		p.violationf("process %d: replied to request %s a second time", l.n, id)
 		return
 	}
-	l.answered[id], w.Asked, w.Tool = true, l.asked[id].method, l.asked[id].tool
-	misfit := p.s.dialect.misfit(w.Asked, w.Bytes)
+	l.answered[id], w.Asked, w.Tool = true, request.Method, request.Asked.Tool
+	misfit := p.misfit(w.Asked, w.Bytes)
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]
-		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.act.kind != KindAnswer || rec.claimed != nil ||
-			p.translate(string(rec.act.id), nil) != id {
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.step.Kind != KindAnswer || rec.claimed != nil ||
+			p.translate(string(rec.step.id), nil) != id {
 			continue
 		}
-		want := rec.act.answer
-		want.value = p.translateJSON(want.value, l)
-		// An answer that came too late decided nothing.
-		why := differs(want, a.answer, p.translateJSON(input, l))
-		if p.s.dialect.misfit(w.Asked, rec.w.Bytes) == "" { // the recording's client may have wanted to see what comes of it
+		want := rec.step.Step.Answer
+		want.Value = p.translateJSON(want.Value, l)
+		why := difference(want, s.Step.Answer, p.translateJSON(request.Asked.Input, l))
+		if p.misfit(w.Asked, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
 			why = cmp.Or(misfit, why)
 		}
-		if why != "" && !rec.act.soft {
+		if why != "" && !rec.step.optional { // a late answer decided nothing
 			p.violationf("process %d: request %s: %s", l.n, id, why)
 		}
-		p.match(rec, w, a)
+		p.matchStep(rec, w, s)
 		return
 	}
 	if misfit != "" {
 		p.violationf("process %d: request %s: %s", l.n, id, misfit)
 	}
-	// The recording's client left it open (it stopped the turn, say). To refuse
-	// it then is harmless.
-	if p.o.Fault == nil && (a.answer.decision == Allow || a.answer.decision == Value) {
-		p.unrecordedf("process %d: answer to request %s: %s", l.n, id, a.answer.decision)
+	// The recording's client left it open, because it stopped the turn, say. A
+	// refusal is harmless then.
+	if answer := s.Step.Answer.Word; p.o.Fault == nil && (answer == Allow || answer == Value) {
+		p.unrecordedf("process %d: answer to request %s: %s", l.n, id, answer)
 	}
+}
+
+func (p *Play) misfit(method string, answer []byte) string {
+	if f := p.s.rt.Replies.Misfit; f != nil {
+		return f(method, answer)
+	}
+	return ""
 }

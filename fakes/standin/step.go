@@ -1,316 +1,91 @@
 package standin
 
 import (
-	"cmp"
-	"time"
-
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/proc"
-	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Step plays the next line that may be played now. It returns false when there
-// is none: the play has come to a barrier, waits for a spawn or for the subject
-// to read, or is at its end (see State). It never blocks.
-func (p *Play) Step() (StepResult, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.o.Manual || !p.peek() {
-		return StepResult{}, false
-	}
-	return p.step(), true
+// Kind is what a client did.
+type Kind = wire.Kind
+
+// The kinds of client steps. Open, send, steer, answer, stop, set, session, task
+// and close are barriers, and so is recorded junk; the rest never halts a play.
+const (
+	KindOpen    = wire.Open
+	KindSend    = wire.Send
+	KindSteer   = wire.Steer
+	KindAnswer  = wire.Answer
+	KindStop    = wire.Stop
+	KindSet     = wire.Set
+	KindSession = wire.SessionOp
+	KindTask    = wire.Task
+	KindClose   = Kind("close") // stdin was closed
+	KindRead    = wire.Read
+	KindNote    = wire.Note
+	KindSignal  = Kind("signal")
+	KindJunk    = wire.Junk
+)
+
+// The decisions of answers.
+const (
+	Allow  = wire.Allow
+	Deny   = wire.Deny
+	Cancel = wire.Cancel
+	Value  = wire.Value
+	Failed = wire.Failed
+)
+
+// step is a line of a client, or that it closed stdin or sent a signal.
+type step struct {
+	*wire.Line
+	id       jsontext.Value // of the request, or of the request that it answers
+	optional bool           // a barrier only until a later step has come
+	free     bool           // no barrier: another client need not do it
 }
 
-// Next returns the recorded time of the next line that may be played.
-func (p *Play) Next() (at time.Duration, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.peek() {
-		return 0, false
-	}
-	return p.next(), true
-}
-
-// Ready waits until a line may be played; false says that the play was closed
-// first. With it, whoever steps needs no clock to know when to.
-func (p *Play) Ready() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !p.closed && !p.peek() {
-		p.change.Wait()
-	}
-	return !p.closed
-}
-
-// next never goes back: a fault and settle may put lines out of their time.
-func (p *Play) next() time.Duration { return max(p.at, p.s.lines[p.pos].w.T) }
-
-// State says where the play stands.
-func (p *Play) State() State {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var s State
-	ready := p.peek()
-	if p.pos >= len(p.s.lines) {
-		s.Finished = true
-		return s
-	}
-	l := &p.s.lines[p.pos]
-	s.Process = l.w.Process
-	switch {
-	case ready:
-	case p.launchOf(l.w.Process) == nil:
-		s.AwaitSpawn = true
-	case l.w.Dir == fixtures.In || l.w.Dir == fixtures.EOF || l.w.Dir == fixtures.Signal:
-		s.Barrier = p.barrier(l)
-	default:
-		s.Blocked = true
+func readStep(rt *wire.Runtime, line []byte) step {
+	l := rt.ReadInput(line)
+	s := step{Line: &l, id: l.ID, optional: l.Step.Optional}
+	if l.Kind == KindAnswer {
+		s.id = l.RepliesTo
 	}
 	return s
 }
 
-func (p *Play) barrier(l *line) *Barrier {
-	b := &Barrier{Kind: l.act.kind, Method: l.act.method, Line: l.w, Text: l.act.text}
-	if l.act.kind == KindAnswer {
-		b.Request = unquote(jsontext.Value(p.translate(string(l.act.id), nil)))
-		b.Answer, b.Value = l.act.answer.decision, l.act.answer.value
-	}
-	return b
+// processStep is a step that is no line.
+func processStep(kind Kind, signal string) step {
+	return step{Line: &wire.Line{Kind: kind, Method: signal, Step: &wire.Step{}}}
 }
 
-// peek goes to the next line that this client gets or that something waits for,
-// and reports whether it may be played now.
-func (p *Play) peek() bool {
-	for !p.closed && p.pos < len(p.s.lines) {
-		l := &p.s.lines[p.pos]
-		run := p.launchOf(l.w.Process)
-		switch {
-		case run == nil:
-			return false
-		case run.over:
-			p.pos++
-			continue
-		case run.shut && !run.shutPlayed && l.w.Dir != fixtures.EOF && p.s.dialect.closesAtOnce() && p.skipToExit(l.w.Process):
-			continue
-		}
-		switch l.w.Dir {
-		case fixtures.In:
-			switch {
-			case l.claimed != nil:
-				return true
-			case l.act.kind == KindAnswer && p.o.Fault == nil && p.unasked(l, run):
-				p.pos++ // this client was not asked
-			case !l.act.halts() && !l.odd || l.act.soft && p.later(l.w.Process):
-				p.pos++
-			case run.shut && p.skipToExit(l.w.Process):
-			default:
-				return false
-			}
-		case fixtures.EOF:
-			return run.shut
-		case fixtures.Out, fixtures.Err:
-			if run.full() {
-				return false
-			}
-			if p.writes(l, run) {
-				return true
-			}
-			p.pos++
-		case fixtures.Exit:
-			return !run.full()
-		case fixtures.Signal:
-			return !p.s.dialect.waitsFor(l.w.Signal)
-		default:
-			return true
-		}
-	}
-	return false
+// halts reports whether output stops at the step.
+func (s *step) halts() bool {
+	return !s.free && s.Kind != KindRead && s.Kind != KindNote
 }
 
-// later reports whether the subject has done an act of the process that comes
-// after the one that the play stands at.
-func (p *Play) later(process int) bool {
-	if run := p.launchOf(process); run.shut || run.beyond {
-		return true
-	}
-	for i := p.pos + 1; i < len(p.s.lines); i++ {
-		if l := &p.s.lines[i]; l.w.Process == process && l.claimed != nil && l.act.halts() {
-			return true
-		}
-	}
-	return false
+// isHandshake reports whether the step is the first request of a connection.
+func (s *step) isHandshake() bool { return s.Kind == KindOpen && s.Step.Handshake }
+
+// sameStep reports whether the subject's step is the recorded one. played
+// translates recorded ids into those of this play.
+func sameStep(rec, sub *step, played func(string) string) bool {
+	return rec.Kind == sub.Kind && rec.Method == sub.Method && rec.Step.Text == sub.Step.Text && rec.Step.Ephemeral == sub.Step.Ephemeral &&
+		played(rec.Session) == sub.Session && played(rec.Turn) == sub.Turn && played(rec.Step.Target) == sub.Step.Target
 }
 
-// skipToExit goes to the recorded end of the process, since its client closed
-// stdin before the recording's did. Without a recorded end it hangs.
-func (p *Play) skipToExit(process int) bool {
-	for i := p.pos + 1; i < len(p.s.lines); i++ {
-		if l := &p.s.lines[i]; l.w.Process == process && l.w.Dir == fixtures.Exit {
-			p.launchOf(process).shutPlayed = true
-			p.pos = i
-			return true
+// describe names a step in reports.
+func describe(s *step) string {
+	out := string(s.Kind)
+	if s.Method != "" {
+		out += " (" + s.Method + ")"
+	}
+	for _, id := range []string{s.Session, s.Turn} {
+		if id != "" {
+			out += " " + id
 		}
 	}
-	return false
-}
-
-// writes reports whether a line writes anything for this client.
-func (p *Play) writes(l *line, run *launch) bool {
-	for i := range l.parts {
-		if l.w.Dir == fixtures.Err {
-			return true
-		}
-		if _, ok := p.gets(&l.parts[i], run); ok {
-			return true
-		}
+	if s.Step.Text != "" {
+		out += ": " + s.Step.Text
 	}
-	return false
-}
-
-// output is what a line writes for this client, with the line ends; nil for
-// nothing.
-func (p *Play) output(l *line, run *launch) []byte {
-	n := 0
-	for i := range l.parts {
-		n += len(l.parts[i].b) + 1
-	}
-	b := make([]byte, 0, n+n/16) // some values of this play are longer
-	for i := range l.parts {
-		pt := &l.parts[i]
-		if l.w.Dir == fixtures.Err {
-			b = append(p.splice(b, pt.b, pt.slots, nil, run, false), '\n')
-		} else if id, ok := p.gets(pt, run); ok {
-			b = append(p.splice(b, pt.b, pt.slots, id, run, true), '\n')
-		}
-	}
-	return b
-}
-
-// step plays the line that peek has found.
-func (p *Play) step() StepResult {
-	l := &p.s.lines[p.pos]
-	run := p.launches[l.w.Process]
-	done := StepResult{Line: l.w}
-	p.at = p.next()
-	switch l.w.Dir {
-	case fixtures.Out:
-		b := p.output(l, run)
-		p.heed(l, run)
-		if p.o.NoLastNewline && p.isLast() {
-			b = b[:len(b)-1]
-		}
-		run.stdout.write(b)
-		done.Wrote = true
-	case fixtures.Err:
-		b := p.output(l, run)
-		run.stderr.write(b)
-		done.Wrote = true
-	case fixtures.In:
-		if l.claimed != nil {
-			run.mode = cmp.Or(l.by.mode, run.mode)
-		}
-	case fixtures.EOF:
-		run.shutPlayed = true
-	case Hangup:
-		run.stdout.CloseWrite()
-	case CloseStdin:
-		run.deaf = true
-	case fixtures.Exit:
-		run.end(proc.Exit{Code: l.w.Code, Signal: proc.Signal(l.w.Signal)})
-	}
-	p.pos++
-	p.change.Broadcast()
-	return done
-}
-
-// heed keeps what the runtime asked, and whether a turn runs.
-func (p *Play) heed(l *line, run *launch) {
-	for i := range l.parts {
-		s := &l.parts[i].said
-		if s.asks != nil {
-			run.asks[p.translate(string(s.asks), nil)] = s.input
-			run.asked[p.translate(string(s.asks), nil)] = asking{s.asked, s.tool}
-			run.requests = append(run.requests, request{id: p.translate(string(s.asks), nil), line: l.w, thread: s.thread, call: s.call})
-		}
-		if s.drops != nil {
-			run.drop(p.translate(string(s.drops), nil), l.w)
-		}
-		if s.ends != "" {
-			run.takeBack(l.w, func(r *request) bool { return r.call == s.ends })
-		}
-		if s.turn < 0 && s.thread != "" {
-			run.takeBack(l.w, func(r *request) bool { return r.thread == s.thread })
-		}
-		if s.thread == "" || s.thread == p.s.processes[run.n].session {
-			run.turns += s.turn
-		}
-	}
-}
-
-// isLast reports whether the process writes nothing after the line that the play
-// stands at, whatever its client does.
-func (p *Play) isLast() bool {
-	n := p.s.lines[p.pos].w.Process
-	for i := p.pos + 1; i < len(p.s.lines); i++ {
-		if l := &p.s.lines[i]; l.w.Process == n && l.w.Dir != fixtures.Err && l.w.Dir != fixtures.Signal {
-			return l.w.Dir == fixtures.Exit
-		}
-	}
-	return true
-}
-
-// run plays by itself until the end or Close.
-func (p *Play) run() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for {
-		for !p.closed && p.pos < len(p.s.lines) && !p.peek() {
-			p.change.Wait()
-		}
-		if p.closed || p.pos >= len(p.s.lines) {
-			return
-		}
-		if wait := p.pause(); wait > 0 {
-			p.mu.Unlock()
-			t := time.NewTimer(wait)
-			select {
-			case <-t.C:
-			case <-p.ended:
-				t.Stop()
-			}
-			p.mu.Lock()
-			if !p.peek() { // the process was killed meanwhile
-				continue
-			}
-		}
-		p.step()
-	}
-}
-
-// pause is how long the runtime took for the next line.
-func (p *Play) pause() time.Duration {
-	switch p.s.lines[p.pos].w.Dir {
-	case fixtures.Out, fixtures.Err, fixtures.Exit:
-	default:
-		return 0 // what the recording's client took is not the runtime's time
-	}
-	if p.o.Speed <= 0 {
-		return 0
-	}
-	return time.Duration(float64(p.next()-p.at) / p.o.Speed)
-}
-
-// unasked reports whether the recorded answer is one to a hook that this client
-// does not have.
-func (p *Play) unasked(l *line, run *launch) bool {
-	for i := p.pos - 1; i >= 0; i-- {
-		for k := range p.s.lines[i].parts {
-			s := &p.s.lines[i].parts[k].said
-			if s.asks != nil && string(s.asks) == string(l.act.id) {
-				return s.hook != "" && !p.s.dialect.wants(s, run)
-			}
-		}
-	}
-	return false
+	return out
 }

@@ -18,10 +18,10 @@ func TestSwapIsAReplacer(t *testing.T) {
 		{a, b}, {b, "B"}, {strings.Repeat("not-a-uuid", 4)[:uuidLen], "other"},
 		{"/home/user/work", "<work>"}, {"-home-user-work", "<work:slug>"}, {"/home/user", "<home>"}, {"-home-user", "<home:slug>"},
 	}
-	var w swap
+	var w replacer
 	var flat, pieces []string
 	for _, p := range pairs {
-		w.add(p.from, p.to)
+		w.addPair(p.from, p.to)
 		flat = append(flat, p.from, p.to)
 		pieces = append(pieces, p.from, p.from[1:], p.from[:len(p.from)-1])
 	}
@@ -45,21 +45,21 @@ func TestSwapIsAReplacer(t *testing.T) {
 		}
 	}
 	g.Expect(swapped).To(gomega.BeNumerically(">", 10_000))
-	g.Expect((&swap{}).replace(a)).To(gomega.Equal(a))
+	g.Expect((&replacer{}).replace(a)).To(gomega.Equal(a))
 }
 
 func BenchmarkSwap(b *testing.B) {
-	var w swap
+	var w replacer
 	var text strings.Builder
 	for i := range 50 {
 		id := fmt.Sprintf("%08x-89ab-4cde-8f01-23456789abcd", i)
-		w.add(id, strings.Repeat("r", uuidLen))
+		w.addPair(id, strings.Repeat("r", uuidLen))
 		for range 10 {
 			fmt.Fprintf(&text, `{"type":"delta","turn":1,"data":{"text":"some words of text","message_id":"%s"}}`+"\n", id)
 		}
 	}
-	w.add("/play/work", "<work>")
-	w.add("-play-work", "<work:slug>")
+	w.addPair("/play/work", "<work>")
+	w.addPair("-play-work", "<work:slug>")
 	s := text.String()
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
