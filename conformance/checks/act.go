@@ -7,7 +7,6 @@ import (
 	"github.com/turnspec/turnspec/conformance/perform"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -63,7 +62,7 @@ func actChecks() []*conformance.Check {
 
 // restAtTheEnd: after a turn that went well, and after one that was stopped.
 func restAtTheEnd(s *fixtures.Scenario) []fixtures.Step {
-	if s.ID != fault.Plainest && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
+	if len(s.Faults) == 0 && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
 		return nil
 	}
 	return append(slices.Clip(s.Client), fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, perform.LongIdle)

@@ -28,7 +28,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 type options struct {
@@ -343,9 +343,25 @@ func everything(n int) []int {
 	return out
 }
 
-// pick is some of the cases: the plainest, on which alone some faults are tried, then
-// those that are not among late, and each of another scenario as long as there are
-// any. Where only a fault leads to a mutant, no play without faults has tried it.
+// namesFaults reports whether some faults are tried on the scenario alone.
+func namesFaults(scenario string) bool {
+	return slices.ContainsFunc(faultScenarios(), func(id string) bool { return strings.HasSuffix(scenario, "/"+id) })
+}
+
+var faultScenarios = sync.OnceValue(func() []string {
+	all, _ := fixtures.Scenarios() // the player reports a scenario that cannot be read
+	var out []string
+	for _, s := range all {
+		if len(s.Faults) > 0 {
+			out = append(out, s.ID)
+		}
+	}
+	return out
+})
+
+// pick is some of the cases: those of scenarios on which alone some faults are tried,
+// then those that are not among late, and each of another scenario as long as there
+// are any. Where only a fault leads to a mutant, no play without faults has tried it.
 func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
 	from = slices.Clone(from)
@@ -356,7 +372,7 @@ func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	for _, i := range from {
 		s := scenario(r.Cases[i])
 		switch round[i] = nth[s]; {
-		case nth[s] == 0 && strings.HasSuffix(s, "/"+fault.Plainest):
+		case nth[s] == 0 && namesFaults(s):
 			round[i] = -1
 		case slices.Contains(late, i):
 			round[i] += len(from)

@@ -79,7 +79,7 @@ func judgeHarmed(cfg conformance.Config, c *fixtures.Case, plain *conformance.Ru
 		if err != nil {
 			return n, err
 		}
-		for _, place := range sample(cfg, op.Places(c), c.ID+" "+name) {
+		for _, place := range sample(cfg, op.Places(c, plain.Scenario), c.ID+" "+name) {
 			harm := op.Apply(c, place)
 			run := play(&harm)
 			run.Plain = plain

@@ -1,13 +1,19 @@
-// Package fault answers one question: in which ways can a runtime's wire be
-// harmed, and what may a client make of it?
+// Package fault changes a recorded wire the way a faulty runtime or a faulty client
+// would, and states what an adapter must emit then.
 //
-// An operator is a pure function of a case and a place. It gives a Harm, which a
-// stand-in (package fakes/standin) plays. What was recorded is not changed, and
-// the same place gives the same harm.
+// An [Operator] is a pure function of a case and a place. It returns a [Fault], which
+// a stand-in (package fakes/standin) plays. The recorded lines are never modified, and
+// the same place gives the same fault.
+//
+// Operators know no runtime and no scenario by name. They read lines with package
+// fixtures/wire, and an operator that shows the same in every case is applied only to
+// the scenarios whose head names it (`faults: …`).
 package fault
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +21,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Kind says what a client must make of a harm.
+// Kind says what an adapter must emit under a fault.
 type Kind string
 
 // The kinds of faults.
@@ -25,60 +31,81 @@ const (
 	Terminal    Kind = "terminal"    // the events so far, their closings, one error
 )
 
-// Operator is a way to harm a case's wire.
+// Operator is a way to change a case's wire.
 type Operator struct {
 	Name string
 	Kind Kind
 	Doc  string // what happens, in a sentence
-	// Places are where the operator can be applied to the case; none when it
-	// cannot.
-	Places func(c *fixtures.Case) []int
-	// Apply harms the case at one of its places.
-	Apply func(c *fixtures.Case, place int) Fault
+	// Selective reports that the operator, or some of its places, are only for the
+	// scenarios whose head names it.
+	Selective bool
+
+	// places are the places in a case. named reports whether the scenario names
+	// the operator.
+	places func(c *lines, named bool) []int
+	apply  func(c *lines, place int) Fault
 }
 
-// Harm is what a stand-in does other than recorded. The fields go into the
-// options of a play.
+// Places returns where the operator can be applied to a case of a scenario. The
+// scenario may be nil, which names no operator.
+func (o Operator) Places(c *fixtures.Case, s *fixtures.Scenario) []int {
+	return o.places(linesOf(c), s != nil && slices.Contains(s.Faults, o.Name))
+}
+
+// Apply changes the case at one of its places.
+func (o Operator) Apply(c *fixtures.Case, place int) Fault {
+	f := o.apply(linesOf(c), place)
+	f.Kind, f.Place = o.Kind, place
+	if f.Operator == "" {
+		f.Operator = o.Name
+	}
+	return f
+}
+
+// Fault is what a stand-in does other than recorded. Some of the fields go into the
+// options of a play, the others are for the runner.
 type Fault struct {
 	Operator string
 	Kind     Kind
 	Place    int
 	Line     int // of the case's file: the line at which it happens; 0 for the whole wire
-	// Wire harms the lines of one process; nil leaves them.
+	// Wire changes the lines of one process; nil leaves them.
 	Wire func(process int, lines []fixtures.WireLine) []fixtures.WireLine
 	// Chunk cuts what is written to stdout; nil writes a line at once.
 	Chunk func(line []byte) [][]byte
 	// NoLastNewline leaves out the line end of the last line of a process.
 	NoLastNewline bool
-	// Burst plays all that can be played at once, as one who was asleep reads it.
+	// Burst plays all that can be played at once, as a client reads it that was
+	// suspended.
 	Burst bool
-	// Cut says that the line at which it happens is not whole.
+	// CutsLine reports that the line at which it happens is not whole.
 	CutsLine bool
-	// Silent says that the process lives on and says nothing more.
+	// Hangs reports that the process lives on and writes nothing more.
 	Hangs bool
-	// May says that a client may note the harm in one notice, and need not.
+	// NoticeAllowed reports that an adapter may emit one notice, and need not.
 	NoticeAllowed bool
-	// Slow says that the client's listener takes nothing for a while from there on.
+	// SlowListener reports that the listener takes no event for a while from there
+	// on.
 	SlowListener bool
-	// Absent is why the program cannot be started; nil: it can.
+	// StartError is why the program cannot be started; nil if it can.
 	StartError error
-	// Stubborn says that no process ends by SIGTERM.
+	// IgnoresSIGTERM reports that SIGTERM ends no process.
 	IgnoresSIGTERM bool
-	// Deaf says that the client's listener takes nothing from there on, until the
-	// session is closed.
+	// ListenerBlocked reports that the listener takes no event from there on, until
+	// the session is closed.
 	ListenerBlocked bool
-	// Patience is how long the client waits for what its acts return, or where it is
-	// deaf for Close; 0: for ever.
+	// ClientTimeout is how long the client waits for its calls to return; if
+	// ListenerBlocked, only for Close. 0 is without limit.
 	ClientTimeout time.Duration
 }
 
-// Struck reports whether a line that was played is the one by which the harm
-// ends the process, or what it says.
+// EndsProcess reports whether a line that was played is the one by which the fault
+// ends the process or its output.
 func (h *Fault) EndsProcess(w fixtures.WireLine) bool {
 	return w.Line == h.Line && (w.Dir == fixtures.Exit || w.Dir == standin.Hangup)
 }
 
-// Into puts the harm into the options of a play.
+// ApplyTo sets the options of a play.
 func (h *Fault) ApplyTo(o *standin.Options) {
 	o.Fault, o.Chunk, o.NoLastNewline, o.IgnoresSIGTERM = h.Wire, h.Chunk, h.NoLastNewline, h.IgnoresSIGTERM
 }
@@ -93,21 +120,21 @@ func (h Fault) String() string {
 // Operators returns all operators, in a fixed order.
 func Operators() []Operator {
 	return []Operator{
-		everywhere("split-every-byte", "Each byte of stdout is written alone.",
-			func(h *Fault) { h.Chunk = everyByte }),
+		wholeWire("split-every-byte", "Each byte of stdout is written alone.",
+			Fault{Chunk: everyByte}),
 		splitRandom(),
-		everywhere("glue-lines", "Lines that follow each other with no act between them are written at once.",
-			func(h *Fault) { h.Wire = glue }),
-		everywhere("crlf", "Lines end in CR LF.",
-			func(h *Fault) { h.Chunk = crlf }),
+		wholeWire("glue-lines", "Lines that follow each other with no client step between them are written at once.",
+			Fault{Wire: glue}),
+		wholeWire("crlf", "Lines end in CR LF.",
+			Fault{Chunk: crlf}),
 		noFinalNewline(),
-		everywhere("blank-lines", "There is an empty line after each line.",
-			func(h *Fault) { h.Wire = afterEach(fixtures.Out, func(int) string { return "" }) }),
-		everywhere("stderr-noise", "The runtime logs on stderr, coloured, and now and then something that looks like its protocol.",
-			func(h *Fault) { h.Wire = afterEach(fixtures.Err, noise) }),
+		wholeWire("blank-lines", "An empty line follows each line.",
+			Fault{Wire: afterEach(fixtures.Out, func(int) string { return "" })}),
+		wholeWire("stderr-noise", "The runtime logs on stderr, in colour, and sometimes lines that look like its protocol.",
+			Fault{Wire: afterEach(fixtures.Err, noise)}),
 		stderrFlood(),
-		everywhere("burst", "All that the runtime says between two acts comes at once, its end too.",
-			func(h *Fault) { h.Burst = true }),
+		wholeWire("burst", "All output between two client steps comes at once, also that after the last one.",
+			Fault{Burst: true}),
 		lateDelta(),
 		lateItem(),
 		staleLine(),
@@ -121,8 +148,8 @@ func Operators() []Operator {
 		flood(),
 		nobodyListens(),
 		longPause(),
-		everywhere("unknown-field", "Each message, and what stands in it, has a member that no version has.",
-			func(h *Fault) { h.Wire = unknownFields }),
+		wholeWire("unknown-field", "Each message, and each object in it, has a member that no version has.",
+			Fault{Wire: unknownFields}),
 		unknownMessage(),
 		unknownValue(),
 		garbageLine(),
@@ -133,14 +160,14 @@ func Operators() []Operator {
 		closeStdout(),
 		closeStdin(),
 		stall(),
-		stubborn(),
+		ignoreSIGTERM(),
 		missingEnd(),
 		lostEnd(),
 		noHandshake(),
-		impatient(),
-		absent(),
+		noHandshakeInTime(),
+		noProgram(),
 		errorReply(),
-		unanswered(),
+		noReply(),
 	}
 }
 
@@ -162,52 +189,44 @@ func Named(name string) (Operator, error) {
 			return Operator{}, fmt.Errorf("operator %q: only split-random takes an argument, a number", name)
 		}
 		o.Name = name
-		o.Places = func(*fixtures.Case) []int { return []int{seed} }
+		o.places = func(*lines, bool) []int { return []int{seed} }
 		return o, nil
 	}
 	return Operator{}, fmt.Errorf("no operator %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// everywhere is a transparent operator on the whole wire: it has one place.
-func everywhere(name, doc string, harm func(*Fault)) Operator {
+// Lint returns what is wrong with the faults that scenarios name, and which
+// selective operators no scenario names.
+func Lint(scenarios []*fixtures.Scenario) error {
+	var all []error
+	selective := map[string]bool{}
+	for _, o := range Operators() {
+		if o.Selective {
+			selective[o.Name] = false
+		}
+	}
+	for _, s := range scenarios {
+		for _, name := range s.Faults {
+			if _, known := selective[name]; !known {
+				all = append(all, fmt.Errorf("%s: faults: %q is no operator that a scenario has to name", s.File, name))
+				continue
+			}
+			selective[name] = true
+		}
+	}
+	for _, o := range Operators() {
+		if o.Selective && !selective[o.Name] {
+			all = append(all, fmt.Errorf("no scenario names the operator %s: add it to a `faults:` line", o.Name))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// wholeWire is a transparent operator on the whole wire. It has one place.
+func wholeWire(name, doc string, f Fault) Operator {
 	return Operator{
 		Name: name, Kind: Transparent, Doc: doc,
-		Places: func(*fixtures.Case) []int { return []int{0} },
-		Apply: func(_ *fixtures.Case, place int) Fault {
-			h := Fault{Operator: name, Kind: Transparent, Place: place}
-			harm(&h)
-			return h
-		},
+		places: func(*lines, bool) []int { return []int{0} },
+		apply:  func(*lines, int) Fault { return f },
 	}
-}
-
-// outputs are the indexes of the case's lines of stdout.
-func outputs(c *fixtures.Case) []int {
-	var out []int
-	for i, w := range c.Wire {
-		if w.Dir == fixtures.Out {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// at makes a harm of the wire at one line. f gets the lines of the process and
-// the index of that line among them.
-func at(c *fixtures.Case, place int, h Fault, f func(lines []fixtures.WireLine, i int) []fixtures.WireLine) Fault {
-	w := c.Wire[place]
-	h.Place, h.Line = place, w.Line
-	i := 0
-	for _, before := range c.Wire[:place] {
-		if before.Process == w.Process {
-			i++
-		}
-	}
-	h.Wire = func(process int, lines []fixtures.WireLine) []fixtures.WireLine {
-		if process != w.Process {
-			return lines
-		}
-		return f(lines, i)
-	}
-	return h
 }

@@ -35,8 +35,28 @@ func named(t *testing.T, name string) fault.Operator {
 	return o
 }
 
-// played is what the processes of a harmed case write to a client that does all
-// acts at once.
+// placesOf are the places of an operator in a case of the embedded corpus.
+func placesOf(t *testing.T, o fault.Operator, c *fixtures.Case) []int {
+	t.Helper()
+	s, err := fixtures.LoadScenario(c.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Places(c, s)
+}
+
+func TestScenariosNameOperators(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all, err := fixtures.Scenarios()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(fault.Lint(all)).To(gomega.Succeed())
+	g.Expect(fault.Lint(nil)).To(gomega.MatchError(gomega.ContainSubstring("no scenario names the operator no-program")))
+	wrong := &fixtures.Scenario{File: "x.txtar", Faults: []string{"kill"}}
+	g.Expect(fault.Lint(append(all, wrong))).To(gomega.MatchError(gomega.ContainSubstring(`x.txtar: faults: "kill"`)))
+}
+
+// played is what the processes write under a fault to a client that does all steps at
+// once.
 type played struct {
 	out, err []byte
 	writes   int // how many reads of stdout gave something
@@ -156,7 +176,7 @@ func TestSplitsKeepTheBytes(t *testing.T) {
 		c := load(t, id)
 		for _, name := range []string{"split-every-byte", "split-random", "split-random(42)", "glue-lines"} {
 			o := named(t, name)
-			for _, place := range o.Places(c) {
+			for _, place := range placesOf(t, o, c) {
 				g := gomega.NewWithT(t)
 				h := o.Apply(c, place)
 				got := play(t, c, h)
@@ -182,7 +202,7 @@ func TestLineEndsAndNoiseChangeNoMessage(t *testing.T) {
 		c := load(t, id)
 		whole := func(name string) played {
 			o := named(t, name)
-			return play(t, c, o.Apply(c, o.Places(c)[0]))
+			return play(t, c, o.Apply(c, placesOf(t, o, c)[0]))
 		}
 		g.Expect(string(whole("crlf").out)).To(gomega.Equal(strings.ReplaceAll(string(outs(c)), "\n", "\r\n")))
 		g.Expect(string(whole("blank-lines").out)).To(gomega.Equal(strings.ReplaceAll(string(outs(c)), "\n", "\n\n")))
@@ -198,7 +218,7 @@ func TestOneUnknownLineIsAddedAtEachPlace(t *testing.T) {
 		for _, name := range []string{"unknown-message", "garbage-line"} {
 			g := gomega.NewWithT(t)
 			o := named(t, name)
-			places := o.Places(c)
+			places := placesOf(t, o, c)
 			g.Expect(places).To(gomega.HaveLen(bytes.Count(outs(c), []byte("\n"))))
 			for _, k := range []int{0, len(places) / 2, len(places) - 1} {
 				h := o.Apply(c, places[k])
@@ -216,7 +236,7 @@ func TestKillEndsTheProcessAfterEachLine(t *testing.T) {
 		c := load(t, id)
 		o := named(t, "kill")
 		want := bytes.SplitAfter(outs(c), []byte("\n"))
-		for k, place := range o.Places(c) {
+		for k, place := range placesOf(t, o, c) {
 			g := gomega.NewWithT(t)
 			got := play(t, c, o.Apply(c, place))
 			g.Expect(got.exit).To(gomega.Equal(proc.Exit{Code: -1, Signal: proc.SIGKILL}))
@@ -229,7 +249,7 @@ func TestAStalledProcessEndsByASignalAlone(t *testing.T) {
 	c := load(t, "claude/2.1.329/text/plain")
 	o := named(t, "stall")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
-	for k, place := range o.Places(c) {
+	for k, place := range placesOf(t, o, c) {
 		g := gomega.NewWithT(t)
 		got := play(t, c, o.Apply(c, place))
 		g.Expect(got.stalled).To(gomega.BeTrue())
@@ -242,7 +262,7 @@ func TestAnExitWithoutNewlineLosesNothingElse(t *testing.T) {
 	c := load(t, "codex/0.169.0/text/unicode-and-markdown")
 	o := named(t, "exit-without-newline")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
-	for k, place := range o.Places(c) {
+	for k, place := range placesOf(t, o, c) {
 		g := gomega.NewWithT(t)
 		got := play(t, c, o.Apply(c, place))
 		g.Expect(got.exit).To(gomega.Equal(proc.Exit{}))
@@ -254,10 +274,10 @@ func TestOnlyAProcessThatEndsByItselfLosesItsLastNewline(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	o := named(t, "no-final-newline")
-	g.Expect(o.Places(c)).To(gomega.BeEmpty(), "its client closes it")
+	g.Expect(placesOf(t, o, c)).To(gomega.BeEmpty(), "its client closes it")
 	crashed := *c
 	crashed.Wire = slices.DeleteFunc(slices.Clone(c.Wire), func(w fixtures.WireLine) bool { return w.Dir == fixtures.EOF })
-	places := o.Places(&crashed)
+	places := placesOf(t, o, &crashed)
 	g.Expect(places).To(gomega.HaveLen(1))
 	got := play(t, &crashed, o.Apply(&crashed, places[0]))
 	g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(outs(c)), "\n")))
@@ -269,7 +289,7 @@ func TestACaseIsNotChanged(t *testing.T) {
 	before, err := fixtures.FormatWire(c.Wire)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, o := range fault.Operators() {
-		for _, place := range o.Places(c) {
+		for _, place := range placesOf(t, o, c) {
 			play(t, c, o.Apply(c, place))
 		}
 		after, err := fixtures.FormatWire(c.Wire)
@@ -297,7 +317,7 @@ func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
 	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
 		c := load(t, id)
 		for _, name := range []string{"kill", "stall"} {
-			for k, place := range named(t, name).Places(c) {
+			for k, place := range placesOf(t, named(t, name), c) {
 				g := gomega.NewWithT(t)
 				h := named(t, name).Apply(c, place)
 				o := standin.Options{Manual: true, KeepIDs: true}
@@ -334,7 +354,7 @@ func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
 	c := load(t, "codex/0.169.0/text/plain")
 	for _, name := range []string{"late-delta", "late-item", "duplicate-end"} {
 		o := named(t, name)
-		places := o.Places(c)
+		places := placesOf(t, o, c)
 		g.Expect(places).To(gomega.HaveLen(1), name)
 		h := o.Apply(c, places[0])
 		lines := h.Wire(1, c.Wire)
@@ -348,8 +368,8 @@ func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
 		}
 		g.Expect(found).To(gomega.BeTrue(), "%s is a line of before", name)
 	}
-	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "no turn follows")
-	g.Expect(named(t, "late-delta").Places(load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
+	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "no turn follows")
+	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
 }
 
 // A turn that runs hears again what was said in the one before it, of each kind.
@@ -357,7 +377,7 @@ func TestStaleLinesAreOfTheTurnBefore(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := named(t, "stale-line")
 	c := load(t, "codex/0.169.0/turn/two-turns-one-process")
-	places, methods := o.Places(c), map[string]bool{}
+	places, methods := placesOf(t, o, c), map[string]bool{}
 	g.Expect(places).NotTo(gomega.BeEmpty())
 	for _, place := range places {
 		h := o.Apply(c, place)
@@ -370,15 +390,15 @@ func TestStaleLinesAreOfTheTurnBefore(t *testing.T) {
 		methods[method] = true
 	}
 	g.Expect(methods).To(gomega.Equal(map[string]bool{"item/agentMessage/delta": true, "item/completed": true, "turn/completed": true}))
-	g.Expect(o.Places(load(t, "codex/0.169.0/text/plain"))).To(gomega.BeEmpty(), "it has one turn")
-	g.Expect(o.Places(load(t, "claude/2.1.329/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
+	g.Expect(placesOf(t, o, load(t, "codex/0.169.0/text/plain"))).To(gomega.BeEmpty(), "it has one turn")
+	g.Expect(placesOf(t, o, load(t, "claude/2.1.329/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
 }
 
 func TestEndsAreOfTheirPlace(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "claude/2.1.329/text/plain")
 	cut := named(t, "cut-line")
-	place := cut.Places(c)[1]
+	place := placesOf(t, cut, c)[1]
 	h := cut.Apply(c, place)
 	lines := h.Wire(1, c.Wire)
 	g.Expect(lines).To(gomega.HaveLen(place + 2))
@@ -392,8 +412,8 @@ func TestEndsAreOfTheirPlace(t *testing.T) {
 	g.Expect(hang.EndsProcess(lines[place+1])).To(gomega.BeTrue())
 
 	mute := named(t, "no-handshake")
-	g.Expect(mute.Places(c)).To(gomega.HaveLen(1))
-	h = mute.Apply(c, mute.Places(c)[0])
+	g.Expect(placesOf(t, mute, c)).To(gomega.HaveLen(1))
+	h = mute.Apply(c, placesOf(t, mute, c)[0])
 	for _, w := range h.Wire(1, c.Wire) {
 		g.Expect(w.Dir).NotTo(gomega.Equal(fixtures.Out))
 	}
@@ -404,8 +424,8 @@ func TestOnlyRequestsOfUsersAreRefused(t *testing.T) {
 	for id, want := range map[string]int{"codex/0.169.0/text/plain": 3, "claude/2.1.329/text/plain": 1} {
 		c := load(t, id)
 		o := named(t, "error-reply")
-		g.Expect(o.Places(c)).To(gomega.HaveLen(want), id)
-		for _, place := range o.Places(c) {
+		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(want), id)
+		for _, place := range placesOf(t, o, c) {
 			h := o.Apply(c, place)
 			lines := h.Wire(1, c.Wire)
 			g.Expect(string(lines[place].Bytes)).To(gomega.ContainSubstring("the fault refuses"))

@@ -9,8 +9,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// longMember makes a line longer than what readers of lines take who were told
-// no other bound, and than a pipe holds.
+// longMember is the start of the member that makes a message long.
 const longMember = `,"weather":"`
 
 // lengthen adds a member of so many bytes to a message.
@@ -18,7 +17,7 @@ func lengthen(line []byte, n int) []byte {
 	return slices.Concat(line[:len(line)-1], []byte(longMember), bytes.Repeat([]byte("fair "), n/5), []byte(`"}`))
 }
 
-// withoutLong takes out of a text what lengthen has added.
+// withoutLong removes from a text what lengthen has added.
 func withoutLong(text string) string {
 	before, behind, ok := strings.Cut(text, longMember+"fair fair ")
 	if !ok {
@@ -28,72 +27,68 @@ func withoutLong(text string) string {
 	return before + withoutLong(behind)
 }
 
-// messages are the places of lines that are objects.
-func messages(c *fixtures.Case) []int {
-	return slices.DeleteFunc(outputs(c), func(i int) bool {
-		b := c.Wire[i].Bytes
-		return !bytes.HasPrefix(b, []byte(`{"`)) || !bytes.HasSuffix(b, []byte("}"))
+// objects are the lines of stdout that are JSON objects.
+func objects(c *lines, _ bool) []int {
+	return c.outputsWhere(func(i int) bool {
+		b := c.wire[i].Bytes
+		return bytes.HasPrefix(b, []byte(`{"`)) && bytes.HasSuffix(b, []byte("}"))
 	})
 }
 
-// Plainest is the scenario on whose cases the longest lines are tried, and what
-// shows the same in every case: what stands in them does not matter.
-const Plainest = "text/plain"
-
-// longLine makes one message long. It is still whole and known.
-func longLine() Operator {
-	return longer("long-line", "A message has one more member of 64 KiB.", messages, func(*fixtures.Case, int) int { return 64 << 10 })
+// middleAndLast are two of the objects, in selected scenarios.
+func middleAndLast(c *lines, named bool) []int {
+	all := objects(c, named)
+	if !named || len(all) < 2 {
+		return nil
+	}
+	return []int{all[len(all)/2], all[len(all)-1]}
 }
 
-// hugeLine makes one message longer than most buffers.
-func hugeLine() Operator {
-	places := func(c *fixtures.Case) []int {
-		all := messages(c)
-		if c.Scenario != Plainest || len(all) < 2 {
-			return nil
-		}
-		return []int{all[len(all)/2], all[len(all)-1]}
+// longLine makes a message longer than readers of lines take by default, and than a
+// pipe holds.
+func longLine() Operator {
+	return Operator{
+		Name: "long-line", Kind: Transparent, Doc: "A message has one more member of 64 KiB.", places: objects,
+		apply: lengthenBy(func(*lines, int) int { return 64 << 10 }),
 	}
-	return longer("huge-line", "A message has one more member of 1 MiB, or a later one of 8 MiB, on the cases of "+Plainest+".", places,
-		func(c *fixtures.Case, place int) int {
-			if place == places(c)[0] {
+}
+
+// hugeLine makes a message longer than most buffers.
+func hugeLine() Operator {
+	return Operator{
+		Name: "huge-line", Kind: Transparent, Selective: true, Doc: "A message has one more member of 1 MiB, or a later one of 8 MiB.", places: middleAndLast,
+		apply: lengthenBy(func(c *lines, place int) int {
+			if place == middleAndLast(c, true)[0] {
 				return 1 << 20
 			}
 			return 8 << 20
-		})
-}
-
-func longer(name, doc string, places func(*fixtures.Case) []int, size func(c *fixtures.Case, place int) int) Operator {
-	return Operator{
-		Name: name, Kind: Transparent, Doc: doc, Places: places,
-		Apply: func(c *fixtures.Case, place int) Fault {
-			return at(c, place, Fault{Operator: name, Kind: Transparent}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				lines = slices.Clone(lines)
-				lines[i].Bytes = lengthen(lines[i].Bytes, size(c, place))
-				return lines
-			})
-		},
+		}),
 	}
 }
 
-// endless is longer than what an adapter takes for a line.
-var endless = sync.OnceValue(func() []byte { return bytes.Repeat([]byte("no end of it "), 65<<20/13) })
+func lengthenBy(size func(c *lines, place int) int) func(c *lines, place int) Fault {
+	return func(c *lines, place int) Fault {
+		return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			lines = slices.Clone(lines)
+			lines[i].Bytes = lengthen(lines[i].Bytes, size(c, place))
+			return lines
+		})
+	}
+}
 
-// endlessLine adds a line that is longer than the cap.
+// endlessText is longer than what an adapter takes as a line.
+var endlessText = sync.OnceValue(func() []byte { return bytes.Repeat([]byte("no end of it "), 65<<20/13) })
+
+// endlessLine adds a line that is longer than the limit.
 func endlessLine() Operator {
-	const name = "endless-line"
 	return Operator{
-		Name: name, Kind: Noticed, Doc: "After a line of stdout come 65 MiB with no line end in them, on the cases of " + Plainest + ".",
-		Places: func(c *fixtures.Case) []int {
-			if all := messages(c); c.Scenario == Plainest && len(all) > 1 {
-				return all[len(all)/2:][:1]
+		Name: "endless-line", Kind: Noticed, Selective: true, Doc: "65 MiB without a line end follow a line of stdout.",
+		places: func(c *lines, named bool) []int {
+			if all := middleAndLast(c, named); all != nil {
+				return all[:1]
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Fault {
-			return at(c, place, Fault{Operator: name, Kind: Noticed}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				return insert(lines, i, endless())
-			})
-		},
+		apply: addLine(Fault{}, func(*lines, int) []byte { return endlessText() }),
 	}
 }

@@ -20,7 +20,7 @@ func TestOnlyWhatIsIndependentChangesPlaces(t *testing.T) {
 		g := gomega.NewWithT(t)
 		c := load(t, id)
 		o := named(t, "reorder-independent")
-		places := o.Places(c)
+		places := placesOf(t, o, c)
 		g.Expect(places).NotTo(gomega.BeEmpty(), id)
 		for _, place := range places {
 			h := o.Apply(c, place)
@@ -33,7 +33,7 @@ func TestOnlyWhatIsIndependentChangesPlaces(t *testing.T) {
 			}
 		}
 		plain := load(t, id[:len(id)-len("tool/parallel")]+"text/plain")
-		g.Expect(o.Places(plain)).To(gomega.BeEmpty(), "nothing runs at once there")
+		g.Expect(placesOf(t, o, plain)).To(gomega.BeEmpty(), "nothing runs at once there")
 	}
 }
 
@@ -42,8 +42,8 @@ func TestAnEchoIsTheClientsOwnMessage(t *testing.T) {
 	for id, words := range map[string]string{"codex/0.169.0/text/plain": `"userMessage"`, "claude/2.1.329/text/plain": `"isReplay":true`} {
 		c := load(t, id)
 		o := named(t, "echo-input")
-		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
-		place := o.Places(c)[0]
+		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
+		place := placesOf(t, o, c)[0]
 		h := o.Apply(c, place)
 		lines := h.Wire(1, c.Wire)
 		g.Expect(lines[place+1].Bytes).To(gomega.Equal(lines[place].Bytes))
@@ -56,8 +56,8 @@ func TestAMissingEndIsThatOfATurn(t *testing.T) {
 	for id, end := range map[string]string{"codex/0.169.0/text/plain": `"turn/completed"`, "claude/2.1.329/text/plain": `"type":"result"`} {
 		c := load(t, id)
 		o := named(t, "missing-end")
-		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
-		place := o.Places(c)[0]
+		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
+		place := placesOf(t, o, c)[0]
 		h := o.Apply(c, place)
 		for _, w := range h.Wire(1, c.Wire) {
 			g.Expect(string(w.Bytes)).NotTo(gomega.ContainSubstring(end))
@@ -78,7 +78,7 @@ func TestALateLineComesIntoTheNextTurnToo(t *testing.T) {
 		for _, name := range []string{"late-delta", "late-item"} {
 			o := named(t, name)
 			into := 0
-			for _, place := range o.Places(c) {
+			for _, place := range placesOf(t, o, c) {
 				if !bytes.Contains(c.Wire[place].Bytes, []byte(begin)) {
 					continue
 				}
@@ -99,8 +99,8 @@ func TestALostEndIsAllThatIsLost(t *testing.T) {
 	for id, end := range map[string]string{"codex/0.169.0/turn/two-turns-one-process": `"turn/completed"`, "claude/2.1.329/turn/two-turns-one-process": `"type":"result"`, "claude/2.1.329/text/plain": `"type":"result"`} {
 		c := load(t, id)
 		o := named(t, "lost-end")
-		g.Expect(o.Places(c)).To(gomega.HaveLen(1), id)
-		h := o.Apply(c, o.Places(c)[0])
+		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
+		h := o.Apply(c, placesOf(t, o, c)[0])
 		lines := h.Wire(1, c.Wire)
 		g.Expect(lines).To(gomega.HaveLen(len(c.Wire)-1), id)
 		count := func(lines []fixtures.WireLine) (n int) {
@@ -113,14 +113,14 @@ func TestALostEndIsAllThatIsLost(t *testing.T) {
 		}
 		g.Expect(count(lines)).To(gomega.Equal(count(c.Wire)-1), id)
 	}
-	g.Expect(named(t, "lost-end").Places(load(t, "claude/2.1.197/text/plain"))).To(gomega.BeEmpty(), "nothing says that the turn is over")
+	g.Expect(placesOf(t, named(t, "lost-end"), load(t, "claude/2.1.197/text/plain"))).To(gomega.BeEmpty(), "nothing says that the turn is over")
 }
 
 func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	o := named(t, "close-stdin")
-	h := o.Apply(c, o.Places(c)[0])
+	h := o.Apply(c, placesOf(t, o, c)[0])
 	options := standin.Options{Manual: true, KeepIDs: true}
 	h.ApplyTo(&options)
 	p, err := standin.New(c, options)
@@ -148,7 +148,7 @@ func TestLongLinesHaveTheirLengths(t *testing.T) {
 	c := load(t, "codex/0.169.0/text/plain")
 	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}} {
 		o := named(t, name)
-		places := o.Places(c)
+		places := placesOf(t, o, c)
 		for i, n := range want {
 			h := o.Apply(c, places[i])
 			longest := 0
@@ -159,7 +159,7 @@ func TestLongLinesHaveTheirLengths(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"huge-line", "endless-line"} {
-		g.Expect(named(t, name).Places(load(t, someCases[1]))).To(gomega.BeEmpty(), "few places: %s", name)
+		g.Expect(placesOf(t, named(t, name), load(t, someCases[1]))).To(gomega.BeEmpty(), "few places: %s", name)
 	}
 }
 
@@ -169,8 +169,8 @@ func TestALongPauseIsAmidWords(t *testing.T) {
 	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
 		c := load(t, id)
 		o := named(t, "long-pause")
-		g.Expect(o.Places(c)).NotTo(gomega.BeEmpty(), id)
-		for _, place := range o.Places(c) {
+		g.Expect(placesOf(t, o, c)).NotTo(gomega.BeEmpty(), id)
+		for _, place := range placesOf(t, o, c) {
 			h := o.Apply(c, place)
 			for i, w := range h.Wire(1, c.Wire) {
 				want := c.Wire[i]

@@ -5,32 +5,33 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// bytewise is how much of a line is cut into single bytes: the rest of one that
-// is megabytes long would show nothing new.
-const bytewise = 64 << 10
+// maxBytewise is how much of a line is cut into single bytes. The rest of a line of
+// megabytes would show nothing new.
+const maxBytewise = 64 << 10
 
 func everyByte(line []byte) [][]byte {
-	n := min(len(line), bytewise)
-	out := make([][]byte, 0, n+len(line)/bytewise)
+	n := min(len(line), maxBytewise)
+	out := make([][]byte, 0, n+len(line)/maxBytewise)
 	for i := range n {
 		out = append(out, line[i:i+1:i+1])
 	}
-	return slices.AppendSeq(out, slices.Chunk(line[n:], bytewise))
+	return slices.AppendSeq(out, slices.Chunk(line[n:], maxBytewise))
 }
 
 // splitRandom cuts lines at random. Its places are seeds.
 func splitRandom() Operator {
 	const name = "split-random"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: "Stdout is cut at random, inside characters and escapes too.",
-		Places: func(*fixtures.Case) []int { return []int{1, 2, 3} },
-		Apply: func(_ *fixtures.Case, seed int) Fault {
-			return Fault{Operator: fmt.Sprintf("%s(%d)", name, seed), Kind: Transparent, Place: seed, Chunk: func(line []byte) [][]byte {
-				// Of the line alone: the same line is cut in the same way
+		Name: name, Kind: Transparent, Doc: "Stdout is cut at random, also inside characters and escapes.",
+		places: func(*lines, bool) []int { return []int{1, 2, 3} },
+		apply: func(_ *lines, seed int) Fault {
+			return Fault{Operator: fmt.Sprintf("%s(%d)", name, seed), Chunk: func(line []byte) [][]byte {
+				// The seed and the line decide, so that a line is cut in the same way
 				// whatever was played before it.
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(len(line))))
 				var out [][]byte
@@ -56,7 +57,7 @@ func glue(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 		if n := len(out); n > 0 && w.Dir == fixtures.Out && out[n-1].Dir == fixtures.Out {
 			last := &out[n-1]
 			last.Bytes = slices.Concat(last.Bytes, []byte("\n"), w.Bytes)
-			last.T = w.T // nothing is there before the last of them
+			last.T = w.T // all of them come with the last
 			continue
 		}
 		out = append(out, w)
@@ -64,16 +65,15 @@ func glue(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 	return out
 }
 
-// noFinalNewline is for processes that write until they end by themselves. Where
-// a client closes them first it would wait for the line end for ever; see
+// noFinalNewline is for processes that write until they end by themselves. If a
+// client closes stdin first, it would wait for the line end without limit; see
 // exit-without-newline.
 func noFinalNewline() Operator {
-	const name = "no-final-newline"
 	return Operator{
-		Name: name, Kind: Transparent, Doc: "The last line of a process has no line end.",
-		Places: func(c *fixtures.Case) []int {
+		Name: "no-final-newline", Kind: Transparent, Doc: "The last line of a process has no line end.",
+		places: func(c *lines, _ bool) []int {
 			last := map[int]int{}
-			for i, w := range c.Wire {
+			for i, w := range c.wire {
 				switch w.Dir {
 				case fixtures.Out:
 					last[w.Process] = i
@@ -87,13 +87,11 @@ func noFinalNewline() Operator {
 			}
 			return nil
 		},
-		Apply: func(c *fixtures.Case, place int) Fault {
-			return Fault{Operator: name, Kind: Transparent, Place: place, Line: c.Wire[place].Line, NoLastNewline: true}
-		},
+		apply: func(c *lines, place int) Fault { return Fault{Line: c.wire[place].Line, NoLastNewline: true} },
 	}
 }
 
-// afterEach puts a line after each line of stdout.
+// afterEach adds a line after each line of stdout.
 func afterEach(dir fixtures.Dir, text func(i int) string) func(int, []fixtures.WireLine) []fixtures.WireLine {
 	return func(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 		out := make([]fixtures.WireLine, 0, 2*len(lines))
@@ -107,7 +105,7 @@ func afterEach(dir fixtures.Dir, text func(i int) string) func(int, []fixtures.W
 	}
 }
 
-// noise is what runtimes log.
+// noise is what a runtime may log. Two of the lines look like an end of a turn.
 func noise(i int) string {
 	switch i % 4 {
 	case 0:
@@ -118,4 +116,47 @@ func noise(i int) string {
 		return `{"type":"result","subtype":"success","is_error":false,"result":"not on stdout"}`
 	}
 	return "\xff\xfe not UTF-8"
+}
+
+// stderrFlood fills the pipe of stderr. A client that does not read it never gets the
+// rest of stdout.
+func stderrFlood() Operator {
+	return Operator{
+		Name: "stderr-flood", Kind: Transparent, Doc: "200 KiB on stderr follow the first line of stdout.",
+		places: func(c *lines, _ bool) []int { return c.outputs()[:min(1, len(c.outputs()))] },
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				w := lines[i]
+				w.Dir, w.Bytes = fixtures.Err, bytes.Repeat([]byte("0123456789abcdef"), 200<<10/16)
+				return insertLine(lines, i+1, w)
+			})
+		},
+	}
+}
+
+// PauseLength is how long the runtime writes nothing under long-pause: longer than
+// clients wait for any line, and shorter than they wait for a runtime that answers
+// nothing.
+const PauseLength = 4*time.Minute + 20*time.Second
+
+// longPause lets the model think within its text. The runtime answers requests
+// meanwhile.
+func longPause() Operator {
+	return Operator{
+		Name: "long-pause", Kind: Transparent, Doc: fmt.Sprintf("Nothing comes for %v after a delta, and then the rest. Requests are answered meanwhile.", PauseLength),
+		places: func(c *lines, _ bool) []int {
+			return c.outputsWhere(func(i int) bool {
+				return i+1 < len(c.wire) && c.wire[i+1].Dir == fixtures.Out && c.isText(i) && c.isText(i+1)
+			})
+		},
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				lines = slices.Clone(lines)
+				for k := range lines[i+1:] {
+					lines[i+1+k].T += PauseLength
+				}
+				return lines
+			})
+		},
+	}
 }

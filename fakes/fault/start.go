@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// clientTimeout is shorter than the limits of adapters, and longer than a runtime
+// takes for any reply.
+const clientTimeout = 10 * time.Second
+
+// UnknownMessageText is what a process writes on stderr under no-handshake.
+const UnknownMessageText = "fault: nothing will come"
+
+// noHandshake is a process that never writes anything on stdout.
+func noHandshake() Operator {
+	return Operator{
+		Name: "no-handshake", Kind: Terminal, Doc: "The first process writes nothing but a line on stderr, and ends only by a signal.",
+		places: func(c *lines, _ bool) []int { return c.firstOutput() },
+		apply:  silentStart(Fault{CutsLine: true}),
+	}
+}
+
+func (c *lines) firstOutput() []int {
+	if all := c.outputs(); len(all) > 0 && c.wire[all[0]].Process == 1 {
+		return all[:1]
+	}
+	return nil
+}
+
+func silentStart(f Fault) func(c *lines, place int) Fault {
+	return func(c *lines, place int) Fault {
+		return at(c, place, f, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+			x := lines[i]
+			x.Dir, x.Bytes = fixtures.Err, []byte(UnknownMessageText)
+			return append(slices.Clone(lines[:i]), x)
+		})
+	}
+}
+
+// noHandshakeInTime is no-handshake for a client that does not wait so long.
+func noHandshakeInTime() Operator {
+	return Operator{
+		Name: "no-handshake-in-time", Kind: Terminal, Selective: true,
+		Doc: "The first process writes nothing but a line on stderr, and the client's context ends before its limits do.",
+		places: func(c *lines, named bool) []int {
+			if !named {
+				return nil
+			}
+			return c.firstOutput()
+		},
+		apply: silentStart(Fault{CutsLine: true, ClientTimeout: clientTimeout}),
+	}
+}
+
+// noProgram is a program that does not exist.
+func noProgram() Operator {
+	return Operator{
+		Name: "no-program", Kind: Terminal, Selective: true, Doc: "The runtime's program cannot be started because it does not exist.",
+		places: func(_ *lines, named bool) []int {
+			if !named {
+				return nil
+			}
+			return []int{0}
+		},
+		apply: func(c *lines, _ int) Fault {
+			return Fault{CutsLine: true, StartError: &exec.Error{Name: c.runtime, Err: exec.ErrNotFound}}
+		},
+	}
+}
+
+// refusable returns the request that a line answers successfully, if a call of the
+// adapter's user waits for the reply; else nil.
+func (c *lines) refusable(i int) *wire.Line {
+	l := &c.read[i]
+	if l.Kind != wire.Reply || l.Failed || c.rt.Unknown.Refusal == nil {
+		return nil
+	}
+	for k := i - 1; k >= 0; k-- {
+		w, q := c.wire[k], &c.read[k]
+		if w.Dir != fixtures.In || w.Process != c.wire[i].Process || q.ID == nil || !bytes.Equal(q.ID, l.RepliesTo) {
+			continue
+		}
+		if q.Step.Awaited {
+			return q
+		}
+		return nil
+	}
+	return nil
+}
+
+// errorReply refuses a request, and the runtime writes nothing more until stdin is
+// closed.
+func errorReply() Operator {
+	return Operator{
+		Name: "error-reply", Kind: Terminal, Doc: "A request gets an error as its reply, and has no effect.",
+		places: func(c *lines, _ bool) []int {
+			return c.outputsWhere(func(i int) bool { return c.refusable(i) != nil })
+		},
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{CutsLine: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				reply := lines[i]
+				reply.Bytes = c.rt.Unknown.Refusal(c.refusable(place), "the fault refuses")
+				out := append(slices.Clone(lines[:i]), reply)
+				for _, w := range lines[i+1:] {
+					if w.Dir == fixtures.EOF || w.Dir == fixtures.Exit {
+						out = append(out, w)
+					}
+				}
+				return out
+			})
+		},
+	}
+}
+
+// noReply lets a call wait for a reply that never comes. Its place is the line
+// before.
+func noReply() Operator {
+	return Operator{
+		Name: "no-reply", Kind: Terminal, Selective: true,
+		Doc: "A request of the client gets no reply, nor does anything else come, and the context of the call ends before the limits do. Requests that every session makes: in selected scenarios.",
+		places: func(c *lines, named bool) []int {
+			return c.placesBefore(func(i int) bool {
+				q := c.refusable(i)
+				return q != nil && (named || !q.Step.Handshake && !q.Step.NewSession && q.Kind != wire.Send)
+			})
+		},
+		apply: cutAfter(Fault{Hangs: true, ClientTimeout: clientTimeout}),
+	}
+}
+
+// nobodyListens is a client that takes no more events and closes the session. At the
+// second place it waits for Close only for a while.
+func nobodyListens() Operator {
+	return Operator{
+		Name: "nobody-listens", Kind: Transparent, Selective: true,
+		Doc:    "After a line of stdout nobody takes an event any more, until the session was closed.",
+		places: middleAndLast,
+		apply: func(c *lines, place int) Fault {
+			f := Fault{ListenerBlocked: true}
+			if place != middleAndLast(c, true)[0] {
+				f.ClientTimeout = clientTimeout
+			}
+			return at(c, place, f, func(lines []fixtures.WireLine, _ int) []fixtures.WireLine { return lines })
+		},
+	}
+}
