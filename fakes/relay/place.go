@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // A place is a folder in which clients find a stand-in, and what it is spoken to
@@ -107,9 +108,12 @@ func Environ(base []string, name, program, settings string) []string {
 
 // environ is an environment in which a client finds the stand-in.
 func environ(base []string, name, program, home string) []string {
-	set := map[string]string{own[name]: home}
-	for _, v := range variables[name] {
-		set[v] = program
+	set := map[string]string{}
+	if rt := runtimes.OfProgram(name); rt != nil {
+		set[rt.HomeEnv] = home
+		for _, v := range rt.ProgramEnv {
+			set[v] = program
+		}
 	}
 	path := ""
 	out := make([]string, 0, len(base)+len(set)+1)

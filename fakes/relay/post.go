@@ -14,15 +14,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// Variables by which clients of a runtime are told which program to start.
-var variables = map[string][]string{
-	"codex":  {"CODEX_PATH"},
-	"claude": {"CLAUDE_CODE_EXECUTABLE"},
-}
-
-// own are folders of settings that a client might read: a play has none.
-var own = map[string]string{"codex": "CODEX_HOME", "claude": "CLAUDE_CONFIG_DIR"}
-
 // Post is where a client finds a stand-in for its runtime.
 type Post struct {
 	Program string // the stand-in
