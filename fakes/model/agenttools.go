@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// subagentInput is the neutral input of a subagent call. With none of wait,
-// tell, close, resume and interrupt it makes one.
+// subagentInput is the neutral input of a subagent call. If it has none of
+// wait, tell, close, resume and interrupt, it starts a sub-agent.
 type subagentInput struct {
 	Name       string `json:"name"`
 	Prompt     string `json:"prompt"`
@@ -27,7 +27,7 @@ type subagentInput struct {
 }
 
 // agentID finds a runtime's id of a sub-agent in the result of the call that
-// made it: Codex gives JSON, Claude Code prose.
+// started it: Codex returns JSON, Claude Code prose.
 var agentID = regexp.MustCompile(`(?:"agent_id":"|"task_name":"|agentId: )([0-9A-Za-z/_-]+)`)
 
 func agentIDIn(result string) string {
@@ -37,8 +37,8 @@ func agentIDIn(result string) string {
 	return ""
 }
 
-// known is the runtime's id of a sub-agent that was made before.
-func (o offer) known(c *fixtures.ToolCall, name string) (string, error) {
+// agentID is the runtime's id of a sub-agent that was started before.
+func (o offer) agentID(c *fixtures.ToolCall, name string) (string, error) {
 	if id := o.agents[name]; id != "" {
 		return id, nil
 	}
@@ -46,14 +46,14 @@ func (o offer) known(c *fixtures.ToolCall, name string) (string, error) {
 }
 
 func claudeSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[subagentInput](c)
+	in, err := decodeInput[subagentInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
 	find := func(names ...string) (offered, error) {
-		t, ok := o.find(names...)
+		t, ok := o.findTool(names...)
 		if !ok {
-			return t, missing(c, o, names...)
+			return t, notOffered(c, o, names...)
 		}
 		return t, nil
 	}
@@ -62,8 +62,8 @@ func claudeSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		return wireCall{}, fmt.Errorf("tool %s %q: wait, resume, interrupt: the runtime has no tool for it", c.Tool, c.ID)
 	case in.Tell != "":
 		t, err := find("SendMessage")
-		id, err2 := o.known(c, in.Name)
-		if err := errors.Join(err, err2); err != nil {
+		id, idErr := o.agentID(c, in.Name)
+		if err := errors.Join(err, idErr); err != nil {
 			return wireCall{}, err
 		}
 		return jsonCall(t, struct {
@@ -73,8 +73,8 @@ func claudeSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		}{id, in.Name, in.Tell})
 	case in.Close:
 		t, err := find("TaskStop")
-		id, err2 := o.known(c, in.Name)
-		if err := errors.Join(err, err2); err != nil {
+		id, idErr := o.agentID(c, in.Name)
+		if err := errors.Join(err, idErr); err != nil {
 			return wireCall{}, err
 		}
 		return jsonCall(t, struct {
@@ -93,21 +93,21 @@ func claudeSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	}{in.Name, in.Prompt, cmp.Or(in.Type, "general-purpose"), in.Background})
 }
 
-// codexSubagent: the runtime has two kinds. The first names a sub-agent by the
+// codexSubagent calls a tool of one of two kinds: the first names a sub-agent by the
 // id of its thread, the second by a path.
 func codexSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[subagentInput](c)
+	in, err := decodeInput[subagentInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
 	find := func(names ...string) (offered, error) {
-		if t, ok := o.find(names...); ok {
+		if t, ok := o.findTool(names...); ok {
 			return t, nil
 		}
 		if slices.Contains(o.deferred, "multi_agent_v1") {
 			return offered{kind: "function", namespace: "multi_agent_v1", name: names[0]}, nil
 		}
-		return offered{}, missing(c, o, names...)
+		return offered{}, notOffered(c, o, names...)
 	}
 	type target struct {
 		Target  string `json:"target,omitzero"`
@@ -128,8 +128,8 @@ func codexSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 			names = []string{"interrupt_agent"}
 		}
 		t, err := find(names...)
-		id, err2 := o.known(c, in.Name)
-		if err := errors.Join(err, err2); err != nil {
+		id, idErr := o.agentID(c, in.Name)
+		if err := errors.Join(err, idErr); err != nil {
 			return wireCall{}, err
 		}
 		out := target{Target: id, Message: in.Tell}
@@ -156,7 +156,8 @@ func codexSubagent(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	}{in.Prompt, in.Type})
 }
 
-// codexWait: the first kind waits for certain sub-agents, the second for any.
+// codexWait waits for certain sub-agents with tools of the first kind, for any with
+// those of the second.
 func codexWait(c *fixtures.ToolCall, o offer, in subagentInput, find func(...string) (offered, error)) (wireCall, error) {
 	t, err := find("wait_agent", "wait")
 	if err != nil {
@@ -168,7 +169,7 @@ func codexWait(c *fixtures.ToolCall, o offer, in subagentInput, find func(...str
 		Timeout int      `json:"timeout_ms"`
 	}{Timeout: yieldLong}
 	if t.namespace != "collaboration" {
-		id, err := o.known(c, in.Name)
+		id, err := o.agentID(c, in.Name)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -179,17 +180,17 @@ func codexWait(c *fixtures.ToolCall, o offer, in subagentInput, find func(...str
 	return jsonCall(t, out)
 }
 
-// oldAgents reports whether the tools want id and ids, and not target and
-// targets: those of Codex 0.98, where the one that waits is called wait.
+// oldAgents reports whether the tools take id and ids instead of target and targets,
+// as in Codex 0.98, which calls the tool wait instead of wait_agent.
 func (o offer) oldAgents() bool {
-	_, ok := o.find("wait")
+	_, ok := o.findTool("wait")
 	return ok
 }
 
-// spawnOf reads a subagent call that makes one.
+// spawnOf reads a subagent call that starts a sub-agent.
 func spawnOf(c *fixtures.ToolCall) (spawn, bool) {
 	var in subagentInput
-	// A mistake in the input is told when the line is said.
+	// A mistake in the input is reported when the line is used.
 	if c.Tool != "subagent" || json.Unmarshal(c.Input, &in) != nil || in.Prompt == "" {
 		return spawn{}, false
 	}

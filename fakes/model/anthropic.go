@@ -15,8 +15,8 @@ import (
 // messagesAPI is Anthropic's Messages API, as Claude Code speaks it.
 type messagesAPI struct{}
 
-// A runtime's words are taken as they come.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+// asWritten accepts duplicate names and invalid UTF-8 in what a runtime sends.
+var asWritten = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 type messagesRequest struct {
 	Model    string `json:"model"`
@@ -31,7 +31,7 @@ type messagesRequest struct {
 	} `json:"tools"`
 }
 
-// textOrBlocks is a content: a string stands for one block of text.
+// textOrBlocks is a content. A string is one block of text.
 type textOrBlocks []block
 
 type block struct {
@@ -70,12 +70,12 @@ func (t textOrBlocks) joined() string {
 
 const toolUsePrefix = "toolu_"
 
-func (messagesAPI) read(h http.Header, body []byte) (*ask, error) {
+func (messagesAPI) read(h http.Header, body []byte) (*request, error) {
 	var m messagesRequest
-	if err := json.Unmarshal(body, &m, lenient); err != nil {
+	if err := json.Unmarshal(body, &m, asWritten); err != nil {
 		return nil, err
 	}
-	q := &ask{stream: m.Stream, model: m.Model, prefix: toolUsePrefix, thread: h.Get("X-Claude-Code-Agent-Id")}
+	q := &request{stream: m.Stream, model: m.Model, prefix: toolUsePrefix, thread: h.Get("X-Claude-Code-Agent-Id")}
 	q.sub = q.thread != ""
 	for _, t := range m.Tools {
 		q.offer.tools = append(q.offer.tools, offered{name: t.Name})
@@ -107,11 +107,11 @@ func (messagesAPI) read(h http.Header, body []byte) (*ask, error) {
 	return q, nil
 }
 
-// claudeSummary stands in the demand to sum up the conversation.
+// claudeSummary is part of a request for a summary of the conversation.
 const claudeSummary = "Your task is to create a detailed summary"
 
-// deferredTools reads the list of tools whose schemas the runtime keeps back: names that stand
-// alone on a line after its announcement.
+// deferredTools reads the list of tools whose schemas the runtime holds back: names alone
+// on a line, after an announcement.
 func deferredTools(text string) []string {
 	_, list, ok := strings.Cut(text, "deferred tools are now available")
 	if !ok {
@@ -132,7 +132,7 @@ func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall
 	for _, p := range parts {
 		switch {
 		case p.How.Final != nil:
-			return nil, errors.New("final: the Messages API says a text in deltas only")
+			return nil, errors.New("final: the Messages API sends a text in deltas only")
 		case p.How.Raw != nil:
 			return nil, errors.New("raw: the Messages API has one form of reasoning")
 		}
@@ -140,8 +140,8 @@ func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return claudeCall(c, o, dir) })
 }
 
-// messagesKinds are the API's words for what goes wrong. The client tells some
-// of it by the message alone.
+// messagesKinds are the API's errors. Clients distinguish some of them by the message
+// alone.
 var messagesKinds = map[string]failure{
 	"auth":       {401, "authentication_error", "", "invalid x-api-key"},
 	"billing":    {400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API."},
@@ -168,11 +168,11 @@ func (messagesAPI) fail(f *fixtures.Fail) (int, []byte) {
 	return f.Status, failBody(f.Status, kind, fmt.Sprintf("scripted failure %d", f.Status))
 }
 
-func (messagesAPI) voice(o voiceOptions) voice { return &messagesVoice{o: o, stop: "end_turn"} }
+func (messagesAPI) voice(o encoderOptions) encoder { return &messagesEncoder{o: o, stop: "end_turn"} }
 
-// messagesVoice says a reply in blocks.
-type messagesVoice struct {
-	o      voiceOptions
+// messagesEncoder writes a reply in blocks.
+type messagesEncoder struct {
+	o      encoderOptions
 	index  int
 	blocks []any // done, for a whole reply
 	think  bool
@@ -239,16 +239,16 @@ type (
 	}
 )
 
-// The figures of usage are fixed: a recording comes out the same each time.
+// The token counts are fixed, so that each recording is the same.
 const (
 	inputTokens  = 100
 	outputTokens = 10
 	signature    = "c2lnbmVk" // opaque to runtimes
 )
 
-func (v *messagesVoice) event(e aEvent) error { return v.o.sink.event(e.Type, e) }
+func (v *messagesEncoder) event(e aEvent) error { return v.o.sink.event(e.Type, e) }
 
-// usageOf tells cached input apart, as the API does.
+// usageOf counts cached input separately, as the API does.
 func usageOf(u *fixtures.Usage) aUsage {
 	if u == nil {
 		return aUsage{Input: inputTokens, Output: outputTokens}
@@ -256,7 +256,7 @@ func usageOf(u *fixtures.Usage) aUsage {
 	return aUsage{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
 }
 
-func (v *messagesVoice) begin(u *fixtures.Usage) error {
+func (v *messagesEncoder) start(u *fixtures.Usage) error {
 	v.msg = aMessage{
 		ID: v.o.id("msg_"), Type: "message", Role: "assistant", Model: v.o.model, Content: []any{},
 		Usage: usageOf(u),
@@ -266,7 +266,7 @@ func (v *messagesVoice) begin(u *fixtures.Usage) error {
 	return v.event(aEvent{Type: "message_start", Message: &v.msg})
 }
 
-func (v *messagesVoice) open(think bool, _ fixtures.How) error {
+func (v *messagesEncoder) openBlock(think bool, _ fixtures.How) error {
 	v.think = think
 	v.text.Reset()
 	var b any = aText{Type: "text"}
@@ -276,7 +276,7 @@ func (v *messagesVoice) open(think bool, _ fixtures.How) error {
 	return v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b})
 }
 
-func (v *messagesVoice) delta(s string) error {
+func (v *messagesEncoder) addDelta(s string) error {
 	v.text.WriteString(s)
 	d := aDelta{Type: "text_delta", Text: &s}
 	if v.think {
@@ -285,25 +285,25 @@ func (v *messagesVoice) delta(s string) error {
 	return v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: d})
 }
 
-func (v *messagesVoice) shut() error {
+func (v *messagesEncoder) closeBlock() error {
 	if v.think {
 		sig := signature
 		if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "signature_delta", Signature: &sig}}); err != nil {
 			return err
 		}
-		return v.done(aThinking{"thinking", v.text.String(), signature})
+		return v.endBlock(aThinking{"thinking", v.text.String(), signature})
 	}
-	return v.done(aText{"text", v.text.String()})
+	return v.endBlock(aText{"text", v.text.String()})
 }
 
-func (v *messagesVoice) done(b any) error {
+func (v *messagesEncoder) endBlock(b any) error {
 	err := v.event(aEvent{Type: "content_block_stop", Index: &v.index})
 	v.blocks = append(v.blocks, b)
 	v.index++
 	return err
 }
 
-func (v *messagesVoice) call(c wireCall) error {
+func (v *messagesEncoder) addCall(c wireCall) error {
 	v.stop = "tool_use"
 	b := aToolUse{"tool_use", toolUsePrefix + c.scenario.ID, c.name, jsontext.Value("{}")}
 	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b}); err != nil {
@@ -316,31 +316,31 @@ func (v *messagesVoice) call(c wireCall) error {
 	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil || c.scenario.Open {
 		return err
 	}
-	if b.Input = c.input; !b.Input.IsValid() { // no whole reply can hold it
+	if b.Input = c.input; !b.Input.IsValid() { // a reply that is not streamed cannot hold it
 		b.Input = jsontext.Value("{}")
 	}
-	return v.done(b)
+	return v.endBlock(b)
 }
 
-func (v *messagesVoice) fail(f *fixtures.Fail) error {
+func (v *messagesEncoder) fail(f *fixtures.Fail) error {
 	_, body := messagesAPI{}.fail(f)
 	return v.o.sink.event("error", jsontext.Value(body))
 }
 
-// stopReasons are the API's words for an end that comes too early.
+// stopReasons are the API's reasons for a reply that ends early.
 var stopReasons = map[string]string{
 	"length": "max_tokens", "refusal": "refusal", "pause": "pause_turn", "window": "model_context_window_exceeded",
 }
 
-func (v *messagesVoice) redacted(data string) error {
+func (v *messagesEncoder) addRedacted(data string) error {
 	b := aRedacted{"redacted_thinking", data}
 	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b}); err != nil {
 		return err
 	}
-	return v.done(b)
+	return v.endBlock(b)
 }
 
-func (v *messagesVoice) end(why string) error {
+func (v *messagesEncoder) finish(why string) error {
 	if why != "" {
 		v.stop = stopReasons[why]
 	}

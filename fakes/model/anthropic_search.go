@@ -28,8 +28,8 @@ type (
 	}
 )
 
-// search is a call of the API's own tool, and its result, in the same message.
-func (v *messagesVoice) search(s *fixtures.Search) error {
+// addSearch writes a call of the API's own tool and its result, in the same message.
+func (v *messagesEncoder) addSearch(s *fixtures.Search) error {
 	query, err := json.Marshal(struct {
 		Query string `json:"query"`
 	}{s.Query})
@@ -45,7 +45,7 @@ func (v *messagesVoice) search(s *fixtures.Search) error {
 		return err
 	}
 	b.Input = query
-	if err := v.done(b); err != nil {
+	if err := v.endBlock(b); err != nil {
 		return err
 	}
 	pages := []aPage{}
@@ -59,5 +59,5 @@ func (v *messagesVoice) search(s *fixtures.Search) error {
 	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: r}); err != nil {
 		return err
 	}
-	return v.done(r)
+	return v.endBlock(r)
 }

@@ -11,13 +11,13 @@ import (
 // claudeCall translates for Claude Code.
 func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	find := func(names ...string) (offered, error) {
-		t, ok := o.find(names...)
+		t, ok := o.findTool(names...)
 		if !ok {
-			return t, missing(c, o, names...)
+			return t, notOffered(c, o, names...)
 		}
 		return t, nil
 	}
-	make1 := func(in any, names ...string) (wireCall, error) {
+	callTool := func(in any, names ...string) (wireCall, error) {
 		t, err := find(names...)
 		if err != nil {
 			return wireCall{}, err
@@ -34,17 +34,17 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	}
 	switch c.Tool {
 	case "shell":
-		in, err := input[shellInput](c)
+		in, err := decodeInput[shellInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(struct {
+		return callTool(struct {
 			Command    string `json:"command"`
 			Timeout    int    `json:"timeout,omitzero"`
 			Background bool   `json:"run_in_background,omitzero"`
 		}{in.Command, in.TimeoutMS, in.Background}, "Bash")
 	case "read", "view":
-		in, err := input[readInput](c)
+		in, err := decodeInput[readInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -52,9 +52,9 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(file{Path: p, Offset: in.From, Limit: in.Rows}, "Read")
+		return callTool(file{Path: p, Offset: in.From, Limit: in.Rows}, "Read")
 	case "write":
-		in, err := input[writeInput](c)
+		in, err := decodeInput[writeInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -62,9 +62,9 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(file{Path: p, Content: &in.Content}, "Write")
+		return callTool(file{Path: p, Content: &in.Content}, "Write")
 	case "edit":
-		in, err := input[editInput](c)
+		in, err := decodeInput[editInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -72,33 +72,33 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(file{Path: p, Old: &in.Old, New: &in.New}, "Edit")
+		return callTool(file{Path: p, Old: &in.Old, New: &in.New}, "Edit")
 	case "search":
-		in, err := input[searchInput](c)
+		in, err := decodeInput[searchInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(struct {
+		return callTool(struct {
 			Pattern string `json:"pattern"`
 			Path    string `json:"path,omitzero"`
 			Mode    string `json:"output_mode"`
 		}{in.Pattern, in.Path, "content"}, "Grep")
 	case "web":
-		in, err := input[webInput](c)
+		in, err := decodeInput[webInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		if in.URL != "" {
-			return make1(struct {
+			return callTool(struct {
 				URL    string `json:"url"`
 				Prompt string `json:"prompt"`
 			}{in.URL, "What does it say?"}, "WebFetch")
 		}
-		return make1(struct {
+		return callTool(struct {
 			Query string `json:"query"`
 		}{in.Query}, "WebSearch")
 	case "mcp":
-		in, err := input[mcpInput](c)
+		in, err := decodeInput[mcpInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -109,17 +109,17 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	case "subagent":
 		return claudeSubagent(c, o)
 	case "ask":
-		in, err := input[askInput](c)
+		in, err := decodeInput[askInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(claudeQuestions(in), "AskUserQuestion")
+		return callTool(claudeQuestions(in), "AskUserQuestion")
 	case "plan":
-		in, err := input[planInput](c)
+		in, err := decodeInput[planInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return make1(struct {
+		return callTool(struct {
 			Plan string `json:"plan,omitzero"`
 		}{in.Plan}, "ExitPlanMode")
 	case "todo":
@@ -169,11 +169,11 @@ func described(in []option) []option {
 }
 
 func claudeTodo(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[todoInput](c)
+	in, err := decodeInput[todoInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
-	if t, ok := o.find("TodoWrite"); ok {
+	if t, ok := o.findTool("TodoWrite"); ok {
 		type todo struct {
 			Content string `json:"content"`
 			Status  string `json:"status"`
@@ -187,9 +187,9 @@ func claudeTodo(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		}
 		return jsonCall(t, out)
 	}
-	t, ok := o.find("TaskCreate")
+	t, ok := o.findTool("TaskCreate")
 	if !ok {
-		return wireCall{}, missing(c, o, "TodoWrite", "TaskCreate")
+		return wireCall{}, notOffered(c, o, "TodoWrite", "TaskCreate")
 	}
 	if len(in.Steps) != 1 {
 		return wireCall{}, fmt.Errorf("tool %s %q: %s takes one step, got %d", c.Tool, c.ID, t.name, len(in.Steps))

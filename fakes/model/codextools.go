@@ -23,44 +23,44 @@ const (
 func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	switch c.Tool {
 	case "shell":
-		in, err := input[shellInput](c)
+		in, err := decodeInput[shellInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		return codexShell(c, o, in)
 	case "read":
-		in, err := input[readInput](c)
+		in, err := decodeInput[readInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		if in.Rows != 0 {
 			from := max(in.From, 1)
-			return codexShell(c, o, shellInput{Command: fmt.Sprintf("sed -n '%d,%dp' %s", from, from+in.Rows-1, quote(in.Path))})
+			return codexShell(c, o, shellInput{Command: fmt.Sprintf("sed -n '%d,%dp' %s", from, from+in.Rows-1, shellWord(in.Path))})
 		}
-		return codexShell(c, o, shellInput{Command: "cat " + quote(in.Path)})
+		return codexShell(c, o, shellInput{Command: "cat " + shellWord(in.Path)})
 	case "search":
-		in, err := input[searchInput](c)
+		in, err := decodeInput[searchInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		if in.Path == "" {
 			in.Path = "."
 		}
-		return codexShell(c, o, shellInput{Command: "grep -rn " + quote(in.Pattern) + " " + quote(in.Path)})
+		return codexShell(c, o, shellInput{Command: "grep -rn " + shellWord(in.Pattern) + " " + shellWord(in.Path)})
 	case "write":
-		in, err := input[writeInput](c)
+		in, err := decodeInput[writeInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return codexPatch(c, o, "*** Add File: "+in.Path+"\n"+prefixed("+", in.Content))
+		return codexPatch(c, o, "*** Add File: "+in.Path+"\n"+prefixLines("+", in.Content))
 	case "edit":
-		in, err := input[editInput](c)
+		in, err := decodeInput[editInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		return codexPatch(c, o, "*** Update File: "+in.Path+"\n@@\n"+prefixed("-", in.Old)+prefixed("+", in.New))
+		return codexPatch(c, o, "*** Update File: "+in.Path+"\n@@\n"+prefixLines("-", in.Old)+prefixLines("+", in.New))
 	case "patch":
-		in, err := input[patchInput](c)
+		in, err := decodeInput[patchInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -72,16 +72,16 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	case "web":
 		return codexWeb(c, o)
 	case "mcp":
-		in, err := input[mcpInput](c)
+		in, err := decodeInput[mcpInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		ns := "mcp__" + in.Server
-		if t, ok := o.find(ns + "__" + in.Tool); ok { // older versions have no namespaces
+		if t, ok := o.findTool(ns + "__" + in.Tool); ok { // older versions have no namespaces
 			return wireCall{kind: "function", name: t.name, input: arguments(in.Arguments)}, nil
 		}
-		if !o.has(ns, in.Tool) {
-			return wireCall{}, missing(c, o, ns+"."+in.Tool)
+		if !o.canCall(ns, in.Tool) {
+			return wireCall{}, notOffered(c, o, ns+"."+in.Tool)
 		}
 		return wireCall{kind: "function", namespace: ns, name: in.Tool, input: arguments(in.Arguments)}, nil
 	case "view", "client", "discover":
@@ -91,13 +91,13 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	case "ask":
 		return codexAsk(c, o)
 	case "plan":
-		in, err := input[planInput](c)
+		in, err := decodeInput[planInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
 		return codexPlan(c, o, in.Steps, in.Plan)
 	case "todo":
-		in, err := input[todoInput](c)
+		in, err := decodeInput[todoInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -107,9 +107,9 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 }
 
 func codexShell(c *fixtures.ToolCall, o offer, in shellInput) (wireCall, error) {
-	t, ok := o.find("exec_command")
+	t, ok := o.findTool("exec_command")
 	if !ok {
-		return wireCall{}, missing(c, o, "exec_command")
+		return wireCall{}, notOffered(c, o, "exec_command")
 	}
 	out := struct {
 		Cmd           string `json:"cmd"`
@@ -134,9 +134,9 @@ func codexShell(c *fixtures.ToolCall, o offer, in shellInput) (wireCall, error) 
 }
 
 func codexPatch(c *fixtures.ToolCall, o offer, body string) (wireCall, error) {
-	t, ok := o.find("apply_patch")
+	t, ok := o.findTool("apply_patch")
 	if !ok {
-		return wireCall{}, missing(c, o, "apply_patch")
+		return wireCall{}, notOffered(c, o, "apply_patch")
 	}
 	patch := "*** Begin Patch\n" + body + "*** End Patch"
 	if t.kind == "custom" {
@@ -153,7 +153,7 @@ func (in patchInput) body() string {
 	for _, c := range in.Changes {
 		switch {
 		case c.Add != "":
-			b.WriteString("*** Add File: " + c.Add + "\n" + prefixed("+", c.Content))
+			b.WriteString("*** Add File: " + c.Add + "\n" + prefixLines("+", c.Content))
 		case c.Delete != "":
 			b.WriteString("*** Delete File: " + c.Delete + "\n")
 		default:
@@ -161,7 +161,7 @@ func (in patchInput) body() string {
 			if c.Move != "" {
 				b.WriteString("*** Move to: " + c.Move + "\n")
 			}
-			b.WriteString("@@\n" + prefixed("-", c.Old) + prefixed("+", c.New))
+			b.WriteString("@@\n" + prefixLines("-", c.Old) + prefixLines("+", c.New))
 		}
 	}
 	return b.String()
@@ -172,17 +172,17 @@ var running = regexp.MustCompile(`session ID (\d+)`)
 
 // codexStdin types into a command that an earlier call left running.
 func codexStdin(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[stdinInput](c)
+	in, err := decodeInput[stdinInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
-	t, ok := o.find("write_stdin")
+	t, ok := o.findTool("write_stdin")
 	if !ok {
-		return wireCall{}, missing(c, o, "write_stdin")
+		return wireCall{}, notOffered(c, o, "write_stdin")
 	}
-	m := running.FindStringSubmatch(o.told[in.To])
+	m := running.FindStringSubmatch(o.resultTexts[in.To])
 	if m == nil {
-		return wireCall{}, fmt.Errorf("tool %s %q: the result of %q names no command that runs: %q", c.Tool, c.ID, in.To, o.told[in.To])
+		return wireCall{}, fmt.Errorf("tool %s %q: the result of %q names no command that runs: %q", c.Tool, c.ID, in.To, o.resultTexts[in.To])
 	}
 	return jsonCall(t, struct {
 		Session jsontext.Value `json:"session_id"`
@@ -202,7 +202,7 @@ type webAction struct {
 // codexWeb makes an item of the hosted web search: the model has done it by itself, and no
 // result comes back.
 func codexWeb(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[webInput](c)
+	in, err := decodeInput[webInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
@@ -220,17 +220,17 @@ func codexWeb(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		b, err := json.Marshal(act)
 		return wireCall{kind: "web", name: "web_search", input: b}, err
 	}
-	return wireCall{}, missing(c, o, "web_search")
+	return wireCall{}, notOffered(c, o, "web_search")
 }
 
 func codexAsk(c *fixtures.ToolCall, o offer) (wireCall, error) {
-	in, err := input[askInput](c)
+	in, err := decodeInput[askInput](c)
 	if err != nil {
 		return wireCall{}, err
 	}
-	t, ok := o.find("request_user_input")
+	t, ok := o.findTool("request_user_input")
 	if !ok {
-		return wireCall{}, missing(c, o, "request_user_input")
+		return wireCall{}, notOffered(c, o, "request_user_input")
 	}
 	type wire struct {
 		ID       string   `json:"id"`
@@ -251,9 +251,9 @@ func codexAsk(c *fixtures.ToolCall, o offer) (wireCall, error) {
 }
 
 func codexPlan(c *fixtures.ToolCall, o offer, in []step, why string) (wireCall, error) {
-	t, ok := o.find("update_plan")
+	t, ok := o.findTool("update_plan")
 	if !ok {
-		return wireCall{}, missing(c, o, "update_plan")
+		return wireCall{}, notOffered(c, o, "update_plan")
 	}
 	return jsonCall(t, struct {
 		Explanation string `json:"explanation,omitzero"`

@@ -1,45 +1,43 @@
-// Package model answers one question: what does the model say to a runtime, and
-// what did the runtime bring to it?
+// Package model offers a scripted model API on loopback that real runtimes talk to.
 //
-// It is a model API on loopback that real runtimes talk to. What it says stands in
-// a scenario; what it is asked it keeps. It reads requests far from the wire
-// that an adapter parses, and so it is the witness by which adapters are judged.
+// A scenario holds its replies. It records every request, far from the wire that an
+// adapter parses, and so it is the witness by which adapters are judged.
 //
 // # Endpoints
 //
 //	POST /v1/messages               Anthropic Messages, streamed and whole
 //	POST /v1/messages/count_tokens  a fixed number
 //	POST /v1/responses              OpenAI Responses, streamed and whole
-//	HEAD /                          a sign of life
+//	HEAD /                          an empty response
 //
-// All else is 404. If it asks a model, it is also a refusal (Err).
+// Any other request gets 404. If it asks a model, it is also a refusal (Err).
 //
 // # Which line answers
 //
 // A request belongs to an agent: the main one, or that of a `-- model NAME --`
 // section. One that offers nothing but the API's own search of the web belongs to
-// `-- model search --`: Claude Code's WebSearch asks so, in a conversation of its
-// own. Claude Code marks the requests of a sub-agent with a header; which
-// section is meant says its first text, which holds the prompt of a subagent call.
-// Codex sends the agent's name, or else its prompt is looked for too.
+// `-- model search --`: Claude Code's WebSearch makes such requests, in a separate
+// conversation. Claude Code marks the requests of a sub-agent with a header; the
+// section is found by its first text, which holds the prompt of a subagent call.
+// Codex sends the agent's name, else the prompt is looked for too.
 //
-// What a request brings is what no earlier request of that agent held:
+// A request brings what no earlier request of that agent held:
 //
 //	m1          a message of the scenario
 //	result:t1   the result of a tool call
-//	prompt      what a sub-agent is to do: its first request
-//	query       what is to be looked for: the first request of a search
+//	prompt      the task of a sub-agent: its first request
+//	query       the query of a search: its first request
 //	task        the runtime's note that something in the background has ended
-//	compact     a demand to sum up the conversation
+//	compact     a request for a summary of the conversation
 //	retry       nothing, and the request before it has not ended well
 //	again       nothing, and the request before it was answered
 //
 // A retry is answered by the next unused of the {"retry":true} lines that stand
-// right below the line that failed; if there is none, that line is said again. Any
+// right below the line that failed; if there is none, that line is used again. Any
 // other request is answered by the line that is bound to what it brings ({"on":…}),
 // or else by the next unused line that is bound to nothing. Without a line the request is
-// refused with 400, and Err says what was asked. It is also refused if the line
-// calls a tool that the runtime does not offer. A runtime that asks again after a refusal is
+// refused with 400, and Err names the request. It is also refused if the line calls a
+// tool that the runtime does not offer. A runtime that asks again after a refusal is
 // refused again.
 //
 // # How parts become a stream
@@ -47,18 +45,18 @@
 // Each delta of the scenario is one event, flushed. Each text and each think part is
 // a block of its own, and a block ends when the next part begins. But hold, cut and
 // stall are no blocks: they leave the block before them open, and text after a
-// hold goes on in the same block. To break off right after a finished block, begin another:
+// hold continues the same block. To break off right after a finished block, begin another:
 // {"text":["a"]},{"text":[]},{"cut":true}.
 //
-// A client may throw away what it has received but not yet read when the connection breaks, and
-// Claude Code does. A scenario that means the words before a cut to be seen puts a hold
-// between them and releases it when they are on the wire:
+// When the connection breaks, a client may discard what it has received but not yet read,
+// and Claude Code does. If the text before a cut must be seen, the scenario puts a hold
+// between them and releases it when the text is on the wire:
 // {"text":["a"]},{"hold":"h1"},{"cut":true}.
 //
 // A fail at the start of a reply is the HTTP answer, and so it is for a reply that is not
-// streamed; later, it is the API's error event within the stream. A kind with the header
-// retry-after says in Codex's words too how long to wait. A cut or close
-// before anything was said leaves no event at all.
+// streamed; later, it is the API's error event within the stream. For Codex, the message of a
+// kind with the header retry-after also holds how long to wait. A cut or close before
+// any text leaves no event at all.
 //
 // # Tools
 //
@@ -74,12 +72,12 @@
 //	web       url | query, pattern? (found in a page; Codex only)
 //	view      path (of an image)
 //	client    tool, arguments?: a tool of the client
-//	discover  query: a search for tools that the runtime keeps back
+//	discover  query: a search for tools that the runtime holds back
 //	structured  value: the final answer where a schema asks for one; Claude Code only
 //	mcp       server, tool, arguments?
 //	subagent  name, prompt, background?, type? (as a file of the workspace defines it) | name and one
 //	          of tell (a message), close, and on Codex only
-//	          wait (until it, or one, has something to say), resume, interrupt
+//	          wait (until it, or one, has a result), resume, interrupt
 //	ask       questions: [{id?, header, question, options: [{label, description?}], multi?}]
 //	plan      (text), steps?
 //	todo      steps: [{step, status?}], explanation?
@@ -109,8 +107,8 @@
 //	patch     —                       apply_patch
 //	stdin     —                       write_stdin
 //
-// shell: background makes Claude Code run the command in the background; Codex is
-// told to wait for it only 250 ms (yield_ms), and 30 s otherwise, which is its
+// shell: background makes Claude Code run the command in the background; Codex
+// waits for it only 250 ms then (yield_ms), and 30 s otherwise, which is its
 // maximum, so that a slow machine changes nothing. ask makes Codex ask for an
 // escalation; whether Claude Code asks is a matter of its permission mode. TaskCreate
 // takes a single step. Claude Code drops the text of plan: its plan is a file that the

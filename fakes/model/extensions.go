@@ -11,7 +11,7 @@ import (
 func claudeExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	switch c.Tool {
 	case "client":
-		in, err := input[clientInput](c)
+		in, err := decodeInput[clientInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -21,25 +21,25 @@ func claudeExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 				return wireCall{kind: "function", name: name, input: arguments(in.Arguments)}, nil
 			}
 		}
-		return wireCall{}, missing(c, o, "mcp__…__"+in.Tool)
+		return wireCall{}, notOffered(c, o, "mcp__…__"+in.Tool)
 	case "structured":
-		in, err := input[structuredInput](c)
+		in, err := decodeInput[structuredInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		t, ok := o.find("StructuredOutput")
+		t, ok := o.findTool("StructuredOutput")
 		if !ok {
-			return wireCall{}, missing(c, o, "StructuredOutput")
+			return wireCall{}, notOffered(c, o, "StructuredOutput")
 		}
 		return wireCall{kind: "function", name: t.name, input: arguments(in.Value)}, nil
 	case "discover":
-		in, err := input[discoverInput](c)
+		in, err := decodeInput[discoverInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		t, ok := o.find("ToolSearch")
+		t, ok := o.findTool("ToolSearch")
 		if !ok {
-			return wireCall{}, missing(c, o, "ToolSearch")
+			return wireCall{}, notOffered(c, o, "ToolSearch")
 		}
 		return jsonCall(t, struct {
 			Query string `json:"query"`
@@ -53,27 +53,27 @@ func claudeExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 func codexExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	switch c.Tool {
 	case "view":
-		in, err := input[readInput](c)
+		in, err := decodeInput[readInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		t, ok := o.find("view_image")
+		t, ok := o.findTool("view_image")
 		if !ok {
-			return wireCall{}, missing(c, o, "view_image")
+			return wireCall{}, notOffered(c, o, "view_image")
 		}
 		return jsonCall(t, in)
 	case "client":
-		in, err := input[clientInput](c)
+		in, err := decodeInput[clientInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
-		t, ok := o.find(in.Tool)
+		t, ok := o.findTool(in.Tool)
 		if !ok {
-			return wireCall{}, missing(c, o, in.Tool)
+			return wireCall{}, notOffered(c, o, in.Tool)
 		}
 		return wireCall{kind: "function", namespace: t.namespace, name: t.name, input: arguments(in.Arguments)}, nil
 	case "discover":
-		in, err := input[discoverInput](c)
+		in, err := decodeInput[discoverInput](c)
 		if err != nil {
 			return wireCall{}, err
 		}
@@ -85,7 +85,7 @@ func codexExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 				return w, err
 			}
 		}
-		return wireCall{}, missing(c, o, "tool_search")
+		return wireCall{}, notOffered(c, o, "tool_search")
 	}
 	return wireCall{}, fmt.Errorf("tool %s %q: no translation", c.Tool, c.ID)
 }

@@ -15,35 +15,35 @@ import (
 // api is one of the model APIs.
 type api interface {
 	// read parses a request.
-	read(h http.Header, body []byte) (*ask, error)
-	// calls translates the tool calls of a reply into what is offered.
+	read(h http.Header, body []byte) (*request, error)
+	// calls translates the tool calls of a reply for the tools that are offered.
 	calls(parts []fixtures.Part, o offer, dir string) ([]wireCall, error)
-	// fail is an HTTP answer that is not 200.
+	// fail is an HTTP response with another status than 200.
 	fail(f *fixtures.Fail) (status int, body []byte)
-	// voice begins a reply.
-	voice(v voiceOptions) voice
+	// voice returns the encoder of a reply.
+	voice(v encoderOptions) encoder
 }
 
-type voiceOptions struct {
+type encoderOptions struct {
 	id    func(prefix string) string // the next id of that prefix
 	model string
 	sink  sink
 }
 
-// voice says a reply in the words of an API. Blocks do not nest.
-type voice interface {
-	begin(u *fixtures.Usage) error
-	open(think bool, how fixtures.How) error // a block of text or reasoning
-	delta(text string) error
-	shut() error // the open block
-	redacted(data string) error
-	search(s *fixtures.Search) error
-	call(c wireCall) error       // the whole of it, or its start where the scenario leaves it open
-	fail(f *fixtures.Fail) error // in mid-stream
-	end(why string) error        // "" or the scenario's word for an end that comes too early
+// encoder writes a reply in the form of an API. Blocks do not nest.
+type encoder interface {
+	start(u *fixtures.Usage) error
+	openBlock(think bool, how fixtures.How) error // a block of text or reasoning
+	addDelta(text string) error
+	closeBlock() error // the open block
+	addRedacted(data string) error
+	addSearch(s *fixtures.Search) error
+	addCall(c wireCall) error    // its start alone if the scenario leaves it open
+	fail(f *fixtures.Fail) error // within the stream
+	finish(why string) error     // "" or the scenario's reason for an early end
 }
 
-// wireCall is a tool call as a runtime wants it.
+// wireCall is a tool call as a runtime takes it.
 type wireCall struct {
 	scenario  *fixtures.ToolCall
 	kind      string // function, custom, web
@@ -52,10 +52,10 @@ type wireCall struct {
 	input     []byte // JSON, or the text of a custom call
 }
 
-// sink is where a voice speaks: a stream, or one JSON value at the end.
+// sink is where an encoder writes: a stream, or one JSON value at the end.
 type sink interface {
 	event(name string, v any) error
-	raw(s string) error // on a stream, as it is
+	raw(s string) error // written to a stream as it is
 	whole(v any) error
 	streams() bool
 }
@@ -65,12 +65,12 @@ var (
 	errClose = errors.New("close")
 )
 
-// reply says a line.
-func (s *Server) reply(ctx context.Context, w http.ResponseWriter, a api, q *ask, x *exchange, l *line, calls []wireCall) {
+// answer writes the reply of a line.
+func (s *Server) answer(ctx context.Context, w http.ResponseWriter, a api, q *request, x *exchange, l *line, calls []wireCall) {
 	h := w.Header()
 	h.Set("request-id", fmt.Sprintf("req_%d", x.Req))
 	f := l.Parts[0].Fail
-	if f == nil && !q.stream { // there is no stream to fail amid
+	if f == nil && !q.stream { // a failure cannot come within a stream
 		f = l.Parts[len(l.Parts)-1].Fail
 	}
 	if f != nil {
@@ -78,8 +78,8 @@ func (s *Server) reply(ctx context.Context, w http.ResponseWriter, a api, q *ask
 			h.Set(k, v)
 		}
 		status, body := a.fail(f)
-		s.ended(x, fixtures.EndedFailed, status)
-		_ = writeJSON(w, status, body) // a client that hung up needs no answer
+		s.recordEnd(x, fixtures.EndedFailed, status)
+		_ = writeJSON(w, status, body) // the client may have hung up
 		return
 	}
 	id := s.id
@@ -87,23 +87,23 @@ func (s *Server) reply(ctx context.Context, w http.ResponseWriter, a api, q *ask
 		id = func(prefix string) string { return s.id("aside_" + prefix) }
 	}
 	k := newSink(w, q.stream)
-	v := a.voice(voiceOptions{id: id, model: q.model, sink: k})
-	switch err := s.say(ctx, v, k, x, l.Parts, calls); {
+	v := a.voice(encoderOptions{id: id, model: q.model, sink: k})
+	switch err := s.writeReply(ctx, v, k, x, l.Parts, calls); {
 	case err == nil, errors.Is(err, errClose):
 	case errors.Is(err, errCut):
-		s.ended(x, fixtures.EndedCut, 0)
+		s.recordEnd(x, fixtures.EndedCut, 0)
 		panic(http.ErrAbortHandler)
 	case errors.Is(err, errFailed):
-		s.ended(x, fixtures.EndedFailed, 0)
+		s.recordEnd(x, fixtures.EndedFailed, 0)
 	default:
-		s.ended(x, fixtures.EndedClosed, 0)
+		s.recordEnd(x, fixtures.EndedClosed, 0)
 		panic(http.ErrAbortHandler)
 	}
 }
 
 var errFailed = errors.New("failed")
 
-// full is the name as the runtime knows it.
+// full is the name that the runtime uses.
 func (c wireCall) full() string {
 	if c.namespace != "" {
 		return c.namespace + "." + c.name
@@ -111,12 +111,12 @@ func (c wireCall) full() string {
 	return c.name
 }
 
-// stand waits at a hold.
-func (s *Server) stand(ctx context.Context, x *exchange, name string) error {
+// waitAtHold blocks until a hold is released or the request ends.
+func (s *Server) waitAtHold(ctx context.Context, x *exchange, name string) error {
 	s.mu.Lock()
 	h := s.hold(name)
 	h.at = x
-	s.change()
+	s.notifyChange()
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *Server) stand(ctx context.Context, x *exchange, name string) error {
 		if h.at == x {
 			h.at = nil
 		}
-		s.change()
+		s.notifyChange()
 	}()
 	select {
 	case <-h.gate:
@@ -133,26 +133,26 @@ func (s *Server) stand(ctx context.Context, x *exchange, name string) error {
 	return ctx.Err()
 }
 
-// add enters a part into the witness.
-func (s *Server) add(x *exchange, p *part) {
+// recordPart adds a part to the witness.
+func (s *Server) recordPart(x *exchange, p *part) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.said = append(x.said, p)
 }
 
-// ended says how a reply ended. It comes before the connection's end, so that the client's
-// next request finds it.
-func (s *Server) ended(x *exchange, how fixtures.Ended, status int) {
+// recordEnd records how a reply ended. It is called before the connection ends, so that the
+// client's next request finds it.
+func (s *Server) recordEnd(x *exchange, how fixtures.Ended, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.Ended, x.Status = how, status
 	if !x.Stream && how != fixtures.EndedComplete {
-		x.said = nil // a whole reply is written at its end or not at all
+		x.said = nil // a reply that is not streamed is written at its end or not at all
 	}
-	s.change()
+	s.notifyChange()
 }
 
-// id gives out the ids of replies and items: msg_1, msg_2 ….
+// id makes the ids of replies and items: msg_1, msg_2 ….
 func (s *Server) id(prefix string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) error {
 	return err
 }
 
-// failure is what an API says of a kind of failure.
+// failure is the response of an API to a kind of failure.
 type failure struct {
 	status          int
 	kind, code, msg string

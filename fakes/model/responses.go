@@ -36,7 +36,7 @@ type responsesRequest struct {
 	} `json:"tools"`
 }
 
-// inputList is the input: a string stands for one message of the user.
+// inputList is the input. A string is one message of the user.
 type inputList []inputItem
 
 type inputItem struct {
@@ -61,7 +61,7 @@ func (l *inputList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, (*[]inputItem)(l))
 }
 
-// turnMetadata is what Codex says of itself in a header.
+// turnMetadata is a header in which Codex describes a request.
 type turnMetadata struct {
 	ThreadID string `json:"thread_id"`
 	Agent    string `json:"agent_name"`
@@ -71,19 +71,19 @@ type turnMetadata struct {
 
 const callPrefix = "call_"
 
-// codexSummary stands in the demand to sum up the conversation, which older
-// versions mark in no other way.
+// codexSummary is part of a request for a summary of the conversation. Older versions
+// mark it in no other way.
 const codexSummary = "CONTEXT CHECKPOINT COMPACTION"
 
-func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
+func (responsesAPI) read(h http.Header, body []byte) (*request, error) {
 	var m responsesRequest
-	if err := json.Unmarshal(body, &m, lenient); err != nil {
+	if err := json.Unmarshal(body, &m, asWritten); err != nil {
 		return nil, err
 	}
-	q := &ask{stream: m.Stream, model: m.Model, prefix: callPrefix, thread: h.Get("Thread-Id"), maySub: true}
+	q := &request{stream: m.Stream, model: m.Model, prefix: callPrefix, thread: h.Get("Thread-Id"), maySub: true}
 	var meta turnMetadata
 	if s := h.Get("X-Codex-Turn-Metadata"); s != "" {
-		if err := json.Unmarshal([]byte(s), &meta, lenient); err != nil {
+		if err := json.Unmarshal([]byte(s), &meta, asWritten); err != nil {
 			return nil, fmt.Errorf("x-codex-turn-metadata: %w", err)
 		}
 	}
@@ -131,7 +131,7 @@ func (responsesAPI) read(h http.Header, body []byte) (*ask, error) {
 	return q, nil
 }
 
-// deferredNamespaces reads the list of namespaces whose tools Codex keeps back.
+// deferredNamespaces reads the list of namespaces whose tools Codex holds back.
 func deferredNamespaces(text string) []string {
 	_, list, ok := strings.Cut(text, "Deferred tool namespaces:\n")
 	if !ok {
@@ -149,9 +149,9 @@ func deferredNamespaces(text string) []string {
 	return out
 }
 
-// has tells whether a tool of a namespace can be called. Those of a namespace that is kept
-// back are not named.
-func (o offer) has(namespace, name string) bool {
+// canCall reports whether a tool of a namespace can be called. The tools of a namespace that
+// is held back are not listed.
+func (o offer) canCall(namespace, name string) bool {
 	return slices.ContainsFunc(o.tools, func(t offered) bool { return t.namespace == namespace && t.name == name }) ||
 		slices.Contains(o.deferred, namespace)
 }
@@ -168,7 +168,7 @@ func (responsesAPI) calls(parts []fixtures.Part, o offer, _ string) ([]wireCall,
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return codexCall(c, o) })
 }
 
-// responsesKinds are the API's words for what goes wrong.
+// responsesKinds are the API's errors.
 var responsesKinds = map[string]failure{
 	"auth":       {401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."},
 	"billing":    {429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota."},
@@ -180,7 +180,7 @@ var responsesKinds = map[string]failure{
 
 func (responsesAPI) fail(f *fixtures.Fail) (int, []byte) {
 	if k, ok := responsesKinds[f.Kind]; ok {
-		// Amid a stream there is no header, and the words tell how long to wait.
+		// Within a stream there is no header, so the message says how long to wait.
 		if after := f.Headers["retry-after"]; after != "" {
 			k.msg += " Please try again in " + after + "s."
 		}

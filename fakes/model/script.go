@@ -9,17 +9,17 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// script is a scenario's model part and how far it is.
+// script is a scenario's model part and which of its replies were used.
 type script struct {
-	file     string
-	messages []message
-	agents   map[string]*agent
-	asides   []string // messages that the client sent on another thread
-	spawns   []spawn
-	threads  map[string]string  // a runtime's id of a sub-agent → its section
-	owner    map[[2]string]bool // which agent makes a call with this id
-	named    map[string]string  // section → the runtime's id, as it told it to the model
-	told     map[string]string  // tool id → its result
+	file        string
+	messages    []message
+	agents      map[string]*agent
+	asides      []string // messages that the client sent on another thread
+	spawns      []spawn
+	threads     map[string]string  // a runtime's id of a sub-agent → its section
+	owner       map[[2]string]bool // which agent makes a call with this id
+	named       map[string]string  // section → the runtime's id, as it gave it to the model
+	resultTexts map[string]string  // tool id → its result
 }
 
 // message is a message of the client.
@@ -31,7 +31,7 @@ type message struct {
 // spawn is a subagent call of the scenario.
 type spawn struct{ name, prompt, call string }
 
-// agent is what is known of one agent.
+// agent is the state of one agent.
 type agent struct {
 	lines []*line
 	seen  map[string]bool // messages and results that its requests held
@@ -47,7 +47,7 @@ type line struct {
 }
 
 func newScript(sc *fixtures.Scenario) script {
-	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[[2]string]bool{}, named: map[string]string{}, told: map[string]string{}}
+	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[[2]string]bool{}, named: map[string]string{}, resultTexts: map[string]string{}}
 	for _, a := range sc.Client {
 		if a.Says() {
 			s.messages = append(s.messages, message{a.ID, textLines(a.Text)})
@@ -78,11 +78,11 @@ func newScript(sc *fixtures.Scenario) script {
 
 func textLines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
 
-// at says where a line stands.
-func (s *script) at(l *line) string { return fmt.Sprintf("%s:%d", s.file, l.Line) }
+// position is the file and line of a reply.
+func (s *script) position(l *line) string { return fmt.Sprintf("%s:%d", s.file, l.Line) }
 
-// route says which agent asks.
-func (s *script) route(q *ask) string {
+// route finds the agent that makes a request.
+func (s *script) route(q *request) string {
 	if name, ok := s.threads[q.thread]; ok && q.thread != "" {
 		return name
 	}
@@ -93,20 +93,20 @@ func (s *script) route(q *ask) string {
 	return name
 }
 
-// beside are the sections that answer neither the main agent nor a sub-agent:
-// another thread of the client, and the runtime's own requests for a search.
+// Sections that answer neither the main agent nor a sub-agent: another thread of the client,
+// and the runtime's own requests for a search.
 const (
-	besideThread = "aside"
-	besideSearch = "search"
+	asideSection  = "aside"
+	searchSection = "search"
 )
 
-func (s *script) section(q *ask) string {
+func (s *script) section(q *request) string {
 	if q.search {
-		return besideSearch
+		return searchSection
 	}
-	for _, id := range s.held(q.texts) {
+	for _, id := range s.messagesIn(q.texts) {
 		if slices.Contains(s.asides, id) {
-			return besideThread
+			return asideSection
 		}
 	}
 	if !q.sub && !q.maySub {
@@ -115,13 +115,13 @@ func (s *script) section(q *ask) string {
 	if s.agents[q.name] != nil && q.name != "" {
 		return q.name
 	}
-	for name := range s.agents { // names that a runtime writes its own way
+	for name := range s.agents { // runtimes may write names in another form
 		if name != "" && taskName(name) == q.name {
 			return name
 		}
 	}
-	if q.maySub && len(s.held(q.texts)) > 0 {
-		return "" // no mark, and a message of the client: the main one
+	if q.maySub && len(s.messagesIn(q.texts)) > 0 {
+		return "" // without a mark, a message of the client belongs to the main agent
 	}
 	for _, sp := range s.spawns {
 		for _, t := range q.texts {
@@ -131,15 +131,15 @@ func (s *script) section(q *ask) string {
 		}
 	}
 	if q.sub {
-		return q.name // no section has it: the refusal names it
+		return q.name // no section has it; the refusal names it
 	}
 	return ""
 }
 
-// held returns the ids of the client's messages that texts hold, in order. A runtime may
-// put several messages in one text, or words of its own around them: a message is
-// found where its lines stand as whole lines.
-func (s *script) held(texts []string) []string {
+// messagesIn returns the ids of the client's messages in texts, in order. A runtime may put
+// several messages in one text, or add text around them: a message is found if its lines
+// are whole lines of the text.
+func (s *script) messagesIn(texts []string) []string {
 	var out []string
 	used := make([]bool, len(s.messages))
 	for _, t := range texts {
@@ -163,8 +163,8 @@ func (s *script) held(texts []string) []string {
 	return out
 }
 
-// ownCommand is how Claude Code shows the model that the user has called a
-// command of theirs; what the command says comes after it.
+// ownCommand is how Claude Code reports to the model that the user has called a custom
+// command. The text of the command follows.
 var ownCommand = regexp.MustCompile(`<command-message>[^<]*</command-message>\s*<command-name>([^<]*)</command-name>\s*<command-args>([^<]*)</command-args>`)
 
 func startsWith(lines, with []string) bool {
@@ -179,15 +179,15 @@ func startsWith(lines, with []string) bool {
 	return true
 }
 
-// receive says what a request brings, and remembers it.
-func (s *script) receive(q *ask) *exchange {
+// receive finds out what a request brings, and records it.
+func (s *script) receive(q *request) *exchange {
 	name := s.route(q)
 	ag := s.agents[name]
 	if ag == nil {
 		ag = &agent{seen: map[string]bool{}}
 		s.agents[name] = ag
 	}
-	x := &exchange{Request: fixtures.Request{Agent: name, History: s.held(q.texts), Files: q.files, Stream: q.stream}, before: ag.last}
+	x := &exchange{Request: fixtures.Request{Agent: name, History: s.messagesIn(q.texts), Files: q.files, Stream: q.stream}, before: ag.last}
 	for _, id := range x.History {
 		if !ag.seen[id] {
 			ag.seen[id] = true
@@ -206,7 +206,7 @@ func (s *script) receive(q *ask) *exchange {
 			x.Results = map[string]string{}
 		}
 		x.Results[id] = r.text
-		s.told[id] = r.text
+		s.resultTexts[id] = r.text
 		for _, sp := range s.spawns {
 			if sp.call == id {
 				s.named[sp.name] = agentIDIn(r.text)
@@ -214,8 +214,8 @@ func (s *script) receive(q *ask) *exchange {
 		}
 	}
 	switch {
-	case name == "", name == besideThread:
-	case name == besideSearch: // each is a conversation of its own
+	case name == "", name == asideSection:
+	case name == searchSection: // each is a conversation of its own
 		if key := "query:" + strings.Join(q.texts, "\n"); !ag.seen[key] {
 			ag.seen[key] = true
 			x.New = append(x.New, "query")
@@ -229,13 +229,13 @@ func (s *script) receive(q *ask) *exchange {
 	ag.notes = q.notes
 	if q.compact {
 		x.New = append(x.New, "compact")
-		// A runtime that got no summary asks for it anew.
+		// A runtime that got no summary asks again.
 		if ag.last != nil && slices.Contains(ag.last.New, "compact") && ag.last.Ended != fixtures.EndedComplete {
 			x.New = append(x.New, "retry")
 		}
 	}
-	// A request without news after one that is not complete says it again. That one may
-	// still be under way: a client may ask anew before its hanging up is noticed.
+	// A request that brings nothing new repeats the last one if that is not complete. The last
+	// one may still run: a client may ask again before the server notices that it hung up.
 	if len(x.New) == 0 && ag.last != nil {
 		switch ag.last.Ended {
 		case fixtures.EndedComplete, fixtures.EndedShort:
@@ -248,7 +248,7 @@ func (s *script) receive(q *ask) *exchange {
 	return x
 }
 
-// choose returns the line that answers.
+// choose returns the line that answers a request.
 func (s *script) choose(x *exchange) (*line, error) {
 	ag := s.agents[x.Agent]
 	if slices.Contains(x.New, "retry") && x.before.line != nil {
@@ -277,16 +277,16 @@ func (s *script) choose(x *exchange) (*line, error) {
 		}
 	}
 	who := "the main agent"
-	if x.Agent == besideSearch {
+	if x.Agent == searchSection {
 		who = "`-- model search --`"
 	} else if x.Agent != "" {
 		who = fmt.Sprintf("the sub-agent %q", x.Agent)
 	}
-	return nil, fmt.Errorf("model: request %d of %s brings %v; no reply left; the scenario has %d", s.count(ag, x), who, x.New, len(ag.lines))
+	return nil, fmt.Errorf("model: request %d of %s brings %v; no reply left; the scenario has %d", s.requestNumber(ag, x), who, x.New, len(ag.lines))
 }
 
-// count says which request of its agent it is.
-func (s *script) count(_ *agent, x *exchange) int {
+// requestNumber is the number of a request among those of its agent, from 1.
+func (s *script) requestNumber(_ *agent, x *exchange) int {
 	n := 1
 	for b := x.before; b != nil; b = b.before {
 		n++

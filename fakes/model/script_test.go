@@ -13,14 +13,14 @@ import (
 )
 
 // texts is a request as an API's read would give it.
-func texts(t ...string) *ask { return &ask{texts: t, prefix: callPrefix} }
+func texts(t ...string) *request { return &request{texts: t, prefix: callPrefix} }
 
 func TestWhatARequestBrings(t *testing.T) {
 	g := NewWithT(t)
 	sc := scenario(t, "send m1: Go on.\nsend m2: second\nsend m3: third\\nline\nsend m4: Go on.",
 		`[{"tool":"shell","id":"t1","input":{"command":"x"}}]`)
 	s := newScript(sc)
-	get := func(q *ask, ended fixtures.Ended) []string {
+	get := func(q *request, ended fixtures.Ended) []string {
 		x := s.receive(q)
 		x.Ended = ended
 		return x.New
@@ -54,7 +54,7 @@ func TestWhichLineAnswers(t *testing.T) {
 [{"on":"task"},{"text":["to task"]}]
 [{"retry":true},{"text":["retry of task"]}]
 [{"text":["free 2"]}]`))
-	say := func(q *ask, ended fixtures.Ended) string {
+	say := func(q *request, ended fixtures.Ended) string {
 		x := s.receive(q)
 		l, err := s.choose(x)
 		if err != nil {

@@ -17,17 +17,17 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Options says where the model listens and where its runtime works.
+// Options configures the server.
 type Options struct {
-	Addr string // default 127.0.0.1:0; what is not loopback is refused
+	Addr string // default 127.0.0.1:0; any other address than loopback is refused
 	Dir  string // the workspace: Claude Code's file tools want absolute paths
-	// Aside is what a request gets that wants its answer in a form: clients ask
-	// for a title so, beside the session. "": the scenario answers it. What is
-	// said so is not in the witness.
+	// Aside is the reply to a request for structured output: clients ask for a title
+	// with one, outside the session. "": the scenario answers it. Such requests are not
+	// in the witness.
 	Aside string
 }
 
-// Said is what a reply has said so far.
+// Said is the text of a reply so far.
 type Said struct {
 	Agent       string
 	Text, Think string // all deltas, joined
@@ -58,7 +58,7 @@ type Server struct {
 type hold struct {
 	open bool
 	gate chan struct{} // closed when open
-	at   *exchange     // the reply that stands there
+	at   *exchange     // the reply that waits there
 }
 
 // Start listens and serves until Close.
@@ -79,7 +79,7 @@ func Start(s *fixtures.Scenario, o Options) (*Server, error) {
 		script: newScript(s), holds: map[string]*hold{}, ids: map[string]int{},
 	}
 	srv.ctx, srv.stop = context.WithCancel(context.Background())
-	// A client that hangs up in mid-request is everyday life here: no log.
+	// Clients often hang up within a request: this is not logged.
 	srv.http = &http.Server{Handler: http.HandlerFunc(srv.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(srv.done)
@@ -88,7 +88,7 @@ func Start(s *fixtures.Scenario, o Options) (*Server, error) {
 	return srv, nil
 }
 
-// loopback refuses an address that others could reach.
+// loopback returns an error for an address that other machines could reach.
 func loopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -118,14 +118,14 @@ func (s *Server) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// change wakes those who wait on Changed. The caller holds mu.
-func (s *Server) change() {
+// notifyChange wakes the callers that wait on Changed. The caller holds mu.
+func (s *Server) notifyChange() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// Holding reports whether the model stands at a hold, everything before it flushed,
-// and what that reply has said.
+// Holding reports whether a reply waits at a hold, with everything before it flushed, and
+// returns the text of that reply so far.
 func (s *Server) Holding(name string) (Said, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,17 +133,17 @@ func (s *Server) Holding(name string) (Said, bool) {
 	if h == nil || h.at == nil || h.open {
 		return Said{}, false
 	}
-	return h.at.so(), true
+	return h.at.soFar(), true
 }
 
-// Release lets the model go on. It may come before the hold is reached.
+// Release releases a hold. It may be called before the hold is reached.
 func (s *Server) Release(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.hold(name); !h.open {
 		h.open = true
 		close(h.gate)
-		s.change()
+		s.notifyChange()
 	}
 }
 
@@ -157,8 +157,8 @@ func (s *Server) hold(name string) *hold {
 	return h
 }
 
-// Witness returns what was asked and said so far, in order of arrival. A request
-// that is still being answered has no Ended.
+// Witness returns the requests and replies so far, in order of arrival. A request that is
+// still being answered has no Ended.
 func (s *Server) Witness() []fixtures.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		if ctx.Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) { // the client hung up before it had asked
+		if ctx.Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) { // the client hung up before the end of its request
 			panic(http.ErrAbortHandler)
 		}
 		s.refuse(fmt.Errorf("model: %s: %w", r.URL.Path, err))
@@ -232,15 +232,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
 		return
 	}
-	x, line, calls, err := s.take(a, ask)
+	x, line, calls, err := s.acceptRequest(a, ask)
 	if err != nil {
 		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
 		return
 	}
-	s.reply(ctx, w, a, ask, x, line, calls)
+	s.answer(ctx, w, a, ask, x, line, calls)
 }
 
-// asksModel tells what asks a model from what merely asks about it.
+// asksModel reports whether a path is one that asks a model, and not about a model.
 func asksModel(path string) bool {
 	for _, p := range []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/v1/completions"} {
 		if strings.HasPrefix(path, p) {
@@ -250,22 +250,22 @@ func asksModel(path string) bool {
 	return false
 }
 
-// refuse keeps the first refusal.
+// refuse records the first refusal.
 func (s *Server) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refused(err)
+	s.recordRefusal(err)
 }
 
-func (s *Server) refused(err error) {
+func (s *Server) recordRefusal(err error) {
 	if s.err == nil {
 		s.err = err
 	}
-	s.change()
+	s.notifyChange()
 }
 
-// take enters a request into the witness and chooses the line that answers it.
-func (s *Server) take(a api, q *ask) (*exchange, *line, []wireCall, error) {
+// acceptRequest adds a request to the witness and chooses the line that answers it.
+func (s *Server) acceptRequest(a api, q *request) (*exchange, *line, []wireCall, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q.form && s.side != "" {
@@ -282,17 +282,17 @@ func (s *Server) take(a api, q *ask) (*exchange, *line, []wireCall, error) {
 	var calls []wireCall
 	if err == nil {
 		q.offer.agents = s.script.named
-		q.offer.told = s.script.told
+		q.offer.resultTexts = s.script.resultTexts
 		if calls, err = a.calls(l.Parts, q.offer, s.dir); err != nil {
-			err = fmt.Errorf("model: %s: %w", s.script.at(l), err)
+			err = fmt.Errorf("model: %s: %w", s.script.position(l), err)
 		}
 	}
 	if err != nil {
 		x.Ended, x.Status, x.refusal = fixtures.EndedFailed, http.StatusBadRequest, err
-		s.refused(err)
+		s.recordRefusal(err)
 		return nil, nil, nil, err
 	}
 	x.line = l
-	s.change()
+	s.notifyChange()
 	return x, l, calls, nil
 }

@@ -48,7 +48,7 @@ func (s *eventSink) write(b []byte) error {
 	return s.c.Flush()
 }
 
-// wholeSink writes the reply at its end.
+// wholeSink writes the reply as one value at its end.
 type wholeSink struct{ w http.ResponseWriter }
 
 func (s wholeSink) streams() bool           { return false }

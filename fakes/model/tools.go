@@ -111,7 +111,7 @@ type (
 )
 
 // input reads a neutral input strictly.
-func input[T any](c *fixtures.ToolCall) (T, error) {
+func decodeInput[T any](c *fixtures.ToolCall) (T, error) {
 	var in T
 	if err := json.Unmarshal(c.Input, &in, json.RejectUnknownMembers(true)); err != nil {
 		return in, fmt.Errorf("tool %s %q: input: %w", c.Tool, c.ID, err)
@@ -139,9 +139,9 @@ func eachCall(parts []fixtures.Part, f func(*fixtures.ToolCall) (wireCall, error
 	return out, nil
 }
 
-// otherCall calls by a name that no runtime need offer.
+// otherCall calls a tool by a name that the runtime may not offer.
 func otherCall(c *fixtures.ToolCall) (wireCall, error) {
-	in, err := input[otherInput](c)
+	in, err := decodeInput[otherInput](c)
 	switch {
 	case err != nil:
 		return wireCall{}, err
@@ -155,8 +155,8 @@ func otherCall(c *fixtures.ToolCall) (wireCall, error) {
 	return wireCall{kind: "function", namespace: in.Namespace, name: in.Name, input: in.Input}, nil
 }
 
-// missing says that a tool is not offered.
-func missing(c *fixtures.ToolCall, o offer, want ...string) error {
+// notOffered is the error if a tool is not offered.
+func notOffered(c *fixtures.ToolCall, o offer, want ...string) error {
 	return fmt.Errorf("tool %s %q: the runtime does not offer %s; offered are: %s", c.Tool, c.ID, strings.Join(want, " or "), o)
 }
 
@@ -166,9 +166,9 @@ func jsonCall(t offered, in any) (wireCall, error) {
 	return wireCall{kind: "function", namespace: t.namespace, name: t.name, input: b}, err
 }
 
-// quote makes one word of a shell line. What is plain stays plain, so that runtimes
-// which look into commands see what a person would write.
-func quote(s string) string {
+// shellWord quotes one word of a shell command. Plain words are not quoted, so that runtimes
+// that parse commands get what a person would write.
+func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./,:@%+=", r)
 	}
@@ -178,8 +178,8 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// prefixed puts a sign before each line.
-func prefixed(sign, text string) string {
+// prefixLines adds a sign before each line.
+func prefixLines(sign, text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		b.WriteString(sign)
@@ -189,7 +189,7 @@ func prefixed(sign, text string) string {
 	return b.String()
 }
 
-// taskName is a section's name as Codex takes it for a sub-agent.
+// taskName is a section's name in the form that Codex takes for a sub-agent.
 func taskName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Unused returns the lines of the scenario's file that hold replies which were
-// never said, in order.
+// Unused returns the lines of the scenario's file with replies that were never used, in
+// order.
 func (s *Server) Unused() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,34 +8,34 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// ask is a request of a runtime, whatever API it came by.
-type ask struct {
+// request is a request of a runtime, by either API.
+type request struct {
 	stream  bool
 	thread  string // the runtime's id of the conversation or sub-agent
 	name    string // the runtime's name of the agent
 	sub     bool   // marked as a sub-agent's
-	maySub  bool   // bears no mark: its text decides
+	maySub  bool   // it has no mark: its text decides
 	texts   []string
 	results []result
 	files   int  // pictures and documents in messages of the user
 	notes   int  // how many notes about tasks that ended
-	compact bool // demands a summary
-	form    bool // wants its answer in a form
-	search  bool // wants a search of the web, and offers nothing else
+	compact bool // asks for a summary
+	form    bool // asks for structured output
+	search  bool // asks for a search of the web, and offers nothing else
 	prefix  string
 	offer   offer
 	model   string
 }
 
-// result is what a tool gave.
+// result is the result of a tool.
 type result struct{ call, text string }
 
 // offer is the tools that a request offers.
 type offer struct {
-	tools    []offered
-	deferred []string          // tools or namespaces that the runtime names in a message
-	agents   map[string]string // the runtime's ids of the sub-agents that it told of, by name
-	told     map[string]string // the results of calls, by the scenario's id
+	tools       []offered
+	deferred    []string          // tools or namespaces that the runtime names in a message
+	agents      map[string]string // the runtime's ids of sub-agents, by name
+	resultTexts map[string]string // the results of calls, by the scenario's id
 }
 
 type offered struct {
@@ -44,7 +44,7 @@ type offered struct {
 	name      string
 }
 
-// names are the tools that are offered, with those that are kept back.
+// names are the tools that are offered, and those that are held back.
 func (o offer) names() []string {
 	var out []string
 	for _, t := range o.tools {
@@ -53,8 +53,8 @@ func (o offer) names() []string {
 	return append(out, o.deferred...)
 }
 
-// find returns the first of the names that is offered.
-func (o offer) find(names ...string) (offered, bool) {
+// findTool returns the first of the tools that is offered.
+func (o offer) findTool(names ...string) (offered, bool) {
 	for _, n := range names {
 		for _, t := range o.tools {
 			if t.name == n {
@@ -98,19 +98,19 @@ type exchange struct {
 	line   *line     // what answers it; nil if it is refused
 	said   []*part
 
-	refusal error // why nothing answers it
+	refusal error // why it is not answered
 	aside   bool  // see Options.Aside
 }
 
-// part is what is being said; text grows with each delta.
+// part is a part of a reply; text grows with each delta.
 type part struct {
 	fixtures.Said
 	think bool
-	open  bool // not shut yet
+	open  bool // not closed yet
 	text  strings.Builder
 }
 
-// request returns the exchange as the witness keeps it.
+// request returns the exchange as the witness stores it.
 func (x *exchange) request() fixtures.Request {
 	r := x.Request
 	r.New, r.History, r.Results = slices.Clone(r.New), slices.Clone(r.History), maps.Clone(r.Results)
@@ -132,8 +132,8 @@ func (x *exchange) request() fixtures.Request {
 	return r
 }
 
-// so returns what was said so far.
-func (x *exchange) so() Said {
+// soFar returns the text so far.
+func (x *exchange) soFar() Said {
 	s := Said{Agent: x.Agent}
 	for _, p := range x.said {
 		if p.think {

@@ -6,22 +6,22 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// saying is a reply on its way.
-type saying struct {
+// replyWriter writes one reply.
+type replyWriter struct {
 	s     *Server
-	v     voice
+	v     encoder
 	x     *exchange
 	sink  sink
 	calls []wireCall
 	usage *fixtures.Usage
 	begun bool
 	cur   *part // the open block
-	held  bool  // a hold came after what was said last
+	held  bool  // a hold came after the last text
 }
 
-// say says the parts. Its error says how it came to an end before the end.
-func (s *Server) say(ctx context.Context, v voice, k sink, x *exchange, parts []fixtures.Part, calls []wireCall) error {
-	y := &saying{s: s, v: v, x: x, sink: k, calls: calls}
+// writeReply writes the parts. Its error is why the reply ended early.
+func (s *Server) writeReply(ctx context.Context, v encoder, k sink, x *exchange, parts []fixtures.Part, calls []wireCall) error {
+	y := &replyWriter{s: s, v: v, x: x, sink: k, calls: calls}
 	end := ""
 	for _, p := range parts {
 		if p.Usage != nil {
@@ -33,35 +33,35 @@ func (s *Server) say(ctx context.Context, v voice, k sink, x *exchange, parts []
 			return err
 		}
 		end = p.End
-		if err := y.part(ctx, p); err != nil {
+		if err := y.writePart(ctx, p); err != nil {
 			return err
 		}
 	}
-	if err := y.begin(); err != nil {
+	if err := y.start(); err != nil {
 		return err
 	}
-	if err := y.shut(); err != nil {
+	if err := y.closeBlock(); err != nil {
 		return err
 	}
 	// The client may ask again, or read the witness, as soon as it has the last byte.
 	if end != "" {
-		s.ended(x, fixtures.EndedShort, 0)
+		s.recordEnd(x, fixtures.EndedShort, 0)
 	} else {
-		s.ended(x, fixtures.EndedComplete, 0)
+		s.recordEnd(x, fixtures.EndedComplete, 0)
 	}
-	return v.end(end)
+	return v.finish(end)
 }
 
-// begin begins the reply, once: what breaks off before that leaves nothing.
-func (y *saying) begin() error {
+// start starts the reply, once. A reply that breaks off before leaves nothing.
+func (y *replyWriter) start() error {
 	if y.begun {
 		return nil
 	}
 	y.begun = true
-	return y.v.begin(y.usage)
+	return y.v.start(y.usage)
 }
 
-func (y *saying) shut() error {
+func (y *replyWriter) closeBlock() error {
 	if y.cur == nil {
 		return nil
 	}
@@ -69,17 +69,17 @@ func (y *saying) shut() error {
 	y.cur.open = false
 	y.s.mu.Unlock()
 	y.cur = nil
-	return y.v.shut()
+	return y.v.closeBlock()
 }
 
-func (y *saying) part(ctx context.Context, p fixtures.Part) error {
+func (y *replyWriter) writePart(ctx context.Context, p fixtures.Part) error {
 	switch {
 	case p.Usage != nil, p.End != "":
 		return nil
 	case p.Cut:
 		return errCut
 	case p.Close:
-		y.s.ended(y.x, fixtures.EndedCut, 0)
+		y.s.recordEnd(y.x, fixtures.EndedCut, 0)
 		if err := y.sink.raw(""); err != nil {
 			return err
 		}
@@ -88,30 +88,30 @@ func (y *saying) part(ctx context.Context, p fixtures.Part) error {
 		y.held = true
 		return y.sink.raw(p.Bytes)
 	}
-	if err := y.begin(); err != nil {
+	if err := y.start(); err != nil {
 		return err
 	}
 	switch {
 	case p.Text != nil || p.Think != nil:
-		return y.words(ctx, p)
+		return y.writeText(ctx, p)
 	case p.Redacted != "":
-		if err := y.shut(); err != nil {
+		if err := y.closeBlock(); err != nil {
 			return err
 		}
-		return y.v.redacted(p.Redacted)
+		return y.v.addRedacted(p.Redacted)
 	case p.Search != nil:
-		if err := y.shut(); err != nil {
+		if err := y.closeBlock(); err != nil {
 			return err
 		}
-		return y.v.search(p.Search)
+		return y.v.addSearch(p.Search)
 	case p.Tool != nil:
-		return y.call(p.Tool)
+		return y.addCall(p.Tool)
 	case p.Hold != "":
 		y.held = true
-		return y.s.stand(ctx, y.x, p.Hold)
+		return y.s.waitAtHold(ctx, y.x, p.Hold)
 	case p.Stall:
 		y.s.mu.Lock()
-		y.s.change()
+		y.s.notifyChange()
 		y.s.mu.Unlock()
 		<-ctx.Done()
 		return ctx.Err()
@@ -124,77 +124,78 @@ func (y *saying) part(ctx context.Context, p fixtures.Part) error {
 	return nil
 }
 
-// words says text or reasoning. After a hold, more of the same goes on in the same block.
-func (y *saying) words(ctx context.Context, p fixtures.Part) error {
+// writeText writes text or reasoning. After a hold, more of the same kind continues the same
+// block.
+func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 	think := p.Think != nil
 	deltas := p.Text
 	if think {
 		deltas = p.Think
 	}
 	if !y.held || y.cur == nil || y.cur.think != think {
-		if err := y.shut(); err != nil {
+		if err := y.closeBlock(); err != nil {
 			return err
 		}
-		if err := y.v.open(think, p.How); err != nil {
+		if err := y.v.openBlock(think, p.How); err != nil {
 			return err
 		}
-		y.enter(think)
+		y.startPart(think)
 	}
 	y.held = false
 	for _, d := range deltas {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := y.v.delta(d); err != nil {
+		if err := y.v.addDelta(d); err != nil {
 			return err
 		}
-		y.write(d)
+		y.recordText(d)
 	}
-	// What stands for the deltas at the end is what the model said; reasoning
-	// in its own words is a part of its own.
+	// The witness records the final text instead of the deltas, and raw reasoning as a
+	// separate part.
 	if f := p.How.Final; f != nil {
 		y.s.mu.Lock()
 		y.cur.text.Reset()
 		y.s.mu.Unlock()
-		y.write(*f)
+		y.recordText(*f)
 	}
 	if p.How.Raw != nil {
-		y.enter(true)
+		y.startPart(true)
 		for _, d := range p.How.Raw {
-			y.write(d)
+			y.recordText(d)
 		}
 	}
 	return nil
 }
 
-func (y *saying) enter(think bool) {
+func (y *replyWriter) startPart(think bool) {
 	y.cur = &part{think: think, open: true}
-	y.s.add(y.x, y.cur)
+	y.s.recordPart(y.x, y.cur)
 }
 
-func (y *saying) write(text string) {
+func (y *replyWriter) recordText(text string) {
 	y.s.mu.Lock()
 	defer y.s.mu.Unlock()
 	y.cur.text.WriteString(text)
 }
 
-func (y *saying) call(t *fixtures.ToolCall) error {
+func (y *replyWriter) addCall(t *fixtures.ToolCall) error {
 	y.held = false
-	if err := y.shut(); err != nil {
+	if err := y.closeBlock(); err != nil {
 		return err
 	}
 	c := y.calls[0]
 	y.calls = y.calls[1:]
-	if err := y.v.call(c); err != nil {
+	if err := y.v.addCall(c); err != nil {
 		return err
 	}
-	if t.Open { // it was never made
+	if t.Open { // it was never complete
 		return nil
 	}
 	said := fixtures.Said{Tool: t.Tool, Name: c.full(), ID: t.ID, Input: t.Input}
 	if t.Spoil != "" { // the runtime never got the input
 		said.Input = nil
 	}
-	y.s.add(y.x, &part{Said: said})
+	y.s.recordPart(y.x, &part{Said: said})
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-func (responsesAPI) voice(o voiceOptions) voice { return &responsesVoice{o: o} }
+func (responsesAPI) voice(o encoderOptions) encoder { return &responsesEncoder{o: o} }
 
-// responsesVoice says a reply in items.
-type responsesVoice struct {
-	o     voiceOptions
+// responsesEncoder writes a reply in items.
+type responsesEncoder struct {
+	o     encoderOptions
 	seq   int
 	id    string // of the response
 	item  string // of the open item
 	think bool
 	how   fixtures.How
 	text  strings.Builder
-	part  bool // of a summary, has begun
+	part  bool // a part of a summary has begun
 	items []any
 	usage *fixtures.Usage
 }
@@ -119,13 +119,13 @@ type (
 	}
 )
 
-func (v *responsesVoice) event(e oEvent) error {
+func (v *responsesEncoder) event(e oEvent) error {
 	e.Sequence = v.seq
 	v.seq++
 	return v.o.sink.event(e.Type, e)
 }
 
-func (v *responsesVoice) response(status string) *oResponse {
+func (v *responsesEncoder) response(status string) *oResponse {
 	r := &oResponse{
 		ID: v.id, Object: "response", Status: status, Model: v.o.model, Output: []any{}, Parallel: true, Choice: "auto", Tools: []any{},
 	}
@@ -141,32 +141,32 @@ func (v *responsesVoice) response(status string) *oResponse {
 	return r
 }
 
-func (v *responsesVoice) begin(u *fixtures.Usage) error {
+func (v *responsesEncoder) start(u *fixtures.Usage) error {
 	v.usage = u
 	v.id = v.o.id("resp_")
 	return v.event(oEvent{Type: "response.created", Response: v.response("in_progress")})
 }
 
-func (v *responsesVoice) at() *int { n := len(v.items); return &n }
+func (v *responsesEncoder) outputIndex() *int { n := len(v.items); return &n }
 
-func (v *responsesVoice) done(item any) error {
-	err := v.event(oEvent{Type: "response.output_item.done", Output: v.at(), Item: item})
+func (v *responsesEncoder) endItem(item any) error {
+	err := v.event(oEvent{Type: "response.output_item.done", Output: v.outputIndex(), Item: item})
 	v.items = append(v.items, item)
 	return err
 }
 
-func (v *responsesVoice) call(c wireCall) error {
+func (v *responsesEncoder) addCall(c wireCall) error {
 	in, empty := string(c.input), ""
 	if c.kind == "web" {
 		w := oWeb{Type: "web_search_call", ID: "ws_" + c.scenario.ID, Status: "in_progress"}
-		if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: w}); err != nil {
+		if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: w}); err != nil {
 			return err
 		}
 		w.Status, w.Action = "completed", c.input
-		return v.done(w)
+		return v.endItem(w)
 	}
 	if c.kind == "search" {
-		return v.done(oSearch{"tool_search_call", v.o.id("tsc_"), callPrefix + c.scenario.ID, "client", "completed", c.input})
+		return v.endItem(oSearch{"tool_search_call", v.o.id("tsc_"), callPrefix + c.scenario.ID, "client", "completed", c.input})
 	}
 	item := oCall{Type: "function_call", ID: v.o.id("fc_"), CallID: callPrefix + c.scenario.ID, Namespace: c.namespace, Name: c.name, Status: "in_progress"}
 	delta, done := oEvent{Type: "response.function_call_arguments.delta", Delta: &in}, oEvent{Type: "response.function_call_arguments.done", Args: &in}
@@ -177,31 +177,31 @@ func (v *responsesVoice) call(c wireCall) error {
 		field = &item.Input
 	}
 	*field = &empty
-	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil {
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: item}); err != nil {
 		return err
 	}
 	if c.scenario.Open {
 		half := in[:len(in)/2]
-		delta.Delta, delta.Output, delta.ItemID = &half, v.at(), item.ID
+		delta.Delta, delta.Output, delta.ItemID = &half, v.outputIndex(), item.ID
 		return v.event(delta)
 	}
 	for _, e := range []oEvent{delta, done} {
-		e.Output, e.ItemID = v.at(), item.ID
+		e.Output, e.ItemID = v.outputIndex(), item.ID
 		if err := v.event(e); err != nil {
 			return err
 		}
 	}
 	*field, item.Status = &in, "completed"
-	return v.done(item)
+	return v.endItem(item)
 }
 
-// fail takes the error of the body and puts it into a response.
-func (v *responsesVoice) fail(f *fixtures.Fail) error {
+// fail writes a response with the error of the body.
+func (v *responsesEncoder) fail(f *fixtures.Fail) error {
 	var b struct {
 		Error jsontext.Value `json:"error"`
 	}
 	_, body := responsesAPI{}.fail(f)
-	if err := json.Unmarshal(body, &b, lenient); err != nil || b.Error == nil {
+	if err := json.Unmarshal(body, &b, asWritten); err != nil || b.Error == nil {
 		b.Error = jsontext.Value(`{"code":"server_error","message":"scripted failure"}`)
 	}
 	r := v.response("failed")
@@ -209,10 +209,10 @@ func (v *responsesVoice) fail(f *fixtures.Fail) error {
 	return v.event(oEvent{Type: "response.failed", Response: r})
 }
 
-// endReasons are the API's words for an end that comes too early.
+// endReasons are the API's reasons for a reply that ends early.
 var endReasons = map[string]string{"length": "max_output_tokens", "refusal": "content_filter"}
 
-func (v *responsesVoice) end(why string) error {
+func (v *responsesEncoder) finish(why string) error {
 	r := v.response("completed")
 	e := oEvent{Type: "response.completed", Response: r}
 	if why != "" {

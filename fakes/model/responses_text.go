@@ -6,8 +6,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// open begins an item. One that is said whole shows itself at its end only.
-func (v *responsesVoice) open(think bool, how fixtures.How) error {
+// openBlock begins an item. An item without deltas is written only at its end.
+func (v *responsesEncoder) openBlock(think bool, how fixtures.How) error {
 	v.think, v.how, v.part = think, how, false
 	v.text.Reset()
 	prefix := "msg_"
@@ -25,32 +25,32 @@ func (v *responsesVoice) open(think bool, how fixtures.How) error {
 	if think {
 		item = oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}
 	}
-	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil || think {
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: item}); err != nil || think {
 		return err
 	}
-	return v.event(oEvent{Type: "response.content_part.added", Output: v.at(), ItemID: v.item, Content: new(int), Part: oText{"output_text", "", []any{}}})
+	return v.event(oEvent{Type: "response.content_part.added", Output: v.outputIndex(), ItemID: v.item, Content: new(int), Part: oText{"output_text", "", []any{}}})
 }
 
-func (v *responsesVoice) delta(s string) error {
+func (v *responsesEncoder) addDelta(s string) error {
 	v.text.WriteString(s)
 	switch {
 	case v.how.Whole:
 		return nil
 	case !v.think:
-		return v.event(oEvent{Type: "response.output_text.delta", Output: v.at(), ItemID: v.item, Content: new(int), Delta: &s})
-	case !v.part: // reasoning without a word has no part
+		return v.event(oEvent{Type: "response.output_text.delta", Output: v.outputIndex(), ItemID: v.item, Content: new(int), Delta: &s})
+	case !v.part: // empty reasoning has no part
 		v.part = true
-		if err := v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.at(), ItemID: v.item, Summary: new(int), Part: oSummary{Type: "summary_text"}}); err != nil {
+		if err := v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.outputIndex(), ItemID: v.item, Summary: new(int), Part: oSummary{Type: "summary_text"}}); err != nil {
 			return err
 		}
 	}
-	return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.at(), ItemID: v.item, Summary: new(int), Delta: &s})
+	return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.outputIndex(), ItemID: v.item, Summary: new(int), Delta: &s})
 }
 
-func (v *responsesVoice) shut() error {
+func (v *responsesEncoder) closeBlock() error {
 	s := v.text.String()
 	if v.think {
-		return v.thought(s)
+		return v.endReasoning(s)
 	}
 	final := s
 	if v.how.Final != nil {
@@ -62,17 +62,17 @@ func (v *responsesVoice) shut() error {
 			{Type: "response.output_text.done", ItemID: v.item, Content: new(int), Text: &s},
 			{Type: "response.content_part.done", ItemID: v.item, Content: new(int), Part: part},
 		} {
-			e.Output = v.at()
+			e.Output = v.outputIndex()
 			if err := v.event(e); err != nil {
 				return err
 			}
 		}
 	}
-	return v.done(oMessage{"message", v.item, "assistant", "completed", []oText{part}, v.how.Phase})
+	return v.endItem(oMessage{"message", v.item, "assistant", "completed", []oText{part}, v.how.Phase})
 }
 
-// thought ends reasoning: its summary, and what it says in its own words.
-func (v *responsesVoice) thought(s string) error {
+// endReasoning ends reasoning: its summary, and the raw reasoning.
+func (v *responsesEncoder) endReasoning(s string) error {
 	item := oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}
 	var evs []oEvent
 	if s != "" {
@@ -95,23 +95,23 @@ func (v *responsesVoice) thought(s string) error {
 		if v.how.Whole {
 			break
 		}
-		e.Output, e.ItemID = v.at(), v.item
+		e.Output, e.ItemID = v.outputIndex(), v.item
 		if err := v.event(e); err != nil {
 			return err
 		}
 	}
-	return v.done(item)
+	return v.endItem(item)
 }
 
-// redacted is reasoning that only the model can read.
-func (v *responsesVoice) redacted(data string) error {
+// addRedacted writes reasoning that only the model can read.
+func (v *responsesEncoder) addRedacted(data string) error {
 	item := oReasoning{Type: "reasoning", ID: v.o.id("rs_"), Summary: []oSummary{}}
-	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.at(), Item: item}); err != nil {
+	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: item}); err != nil {
 		return err
 	}
 	item.Encrypted = &data
-	return v.done(item)
+	return v.endItem(item)
 }
 
-// search is refused before a reply begins.
-func (v *responsesVoice) search(*fixtures.Search) error { return nil }
+// addSearch is never called: calls refuses a search before the reply begins.
+func (v *responsesEncoder) addSearch(*fixtures.Search) error { return nil }
