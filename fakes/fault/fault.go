@@ -5,7 +5,7 @@
 // a stand-in (package fakes/standin) plays. The recorded lines are never modified, and
 // the same place gives the same fault.
 //
-// Operators know no runtime and no scenario by name. They read lines with package
+// Operators test for no runtime and no scenario by name. They read lines with package
 // fixtures/wire, and an operator that shows the same in every case is applied only to
 // the scenarios whose head names it (`faults: …`).
 package fault
@@ -21,7 +21,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Kind says what an adapter must emit under a fault.
+// Kind is what an adapter must emit under a fault.
 type Kind string
 
 // The kinds of faults.

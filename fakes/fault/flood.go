@@ -15,7 +15,7 @@ import (
 // client may keep for a listener that takes nothing.
 const FloodDeltas = 8192
 
-// FloodText returns the text of all deltas of a flood. Each has a number of its own.
+// FloodText returns the text of all deltas of a flood. Each has another number.
 func FloodText() string {
 	var b strings.Builder
 	for i := range FloodDeltas {
@@ -48,8 +48,8 @@ func flood() Operator {
 	}
 }
 
-// floodLines are copies of a delta's line, glued. Each has a text of its own, and an
-// id of its own if lines have one.
+// floodLines are copies of a delta's line, glued. Each has another text, and
+// another id if lines have one.
 func (c *lines) floodLines(place int) []byte {
 	line, l := c.wire[place].Bytes, &c.read[place]
 	text, err := jsontext.AppendQuote(nil, l.Piece.Text)

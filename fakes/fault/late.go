@@ -92,7 +92,7 @@ const (
 	ofEnd
 )
 
-// turnMark tells the lines of one turn from those of another: the thread or session,
+// turnMark distinguishes the lines of one turn from those of another: the thread or session,
 // and of: the turn, or the message of the model if lines name no turn.
 type turnMark struct {
 	part       turnPart

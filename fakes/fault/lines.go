@@ -104,8 +104,7 @@ func (c *lines) ofSession(i int) thread { return thread{c.wire[i].Process, c.ses
 
 // sessionIDs are, for each line of stdout, the recorded id of the session or thread
 // of its process. If a process is one session, it is the last one that was named
-// until then, else the first that was opened: others are sub-agents, or beside the
-// session. Lines before the first id have that one.
+// until then, else the first that was opened: others are sub-agents or other threads. Lines before the first id have that one.
 func (c *lines) sessionIDs() []string {
 	out := make([]string, len(c.wire))
 	type process struct {

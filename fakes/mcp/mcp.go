@@ -1,14 +1,12 @@
-// Package mcp answers one question: how does an MCP server behave that stands
-// in a scenario?
+// Package mcp runs the MCP servers of a scenario.
 //
-// Real runtimes start it as a child. It is this very program under another
-// name: Install puts a link named turnspec-mcp-SERVER into a folder, with what
-// the server offers beside it, and a program that has such a link calls Main
-// first. So a runtime's command line holds a plain name and no path, and the
-// server runs where the runtime runs, kept apart as it is.
+// Real runtimes start a server as a child. It is this program under another name: Install
+// puts a link named turnspec-mcp-SERVER into a folder, with a file of what the server
+// offers, and a program that has such a link calls Main first. So a runtime's command
+// line holds a name and no path, and the server runs in the isolation of the runtime.
 //
-// A server waits for files and makes them, relative to its working directory,
-// which is the runtime's: that is how a scenario holds it in mid-call.
+// A server waits for files and makes them, relative to its working directory, which is the
+// runtime's. With them a scenario holds it within a call.
 package mcp
 
 import (
@@ -31,8 +29,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Install puts the servers into a folder, which must come first in the PATH of
-// whoever starts them.
+// Install puts the servers into a folder, which must come first in the PATH of the
+// runtime.
 func Install(dir string, servers []fixtures.Server) error {
 	if len(servers) == 0 {
 		return nil
@@ -57,8 +55,8 @@ func Install(dir string, servers []fixtures.Server) error {
 	return nil
 }
 
-// Main is the server when the program was started as one. args are the
-// program's, with its name.
+// Main runs the server if the program was started as one. args are the program's, with its
+// name.
 func Main(args []string) (handled bool, code int) {
 	if !strings.HasPrefix(filepath.Base(args[0]), fixtures.ServerCommand("")) {
 		return false, 0
@@ -103,16 +101,16 @@ func New(s *fixtures.Server) *mcp.Server {
 			Name: t.Name, Description: t.Description, InputSchema: schema,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly},
 		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return call(ctx, &t, req)
+			return callTool(ctx, &t, req)
 		})
 	}
 	return srv
 }
 
-func call(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	answer, asked := req.Params.InputResponses[question]
 	if t.Asks != nil && !asked {
-		return ask(t.Asks), nil
+		return askUser(t.Asks), nil
 	}
 	for i, text := range t.Progress {
 		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
@@ -127,7 +125,7 @@ func call(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp
 		}
 	}
 	if t.Awaits != "" {
-		if err := await(ctx, t.Awaits); err != nil {
+		if err := awaitFile(ctx, t.Awaits); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +155,7 @@ func call(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp
 		r.Content = append(r.Content, &mcp.ImageContent{Data: data, MIMEType: mime})
 	}
 	if asked {
-		text, err := told(answer)
+		text, err := answerText(answer)
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +164,12 @@ func call(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp
 	return r, nil
 }
 
-// question names what a tool asks the user.
+// question is the id of what a tool asks the user.
 const question = "q1"
 
-// ask is a result that puts a question to the user first: the call is then made
-// again, with the answer. Clients of older protocols are asked by a request
-// instead, which the library sees to.
-func ask(q *fixtures.Elicitation) *mcp.CallToolResult {
+// askUser is a result that asks the user first. The client then makes the call again, with
+// the answer. The library asks clients of older protocols by a request instead.
+func askUser(q *fixtures.Elicitation) *mcp.CallToolResult {
 	p := &mcp.ElicitParams{Mode: "form", Message: q.Message}
 	if q.URL != "" {
 		p.Mode, p.URL, p.ElicitationID = "url", q.URL, "e1"
@@ -182,8 +179,8 @@ func ask(q *fixtures.Elicitation) *mcp.CallToolResult {
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: p}}
 }
 
-// told says what came of the question.
-func told(answer mcp.InputResponse) (string, error) {
+// answerText is the user's answer as JSON.
+func answerText(answer mcp.InputResponse) (string, error) {
 	res, ok := answer.(*mcp.ElicitResult)
 	if !ok {
 		return "", fmt.Errorf("the answer is a %T", answer)
@@ -195,12 +192,11 @@ func told(answer mcp.InputResponse) (string, error) {
 	return string(b), err
 }
 
-// look is how often a server looks for the file that it waits for: nothing
-// announces one.
-const look = 5 * time.Millisecond
+// pollEvery is how often a server looks for the file that it waits for.
+const pollEvery = 5 * time.Millisecond
 
-func await(ctx context.Context, path string) error {
-	tick := time.NewTicker(look)
+func awaitFile(ctx context.Context, path string) error {
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		if _, err := os.Stat(path); err == nil {

@@ -167,7 +167,7 @@ func (in patchInput) body() string {
 	return b.String()
 }
 
-// running is what Codex tells the model of a command that it left running.
+// running is what Codex reports to the model about a command that it left running.
 var running = regexp.MustCompile(`session ID (\d+)`)
 
 // codexStdin types into a command that an earlier call left running.

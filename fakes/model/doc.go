@@ -113,8 +113,8 @@
 // escalation; whether Claude Code asks is a matter of its permission mode. TaskCreate
 // takes a single step. Claude Code drops the text of plan: its plan is a file that the
 // runtime names. Codex takes update_plan for a list of steps and refuses it in plan mode, where a plan
-// is text between <proposed_plan> tags. A summary (compact) of Claude Code stands between <summary> tags.
+// is text between <proposed_plan> tags. A summary (compact) of Claude Code is between <summary> tags.
 //
-// A tool is offered if it stands among the request's tools or in the list of
+// A tool is offered if it is among the request's tools or in the list of
 // deferred tools that the runtime gives in a message.
 package model

@@ -78,7 +78,7 @@ func TestWhatBreaksOffIsOpen(t *testing.T) {
 	g.Expect(w[1].Said).To(BeEmpty(), "a call that breaks off was not made")
 }
 
-// A request that is not streamed has no stream to fail amid.
+// A request that is not streamed has no stream to fail within.
 func TestAWholeReplyFailsByItsStatus(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: hi", `[{"text":["a"]},{"fail":{"kind":"overloaded"}}]`))

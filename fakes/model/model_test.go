@@ -38,7 +38,7 @@ func scenario(t *testing.T, client string, models ...string) *fixtures.Scenario 
 	return s
 }
 
-// start starts a model that ends with the test, and a transport of its own.
+// start starts a model that ends with the test, and a separate transport.
 func start(t *testing.T, s *fixtures.Scenario) (*Server, *http.Client) {
 	t.Helper()
 	m, err := Start(s, Options{Dir: "/ws"})

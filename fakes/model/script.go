@@ -215,7 +215,7 @@ func (s *script) receive(q *request) *exchange {
 	}
 	switch {
 	case name == "", name == asideSection:
-	case name == searchSection: // each is a conversation of its own
+	case name == searchSection: // each is a separate conversation
 		if key := "query:" + strings.Join(q.texts, "\n"); !ag.seen[key] {
 			ag.seen[key] = true
 			x.New = append(x.New, "query")

@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// The official clients read what the model says: they know the APIs, and not this package.
+// The official clients read the replies of the model: they implement the APIs and share no code with this package.
 
 const reply = `[{"think":["Hm, ","sö."]},{"text":["One ",""," ☃\u2028"]},{"text":["two"]},` +
 	`{"tool":"shell","id":"t1","input":{"command":"ls"}},{"tool":"write","id":"t2","input":{"path":"a/b.txt","content":"x\ny\n"}}]

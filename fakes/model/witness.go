@@ -120,7 +120,7 @@ func (x *exchange) request() fixtures.Request {
 		s.Open = p.open && (x.Ended == fixtures.EndedCut || x.Ended == fixtures.EndedFailed)
 		switch {
 		case s.Tool != "":
-		case p.text.Len() == 0: // a block without words says nothing
+		case p.text.Len() == 0: // an empty block is left out
 			continue
 		case p.think:
 			s.Think = p.text.String()

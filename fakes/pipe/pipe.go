@@ -1,10 +1,9 @@
-// Package pipe answers one question: how does a stand-in hand bytes to its
-// client as the pipe of a process would?
+// Package pipe offers a pipe within the program that behaves like the pipe of a process.
 //
-// A Pipe holds 64 KiB; a writer blocks while it is full. Unlike a pipe of the
-// system it keeps the bounds of writes: one Read never returns bytes of two, so
-// that what a fault cut apart arrives cut apart. It blocks on a sync.Cond only,
-// so that a bubble of testing/synctest may hold both of its ends.
+// A Pipe holds 64 KiB; a writer blocks while it is full. Unlike a pipe of the system it
+// keeps the bounds of writes: one Read never returns bytes of two writes, so that lines
+// that a fault has cut arrive in pieces. It blocks only on a sync.Cond, so that a bubble of
+// testing/synctest may hold both of its ends.
 package pipe
 
 import (
@@ -19,8 +18,8 @@ const Size = 64 << 10
 type Pipe struct {
 	mu     sync.Mutex
 	change sync.Cond
-	data   queue[byte] // what was written and not read
-	writes queue[int]  // how much of it each write brought
+	data   queue[byte] // written and not read
+	writes queue[int]  // the length of each write
 	noMore bool        // the writing end is closed
 	broken bool        // the reading end is closed
 }
@@ -41,7 +40,7 @@ func (p *Pipe) Write(b []byte) (int, error) {
 		if p.noMore || p.broken {
 			return n, io.ErrClosedPipe
 		}
-		n += p.put(b[n:])
+		n += p.appendBytes(b[n:])
 		if n == len(b) {
 			return n, nil
 		}
@@ -49,32 +48,32 @@ func (p *Pipe) Write(b []byte) (int, error) {
 	}
 }
 
-// TryWrite writes what there is room for, and says how much that was.
+// TryWrite writes as many bytes as there is room for, and returns how many.
 func (p *Pipe) TryWrite(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.noMore || p.broken {
 		return 0, io.ErrClosedPipe
 	}
-	return p.put(b), nil
+	return p.appendBytes(b), nil
 }
 
-func (p *Pipe) put(b []byte) int {
-	n := min(len(b), Size-len(p.data.all()))
+func (p *Pipe) appendBytes(b []byte) int {
+	n := min(len(b), Size-len(p.data.items()))
 	if n > 0 {
-		p.data.add(b[:n]...)
-		p.writes.add(n)
+		p.data.push(b[:n]...)
+		p.writes.push(n)
 		p.change.Broadcast()
 	}
 	return n
 }
 
-// Read implements io.Reader. It gives what was written before CloseWrite, then
+// Read implements io.Reader. It returns what was written before CloseWrite, then
 // io.EOF.
 func (p *Pipe) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.writes.all()) == 0 {
+	for len(p.writes.items()) == 0 {
 		switch {
 		case p.broken:
 			return 0, io.ErrClosedPipe
@@ -85,8 +84,8 @@ func (p *Pipe) Read(b []byte) (int, error) {
 		}
 		p.change.Wait()
 	}
-	first := &p.writes.all()[0]
-	n := copy(b, p.data.all()[:*first])
+	first := &p.writes.items()[0]
+	n := copy(b, p.data.items()[:*first])
 	p.data.drop(n)
 	if *first -= n; *first == 0 {
 		p.writes.drop(1)
@@ -99,7 +98,7 @@ func (p *Pipe) Read(b []byte) (int, error) {
 func (p *Pipe) Unread() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.data.all())
+	return len(p.data.items())
 }
 
 // CloseWrite ends the stream: what the pipe holds can still be read.
@@ -110,8 +109,8 @@ func (p *Pipe) CloseWrite() {
 	p.change.Broadcast()
 }
 
-// Close closes the reading end: writers get io.ErrClosedPipe, what the pipe
-// holds is lost.
+// Close closes the reading end. Writers get io.ErrClosedPipe, and the bytes in the pipe
+// are lost.
 func (p *Pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,16 +119,15 @@ func (p *Pipe) Close() error {
 	return nil
 }
 
-// queue is a slice that is added to at its end and dropped from at its front,
-// without a new array each time that it has wandered through the old one.
+// queue is a slice that grows at its end and shrinks at its front. It reuses its array.
 type queue[T any] struct {
 	s    []T
-	from int // what lies before was dropped
+	from int // elements before it were dropped
 }
 
-func (q *queue[T]) all() []T { return q.s[q.from:] }
+func (q *queue[T]) items() []T { return q.s[q.from:] }
 
-func (q *queue[T]) add(v ...T) {
+func (q *queue[T]) push(v ...T) {
 	if len(q.s)+len(v) > cap(q.s) && q.from >= len(q.s)/2 {
 		q.s, q.from = q.s[:copy(q.s, q.s[q.from:])], 0
 	}

@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// kind says what a frame carries.
-type kind byte
+// frameKind is the content of a frame.
+type frameKind byte
 
-// From the program: what it is, bytes of stdin, its end, a signal. To it: bytes
-// of stdout and stderr, and how it ends.
+// From the program: how it was started, bytes of stdin, the end of stdin, a signal. To it:
+// bytes of stdout and stderr, and how to exit.
 const (
-	kindHello  kind = 'h'
-	kindStdin  kind = 'i'
-	kindShut   kind = 'c'
-	kindSignal kind = 's'
-	kindStdout kind = 'o'
-	kindStderr kind = 'e'
-	kindExit   kind = 'x'
+	kindHello  frameKind = 'h'
+	kindStdin  frameKind = 'i'
+	kindShut   frameKind = 'c'
+	kindSignal frameKind = 's'
+	kindStdout frameKind = 'o'
+	kindStderr frameKind = 'e'
+	kindExit   frameKind = 'x'
 )
 
 // hello is how the program was started.
@@ -36,19 +36,19 @@ type ending struct {
 	Signal string `json:"signal,omitempty"`
 }
 
-// maxFrame bounds what is believed of a frame's length.
+// maxFrame is the longest frame that is accepted.
 const maxFrame = 16 << 20
 
-// wire is a connection as frames: kind, length, bytes.
-type wire struct {
+// frames is a connection that carries frames: kind, length, bytes.
+type frames struct {
 	r  *bufio.Reader
 	mu sync.Mutex
 	w  io.Writer
 }
 
-func newWire(c io.ReadWriter) *wire { return &wire{r: bufio.NewReader(c), w: c} }
+func newFrames(c io.ReadWriter) *frames { return &frames{r: bufio.NewReader(c), w: c} }
 
-func (w *wire) read() (kind, []byte, error) {
+func (w *frames) readFrame() (frameKind, []byte, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(w.r, head[:]); err != nil {
 		return 0, nil, err
@@ -59,10 +59,10 @@ func (w *wire) read() (kind, []byte, error) {
 	}
 	b := make([]byte, n)
 	_, err := io.ReadFull(w.r, b)
-	return kind(head[0]), b, err
+	return frameKind(head[0]), b, err
 }
 
-func (w *wire) write(k kind, b []byte) error {
+func (w *frames) writeFrame(k frameKind, b []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	frame := binary.BigEndian.AppendUint32([]byte{byte(k)}, uint32(len(b)))
@@ -70,19 +70,19 @@ func (w *wire) write(k kind, b []byte) error {
 	return err
 }
 
-// copyFrom writes what r gives, each read as a frame: what was cut apart stays
-// apart as far as the pipes behind allow.
-func (w *wire) copyFrom(r io.Reader, k kind) error {
+// copyFrom writes each read of r as a frame: separate writes stay separate as far as the
+// pipes allow.
+func (w *frames) copyFrom(r io.Reader, k frameKind) error {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
-			if err := w.write(k, buf[:n]); err != nil {
+			if err := w.writeFrame(k, buf[:n]); err != nil {
 				return err
 			}
 		}
 		if err != nil {
-			return nil //nolint:nilerr // the end of what is copied is no failure of the copy
+			return nil //nolint:nilerr // the end of r is no failure of the copy
 		}
 	}
 }

@@ -13,18 +13,17 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
-// A place is a folder in which clients find a stand-in, and what it is spoken to
-// by: that of a Post alone, or one that stays, for a client that is started
-// before the play and outlives it.
+// A place is a folder with a stand-in and its socket: that of one Post, or one that stays, for
+// a client that is started before the play and outlives it.
 
-func program(place, name string) string { return filepath.Join(place, "bin", name) }
-func settings(place string) string      { return filepath.Join(place, "settings") }
+func programPath(place, name string) string { return filepath.Join(place, "bin", name) }
+func settingsPath(place string) string      { return filepath.Join(place, "settings") }
 
-// socket is of one runtime, so that a place may stand for several.
-func socket(place, name string) string { return filepath.Join(place, name+".s") }
+// socketPath is of one runtime, so that a place may serve several.
+func socketPath(place, name string) string { return filepath.Join(place, name+".s") }
 
-// furnish puts the stand-in into a place.
-func furnish(place, name string) error {
+// writeStandIn puts the stand-in into a place.
+func writeStandIn(place, name string) error {
 	if !ready {
 		return errNotReady
 	}
@@ -33,24 +32,23 @@ func furnish(place, name string) error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s %s=%s\nexec %s \"$@\"\n",
-		envSocket, quote(socket(place, name)), envName, quote(name), quote(self))
-	file := program(place, name)
+		envSocket, shellQuote(socketPath(place, name)), envName, shellQuote(name), shellQuote(self))
+	file := programPath(place, name)
 	if old, err := os.ReadFile(file); err == nil && string(old) == script {
 		return nil
 	}
-	fresh := fmt.Sprintf("%s.%d", file, os.Getpid()) // a client may be starting the one that is there
+	fresh := fmt.Sprintf("%s.%d", file, os.Getpid()) // a client may be starting the old one
 	return errors.Join(
-		os.MkdirAll(filepath.Dir(file), 0o755), os.MkdirAll(settings(place), 0o755),
+		os.MkdirAll(filepath.Dir(file), 0o755), os.MkdirAll(settingsPath(place), 0o755),
 		os.WriteFile(fresh, []byte(script), 0o755), os.Rename(fresh, file))
 }
 
-// Furnish makes a place, and returns the variables by which a client that is
-// started with them finds the stand-in of a runtime there. Between plays the
-// stand-in ends at once.
+// Furnish makes a place, and returns the variables with which a client finds the stand-in of a
+// runtime there. Between plays the stand-in exits at once.
 func Furnish(place, name string, base []string) ([]string, error) {
 	place, err := filepath.Abs(place)
 	if err == nil {
-		err = furnish(place, name)
+		err = writeStandIn(place, name)
 	}
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func Furnish(place, name string, base []string) ([]string, error) {
 		had[e] = true
 	}
 	var out []string
-	for _, e := range environ(base, name, program(place, name), settings(place)) {
+	for _, e := range environ(base, name, programPath(place, name), settingsPath(place)) {
 		if !had[e] {
 			out = append(out, e)
 		}
@@ -68,8 +66,7 @@ func Furnish(place, name string, base []string) ([]string, error) {
 	return out, nil
 }
 
-// NewPostAt makes a post at a place, where one play at a time may be: see
-// Furnish.
+// NewPostAt makes a post at a place that Furnish made. One play at a time may use it.
 func NewPostAt(place, name string, l proc.Launcher, touched func()) (*Post, error) {
 	place, err := filepath.Abs(place)
 	if err == nil {
@@ -78,17 +75,17 @@ func NewPostAt(place, name string, l proc.Launcher, touched func()) (*Post, erro
 	if err != nil {
 		return nil, err
 	}
-	at := socket(place, name)
+	at := socketPath(place, name)
 	if c, err := net.DialTimeout("unix", at, time.Second); err == nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("another run plays at %s: wait for its end, or give this one, and the client, another folder", place)
 	}
-	_ = os.Remove(at) // of a run that was killed
+	_ = os.Remove(at) // a run that was killed may have left it
 	dir, err := os.MkdirTemp(place, "play-")
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(os.RemoveAll(settings(place)), os.Mkdir(settings(place), 0o755)) // what the play before has left there
+	err = errors.Join(os.RemoveAll(settingsPath(place)), os.Mkdir(settingsPath(place), 0o755)) // files of the previous play
 	if err == nil {
 		var p *Post
 		if p, err = newPost(place, dir, name, l, touched); err == nil {
@@ -98,15 +95,13 @@ func NewPostAt(place, name string, l proc.Launcher, touched func()) (*Post, erro
 	return nil, errors.Join(err, os.RemoveAll(dir))
 }
 
-// Environ is an environment in which a client finds a stand-in of the runtime of
-// this program name: base, with the program's folder first in PATH, and with the
-// variables by which clients are told of the program and of the runtime's own
-// folder of settings.
+// Environ returns an environment in which a client finds a stand-in of the runtime with this
+// program name: base, with the program's folder first in PATH, and with the variables that name
+// the program and the runtime's folder of settings.
 func Environ(base []string, name, program, settings string) []string {
 	return environ(base, name, program, settings)
 }
 
-// environ is an environment in which a client finds the stand-in.
 func environ(base []string, name, program, home string) []string {
 	set := map[string]string{}
 	if rt := runtimes.OfProgram(name); rt != nil {

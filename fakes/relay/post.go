@@ -14,10 +14,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// Post is where a client finds a stand-in for its runtime.
+// Post is a folder in which a client finds a stand-in for its runtime, and the socket that the
+// stand-in connects to.
 type Post struct {
 	Program string // the stand-in
-	Dir     string // a folder of this play alone, which Close removes
+	Dir     string // a folder for this play, which Close removes
 	Home    string // the runtime's folder of settings: empty
 
 	name     string
@@ -31,7 +32,7 @@ type Post struct {
 	conns  map[net.Conn]bool
 }
 
-// errNotReady says what a program lacks that is to be a stand-in.
+// errNotReady is the error if the program never called Main.
 var errNotReady = errors.New("this program cannot be started as a stand-in: call conformance.Main() first in main, " +
 	"and in a test in TestMain: `func TestMain(m *testing.M) { conformance.Main(); os.Exit(m.Run()) }`")
 
@@ -55,15 +56,15 @@ func NewPost(name string, l proc.Launcher, touched func()) (*Post, error) {
 
 func newPost(place, dir, name string, l proc.Launcher, touched func()) (*Post, error) {
 	p := &Post{
-		Dir: dir, Program: program(place, name), Home: settings(place),
+		Dir: dir, Program: programPath(place, name), Home: settingsPath(place),
 		name: name, launcher: l, touched: touched, conns: map[net.Conn]bool{},
 	}
 	if p.touched == nil {
 		p.touched = func() {}
 	}
-	err := furnish(place, name)
+	err := writeStandIn(place, name)
 	if err == nil {
-		p.listener, err = net.Listen("unix", socket(place, name))
+		p.listener, err = net.Listen("unix", socketPath(place, name))
 		if err != nil {
 			err = fmt.Errorf("%w; a socket's path must be short: point TMPDIR at a short one", err)
 		}
@@ -71,16 +72,16 @@ func newPost(place, dir, name string, l proc.Launcher, touched func()) (*Post, e
 	if err != nil {
 		return nil, err
 	}
-	p.work.Go(p.accept)
+	p.work.Go(p.acceptConns)
 	return p, nil
 }
 
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Env is an environment in which a client finds the stand-in.
+// Env returns an environment in which a client finds the stand-in.
 func (p *Post) Env(base []string) []string { return environ(base, p.name, p.Program, p.Home) }
 
-// Close ends what was started, and removes the folder.
+// Close ends all stand-ins and removes the folder.
 func (p *Post) Close() error {
 	err := p.listener.Close()
 	p.mu.Lock()
@@ -93,14 +94,14 @@ func (p *Post) Close() error {
 	return errors.Join(err, os.RemoveAll(p.Dir))
 }
 
-// Running counts the stand-ins that have not ended.
+// Running counts the stand-ins that have not exited.
 func (p *Post) Running() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.conns)
 }
 
-func (p *Post) accept() {
+func (p *Post) acceptConns() {
 	for {
 		c, err := p.listener.Accept()
 		if err != nil {
@@ -112,7 +113,7 @@ func (p *Post) accept() {
 		} else {
 			p.conns[c] = true
 			p.work.Go(func() {
-				p.serve(c)
+				p.serveConn(c)
 				p.mu.Lock()
 				delete(p.conns, c)
 				p.mu.Unlock()
@@ -124,11 +125,11 @@ func (p *Post) accept() {
 	}
 }
 
-// serve launches what a stand-in was started as, and carries bytes until one of
-// the two ends.
-func (p *Post) serve(c net.Conn) {
-	w := newWire(c)
-	k, b, err := w.read()
+// serveConn launches the runtime that a stand-in was started as, and carries bytes until one
+// of the two ends.
+func (p *Post) serveConn(c net.Conn) {
+	w := newFrames(c)
+	k, b, err := w.readFrame()
 	var h hello
 	if err != nil || k != kindHello || json.Unmarshal(b, &h) != nil {
 		return
@@ -136,8 +137,8 @@ func (p *Post) serve(c net.Conn) {
 	run, err := p.launcher.Launch(context.Background(), proc.Command{Argv: h.Argv, Dir: h.Dir, Env: h.Env})
 	p.touched()
 	if err != nil {
-		_ = w.write(kindStderr, []byte("turnspec: "+err.Error()+"\n"))
-		_ = w.end(proc.Exit{Code: 2})
+		_ = w.writeFrame(kindStderr, []byte("turnspec: "+err.Error()+"\n"))
+		_ = w.writeExit(proc.Exit{Code: 2})
 		return
 	}
 	var out sync.WaitGroup
@@ -145,14 +146,14 @@ func (p *Post) serve(c net.Conn) {
 	out.Go(func() { _ = w.copyFrom(run.Stderr(), kindStderr) })
 	p.work.Go(func() {
 		out.Wait()
-		_ = w.end(run.Wait())
+		_ = w.writeExit(run.Wait())
 	})
 	for {
-		k, b, err := w.read()
+		k, b, err := w.readFrame()
 		if err != nil {
-			// It has ended, perhaps killed: so has what it stood for.
+			// The stand-in has exited or was killed: end the runtime too.
 			_ = run.Signal(proc.SIGKILL)
-			drop(run)
+			closeOutput(run)
 			return
 		}
 		switch k {
@@ -167,8 +168,8 @@ func (p *Post) serve(c net.Conn) {
 	}
 }
 
-// drop lets what is left of a process's output go.
-func drop(run proc.Process) {
+// closeOutput discards the rest of a process's output.
+func closeOutput(run proc.Process) {
 	for _, r := range []any{run.Stdout(), run.Stderr()} {
 		if c, ok := r.(interface{ Close() error }); ok {
 			_ = c.Close()
@@ -176,10 +177,10 @@ func drop(run proc.Process) {
 	}
 }
 
-func (w *wire) end(e proc.Exit) error {
+func (w *frames) writeExit(e proc.Exit) error {
 	b, err := json.Marshal(ending{Code: e.Code, Signal: string(e.Signal)})
 	if err != nil {
 		return err
 	}
-	return w.write(kindExit, b)
+	return w.writeFrame(kindExit, b)
 }

@@ -12,24 +12,22 @@ import (
 	"github.com/turnspec/turnspec/fakes/internal/signals"
 )
 
-// The variables by which a program knows that it is a stand-in. A Post's own
-// script sets them, so that a client may start its runtime with any environment.
+// The variables that make a program a stand-in. A Post's own script sets them, so that a
+// client may start its runtime with any environment.
 const (
 	envSocket = "TURNSPEC_RELAY"
 	envName   = "TURNSPEC_RELAY_NAME"
 )
 
-// ready says that this program has called Main, so that it may be started as a
-// stand-in.
+// ready reports that this program has called Main, so that it may be started as a stand-in.
 var ready bool
 
-// signalGrace is how long a stand-in that was sent a signal waits for the play
-// to say how the runtime ends by it: what it still has to write may be more than
-// its client reads.
+// signalGrace is how long a stand-in waits after a signal for the play to end it. The play may
+// still have more to write than the client reads.
 const signalGrace = 2 * time.Second
 
-// Main is the stand-in when this program was started as one. A program that
-// makes a Post calls it first, since the stand-in is that program.
+// Main runs the stand-in if this program was started as one. A program that makes a Post
+// calls it first, because the stand-in is that program.
 func Main() (handled bool, code int) {
 	ready = true
 	socket := os.Getenv(envSocket)
@@ -37,9 +35,9 @@ func Main() (handled bool, code int) {
 		return false, 0
 	}
 	name := os.Getenv(envName)
-	_ = os.Unsetenv(envSocket) // what a runtime starts is no stand-in
+	_ = os.Unsetenv(envSocket) // a child of the runtime is no stand-in
 	_ = os.Unsetenv(envName)
-	end, err := speak(socket, name)
+	end, err := runStandIn(socket, name)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "turnspec: the stand-in of %s has lost the suite that plays it: %v\n", name, err)
 		return true, 2
@@ -50,26 +48,26 @@ func Main() (handled bool, code int) {
 	return true, end.Code
 }
 
-func speak(socket, name string) (ending, error) {
-	conn, err := net.Dial("unix", socket) //nolint:gosec // the suite that started this program names it
+func runStandIn(socket, name string) (ending, error) {
+	conn, err := net.Dial("unix", socket) //nolint:gosec // the address is from the suite that started this program
 	if err != nil {
 		return ending{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	w := newWire(conn)
-	dir, _ := os.Getwd() // without one the play knows no place
+	w := newFrames(conn)
+	dir, _ := os.Getwd() // without one the placeholder stays
 	b, err := json.Marshal(hello{Argv: append([]string{name}, os.Args[1:]...), Env: os.Environ(), Dir: dir})
 	if err != nil {
 		return ending{}, err
 	}
 	sent, stop := signals.Notify()
 	defer stop()
-	if err := w.write(kindHello, b); err != nil {
+	if err := w.writeFrame(kindHello, b); err != nil {
 		return ending{}, err
 	}
 	go func() {
 		for s := range sent {
-			if w.write(kindSignal, []byte(s)) != nil {
+			if w.writeFrame(kindSignal, []byte(s)) != nil {
 				return
 			}
 			go func() {
@@ -80,17 +78,17 @@ func speak(socket, name string) (ending, error) {
 	}()
 	go func() {
 		_ = w.copyFrom(os.Stdin, kindStdin)
-		_ = w.write(kindShut, nil)
+		_ = w.writeFrame(kindShut, nil)
 	}()
 	for {
-		k, b, err := w.read()
+		k, b, err := w.readFrame()
 		if err != nil {
 			return ending{}, err
 		}
 		switch k {
 		case kindStdout:
 			if _, err := os.Stdout.Write(b); err != nil {
-				return ending{Code: 1}, nil // its client is gone, as SIGPIPE would say
+				return ending{Code: 1}, nil // its client is gone: SIGPIPE would end it
 			}
 		case kindStderr:
 			_, _ = os.Stderr.Write(b)

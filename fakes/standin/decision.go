@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// difference says how the subject's answer is not equivalent to the recorded one,
-// or returns "". input is what the runtime asked about.
+// difference returns how the subject's answer differs from the recorded one, or "" if they are
+// equivalent. input is what the runtime asked about.
 func difference(rec, sub wire.Decision, input jsontext.Value) string {
 	if rec.Word == Failed && sub.Word == Deny {
 		return "" // the recording's client had no answer to this kind of request

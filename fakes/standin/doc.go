@@ -3,7 +3,7 @@
 //
 // A play runs in this process over pipes (Launcher) or as a program on stdio (Serve,
 // Main). It writes nothing that the recording does not hold, and shares no wire code
-// with the adapters that talk to it. It knows no runtime by name: what runtimes do
+// with the adapters that talk to it. It tests for no runtime by name: what runtimes do
 // differently is in their wire.Runtime.
 //
 // # Barriers
@@ -20,7 +20,7 @@
 // recorded in either case, so that no client hangs.
 //
 // What a client chooses for a session (which one it opens, folder, model, mode,
-// sandbox, hooks, schema) changes nothing that is played. Settings returns it beside
+// sandbox, hooks, schema) changes nothing that is played. Settings returns it together with
 // what the recording's client had chosen, and RuntimeRequests returns the requests
 // that the runtime made of its client, for the checks to judge.
 //

@@ -15,8 +15,7 @@ type RuntimeRequest struct {
 	Answered  bool // the client replied
 	Withdrawn bool // the runtime took it back, or reported that it is settled
 	// Withdrawal is the line by which the runtime took it back while it had no
-	// answer: that line says so, or it ends the turn of the request. nil if there is
-	// none.
+	// answer, or by which the turn of the request ended. nil if there is none.
 	Withdrawal *fixtures.WireLine
 	// Expected reports that the recording's client replied while it was open.
 	Expected bool

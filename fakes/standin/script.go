@@ -48,7 +48,7 @@ type line struct {
 }
 
 // minReason is the length from which the reason of a denial is looked for in lines.
-// A shorter one may stand in a line by chance.
+// A shorter one may occur in a line by chance.
 const minReason = 8
 
 func runtimeOf(c *fixtures.Case) (*wire.Runtime, error) {
@@ -232,7 +232,7 @@ func (p *process) countTurns(s *script, l *wire.Line) {
 }
 
 // isOtherThread reports whether the step is about a thread that the recording's
-// client opened beside the session. Its lines are played whether or not this
+// client opened in addition to the session. Its lines are played whether or not this
 // client opens one.
 func (p *process) isOtherThread(s *step) bool {
 	if p.session == "" {

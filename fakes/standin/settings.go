@@ -137,7 +137,7 @@ func (p *Play) noteReplacement(l *launch, s *step) {
 }
 
 // Settings returns what the subject had chosen whenever it opened a session or sent
-// a message of the recording, beside what the recording's client had chosen.
+// a message of the recording, with what the recording's client had chosen.
 func (p *Play) Settings() []Setting {
 	p.mu.Lock()
 	defer p.mu.Unlock()

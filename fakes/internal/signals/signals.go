@@ -1,5 +1,5 @@
-// Package signals answers one question: how does a stand-in program take signals
-// and end by one, as the runtime would?
+// Package signals lets a stand-in program receive signals and end by one, as the runtime
+// would.
 package signals
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// Notify gives the signals that this program is sent, until the returned function
-// is called.
+// Notify returns the signals that this program receives, until the returned function is
+// called.
 func Notify() (<-chan proc.Signal, func()) {
-	in, out, over := make(chan os.Signal, 4), make(chan proc.Signal), make(chan struct{})
+	in, out, stopped := make(chan os.Signal, 4), make(chan proc.Signal), make(chan struct{})
 	signal.Notify(in, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		for {
@@ -28,17 +28,17 @@ func Notify() (<-chan proc.Signal, func()) {
 				}
 				select {
 				case out <- name:
-				case <-over:
+				case <-stopped:
 					return
 				}
-			case <-over:
+			case <-stopped:
 				return
 			}
 		}
 	}()
 	return out, func() {
 		signal.Stop(in)
-		close(over)
+		close(stopped)
 	}
 }
 
@@ -54,6 +54,6 @@ func EndBy(s proc.Signal) {
 	}
 	signal.Reset()
 	if self.Signal(sig) == nil {
-		select {} // it comes at once
+		select {} // the signal arrives at once
 	}
 }
