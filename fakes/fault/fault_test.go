@@ -117,7 +117,7 @@ func play(t *testing.T, c *fixtures.Case, h fault.Fault) played {
 			got.stalled = p.State().Finished
 			_ = pr.Signal(proc.SIGTERM)
 		}
-		got.exit = ended(t, p, pr, h)
+		got.exit = waitForExit(t, p, pr, h)
 		<-done
 		<-done
 		if got.exit.Signal != "" {
@@ -128,9 +128,9 @@ func play(t *testing.T, c *fixtures.Case, h fault.Fault) played {
 	return got
 }
 
-// ended waits for the end of a process. One that has none fails the test, with
-// the harm and where the play stands.
-func ended(t *testing.T, p *standin.Play, pr proc.Process, h fault.Fault) proc.Exit {
+// waitForExit waits for the end of a process. If it does not end, the test fails with the
+// fault and the state of the play.
+func waitForExit(t *testing.T, p *standin.Play, pr proc.Process, h fault.Fault) proc.Exit {
 	t.Helper()
 	end := make(chan proc.Exit, 1)
 	go func() { end <- pr.Wait() }()
@@ -245,7 +245,7 @@ func TestKillEndsTheProcessAfterEachLine(t *testing.T) {
 	}
 }
 
-func TestAStalledProcessEndsByASignalAlone(t *testing.T) {
+func TestStalledProcessEndsOnlyByASignal(t *testing.T) {
 	c := load(t, "claude/2.1.329/text/plain")
 	o := named(t, "stall")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
@@ -258,7 +258,7 @@ func TestAStalledProcessEndsByASignalAlone(t *testing.T) {
 	}
 }
 
-func TestAnExitWithoutNewlineLosesNothingElse(t *testing.T) {
+func TestExitWithoutNewlineLosesNothingElse(t *testing.T) {
 	c := load(t, "codex/0.169.0/text/unicode-and-markdown")
 	o := named(t, "exit-without-newline")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
@@ -270,7 +270,7 @@ func TestAnExitWithoutNewlineLosesNothingElse(t *testing.T) {
 	}
 }
 
-func TestOnlyAProcessThatEndsByItselfLosesItsLastNewline(t *testing.T) {
+func TestNoFinalNewlineNeedsAProcessThatExits(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	o := named(t, "no-final-newline")
@@ -283,7 +283,7 @@ func TestOnlyAProcessThatEndsByItselfLosesItsLastNewline(t *testing.T) {
 	g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(outs(c)), "\n")))
 }
 
-func TestACaseIsNotChanged(t *testing.T) {
+func TestCaseIsNotModified(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, someCases[2])
 	before, err := fixtures.FormatWire(c.Wire)
@@ -313,7 +313,7 @@ func TestNamesAreUniqueAndUnknownOnesListThem(t *testing.T) {
 }
 
 // A client may have done its next act before it sees that the process is dead.
-func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
+func TestKilledProcessIgnoresLaterSteps(t *testing.T) {
 	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
 		c := load(t, id)
 		for _, name := range []string{"kill", "stall"} {
@@ -349,7 +349,7 @@ func TestAKilledProcessSaysNothingToLaterActs(t *testing.T) {
 }
 
 // What a turn's end proves: the same words again, behind it.
-func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
+func TestLateLinesFollowTheEndOfTheirTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	for _, name := range []string{"late-delta", "late-item", "duplicate-end"} {
@@ -372,8 +372,8 @@ func TestLateLinesStandBehindTheEndOfTheirTurn(t *testing.T) {
 	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
 }
 
-// A turn that runs hears again what was said in the one before it, of each kind.
-func TestStaleLinesAreOfTheTurnBefore(t *testing.T) {
+// While a turn runs, lines of each kind of the previous turn come again.
+func TestStaleLinesAreOfThePreviousTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := named(t, "stale-line")
 	c := load(t, "codex/0.169.0/turn/two-turns-one-process")
@@ -394,7 +394,7 @@ func TestStaleLinesAreOfTheTurnBefore(t *testing.T) {
 	g.Expect(placesOf(t, o, load(t, "claude/2.1.329/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
 }
 
-func TestEndsAreOfTheirPlace(t *testing.T) {
+func TestTerminalFaultsEndAtTheirPlace(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "claude/2.1.329/text/plain")
 	cut := named(t, "cut-line")

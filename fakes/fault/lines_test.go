@@ -11,7 +11,7 @@ import (
 )
 
 // TestSessionAndTurnOfALine compares the ids that one pass over a case finds with
-// those that a search back from each line finds, with a reader of its own.
+// those that a search back from each line finds, with a separate reader.
 func TestSessionAndTurnOfALine(t *testing.T) {
 	sessions, turns := 0, 0
 	for _, id := range []string{

@@ -15,7 +15,7 @@ import (
 )
 
 // Two tools at once: their lines change places, and no others.
-func TestOnlyWhatIsIndependentChangesPlaces(t *testing.T) {
+func TestOnlyIndependentLinesAreExchanged(t *testing.T) {
 	for _, id := range []string{"codex/0.169.0/tool/parallel", "claude/2.1.329/tool/parallel"} {
 		g := gomega.NewWithT(t)
 		c := load(t, id)
@@ -37,7 +37,7 @@ func TestOnlyWhatIsIndependentChangesPlaces(t *testing.T) {
 	}
 }
 
-func TestAnEchoIsTheClientsOwnMessage(t *testing.T) {
+func TestEchoRepeatsTheClientsMessage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for id, words := range map[string]string{"codex/0.169.0/text/plain": `"userMessage"`, "claude/2.1.329/text/plain": `"isReplay":true`} {
 		c := load(t, id)
@@ -51,7 +51,7 @@ func TestAnEchoIsTheClientsOwnMessage(t *testing.T) {
 	}
 }
 
-func TestAMissingEndIsThatOfATurn(t *testing.T) {
+func TestMissingEndIsTheEndOfATurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for id, end := range map[string]string{"codex/0.169.0/text/plain": `"turn/completed"`, "claude/2.1.329/text/plain": `"type":"result"`} {
 		c := load(t, id)
@@ -71,7 +71,7 @@ func TestAMissingEndIsThatOfATurn(t *testing.T) {
 }
 
 // A late line comes behind the end of its turn, and when the next one has begun.
-func TestALateLineComesIntoTheNextTurnToo(t *testing.T) {
+func TestLateLineComesIntoTheNextTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for id, begin := range map[string]string{"claude/2.1.329/turn/two-turns-one-process": `"subtype":"init"`} {
 		c := load(t, id)
@@ -93,8 +93,8 @@ func TestALateLineComesIntoTheNextTurnToo(t *testing.T) {
 	}
 }
 
-// All but the end is said when it is lost.
-func TestALostEndIsAllThatIsLost(t *testing.T) {
+// If the end is lost, all other lines are written.
+func TestOnlyTheEndIsLost(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for id, end := range map[string]string{"codex/0.169.0/turn/two-turns-one-process": `"turn/completed"`, "claude/2.1.329/turn/two-turns-one-process": `"type":"result"`, "claude/2.1.329/text/plain": `"type":"result"`} {
 		c := load(t, id)
@@ -116,7 +116,7 @@ func TestALostEndIsAllThatIsLost(t *testing.T) {
 	g.Expect(placesOf(t, named(t, "lost-end"), load(t, "claude/2.1.197/text/plain"))).To(gomega.BeEmpty(), "nothing says that the turn is over")
 }
 
-func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {
+func TestClosedStdinRejectsWrites(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	o := named(t, "close-stdin")
@@ -143,7 +143,7 @@ func TestWhoClosedItsStdinTakesNoMore(t *testing.T) {
 	g.Expect(p.Running()).To(gomega.BeZero())
 }
 
-func TestLongLinesHaveTheirLengths(t *testing.T) {
+func TestLongLinesHaveTheStatedLengths(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
 	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}} {
@@ -163,8 +163,8 @@ func TestLongLinesHaveTheirLengths(t *testing.T) {
 	}
 }
 
-// A long pause moves what comes behind it in time, and changes nothing else.
-func TestALongPauseIsAmidWords(t *testing.T) {
+// A long pause delays the lines that follow it, and changes nothing else.
+func TestLongPauseIsWithinText(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
 		c := load(t, id)

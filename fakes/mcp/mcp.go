@@ -1,8 +1,8 @@
 // Package mcp runs the MCP servers of a scenario.
 //
 // Real runtimes start a server as a child. It is this program under another name: Install
-// puts a link named turnspec-mcp-SERVER into a folder, with a file of what the server
-// offers, and a program that has such a link calls Main first. So a runtime's command
+// puts a link named turnspec-mcp-SERVER into a folder, with a file of the server's
+// tools, and a program that has such a link calls Main first. So a runtime's command
 // line holds a name and no path, and the server runs in the isolation of the runtime.
 //
 // A server waits for files and makes them, relative to its working directory, which is the
@@ -164,7 +164,7 @@ func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (
 	return r, nil
 }
 
-// question is the id of what a tool asks the user.
+// question is the id of a tool's question to the user.
 const question = "q1"
 
 // askUser is a result that asks the user first. The client then makes the call again, with

@@ -46,7 +46,7 @@ func connect(t *testing.T) *mcp.ClientSession {
 	return s
 }
 
-func TestAServerAnswersAsItsScenarioSays(t *testing.T) {
+func TestServerAnswersAsScripted(t *testing.T) {
 	g := NewWithT(t)
 	s := connect(t)
 	call := func(name string) (*mcp.CallToolResult, error) {
@@ -67,7 +67,7 @@ func TestAServerAnswersAsItsScenarioSays(t *testing.T) {
 	g.Expect(r.Content[0].(*mcp.TextContent).Text).To(Equal(`{"action":"accept","content":{"yes":true}}`))
 }
 
-func TestABrokenServerEndsAtOnce(t *testing.T) {
+func TestBrokenServerExitsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	g.Expect(fake.Install(dir, []fixtures.Server{{Name: "ghost", Broken: true}})).To(Succeed())

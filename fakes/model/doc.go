@@ -43,7 +43,7 @@
 // # How parts become a stream
 //
 // Each delta of the scenario is one event, flushed. Each text and each think part is
-// a block of its own, and a block ends when the next part begins. But hold, cut and
+// a separate block, and a block ends when the next part begins. But hold, cut and
 // stall are no blocks: they leave the block before them open, and text after a
 // hold continues the same block. To break off right after a finished block, begin another:
 // {"text":["a"]},{"text":[]},{"cut":true}.

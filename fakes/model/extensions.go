@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// claudeExtension translates calls of what was added to Claude Code.
+// claudeExtension translates calls of tools that were added to Claude Code.
 func claudeExtension(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	switch c.Tool {
 	case "client":

@@ -61,7 +61,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func TestWhatBreaksOffIsOpen(t *testing.T) {
+func TestBrokenOffPartIsOpen(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: hi", `[{"text":["whole"]},{"text":["half"]},{"cut":true}]
 [{"retry":true},{"tool":"shell","id":"t1","input":{"command":"echo"},"open":true},{"cut":true}]
@@ -79,7 +79,7 @@ func TestWhatBreaksOffIsOpen(t *testing.T) {
 }
 
 // A request that is not streamed has no stream to fail within.
-func TestAWholeReplyFailsByItsStatus(t *testing.T) {
+func TestWholeReplyFailsByStatus(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: hi", `[{"text":["a"]},{"fail":{"kind":"overloaded"}}]`))
 	status, _, _ := post(t, c, m.URL()+"/v1/messages", strings.Replace(users("hi"), `"stream":true,`, "", 1))

@@ -133,7 +133,7 @@ func brief(rs []fixtures.Request) []string {
 	return out
 }
 
-func TestRefusesWhatIsNotLoopback(t *testing.T) {
+func TestRefusesOtherAddressesThanLoopback(t *testing.T) {
 	g := NewWithT(t)
 	s := scenario(t, "send m1: a", `[{"text":["b"]}]`)
 	for _, addr := range []string{":0", "0.0.0.0:0", "192.0.2.1:0", "[::]:0", "example.com:0", "127.0.0.1"} {
@@ -309,7 +309,7 @@ func TestBrokenRequestIsRefused(t *testing.T) {
 	g.Expect(m.Err()).To(MatchError(ContainSubstring("/v1/messages: ")))
 }
 
-func TestCloseEndsWhatHangs(t *testing.T) {
+func TestCloseEndsHangingRequests(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: hi", `[{"text":["a"]},{"hold":"h1"}]`))
 	resp, err := send(t.Context(), c, m.URL()+"/v1/messages", users("hi"))

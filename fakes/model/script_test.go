@@ -15,7 +15,7 @@ import (
 // texts is a request as an API's read would give it.
 func texts(t ...string) *request { return &request{texts: t, prefix: callPrefix} }
 
-func TestWhatARequestBrings(t *testing.T) {
+func TestNewOfARequest(t *testing.T) {
 	g := NewWithT(t)
 	sc := scenario(t, "send m1: Go on.\nsend m2: second\nsend m3: third\\nline\nsend m4: Go on.",
 		`[{"tool":"shell","id":"t1","input":{"command":"x"}}]`)

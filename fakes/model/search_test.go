@@ -6,9 +6,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// TestASearchHasASectionOfItsOwn: a request that offers nothing but the API's
-// own search is answered by `model search`, each in a conversation of its own.
-func TestASearchHasASectionOfItsOwn(t *testing.T) {
+// TestSearchHasItsSection: a request that offers nothing but the API's
+// own search is answered by `model search`, each in a separate conversation.
+func TestSearchHasItsSection(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: Hi.", `[{"on":"m1"},{"text":["Hello."]}]`,
 		"-- model search --\n"+
@@ -41,8 +41,8 @@ func TestASearchHasASectionOfItsOwn(t *testing.T) {
 	g.Expect(m.Unused()).To(BeEmpty())
 }
 
-// TestCodexHasNoSearchOfItsOwn: there the search is a tool of the model.
-func TestCodexHasNoSearchOfItsOwn(t *testing.T) {
+// TestCodexRejectsSearchParts: there the search is a tool of the model.
+func TestCodexRejectsSearchParts(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: Hi.", `[{"search":"Bern","found":[]}]`))
 	status, _, err := post(t, c, m.URL()+"/v1/responses", `{"stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi."}]}]}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/pipe"
 )
 
-func TestAWriterBlocksWhenSixtyFourKiBAreHeld(t *testing.T) {
+func TestWriterBlocksAt64KiB(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var blocked, wrote bool
 	var got []byte
@@ -33,7 +33,7 @@ func TestAWriterBlocksWhenSixtyFourKiBAreHeld(t *testing.T) {
 	g.Expect(got).To(gomega.HaveLen(pipe.Size + 1))
 }
 
-func TestAReadKeepsTheBoundsOfWrites(t *testing.T) {
+func TestReadKeepsTheBoundsOfWrites(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := pipe.New()
 	for _, s := range []string{"a", "bc", "def"} {

@@ -57,9 +57,9 @@ func argv(p *relay.Post) *exec.Cmd {
 	return exec.Command(p.Program, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 }
 
-// TestAPlayActsAsAProgram: it is found by its name, takes lines, writes lines and
+// TestPlayActsAsAProgram: it is found by its name, takes lines, writes lines and
 // ends, also where its client gave it no environment.
-func TestAPlayActsAsAProgram(t *testing.T) {
+func TestPlayActsAsAProgram(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p, play := post(t, "claude/2.1.329/text/plain")
 	cmd := argv(p)
@@ -102,17 +102,17 @@ func TestSignalsReachThePlay(t *testing.T) {
 	}
 }
 
-// TestEnvLeadsToThePost: by PATH first, and by the variables of the runtime's
+// TestEnvNamesThePost: by PATH first, and by the variables of the runtime's
 // clients; settings of the user stay out.
-func TestEnvLeadsToThePost(t *testing.T) {
+func TestEnvNamesThePost(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p, _ := post(t, "codex/0.169.0/text/plain")
 	env := p.Env([]string{"PATH=/usr/bin", "CODEX_PATH=/opt/codex", "CODEX_HOME=/home/me/.codex", "LANG=C"})
 	g.Expect(env).To(gomega.ConsistOf("LANG=C", "PATH="+filepath.Dir(p.Program)+":/usr/bin", "CODEX_PATH="+p.Program, "CODEX_HOME="+p.Home))
 }
 
-// TestALaunchThatFailsIsTold on the program's stderr, with exit code 2.
-func TestALaunchThatFailsIsTold(t *testing.T) {
+// TestFailedLaunchIsReported on the program's stderr, with exit code 2.
+func TestFailedLaunchIsReported(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p, err := relay.NewPost("claude", proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) {
 		return nil, os.ErrPermission
@@ -127,9 +127,9 @@ func TestALaunchThatFailsIsTold(t *testing.T) {
 	g.Expect(told.String()).To(gomega.ContainSubstring("turnspec: permission denied"))
 }
 
-// TestAPlaceOutlivesPlays: a client that was started before them finds each play
-// where it was told, and ends at once in between.
-func TestAPlaceOutlivesPlays(t *testing.T) {
+// TestPlaceOutlivesPlays proves that a client which was started before the plays finds each of
+// them, and that its stand-in exits at once in between.
+func TestPlaceOutlivesPlays(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -159,7 +159,7 @@ func TestAPlaceOutlivesPlays(t *testing.T) {
 		g.Expect(p.Close()).To(gomega.Succeed())
 		g.Expect(p.Dir).NotTo(gomega.BeADirectory())
 	}
-	// What a run that was killed has left there is in nobody's way.
+	// Files that a killed run has left there do no harm.
 	l, err := net.Listen("unix", filepath.Join(place, "claude.s"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	l.(*net.UnixListener).SetUnlinkOnClose(false)

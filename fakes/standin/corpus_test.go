@@ -183,7 +183,7 @@ func load(t *testing.T, id string) *fixtures.Case {
 	return c
 }
 
-func TestAClientThatDoesWhatWasRecordedGetsTheRecordedLinesAgain(t *testing.T) {
+func TestRecordedStepsGetTheRecordedLines(t *testing.T) {
 	for _, c := range cases(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -231,7 +231,7 @@ func TestMintedIDsAreFreshAndMapBackOneToOne(t *testing.T) {
 			g.Expect(p.State().Finished).To(gomega.BeTrue(), "halted: %+v", p.State())
 			for n := 1; n <= e.n; n++ {
 				got, want := e.out[n].String(), recorded(c, fixtures.Out, n)
-				// One that ends at once tells no id.
+				// a process that exits at once has no id
 				if slices.ContainsFunc([]string{"session_id", "threadId", "<work>", "<home>"}, func(s string) bool { return strings.Contains(want, s) }) {
 					g.Expect(got).NotTo(gomega.Equal(want))
 				}

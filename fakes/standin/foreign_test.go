@@ -20,7 +20,7 @@ const (
 	execResume = "codexexec/0.169.0/session/resume-in-a-new-process"
 )
 
-func TestExecTakesItsMessageFromTheArgumentsToo(t *testing.T) {
+func TestExecTakesItsMessageFromArguments(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, execPlain)
 	g.Expect(e.spawn([]string{"codex", "exec", "--json", "-m", "other", "--skip-git-repo-check", "Name three rivers."})).To(gomega.Succeed())
@@ -33,9 +33,9 @@ func TestExecTakesItsMessageFromTheArgumentsToo(t *testing.T) {
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 }
 
-// TestExecWorksWhereItIsTold: the folder may be an option, from where the process was
+// TestExecUsesTheFolderOfItsOptions: the folder may be an option, from where the process was
 // started or from the root.
-func TestExecWorksWhereItIsTold(t *testing.T) {
+func TestExecUsesTheFolderOfItsOptions(t *testing.T) {
 	for _, c := range []struct {
 		want string
 		argv []string
@@ -54,7 +54,7 @@ func TestExecWorksWhereItIsTold(t *testing.T) {
 	}
 }
 
-func TestExecOfAnotherMessageIsUnrecordedAndEnds(t *testing.T) {
+func TestExecOfAnotherMessageIsUnrecorded(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, execPlain)
 	g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
@@ -81,7 +81,7 @@ func TestExecRunsOnUntilItsClientStopsIt(t *testing.T) {
 	}
 }
 
-func TestExecGoesOnOnlyWithTheThreadThatThisPlayGave(t *testing.T) {
+func TestExecResumesOnlyThreadsOfThisPlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, execResume)
 	g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
@@ -102,7 +102,7 @@ func TestExecGoesOnOnlyWithTheThreadThatThisPlayGave(t *testing.T) {
 	g.Expect(p.State().Finished).To(gomega.BeTrue())
 }
 
-func TestClaudeTellsTheModeThatThisClientHasSet(t *testing.T) {
+func TestClaudeReportsTheModeOfThisClient(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
 	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
@@ -130,7 +130,7 @@ func TestClaudeTellsTheModeThatThisClientHasSet(t *testing.T) {
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 }
 
-func TestClaudeRepeatsTheWordsOfThisClientsDenial(t *testing.T) {
+func TestClaudeRepeatsTheReasonOfThisClient(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, claudeDeny)
 	e.text = strings.NewReplacer("The user said no.", `Not \"now\".`).Replace
@@ -140,7 +140,7 @@ func TestClaudeRepeatsTheWordsOfThisClientsDenial(t *testing.T) {
 	g.Expect(p.Violations()).To(gomega.BeEmpty())
 }
 
-func TestCodexGivesAThreadBesideTheSession(t *testing.T) {
+func TestCodexOpensASecondThread(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexPlain)
 	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
@@ -178,7 +178,7 @@ func TestCodexGivesAThreadBesideTheSession(t *testing.T) {
 	g.Expect(p.State().Finished).To(gomega.BeTrue())
 }
 
-func TestAClientIsAskedTheHooksThatItHas(t *testing.T) {
+func TestOnlyHooksOfThisClientAreCalled(t *testing.T) {
 	const id = "claude/2.1.329/hook/after-each-command"
 	for own, want := range map[string]int{
 		`"hooks":{"PostToolUse":[{"matcher":"Read","hookCallbackIds":["mine"]}]}`: 2,

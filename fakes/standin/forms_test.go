@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// A reply in the form of another request decides nothing, whatever it says.
-func TestAReplyOfAnotherFormIsAViolation(t *testing.T) {
+// A reply in the form of another request decides nothing, whatever it holds.
+func TestReplyOfAnotherFormIsAViolation(t *testing.T) {
 	for id, x := range map[string]struct{ was, reply, want string }{
 		codexAllow:                          {`"decision":"accept"`, `{"id":0,"result":{"action":"accept"}}`, "the reply to item/commandExecution/requestApproval has no decision"},
 		"codex/0.169.0/mcp/allowed":         {`"action":"accept"`, `{"id":0,"result":{"decision":"accept"}}`, "the reply to mcpServer/elicitation/request has no action"},

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire/codex"
 )
 
-func TestAnswersAreComparedByWhatTheyDecide(t *testing.T) {
+func TestAnswersAreComparedByDecision(t *testing.T) {
 	ofClaude := func(response string) wire.Decision {
 		return claude.Runtime.ReadInput([]byte(`{"type":"control_response","response":{"subtype":"success","request_id":"q","response":` + response + `}}`)).Step.Answer
 	}
@@ -49,7 +49,7 @@ func TestAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNotOfTheWireAreJunk(t *testing.T) {
+func TestInvalidLinesAreJunk(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, line := range []string{"hello", `{"id":1}`, "[1]"} {
 		g.Expect(codex.Runtime.ReadInput([]byte(line)).Kind).To(gomega.Equal(KindJunk), line)
@@ -65,7 +65,7 @@ func TestLinesThatAreNotOfTheWireAreJunk(t *testing.T) {
 	g.Expect(a.Step.Text).To(gomega.Equal("ab"))
 }
 
-func TestUUIDsAreFoundWhereverTheyStand(t *testing.T) {
+func TestUUIDsAreFoundAnywhere(t *testing.T) {
 	g := gomega.NewWithT(t)
 	b := []byte(`rollout-2026-11-21T04-39-45-01a1fc67-3858-7471-b33c-ef782e3943ff.jsonl {"a":"01a1fc67-3858-7471-b33c-ef782e3943fe"} f01a1fc67-3858-7471-b33c-ef782e3943ff 01a1fc67-3858-7471-b33c-ef782e3943ffa 01A1FC67-3858-7471-B33C-EF782E3943FF`)
 	var got []string

@@ -61,7 +61,7 @@ const (
 	claudeResume = "claude/2.1.329/session/resume-in-a-new-process"
 )
 
-func TestOutputHaltsUntilTheSubjectDoesTheEqualAct(t *testing.T) {
+func TestOutputHaltsAtBarriers(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexPlain)
 	g.Expect(p.State().AwaitSpawn).To(gomega.BeTrue())
@@ -91,7 +91,7 @@ func TestOutputHaltsUntilTheSubjectDoesTheEqualAct(t *testing.T) {
 	g.Expect(e.proc.Wait()).To(gomega.Equal(proc.Exit{}))
 }
 
-func TestAnActThatComesEarlyWaitsForItsBarrier(t *testing.T) {
+func TestEarlyStepWaitsForItsBarrier(t *testing.T) {
 	for _, id := range []string{codexPlain, claudePlain, claudeStop} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
@@ -110,7 +110,7 @@ func TestAnActThatComesEarlyWaitsForItsBarrier(t *testing.T) {
 	}
 }
 
-func TestAWrongAnswerIsAViolationAndThePlayGoesOn(t *testing.T) {
+func TestWrongAnswerIsAViolationAndThePlayContinues(t *testing.T) {
 	for id, change := range map[string][2]string{
 		codexDeny:  {`"decline"`, `"accept"`},
 		claudeDeny: {`"behavior":"deny"`, `"behavior":"allow"`},
@@ -150,7 +150,7 @@ func TestEquivalentAnswersAreTheSame(t *testing.T) {
 	}
 }
 
-func TestASecondReplyAndAReplyToNothingAreViolations(t *testing.T) {
+func TestUnexpectedRepliesAreViolations(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexAllow)
 	e.instead = func(w *fixtures.WireLine) []string {
@@ -167,7 +167,7 @@ func TestASecondReplyAndAReplyToNothingAreViolations(t *testing.T) {
 	g.Expect(p.Violations()[2]).To(gomega.ContainSubstring(`"0", which was never made`))
 }
 
-func TestWhatTheCaseDoesNotHoldIsUnrecordedAndGetsAnErrorReply(t *testing.T) {
+func TestUnrecordedStepGetsAnErrorReply(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexPlain)
 	e.instead = func(w *fixtures.WireLine) []string {
@@ -188,7 +188,7 @@ func TestWhatTheCaseDoesNotHoldIsUnrecordedAndGetsAnErrorReply(t *testing.T) {
 }
 
 // Some clients send a transcript, even of one message.
-func TestAMessageAtTheEndOfATranscriptIsTheMessage(t *testing.T) {
+func TestMessageAtTheEndOfATranscriptMatches(t *testing.T) {
 	for said, held := range map[string]bool{
 		"User: Name three rivers.": true,
 		"Be brief.\n\nHuman: Hello.\n\nAssistant: Hello.\n\nHuman: Name three rivers.": true,
@@ -216,7 +216,7 @@ func TestAMessageAtTheEndOfATranscriptIsTheMessage(t *testing.T) {
 // behind them.
 // A client that stops before its first message, and waits for the reply, must
 // not wait for that of a stop which the recording's client did later.
-func TestAStopBeforeItsPlaceIsAnsweredAtOnce(t *testing.T) {
+func TestEarlyStopIsAnsweredAtOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "claude/2.1.329/stop/when-idle")
 	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
@@ -237,7 +237,7 @@ func TestAStopBeforeItsPlaceIsAnsweredAtOnce(t *testing.T) {
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 }
 
-func TestAClientThatClosesEarlyGetsTheRecordedEnd(t *testing.T) {
+func TestEarlyCloseGetsTheRecordedExit(t *testing.T) {
 	for _, id := range []string{codexPlain, claudePlain} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
@@ -253,7 +253,7 @@ func TestAClientThatClosesEarlyGetsTheRecordedEnd(t *testing.T) {
 	}
 }
 
-func TestSignalsEndAProcessAsTheRuntimeEnds(t *testing.T) {
+func TestSignalsEndAProcessAsTheRuntime(t *testing.T) {
 	for _, x := range []struct {
 		id   string
 		s    proc.Signal
@@ -274,7 +274,7 @@ func TestSignalsEndAProcessAsTheRuntimeEnds(t *testing.T) {
 	}
 }
 
-func TestAProcessWaitsForAClientThatDoesNotRead(t *testing.T) {
+func TestProcessWaitsForASlowReader(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexLong)
 	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true})
@@ -347,7 +347,7 @@ func TestLinesPlayAtTheirRecordedTimes(t *testing.T) {
 	g.Expect(got).To(gomega.Equal(want))
 }
 
-func TestVersionIsAnsweredAndIsNoProcessOfTheCase(t *testing.T) {
+func TestVersionIsNoProcessOfTheCase(t *testing.T) {
 	for id, want := range map[string]string{codexPlain: "codex-cli 0.169.0\n", claudePlain: "2.1.329 (Claude Code)\n"} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
@@ -361,7 +361,7 @@ func TestVersionIsAnsweredAndIsNoProcessOfTheCase(t *testing.T) {
 	}
 }
 
-func TestASessionThatThisPlayDidNotGiveIsNotFound(t *testing.T) {
+func TestUnknownSessionIsNotFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	_, p, _ := playOf(t, claudePlain)
 	pr, err := p.Launcher().Launch(context.Background(), proc.Command{Argv: []string{"claude", "-p", "--resume=11111111-2222-4333-8444-555555555555"}})
@@ -386,7 +386,7 @@ func TestASessionThatThisPlayDidNotGiveIsNotFound(t *testing.T) {
 	g.Expect(p2.Unrecorded()).To(gomega.HaveLen(1))
 }
 
-func TestACloseOfThePlayLeavesNothing(t *testing.T) {
+func TestCloseLeavesNoGoroutine(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexLong)
 	var exit proc.Exit

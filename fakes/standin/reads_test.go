@@ -39,9 +39,9 @@ func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 }
 
-// A client that asks whether a thread is there is told that it is not, as the
-// runtime tells it, and of the one that it has what it holds.
-func TestAReadOfAThreadThatThisPlayDidNotGiveFails(t *testing.T) {
+// A read of a thread that does not exist fails as in the runtime. A read of a thread of this
+// play is answered.
+func TestReadOfAnUnknownThreadFails(t *testing.T) {
 	for _, version := range []string{"0.169.0", "0.120.0", "0.98.0"} {
 		g := gomega.NewWithT(t)
 		c := load(t, "codex/"+version+"/text/plain")
@@ -73,7 +73,7 @@ func TestAReadOfAThreadThatThisPlayDidNotGiveFails(t *testing.T) {
 
 // The folder of a session of codex is the one that its client asks for, wherever
 // the process was started.
-func TestASessionWorksWhereItsClientWants(t *testing.T) {
+func TestSessionUsesTheClientsFolder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexPlain)
 	e.instead = func(w *fixtures.WireLine) []string {
@@ -84,7 +84,7 @@ func TestASessionWorksWhereItsClientWants(t *testing.T) {
 	g.Expect(p.Recorded("in /srv/else/where")).To(gomega.Equal("in <work>"))
 }
 
-func TestALifecycleIsNotWrittenTo(t *testing.T) {
+func TestLifecycleIsNotModified(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
 	line := []byte(`{"type":"keep_alive"}and more`)
@@ -103,7 +103,7 @@ func TestALifecycleIsNotWrittenTo(t *testing.T) {
 	g.Expect(string(line)).To(gomega.HaveSuffix("}and more"))
 }
 
-func TestALifecycleSpeaksOfTheThreadOfThisPlay(t *testing.T) {
+func TestLifecycleNamesTheThreadOfThisPlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexPlain)
 	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)

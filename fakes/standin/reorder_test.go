@@ -13,7 +13,7 @@ import (
 
 // A recording's client may have sent turn/start before it read thread/started.
 // Another client waits for that line first: the play must not wait for the turn.
-func TestAClientMayWaitForWhatTheRecordingsClientDidNot(t *testing.T) {
+func TestSendMovesBehindLinesItDidNotCause(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := *load(t, codexPlain)
 	find := func(text string) int {

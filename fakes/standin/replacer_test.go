@@ -9,9 +9,9 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// TestSwapIsAReplacer: over random texts, which hold what is to be replaced
+// TestReplacerEqualsStringsReplacer: over random texts, which hold what is to be replaced
 // whole, cut, glued and within each other, swap gives what strings.Replacer gives.
-func TestSwapIsAReplacer(t *testing.T) {
+func TestReplacerEqualsStringsReplacer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const a, b = "01234567-89ab-4cde-8f01-23456789abcd", "11234567-89ab-7cde-8f01-23456789abcd"
 	pairs := []pair{
@@ -48,7 +48,7 @@ func TestSwapIsAReplacer(t *testing.T) {
 	g.Expect((&replacer{}).replace(a)).To(gomega.Equal(a))
 }
 
-func BenchmarkSwap(b *testing.B) {
+func BenchmarkReplacer(b *testing.B) {
 	var w replacer
 	var text strings.Builder
 	for i := range 50 {

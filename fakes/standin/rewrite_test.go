@@ -30,7 +30,7 @@ func without(flags ...string) func([]string) []string {
 	}
 }
 
-func TestAClaudeClientGetsOnlyWhatItAskedFor(t *testing.T) {
+func TestClaudeClientGetsOnlyLinesItAskedFor(t *testing.T) {
 	streams := regexp.MustCompile(`"type":"stream_event"|"status":"requesting"`)
 	replays := regexp.MustCompile(`"isReplay":true`)
 	for _, x := range []struct {
@@ -68,7 +68,7 @@ func TestEchoedResponsesAreLeftOut(t *testing.T) {
 	g.Expect(e.out[1].String()).NotTo(gomega.ContainSubstring(`"behavior":"deny"`))
 }
 
-func TestAMessageWithoutUUIDHasNoLifecycle(t *testing.T) {
+func TestMessageWithoutUUIDHasNoLifecycle(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, claudePlain)
 	uuid := regexp.MustCompile(`"uuid":"[^"]*",`)
@@ -87,7 +87,7 @@ func TestAMessageWithoutUUIDHasNoLifecycle(t *testing.T) {
 	same(t, got, want)
 }
 
-func TestClaudeIDsOfTheClientStandWhereTheRecordedOnesStood(t *testing.T) {
+func TestClaudeIDsOfTheClientReplaceRecordedOnes(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, claudeResume)
 	const session, message = "aaaaaaaa-1111-4222-8333-444444444444", "bbbbbbbb-1111-4222-8333-444444444444"
@@ -106,7 +106,7 @@ func TestClaudeIDsOfTheClientStandWhereTheRecordedOnesStood(t *testing.T) {
 	g.Expect(p.ProviderSessionID()).To(gomega.Equal(session))
 }
 
-func TestCodexIDsOfTheClientStandWhereTheRecordedOnesStood(t *testing.T) {
+func TestCodexIDsOfTheClientReplaceRecordedOnes(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexPlain)
 	id := regexp.MustCompile(`^\{"id":(\d+),`)
@@ -127,7 +127,7 @@ func TestCodexIDsOfTheClientStandWhereTheRecordedOnesStood(t *testing.T) {
 	same(t, e.out[1].String(), strings.ReplaceAll(recorded(c, fixtures.Out, 1), `"clientId":"m1"`, `"clientId":null`))
 }
 
-func TestACodexClientGetsOnlyTheMethodsThatItAskedFor(t *testing.T) {
+func TestCodexClientGetsOnlyTheMethodsItAskedFor(t *testing.T) {
 	for _, x := range []struct {
 		caps string
 		gone []string
@@ -171,7 +171,7 @@ func TestSeedsGiveDifferentIDsAndTheSameOneTheSame(t *testing.T) {
 	g.Expect(ids).To(gomega.HaveLen(2))
 }
 
-func TestWhatCannotBePlayedIsRefused(t *testing.T) {
+func TestUnplayableCaseIsRefused(t *testing.T) {
 	g := gomega.NewWithT(t)
 	_, err := standin.New(&fixtures.Case{File: "x.txtar", Runtime: "pi"}, standin.Options{})
 	g.Expect(err).To(gomega.MatchError(`x.txtar: no runtime "pi", want one of claude, codex, codexexec`))
@@ -179,7 +179,7 @@ func TestWhatCannotBePlayedIsRefused(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no process 2")))
 }
 
-func TestALaunchBeyondTheCaseFails(t *testing.T) {
+func TestLaunchBeyondTheCaseFails(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, p, e := playOf(t, codexPlain)
 	g.Expect(e.perform(c)).To(gomega.Succeed())

@@ -90,7 +90,7 @@ func (w *watch) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func TestServeEndsWhenItsContextDoes(t *testing.T) {
+func TestServeEndsWithItsContext(t *testing.T) {
 	g := gomega.NewWithT(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
@@ -100,7 +100,7 @@ func TestServeEndsWhenItsContextDoes(t *testing.T) {
 	g.Expect(code).To(gomega.Equal(143))
 }
 
-func TestALinkIsAProgramThatEndsAsTheRuntimeDoes(t *testing.T) {
+func TestLinkedProgramExitsAsTheRuntime(t *testing.T) {
 	// What a shell started in the background is deaf to SIGINT, and so is all that
 	// it starts, unless it hears the signal itself.
 	heard := make(chan os.Signal, 1)

@@ -110,8 +110,8 @@ func (p *Play) noteOpening(process int, recorded, subject string, at *fixtures.W
 	p.settings = append(p.settings, Setting{process, SettingOpen, recorded, subject, at})
 }
 
-// noteReplacement records that a client opens or sets something in the place of what
-// the recording's client did.
+// noteReplacement records that a client opens or sets something else than the recording's
+// client did.
 func (p *Play) noteReplacement(l *launch, s *step) {
 	if p.o.Fault != nil || s.Kind != KindOpen && s.Kind != KindSet {
 		return
