@@ -1,4 +1,4 @@
-# Everything that is done by hand or in CI has a target here; `make help` lists them.
+# Targets for everything that people and CI run; `make help` lists them.
 GO        ?= go
 BIN       := .tmp/bin
 LINT      := $(BIN)/golangci-lint
@@ -24,7 +24,7 @@ race: ## look for data races: the same tests with the race detector, on a sample
 	$(GO) test -race ./...
 
 .PHONY: matrix
-matrix: ## hold every broken adapter to every check (`go test` tries as few as cover all checks)
+matrix: ## run every broken adapter against every check (`go test` runs as few as cover all checks)
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestMatrix ./conformance/internal/broken
 
 .PHONY: run
@@ -55,23 +55,23 @@ live: ## let the adapters drive the real runtimes against the scripted model
 	$(GO) run ./cmd/turnspec schema --check codex
 
 .PHONY: test-clients
-test-clients: ## let clients that we did not write drive stand-ins and real runtimes, and compare what they see
+test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive
 	$(GO) test -count=1 -tags clients ./recorder/clients
 
 .PHONY: peers
-peers: ## let adapters that others maintain perform a part of the corpus, and print how they stand (ARGS='-nth 25': less of it); their failures fail nothing
+peers: ## run third-party adapters on a part of the corpus and print the results (ARGS='-nth 25': a smaller part); their failures fail nothing
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args $(ARGS)
 
 .PHONY: peers-update
-peers-update: ## the same, and write it into conformance/PEERS.md
+peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
 .PHONY: record-check
-record-check: ## record every scenario anew and compare with the stored cases
+record-check: ## record every scenario again and compare with the stored cases
 	$(GO) run ./cmd/turnspec record --check
 
 .PHONY: schema-check
-schema-check: ## compare the stored schemas with what the installed runtimes say of themselves
+schema-check: ## compare the stored schemas with those that the installed runtimes print
 	$(GO) run ./cmd/turnspec schema --check
 
 .PHONY: fuzz
@@ -92,13 +92,13 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
-bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (a quarter of an hour; JSON and plots into .tmp/bench)
+bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (15 minutes; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
 	-.tmp/bench/turnspec bench --repeat 10 --gate targets --json --html .tmp/bench/one-session.html > .tmp/bench/one-session.json
 	ulimit -n 16384 && .tmp/bench/turnspec bench --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json --html .tmp/bench/process-sessions.html > .tmp/bench/process-sessions.json
 	ulimit -n 16384 && .tmp/bench/turnspec bench --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json --html .tmp/bench/shared-sessions.html > .tmp/bench/shared-sessions.json
-	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) says how figures are taken, where they mislead, and what is not reached and why.\n\n' && \
+	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
 	cd .tmp/bench && ./turnspec bench show --markdown one-session.json process-sessions.json shared-sessions.json; } > conformance/bench/RESULTS.md
 
 .PHONY: crash
@@ -106,9 +106,9 @@ crash: ## kill a program that appends to an event log at 200 random moments
 	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite
 
 .PHONY: mutants
-mutants: ## change the adapters in thousands of small ways, and list in conformance/MUTANTS.md what the suite does not see (hours; ARGS='--sample 200')
+mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200')
 	$(GO) run ./conformance/mutants --page conformance/MUTANTS.md $(ARGS)
 
 .PHONY: clean
-clean: ## remove what was built and installed here
+clean: ## remove everything that was built and installed here
 	rm -rf bin .tmp .runtimes
