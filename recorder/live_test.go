@@ -17,23 +17,23 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// The live tests need the real runtimes (make runtimes). They are not skipped
-// where a runtime is missing: they fail and say so. That recording anew gives
-// what is stored is `make record-check`.
+// The live tests need the real runtimes (make runtimes). If one is missing, they
+// fail and are not skipped. `make record-check` tests that recording again gives
+// the stored cases.
 func TestMain(m *testing.M) {
-	again, code, err := isolate.Enter(os.Args[1:])
+	reexeced, code, err := isolate.Enter(os.Args[1:])
 	switch {
 	case err != nil:
 		println(err.Error())
 		os.Exit(1)
-	case again:
+	case reexeced:
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
 
-// Canaries: what must be in no fixture. The key has the form of a real one and
-// opens nothing.
+// Canaries must be in no fixture. The key has the form of a real one and opens
+// nothing.
 const (
 	canaryPlace = "canary-home-4711"
 	canaryUser  = "canaryuser4711"
@@ -56,8 +56,8 @@ wait end m1
 aws_access_key_id = ` + canaryFile + `
 `
 
-// TestCanariesAreInNoFixture records a session full of canaries on each real
-// runtime and looks for them in every file that was written.
+// TestCanariesAreInNoFixture records a session with canaries on each real runtime
+// and searches each written file for them.
 func TestCanariesAreInNoFixture(t *testing.T) {
 	if isolate.Isolated() {
 		NewWithT(t).Expect(unix.Sethostname([]byte(canaryHost))).To(Succeed())
@@ -82,7 +82,7 @@ func TestCanariesAreInNoFixture(t *testing.T) {
 			g.Expect(c.Witness).NotTo(BeEmpty())
 			result := c.Witness[len(c.Witness)-1].Results["t1"]
 			g.Expect(result).To(And(ContainSubstring("<home>"), ContainSubstring("<work>"), ContainSubstring("<secret:")),
-				"the command's output reached the model, with placeholders for what is not told")
+				"the command's output reached the model, with placeholders")
 		})
 	}
 	files := 0

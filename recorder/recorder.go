@@ -1,9 +1,10 @@
-// Package recorder answers one question: how does a scenario become a case?
+// Package recorder turns a scenario into a case.
 //
-// A real runtime performs the scenario against a scripted model, kept apart
-// from the machine and the network. All lines between client and runtime are
-// kept with their time, secrets and vendor's prose leave them, and only what the
-// strict loader takes is written. What is refused leaves no file.
+// A real runtime performs the scenario against a scripted model, isolated from
+// the machine and the network. All lines between client and runtime are kept with
+// their time. Secrets and the vendor's prose are redacted, and the result is
+// written only if the strict loader accepts it. A recording that fails leaves no
+// file.
 package recorder
 
 import (
@@ -26,16 +27,17 @@ import (
 	"github.com/turnspec/turnspec/recorder/drive"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/redact"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// Options says what to record, and where to.
+// Options configures a recording.
 type Options struct {
 	Scenario *fixtures.Scenario
-	Runtime  string            // codex, claude
+	Runtime  string
 	Version  string            // "": the pinned default
 	Runtimes string            // folder of installed runtimes; "": runtimes.Dir
-	Found    *runtimes.Runtime // instead of Runtime and Version: this one
+	Found    *runtimes.Runtime // used instead of Runtime and Version if set
 	Out      string            // the corpus folder; "": write nothing
 	Deadline time.Duration
 	Date     string        // of the head; "": today
@@ -44,23 +46,22 @@ type Options struct {
 	aside string // see model.Options
 }
 
-// Report says how a recording went.
+// Report describes a recording.
 type Report struct {
 	Runtime, Version string
-	File             string // written, or ""
+	File             string // the file that was written, or ""
 	Isolation        []string
 	Took             time.Duration
 	Lines, Requests  int
 }
 
-// Record performs the scenario and returns its case, redacted as it is written.
+// Record performs the scenario and returns its redacted case.
 func Record(ctx context.Context, o Options) (*fixtures.Case, *Report, error) {
-	rt, err := o.find()
+	rt, rep, err := o.begin()
 	if err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
-	rep := &Report{Runtime: rt.Name, Version: rt.Version, Isolation: isolate.Report()}
 	c, err := perform(ctx, o, rt, drive.Run)
 	if err != nil {
 		return nil, rep, err
@@ -70,44 +71,53 @@ func Record(ctx context.Context, o Options) (*fixtures.Case, *Report, error) {
 	if err != nil {
 		return nil, rep, err
 	}
-	// What was written is read again before it takes its place: the loader's
-	// word counts, and the caller gets the case as others will see it.
+	// The case is parsed again, so that the caller gets it as others will read it.
 	c, err = fixtures.ParseCase(c.ID+".txtar", c.ID, b)
 	if err != nil {
-		return nil, rep, fmt.Errorf("the loader refuses what was recorded: %w", err)
+		return nil, rep, fmt.Errorf("the loader rejects the recording: %w", err)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := rep.save(ctx, o.Out, c.ID+".txtar", b); err != nil {
 		return nil, rep, err
-	}
-	if o.Out != "" {
-		rep.File = filepath.Join(o.Out, filepath.FromSlash(c.ID)+".txtar")
-		if err := writeAtomic(rep.File, b); err != nil {
-			return nil, rep, err
-		}
 	}
 	rep.Took = time.Since(start)
 	return c, rep, nil
 }
 
-func (o Options) find() (runtimes.Runtime, error) {
+// begin finds the installed runtime.
+func (o Options) begin() (rt runtimes.Runtime, rep *Report, err error) {
 	if o.Found != nil {
-		return *o.Found, nil
+		rt = *o.Found
+	} else if rt, err = runtimes.Find(o.Runtimes, o.Runtime, o.Version); err != nil {
+		return rt, nil, err
 	}
-	return runtimes.Find(o.Runtimes, o.Runtime, o.Version)
+	return rt, &Report{Runtime: rt.Name, Version: rt.Version, Isolation: isolate.Report()}, nil
 }
 
-// Address is where the model listens inside a namespace: always the same, so
-// that nothing of a wire depends on it.
+// save writes a file of the corpus, unless ctx is cancelled or out is "".
+func (r *Report) save(ctx context.Context, out, name string, b []byte) error {
+	if err := ctx.Err(); err != nil || out == "" {
+		return err
+	}
+	r.File = filepath.Join(out, filepath.FromSlash(name))
+	return writeAtomic(r.File, b)
+}
+
+// Address is where the model listens inside a network namespace. It is always
+// the same, so that no line depends on it.
 const Address = "127.0.0.1:8790"
 
-// perform runs the scenario and returns what was heard, redacted.
+// perform runs the scenario and returns the redacted wire and witness.
 func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(context.Context, drive.Options) error) (*fixtures.Case, error) {
+	client, err := registry.Get(rt.Name)
+	if err != nil {
+		return nil, err
+	}
 	rooms, err := isolate.NewRooms()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rooms.Remove() }()
-	// A mistake in the facts shows before the runtime is started.
+	// Wrong facts are reported before the runtime starts.
 	redactor, err := redact.New(factsOf(rooms, rt, o.Scenario))
 	if err != nil {
 		return nil, err
@@ -124,46 +134,43 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 		return nil, err
 	}
 	defer func() { _ = srv.Close() }()
+	if o.Date == "" {
+		o.Date = time.Now().Format(time.DateOnly)
+	}
 	c := &fixtures.Case{
 		ID:       path.Join(rt.Name, rt.Version, o.Scenario.ID),
-		Scenario: o.Scenario.ID, Runtime: rt.Name, Version: rt.Version, Recorded: head(o.Date),
+		Scenario: o.Scenario.ID, Runtime: rt.Name, Version: rt.Version, Recorded: o.Date + " turnspec record",
 	}
 	err = run(ctx, drive.Options{
-		Scenario: o.Scenario, Runtime: rt.Name, Version: rt.Version, Binary: rt.Binary,
-		Env: rooms.Env(rt.Path...), Work: rooms.Work, Model: scripted{srv}, Launcher: o.Launcher,
+		Scenario: o.Scenario, Runtime: client, Version: rt.Version, Binary: rt.Binary,
+		Env: rooms.Env(rt.Path...), Work: rooms.Work, Model: modelServer{srv}, Launcher: o.Launcher,
 		Deadline: o.Deadline,
 		Tee:      func(l fixtures.WireLine) { c.Wire = append(c.Wire, l) },
 	})
-	// A refusal of the model is the cause of what the driver then waits for.
+	// If the model rejects a request, the driver waits for something that never
+	// comes, so the model's error is reported first.
 	if err := errors.Join(srv.Err(), err); err != nil {
 		return nil, fmt.Errorf("record %s on %s %s: %w", o.Scenario.ID, rt.Name, rt.Version, err)
 	}
-	if err := srv.Close(); err != nil { // no handler runs any more: the witness is whole
+	if err := srv.Close(); err != nil { // after that the witness is complete
 		return nil, err
 	}
 	c.Witness = srv.Witness()
-	if err := unsaid(o.Scenario, srv.Unused(), c.Witness); err != nil {
+	if err := checkUnused(o.Scenario, srv.Unused(), c.Witness); err != nil {
 		return nil, err
 	}
 	return c, redactor.Case(c)
 }
 
-// scripted is the model as the driver sees it.
-type scripted struct{ *model.Server }
+// modelServer implements drive.Model.
+type modelServer struct{ *model.Server }
 
-func (s scripted) Holding(hold string) (text, think string, ok bool) {
-	said, ok := s.Server.Holding(hold)
-	return said.Text, said.Think, ok
+func (s modelServer) Holding(hold string) (text, think string, ok bool) {
+	sent, ok := s.Server.Holding(hold)
+	return sent.Text, sent.Think, ok
 }
 
-func head(date string) string {
-	if date == "" {
-		date = time.Now().Format(time.DateOnly)
-	}
-	return date + " turnspec record"
-}
-
-// factsOf says what the machine is called.
+// factsOf returns the names of this machine and of the recording's folders.
 func factsOf(r *isolate.Rooms, rt runtimes.Runtime, s *fixtures.Scenario) redact.Facts {
 	f := redact.Facts{
 		Home: r.Home, Work: r.Work, Tmp: r.Tmp, UID: os.Getuid(), Scenario: s,
@@ -181,7 +188,7 @@ func factsOf(r *isolate.Rooms, rt runtimes.Runtime, s *fixtures.Scenario) redact
 	return f
 }
 
-// writeAtomic puts the file in place whole or not at all.
+// writeAtomic writes a file as a whole or not at all.
 func writeAtomic(file string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -199,8 +206,8 @@ func writeAtomic(file string, b []byte) error {
 	return os.Rename(tmp.Name(), file)
 }
 
-// Check records anew and compares with the stored case. The difference is ""
-// when they are equal.
+// Check records a case again and compares it with the stored one. diff is "" if
+// they are equal.
 func Check(ctx context.Context, o Options, stored *fixtures.Case) (diff string, rep *Report, err error) {
 	o.Out, o.Runtime, o.Version = "", stored.Runtime, stored.Version
 	now, rep, err := Record(ctx, o)
@@ -210,24 +217,24 @@ func Check(ctx context.Context, o Options, stored *fixtures.Case) (diff string, 
 	return compare.Diff(stored, now), rep, nil
 }
 
-// unsaid refuses a recording that left a reply of the scenario unsaid: the
-// scenario would claim what did not happen. But some may stay unsaid: the reply
-// to a turn that not every runtime begins by itself, or to a request without news
-// that not every runtime makes, and the reply to a message that the runtime brought
-// together with another one.
-func unsaid(s *fixtures.Scenario, unused []int, witness []fixtures.Request) error {
-	may := map[string]bool{"task": true, "again": true, "compact": true}
+// checkUnused returns an error if the model did not send a reply of the scenario,
+// because then the scenario describes something that did not happen. A reply may
+// stay unused if it is bound to a turn that not every runtime begins by itself,
+// to a request without news that not every runtime makes, or to a message that the
+// runtime sent together with another one.
+func checkUnused(s *fixtures.Scenario, unused []int, witness []fixtures.Request) error {
+	optional := map[string]bool{"task": true, "again": true, "compact": true}
 	for _, r := range witness {
 		if len(r.New) > 1 {
 			for _, id := range r.New {
-				may[id] = true
+				optional[id] = true
 			}
 		}
 	}
 	var lines []string
 	for _, replies := range s.Model {
 		for _, r := range replies {
-			if slices.Contains(unused, r.Line) && !may[r.On] {
+			if slices.Contains(unused, r.Line) && !optional[r.On] {
 				lines = append(lines, fmt.Sprintf("%s:%d", s.File, r.Line))
 			}
 		}
@@ -236,5 +243,5 @@ func unsaid(s *fixtures.Scenario, unused []int, witness []fixtures.Request) erro
 		return nil
 	}
 	slices.Sort(lines)
-	return fmt.Errorf("%s: the model never said what it should: %s", s.ID, strings.Join(lines, ", "))
+	return fmt.Errorf("%s: remove the replies that the model was never asked for: %s", s.ID, strings.Join(lines, ", "))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// mute is a runtime that takes all and says nothing until it is killed.
+// mute is a runtime that writes nothing until it is killed.
 type mute struct {
 	io.Writer
 	ended chan struct{}
@@ -47,7 +47,7 @@ type until chan struct{}
 
 func (u until) Read([]byte) (int, error) { <-u; return 0, io.EOF }
 
-// installed makes a folder in which a runtime seems to be installed.
+// installed returns a folder with an empty program in the place of a runtime.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func installed(t *testing.T, name string) string {
 	return dir
 }
 
-func files(t *testing.T, dir string) []string {
+func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -79,7 +79,7 @@ func files(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestAnInterruptedRecordingLeavesNoFile(t *testing.T) {
+func TestCancelledRecordingLeavesNoFile(t *testing.T) {
 	g := NewWithT(t)
 	s, err := fixtures.LoadScenario("text/plain")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -90,11 +90,11 @@ func TestAnInterruptedRecordingLeavesNoFile(t *testing.T) {
 	_, _, err = Record(ctx, Options{Scenario: s, Runtime: "codex", Runtimes: installed(t, "codex"), Out: out, Launcher: m})
 	g.Expect(err).To(MatchError(ContainSubstring("record text/plain on codex")))
 	g.Expect(err).To(MatchError(ContainSubstring("the user has had enough")))
-	g.Expect(files(t, out)).To(BeEmpty())
+	g.Expect(filesIn(t, out)).To(BeEmpty())
 	g.Expect(os.ReadDir(tmp)).To(BeEmpty(), "home and workspace are removed")
 }
 
-func TestWriteAtomicKeepsWhatWasThere(t *testing.T) {
+func TestWriteAtomicKeepsTheOldFile(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a", "b.txtar")
@@ -103,23 +103,23 @@ func TestWriteAtomicKeepsWhatWasThere(t *testing.T) {
 	g.Expect(os.ReadFile(file)).To(BeEquivalentTo("new"))
 	g.Expect(os.Mkdir(filepath.Join(dir, "a", "c.txtar"), 0o755)).To(Succeed())
 	g.Expect(writeAtomic(filepath.Join(dir, "a", "c.txtar"), []byte("new"))).NotTo(Succeed())
-	g.Expect(files(t, dir)).To(Equal([]string{file}), "no temporary file is left")
+	g.Expect(filesIn(t, dir)).To(Equal([]string{file}), "no temporary file is left")
 }
 
-func TestAnUnsaidReplyIsRefused(t *testing.T) {
+func TestUnusedReplyIsRejected(t *testing.T) {
 	g := NewWithT(t)
 	s := &fixtures.Scenario{ID: "a/b", File: "b.txtar", Model: map[string][]fixtures.Reply{"": {
 		{Line: 5}, {Line: 6, On: "m2"}, {Line: 7, On: "m3"}, {Line: 8, On: "task"}, {Line: 9},
 	}}}
 	merged := []fixtures.Request{{New: []string{"m2", "m3"}}}
-	g.Expect(unsaid(s, nil, nil)).To(Succeed())
-	g.Expect(unsaid(s, []int{8}, nil)).To(Succeed(), "not every runtime begins a turn by itself")
-	g.Expect(unsaid(s, []int{7}, merged)).To(Succeed(), "m3 came together with m2")
-	g.Expect(unsaid(s, []int{7}, []fixtures.Request{{New: []string{"m3"}}})).To(MatchError(ContainSubstring("b.txtar:7")))
-	g.Expect(unsaid(s, []int{5, 9}, merged)).To(MatchError(HaveSuffix("b.txtar:5, b.txtar:9")))
+	g.Expect(checkUnused(s, nil, nil)).To(Succeed())
+	g.Expect(checkUnused(s, []int{8}, nil)).To(Succeed(), "not every runtime begins such a turn")
+	g.Expect(checkUnused(s, []int{7}, merged)).To(Succeed(), "m3 was sent together with m2")
+	g.Expect(checkUnused(s, []int{7}, []fixtures.Request{{New: []string{"m3"}}})).To(MatchError(ContainSubstring("b.txtar:7")))
+	g.Expect(checkUnused(s, []int{5, 9}, merged)).To(MatchError(HaveSuffix("b.txtar:5, b.txtar:9")))
 }
 
-func TestTheCorpusHoldsNothingPrivate(t *testing.T) {
+func TestCorpusHoldsNothingPrivate(t *testing.T) {
 	g := NewWithT(t)
 	scenarios, err := fixtures.Scenarios()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -141,7 +141,7 @@ func TestTheCorpusHoldsNothingPrivate(t *testing.T) {
 		}
 		for _, f := range redact.Lint(b, own...) {
 			if strings.HasPrefix(lines[f.Line-1], `{"method":"`+fixtures.Unknown) && f.Kind == "prose" {
-				continue // a refusal that lists the names of all methods
+				continue // an error reply that lists the names of all methods
 			}
 			t.Errorf("fixtures/%s: %s", name, f)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/drift"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/recorder/schema"
 )
@@ -262,7 +263,7 @@ func schemaOf(ctx context.Context, c fixtures.Corpus, rt runtimes.Runtime, runti
 	if b, err := os.ReadFile(file); err == nil {
 		return schema.Parse(file, b)
 	}
-	s, err := schema.Read(ctx, rt)
+	s, err := registry.ReadSchema(ctx, rt)
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s %s: %w", runtime, version, err)
 	}

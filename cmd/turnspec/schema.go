@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 func schemaCmd() *cobra.Command {
@@ -46,7 +46,7 @@ Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 				if err != nil {
 					return err
 				}
-				s, err := schema.Read(ctx, rt)
+				s, err := registry.ReadSchema(ctx, rt)
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", rt.Name, rt.Version, err)
 				}

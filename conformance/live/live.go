@@ -20,8 +20,8 @@ import (
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/recorder/drive"
 	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
@@ -132,7 +132,7 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 		return nil, err
 	}
 	defer func() { _ = srv.Close() }()
-	conn, err := drive.Connect(rt.Name, rt.Version, scn.Asking(), scn.Needs, srv.URL())
+	conn, err := registry.Connect(rt.Name, rt.Version, scn.Asking(), scn.Needs, srv.URL())
 	if err != nil {
 		return nil, err
 	}

@@ -11,153 +11,181 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// event is what a process did: a line, or its end.
+// event is a line of a process, or its exit.
 type event struct {
-	n    int
-	dir  fixtures.Dir // Out, Err, Exit
-	line []byte
-	exit proc.Exit
-	err  error // reading failed, or a line was too long
+	process int
+	dir     fixtures.Dir // Out, Err, Exit
+	line    []byte
+	exit    proc.Exit
+	err     error // reading failed, or a line was too long
 }
 
-// env is a variable of the runtime's environment.
-func (d *driver) env(name string) string {
-	var out string
-	for _, kv := range d.o.Env {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			out = v
-		}
-	}
-	return out
-}
-
-// spawn starts the next process of the runtime.
-func (d *driver) spawn(args, env []string) error {
-	argv := append([]string{d.o.Binary}, args...)
-	p, err := d.o.Launcher.Launch(d.ctx, proc.Command{Argv: argv, Dir: d.o.Work, Env: append(append([]string{}, d.o.Env...), env...)})
+// Spawn starts the next process of the runtime.
+func (d *Driver) Spawn(args, env []string) error {
+	argv := append([]string{d.Binary}, args...)
+	p, err := d.Launcher.Launch(d.ctx, proc.Command{Argv: argv, Dir: d.Work, Env: slices.Concat(d.Env, env)})
 	if err != nil {
-		return fmt.Errorf("start %s: %w", filepath.Base(d.o.Binary), err)
+		return fmt.Errorf("start %s: %w", filepath.Base(d.Binary), err)
 	}
-	d.n++
-	d.proc, d.alive, d.closed = p, true, false
-	d.record(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{program(d.o.Runtime)}, args...)})
-	n, stop := d.n, d.ctx.Done()
+	d.processes++
+	d.process, d.alive, d.closed = p, true, false
+	d.record(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{d.Runtime.Wire.ProgramName()}, args...)})
+	n, stop := d.processes, d.ctx.Done()
 	emit := func(e event) {
-		e.n = n
+		e.process = n
 		select {
 		case d.events <- e:
-		case <-stop: // nobody takes events any more; the pipes are still read to their end
+		case <-stop: // the run has ended; the pipes are still read to their end
 		}
 	}
-	var read sync.WaitGroup
+	var readers sync.WaitGroup
 	for _, s := range []struct {
 		dir   fixtures.Dir
 		lines *proc.Lines
 	}{{fixtures.Out, proc.NewLines(p.Stdout(), 0)}, {fixtures.Err, proc.NewLines(p.Stderr(), 0)}} {
-		read.Go(func() {
+		readers.Go(func() {
 			for {
 				b, err := s.lines.Next()
 				if err != nil && !errors.Is(err, proc.ErrLongLine) {
 					return
 				}
-				emit(event{dir: s.dir, line: append([]byte{}, b...), err: err})
+				emit(event{dir: s.dir, line: bytes.Clone(b), err: err})
 			}
 		})
 	}
 	go func() {
 		exit := p.Wait()
-		_ = p.Signal(proc.SIGKILL) // what it left behind would hold the pipes open
-		read.Wait()
+		_ = p.Signal(proc.SIGKILL) // its children would keep the pipes open
+		readers.Wait()
 		emit(event{dir: fixtures.Exit, exit: exit})
 	}()
 	return nil
 }
 
-// take handles one event.
-func (d *driver) take(e event) {
+// Alive reports whether a process runs.
+func (d *Driver) Alive() bool { return d.alive }
+
+// Closed reports whether stdin was closed or the process was killed.
+func (d *Driver) Closed() bool { return d.closed }
+
+func (d *Driver) handleEvent(e event) {
 	switch e.dir {
 	case fixtures.Exit:
 		d.alive = false
-		d.record(fixtures.WireLine{Process: e.n, Dir: fixtures.Exit, Code: e.exit.Code, Signal: string(e.exit.Signal)})
+		d.record(fixtures.WireLine{Process: e.process, Dir: fixtures.Exit, Code: e.exit.Code, Signal: string(e.exit.Signal)})
 	case fixtures.Err:
-		d.record(fixtures.WireLine{Process: e.n, Dir: fixtures.Err, Bytes: e.line})
+		d.record(fixtures.WireLine{Process: e.process, Dir: fixtures.Err, Bytes: e.line})
 	case fixtures.Out:
 		if e.err != nil {
-			d.fail(fmt.Errorf("stdout: %w", e.err))
+			d.Fail(fmt.Errorf("stdout: %w", e.err))
 			return
 		}
-		d.record(fixtures.WireLine{Process: e.n, Dir: fixtures.Out, Bytes: e.line})
-		d.c.line(e.line)
+		d.record(fixtures.WireLine{Process: e.process, Dir: fixtures.Out, Bytes: e.line})
+		if !jsontext.Value(e.line).IsValid(wire.AsWritten) {
+			d.Fail(fmt.Errorf("a line of stdout is not JSON: %.300s", e.line))
+			return
+		}
+		d.client.Read(e.line)
 	}
 }
 
-func (d *driver) fail(err error) {
+// Fail makes the run fail with err, if it is the first error and not nil.
+func (d *Driver) Fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// write sends one line to the runtime.
-func (d *driver) write(line []byte) error {
+// Write sends a value to the runtime as a line of JSON.
+func (d *Driver) Write(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return d.writeBytes(b)
+}
+
+func (d *Driver) writeBytes(line []byte) error {
 	d.record(fixtures.WireLine{Dir: fixtures.In, Bytes: line})
-	_, err := d.proc.Stdin().Write(append(slices.Clip(line), '\n'))
+	_, err := d.process.Stdin().Write(append(slices.Clip(line), '\n'))
 	return err
 }
 
-// record hands a line to the tee. Lines are recorded in the order in which the
-// client saw and wrote them.
-func (d *driver) record(l fixtures.WireLine) {
-	if bytes.Contains(l.Bytes, aside) {
+// WriteAll writes text as all of stdin and closes it.
+func (d *Driver) WriteAll(text string) error {
+	d.record(fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(text)})
+	if _, err := d.process.Stdin().Write([]byte(text)); err != nil {
+		return err
+	}
+	d.markClosed()
+	return d.process.Stdin().Close()
+}
+
+// Hide excludes the lines that contain marker from the recording.
+func (d *Driver) Hide(marker string) { d.hidden = []byte(marker) }
+
+// record passes a line to the tee, in the order in which the client saw and wrote
+// the lines.
+func (d *Driver) record(l fixtures.WireLine) {
+	if d.hidden != nil && bytes.Contains(l.Bytes, d.hidden) {
 		return
 	}
 	l.T = time.Since(d.start)
 	if l.Process == 0 {
-		l.Process = d.n
+		l.Process = d.processes
 	}
 	d.last = append(d.last, fmt.Sprintf("%s %.300s%s%s", l.Dir, l.Bytes, strings.Join(l.Argv, " "), l.Signal))
 	d.last = d.last[max(0, len(d.last)-12):]
-	if d.o.Tee != nil {
-		d.o.Tee(l)
+	if d.Tee != nil {
+		d.Tee(l)
 	}
 }
 
-// close closes stdin and waits for the end of the process.
-func (d *driver) close() error {
-	if err := d.c.closing(); err != nil {
-		return err
-	}
+func (d *Driver) markClosed() {
 	d.closed = true
 	d.record(fixtures.WireLine{Dir: fixtures.EOF})
-	if err := d.proc.Stdin().Close(); err != nil {
-		return err
-	}
-	return d.untilExit("the end of the runtime after its stdin was closed")
 }
 
-// quietFor is how long a runtime says nothing before its stdin is closed or it
-// gets a signal. The model stands still then; what the runtime says of its own
-// accord, or says twice, would else be in one recording and not in the next.
+// closeStdin closes stdin and waits for the process to exit.
+func (d *Driver) closeStdin() error {
+	if err := d.client.BeforeClose(); err != nil {
+		return err
+	}
+	d.markClosed()
+	if err := d.process.Stdin().Close(); err != nil {
+		return err
+	}
+	return d.waitExit("the runtime to exit after its stdin was closed")
+}
+
+// quietFor is how long the runtime must write nothing before its stdin is closed
+// or it gets a signal. The model is idle then. Without the pause, what the runtime
+// sends unasked or repeats would be in one recording and not in the next.
 const quietFor = 100 * time.Millisecond
 
-// quiet waits until the runtime says nothing more.
-func (d *driver) quiet() error {
-	still := time.NewTimer(quietFor)
-	defer still.Stop()
-	limit := time.NewTimer(closeLimit)
+// waitQuiet waits until the runtime writes nothing more.
+func (d *Driver) waitQuiet() error {
+	quiet := time.NewTimer(quietFor)
+	defer quiet.Stop()
+	limit := time.NewTimer(exitLimit)
 	defer limit.Stop()
 	for d.alive {
 		select {
 		case e := <-d.events:
-			d.take(e)
-			still.Reset(quietFor)
-		case <-still.C:
+			d.handleEvent(e)
+			quiet.Reset(quietFor)
+		case <-quiet.C:
 			return d.err
 		case <-limit.C:
-			return d.err // it talks on: what it has to say has no end
+			return d.err // it never stops writing
 		case <-d.ctx.Done():
 			return d.stuck("the runtime to be quiet", context.Cause(d.ctx))
 		}
@@ -165,25 +193,25 @@ func (d *driver) quiet() error {
 	return d.err
 }
 
-// signal sends a signal to the runtime and waits for its end.
-func (d *driver) signal(s proc.Signal) error {
+// Signal sends a signal to the runtime and waits for it to exit.
+func (d *Driver) Signal(s proc.Signal) error {
 	d.closed = true
 	d.record(fixtures.WireLine{Dir: fixtures.Signal, Signal: string(s)})
-	if err := d.proc.Signal(s); err != nil {
+	if err := d.process.Signal(s); err != nil {
 		return err
 	}
-	return d.untilExit("the end of the runtime after " + string(s))
+	return d.waitExit("the runtime to exit after " + string(s))
 }
 
-func (d *driver) untilExit(what string) error {
-	limit := time.NewTimer(closeLimit)
+func (d *Driver) waitExit(what string) error {
+	limit := time.NewTimer(exitLimit)
 	defer limit.Stop()
 	for d.alive {
 		select {
 		case e := <-d.events:
-			d.take(e)
+			d.handleEvent(e)
 		case <-limit.C:
-			return d.stuck(what, fmt.Errorf("it has not ended in %v", closeLimit))
+			return d.stuck(what, fmt.Errorf("it has not exited within %v", exitLimit))
 		case <-d.ctx.Done():
 			return d.stuck(what, d.ctx.Err())
 		}
@@ -191,10 +219,10 @@ func (d *driver) untilExit(what string) error {
 	return d.err
 }
 
-// kill ends what still runs when a run fails.
-func (d *driver) kill() {
+// killProcess kills the process that runs after a failed run.
+func (d *Driver) killProcess() {
 	if d.alive {
-		_ = d.proc.Signal(proc.SIGKILL)
-		d.proc.Wait()
+		_ = d.process.Signal(proc.SIGKILL)
+		d.process.Wait()
 	}
 }

@@ -12,84 +12,83 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-func (d *driver) wait(a fixtures.Step) error {
-	what := actString(a)
-	switch a.What {
+func (d *Driver) waitFor(s fixtures.Step) error {
+	c := d.client
+	var cond func() bool
+	switch s.What {
 	case "hold":
-		return d.until(what, func() bool {
-			text, think, ok := d.o.Model.Holding(a.ID)
-			if text+think == "" && d.ofMain(a.ID) && !d.c.speaks() {
-				return false
-			}
-			if half := d.halfBefore(a.ID); half != "" && !d.c.sawInput(half) {
-				return false
-			}
-			return ok && d.o.Scenario.InSummary(a.ID) || ok && slices.ContainsFunc(d.c.said(), func(s *said) bool {
-				return strings.HasSuffix(s.text.String(), text) && strings.HasSuffix(s.think.String(), think)
-			})
-		})
-	case "ask":
-		return d.until(what, d.settled(func() bool { return d.c.asking(a.ID) }))
-	case "tool":
-		return d.until(what, d.settled(func() bool { return d.c.sawTool(a.ID) }))
-	case "output":
-		return d.until(what, d.settled(func() bool { return d.c.sawOutput(a.ID) }))
-	case "result":
-		return d.until(what, d.settled(func() bool { return d.c.sawResult(a.ID) }))
-	case "call":
-		return d.until(what, d.settled(func() bool { return d.called[a.ID] }))
-	case "file":
-		return d.until(what, d.settled(func() bool { _, err := os.Stat(d.workFile(a.ID)); return err == nil }))
+		return d.Until(stepText(s), func() bool { return d.atHold(s.ID) })
 	case "end":
-		return d.until(what, func() bool { return d.c.ended(a.ID) })
+		return d.Until(stepText(s), func() bool { return c.Ended(s.ID) })
 	case "task":
-		return d.until(what, func() bool { return d.c.taskEnded(a.ID) })
+		return d.Until(stepText(s), func() bool { return c.TaskEnded(s.ID) })
 	case "idle":
-		return d.until(what, d.c.idle)
-	case "exit":
-		return d.waitExit()
+		return d.Until(stepText(s), c.Idle)
 	case "retry":
-		return d.until(what, d.c.retrying)
+		return d.Until(stepText(s), c.Retries)
+	case "exit":
+		d.closed = true
+		return d.waitExit("the runtime to exit")
+	case "ask":
+		cond = func() bool { return c.Asks(s.ID) }
+	case "tool":
+		cond = func() bool { return c.ShowsTool(s.ID) }
+	case "output":
+		cond = func() bool { return c.ShowsOutput(s.ID) }
+	case "result":
+		cond = func() bool { return c.ShowsResult(s.ID) }
+	case "call":
+		cond = func() bool { return d.called[s.ID] }
+	case "file":
+		cond = func() bool { _, err := os.Stat(d.Path(s.ID)); return err == nil }
+	default:
+		return fmt.Errorf("unknown wait %q", s.What)
 	}
-	return fmt.Errorf("unknown wait %q", a.What)
+	// Some runtimes run a tool, or ask, while the message that calls it is still
+	// being sent. The next step would then land here in one recording and there
+	// in the next.
+	return d.Until(stepText(s), func() bool { return cond() && c.Settled(d.Holding()) })
 }
 
-// ofMain reports whether a hold is in a reply to the main agent.
-func (d *driver) ofMain(hold string) bool {
-	return slices.ContainsFunc(d.o.Scenario.Model[""], func(r fixtures.Reply) bool {
-		return slices.ContainsFunc(r.Parts, func(p fixtures.Part) bool { return p.Hold == hold })
+// atHold reports whether the model is at the hold and the wire shows all that it
+// has sent before.
+func (d *Driver) atHold(hold string) bool {
+	text, think, ok := d.Model.Holding(hold)
+	ofMain, openTool := d.mainHold(hold)
+	if !ok || text+think == "" && ofMain && !d.client.Streams() || openTool != "" && !d.client.ShowsInput(openTool) {
+		return false
+	}
+	return d.Scenario.InSummary(hold) || slices.ContainsFunc(d.client.Texts(), func(t *Text) bool {
+		return strings.HasSuffix(t.Text.String(), text) && strings.HasSuffix(t.Think.String(), think)
 	})
 }
 
-// halfBefore is the tool call of which half has been said when the main agent's
-// model comes to a hold.
-func (d *driver) halfBefore(hold string) string {
-	for _, r := range d.o.Scenario.Model[""] {
+// mainHold reports whether a hold is in a reply to the main agent. openTool is
+// the tool call that the model has begun but not finished there.
+func (d *Driver) mainHold(hold string) (found bool, openTool string) {
+	for _, r := range d.Scenario.Model[""] {
 		for i, p := range r.Parts {
-			if p.Hold == hold && i > 0 && r.Parts[i-1].Tool != nil && r.Parts[i-1].Tool.Open {
-				return r.Parts[i-1].Tool.ID
+			if p.Hold != hold {
+				continue
+			}
+			found = true
+			if i > 0 && r.Parts[i-1].Tool != nil && r.Parts[i-1].Tool.Open && openTool == "" {
+				openTool = r.Parts[i-1].Tool.ID
 			}
 		}
 	}
-	return ""
+	return found, openTool
 }
 
-// settled adds to a condition that the wire shows all the model said until now:
-// some runtimes run a tool, or ask, while the message that calls it still ends,
-// and an act in between would land here today and there tomorrow.
-func (d *driver) settled(cond func() bool) func() bool {
-	return func() bool { return cond() && d.c.settled(d.holding()) }
-}
-
-// holding reports whether the model stands at any hold.
-func (d *driver) holding() bool {
-	for _, replies := range d.o.Scenario.Model {
+// Holding reports whether the model is at a hold.
+func (d *Driver) Holding() bool {
+	for _, replies := range d.Scenario.Model {
 		for _, r := range replies {
 			for _, p := range r.Parts {
 				if p.Hold == "" {
 					continue
 				}
-				if _, _, ok := d.o.Model.Holding(p.Hold); ok {
+				if _, _, ok := d.Model.Holding(p.Hold); ok {
 					return true
 				}
 			}
@@ -98,29 +97,29 @@ func (d *driver) holding() bool {
 	return false
 }
 
-// look is how often a wait looks at what no event announces: a file that a
-// tool makes.
-const look = 5 * time.Millisecond
+// pollEvery is how often a wait checks what no event announces, such as a file
+// that a tool makes.
+const pollEvery = 5 * time.Millisecond
 
-// until takes events until cond holds. what says what is waited for.
-func (d *driver) until(what string, cond func() bool) error {
-	tick := time.NewTicker(look)
+// Until handles events until cond is true. what names the condition in errors.
+func (d *Driver) Until(what string, cond func() bool) error {
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		changed := d.o.Model.Changed()
+		changed := d.Model.Changed()
 		switch {
 		case d.err != nil:
 			return d.stuck(what, d.err)
 		case cond():
 			return nil
 		case !d.alive && !d.closed:
-			return d.stuck(what, errEnded)
+			return d.stuck(what, errExited)
 		case !d.alive:
-			return d.stuck(what, errors.New("the runtime has ended"))
+			return d.stuck(what, errors.New("the runtime has exited"))
 		}
 		select {
 		case e := <-d.events:
-			d.take(e)
+			d.handleEvent(e)
 		case <-changed:
 		case <-tick.C:
 		case <-d.ctx.Done():
@@ -129,7 +128,7 @@ func (d *driver) until(what string, cond func() bool) error {
 	}
 }
 
-// stuck tells what was waited for and what the wire said last.
-func (d *driver) stuck(what string, why error) error {
+// stuck returns an error that names the condition and the last lines of the wire.
+func (d *Driver) stuck(what string, why error) error {
 	return fmt.Errorf("waiting for %s: %w; the last lines of the wire:\n\t%s", strings.TrimPrefix(what, "wait "), why, strings.Join(d.last, "\n\t"))
 }

@@ -54,9 +54,9 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// addJSONSchema adds a generated file: a union of messages, each an object with
+// AddJSONSchema adds a generated file: a union of messages, each an object with
 // a method and its params.
-func (s *Schema) addJSONSchema(kind string, b []byte) error {
+func (s *Schema) AddJSONSchema(kind string, b []byte) error {
 	var doc node
 	if err := json.Unmarshal(b, &doc); err != nil {
 		return err

@@ -1,0 +1,96 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/recorder/drive"
+)
+
+// dynamicTool declares a tool of the client to a thread.
+type dynamicTool struct {
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	InputSchema jsontext.Value `json:"inputSchema"`
+}
+
+func dynamicTools(tools []fixtures.Tool) []dynamicTool {
+	var out []dynamicTool
+	for i := range tools {
+		t := &tools[i]
+		out = append(out, dynamicTool{"function", t.Name, t.Description, drive.InputSchema(t)})
+	}
+	return out
+}
+
+// serverArgs returns the options that make the runtime start the scenario's MCP
+// servers. If the client has a policy, the runtime asks about each of their tools.
+func serverArgs(scn *fixtures.Scenario) []string {
+	var args []string
+	for _, s := range scn.Servers {
+		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))
+		if scn.Policy != nil {
+			set += `,default_tools_approval_mode="prompt"`
+		}
+		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, set))
+	}
+	return args
+}
+
+// serversStarted reports whether each MCP server has started or failed, so that
+// the lines about them precede the first turn.
+func (c *client) serversStarted() bool {
+	if c.cfg.serverStatus {
+		for _, s := range c.d.Scenario.Servers {
+			if !c.servers[s.Name] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// handleToolCall answers a call of a tool of the client.
+func (c *client) handleToolCall(l wire.Line) error {
+	var p struct {
+		Tool string `json:"tool"`
+	}
+	if err := wire.Decode(l.Params, &p); err != nil {
+		return err
+	}
+	id := l.ID.Clone()
+	t := c.d.Tool(p.Tool)
+	if t == nil {
+		return c.refuse(id, "no such tool")
+	}
+	return c.d.AnswerCall(string(id), t.Name, t.Awaits,
+		func() error { return c.writeResult(id, toolResult(t)) },
+		func() error { return c.refuse(id, drive.NotSupported) })
+}
+
+func toolResult(t *fixtures.Tool) any {
+	type item struct {
+		Type  string `json:"type"`
+		Text  string `json:"text,omitempty"`
+		Image string `json:"imageUrl,omitempty"`
+	}
+	items := []item{}
+	for _, r := range t.Result {
+		if r.Image != "" {
+			items = append(items, item{Type: "inputImage", Image: "data:" + drive.ImageType(r) + ";base64," + r.Image})
+		} else {
+			items = append(items, item{Type: "inputText", Text: r.Text})
+		}
+	}
+	if t.Fail != "" {
+		items = []item{{Type: "inputText", Text: t.Fail}}
+	}
+	return struct {
+		Items   []item `json:"contentItems"`
+		Success bool   `json:"success"`
+	}{items, !t.IsError && t.Fail == ""}
+}

@@ -1,0 +1,72 @@
+// Package registry lists the runtimes that the recorder can drive.
+package registry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/recorder/claude"
+	"github.com/turnspec/turnspec/recorder/codex"
+	"github.com/turnspec/turnspec/recorder/codexexec"
+	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+	"github.com/turnspec/turnspec/recorder/schema"
+)
+
+// all is the registry. A new runtime is one line here.
+var all = []*drive.Runtime{
+	claude.Runtime,
+	codex.Runtime,
+	codexexec.Runtime,
+}
+
+// Register adds a runtime that this module does not have. It must be called before
+// anything is recorded, from an init function or TestMain.
+func Register(r *drive.Runtime) { all = append(all, r) }
+
+// All returns the runtimes.
+func All() []*drive.Runtime { return slices.Clone(all) }
+
+// Get returns the runtime of this name, or an error that lists the names there
+// are.
+func Get(name string) (*drive.Runtime, error) {
+	names := make([]string, len(all))
+	for i, r := range all {
+		if r.Wire.Name == name {
+			return r, nil
+		}
+		names[i] = r.Wire.Name
+	}
+	return nil, fmt.Errorf("the recorder has no client for runtime %q, only for %s", name, strings.Join(names, ", "))
+}
+
+// Connect returns how a runtime is started so that it sends its requests to the
+// scripted model and offers what a scenario needs. Any client can start it so.
+func Connect(runtime, version, mode string, needs []string, modelURL string) (drive.Connection, error) {
+	r, err := Get(runtime)
+	if err != nil {
+		return drive.Connection{}, err
+	}
+	return r.Connect(version, mode, needs, modelURL)
+}
+
+// ReadSchema reads what the vendor of an installed runtime publishes about its
+// wire.
+func ReadSchema(ctx context.Context, rt runtimes.Runtime) (*schema.Schema, error) {
+	r, err := Get(rt.Name)
+	if err != nil {
+		return nil, err
+	}
+	if r.ReadSchema == nil {
+		return nil, fmt.Errorf("the vendor of %s publishes no schema of its wire", rt.Name)
+	}
+	tmp, err := os.MkdirTemp("", "turnspec-schema-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	return r.ReadSchema(ctx, rt, tmp)
+}
