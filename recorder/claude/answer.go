@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,7 +51,7 @@ func (c *client) handleRequest(l wire.Line) error {
 		tool := c.d.Runtime.Wire.ScenarioCall(l.Asked.Tool)
 		c.open = append(c.open, question{id: id, tool: tool, name: r.Name, input: r.Input.Clone(), suggestions: r.Suggestions.Clone()})
 		if s, ok := c.d.Judge(tool); ok {
-			return c.Answer(s)
+			return c.answerQuestion(s)
 		}
 		return nil
 	case "elicitation":
@@ -72,7 +73,9 @@ func (c *client) handleRequest(l wire.Line) error {
 }
 
 // Answer implements drive.Client.
-func (c *client) Answer(s fixtures.Step) error {
+func (c *client) Answer(_ context.Context, s fixtures.Step) error { return c.answerQuestion(s) }
+
+func (c *client) answerQuestion(s fixtures.Step) error {
 	from := &c.open
 	if s.Late {
 		from = &c.closed
@@ -170,19 +173,20 @@ func (q *question) withAnswers(v jsontext.Value) (jsontext.Value, error) {
 }
 
 // Set implements drive.Client.
-func (c *client) Set(what, value string, refused bool) error {
+func (c *client) Set(_ context.Context, s fixtures.Step) error {
+	value := s.ValueFor(c.d.Runtime.Wire.Name)
 	var r any = struct {
 		Subtype string `json:"subtype"`
 		Model   string `json:"model"`
 	}{"set_model", value}
-	if what == "mode" {
+	if s.What == "mode" {
 		value = cmp.Or(modes[value], value)
 		r = struct {
 			Subtype string `json:"subtype"`
 			Mode    string `json:"mode"`
 		}{"set_permission_mode", value}
 	}
-	if err := drive.CheckRefusal(c.request(r), refused); err != nil || refused || what != "mode" {
+	if err := drive.CheckRefusal(c.request(r), s.Refused); err != nil || s.Refused || s.What != "mode" {
 		return err
 	}
 	// The line that reports the mode comes after the reply.

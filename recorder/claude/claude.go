@@ -2,6 +2,7 @@
 package claude
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"regexp"
@@ -82,7 +83,7 @@ func newClient(d *drive.Driver) (drive.Client, error) {
 }
 
 // Open implements drive.Client.
-func (c *client) Open(s fixtures.Step) error {
+func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",
@@ -143,25 +144,25 @@ func (c *client) writeMessage(id string, content any, priority string) (uuid str
 
 // Send implements drive.Client. A message that is sent while a tool runs is
 // injected into the turn.
-func (c *client) Send(id, text string, files []string, priority string) error {
-	var content any = text
-	if len(files) > 0 {
-		blocks, err := c.blocks(text, files)
+func (c *client) Send(_ context.Context, s fixtures.Step) error {
+	var content any = s.Text
+	if len(s.Files) > 0 {
+		blocks, err := c.blocks(s.Text, s.Files)
 		if err != nil {
 			return err
 		}
 		content = blocks
 	}
-	uuid, err := c.writeMessage(id, content, priority)
+	uuid, err := c.writeMessage(s.ID, content, s.What)
 	if err != nil {
 		return err
 	}
 	if !c.cfg.reportsQueue {
-		return c.waitRead(id, uuid)
+		return c.waitRead(s.ID, uuid)
 	}
 	// Only when the runtime has reported the message is it certain that the next
 	// step finds it queued.
-	return c.d.Until("the runtime to report message "+id, func() bool { return c.queue[uuid] != "" })
+	return c.d.Until("the runtime to report message "+s.ID, func() bool { return c.queue[uuid] != "" })
 }
 
 type interrupt struct {
@@ -169,25 +170,33 @@ type interrupt struct {
 	Queued  bool   `json:"cancel_queued,omitzero"` // remove queued messages
 }
 
-// Stop implements drive.Client. If a message has yet to begin its turn, Stop waits
-// for the turn, because an idle runtime ignores an interrupt.
-func (c *client) Stop(all bool) error {
+// Stop implements drive.Client.
+func (c *client) Stop(context.Context) error { return c.interrupt(false) }
+
+// StopAll implements drive.Client.
+func (c *client) StopAll(context.Context) error {
+	err := c.interrupt(true)
+	if err == nil {
+		c.moveAll(queued, cancelled) // older versions do not report it
+	}
+	return err
+}
+
+// interrupt stops the turn, and waits before that for the turn of a message that
+// was sent, because an idle runtime ignores an interrupt.
+func (c *client) interrupt(all bool) error {
 	if err := c.d.Until("the turn to begin that is to be stopped", func() bool {
 		return c.turns > 0 || !c.hasUnfinished() || c.d.Holding() // a summary is made before its turn begins
 	}); err != nil {
 		return err
 	}
 	c.interrupting = true
-	err := c.request(interrupt{"interrupt", all})
-	c.interrupting = false
-	if err == nil && all {
-		c.moveAll(queued, cancelled) // older versions do not report it
-	}
-	return err
+	defer func() { c.interrupting = false }()
+	return c.request(interrupt{"interrupt", all})
 }
 
 // StopTask implements drive.Client.
-func (c *client) StopTask(tool string) error {
+func (c *client) StopTask(_ context.Context, tool string) error {
 	id := c.taskOf[tool]
 	if id == "" {
 		return fmt.Errorf("tool %s runs nothing in the background", tool)
@@ -200,7 +209,7 @@ func (c *client) StopTask(tool string) error {
 }
 
 // Withdraw implements drive.Client.
-func (c *client) Withdraw(message string) error {
+func (c *client) Withdraw(_ context.Context, message string) error {
 	uuid := c.sent[message]
 	err := c.request(struct {
 		Subtype string `json:"subtype"`

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,11 +77,11 @@ func (c *client) sessionArgs(s fixtures.Step) ([]string, error) {
 
 // Compact implements drive.Client. It sends a user message, which the runtime
 // handles as a command.
-func (c *client) Compact() error {
+func (c *client) Compact(ctx context.Context) error {
 	c.past.compacted++
 	id := "compact" + strconv.Itoa(c.past.compacted)
 	if c.cfg.reportsQueue {
-		return c.Send(id, "/compact", nil, "")
+		return c.Send(ctx, fixtures.Step{ID: id, Text: "/compact"})
 	}
 	// Its turn begins, on this wire, only after the work.
 	c.queue[messageUUID(id)] = queued
@@ -89,7 +90,7 @@ func (c *client) Compact() error {
 }
 
 // Rewind implements drive.Client.
-func (c *client) Rewind(message string, dry bool) error {
+func (c *client) Rewind(_ context.Context, message string, dry bool) error {
 	return c.request(struct {
 		Subtype string `json:"subtype"`
 		Message string `json:"user_message_id"`
@@ -98,16 +99,16 @@ func (c *client) Rewind(message string, dry bool) error {
 }
 
 // Rename implements drive.Client.
-func (c *client) Rename(text string) error {
+func (c *client) Rename(_ context.Context, text string) error {
 	return c.request(struct {
 		Subtype string `json:"subtype"`
 		Title   string `json:"title"`
 	}{"rename_session", text})
 }
 
-// WriteRaw implements drive.Client.
-func (c *client) WriteRaw(line string) error {
-	return c.d.WriteRequest(c.past.raw, strings.ReplaceAll(line, "SESSION", c.session))
+// Raw implements drive.Client.
+func (c *client) Raw(_ context.Context, s fixtures.Step) error {
+	return c.d.WriteRequest(c.past.raw, strings.ReplaceAll(s.Text, "SESSION", c.session))
 }
 
 // BeforeClose interrupts a running turn. If its stdin is closed, the runtime

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,7 +82,7 @@ func (q *question) about(s *fixtures.Scenario) string {
 }
 
 // Answer implements drive.Client.
-func (c *client) Answer(s fixtures.Step) error {
+func (c *client) Answer(_ context.Context, s fixtures.Step) error {
 	from := &c.open
 	if s.Late {
 		from = &c.stale

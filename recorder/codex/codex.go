@@ -55,7 +55,7 @@ type client struct {
 	past     past
 	servers  map[string]bool // MCP servers that have started or failed
 
-	aside      string            // a second thread, see SendAside
+	aside      string            // a second thread, see Aside
 	asideTurns map[string]string // the turn of each message there
 	asideEnded map[string]bool
 	side       string // a thread that Request has started
@@ -166,21 +166,21 @@ type turnParams struct {
 
 // Send implements drive.Client. It starts a turn; if one runs already, the runtime
 // puts the message into that one and names it in the reply.
-func (c *client) Send(id, text string, files []string, priority string) error {
-	if priority != "" {
+func (c *client) Send(_ context.Context, s fixtures.Step) error {
+	if s.What != "" {
 		return c.Error("gives a message a priority")
 	}
-	m := &message{id: id, text: text, during: c.turn}
+	m := &message{id: s.ID, text: s.Text, during: c.turn}
 	c.sent = append(c.sent, m)
 	if c.turn == "" {
 		c.turn = starting
 	}
-	parts := []input{{Type: "text", Text: &text}}
-	for _, f := range files {
+	parts := []input{{Type: "text", Text: &s.Text}}
+	for _, f := range s.Files {
 		parts = append(parts, input{Type: "localImage", Path: c.d.Path(f)})
 	}
 	return c.startTurn(turnParams{
-		ThreadID: c.thread, Input: parts, ClientUserMessageID: id, OutputSchema: c.d.Scenario.Schema, settings: c.turnSettings(),
+		ThreadID: c.thread, Input: parts, ClientUserMessageID: s.ID, OutputSchema: c.d.Scenario.Schema, settings: c.turnSettings(),
 	}, func(turn string) {
 		if !m.taken {
 			m.turn = turn
@@ -213,7 +213,7 @@ func (c *client) startTurn(p turnParams, then func(turn string)) error {
 }
 
 // Steer implements drive.Client.
-func (c *client) Steer(id, text string) error {
+func (c *client) Steer(_ context.Context, id, text string) error {
 	if c.turn == "" {
 		return errors.New("no turn runs")
 	}
@@ -228,10 +228,7 @@ type turnRef struct {
 }
 
 // Stop implements drive.Client.
-func (c *client) Stop(all bool) error {
-	if all {
-		return c.Error("removes queued messages: what is sent during a turn goes into it")
-	}
+func (c *client) Stop(context.Context) error {
 	if err := c.d.Until("a turn to stop", func() bool {
 		return c.turn != "" && c.turn != starting && (c.begun[c.turn] || c.d.Holding()) // older versions do not report the turn of a summary
 	}); err != nil {
@@ -247,7 +244,7 @@ func (c *client) Stop(all bool) error {
 
 // StopTask implements drive.Client. It interrupts the turn of a sub-agent, or ends
 // a command.
-func (c *client) StopTask(tool string) error {
+func (c *client) StopTask(_ context.Context, tool string) error {
 	t := c.tools[tool]
 	switch {
 	case t == nil:
@@ -269,9 +266,9 @@ func (c *client) StopTask(tool string) error {
 	return err
 }
 
-// SendAside implements drive.Client. The lines of the second thread are not those
+// Aside implements drive.Client. The lines of the second thread are not those
 // of a sub-agent.
-func (c *client) SendAside(id, text string) error {
+func (c *client) Aside(_ context.Context, id, text string) error {
 	if c.aside == "" {
 		var err error
 		if c.aside, err = c.openThread("thread/start", threadParams{Cwd: c.d.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox}); err != nil {

@@ -1,8 +1,10 @@
 package codex
 
 import (
+	"context"
 	"strings"
 
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -15,10 +17,10 @@ var follows = map[string]string{
 	"thread/delete": "thread/deleted",
 }
 
-// WriteRaw implements drive.Client. After a good reply it waits for the turn or
+// Raw implements drive.Client. After a good reply it waits for the turn or
 // the notification that follows.
-func (c *client) WriteRaw(line string) error {
-	method := c.d.Runtime.Wire.ReadInput([]byte(line)).Method
+func (c *client) Raw(_ context.Context, s fixtures.Step) error {
+	method := c.d.Runtime.Wire.ReadInput([]byte(s.Text)).Method
 	starts := c.turn == "" && startsTurn[method]
 	if starts {
 		c.turn = starting
@@ -29,7 +31,7 @@ func (c *client) WriteRaw(line string) error {
 	}
 	delete(c.seen, then)
 	c.past.accepted = false
-	if err := c.d.WriteRequest(c.past.raw, strings.NewReplacer("THREAD", c.thread, "TURN", c.turn).Replace(line)); err != nil {
+	if err := c.d.WriteRequest(c.past.raw, strings.NewReplacer("THREAD", c.thread, "TURN", c.turn).Replace(s.Text)); err != nil {
 		return err
 	}
 	if c.past.accepted {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ type threadRef struct {
 }
 
 // Open implements drive.Client.
-func (c *client) Open(s fixtures.Step) error {
+func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if err := c.start(s); err != nil || s.What == "bare" {
 		return err
 	}
@@ -150,14 +151,14 @@ func threadIn(method string, result jsontext.Value) (string, error) {
 }
 
 // Compact implements drive.Client.
-func (c *client) Compact() error {
+func (c *client) Compact(context.Context) error {
 	c.turn, c.past.compacting = starting, true
 	_, err := c.request("thread/compact/start", threadRef{c.thread})
 	return err
 }
 
 // Revert implements drive.Client.
-func (c *client) Revert(message string) error {
+func (c *client) Revert(_ context.Context, message string) error {
 	turn := c.turnWith(message)
 	if message == fixtures.UnknownMessage {
 		turn = fixtures.UnknownSession
@@ -186,12 +187,12 @@ func (c *client) Revert(message string) error {
 }
 
 // Archive implements drive.Client.
-func (c *client) Archive() error {
+func (c *client) Archive(context.Context) error {
 	return c.requestSeen("thread/archive", threadRef{c.thread}, c.cfg.archived)
 }
 
 // Rename implements drive.Client.
-func (c *client) Rename(text string) error {
+func (c *client) Rename(_ context.Context, text string) error {
 	return c.requestSeen("thread/name/set", struct {
 		ThreadID string `json:"threadId"`
 		Name     string `json:"name"`

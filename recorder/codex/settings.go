@@ -1,10 +1,12 @@
 package codex
 
 import (
+	"context"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/drive"
 )
 
@@ -55,9 +57,9 @@ var sandboxTypes = map[string]string{
 
 // Set implements drive.Client. Older versions have no request for it; they get
 // the change with the next turn.
-func (c *client) Set(what, value string, refused bool) error {
-	s := c.next
-	if what == "model" {
+func (c *client) Set(_ context.Context, step fixtures.Step) error {
+	s, value := c.next, step.ValueFor(c.d.Runtime.Wire.Name)
+	if step.What == "model" {
 		s.Model, c.cfg.model = value, value
 	} else {
 		m, known := modes[value]
@@ -74,7 +76,7 @@ func (c *client) Set(what, value string, refused bool) error {
 		}
 	}
 	if !c.cfg.updatesSettings {
-		if refused {
+		if step.Refused {
 			return errors.New("this version has no request that it could refuse")
 		}
 		c.next = s
@@ -86,7 +88,7 @@ func (c *client) Set(what, value string, refused bool) error {
 		ThreadID string `json:"threadId"`
 		settings
 	}{c.thread, s})
-	if err := drive.CheckRefusal(err, refused); err != nil || refused {
+	if err := drive.CheckRefusal(err, step.Refused); err != nil || step.Refused {
 		return err
 	}
 	return c.waitSeen(updated)

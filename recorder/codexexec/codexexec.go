@@ -4,6 +4,7 @@
 package codexexec
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -50,7 +51,7 @@ func newClient(d *drive.Driver) (drive.Client, error) {
 }
 
 // Open implements drive.Client. It starts nothing: the first message does.
-func (c *client) Open(s fixtures.Step) error {
+func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	switch {
 	case s.What == "fork":
 		return c.Error("forks a session")
@@ -62,8 +63,8 @@ func (c *client) Open(s fixtures.Step) error {
 
 // Send implements drive.Client. The runtime has no queue, so a message waits for
 // the end of the turn.
-func (c *client) Send(id, text string, files []string, priority string) error {
-	if len(files) > 0 || priority != "" {
+func (c *client) Send(_ context.Context, s fixtures.Step) error {
+	if len(s.Files) > 0 || s.What != "" {
 		return c.Error("sends a message with files or a priority")
 	}
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
@@ -74,15 +75,15 @@ func (c *client) Send(id, text string, files []string, priority string) error {
 	if err := c.d.Until("the end of the turn", c.Idle); err != nil {
 		return err
 	}
-	c.message = id
+	c.message = s.ID
 	if err := c.d.Spawn(args, nil); err != nil {
 		return err
 	}
-	return c.d.WriteAll(text)
+	return c.d.WriteAll(s.Text)
 }
 
 // Stop implements drive.Client.
-func (c *client) Stop(bool) error { return c.d.Signal(proc.SIGTERM) }
+func (c *client) Stop(context.Context) error { return c.d.Signal(proc.SIGTERM) }
 
 // toolItems are the types of items that tool calls make.
 var toolItems = []string{"command_execution", "file_change", "mcp_tool_call", "web_search", "todo_list", "collab_tool_call"}

@@ -55,33 +55,27 @@ const Nowhere = "http://127.0.0.1:9"
 // next step always runs at the same point. If the runtime rejects the request, the
 // error is a [Refusal].
 type Client interface {
-	// Open starts a process and opens a session in it.
-	Open(s fixtures.Step) error
-	// Send sends a user message. priority is "" or one of fixtures.Priorities.
-	Send(id, text string, files []string, priority string) error
-	Steer(id, text string) error
-	Answer(s fixtures.Step) error
-	// Stop interrupts the turn. If all is set, it also removes queued messages.
-	Stop(all bool) error
-	// StopTask ends the background work that a tool call has started.
-	StopTask(tool string) error
-	// Withdraw takes a queued message back.
-	Withdraw(message string) error
-	// SendAside sends a message to a second session of the process.
-	SendAside(id, text string) error
-	// Set changes the model or the mode. If refused is set, it succeeds only if
-	// the runtime rejects the change.
-	Set(what, value string, refused bool) error
-	Compact() error
-	// Revert removes the turns since a message from the session.
-	Revert(message string) error
-	// Rewind restores the files as they were at a message.
-	Rewind(message string, dry bool) error
-	Archive() error
-	Rename(text string) error
-	// WriteRaw writes a line of the scenario. If it is a request, WriteRaw waits
-	// for the reply.
-	WriteRaw(line string) error
+	// The operations are those of steps.Session. Open starts a process and
+	// opens a session in it. Set succeeds if s.Refused is set and the runtime
+	// rejects the change. Raw waits for the reply if the line is a request.
+
+	Open(ctx context.Context, s fixtures.Step) error
+	Send(ctx context.Context, s fixtures.Step) error
+	Steer(ctx context.Context, id, text string) error
+	Answer(ctx context.Context, s fixtures.Step) error
+	Set(ctx context.Context, s fixtures.Step) error
+	Stop(ctx context.Context) error
+	StopAll(ctx context.Context) error
+	StopTask(ctx context.Context, tool string) error
+	Withdraw(ctx context.Context, message string) error
+	Revert(ctx context.Context, message string) error
+	Rewind(ctx context.Context, message string, dry bool) error
+	Compact(ctx context.Context) error
+	Archive(ctx context.Context) error
+	Rename(ctx context.Context, name string) error
+	Raw(ctx context.Context, s fixtures.Step) error
+	// Aside sends a message to a second session of the process.
+	Aside(ctx context.Context, id, text string) error
 	// BeforeClose is called before stdin is closed.
 	BeforeClose() error
 
@@ -134,40 +128,49 @@ func (u Unsupported) Error(does string) error {
 }
 
 // Steer implements Client.
-func (u Unsupported) Steer(string, string) error { return u.Error("steers a turn") }
+func (u Unsupported) Steer(context.Context, string, string) error { return u.Error("steers a turn") }
 
 // Answer implements Client.
-func (u Unsupported) Answer(fixtures.Step) error { return u.Error("answers a question") }
-
-// StopTask implements Client.
-func (u Unsupported) StopTask(string) error { return u.Error("stops background work") }
-
-// Withdraw implements Client.
-func (u Unsupported) Withdraw(string) error { return u.Error("takes a message back") }
-
-// SendAside implements Client.
-func (u Unsupported) SendAside(string, string) error { return u.Error("opens a second session") }
+func (u Unsupported) Answer(context.Context, fixtures.Step) error {
+	return u.Error("answers a question")
+}
 
 // Set implements Client.
-func (u Unsupported) Set(string, string, bool) error { return u.Error("changes a setting") }
+func (u Unsupported) Set(context.Context, fixtures.Step) error { return u.Error("changes a setting") }
 
-// Compact implements Client.
-func (u Unsupported) Compact() error { return u.Error("compacts a session") }
+// StopAll implements Client.
+func (u Unsupported) StopAll(context.Context) error { return u.Error("removes queued messages") }
+
+// StopTask implements Client.
+func (u Unsupported) StopTask(context.Context, string) error { return u.Error("stops background work") }
+
+// Withdraw implements Client.
+func (u Unsupported) Withdraw(context.Context, string) error { return u.Error("takes a message back") }
 
 // Revert implements Client.
-func (u Unsupported) Revert(string) error { return u.Error("removes turns of a running session") }
+func (u Unsupported) Revert(context.Context, string) error {
+	return u.Error("removes turns of a running session")
+}
 
 // Rewind implements Client.
-func (u Unsupported) Rewind(string, bool) error { return u.Error("restores files") }
+func (u Unsupported) Rewind(context.Context, string, bool) error { return u.Error("restores files") }
+
+// Compact implements Client.
+func (u Unsupported) Compact(context.Context) error { return u.Error("compacts a session") }
 
 // Archive implements Client.
-func (u Unsupported) Archive() error { return u.Error("archives a session") }
+func (u Unsupported) Archive(context.Context) error { return u.Error("archives a session") }
 
 // Rename implements Client.
-func (u Unsupported) Rename(string) error { return u.Error("names a session") }
+func (u Unsupported) Rename(context.Context, string) error { return u.Error("names a session") }
 
-// WriteRaw implements Client.
-func (u Unsupported) WriteRaw(string) error { return u.Error("is a line") }
+// Raw implements Client.
+func (u Unsupported) Raw(context.Context, fixtures.Step) error { return u.Error("is a line") }
+
+// Aside implements Client.
+func (u Unsupported) Aside(context.Context, string, string) error {
+	return u.Error("opens a second session")
+}
 
 // BeforeClose implements Client and does nothing.
 func (u Unsupported) BeforeClose() error { return nil }

@@ -18,8 +18,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -137,96 +135,6 @@ func writeFile(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// runSteps runs each step and then waits until the runtime is idle.
-func (d *Driver) runSteps() error {
-	steps := d.Scenario.Client
-	if len(steps) == 0 || steps[0].Verb != fixtures.VerbOpen {
-		steps = append([]fixtures.Step{{Verb: fixtures.VerbOpen}}, steps...)
-	}
-	for _, s := range steps {
-		if err := d.expectRefusal(s, d.runStep(s)); err != nil {
-			if s.Line == 0 {
-				return fmt.Errorf("%s: the first open, which is implied: %w", d.Scenario.File, err)
-			}
-			return fmt.Errorf("%s:%d: %s: %w", d.Scenario.File, s.Line, stepText(s), err)
-		}
-	}
-	if !d.alive {
-		return nil
-	}
-	if err := d.Until("the runtime to be idle after the last step", d.client.Idle); err != nil {
-		return fmt.Errorf("%s: %w", d.Scenario.File, err)
-	}
-	return nil
-}
-
-// runStep dispatches a step to the client, the model or the process.
-func (d *Driver) runStep(s fixtures.Step) error {
-	if !d.alive && !d.Runtime.ProcessPerTurn && s.Verb != fixtures.VerbOpen && s.Verb != fixtures.VerbWrite && (s.Verb != fixtures.VerbWait || s.What != "exit") {
-		return errors.New("no process runs: it was closed or has exited")
-	}
-	switch s.Verb {
-	case fixtures.VerbOpen:
-		if d.alive {
-			return errors.New("a process runs already: `close` it first")
-		}
-		return d.client.Open(s)
-	case fixtures.VerbSend:
-		return d.client.Send(s.ID, s.Text, s.Files, s.What)
-	case fixtures.VerbSteer:
-		return d.client.Steer(s.ID, s.Text)
-	case fixtures.VerbAnswer:
-		return d.client.Answer(s)
-	case fixtures.VerbStop:
-		return d.client.Stop(s.What == fixtures.StopAll)
-	case fixtures.VerbStopTask:
-		return d.client.StopTask(s.ID)
-	case fixtures.VerbWithdraw:
-		return d.client.Withdraw(s.ID)
-	case fixtures.VerbAside:
-		return d.client.SendAside(s.ID, s.Text)
-	case fixtures.VerbSet:
-		return d.client.Set(s.What, s.ValueFor(d.Runtime.Wire.Name), s.Refused)
-	case fixtures.VerbCompact:
-		return d.client.Compact()
-	case fixtures.VerbRevert:
-		return d.client.Revert(s.ID)
-	case fixtures.VerbRewind:
-		return d.client.Rewind(s.ID, s.What == "dry")
-	case fixtures.VerbArchive:
-		return d.client.Archive()
-	case fixtures.VerbName:
-		return d.client.Rename(s.Text)
-	case fixtures.VerbRaw:
-		if s.What != "" && s.What != d.Runtime.Wire.Name {
-			return nil
-		}
-		return d.client.WriteRaw(s.Text)
-	case fixtures.VerbRelease:
-		d.Model.Release(s.ID)
-		return nil
-	case fixtures.VerbWrite:
-		d.written[s.ID] = true
-		if err := d.writeWorkFile(d.Path(s.ID), []byte(s.Text)); err != nil {
-			return err
-		}
-		return d.answerWritten()
-	case fixtures.VerbWait:
-		return d.waitFor(s)
-	case fixtures.VerbClose:
-		if d.Runtime.ProcessPerTurn {
-			return d.Until("the end of the turn", d.client.Idle)
-		}
-		return errors.Join(d.waitQuiet(), d.closeStdin())
-	case fixtures.VerbShut:
-		d.markClosed()
-		return d.process.Stdin().Close()
-	case fixtures.VerbKill:
-		return errors.Join(d.waitQuiet(), d.Signal(proc.Signal(s.What)))
-	}
-	return fmt.Errorf("unknown verb %q", s.Verb)
-}
-
 // writeWorkFile writes a file. If a tool has made a pipe of that name, it waits
 // for a reader of the pipe.
 func (d *Driver) writeWorkFile(path string, data []byte) error {
@@ -247,9 +155,3 @@ func (d *Driver) writeWorkFile(path string, data []byte) error {
 
 // Path returns the path of a file of the workspace.
 func (d *Driver) Path(name string) string { return filepath.Join(d.Work, filepath.FromSlash(name)) }
-
-// stepText is a step as it is written in a scenario, without its text.
-func stepText(s fixtures.Step) string {
-	words := slices.DeleteFunc([]string{string(s.Verb), s.What, s.ID}, func(w string) bool { return w == "" })
-	return strings.Join(words, " ")
-}

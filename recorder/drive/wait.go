@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/steps"
 )
 
 func (d *Driver) waitFor(s fixtures.Step) error {
@@ -17,15 +18,15 @@ func (d *Driver) waitFor(s fixtures.Step) error {
 	var cond func() bool
 	switch s.What {
 	case "hold":
-		return d.Until(stepText(s), func() bool { return d.atHold(s.ID) })
+		return d.Until(steps.String(s), func() bool { return d.atHold(s.ID) })
 	case "end":
-		return d.Until(stepText(s), func() bool { return c.Ended(s.ID) })
+		return d.Until(steps.String(s), func() bool { return c.Ended(s.ID) })
 	case "task":
-		return d.Until(stepText(s), func() bool { return c.TaskEnded(s.ID) })
+		return d.Until(steps.String(s), func() bool { return c.TaskEnded(s.ID) })
 	case "idle":
-		return d.Until(stepText(s), c.Idle)
+		return d.Until(steps.String(s), c.Idle)
 	case "retry":
-		return d.Until(stepText(s), c.Retries)
+		return d.Until(steps.String(s), c.Retries)
 	case "exit":
 		d.closed = true
 		return d.waitExit("the runtime to exit")
@@ -47,7 +48,7 @@ func (d *Driver) waitFor(s fixtures.Step) error {
 	// Some runtimes run a tool, or ask, while the message that calls it is still
 	// being sent. The next step would then land here in one recording and there
 	// in the next.
-	return d.Until(stepText(s), func() bool { return cond() && c.Settled(d.Holding()) })
+	return d.Until(steps.String(s), func() bool { return cond() && c.Settled(d.Holding()) })
 }
 
 // atHold reports whether the model is at the hold and the wire shows all that it

@@ -1,0 +1,92 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/steps"
+)
+
+// runSteps runs each step and then waits until the runtime is idle.
+func (d *Driver) runSteps() error {
+	if err := steps.Run(d.Scenario, d.runStep); err != nil || !d.alive {
+		return err
+	}
+	if err := d.Until("the runtime to be idle after the last step", d.client.Idle); err != nil {
+		return fmt.Errorf("%s: %w", d.Scenario.File, err)
+	}
+	return nil
+}
+
+func (d *Driver) runStep(s fixtures.Step) error {
+	needsProcess := s.Verb != fixtures.VerbOpen && s.Verb != fixtures.VerbWrite && (s.Verb != fixtures.VerbWait || s.What != "exit")
+	if needsProcess && !d.alive && !d.Runtime.ProcessPerTurn {
+		return errors.New("no process runs: it was closed or has exited")
+	}
+	if steps.OfEnvironment(s) {
+		return d.expectRefusal(s, steps.EnvironmentStep(d.ctx, environment{d}, s))
+	}
+	return d.expectRefusal(s, steps.SessionStep(d.ctx, session{d.client, d}, s))
+}
+
+// session implements steps.Session: the client, and what is the same for each
+// runtime.
+type session struct {
+	Client
+	d *Driver
+}
+
+func (s session) Open(ctx context.Context, step fixtures.Step) error {
+	if s.d.alive {
+		return errors.New("a process runs already: `close` it first")
+	}
+	return s.Client.Open(ctx, step)
+}
+
+func (s session) Raw(ctx context.Context, step fixtures.Step) error {
+	if step.What != "" && step.What != s.d.Runtime.Wire.Name {
+		return nil // for another runtime
+	}
+	return s.Client.Raw(ctx, step)
+}
+
+func (s session) CloseStdin(context.Context) error {
+	s.d.markClosed()
+	return s.d.process.Stdin().Close()
+}
+
+func (s session) Close(context.Context) error {
+	if s.d.Runtime.ProcessPerTurn {
+		return s.d.Until("the end of the turn", s.Idle)
+	}
+	return errors.Join(s.d.waitQuiet(), s.d.closeStdin())
+}
+
+// environment implements steps.Environment.
+type environment struct{ d *Driver }
+
+func (e environment) Wait(_ context.Context, s fixtures.Step) error { return e.d.waitFor(s) }
+
+func (e environment) Release(_ context.Context, hold string) error {
+	e.d.Model.Release(hold)
+	return nil
+}
+
+func (e environment) Write(_ context.Context, name, text string) error {
+	e.d.written[name] = true
+	if err := e.d.writeWorkFile(e.d.Path(name), []byte(text)); err != nil {
+		return err
+	}
+	return e.d.answerWritten()
+}
+
+func (e environment) Kill(_ context.Context, signal string) error {
+	return errors.Join(e.d.waitQuiet(), e.d.Signal(proc.Signal(signal)))
+}
+
+func (e environment) Aside(ctx context.Context, id, text string) error {
+	return e.d.client.Aside(ctx, id, text)
+}
