@@ -1,12 +1,12 @@
-// Package compare answers one question: do two recordings hold the same
-// behaviour?
+// Package compare compares two recordings of the same scenario.
 //
-// A recording is taken apart into streams: the life of a process, what the
-// client sent, the answer to one of its requests, one item of a thread, one kind
-// of notification, the witness of one agent. Within a stream the order counts;
-// between streams it does not, for independent work interleaves by chance. What
-// the clock or a random number decides is renamed or dropped; noise.go lists it
-// name by name, with the reason. Stderr is not compared: it is a log.
+// It divides a recording into streams: the start and end of a process, the lines
+// of the client, the reply to one of its requests, one item of a thread, one kind
+// of notification, the witness of one agent. The order within a stream is
+// compared. The order between streams is not, because independent work
+// interleaves by chance. Values that depend on the clock or on random numbers are
+// renamed or dropped; noise.go and the wire.Comparison of a runtime list them with
+// a reason. Stderr is a log and is not compared.
 package compare
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Stream is a part of a recording whose order is not chance.
+// Stream is a part of a recording whose order does not depend on chance.
 type Stream struct {
 	Key   string
 	Lines []Line
@@ -27,18 +27,18 @@ type Stream struct {
 
 // Line is a normalized line.
 type Line struct {
-	N    int    // in the wire, from 1; of the witness: the request
-	Text string // direction and JSON: members sorted, noise dropped
+	N    int    // its number in the wire, from 1, or that of the witness's request
+	Text string // direction and JSON, with sorted members and without noise
 }
 
-// Normalize takes a recording apart into streams, sorted by key.
+// Normalize returns the streams of a recording, sorted by key.
 func Normalize(c *fixtures.Case) []Stream {
 	n := newNormalizer(c)
 	for i := range c.Wire {
-		n.line(i)
+		n.addWire(i)
 	}
-	n.settle()
-	n.witness()
+	n.dropSums()
+	n.addWitness()
 	out := make([]Stream, 0, len(n.streams))
 	for key, pending := range n.streams {
 		s := Stream{Key: key}
@@ -56,8 +56,8 @@ func Normalize(c *fixtures.Case) []Stream {
 	return out
 }
 
-// Diff returns "" if the recordings are equal after normalization, else the
-// differences, stream by stream.
+// Diff returns the differences between two recordings, stream by stream, or "" if
+// there are none.
 func Diff(a, b *fixtures.Case) string {
 	in := map[string][2][]Line{}
 	var keys []string
@@ -71,8 +71,8 @@ func Diff(a, b *fixtures.Case) string {
 			in[s.Key] = pair
 		}
 	}
-	// what comes first in the recordings is shown first
-	slices.SortStableFunc(keys, func(x, y string) int { return first(in[x]) - first(in[y]) })
+	// A stream that begins earlier is printed earlier.
+	slices.SortStableFunc(keys, func(x, y string) int { return firstLine(in[x]) - firstLine(in[y]) })
 	var out strings.Builder
 	for _, key := range keys {
 		pair := in[key]
@@ -83,8 +83,8 @@ func Diff(a, b *fixtures.Case) string {
 		if i == len(pair[0]) && i == len(pair[1]) {
 			continue
 		}
-		fmt.Fprintf(&out, "%s: %s\n", key, where(pair, i))
-		d := difflib.UnifiedDiff{A: flat(pair[0]), B: flat(pair[1]), FromFile: name(a), ToFile: name(b), Context: 3}
+		fmt.Fprintf(&out, "%s: %s\n", key, position(pair, i))
+		d := difflib.UnifiedDiff{A: flattenLines(pair[0]), B: flattenLines(pair[1]), FromFile: title(a), ToFile: title(b), Context: 3}
 		text, err := difflib.GetUnifiedDiffString(d)
 		if err != nil {
 			text = err.Error() + "\n" // a Builder does not fail
@@ -94,7 +94,7 @@ func Diff(a, b *fixtures.Case) string {
 	return out.String()
 }
 
-func first(pair [2][]Line) int {
+func firstLine(pair [2][]Line) int {
 	n := int(^uint(0) >> 1)
 	for _, lines := range pair {
 		if len(lines) > 0 {
@@ -104,7 +104,7 @@ func first(pair [2][]Line) int {
 	return n
 }
 
-func where(pair [2][]Line, i int) string {
+func position(pair [2][]Line, i int) string {
 	side := func(lines []Line) string {
 		if i < len(lines) {
 			return fmt.Sprintf("line %d", lines[i].N)
@@ -114,7 +114,7 @@ func where(pair [2][]Line, i int) string {
 	return fmt.Sprintf("got %s, want %s", side(pair[1]), side(pair[0]))
 }
 
-func name(c *fixtures.Case) string {
+func title(c *fixtures.Case) string {
 	switch {
 	case c.File != "":
 		return c.File
@@ -124,12 +124,12 @@ func name(c *fixtures.Case) string {
 	return c.Runtime + " " + c.Version
 }
 
-// flat gives each member a line of its own, so that a difference is small.
-func flat(lines []Line) []string {
+// flattenLines puts each member into a line of its own, so that a diff is small.
+func flattenLines(lines []Line) []string {
 	var out []string
 	for _, l := range lines {
 		dir, j, ok := strings.Cut(l.Text, " ")
-		tree := parse([]byte(j))
+		tree := parseTree([]byte(j))
 		if !ok || tree == nil {
 			out = append(out, l.Text+"\n")
 			continue

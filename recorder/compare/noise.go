@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// noiseMembers are members that are dropped wherever they stand, and why.
+// noiseMembers are members that are dropped at any depth, with the reason.
 var noiseMembers = map[string]string{
 	"startedAt":             clock,
 	"completedAt":           clock,
@@ -26,14 +26,14 @@ var noiseMembers = map[string]string{
 	"mtime":                 clock,
 	"pid":                   "a process id",
 	"messaging_socket_path": "named after a process id",
-	"installationId":        "minted for each home",
-	"signature":             "of thinking: bytes that the model server mints",
+	"installationId":        "made for each home",
+	"signature":             "of reasoning: the model server makes it",
 	"wire-sha256":           "of the recording itself",
 }
 
-const clock = "the clock decides"
+const clock = "depends on the clock"
 
-// timingMembers end in a unit of time and yet are the client's or model's own.
+// timingMembers end in a unit of time, but the client or the model chooses them.
 var timingMembers = map[string]bool{"yield_time_ms": true, "timeout_ms": true, "timeoutMs": true, "autoResolutionMs": true}
 
 // noiseSuffix covers emittedAtMs, startedAtMs, completedAtMs, durationMs,
@@ -43,29 +43,9 @@ func noiseSuffix(name string) bool {
 	return (strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "Ms")) && !timingMembers[name]
 }
 
-// noiseLines are lines that are not compared, and why. Claude's are named by
-// type/subtype, Codex's by method.
-var noiseLines = map[string]string{
-	"system/task_progress":              "sent by the clock while a task runs",
-	"item/commandExecution/outputDelta": "lossy at its start and cut by chance: judged by aggregatedOutput",
-	"item/fileChange/outputDelta":       "cut by chance: its pieces are compared as one, when the item ends",
-
-	"codex/event/exec_command_output_delta": "item/commandExecution/outputDelta in the old form",
-	"codex/event/skills_update_available":   "a watcher of files says so when it gets to it",
-}
-
-// noiseWhenUnchanged are Codex's methods of which a line is not compared when it
-// says again what the last one said, and why.
-var noiseWhenUnchanged = map[string]string{
-	"thread/tokenUsage/updated":  "at a stop it is said again, unless the stop is quicker",
-	"account/rateLimits/updated": "follows thread/tokenUsage/updated",
-	"codex/event/token_count":    "thread/tokenUsage/updated in the old form",
-	"thread/status/changed":      "a thread that is unloaded may say so twice",
-}
-
 var emittedAt = regexp.MustCompile(`,?"emittedAtMs":\d+`)
 
-// idMembers hold ids that a runtime mints.
+// idMembers hold ids that a runtime makes.
 var idMembers = map[string]bool{
 	"uuid": true, "session_id": true, "sessionId": true, "threadId": true, "thread_id": true, "turnId": true, "turn_id": true,
 	"rootTurnId": true, "root_turn_id": true, "itemId": true, "item_id": true, "request_id": true, "requestId": true,
@@ -77,31 +57,31 @@ var idMembers = map[string]bool{
 	"user_message_uuid": true, "user_message_uuids": true, "command_uuid": true, "message_uuid": true, "leafUuid": true,
 	"new_conversation_id": true, "hook_id": true, "turnsBackwardsCursor": true, "itemsBackwardsCursor": true,
 	"nextCursor": true, "backwardsCursor": true, "agentNickname": true, "agent_nickname": true,
-	"ref": true, // of a sub-agent that is sent a message
+	"ref": true, // of a sub-agent that gets a message
 }
 
-// mintedID is the shape of ids that stand under "id", which also names models.
+// mintedID matches ids in members named "id", which hold names of models too.
 var mintedID = regexp.MustCompile(`^(?:msg|item|call|toolu|srvtoolu|req|resp|rs|fc|ctc|ws|exec|chatcmpl|run|plan|subagent)[_-]`)
 
 const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
-// noiseTexts are parts of texts that chance decides.
+// noiseTexts are parts of texts that depend on chance.
 var noiseTexts = []struct {
 	find *regexp.Regexp
 	repl string
 }{
-	{regexp.MustCompile(`tool-results/[a-z0-9]+\.txt`), "tool-results/<file>"},                                     // where a long output is kept
-	{regexp.MustCompile(`<elided:\d+>`), "<elided>"},                                                               // prose with a number in it has no fixed length
+	{regexp.MustCompile(`tool-results/[a-z0-9]+\.txt`), "tool-results/<file>"},                                     // where a long output is stored
+	{regexp.MustCompile(`<elided:\d+>`), "<elided>"},                                                               // prose that holds a number varies in length
 	{regexp.MustCompile(`Wall time: [\d.]+ seconds`), "Wall time: <t> seconds"},                                    // Codex, to the model
 	{regexp.MustCompile(`Chunk ID: [0-9a-f]+`), "Chunk ID: <id>"},                                                  // Codex, to the model
-	{regexp.MustCompile(`(nickname[\\"]+: ?[\\"]+)[\w .'-]+`), "$1<name>"},                                         // Codex, to the model: a sub-agent's, by lot
+	{regexp.MustCompile(`(nickname[\\"]+: ?[\\"]+)[\w .'-]+`), "$1<name>"},                                         // Codex, to the model: a sub-agent's, by chance
 	{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:<hash>"},                                               // Codex, of a file that names the working directory
 	{regexp.MustCompile(`session ID \d+`), "session ID <id>"},                                                      // Codex, to the model: a running command's handle
 	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), "$1<t>"},                                                      // JSON or a trailer within a text
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`), "<time>"},                           // file names, logs
-	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), "$1<id>"},                                               // Claude, to the model: the beginning of an id
+	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), "$1<id>"},                                               // Claude, to the model: the start of an id
 	{regexp.MustCompile(`\.claude/plans/[\w-]+\.md`), ".claude/plans/<plan>.md"},                                   // Claude names a plan by chance
-	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex files its threads by day
+	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex stores its threads by day
 	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ms|µs)\b`), "<t>"},                                                      // durations
 	{regexp.MustCompile(`\b(took|after|in) \d+(?:\.\d+)?(?: seconds|s)\b`), "$1 <t>"},                              // durations
 	{regexp.MustCompile(`((?:127\.0\.0\.1|localhost|\[::1\]):)(?:\d{2,5}\b|<port>)`), "$1<port>"},                  // a port of ours

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// tree is a JSON value of a runtime that we know little of.
+// tree is a JSON value.
 type tree struct {
 	kind  jsontext.Kind
 	text  string // of a string: decoded; of a scalar: as it stands
@@ -19,14 +19,14 @@ type tree struct {
 	kids  []*tree
 }
 
-// parse returns nil for what is no JSON object or array.
-func parse(b []byte) *tree {
+// parseTree returns nil if b is not a JSON object or array.
+func parseTree(b []byte) *tree {
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 || b[0] != '{' && b[0] != '[' {
 		return nil
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	t, err := read(dec)
+	t, err := readTree(dec)
 	if err != nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func parse(b []byte) *tree {
 	return t
 }
 
-func read(dec *jsontext.Decoder) (*tree, error) {
+func readTree(dec *jsontext.Decoder) (*tree, error) {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func read(dec *jsontext.Decoder) (*tree, error) {
 			}
 			t.names = append(t.names, tok.String())
 		}
-		kid, err := read(dec)
+		kid, err := readTree(dec)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func read(dec *jsontext.Decoder) (*tree, error) {
 	return t, err
 }
 
-// at follows names; through an array it takes the first element. It may be nil.
+// at follows names, and takes the first element of an array. It may return nil.
 func (t *tree) at(names ...string) *tree {
 	for _, name := range names {
 		for t != nil && t.kind == '[' {
@@ -84,7 +84,7 @@ func (t *tree) at(names ...string) *tree {
 	return t
 }
 
-// str is the text of a scalar there, or "".
+// str returns the text of the scalar there, or "".
 func (t *tree) str(names ...string) string {
 	t = t.at(names...)
 	if t == nil || t.kind == '{' || t.kind == '[' || t.kind == 'n' {
@@ -93,17 +93,36 @@ func (t *tree) str(names ...string) string {
 	return t.text
 }
 
-func (t *tree) has(name string) bool { return t.at(name) != nil }
+// eachMember calls f with the value of each member of that name, at any depth.
+func (t *tree) eachMember(name string, f func(*tree)) {
+	for i, kid := range t.kids {
+		if t.kind == '{' && t.names[i] == name {
+			f(kid)
+		}
+		kid.eachMember(name, f)
+	}
+}
 
-// drop removes members of the value itself.
+// sortObject sorts the members of an object that is the whole of a text, because a
+// runtime may write the answers to several questions in any order.
+func (t *tree) sortObject() {
+	v := jsontext.Value(t.text)
+	if t.kind != '"' || !strings.HasPrefix(t.text, "{") || v.Canonicalize() != nil {
+		return
+	}
+	t.text = string(v)
+}
+
+// drop removes a member of the value itself.
 func (t *tree) drop(name string) {
 	if i := slices.Index(t.names, name); i >= 0 {
 		t.names, t.kids = slices.Delete(t.names, i, i+1), slices.Delete(t.kids, i, i+1)
 	}
 }
 
-// strings calls f with each string value and the name of the member it is in.
-func (t *tree) strings(key string, f func(key, s string)) {
+// eachString calls f with each string value and the name of the member that holds
+// it.
+func (t *tree) eachString(key string, f func(key, s string)) {
 	if t.kind == '"' {
 		f(key, t.text)
 	}
@@ -112,19 +131,19 @@ func (t *tree) strings(key string, f func(key, s string)) {
 		if t.kind == '{' {
 			k = t.names[i]
 		}
-		kid.strings(k, f)
+		kid.eachString(k, f)
 	}
 }
 
-// render writes the value without noise, its members sorted: their order is
-// not stable from run to run.
+// render writes the value without noise. Members are sorted, because their order
+// may change from run to run.
 func (t *tree) render(rename func(string) string) string {
 	var b strings.Builder
-	t.write(&b, rename)
+	t.renderTo(&b, rename)
 	return b.String()
 }
 
-func (t *tree) write(b *strings.Builder, rename func(string) string) {
+func (t *tree) renderTo(b *strings.Builder, rename func(string) string) {
 	switch t.kind {
 	case '{':
 		order := make([]int, 0, len(t.names))
@@ -139,9 +158,9 @@ func (t *tree) write(b *strings.Builder, rename func(string) string) {
 			if n > 0 {
 				b.WriteByte(',')
 			}
-			b.WriteString(quote(rename(t.names[i])))
+			b.WriteString(quoteText(rename(t.names[i])))
 			b.WriteByte(':')
-			t.kids[i].write(b, rename)
+			t.kids[i].renderTo(b, rename)
 		}
 		b.WriteByte('}')
 	case '[':
@@ -150,17 +169,17 @@ func (t *tree) write(b *strings.Builder, rename func(string) string) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			kid.write(b, rename)
+			kid.renderTo(b, rename)
 		}
 		b.WriteByte(']')
 	case '"':
-		b.WriteString(quote(rename(t.text)))
+		b.WriteString(quoteText(rename(t.text)))
 	default:
 		b.WriteString(t.text)
 	}
 }
 
-func quote(s string) string {
+func quoteText(s string) string {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil { // invalid UTF-8
 		return strconv.QuoteToASCII(s)
