@@ -9,33 +9,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Census is what cases have shown.
+// Census is what was counted.
 type Census struct {
 	Kinds map[string]*Kind // by direction and kind: out turn/started
 }
 
-// Kind is what is known of one kind of message.
+// Kind counts one kind of message.
 type Kind struct {
 	Count  int
-	Cases  map[string]bool // scenarios that show it
+	Cases  map[string]bool // scenarios that have it
 	Fields map[string]*Field
 }
 
-// Field is what is known of a member: its path from the top, [] for the
-// elements of a list, * for a member that is named after data.
+// Field counts a member of a message. Its key in Kind.Fields is the path from the
+// top, with [] for the elements of a list and * for a member that is named after
+// data.
 type Field struct {
 	Count  int
 	Forms  map[string]int // number, boolean, null, object, list, and of strings: uuid, path, word …
 	Values map[string]int // of the form word, true and false; at most MaxValues
 }
 
-// MaxValues bounds how many values of a member are kept: with more it is no list
-// of words.
+// MaxValues bounds how many values of a member are kept. A member with more values
+// does not hold one of a few words.
 const MaxValues = 40
 
-// Take counts.
+// Take takes the census of the cases.
 func Take(cases []*fixtures.Case) *Census {
 	c := &Census{map[string]*Kind{}}
 	for _, one := range cases {
@@ -48,58 +50,58 @@ func Take(cases []*fixtures.Case) *Census {
 			}
 			k.Count++
 			k.Cases[one.Scenario] = true
-			k.take(m.Value)
+			k.countMessage(m.Value)
 		}
 	}
 	return c
 }
 
-// Shown is how many messages from the runtime have that name, whole or as one
-// part of their kind; a name may end in *.
+// Shown returns how many messages of the runtime have that name, as their kind or
+// as a part of it. A name may end in *.
 func Shown(kinds map[string]*Kind, name string) int {
 	prefix, many := strings.CutSuffix(name, "*")
 	n := 0
 	for key, k := range kinds {
-		kind, ours := strings.CutPrefix(key, "out ")
+		kind, out := strings.CutPrefix(key, "out ")
 		parts := append(strings.FieldsFunc(kind, func(r rune) bool { return strings.ContainsRune("/()", r) }), kind)
-		if plain, _, held := strings.Cut(kind, "("); held {
-			parts = append(parts, plain)
+		if bare, _, typed := strings.Cut(kind, "("); typed {
+			parts = append(parts, bare)
 		}
-		if ours && (slices.Contains(parts, name) || many && strings.HasPrefix(kind, prefix)) {
+		if out && (slices.Contains(parts, name) || many && strings.HasPrefix(kind, prefix)) {
 			n += k.Count
 		}
 	}
 	return n
 }
 
-func (k *Kind) take(v jsontext.Value) {
-	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	_ = k.value(dec, "")
+func (k *Kind) countMessage(v jsontext.Value) {
+	dec := jsontext.NewDecoder(bytes.NewReader(v), wire.AsWritten)
+	_ = k.countValue(dec, "") // what is not JSON is counted up to there
 }
 
-func (k *Kind) value(dec *jsontext.Decoder, path string) error {
+func (k *Kind) countValue(dec *jsontext.Decoder, path string) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
 	}
 	switch tok.Kind() {
 	case '{':
-		k.note(path, "object", "")
+		k.countField(path, "object", "")
 		for dec.PeekKind() != '}' {
 			name, err := dec.ReadToken()
 			if err != nil {
 				return err
 			}
-			if err := k.value(dec, strings.TrimPrefix(path+"."+member(name.String()), ".")); err != nil {
+			if err := k.countValue(dec, strings.TrimPrefix(path+"."+memberName(name.String()), ".")); err != nil {
 				return err
 			}
 		}
 		_, err = dec.ReadToken()
 		return err
 	case '[':
-		k.note(path, "list", "")
+		k.countField(path, "list", "")
 		for dec.PeekKind() != ']' {
-			if err := k.value(dec, path+"[]"); err != nil {
+			if err := k.countValue(dec, path+"[]"); err != nil {
 				return err
 			}
 		}
@@ -111,18 +113,18 @@ func (k *Kind) value(dec *jsontext.Decoder, path string) error {
 		if form == "word" {
 			word = tok.String()
 		}
-		k.note(path, form, word)
+		k.countField(path, form, word)
 	case 'n':
-		k.note(path, "null", "")
+		k.countField(path, "null", "")
 	case 't', 'f':
-		k.note(path, "boolean", tok.String())
+		k.countField(path, "boolean", tok.String())
 	default:
-		k.note(path, "number", "")
+		k.countField(path, "number", "")
 	}
 	return nil
 }
 
-func (k *Kind) note(path, form, value string) {
+func (k *Kind) countField(path, form, value string) {
 	if path == "" {
 		return
 	}
@@ -143,20 +145,20 @@ var (
 	uuid       = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 	number     = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 	date       = regexp.MustCompile(`^\d{4}-\d\d-\d\dT`)
-	// a word of a closed list: a name without digits at its end, as methods,
-	// states and kinds have it.
+	// a word of a closed list, such as a method, a state or a kind: without digits
+	// at its end
 	word = regexp.MustCompile(`^[A-Za-z][A-Za-z]*([_/:-]?[A-Za-z]+)*$`)
 )
 
-// member names a member; one that is named after data has no name of its own.
-func member(name string) string {
+// memberName returns the name of a member, or * if it is named after data.
+func memberName(name string) string {
 	if identifier.MatchString(name) && len(name) <= 40 {
 		return name
 	}
 	return "*"
 }
 
-// Form is what a string looks like.
+// Form returns the kind of a string: empty, uuid, digits, time, path, word or text.
 func Form(s string) string {
 	switch {
 	case s == "":

@@ -16,7 +16,7 @@ func TestTake(t *testing.T) {
 		{Process: 1, Dir: fixtures.Out, Bytes: []byte(`{"id":1,"result":{"turn":{"id":"0"}}}`)},
 		{Process: 1, Dir: fixtures.Out, Bytes: []byte(`{"method":"item/started","params":{"item":{"type":"plan","id":"i1","states":{"9f-1":{"on":true}}}}}`)},
 		{Process: 1, Dir: fixtures.Out, Bytes: []byte(`{"id":1,"method":"ask/it"}`)},
-		{Process: 1, Dir: fixtures.In, Bytes: []byte(`{"id":1,"error":{"code":1}}`)},
+		{Process: 1, Dir: fixtures.In, Bytes: []byte(`{"id":1,"error":{"code":1,"message":"no"}}`)},
 		{Process: 1, Dir: fixtures.Out, Bytes: []byte(`no json`)},
 	}}
 	got := census.Take([]*fixtures.Case{c})

@@ -1,20 +1,19 @@
-// Package census answers one question: what has the wire of these cases shown?
-//
-// It counts, without any schema: each kind of message, each member of it with
-// its types, and the values of members that hold one of a few words. Two
-// censuses of the same scenarios on two versions say what changed.
+// Package census counts what the lines of cases hold: each kind of message, each
+// member of it with its types, and the values of members that hold one of a few
+// words. It needs no schema. The censuses of two versions, taken from the same
+// scenarios, show what has changed.
 package census
 
 import (
-	"strings"
+	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Message is a line of the wire by its name.
+// Message is a line of the wire with its name.
 type Message struct {
 	Line  int // index into the case's wire
 	In    bool
@@ -23,43 +22,37 @@ type Message struct {
 	Value jsontext.Value
 }
 
-// lenient reads what a runtime wrote, whatever it is.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
-// Messages names the lines of a case; what is no JSON object is left out.
+// Messages returns the lines of a case that are JSON objects and have a name.
 func Messages(c *fixtures.Case) []Message {
-	asked := map[string]string{} // process, direction and id → what was asked
+	methods := map[string]string{} // of requests, by requestKey
 	var out []Message
-	for i, w := range c.Wire {
-		if w.Dir != fixtures.In && w.Dir != fixtures.Out || len(w.Bytes) == 0 || w.Bytes[0] != '{' {
+	for i, l := range c.Lines() {
+		w := c.Wire[i]
+		if len(w.Bytes) == 0 || w.Bytes[0] != '{' || w.Dir != fixtures.In && w.Dir != fixtures.Out {
 			continue
 		}
-		m := Message{Line: i, In: w.Dir == fixtures.In, Value: w.Bytes}
-		var ok bool
-		if c.Runtime == "codex" {
-			ok = m.codex(asked, w.Process)
-		} else {
-			ok = m.tagged(asked, w.Process)
+		in := w.Dir == fixtures.In
+		m := Message{Line: i, In: in, Kind: l.Name, Item: l.Item, Value: w.Bytes}
+		switch {
+		case l.Kind == wire.Reply || l.Kind == wire.Answer:
+			m.Kind = "answer to "
+			if l.Failed {
+				m.Kind = "error to "
+			}
+			m.Kind += methods[requestKey(w.Process, !in, l.RepliesTo)]
+		case len(l.ID) > 0:
+			methods[requestKey(w.Process, in, l.ID)] = l.Method
 		}
-		if ok {
+		if m.Kind != "" {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// rpc is the part of a line of JSON-RPC that names it.
-type rpc struct {
-	ID     jsontext.Value `json:"id"`
-	Method string         `json:"method"`
-	Error  jsontext.Value `json:"error"`
-	Params struct {
-		ItemID string `json:"itemId"`
-		Item   struct {
-			ID   string `json:"id"`
-			Type string `json:"type"`
-		} `json:"item"`
-	} `json:"params"`
+// requestKey identifies a request: each side of each process counts its own.
+func requestKey(process int, in bool, id jsontext.Value) string {
+	return strconv.Itoa(process) + direction(in) + string(id)
 }
 
 func direction(in bool) string {
@@ -67,101 +60,4 @@ func direction(in bool) string {
 		return "in "
 	}
 	return "out "
-}
-
-func (m *Message) codex(asked map[string]string, process int) bool {
-	var l rpc
-	// a member of another type than usual leaves the rest as it is
-	_ = json.Unmarshal(m.Value, &l, lenient)
-	key := string(rune('0'+process)) + l.ID.String()
-	switch {
-	case l.Method != "":
-		m.Kind = l.Method
-		if l.Params.Item.Type != "" {
-			m.Kind += "(" + l.Params.Item.Type + ")"
-		}
-		m.Item = l.Params.ItemID + l.Params.Item.ID
-		if len(l.ID) > 0 {
-			asked[direction(m.In)+key] = l.Method
-		}
-	case len(l.ID) > 0:
-		m.Kind = "answer to " + asked[direction(!m.In)+key]
-		if len(l.Error) > 0 {
-			m.Kind = "error to " + asked[direction(!m.In)+key]
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-// tagged is the part of a line that is told apart by its tags.
-type tagged struct {
-	Type      string `json:"type"`
-	Subtype   string `json:"subtype"`
-	RequestID string `json:"request_id"`
-	Request   struct {
-		Subtype string `json:"subtype"`
-	} `json:"request"`
-	Response struct {
-		Subtype   string `json:"subtype"`
-		RequestID string `json:"request_id"`
-	} `json:"response"`
-	Event struct {
-		Type  string `json:"type"`
-		Delta struct {
-			Type string `json:"type"`
-		} `json:"delta"`
-		Block struct {
-			Type string `json:"type"`
-		} `json:"content_block"`
-	} `json:"event"`
-	Item struct {
-		ID   string `json:"id"`
-		Type string `json:"type"`
-	} `json:"item"`
-	Message struct {
-		Content jsontext.Value `json:"content"`
-	} `json:"message"`
-	ToolUseID string `json:"tool_use_id"`
-}
-
-func (m *Message) tagged(asked map[string]string, process int) bool {
-	var l tagged
-	_ = json.Unmarshal(m.Value, &l, lenient)
-	if l.Type == "" {
-		return false
-	}
-	p := string(rune('0' + process))
-	m.Kind, m.Item = l.Type, l.Item.ID+l.ToolUseID
-	switch l.Type {
-	case "control_request":
-		m.Kind += "/" + l.Request.Subtype
-		asked[direction(m.In)+p+l.RequestID] = l.Request.Subtype
-	case "control_response":
-		m.Kind = "answer to " + asked[direction(!m.In)+p+l.Response.RequestID]
-		if l.Response.Subtype == "error" {
-			m.Kind = "error to " + asked[direction(!m.In)+p+l.Response.RequestID]
-		}
-	case "stream_event":
-		m.Kind = strings.TrimRight(strings.Join([]string{l.Type, l.Event.Type, l.Event.Delta.Type + l.Event.Block.Type}, "/"), "/")
-	case "assistant", "user":
-		var blocks []struct {
-			Type      string `json:"type"`
-			ID        string `json:"id"`
-			ToolUseID string `json:"tool_use_id"`
-		}
-		if json.Unmarshal(l.Message.Content, &blocks, lenient) == nil && len(blocks) > 0 {
-			m.Kind += "(" + blocks[0].Type + ")"
-			m.Item = blocks[0].ID + blocks[0].ToolUseID
-		}
-	default:
-		if l.Item.Type != "" {
-			m.Kind += "(" + l.Item.Type + ")"
-		}
-		if l.Subtype != "" {
-			m.Kind += "/" + l.Subtype
-		}
-	}
-	return true
 }

@@ -1,8 +1,6 @@
-// Package coverage answers one question: what of a runtime's wire has the corpus
-// shown, and what never?
-//
-// What there is to show is the runtime's own word: the schema that is stored
-// beside the cases of each version.
+// Package coverage reports which parts of a runtime's wire the corpus holds, and
+// which it does not. The whole is the schema of the runtime, which is stored with
+// the cases of each version.
 package coverage
 
 import (
@@ -13,10 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
 	"github.com/turnspec/turnspec/recorder/schema"
 )
@@ -27,14 +24,14 @@ type Report struct {
 	Version string `json:"version"`
 	Cases   int    `json:"cases"`
 	Parts   []Part `json:"parts"`
-	// Undeclared is what the wire has shown and the schema does not have: the
-	// messages, and the members as Type.member. How often each was seen.
+	// Undeclared counts what the cases hold but the schema does not: messages,
+	// and members as Type.member.
 	Undeclared map[string]int `json:"undeclared"`
 }
 
-// Part counts one sort of name.
+// Part counts one sort of names.
 type Part struct {
-	Name  string   `json:"name"` // one of the Parts
+	Name  string   `json:"name"` // one of PartNames
 	Seen  int      `json:"seen"`
 	All   int      `json:"all"`
 	Never []string `json:"never"`
@@ -43,13 +40,13 @@ type Part struct {
 // Parts of a report.
 const (
 	Messages = "messages" // what the runtime sends, by method or type
-	Requests = "requests" // what a client may ask, by method or subtype
+	Requests = "requests" // what a client may request, by method or subtype
 	Items    = "items"    // types of items, of content and of their deltas
 	Fields   = "fields"   // members of what the runtime sends
 	Values   = "values"   // words of closed lists in what the runtime sends
 )
 
-// Versions are the versions of a runtime that have a schema, newest first.
+// Versions returns the versions of a runtime that have a schema, newest first.
 func Versions(c fixtures.Corpus, runtime string) []string {
 	versions, err := c.Versions(runtime)
 	if err != nil {
@@ -61,7 +58,7 @@ func Versions(c fixtures.Corpus, runtime string) []string {
 	})
 }
 
-// Of reads the cases of a version against its schema.
+// Of returns the coverage of a version.
 func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 	text, err := c.Schema(runtime, version)
 	if err != nil {
@@ -77,48 +74,37 @@ func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 	}
 	rep := &Report{Runtime: runtime, Version: version, Cases: len(cases)}
 	seen := schema.NewSeen()
-	for _, one := range cases {
-		for _, m := range census.Messages(one) {
-			walk(s, seen, runtime, m)
+	for _, c := range cases {
+		lines := c.Lines()
+		for _, m := range census.Messages(c) {
+			markMessage(s, seen, wires.Find(runtime), m, lines[m.Line])
 		}
 	}
-	rep.count(s, seen)
+	rep.countParts(s, seen)
 	return rep, nil
 }
 
-// walk marks a message by the name that the schema has for it.
-func walk(s *schema.Schema, seen *schema.Seen, runtime string, m census.Message) {
-	if runtime != "codex" {
-		if !m.In {
-			s.Walk(seen, schema.Message, "stdout", m.Value)
-			seen.Messages[schema.Message+" "+plain(m.Kind)]++
-		} else if subtype, ok := strings.CutPrefix(m.Kind, "control_request/"); ok {
-			seen.Messages[schema.Request+" "+subtype]++
-		}
-		return
-	}
-	var l struct {
-		ID     jsontext.Value `json:"id"`
-		Method string         `json:"method"`
-		Params jsontext.Value `json:"params"`
-	}
-	if json.Unmarshal(m.Value, &l, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil || l.Method == "" {
-		return
-	}
+// markMessage marks a message by the name that it has in the schema.
+func markMessage(s *schema.Schema, seen *schema.Seen, rt *wire.Runtime, m census.Message, l wire.Line) {
+	request := len(l.ID) > 0 && l.Method != ""
 	switch {
-	case m.In && len(l.ID) > 0:
+	case m.In && request:
 		seen.Messages[schema.Request+" "+l.Method]++
-	case len(l.ID) > 0:
+	case m.In || rt.Methods && l.Method == "":
+	case !rt.Methods:
+		s.Walk(seen, schema.Message, "stdout", m.Value)
+		seen.Messages[schema.Message+" "+bareKind(m.Kind)]++
+	case request:
 		s.Walk(seen, schema.ServerRequest, l.Method, l.Params)
-	case !m.In:
+	default:
 		s.Walk(seen, schema.Notification, l.Method, l.Params)
 	}
 }
 
-// plain is a kind without the type of what it holds.
-func plain(kind string) string {
-	name, rest, held := strings.Cut(kind, "(")
-	if _, after, ok := strings.Cut(rest, ")"); held && ok {
+// bareKind returns a kind without the type of its item or delta.
+func bareKind(kind string) string {
+	name, rest, typed := strings.Cut(kind, "(")
+	if _, after, ok := strings.Cut(rest, ")"); typed && ok {
 		name += after
 	}
 	if parts := strings.Split(name, "/"); parts[0] == "stream_event" && len(parts) > 2 {
@@ -130,8 +116,8 @@ func plain(kind string) string {
 	return name
 }
 
-// count compares what was seen with all there is.
-func (rep *Report) count(s *schema.Schema, seen *schema.Seen) {
+// countParts compares what was seen with the schema.
+func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen) {
 	lines := s.Lines()
 	u := s.Universe(func(typ string) bool { return slices.Contains(lines.ClientTypes, typ) })
 	var messages, requests []string
@@ -158,12 +144,12 @@ func (rep *Report) count(s *schema.Schema, seen *schema.Seen) {
 		}
 	}
 	rep.Parts = []Part{
-		part(Messages, messages, seen.Messages), part(Requests, requests, seen.Messages),
-		part(Items, items, seen.Values), part(Fields, u.Fields, seen.Fields), part(Values, values, seen.Values),
+		newPart(Messages, messages, seen.Messages), newPart(Requests, requests, seen.Messages),
+		newPart(Items, items, seen.Values), newPart(Fields, u.Fields, seen.Fields), newPart(Values, values, seen.Values),
 	}
 }
 
-func part(name string, all []string, seen map[string]int) Part {
+func newPart(name string, all []string, seen map[string]int) Part {
 	p := Part{Name: name, All: len(all), Never: []string{}}
 	for _, one := range all {
 		if seen[one] > 0 {
@@ -180,7 +166,7 @@ func part(name string, all []string, seen map[string]int) Part {
 func (rep *Report) Part(name string) (Part, error) {
 	i := slices.IndexFunc(rep.Parts, func(p Part) bool { return p.Name == name })
 	if i < 0 {
-		return Part{}, fmt.Errorf("no part %q, want one of %s", name, strings.Join(PartNames(), ", "))
+		return Part{}, fmt.Errorf("no part %q: use one of %s", name, strings.Join(PartNames(), ", "))
 	}
 	return rep.Parts[i], nil
 }

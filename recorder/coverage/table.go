@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// PartNames are the names of a report's parts, in their order.
+// PartNames returns the names of a report's parts, in order.
 func PartNames() []string { return []string{Messages, Requests, Items, Fields, Values} }
 
-// Table is one row a version, under a row of names.
+// Table returns a row of names and one row for each version.
 func Table(reports []*Report) [][]string {
 	head := append([]string{"runtime", "version", "cases"}, PartNames()...)
 	rows := [][]string{head}
@@ -22,7 +22,7 @@ func Table(reports []*Report) [][]string {
 	return rows
 }
 
-// Markdown is the table for a document.
+// Markdown returns the table in Markdown.
 func Markdown(reports []*Report) string {
 	var b strings.Builder
 	for i, row := range Table(reports) {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// node is the part of JSON Schema that Codex's generator uses.
+// node is the supported part of JSON Schema.
 type node struct {
 	Ref        string              `json:"$ref"`
 	Type       typeNames           `json:"type"`
@@ -54,8 +54,9 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AddJSONSchema adds a generated file: a union of messages, each an object with
-// a method and its params.
+// AddJSONSchema adds a file of JSON schema: a union of messages of a kind, each of
+// which is an object with a method and its params. A type that the schema has
+// already stays as it is.
 func (s *Schema) AddJSONSchema(kind string, b []byte) error {
 	var doc node
 	if err := json.Unmarshal(b, &doc); err != nil {
@@ -68,7 +69,7 @@ func (s *Schema) AddJSONSchema(kind string, b []byte) error {
 	}
 	for i, one := range doc.OneOf {
 		if one.node == nil || one.Properties["method"].node == nil || len(one.Properties["method"].Enum) != 1 {
-			return fmt.Errorf("alternative %d is no message with a method", i)
+			return fmt.Errorf("alternative %d is not a message with a method", i)
 		}
 		var method string
 		if err := json.Unmarshal(one.Properties["method"].Enum[0], &method); err != nil {
@@ -83,7 +84,7 @@ func (s *Schema) AddJSONSchema(kind string, b []byte) error {
 	return nil
 }
 
-// define names a type.
+// define adds a type.
 func (s *Schema) define(name string, n *node) {
 	if n != nil && len(n.Properties) > 0 && n.Ref == "" && len(n.OneOf)+len(n.AnyOf)+len(n.AllOf) == 0 {
 		s.Types[name] = Type{Fields: s.fields(name, n)}
@@ -100,7 +101,7 @@ func (s *Schema) fields(name string, n *node) []Field {
 	return out
 }
 
-// expr writes a type; an object in it is named after the place where it stands.
+// expr returns a type. An object inside it is named after its place.
 func (s *Schema) expr(place string, n *node) string {
 	if n == nil {
 		return "any"
@@ -150,8 +151,8 @@ func array(t string) string {
 	return t + "[]"
 }
 
-// tagOf names an alternative: by the literal that tells it apart, by its only
-// member, else by its number.
+// tagOf names an alternative by the literal of its tag, by its only member, or by
+// its number.
 func tagOf(n *node, i int) string {
 	if n != nil {
 		for _, key := range []string{"type", "kind", "mode", "status"} {

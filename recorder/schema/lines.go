@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Lines are the names of a wire without methods: a line is told apart by its
-// tags type and subtype, a control request by the subtype inside, an event of
-// the stream by the type inside.
+// Lines are the names of the lines of a wire without methods. A line is named by
+// its tags type and subtype, a control request by its inner subtype, and an event
+// of the stream by its inner type.
 type Lines struct {
 	Names       []string // message system/init, request set_model …
-	ClientTypes []string // types of what only a client sends
+	ClientTypes []string // types that only a client sends
 }
 
-// asks are the control requests that Claude Code sends; all others are the
-// client's. The published types do not say which is whose.
-var asks = []string{"can_use_tool", "elicitation", "hook_callback", "mcp_message", "request_user_dialog"}
+// fromRuntime are the control requests that the runtime sends. The client sends
+// the others. The published types of Claude Code do not tell them apart.
+var fromRuntime = []string{"can_use_tool", "elicitation", "hook_callback", "mcp_message", "request_user_dialog"}
 
-// Lines lists them; a wire with methods has none.
+// Lines returns the names of lines. A wire with methods has none.
 func (s *Schema) Lines() Lines {
 	var out Lines
 	for _, r := range s.Roots {
@@ -27,10 +27,10 @@ func (s *Schema) Lines() Lines {
 		for _, alt := range s.alternatives(r.Type) {
 			switch r.Name {
 			case "stdout":
-				out.Names = append(out.Names, s.names(alt)...)
+				out.Names = append(out.Names, s.lineNames(alt)...)
 			case "control":
-				for _, sub := range s.tag(alt, "subtype") {
-					if slices.Contains(asks, sub) {
+				for _, sub := range s.tags(alt, "subtype") {
+					if slices.Contains(fromRuntime, sub) {
 						out.Names = append(out.Names, Message+" control_request/"+sub)
 						continue
 					}
@@ -45,20 +45,20 @@ func (s *Schema) Lines() Lines {
 	return out
 }
 
-// names are the names of the lines of one type.
-func (s *Schema) names(typ string) []string {
+// lineNames returns the names of the lines of a type.
+func (s *Schema) lineNames(typ string) []string {
 	var out []string
-	for _, tag := range s.tag(typ, "type") {
+	for _, tag := range s.tags(typ, "type") {
 		var inside []string
 		switch tag {
 		case "control_request":
-			continue // named by what it asks
+			continue // named by its inner subtype
 		case "stream_event":
-			for _, alt := range s.alternatives(s.field(typ, "event")) {
-				inside = append(inside, s.tag(alt, "type")...)
+			for _, alt := range s.alternatives(s.fieldType(typ, "event")) {
+				inside = append(inside, s.tags(alt, "type")...)
 			}
 		default:
-			inside = s.tag(typ, "subtype")
+			inside = s.tags(typ, "subtype")
 		}
 		if len(inside) == 0 {
 			out = append(out, Message+" "+tag)
@@ -70,27 +70,27 @@ func (s *Schema) names(typ string) []string {
 	return out
 }
 
-// Tags are the words by which the alternatives of a type are told apart: the
-// literals that a field may be in any of them, sorted.
+// Tags returns the literals that a field may have in the alternatives of a type,
+// sorted.
 func (s *Schema) Tags(typ, field string) []string {
 	var out []string
 	for _, alt := range s.alternatives(typ) {
-		out = append(out, s.tag(alt, field)...)
+		out = append(out, s.tags(alt, field)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// tag are the literals of a field, without quotes.
-func (s *Schema) tag(typ, field string) []string {
+// tags returns the literals of a field, without quotes.
+func (s *Schema) tags(typ, field string) []string {
 	var out []string
-	for _, lit := range s.literals(s.field(typ, field)) {
+	for _, lit := range s.literals(s.fieldType(typ, field)) {
 		out = append(out, strings.Trim(lit, `"`))
 	}
 	return out
 }
 
-func (s *Schema) field(typ, name string) string {
+func (s *Schema) fieldType(typ, name string) string {
 	for _, f := range s.Types[typ].Fields {
 		if f.Name == name {
 			return f.Type

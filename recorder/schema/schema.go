@@ -1,13 +1,8 @@
-// Package schema answers one question: what does a runtime itself say that its
-// wire may hold?
+// Package schema holds what the vendor of a runtime publishes about its wire: the
+// names of messages, types, fields and values, without prose. The text of a schema
+// can be compared line by line. Walk reports which names a recorded message has.
 //
-// Codex generates a JSON schema of its protocol; of Claude Code there are the
-// published types of its SDK. Both become one small text of names: messages,
-// types, fields, values. It holds no prose, reads like a list of declarations
-// and can be compared line by line. Walk says which of it a recorded message
-// shows.
-//
-// The text, one declaration a line, sorted:
+// The text has one declaration a line, sorted:
 //
 //	notification item/started ItemStartedNotification
 //	request turn/start TurnStartParams
@@ -17,8 +12,8 @@
 //	ThreadItem = ThreadItem.agentMessage | ThreadItem.plan
 //	TurnStatus = "completed" | "failed"
 //
-// Types are a name, a "literal", string, number, boolean, null, any, T[], map
-// of T written {T}, and unions of them.
+// A type is a name, a "literal", string, number, boolean, null, any, T[], a map of
+// T, which is written {T}, or a union of them.
 package schema
 
 import (
@@ -30,7 +25,7 @@ import (
 	"strings"
 )
 
-// Schema is what a runtime says of its wire.
+// Schema is the schema of one version of a wire.
 type Schema struct {
 	Roots []Root
 	Types map[string]Type
@@ -40,21 +35,21 @@ type Schema struct {
 type Root struct {
 	Kind string // one of the Kinds
 	Name string // its method; for a wire without methods: stdout or stdin
-	Type string // of its params; "": it has none
+	Type string // of its params; "" if it has none
 }
 
 // Kinds of roots.
 const (
 	Notification  = "notification"   // from the runtime
-	ServerRequest = "server-request" // from the runtime, wants an answer
+	ServerRequest = "server-request" // from the runtime, which waits for the answer
 	Request       = "request"        // from the client
 	Message       = "message"        // a wire without methods: a whole line
 )
 
-// Type is an object, or else another type.
+// Type is an object or an expression.
 type Type struct {
 	Fields []Field
-	Expr   string // where it is no object
+	Expr   string // if it is not an object
 }
 
 // Field is a member of an object.
@@ -94,7 +89,7 @@ func (t Type) declaration() string {
 	return " {" + strings.Join(fields, ", ") + "}"
 }
 
-// Parse reads what Format wrote.
+// Parse reads the text that Format writes.
 func Parse(file string, b []byte) (*Schema, error) {
 	s := &Schema{Types: map[string]Type{}}
 	n := 0
@@ -123,13 +118,14 @@ func Parse(file string, b []byte) (*Schema, error) {
 			}
 			s.Types[name] = t
 		default:
-			return nil, fmt.Errorf("%s:%d: %q is no declaration", file, n, line)
+			return nil, fmt.Errorf("%s:%d: %q is not a declaration", file, n, line)
 		}
 	}
 	return s, nil
 }
 
-// splitTop splits at sep outside of quotes and brackets; nothing gives no parts.
+// splitTop splits at sep, but not inside quotes or brackets. An empty string has no
+// parts.
 func splitTop(s, sep string) []string {
 	var out []string
 	start, depth, quoted := 0, 0, false
@@ -156,7 +152,7 @@ func splitTop(s, sep string) []string {
 	return out
 }
 
-// Alternatives splits a union.
+// Alternatives returns the members of a union.
 func Alternatives(expr string) []string { return splitTop(expr, " | ") }
 
 // union joins alternatives, each once.

@@ -39,8 +39,8 @@ func TestWalk(t *testing.T) {
 	s.Walk(seen, schema.Notification, "turn/completed", []byte(`{"turn":{"id":"1","status":"odd"}}`))
 	s.Walk(seen, schema.Notification, "turn/unheard", []byte(`{}`))
 	g.Expect(seen.Fields).To(HaveKey("Part.tool.state"))
-	g.Expect(seen.Fields).NotTo(HaveKey("Part.text.text"), "the tag decides between alternatives")
-	g.Expect(seen.Values).To(Equal(map[string]int{`Result.type="result"`: 1, `Part.tool.type="tool"`: 1, `State="open"`: 1}), "a value that is not listed is none of the list")
+	g.Expect(seen.Fields).NotTo(HaveKey("Part.text.text"), "the tag selects the alternative")
+	g.Expect(seen.Values).To(Equal(map[string]int{`Result.type="result"`: 1, `Part.tool.type="tool"`: 1, `State="open"`: 1}), "a value that is not listed is not counted")
 	g.Expect(seen.Unknown).To(Equal(map[string]int{"Part.tool.more": 1}))
 	g.Expect(seen.Messages).To(HaveKey("notification turn/unheard"))
 }
@@ -55,19 +55,19 @@ func TestUniverse(t *testing.T) {
 	g.Expect(s.Lines().Names).To(Equal([]string{"message result", "message system/init", "message system/status"}))
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejects(t *testing.T) {
 	for name, text := range map[string]string{
 		"no declaration": "Line",
 		"a field alone":  "Line {type}",
 	} {
 		if _, err := schema.Parse("x", []byte(text)); err == nil {
-			t.Errorf("%s: %q is taken", name, text)
+			t.Errorf("%s: %q is accepted", name, text)
 		}
 	}
 }
 
-// TestStored: what lies beside the cases is what Format writes.
-func TestStored(t *testing.T) {
+// The stored schemas are what Format writes.
+func TestStoredSchemas(t *testing.T) {
 	g := NewWithT(t)
 	ids, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -80,7 +80,7 @@ func TestStored(t *testing.T) {
 		done[rt+version] = true
 		b, err := fixtures.Embedded().Schema(rt, version)
 		if err != nil {
-			continue // a runtime that says nothing of its wire
+			continue // a runtime whose vendor publishes no schema
 		}
 		s, err := schema.Parse(path.Join(rt, version), b)
 		g.Expect(err).NotTo(HaveOccurred())

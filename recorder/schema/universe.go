@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Universe is all that the runtime's side of a wire may show.
+// Universe is everything that a runtime may send.
 type Universe struct {
 	Messages, Fields, Values []string
 }
 
-// Universe lists what can be reached from what the runtime sends. stop names
-// types that are not looked into.
+// Universe returns the names that are reachable from the messages of the runtime.
+// The fields of types for which stop returns true are left out.
 func (s *Schema) Universe(stop func(typ string) bool) Universe {
 	var u Universe
 	done := map[string]bool{}

@@ -8,21 +8,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Seen is what recorded messages have shown of a schema.
+// Seen counts what recorded messages hold of a schema.
 type Seen struct {
 	Messages map[string]int // kind and name, or the tags of a line: notification turn/started, system/init
 	Fields   map[string]int // Type.field
 	Values   map[string]int // Type.field=literal, or Type=literal of a named list of values
-	Unknown  map[string]int // members that the schema has not: Type.field
+	Unknown  map[string]int // members that are not in the schema: Type.field
 }
 
-// NewSeen has seen nothing.
+// NewSeen returns an empty Seen.
 func NewSeen() *Seen {
 	return &Seen{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
 }
 
-// Walk marks what a message shows. A method that the schema does not have is
-// marked as a message all the same.
+// Walk counts what a message holds. A method that is not in the schema is counted
+// as a message too.
 func (s *Schema) Walk(seen *Seen, kind, name string, value jsontext.Value) {
 	seen.Messages[kind+" "+name]++
 	for _, r := range s.Roots {
@@ -33,8 +33,8 @@ func (s *Schema) Walk(seen *Seen, kind, name string, value jsontext.Value) {
 	}
 }
 
-// walk follows a value along its type. place names a list of values that stands
-// in a field.
+// walk follows a value along its type. place is the field that holds a list of
+// values.
 func (s *Schema) walk(seen *Seen, expr, place string, v jsontext.Value) {
 	switch v.Kind() {
 	case '{':
@@ -64,7 +64,7 @@ func unwrap(of string) string {
 	return of
 }
 
-// scalar marks a literal where the type lists it.
+// scalar counts a literal that the type lists.
 func (s *Schema) scalar(seen *Seen, expr, place, text string) {
 	for _, alt := range splitTop(expr, " | ") {
 		if alt == text {
@@ -103,9 +103,9 @@ func (s *Schema) object(seen *Seen, expr, place string, v jsontext.Value) {
 	}
 }
 
-// choose finds the alternative that an object is: its literals agree, and of
-// those the one that knows most of its members. Or it is a map: of is then the
-// type of its values.
+// choose returns the alternative whose literals an object has, and among those the
+// one that has most of its members. If the object may be a map, of is the type of
+// its values.
 func (s *Schema) choose(expr string, members map[string]jsontext.Value) (name, of string) {
 	best := -1
 	for _, alt := range s.alternatives(expr) {
@@ -142,7 +142,7 @@ func (s *Schema) choose(expr string, members map[string]jsontext.Value) (name, o
 	return name, of
 }
 
-// literals are the values of a type that has nothing else.
+// literals returns the values of a type that has nothing else.
 func (s *Schema) literals(expr string) []string {
 	alts := s.alternatives(expr)
 	for _, a := range alts {
@@ -155,8 +155,8 @@ func (s *Schema) literals(expr string) []string {
 
 func isLiteral(a string) bool { return a[0] == '"' || a[0] >= '0' && a[0] <= '9' || a[0] == '-' }
 
-// alternatives resolves names until only objects, maps, lists, literals and
-// plain types are left.
+// alternatives resolves the names of a type until only objects, maps, lists,
+// literals and basic types are left.
 func (s *Schema) alternatives(expr string) []string { return s.resolve(expr, nil) }
 
 func (s *Schema) resolve(expr string, path []string) []string {
