@@ -1,9 +1,9 @@
-// Package capture answers one question: how does what somebody else recorded, or
-// what a person's own runtime said, become a case?
+// Package capture makes a case of lines that another tool recorded, or of a live
+// session of the user's own runtime.
 //
-// Nobody scripted the model then, so that there is no witness: the head of such
-// a case says so. It is redacted as any recording is; what the lint still finds
-// in it refuses it.
+// The model was not scripted, so the case has no witness, and its head says so. The
+// lines are redacted like those of any recording. If the lint still finds something
+// that must not be published, no case is made.
 package capture
 
 import (
@@ -18,16 +18,17 @@ import (
 
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/redact"
+	"github.com/turnspec/turnspec/recorder/registry"
 )
 
-// Head is what stands in the head of the case.
+// Head is the head of the case.
 type Head struct {
-	Name             string // what happens, such as imported/first-try
+	Name             string // its scenario, such as imported/first-try
 	Runtime, Version string
-	Recorded         string // where it comes from
+	Recorded         string // the source of the lines
 }
 
-// Here are the facts of this machine and its user, for a live recording.
+// Here returns the facts of this machine and its user, for a live recording.
 func Here() redact.Facts {
 	f := redact.Facts{UID: os.Getuid(), Tmp: os.TempDir()}
 	f.Home, _ = os.UserHomeDir()
@@ -44,8 +45,8 @@ var (
 	cwds  = regexp.MustCompile(`"cwd":"(/[^"\\]+)"`)
 )
 
-// Elsewhere are the facts of the machine where lines were recorded, as the lines
-// themselves tell them: its homes, working directory and user.
+// Elsewhere returns the facts of the machine where lines were recorded, as far as
+// the lines contain them: homes, working directory and user.
 func Elsewhere(wire []fixtures.WireLine) redact.Facts {
 	f := redact.Facts{UID: -1, Tmp: "/tmp", Paths: map[string]string{}}
 	for _, l := range wire {
@@ -64,10 +65,10 @@ func Elsewhere(wire []fixtures.WireLine) redact.Facts {
 	return f
 }
 
-// Make turns lines into the file of a case. The lines are rewritten.
+// Make returns the file of a case. It rewrites the lines.
 func Make(h Head, facts redact.Facts, wire []fixtures.WireLine) ([]byte, error) {
 	if len(wire) == 0 {
-		return nil, errors.New("there is no line to make a case of")
+		return nil, errors.New("there are no lines to make a case of")
 	}
 	r, err := redact.New(facts)
 	if err != nil {
@@ -85,35 +86,34 @@ func Make(h Head, facts redact.Facts, wire []fixtures.WireLine) ([]byte, error) 
 		return nil, err
 	}
 	if _, err := fixtures.ParseCase(c.ID+".txtar", c.ID, b); err != nil {
-		return nil, fmt.Errorf("the loader refuses what was made: %w", err)
+		return nil, fmt.Errorf("the loader rejects the case: %w", err)
 	}
 	if found := redact.Lint(b); len(found) > 0 {
 		var lines []string
 		for _, f := range found[:min(len(found), 5)] {
 			lines = append(lines, f.String())
 		}
-		return nil, fmt.Errorf("%d things in it must not be published, even after they were looked for:\n\t%s", len(found), strings.Join(lines, "\n\t"))
+		return nil, fmt.Errorf("%d texts in it must not be published and were not redacted; remove them from the lines:\n\t%s", len(found), strings.Join(lines, "\n\t"))
 	}
 	return b, nil
 }
 
-// Guess finds runtime and version in lines that tell them.
+// Guess returns the runtime and the version that the lines name, or "".
 func Guess(wire []fixtures.WireLine) (runtime, version string) {
 	for _, l := range wire {
-		if m := claudeVersion.FindSubmatch(l.Bytes); m != nil {
-			return "claude", string(m[1])
-		}
-		if m := codexVersion.FindSubmatch(l.Bytes); m != nil {
-			return "codex", string(m[1])
+		for _, r := range registry.All() {
+			if r.VersionIn == nil {
+				continue
+			}
+			if m := r.VersionIn.FindSubmatch(l.Bytes); m != nil {
+				return r.Wire.Name, string(m[1])
+			}
 		}
 	}
-	if slices.ContainsFunc(wire, func(l fixtures.WireLine) bool { return strings.Contains(string(l.Bytes), `"session_id":`) }) {
-		return "claude", ""
+	for _, r := range registry.All() {
+		if r.SessionIn != nil && slices.ContainsFunc(wire, func(l fixtures.WireLine) bool { return r.SessionIn.Match(l.Bytes) }) {
+			return r.Wire.Name, ""
+		}
 	}
 	return "", ""
 }
-
-var (
-	claudeVersion = regexp.MustCompile(`"claude_code_version":"([0-9][0-9A-Za-z.-]*)"`)
-	codexVersion  = regexp.MustCompile(`"(?:cliVersion":"|userAgent":"[^"/]*/)([0-9][0-9A-Za-z.-]*)`)
-)

@@ -14,29 +14,29 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Stdio is where the client of a live runtime is.
+// Stdio connects Live to the client of the runtime.
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Signals  <-chan os.Signal
 }
 
-// tee keeps the lines that pass, in the order in which they did.
-type tee struct {
+// lineLog keeps lines in the order in which they passed.
+type lineLog struct {
 	mu    sync.Mutex
 	start time.Time
 	wire  []fixtures.WireLine
 }
 
-func (t *tee) add(l fixtures.WireLine) {
+func (t *lineLog) addLine(l fixtures.WireLine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l.T, l.Process = time.Since(t.start).Round(time.Millisecond), 1
 	t.wire = append(t.wire, l)
 }
 
-// lines passes bytes on as they come, and keeps each line.
-func (t *tee) lines(dir fixtures.Dir, from io.Reader, to io.Writer) {
+// copyLines copies bytes at once, and keeps each line.
+func (t *lineLog) copyLines(dir fixtures.Dir, from io.Reader, to io.Writer) {
 	var part []byte
 	buf := make([]byte, 64<<10)
 	for {
@@ -48,56 +48,56 @@ func (t *tee) lines(dir fixtures.Dir, from io.Reader, to io.Writer) {
 				break
 			}
 			if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 {
-				t.add(fixtures.WireLine{Dir: dir, Bytes: bytes.Clone(line)})
+				t.addLine(fixtures.WireLine{Dir: dir, Bytes: bytes.Clone(line)})
 			}
 			part = rest
 		}
 		if n > 0 {
-			_, _ = to.Write(buf[:n]) // a client that is gone hears nothing; the runtime's end follows
+			_, _ = to.Write(buf[:n]) // if the client is gone, the runtime will exit
 		}
 		if err != nil {
 			break
 		}
 	}
 	if len(part) > 0 {
-		t.add(fixtures.WireLine{Dir: dir, Bytes: part})
+		t.addLine(fixtures.WireLine{Dir: dir, Bytes: part})
 	}
 }
 
-// Live runs a program between a client and its stdio, passes all bytes on and
-// keeps the lines, in memory alone.
+// Live runs a program, copies its stdio to and from a client, and returns the lines.
+// It writes no file.
 func Live(ctx context.Context, argv []string, io Stdio) ([]fixtures.WireLine, proc.Exit, error) {
 	p, err := proc.Exec{}.Launch(ctx, proc.Command{Argv: argv, Env: os.Environ()})
 	if err != nil {
 		return nil, proc.Exit{}, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	t := &tee{start: time.Now()}
-	t.add(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{filepath.Base(argv[0])}, argv[1:]...)})
-	// The copy of stdin ends with stdin or with the program: nothing can wake a
-	// read of a terminal.
+	t := &lineLog{start: time.Now()}
+	t.addLine(fixtures.WireLine{Dir: fixtures.Spawn, Argv: append([]string{filepath.Base(argv[0])}, argv[1:]...)})
+	// This goroutine ends with stdin or with the program, because a read of a
+	// terminal cannot be interrupted.
 	go func() {
-		t.lines(fixtures.In, io.In, p.Stdin())
-		t.add(fixtures.WireLine{Dir: fixtures.EOF})
+		t.copyLines(fixtures.In, io.In, p.Stdin())
+		t.addLine(fixtures.WireLine{Dir: fixtures.EOF})
 		_ = p.Stdin().Close()
 	}()
-	over := make(chan struct{})
+	exited := make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-io.Signals:
 				_ = p.Signal(proc.SIGTERM)
-			case <-over:
+			case <-exited:
 				return
 			}
 		}
 	}()
-	var read sync.WaitGroup
-	read.Go(func() { t.lines(fixtures.Out, p.Stdout(), io.Out) })
-	read.Go(func() { t.lines(fixtures.Err, p.Stderr(), io.Err) })
+	var readers sync.WaitGroup
+	readers.Go(func() { t.copyLines(fixtures.Out, p.Stdout(), io.Out) })
+	readers.Go(func() { t.copyLines(fixtures.Err, p.Stderr(), io.Err) })
 	exit := p.Wait()
-	read.Wait()
-	close(over)
-	t.add(fixtures.WireLine{Dir: fixtures.Exit, Code: exit.Code, Signal: string(exit.Signal)})
+	readers.Wait()
+	close(exited)
+	t.addLine(fixtures.WireLine{Dir: fixtures.Exit, Code: exit.Code, Signal: string(exit.Signal)})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.wire, exit, nil

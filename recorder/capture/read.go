@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/recorder/registry"
 )
 
-// The formats that Read knows, by what one line of them is.
+// The formats that Read accepts, with the form of a line.
 const (
 	Plain      = "plain"      // a line of the runtime's stdout
 	Timed      = "timed"      // {"t_ms":12,"dir":"in|out|err","line":…}
@@ -22,15 +24,15 @@ const (
 	Transcript = "transcript" // {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
 )
 
-// Recording is what was read.
+// Recording is a recording of another tool.
 type Recording struct {
 	Format           string
-	Runtime, Version string // where the format tells them
+	Runtime, Version string // if the format has them
 	Wire             []fixtures.WireLine
 }
 
-// foreign is the union of the lines of all formats.
-type foreign struct {
+// anyLine holds the members of a line of any format.
+type anyLine struct {
 	Type  string         `json:"type"`
 	Dir   string         `json:"dir"`
 	TMS   *float64       `json:"t_ms"`
@@ -42,10 +44,8 @@ type foreign struct {
 	Version  string `json:"version"`
 }
 
-var asItCame = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// formatOf says of what format a line is.
-func formatOf(f *foreign) string {
+// formatOf returns the format of a line.
+func formatOf(f *anyLine) string {
 	switch {
 	case f.Frame != nil && (f.Dir == "read" || f.Dir == "write"):
 		return Tape
@@ -57,8 +57,18 @@ func formatOf(f *foreign) string {
 	return Plain
 }
 
-// Read reads a recording; its first line says of which format it is. Lines are
-// never re-encoded.
+// runtimeOf returns the runtime that another tool names so, or "".
+func runtimeOf(alias string) string {
+	for _, r := range registry.All() {
+		if slices.Contains(r.Aliases, alias) {
+			return r.Wire.Name
+		}
+	}
+	return ""
+}
+
+// Read reads a recording. Its first line selects the format. Lines are not encoded
+// again.
 func Read(in io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	lines := proc.NewLines(in, 0)
@@ -75,9 +85,9 @@ func Read(in io.Reader) (*Recording, error) {
 		if len(b) == 0 {
 			continue
 		}
-		var f foreign
-		if json.Unmarshal(b, &f, asItCame) != nil {
-			f = foreign{} // a plain line may be anything
+		var f anyLine
+		if wire.Decode(b, &f) != nil {
+			f = anyLine{} // a plain line need not be JSON
 		}
 		format := formatOf(&f)
 		if rec.Format == "" {
@@ -87,7 +97,7 @@ func Read(in io.Reader) (*Recording, error) {
 			format = Plain
 		}
 		if format != rec.Format {
-			return nil, fmt.Errorf("line %d: it is no line of the format %s, of which the first line was", n, rec.Format)
+			return nil, fmt.Errorf("line %d: it is not in the format %s of the first line", n, rec.Format)
 		}
 		dir, line := fixtures.Out, b
 		switch format {
@@ -99,11 +109,11 @@ func Read(in io.Reader) (*Recording, error) {
 			case "in", "out", "err":
 				dir = fixtures.Dir(f.Dir)
 			default:
-				continue // notes of the recorder
+				continue // notes of the other tool
 			}
 			line = f.Line
 			var text string
-			if f.Line.Kind() == '"' && json.Unmarshal(f.Line, &text, asItCame) == nil {
+			if f.Line.Kind() == '"' && wire.Decode(f.Line, &text) == nil {
 				line = []byte(text)
 			}
 		case Tape:
@@ -114,7 +124,7 @@ func Read(in io.Reader) (*Recording, error) {
 			at += time.Duration(f.After * float64(time.Millisecond))
 			switch f.Type {
 			case "transcript_start":
-				rec.Runtime, rec.Version = map[string]string{"codex": "codex", "claudeAgent": "claude"}[f.Provider], f.Version
+				rec.Runtime, rec.Version = runtimeOf(f.Provider), f.Version
 				continue
 			case "expect_outbound":
 				dir = fixtures.In
@@ -126,7 +136,7 @@ func Read(in io.Reader) (*Recording, error) {
 		rec.Wire = append(rec.Wire, fixtures.WireLine{T: at, Process: 1, Dir: dir, Bytes: bytes.Clone(line)})
 	}
 	if len(rec.Wire) == 0 {
-		return nil, errors.New("it holds no line of a wire")
+		return nil, errors.New("it holds no line of a runtime or its client")
 	}
 	return rec, nil
 }

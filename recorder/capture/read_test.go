@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/capture"
 )
 
-func TestLinesStayAsTheyWere(t *testing.T) {
+func TestLinesAreNotReencoded(t *testing.T) {
 	g := NewWithT(t)
 	rec, err := capture.Read(strings.NewReader(`{ "type" : "system", "n":1.50 }` + "\r\n\n" + `not JSON`))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -21,9 +21,9 @@ func TestLinesStayAsTheyWere(t *testing.T) {
 	g.Expect(string(rec.Wire[1].Bytes)).To(Equal("not JSON"))
 }
 
-// What the redactor of another's recording cannot know is found by the lint: then
-// there is no case.
-func TestWhatMustNotBePublishedIsRefused(t *testing.T) {
+// The redactor cannot know everything about another machine. If the lint finds
+// something, no case is made.
+func TestPrivateLinesAreRejected(t *testing.T) {
 	g := NewWithT(t)
 	line := func(s string) []fixtures.WireLine {
 		return []fixtures.WireLine{{Process: 1, Dir: fixtures.Out, Bytes: []byte(s)}}
@@ -42,7 +42,7 @@ func TestWhatMustNotBePublishedIsRefused(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 }
 
-func TestLiveKeepsWhatPassesAndItsOrder(t *testing.T) {
+func TestLiveKeepsLinesInOrder(t *testing.T) {
 	g := NewWithT(t)
 	var out, errs bytes.Buffer
 	wire, exit, err := capture.Live(t.Context(), []string{"/bin/sh", "-c", `read l; echo "got $l"; echo no >&2; printf end; exit 3`},
@@ -52,12 +52,12 @@ func TestLiveKeepsWhatPassesAndItsOrder(t *testing.T) {
 	g.Expect(out.String()).To(Equal("got one\nend"))
 	g.Expect(errs.String()).To(Equal("no\n"))
 	g.Expect(wire[0].Argv[0]).To(Equal("sh"))
-	said := map[fixtures.Dir][]string{}
+	lines := map[fixtures.Dir][]string{}
 	for _, l := range wire {
-		said[l.Dir] = append(said[l.Dir], string(l.Bytes))
+		lines[l.Dir] = append(lines[l.Dir], string(l.Bytes))
 	}
-	g.Expect(said[fixtures.In]).To(Equal([]string{"one"}))
-	g.Expect(said[fixtures.Out]).To(Equal([]string{"got one", "end"}))
-	g.Expect(said[fixtures.Err]).To(Equal([]string{"no"}))
+	g.Expect(lines[fixtures.In]).To(Equal([]string{"one"}))
+	g.Expect(lines[fixtures.Out]).To(Equal([]string{"got one", "end"}))
+	g.Expect(lines[fixtures.Err]).To(Equal([]string{"no"}))
 	g.Expect(wire[len(wire)-1].Code).To(Equal(3))
 }

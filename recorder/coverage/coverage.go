@@ -86,7 +86,7 @@ func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 
 // markMessage marks a message by the name that it has in the schema.
 func markMessage(s *schema.Schema, seen *schema.Seen, rt *wire.Runtime, m census.Message, l wire.Line) {
-	request := len(l.ID) > 0 && l.Method != ""
+	request := len(l.ID) > 0 && l.Name != ""
 	switch {
 	case m.In && request:
 		seen.Messages[schema.Request+" "+l.Method]++

@@ -1,11 +1,11 @@
-// Package isolate answers one question: how is a runtime kept from everything
-// but the scripted model?
+// Package isolate runs a runtime so that it can reach the scripted model and nothing
+// else.
 //
-// A recording must not depend on the machine and must not leave it. The
-// recorder starts itself again in a network namespace that has only loopback,
-// under a fixed host name; the runtime gets a home of its own and a clean
-// environment without proxies. Where the system allows no namespace, the rest
-// still holds and the report says what is missing and why.
+// A recording must not depend on the machine, and nothing of it may leave the
+// machine. The recorder starts itself again in a network namespace that has only
+// loopback and a fixed host name. The runtime gets a home of its own and a clean
+// environment without proxies. If the system allows no namespace, the recorder
+// runs without one, and Report gives the reason.
 package isolate
 
 import (
@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,35 +23,36 @@ import (
 // HostName is the host's name inside the namespace.
 const HostName = "recorder"
 
-// marker names the variable by which the inner process knows itself.
+// marker is the variable that marks the inner process.
 const marker = "TURNSPEC_ISOLATED"
 
-// Rooms are the folders of one runtime, fresh and empty.
+// Rooms are the folders of one recording, which are new and empty.
 type Rooms struct {
 	Root string // holds the others
 	Home string
 	Work string // working directory
 	Tmp  string
-	Bin  string // comes first in PATH; it is made by who puts something there
+	Bin  string // the first in PATH; whoever needs it creates it
 }
 
-// hangup hears a hangup where the program was started deaf to it, by nohup say.
-// A child inherits deafness, and a runtime that no hangup ends is not what was
-// recorded; what its parent hears it does not inherit.
-var hangup = sync.OnceFunc(func() {
+// handleHangup handles SIGHUP if the program was started with SIGHUP ignored, for
+// example by nohup. A child inherits an ignored signal but not a handled one, and a
+// runtime that ignores SIGHUP behaves differently.
+var handleHangup = sync.OnceFunc(func() {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 })
 
-// NewRooms makes the folders of one recording. Remove removes them.
+// NewRooms creates the folders of one recording.
 func NewRooms() (*Rooms, error) {
-	hangup()
-	tmp, err := filepath.EvalSymlinks(os.TempDir()) // runtimes tell the real path
+	handleHangup()
+	tmp, err := filepath.EvalSymlinks(os.TempDir()) // runtimes report the real path
 	if err != nil {
 		return nil, err
 	}
-	// A name of fixed length: runtimes count tokens of prompts that hold it.
+	// The name has a fixed length, because runtimes count tokens of prompts that
+	// contain it.
 	root := filepath.Join(tmp, fmt.Sprintf("turnspec-%08x", rand.Uint32()))
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return nil, err
@@ -65,24 +67,18 @@ func NewRooms() (*Rooms, error) {
 	return r, nil
 }
 
-// Remove ends what the runtime left running, and removes the folders and all
-// that is in them.
+// Remove kills the processes that the runtime has left and removes the folders.
 func (r *Rooms) Remove() error {
-	r.sweep()
+	r.killProcesses()
 	return os.RemoveAll(r.Root)
 }
 
-// Env is the whole environment of the runtime: nothing of ours passes. path
-// are folders that stand before those of the system.
+// Env returns the whole environment of the runtime. It contains nothing of this
+// process. path are folders that precede those of the system.
 func (r *Rooms) Env(path ...string) []string {
-	p := r.Bin + string(os.PathListSeparator)
-	var pSb60 strings.Builder
-	for _, dir := range path {
-		pSb60.WriteString(dir + string(os.PathListSeparator))
-	}
-	p += pSb60.String()
+	dirs := slices.Concat([]string{r.Bin}, path, []string{"/usr/local/bin:/usr/bin:/bin"})
 	return []string{
-		"PATH=" + p + "/usr/local/bin:/usr/bin:/bin",
+		"PATH=" + strings.Join(dirs, string(os.PathListSeparator)),
 		"HOME=" + r.Home,
 		"TMPDIR=" + r.Tmp,
 		"USER=dev",

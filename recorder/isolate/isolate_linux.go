@@ -14,43 +14,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enter puts the program into a namespace with only loopback. In the outer
-// process it starts the program again with args, waits for its end and returns
-// reexeced true with its exit code. In the inner process, and where no
-// namespace is allowed, reexeced is false: go on, and say Report.
+// Enter moves the program into a network namespace with only loopback. In the outer
+// process it starts the program again with args, waits until it exits and returns
+// reexeced true and its exit code. In the inner process, and if no namespace is
+// allowed, reexeced is false and the caller continues.
 func Enter(args []string) (reexeced bool, exitCode int, err error) {
 	state := os.Getenv(marker)
 	if outer, ok := strings.CutPrefix(state, inside); ok {
-		if outer == spaces() {
-			return false, 0, fmt.Errorf("%s says that this is a namespace of its own, but it is not: unset it", marker)
+		if outer == currentNamespaces() {
+			return false, 0, fmt.Errorf("%s is set as in a namespace of the recorder, but this is not one: unset it", marker)
 		}
-		begin()
+		prepare()
 		return false, 0, nil
 	}
 	if state != "" {
-		return false, 0, nil // tried, not allowed: the value says why
+		return false, 0, nil // not allowed; the value is the reason
 	}
-	reason, exitCode, err := again(args)
+	reason, exitCode, err := reexec(args)
 	if reason != "" {
 		return false, 0, os.Setenv(marker, reason)
 	}
 	return true, exitCode, err
 }
 
-// inside begins the marker's value in the inner process; the namespaces of the
-// outer one follow, so that a value which was carried along by mistake does not
-// change the machine's host name.
+// inside is the start of the marker's value in the inner process. The namespaces of
+// the outer process follow, so that a value which was inherited by mistake does not
+// change the host name of the machine.
 const inside = "inside "
 
-func spaces() string {
+func currentNamespaces() string {
 	uts, _ := os.Readlink("/proc/self/ns/uts")
 	net, _ := os.Readlink("/proc/self/ns/net")
 	return uts + " " + net
 }
 
-// again starts this program in new namespaces. reason is why it could not be
-// made ready.
-func again(args []string) (reason string, exitCode int, err error) {
+// reexec starts this program in new namespaces. reason is the reason why that is not
+// possible, or "".
+func reexec(args []string) (reason string, exitCode int, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return "", 0, err
@@ -59,16 +59,16 @@ func again(args []string) (reason string, exitCode int, err error) {
 	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{w}
-	cmd.Env = append(os.Environ(), marker+"="+inside+spaces())
-	cmd.SysProcAttr = namespaces()
-	// A lost parent must not leave a recording behind; the signal is bound to
-	// the thread that starts the child.
+	cmd.Env = append(os.Environ(), marker+"="+inside+currentNamespaces())
+	cmd.SysProcAttr = newNamespaces()
+	// The child must not outlive this process. The signal is bound to the thread
+	// that starts the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 
-	// The child shares the terminal's process group and gets ^C itself; what
-	// is sent to this process alone is passed on.
+	// The child is in the process group of the terminal and gets ^C itself. A
+	// signal to this process alone is forwarded.
 	sigs := make(chan os.Signal, 4)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(sigs)
@@ -77,7 +77,7 @@ func again(args []string) (reason string, exitCode int, err error) {
 	if err != nil {
 		return err.Error(), 0, nil
 	}
-	why, _ := io.ReadAll(r) // ends when the inner process is ready, or has ended
+	why, _ := io.ReadAll(r) // until the inner process is ready or has exited
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	for {
@@ -95,33 +95,33 @@ func again(args []string) (reason string, exitCode int, err error) {
 	}
 }
 
-// begin makes the inner process ready. If it cannot, it tells the outer one why
-// and ends, so that the outer one goes on without.
-func begin() {
-	tell := os.NewFile(3, "outer")
-	if err := ready(); err != nil {
-		_, _ = tell.WriteString(err.Error())
+// prepare sets up the namespaces of the inner process. If it fails, it sends the
+// reason to the outer process and exits, and the outer process continues.
+func prepare() {
+	outer := os.NewFile(3, "outer")
+	if err := setUpNetwork(); err != nil {
+		_, _ = outer.WriteString(err.Error())
 		os.Exit(1)
 	}
-	_ = tell.Close()
+	_ = outer.Close()
 }
 
-// namespaces asks for a network and a host name of our own, and for a user
-// namespace where we are not root.
-func namespaces() *syscall.SysProcAttr {
+// newNamespaces requests a network and a host name, and a user namespace unless the
+// user is root.
+func newNamespaces() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWUTS}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 		attr.Cloneflags |= unix.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		// The capabilities that the namespace gives survive the exec.
+		// The inner process keeps the capabilities of the namespace.
 		attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_SYS_ADMIN}
 	}
 	return attr
 }
 
-// ready brings loopback up and sets the host's name.
-func ready() error {
+// setUpNetwork brings loopback up and sets the host name.
+func setUpNetwork() error {
 	if err := unix.Sethostname([]byte(HostName)); err != nil {
 		return fmt.Errorf("set host name: %w", err)
 	}
@@ -144,10 +144,10 @@ func ready() error {
 	return nil
 }
 
-// Isolated reports whether this process stands in its own network.
+// Isolated reports whether this process has a network of its own.
 func Isolated() bool { return strings.HasPrefix(os.Getenv(marker), inside) }
 
-// Report says, a line each, what keeps the runtime apart.
+// Report describes the isolation of the runtime, in lines.
 func Report() []string {
 	out := []string{
 		"home, temp and work folders: fresh, removed afterwards",

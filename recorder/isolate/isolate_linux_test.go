@@ -10,19 +10,20 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// probe makes this test binary a program that enters and says what it sees.
+// probe is the variable that makes this test binary a program which calls Enter and
+// prints its environment.
 const probe = "TURNSPEC_ISOLATE_PROBE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(probe) == "" {
 		os.Exit(m.Run())
 	}
-	again, code, err := Enter(os.Args[1:])
+	reexeced, code, err := Enter(os.Args[1:])
 	switch {
 	case err != nil:
 		println("error:", err.Error())
 		os.Exit(3)
-	case again:
+	case reexeced:
 		os.Exit(code)
 	}
 	host, _ := os.Hostname()
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(7)
 }
 
-func run(t *testing.T, env ...string) (string, int) {
+func runProbe(t *testing.T, env ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), probe+"=1"), env...)
@@ -45,10 +46,10 @@ func run(t *testing.T, env ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-func TestEnterLeavesOnlyLoopback(t *testing.T) {
+func TestEnterHasOnlyLoopback(t *testing.T) {
 	g := NewWithT(t)
-	out, code := run(t, marker+"=")
-	g.Expect(code).To(Equal(7), "the inner exit code is passed on: %s", out)
+	out, code := runProbe(t, marker+"=")
+	g.Expect(code).To(Equal(7), "the exit code of the inner process: %s", out)
 	if strings.Contains(out, "not allowed here") {
 		t.Skip(out)
 	}
@@ -58,18 +59,18 @@ func TestEnterLeavesOnlyLoopback(t *testing.T) {
 	g.Expect(out).To(ContainSubstring("only loopback"))
 }
 
-func TestEnterFallsBackWithAReason(t *testing.T) {
+func TestEnterReportsWhyThereIsNoNamespace(t *testing.T) {
 	g := NewWithT(t)
 	before, _ := os.Hostname()
-	out, code := run(t, marker+"=operation not permitted")
+	out, code := runProbe(t, marker+"=operation not permitted")
 	g.Expect(code).To(Equal(7))
 	g.Expect(out).To(HavePrefix(before + "\n"))
 	g.Expect(out).To(ContainSubstring("a namespace is not allowed here (operation not permitted)"))
 }
 
-func TestEnterRefusesAMarkerOfAnotherPlace(t *testing.T) {
+func TestEnterRejectsAnInheritedMarker(t *testing.T) {
 	g := NewWithT(t)
-	out, code := run(t, marker+"="+inside+spaces())
+	out, code := runProbe(t, marker+"="+inside+currentNamespaces())
 	g.Expect(code).To(Equal(3))
 	g.Expect(out).To(ContainSubstring("unset it"))
 }

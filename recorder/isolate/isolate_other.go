@@ -7,18 +7,18 @@ import (
 	"runtime"
 )
 
-// Enter says that recording needs Linux.
+// Enter returns an error, because recording needs Linux.
 func Enter([]string) (reexeced bool, exitCode int, err error) {
-	return false, 0, errors.New("recording needs Linux: a runtime is kept in a network namespace, and " + runtime.GOOS + " has none; playing and checking work here")
+	return false, 0, errors.New("recording needs Linux, because " + runtime.GOOS + " has no network namespaces: record on Linux; replaying and checking work here")
 }
 
-// Isolated reports whether this process stands in its own network.
+// Isolated reports whether this process has a network of its own.
 func Isolated() bool { return false }
 
-// Report says, a line each, what keeps the runtime apart.
+// Report describes the isolation of the runtime, in lines.
 func Report() []string {
 	return []string{"network: the machine's own: no namespaces on " + runtime.GOOS}
 }
 
-// sweep: nothing is recorded here.
-func (r *Rooms) sweep() {}
+// killProcesses does nothing, because nothing is recorded here.
+func (r *Rooms) killProcesses() {}

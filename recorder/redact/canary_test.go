@@ -12,9 +12,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// A canary of each kind, in each form in which a runtime may say it, leaves
-// nothing of itself.
-func TestCanariesInEveryForm(t *testing.T) {
+// No part of a canary is left, whatever its kind and the form in which a runtime
+// writes it.
+func TestCanariesInEachForm(t *testing.T) {
 	quote := func(s string) string {
 		b, err := json.Marshal(s)
 		if err != nil {
@@ -74,10 +74,10 @@ func TestCanariesInEveryForm(t *testing.T) {
 		for i, canary := range canaries {
 			t.Run(fmt.Sprint(name, " ", i), func(t *testing.T) {
 				g := NewWithT(t)
-				c := out(form(canary)...)
+				c := caseOf(form(canary)...)
 				c.Witness = []fixtures.Request{{Req: 1}}
 				g.Expect(r.Case(c)).To(Succeed())
-				all := strings.Join(wire(c), "\n")
+				all := strings.Join(outLine(c), "\n")
 				g.Expect(all).To(ContainSubstring("<secret:"))
 				// Neither whole nor in pieces: what the deltas say, joined.
 				var said strings.Builder

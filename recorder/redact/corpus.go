@@ -11,12 +11,12 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// gram is how many words in a row must be ours to be taken for ours wherever
-// they stand. Fewer happen by chance in any prose.
+// gram is the number of adjacent words that are known wherever they occur. Fewer
+// occur in any prose by chance.
 const gram = 4
 
-// corpus knows the words that are ours: the scenario's, the client's, and what
-// commands wrote.
+// corpus holds the known texts: those of the scenario and of the client, and the
+// output of commands.
 type corpus struct {
 	seed  maphash.Seed
 	grams map[uint64]bool
@@ -24,32 +24,34 @@ type corpus struct {
 	have  map[string]bool
 }
 
-func (c *corpus) init() {
+func newCorpus() *corpus {
+	c := &corpus{}
 	c.seed = maphash.MakeSeed()
 	c.grams, c.short, c.have = map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
+	return c
 }
 
-// add learns a text, and the form that it has as JSON within a string.
-func (c *corpus) add(text string) {
+// addText adds a text, and its form as JSON inside a string.
+func (c *corpus) addText(text string) {
 	if len(text) < 3 || c.have[text] {
 		return
 	}
 	c.have[text] = true
-	c.learn(text)
+	c.addWords(text)
 	if strings.ContainsAny(text, "\n\t\"\\") {
 		if j, err := json.Marshal(text); err == nil {
-			c.learn(string(j))
+			c.addWords(string(j))
 		}
 	}
 	if strings.Contains(text, "\n") {
 		for line := range strings.Lines(text) {
-			c.learn(line)
+			c.addWords(line)
 		}
 	}
 }
 
-func (c *corpus) learn(text string) {
-	toks := split(text)
+func (c *corpus) addWords(text string) {
+	toks := splitWords(text)
 	if 1 <= len(toks) && len(toks) < gram {
 		c.short[c.hash(text, toks)] = true
 	}
@@ -68,7 +70,7 @@ func (c *corpus) hash(text string, toks []wordPos) uint64 {
 	return h.Sum64()
 }
 
-// covered says of each word whether it is ours.
+// covered reports for each word whether it is known.
 func (c *corpus) covered(text string, toks []wordPos) []bool {
 	out := make([]bool, len(toks))
 	mark := func(i, n int) {
@@ -82,11 +84,11 @@ func (c *corpus) covered(text string, toks []wordPos) []bool {
 			mark(i, gram)
 		}
 		for n := 1; n < gram && i+n <= len(toks); n++ {
-			apart := delimited
+			separate := delimited
 			if n == 1 {
-				apart = alone
+				separate = ownLine
 			}
-			if !out[i] && apart(text, toks[i].start, toks[i+n-1].end) && c.short[c.hash(text, toks[i:i+n])] {
+			if !out[i] && separate(text, toks[i].start, toks[i+n-1].end) && c.short[c.hash(text, toks[i:i+n])] {
 				mark(i, n)
 			}
 		}
@@ -94,8 +96,8 @@ func (c *corpus) covered(text string, toks []wordPos) []bool {
 	return out
 }
 
-// delimited reports whether a few words stand apart: in quotes, on a line. Amid
-// a sentence they are the sentence's.
+// delimited reports whether a few words are in quotes or on a line of their own,
+// and not part of a sentence.
 func delimited(text string, start, end int) bool {
 	const marks = "\"'`\n<>()[]{}"
 	before := strings.TrimRight(text[:start], " .,:;-")
@@ -104,14 +106,13 @@ func delimited(text string, start, end int) bool {
 		(after == "" || strings.IndexByte(marks, after[0]) >= 0)
 }
 
-// alone reports whether a word has a line of its own: a command's output of one
-// word, behind what a runtime puts before it.
-func alone(text string, start, end int) bool {
+// ownLine reports whether a word is a whole line: a command may print one word.
+func ownLine(text string, start, end int) bool {
 	return (start == 0 || text[start-1] == '\n') && (end == len(text) || text[end] == '\n')
 }
 
-// scenarioWords are the texts that the scenario's author wrote.
-func scenarioWords(s *fixtures.Scenario) []string {
+// scenarioTexts returns the texts of a scenario.
+func scenarioTexts(s *fixtures.Scenario) []string {
 	if s == nil {
 		return nil
 	}

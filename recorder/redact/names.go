@@ -11,24 +11,24 @@ import (
 type needle struct {
 	text  string
 	repl  string
-	loose bool // one component: what stands before it must not be part of a path
+	short bool // one component: it must not follow another part of a path
 	slug  bool
 }
 
 var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// pathNeedles are the forms in which runtimes write a path.
+// pathNeedles returns the forms in which runtimes write a path.
 func pathNeedles(path, name string) []needle {
-	loose := strings.Count(path, "/") == 1
+	short := strings.Count(path, "/") == 1
 	ns := []needle{
-		{text: path, repl: "<" + name + ">", loose: loose},
-		// Claude Code files a project under its path with "-" for what is not alphanumeric.
-		{text: notAlnum.ReplaceAllString(path, "-"), repl: "<" + name + ":slug>", loose: loose, slug: true},
+		{text: path, repl: "<" + name + ">", short: short},
+		// A runtime may store a project under its path, with "-" for each other byte.
+		{text: notAlnum.ReplaceAllString(path, "-"), repl: "<" + name + ":slug>", short: short, slug: true},
 	}
 	esc := url.QueryEscape(path)
 	for _, e := range []string{esc, strings.ReplaceAll(esc, "+", "%20"), lowerHex(esc), (&url.URL{Path: path}).EscapedPath()} {
 		if !slices.ContainsFunc(ns, func(n needle) bool { return n.text == e }) {
-			ns = append(ns, needle{text: e, repl: "<" + name + ":url>", loose: loose})
+			ns = append(ns, needle{text: e, repl: "<" + name + ":url>", short: short})
 		}
 	}
 	return ns
@@ -38,11 +38,11 @@ var hexEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 func lowerHex(s string) string { return hexEscape.ReplaceAllStringFunc(s, strings.ToLower) }
 
-// word is a name that is replaced where it stands alone.
+// word is a name that is replaced if it is a whole word.
 type word struct{ text, repl string }
 
-// reserved words name parts of the protocols: a host or a user of that name is
-// hidden only where it is part of a known path.
+// reserved words are names in the protocols. A host or a user of that name is
+// replaced only as part of a known path.
 var reserved = map[string]bool{
 	"root": true, "user": true, "assistant": true, "system": true, "agent": true, "main": true, "node": true,
 	"claude": true, "codex": true, "localhost": true, "default": true, "model": true, "tool": true, "text": true,
@@ -51,69 +51,70 @@ var reserved = map[string]bool{
 	"error": true, "result": true, "status": true, "task": true, "read": true, "write": true, "edit": true,
 }
 
-// protocolKeys hold words of the protocol: a value that equals the host's or
-// user's name there is chance.
+// protocolKeys are members that hold words of the protocols. A value that equals
+// the host's or the user's name is there by chance.
 var protocolKeys = map[string]bool{
 	"type": true, "subtype": true, "role": true, "method": true, "kind": true, "status": true, "state": true,
 	"source": true, "model": true, "tool": true, "tool_name": true, "behavior": true, "decision": true, "event": true,
 }
 
-// agentKeys hold paths of agents, which begin with /root and are no folders.
+// agentKeys are members that hold paths of agents, which begin with /root and are
+// not folders.
 var agentKeys = map[string]bool{
 	"agentPath": true, "agent_path": true, "agentName": true, "agent_name": true, "author": true, "recipient": true,
 }
 
 var loopback = regexp.MustCompile(`(?:127\.0\.0\.1|localhost|\[::1\])(?::|%3[Aa])(\d{2,5})\b`)
 
-// names finds what is to be replaced in a text, secrets first.
-func (r *Redactor) names(text, key string, isName bool, secrets []word) []span {
+// findNames returns what is to be replaced in a text, secrets first.
+func (r *Redactor) findNames(text, key string, isName bool, secrets []word) []span {
 	var out []span
-	add := func(start, end int, repl string) {
+	addSpan := func(start, end int, repl string) {
 		for _, s := range out {
 			if start < s.end && s.start < end {
-				return // a longer one has it
+				return // part of a longer one
 			}
 		}
 		out = append(out, span{start, end, repl})
 	}
 	for _, s := range secrets {
-		each(text, s.text, func(at int) { add(at, at+len(s.text), s.repl) })
+		eachIndex(text, s.text, func(at int) { addSpan(at, at+len(s.text), s.repl) })
 	}
 	for _, n := range r.needles {
 		if n.text == "/root" && agentKeys[key] {
 			continue
 		}
-		each(text, n.text, func(at int) {
+		eachIndex(text, n.text, func(at int) {
 			if n.fits(text, at) {
-				add(at, at+len(n.text), n.repl)
+				addSpan(at, at+len(n.text), n.repl)
 			}
 		})
 	}
 	if uid := "claude-" + r.uid; strings.Contains(text, uid) {
-		each(text, uid, func(at int) {
+		eachIndex(text, uid, func(at int) {
 			if at > 0 && text[at-1] == '/' && !wordAt(text, at+len(uid)) {
-				add(at+len("claude-"), at+len(uid), "<uid>")
+				addSpan(at+len("claude-"), at+len(uid), "<uid>")
 			}
 		})
 	}
 	if dir := "/run/user/" + r.uid; strings.Contains(text, dir) {
-		each(text, dir, func(at int) {
+		eachIndex(text, dir, func(at int) {
 			if !wordAt(text, at+len(dir)) {
-				add(at+len("/run/user/"), at+len(dir), "<uid>")
+				addSpan(at+len("/run/user/"), at+len(dir), "<uid>")
 			}
 		})
 	}
 	if !isName {
 		for _, m := range loopback.FindAllStringSubmatchIndex(text, -1) {
-			add(m[2], m[3], "<port>")
+			addSpan(m[2], m[3], "<port>")
 		}
 		for _, w := range r.words {
 			if text == w.text && protocolKeys[key] {
 				continue
 			}
-			each(text, w.text, func(at int) {
+			eachIndex(text, w.text, func(at int) {
 				if !wordBefore(text, at) && !wordAt(text, at+len(w.text)) && !inPlaceholder(text, at, at+len(w.text)) {
-					add(at, at+len(w.text), w.repl)
+					addSpan(at, at+len(w.text), w.repl)
 				}
 			})
 		}
@@ -122,19 +123,19 @@ func (r *Redactor) names(text, key string, isName bool, secrets []word) []span {
 	return out
 }
 
-func each(text, what string, f func(at int)) {
+func eachIndex(text, part string, f func(at int)) {
 	for from := 0; ; {
-		i := strings.Index(text[from:], what)
+		i := strings.Index(text[from:], part)
 		if i < 0 {
 			return
 		}
 		f(from + i)
-		from += i + len(what)
+		from += i + len(part)
 	}
 }
 
-// fits reports whether the path ends where it was found to end, so that
-// /home/ann is not found in /home/anna.
+// fits reports whether the path ends after the match, so that /home/ann is not
+// found in /home/anna.
 func (n needle) fits(text string, at int) bool {
 	end := at + len(n.text)
 	if wordAt(text, end) {
@@ -150,10 +151,10 @@ func (n needle) fits(text string, at int) bool {
 			}
 		}
 	}
-	if !n.loose && !n.slug {
+	if !n.short && !n.slug {
 		return true
 	}
-	return !wordBefore(text, at) && (at == 0 || !n.loose || !strings.ContainsRune("-.", rune(text[at-1])))
+	return !wordBefore(text, at) && (at == 0 || !n.short || !strings.ContainsRune("-.", rune(text[at-1])))
 }
 
 func isWord(c byte) bool {
@@ -164,8 +165,8 @@ func wordAt(text string, i int) bool { return i < len(text) && isWord(text[i]) }
 
 var ansiEnd = regexp.MustCompile(`(?:\x1b|\\x1b|\\u001b|\\e)\[[0-9;]*m$`)
 
-// wordBefore reports whether a word runs up to i. The letter of an escape (JSON
-// within a string, a colour) is not one.
+// wordBefore reports whether a word ends at i. The letter of an escape (JSON inside
+// a string, a colour) is not a word.
 func wordBefore(text string, i int) bool {
 	if i == 0 || !isWord(text[i-1]) {
 		return false

@@ -7,33 +7,35 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
-// pass is the work on one case.
+// pass redacts one case.
 type pass struct {
 	r       *Redactor
 	docs    []*doc
 	units   []*unit
-	secrets []word // the longest first
+	secrets []word // longest first
 	elided  int
 }
 
-// unit is a text that is looked at as one: a string, or the deltas of a stream.
+// unit is a text that is searched as one: a string, or the deltas of a stream.
 type unit struct {
 	text   string
 	key    string
 	name   bool // a member's name
-	ours   bool // the client or the scenario wrote it: no vendor's prose in it
-	result bool // the witness's copy of a tool's result
-	output bool // what a command wrote: no vendor's prose either
+	ours   bool // the client or the scenario wrote it, so it has no vendor's prose
+	result bool // the witness's copy of a result
+	output bool // a command wrote it, so it has no vendor's prose
 	pieces []piece
 	names  []span   // in offsets of text
-	clean  string   // text with names replaced
-	more   []string // of a group: the deltas after the first, until they are joined
+	clean  string   // text, with names replaced
+	more   []string // the deltas of a group after the first, until they are joined
 	len    int
 }
 
-// piece is the place in a document that a part of a unit came from.
+// piece is the place of a part of a unit in a document.
 type piece struct {
 	doc *doc
 	tok token
@@ -42,43 +44,46 @@ type piece struct {
 
 func newPass(r *Redactor) *pass { return &pass{r: r} }
 
-func (p *pass) add(d *doc, t token, u unit) {
+func (p *pass) addUnit(d *doc, t token, u unit) {
 	u.text, u.key, u.name = t.text, t.key, t.name
 	u.pieces = []piece{{d, t, 0}}
 	p.units = append(p.units, &u)
 }
 
-// addDoc takes up a document with what is known of its strings.
+// addDoc adds a document. known is what is known about each of its strings.
 func (p *pass) addDoc(d *doc, known unit) error {
 	p.docs = append(p.docs, d)
 	d.json = isJSON(d.raw)
 	if !d.json {
-		p.add(d, plain(d.raw), known)
+		p.addUnit(d, plainToken(d.raw), known)
 		return nil
 	}
 	toks, err := tokens(d.raw)
 	for _, t := range toks {
 		u := known
 		u.output = outputKeys[t.key] && !t.name
-		p.add(d, t, u)
+		p.addUnit(d, t, u)
 	}
 	return err
 }
 
-// outputKeys hold what a command wrote.
+// outputKeys are members that hold the output of a command.
 var outputKeys = map[string]bool{"aggregatedOutput": true, "aggregated_output": true, "stdout": true, "stderr": true}
 
-func (p *pass) addWire(wire []fixtures.WireLine) error {
-	g := groups{p: p, open: map[string]*unit{}}
-	for i := range wire {
-		w := &wire[i]
+func (p *pass) addWire(name string, lines []fixtures.WireLine) error {
+	g := groups{p: p, rts: runtimes.All(), open: map[string]*unit{}}
+	if rt := runtimes.Find(name); rt != nil {
+		g.rts = []*wire.Runtime{rt}
+	}
+	for i := range lines {
+		w := &lines[i]
 		what := fmt.Sprintf("wire line %d", i+1)
 		switch w.Dir {
 		case fixtures.Spawn:
 			for j := range w.Argv {
 				d := &doc{name: what, raw: []byte(w.Argv[j]), set: func(b []byte) { w.Argv[j] = string(b) }}
 				p.docs = append(p.docs, d)
-				p.add(d, plain(d.raw), unit{ours: true})
+				p.addUnit(d, plainToken(d.raw), unit{ours: true})
 			}
 		case fixtures.In, fixtures.Err:
 			d := &doc{name: what, raw: w.Bytes, set: func(b []byte) { w.Bytes = b }}
@@ -91,10 +96,10 @@ func (p *pass) addWire(wire []fixtures.WireLine) error {
 			if err := p.addDoc(d, unit{}); err != nil {
 				return fmt.Errorf("redact: %s: %w", what, err)
 			}
-			g.join(w, first)
+			g.joinDeltas(w, first)
 		}
 	}
-	g.done()
+	g.setTexts()
 	return nil
 }
 
@@ -102,33 +107,33 @@ func (p *pass) addWitness(reqs []fixtures.Request) {
 	for i := range reqs {
 		q := &reqs[i]
 		what := fmt.Sprintf("witness request %d", q.Req)
-		text := func(s string, known unit, set func(string)) {
+		addString := func(s string, known unit, set func(string)) {
 			d := &doc{name: what, raw: []byte(s), set: func(b []byte) { set(string(b)) }}
 			p.docs = append(p.docs, d)
-			p.add(d, plain(d.raw), known)
+			p.addUnit(d, plainToken(d.raw), known)
 		}
 		for _, id := range slices.Sorted(maps.Keys(q.Results)) {
-			text(q.Results[id], unit{result: true}, func(s string) { q.Results[id] = s })
+			addString(q.Results[id], unit{result: true}, func(s string) { q.Results[id] = s })
 		}
 		for j := range q.Said {
 			s := &q.Said[j]
-			text(s.Text, unit{ours: true}, func(v string) { s.Text = v })
-			text(s.Think, unit{ours: true}, func(v string) { s.Think = v })
+			addString(s.Text, unit{ours: true}, func(v string) { s.Text = v })
+			addString(s.Think, unit{ours: true}, func(v string) { s.Think = v })
 			if len(s.Input) > 0 {
-				// the witness's writer made it from the scenario: it is valid
+				// the model server made it from the scenario, so it is valid
 				_ = p.addDoc(&doc{name: what, raw: s.Input, set: func(b []byte) { s.Input = b }}, unit{ours: true})
 			}
 		}
 	}
 }
 
-// findSecrets looks at every distinct text, and numbers what it finds.
+// findSecrets searches each distinct text and numbers the secrets.
 func (p *pass) findSecrets() {
-	type seenKey struct{ text, key string }
-	seen := map[seenKey]bool{}
+	type textAndKey struct{ text, key string }
+	seen := map[textAndKey]bool{}
 	num := map[string]bool{}
 	for _, u := range p.units {
-		k := seenKey{u.text, ""}
+		k := textAndKey{u.text, ""}
 		if secretKey.MatchString(u.key) {
 			k.key = u.key
 		}
@@ -146,27 +151,26 @@ func (p *pass) findSecrets() {
 	slices.SortStableFunc(p.secrets, func(a, b word) int { return len(b.text) - len(a.text) })
 }
 
-func (p *pass) findNames() {
+func (p *pass) replaceNames() {
 	for _, u := range p.units {
-		u.names = p.r.names(u.text, u.key, u.name, p.secrets)
-		u.clean = apply(u.text, u.names)
+		u.names = p.r.findNames(u.text, u.key, u.name, p.secrets)
+		u.clean = replaceSpans(u.text, u.names)
 		u.splice(u.names)
 	}
 }
 
-// findProse elides what is no word of the scenario's.
-func (p *pass) findProse() {
-	var c corpus
-	c.init()
-	for _, s := range p.r.ours {
-		c.add(apply(s, p.r.names(s, "", false, p.secrets)))
+// elideProse removes text that is not known.
+func (p *pass) elideProse() {
+	c := newCorpus()
+	for _, s := range p.r.known {
+		c.addText(replaceSpans(s, p.r.findNames(s, "", false, p.secrets)))
 	}
 	for _, u := range p.units {
 		if u.ours || u.output {
-			c.add(u.clean)
+			c.addText(u.clean)
 		}
 	}
-	e := eliding{corpus: &c, stops: p.r.stops}
+	e := eliding{corpus: c, stops: p.r.stops}
 	var results []string
 	for _, u := range p.units {
 		if u.result {
@@ -194,10 +198,10 @@ func (p *pass) findProse() {
 		if describing[u.key] {
 			least = describingWords
 		}
-		spans := e.find(u.clean, least)
+		spans := e.findProse(u.clean, least)
 		for i := range spans {
 			p.elided += spans[i].end - spans[i].start
-			spans[i].start, spans[i].end = back(u.names, spans[i].start), back(u.names, spans[i].end)
+			spans[i].start, spans[i].end = originalOffset(u.names, spans[i].start), originalOffset(u.names, spans[i].end)
 		}
 		u.splice(spans)
 	}
@@ -207,8 +211,8 @@ func (u *unit) mayElide() bool {
 	return !u.name && !u.ours && !u.output && !kept[u.key] && len(u.clean) > 10
 }
 
-// splice cuts spans of the unit's text out of the documents that hold it. Of a
-// span over several pieces, the first gets the placeholder.
+// splice replaces spans of the unit's text in the documents that hold it. If a span
+// covers several pieces, the first gets the placeholder.
 func (u *unit) splice(spans []span) {
 	for _, s := range spans {
 		repl := s.text

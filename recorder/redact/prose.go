@@ -9,26 +9,26 @@ import (
 	"unicode/utf8"
 )
 
-// A run of so many words that are not ours is prose, and a vendor's.
+// This many adjacent words that are not known are the prose of a vendor.
 const (
 	proseWords      = 6
-	describingWords = 4 // under a member that is there to describe
+	describingWords = 4 // in a member that describes something
 )
 
-// describing names members that hold descriptions.
+// describing are members that hold descriptions.
 var describing = map[string]bool{
 	"description": true, "argumentHint": true, "argument_hint": true, "whenToUse": true, "when_to_use": true,
 	"shortDescription": true, "short_description": true, "longDescription": true, "instructions": true,
 	"defaultPrompt": true, "tooltip": true, "helpText": true,
 }
 
-// kept names members that are structure, however many words they have.
+// kept are members that are never prose.
 var kept = map[string]bool{
 	"userAgent": true, "command": true, "cmd": true, "path": true, "cwd": true, "method": true, "type": true,
 	"model": true, "displayName": true, "display_name": true, "name": true, "id": true, "signature": true,
 }
 
-// phrases are constants of the protocols that clients match on.
+// phrases are constants of the protocols that clients compare with.
 var phrases = []string{
 	"[Request interrupted by user for tool use]",
 	"The user doesn't want to proceed with this tool use.",
@@ -41,23 +41,24 @@ var phrases = []string{
 	"requires experimentalApi capability",
 }
 
-// nameList matches a list of all that a runtime would have taken: longer than
-// what is said about it, and the schemas have it.
+// nameList matches the list of values that a runtime would have accepted. It is
+// long, and the schemas hold it too.
 var nameList = regexp.MustCompile("(?:`[^`\\s]+`, ){5,}`[^`\\s]+`")
 
-// anyPlaceholder matches what this package may write. Prose never runs through
-// a placeholder.
+// anyPlaceholder matches each placeholder that this package can write. Prose never
+// contains one.
 var anyPlaceholder = regexp.MustCompile(`<[a-z][a-z0-9-]*(?::[a-z0-9]+)?>`)
 
-// placeholders matches the placeholders of these paths and those that are
-// always there. A vendor's prose has words in angle brackets, too.
+// placeholders matches the placeholders of these paths and the general ones. The
+// prose of a vendor holds words in angle brackets too.
 func placeholders(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`<(?:home|work|tmp|host|user|uid|port|(?:secret|elided):\d+` +
 		strings.Join(append([]string{""}, names...), "|") + `)(?::slug|:url)?>`)
 }
 
-// eliding finds prose. Texts that the witness and the wire share are parts: they
-// are elided alike wherever they stand, so that what contained them still does.
+// eliding finds prose. Texts that are in the witness and in the wire are parts.
+// They are elided in the same way everywhere, so that a text which contained a part
+// still contains it.
 type eliding struct {
 	corpus *corpus
 	stops  *regexp.Regexp // placeholders
@@ -79,8 +80,8 @@ func (e *eliding) sortParts() {
 	slices.SortStableFunc(e.parts, func(a, b string) int { return len(b) - len(a) })
 }
 
-// find returns what is to be elided in the text, with its placeholder.
-func (e *eliding) find(text string, least int) []span {
+// findProse returns what is to be elided in the text.
+func (e *eliding) findProse(text string, least int) []span {
 	if len(e.runs(text, least)) == 0 {
 		return nil
 	}
@@ -93,15 +94,15 @@ func (e *eliding) find(text string, least int) []span {
 			if i < 0 {
 				continue
 			}
-			out := e.find(text[:i], least)
-			out = append(out, moved(e.find(part, least), i)...)
-			return append(out, moved(e.find(text[i+len(part):], least), i+len(part))...)
+			out := e.findProse(text[:i], least)
+			out = append(out, shifted(e.findProse(part, least), i)...)
+			return append(out, shifted(e.findProse(text[i+len(part):], least), i+len(part))...)
 		}
 	}
 	return e.runs(text, least)
 }
 
-func moved(spans []span, by int) []span {
+func shifted(spans []span, by int) []span {
 	for i := range spans {
 		spans[i].start += by
 		spans[i].end += by
@@ -109,18 +110,18 @@ func moved(spans []span, by int) []span {
 	return spans
 }
 
-// runs finds the runs of at least so many words that are not ours. A word is
-// what stands between white space and holds a letter: a path is one.
+// runs finds runs of at least so many words that are not known. A word is a text
+// between white space that holds a letter; a path is one word.
 func (e *eliding) runs(text string, least int) []span {
 	if at := nameList.FindStringIndex(text); at != nil {
 		out := append(e.runs(text[:at[0]], least), span{at[0], at[1], fmt.Sprintf("<elided:%d>", at[1]-at[0])})
-		return append(out, moved(e.runs(text[at[1]:], least), at[1])...)
+		return append(out, shifted(e.runs(text[at[1]:], least), at[1])...)
 	}
 	words := fields(text)
 	if len(words) < least {
 		return nil
 	}
-	toks := split(text)
+	toks := splitWords(text)
 	covered := e.corpus.covered(text, toks)
 	mark := func(start, end int) {
 		for i, t := range toks {
@@ -133,7 +134,7 @@ func (e *eliding) runs(text string, least int) []span {
 		mark(m[0], m[1])
 	}
 	for _, ph := range phrases {
-		each(text, ph, func(at int) { mark(at, at+len(ph)) })
+		eachIndex(text, ph, func(at int) { mark(at, at+len(ph)) })
 	}
 	var out []span
 	var n, from, to int
@@ -145,17 +146,17 @@ func (e *eliding) runs(text string, least int) []span {
 	}
 	ti := 0
 	for _, f := range words {
-		var letters, ours bool
+		var letters, known bool
 		last := -1
 		for ; ti < len(toks) && toks[ti].start < f.end; ti++ {
 			if !toks[ti].letter {
 				continue
 			}
 			letters, last = true, ti
-			ours = ours || covered[ti]
+			known = known || covered[ti]
 		}
 		switch {
-		case ours:
+		case known:
 			flush()
 		case letters:
 			if n == 0 {
@@ -172,8 +173,8 @@ func (e *eliding) runs(text string, least int) []span {
 	return out
 }
 
-// lead is how much of a word's beginning is punctuation, or structure up to a
-// quote: JSON within a string stays JSON.
+// lead is the length of the punctuation before a word, or of everything up to a
+// quote, so that JSON inside a string stays JSON.
 func lead(s string) int {
 	if i := strings.LastIndexAny(s, "\"`"); i >= 0 {
 		return i + 1
@@ -190,7 +191,7 @@ type wordPos struct {
 	letter     bool
 }
 
-// fields splits at white space.
+// fields splits a text at white space.
 func fields(text string) []wordPos {
 	var out []wordPos
 	start := -1
@@ -210,8 +211,8 @@ func fields(text string) []wordPos {
 	return out
 }
 
-// split splits at all that is neither letter nor digit.
-func split(text string) []wordPos {
+// splitWords splits a text at each rune that is no letter, digit or underscore.
+func splitWords(text string) []wordPos {
 	var out []wordPos
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])

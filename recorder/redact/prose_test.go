@@ -11,9 +11,10 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// lorem stands for a vendor's prose.
+// lorem is used as the prose of a vendor.
 const lorem = "Lorem ipsum dolor sit amet, consectetur adipiscing elit."
 
 func TestProse(t *testing.T) {
@@ -43,9 +44,9 @@ func TestProse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := out(x.in)
+			c := caseOf(x.in)
 			g.Expect(r.Case(c)).To(Succeed())
-			g.Expect(wire(c)).To(Equal([]string{x.want}))
+			g.Expect(outLine(c)).To(Equal([]string{x.want}))
 			n := 0
 			for _, m := range regexp.MustCompile(`<elided:(\d+)>`).FindAllStringSubmatch(x.want, -1) {
 				var k int
@@ -58,17 +59,17 @@ func TestProse(t *testing.T) {
 	}
 }
 
-func TestClientsWordsStay(t *testing.T) {
+func TestTextOfClientIsKept(t *testing.T) {
 	g := NewWithT(t)
-	c := out(`{"a":"Error: ` + lorem + `"}`)
+	c := caseOf(`{"a":"Error: ` + lorem + `"}`)
 	c.Wire = append(c.Wire, fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(`{"message":"` + lorem + `"}`)})
 	g.Expect(redactor(t, facts).Case(c)).To(Succeed())
-	g.Expect(wire(c)).To(Equal([]string{`{"a":"Error: ` + lorem + `"}`, `{"message":"` + lorem + `"}`}))
+	g.Expect(outLine(c)).To(Equal([]string{`{"a":"Error: ` + lorem + `"}`, `{"message":"` + lorem + `"}`}))
 }
 
-// What the wire says of a tool's result is contained in the witness's copy, or
-// the other way round: it must stay so.
-func TestContainmentSurvives(t *testing.T) {
+// The wire's copy of a tool's result contains the witness's copy, or the other way
+// round. Redaction must keep that.
+func TestContainmentIsKept(t *testing.T) {
 	long := lorem + " sed do eiusmod tempor incididunt ut labore"
 	for name, x := range map[string]struct{ wire, witness string }{
 		"wire within witness":  {long, "Beware now: " + long + " et dolore magna"},
@@ -81,7 +82,7 @@ func TestContainmentSurvives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := out(fmt.Sprintf(`{"content":%q}`, x.wire))
+			c := caseOf(fmt.Sprintf(`{"content":%q}`, x.wire))
 			c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": x.witness}}}
 			g.Expect(redactor(t, facts).Case(c)).To(Succeed())
 			toks, err := tokens(c.Wire[0].Bytes)
@@ -93,8 +94,8 @@ func TestContainmentSurvives(t *testing.T) {
 	}
 }
 
-// The deltas of a text, joined, are the text: before and after.
-func TestDeltasJoin(t *testing.T) {
+// The joined deltas equal the whole text, before and after.
+func TestDeltasAreRedactedAsOneText(t *testing.T) {
 	text := "At /home/ann and " + lorem + " Key " + ghToken + "."
 	claude := func(delta string) string {
 		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%q}},"parent_tool_use_id":null}`, delta)
@@ -115,7 +116,8 @@ func TestDeltasJoin(t *testing.T) {
 					rest = rest[n:]
 				}
 				lines = append(lines, `{"type":"stream_event","event":{"type":"content_block_start","index":0}}`, line("new"), fmt.Sprintf(`{"full":%q}`, text))
-				c := out(lines...)
+				c := caseOf(lines...)
+				c.Runtime = name
 				g.Expect(redactor(t, facts).Case(c)).To(Succeed())
 				var got, full string
 				for _, w := range c.Wire {
@@ -123,7 +125,7 @@ func TestDeltasJoin(t *testing.T) {
 					g.Expect(err).NotTo(HaveOccurred())
 					for _, k := range toks {
 						switch {
-						case !k.name && deltaPaths[k.path]:
+						case !k.name && (k.path == "params.delta" || k.path == "event.delta.text"):
 							got += k.text
 						case !k.name && k.path == "full":
 							full = k.text
@@ -137,9 +139,9 @@ func TestDeltasJoin(t *testing.T) {
 	}
 }
 
-// Whatever is planted: the result is valid, only spans have changed, nothing
-// planted is left, and a second time changes nothing.
-func TestProperties(t *testing.T) {
+// For any text: the result is valid JSON, only spans have changed, no secret or name
+// is left, and a second call changes nothing.
+func TestRandomTexts(t *testing.T) {
 	r := redactor(t, facts)
 	plants := append([]string{"/home/ann", "/tmp/rec-7/my_work.d", "/tmp/rec-7", "ann", "birch", "-home-ann", "%2Fhome%2Fann", lorem}, canaries...)
 	other := []string{"x", "é😀", "\u2028", "{}", "a b", `\`, `"`, "\n", "<tag>", "seven very old apple trees", "</x>", "Lorem ipsum"}
@@ -166,24 +168,24 @@ func TestProperties(t *testing.T) {
 				value(depth + 1)
 				line.WriteString(" , -0.0e1,null ]")
 			case k == 1 && depth < 3:
-				line.WriteString(`{"k":1,` + escaped(rnd, text()) + ` : `)
+				line.WriteString(`{"k":1,` + quoteRandomly(rnd, text()) + ` : `)
 				value(depth + 1)
 				line.WriteString(`, "k":true}`)
 			default:
-				line.WriteString(escaped(rnd, text()))
+				line.WriteString(quoteRandomly(rnd, text()))
 			}
 		}
 		line.WriteString(`{"v":`)
 		value(0)
 		line.WriteString("}")
 		in := line.String()
-		c := out(in)
+		c := caseOf(in)
 		c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": text()}}}
 		if err := r.Case(c); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		got := wire(c)[0]
-		if !jsontext.Value(got).IsValid(asItCame...) {
+		got := outLine(c)[0]
+		if !jsontext.Value(got).IsValid(wire.AsWritten) {
 			t.Fatalf("seed %d: no JSON:\n%s\n%s", seed, in, got)
 		}
 		if !onlySpans(marks, in, got) {
@@ -207,14 +209,14 @@ func TestProperties(t *testing.T) {
 		if err := r.Case(c); err != nil {
 			t.Fatalf("seed %d: again: %v", seed, err)
 		}
-		if after := wire(c)[0] + c.Witness[0].Results["t1"]; after != before || c.Elided != elided {
+		if after := outLine(c)[0] + c.Witness[0].Results["t1"]; after != before || c.Elided != elided {
 			t.Fatalf("seed %d: not idempotent:\n%s\n%s", seed, before, after)
 		}
 	}
 }
 
-// escaped quotes a string with escapes by chance.
-func escaped(rnd *rand.Rand, s string) string {
+// quoteRandomly quotes a string with random escapes.
+func quoteRandomly(rnd *rand.Rand, s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, c := range s {
@@ -235,8 +237,8 @@ func escaped(rnd *rand.Rand, s string) string {
 	return b.String()
 }
 
-// onlySpans reports whether what stands between the placeholders stands so in
-// the input, in order, and at its ends.
+// onlySpans reports whether the text between the placeholders is in the input, in
+// order and at its ends.
 func onlySpans(marks *regexp.Regexp, in, got string) bool {
 	parts := marks.Split(got, -1)
 	if !strings.HasPrefix(in, parts[0]) || !strings.HasSuffix(in, parts[len(parts)-1]) {
@@ -254,7 +256,7 @@ func onlySpans(marks *regexp.Regexp, in, got string) bool {
 
 func TestLint(t *testing.T) {
 	g := NewWithT(t)
-	c := out(
+	c := caseOf(
 		`{"cwd":"/home/ann/x","agentPath":"/root/alpha","p":"/root/.codex/x","q":"/tmp/foo"}`,
 		`{"a":"`+lorem+`"}`,
 		`{"description":"Lorem ipsum dolor sit"}`,

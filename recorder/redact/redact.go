@@ -1,20 +1,18 @@
-// Package redact answers one question: what of a recording must not be
-// published, and what stands in its place?
-//
-// Three things leave a recording before it reaches the disk: secrets, what
-// names the machine and its people (homes, paths, host, user, ports), and prose
-// that belongs to a vendor. Each becomes a placeholder:
+// Package redact removes from a recording what must not be published: secrets,
+// names of the machine and its users (homes, paths, host, user, ports), and the
+// prose of a vendor. It runs before anything is written to the disk. Each removed
+// text becomes a placeholder:
 //
 //	<home> <work> <tmp> <NAME>    an absolute path (NAME: from Facts.Paths)
-//	<work:slug>                   the path as a file name: what is no letter and no digit is "-"
+//	<work:slug>                   the path as a file name: "-" for each byte that is no letter or digit
 //	<work:url>                    the path, URL-escaped
 //	<host> <user> <uid> <port>
 //	<secret:N>                    the Nth secret of the recording
 //	<elided:N>                    N bytes of prose
 //
-// Nothing is decoded and encoded again: spans are cut out of the bytes as they
-// came, so that whatever is odd in a wire stays odd. Deltas of one stream are
-// looked at as one text; a placeholder that spans several stands in the first.
+// No line is encoded again. Spans are cut out of the bytes, so that anything
+// unusual in a line is kept. The deltas of one stream are searched as one text; a
+// placeholder that spans several of them is written into the first.
 package redact
 
 import (
@@ -28,43 +26,44 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Facts says what the recording machine is called, and which words are ours.
-// A user or host whose name is a word of the protocols (root, user, claude …) is
-// hidden only as part of a path: record as somebody else.
+// Facts are the names of the machine that made the recording, and the words that
+// may be published. A user or host name that is a word of the protocols (root,
+// user, agent …) is replaced only as part of a path: record as another user.
 type Facts struct {
 	Home, Work, Tmp string // absolute; empty ones are ignored
 	User, Host      string
 	UID             int
-	// Paths names further absolute paths: the runtime's install folder …
+	// Paths names more absolute paths, such as the folder of the runtime.
 	Paths map[string]string
-	// Scenario holds the words that are ours and so stay. It may be nil.
+	// Scenario holds the words that are not a vendor's. It may be nil.
 	Scenario *fixtures.Scenario
 }
 
-// Redactor rewrites cases. It holds no state between cases.
+// Redactor rewrites cases. It keeps no state between cases.
 type Redactor struct {
 	needles []needle
 	words   []word
 	uid     string
-	ours    []string
+	known   []string
 	stops   *regexp.Regexp
 }
 
 var placeholderName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// New prepares a redactor. It refuses facts that would redact too much.
+// New returns a redactor. It rejects facts that would redact too much.
 func New(f Facts) (*Redactor, error) {
-	r := &Redactor{uid: strconv.Itoa(f.UID), ours: scenarioWords(f.Scenario)}
-	type named struct{ path, name string }
-	paths := []named{{f.Home, "home"}, {f.Work, "work"}, {f.Tmp, "tmp"}}
+	r := &Redactor{uid: strconv.Itoa(f.UID), known: scenarioTexts(f.Scenario)}
+	type namedPath struct{ path, name string }
+	paths := []namedPath{{f.Home, "home"}, {f.Work, "work"}, {f.Tmp, "tmp"}}
 	var names []string
 	for p, name := range f.Paths {
 		if name == "elided" || name == "secret" || !placeholderName.MatchString(name) {
-			return nil, fmt.Errorf("redact: paths: %q is no name for a placeholder", name)
+			return nil, fmt.Errorf("redact: paths: %q cannot name a placeholder: use a-z, 0-9 and -", name)
 		}
-		paths, names = append(paths, named{p, name}), append(names, name)
+		paths, names = append(paths, namedPath{p, name}), append(names, name)
 	}
 	slices.Sort(names)
 	r.stops = placeholders(names)
@@ -88,23 +87,23 @@ func New(f Facts) (*Redactor, error) {
 			r.words = append(r.words, w)
 		}
 	}
-	_, err := detector() // so that a broken configuration shows here and not amid a recording
+	_, err := detector() // so that a broken configuration fails here and not during a recording
 	return r, err
 }
 
-// Case rewrites wire and witness in place and adds to c.Elided. Doing it twice
+// Case rewrites wire and witness in place and adds to c.Elided. A second call
 // changes nothing.
 func (r *Redactor) Case(c *fixtures.Case) error {
 	p := newPass(r)
-	if err := p.addWire(c.Wire); err != nil {
+	if err := p.addWire(c.Runtime, c.Wire); err != nil {
 		return err
 	}
 	p.addWitness(c.Witness)
 	p.findSecrets()
-	p.findNames()
-	p.findProse()
+	p.replaceNames()
+	p.elideProse()
 	for _, d := range p.docs {
-		if err := d.write(); err != nil {
+		if err := d.rewrite(); err != nil {
 			return err
 		}
 	}
@@ -112,14 +111,15 @@ func (r *Redactor) Case(c *fixtures.Case) error {
 	return nil
 }
 
-// span is a part of a decoded text and what takes its place.
+// span is a part of a decoded text and its replacement.
 type span struct {
 	start, end int
 	text       string
 }
 
-// apply returns the text with its spans replaced. They are in order and apart.
-func apply(text string, spans []span) string {
+// replaceSpans returns the text with its spans replaced. They are sorted and do not
+// overlap.
+func replaceSpans(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
@@ -134,9 +134,9 @@ func apply(text string, spans []span) string {
 	return b.String()
 }
 
-// back maps an offset in the applied text to the text before. The offset must
-// not lie inside a replacement.
-func back(spans []span, off int) int {
+// originalOffset maps an offset in the replaced text to the original text. The
+// offset must not be inside a replacement.
+func originalOffset(spans []span, off int) int {
 	shift := 0
 	for _, s := range spans {
 		if s.start+shift >= off {
@@ -147,8 +147,8 @@ func back(spans []span, off int) int {
 	return off - shift
 }
 
-// doc is a run of bytes that is rewritten: a wire line, an argument, a text of
-// the witness.
+// doc is a text that is rewritten: a line of the wire, an argument, a text of the
+// witness.
 type doc struct {
 	name  string // for messages
 	raw   []byte
@@ -157,13 +157,13 @@ type doc struct {
 	set   func([]byte)
 }
 
-func (d *doc) write() error {
+func (d *doc) rewrite() error {
 	if len(d.edits) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(d.edits, func(a, b span) int { return a.start - b.start })
-	out := []byte(apply(string(d.raw), d.edits))
-	if d.json && !jsontext.Value(out).IsValid(asItCame...) {
+	out := []byte(replaceSpans(string(d.raw), d.edits))
+	if d.json && !jsontext.Value(out).IsValid(wire.AsWritten) {
 		return fmt.Errorf("redact: %s: replacing spans broke the JSON", d.name)
 	}
 	d.set(out)

@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// canaries are made here, so that no scanner takes this file for a leak.
+// canaries are built here, so that no scanner reports this file as a leak.
 var (
 	ghToken  = "gh" + "p_" + "x7Kq2mZ9vB4nR8tY1wE6uI3oP5aS0dFgH2jK"
 	awsKey   = "AK" + "IA" + "Q3EGRZ7XN5VTL2MP"
@@ -41,7 +41,7 @@ func redactor(t *testing.T, f Facts) *Redactor {
 	return r
 }
 
-func out(lines ...string) *fixtures.Case {
+func caseOf(lines ...string) *fixtures.Case {
 	c := &fixtures.Case{}
 	for _, l := range lines {
 		c.Wire = append(c.Wire, fixtures.WireLine{Process: 1, Dir: fixtures.Out, Bytes: []byte(l)})
@@ -49,7 +49,7 @@ func out(lines ...string) *fixtures.Case {
 	return c
 }
 
-func wire(c *fixtures.Case) []string {
+func outLine(c *fixtures.Case) []string {
 	var out []string
 	for _, w := range c.Wire {
 		out = append(out, string(w.Bytes))
@@ -86,17 +86,17 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := out(x.in)
+			c := caseOf(x.in)
 			g.Expect(r.Case(c)).To(Succeed())
-			g.Expect(wire(c)).To(Equal([]string{x.want}))
+			g.Expect(outLine(c)).To(Equal([]string{x.want}))
 			g.Expect(c.Elided).To(BeZero())
 		})
 	}
 	t.Run("root", func(t *testing.T) {
 		g := NewWithT(t)
-		c := out(`{"agentPath":"/root/alpha","rootTurnId":"root","path":"/root/.codex","p":"x/root/y"}`)
+		c := caseOf(`{"agentPath":"/root/alpha","rootTurnId":"root","path":"/root/.codex","p":"x/root/y"}`)
 		g.Expect(rr.Case(c)).To(Succeed())
-		g.Expect(wire(c)[0]).To(Equal(`{"agentPath":"/root/alpha","rootTurnId":"root","path":"<home>/.codex","p":"x/root/y"}`))
+		g.Expect(outLine(c)[0]).To(Equal(`{"agentPath":"/root/alpha","rootTurnId":"root","path":"<home>/.codex","p":"x/root/y"}`))
 	})
 	t.Run("argv", func(t *testing.T) {
 		g := NewWithT(t)
@@ -110,7 +110,7 @@ func TestSecrets(t *testing.T) {
 	g := NewWithT(t)
 	r := redactor(t, facts)
 	half := len(ghToken) / 2
-	c := out(
+	c := caseOf(
 		`{"prompt":"Use `+awsKey+` please"}`,
 		`{"method":"item/agentMessage/delta","params":{"threadId":"A","itemId":"i","delta":"my `+ghToken[:half]+`"}}`,
 		`{"method":"item/agentMessage/delta","params":{"threadId":"A","itemId":"other","delta":"x"}}`,
@@ -125,7 +125,7 @@ func TestSecrets(t *testing.T) {
 	c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": "K=" + fullAnt}, Said: []fixtures.Said{
 		{Text: "my " + ghToken + " it is"}, {Tool: "shell", ID: "t1", Input: jsontext.Value(`{ "command":"echo ` + awsKey + `"}`)}}}}
 	g.Expect(r.Case(c)).To(Succeed())
-	g.Expect(wire(c)).To(Equal([]string{
+	g.Expect(outLine(c)).To(Equal([]string{
 		`{"prompt":"Use <secret:1> please"}`,
 		`{"method":"item/agentMessage/delta","params":{"threadId":"A","itemId":"i","delta":"my <secret:2>"}}`,
 		`{"method":"item/agentMessage/delta","params":{"threadId":"A","itemId":"other","delta":"x"}}`,
@@ -142,7 +142,7 @@ func TestSecrets(t *testing.T) {
 	g.Expect(string(c.Witness[0].Said[1].Input)).To(Equal(`{ "command":"echo <secret:1>"}`))
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	for name, f := range map[string]Facts{
 		"relative":   {Home: "home/ann"},
 		"the root":   {Work: "/"},

@@ -13,11 +13,11 @@ import (
 	"github.com/zricethezav/gitleaks/v8/logging"
 )
 
-// shortest is the length below which nothing is a secret: the detector's rules
-// want more, and most deltas are shorter.
+// shortest is the length of the shortest secret. The detector's rules need more,
+// and most deltas are shorter.
 const shortest = 16
 
-// detector is made once: compiling its rules takes longer than a case.
+// detector is made once, because compiling its rules takes longer than a case.
 var detector = sync.OnceValues(func() (*detect.Detector, error) {
 	const disabled = 7 // zerolog.Disabled; the detector logs to stderr otherwise
 	logging.Logger = logging.Logger.Level(disabled)
@@ -25,27 +25,26 @@ var detector = sync.OnceValues(func() (*detect.Detector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redact: the secret detector's rules: %w", err)
 	}
-	d.IgnoreGitleaksAllow = true // a wire must not be able to say that it is clean
+	d.IgnoreGitleaksAllow = true // a line must not be able to declare itself clean
 	return d, nil
 })
 
 var (
-	// keys of the vendors whose runtimes we record, even cut short: the
-	// detector's rules want them whole.
+	// keys of vendors, even if they are cut: the detector finds only whole ones
 	vendorKeys = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16})`)
 	secretKey  = regexp.MustCompile(`(?i)(?:api_?-?key|secret|passw|credential|authorization|access_?token|refresh_?token|bearer)`)
 	sources    = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)*$`) // apiKeySource names a variable
 )
 
-// secretsIn returns the secrets of a text, in order of the rules. key is the
-// name of the member that holds it: rules that look for `key = value` see it.
-// What is encoded as base64 is looked into.
+// secretsIn returns the secrets of a text, also those in base64, in the order of
+// the rules. key is the name of the member that holds it, for rules that search for
+// `key = value`.
 func secretsIn(text, key string) []string {
 	out := plainSecrets(text, key)
 	more := encodedSecrets(text)
 	if strings.Contains(text, `\`) {
-		// JSON within a string: the letter of an escape would hide where a
-		// secret begins.
+		// JSON inside a string: the letter of an escape would hide the start of
+		// a secret.
 		more = append(more, plainSecrets(escapes.ReplaceAllString(text, "  "), key)...)
 	}
 	for _, s := range more {
@@ -67,21 +66,21 @@ func plainSecrets(text, key string) []string {
 		return nil // New has reported it
 	}
 	var out []string
-	add := func(s string) {
+	addSecret := func(s string) {
 		if len(s) >= 8 && !slices.Contains(out, s) && !anyPlaceholder.MatchString(s) && !strings.ContainsAny(s, "\n") {
 			out = append(out, s)
 		}
 	}
 	for _, f := range d.DetectString(text) {
-		add(f.Secret)
+		addSecret(f.Secret)
 	}
 	if secretKey.MatchString(key) && !strings.ContainsAny(text, " \n") && !sources.MatchString(text) {
 		for _, f := range d.DetectString(fmt.Sprintf("%s = %q", key, text)) {
-			add(f.Secret)
+			addSecret(f.Secret)
 		}
 	}
 	for _, s := range vendorKeys.FindAllString(text, -1) {
-		add(s)
+		addSecret(s)
 	}
 	return out
 }

@@ -10,21 +10,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// duplicates and invalid UTF-8 are the runtime's business: they are kept.
-var asItCame = []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
-
-// token is one string of a document, decoded.
+// token is a decoded string of a document.
 type token struct {
 	text string
-	// at holds for each byte of text, and for its end, the offset in the
-	// document. It is nil if nothing was escaped: then base+i is the offset.
+	// at holds the offset in the document of each byte of text, and of its end.
+	// It is nil if nothing was escaped; the offset is base+i then.
 	at   []int
 	base int
 	name bool   // a member's name
-	key  string // the name of the member that holds it, also through arrays
-	path string // the names from the top, joined by dots; arrays add none
+	key  string // the name of the member that holds it, directly or in arrays
+	path string // the names from the top, joined by dots; arrays have none
 }
 
 func (t *token) offset(i int) int {
@@ -34,18 +33,18 @@ func (t *token) offset(i int) int {
 	return t.at[i]
 }
 
-// isJSON reports whether a line is walked as JSON. All else is plain text.
+// isJSON reports whether a line is read as JSON, and not as plain text.
 func isJSON(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t\r\n")
-	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && jsontext.Value(line).IsValid(asItCame...)
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && jsontext.Value(line).IsValid(wire.AsWritten)
 }
 
-// plain is the only token of what is not JSON.
-func plain(b []byte) token { return token{text: string(b)} }
+// plainToken returns the only token of a text that is not JSON.
+func plainToken(b []byte) token { return token{text: string(b)} }
 
 // tokens returns all strings of a JSON value, in order.
 func tokens(raw []byte) ([]token, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw), asItCame...)
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), wire.AsWritten)
 	type frame struct {
 		object, wantName bool
 		key, path        string
@@ -61,7 +60,7 @@ func tokens(raw []byte) ([]token, error) {
 			if err != nil {
 				return nil, err
 			}
-			t := decode(v, int(dec.InputOffset())-len(v))
+			t := unescape(v, int(dec.InputOffset())-len(v))
 			if t.name = top.object && top.wantName; t.name {
 				parent := stack[len(stack)-2]
 				top.key, top.path = t.text, t.text
@@ -89,8 +88,8 @@ func tokens(raw []byte) ([]token, error) {
 	}
 }
 
-// decode undoes the escapes of a quoted string that begins at offset start.
-func decode(v []byte, start int) token {
+// unescape reads a quoted string that begins at offset start.
+func unescape(v []byte, start int) token {
 	in := v[1 : len(v)-1]
 	t := token{base: start + 1}
 	if bytes.IndexByte(in, '\\') < 0 {
@@ -99,7 +98,7 @@ func decode(v []byte, start int) token {
 	}
 	b := make([]byte, 0, len(in))
 	t.at = make([]int, 0, len(in)+1)
-	put := func(i int, p ...byte) {
+	appendAt := func(i int, p ...byte) {
 		for range p {
 			t.at = append(t.at, t.base+i)
 		}
@@ -107,25 +106,25 @@ func decode(v []byte, start int) token {
 	}
 	for i := 0; i < len(in); {
 		if in[i] != '\\' {
-			put(i, in[i])
+			appendAt(i, in[i])
 			i++
 			continue
 		}
 		switch c := in[i+1]; c {
 		case 'u':
-			r, n := hex4(in[i:]), 6
+			r, n := hexRune(in[i:]), 6
 			if utf16.IsSurrogate(r) && i+12 <= len(in) && in[i+6] == '\\' && in[i+7] == 'u' {
-				if both := utf16.DecodeRune(r, hex4(in[i+6:])); both != utf8.RuneError {
+				if both := utf16.DecodeRune(r, hexRune(in[i+6:])); both != utf8.RuneError {
 					r, n = both, 12
 				}
 			}
-			put(i, utf8.AppendRune(nil, r)...)
+			appendAt(i, utf8.AppendRune(nil, r)...)
 			i += n
 		default:
 			if j := strings.IndexByte("bfnrt", c); j >= 0 {
 				c = "\b\f\n\r\t"[j]
 			}
-			put(i, c)
+			appendAt(i, c)
 			i += 2
 		}
 	}
@@ -134,8 +133,8 @@ func decode(v []byte, start int) token {
 	return t
 }
 
-// hex4 reads \uXXXX, which the decoder has found valid.
-func hex4(b []byte) rune {
+// hexRune reads \uXXXX, which is valid.
+func hexRune(b []byte) rune {
 	n, _ := strconv.ParseUint(string(b[2:6]), 16, 32)
 	return rune(n)
 }

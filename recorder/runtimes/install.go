@@ -15,9 +15,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Install installs pinned versions into dir ("": Dir) and says to out what it
-// does: first of all the size. What is installed already is left alone; what
-// fails half-way leaves nothing.
+// Install installs pinned versions into dir, or Dir if it is "". It reports its
+// progress to out, the size first. It skips versions that are installed. An
+// installation that fails leaves nothing.
 func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 	if dir == "" {
 		var err error
@@ -25,22 +25,22 @@ func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 			return err
 		}
 	}
-	type want struct {
+	type job struct {
 		name, version string
 		pkg           Package
 	}
-	var todo []want
+	var todo []job
 	var size int64
 	for _, pin := range pins {
-		p, _, err := pinned(pin.Name, pin.Version)
+		p, _, err := pinnedPackage(pin.Name, pin.Version)
 		if err != nil {
 			return err
 		}
 		if rt, err := Find(dir, pin.Name, pin.Version); err == nil {
-			fmt.Fprintf(out, "%s is there: %s\n", pin, rt.Binary)
+			fmt.Fprintf(out, "%s is installed: %s\n", pin, rt.Binary)
 			continue
 		}
-		todo = append(todo, want{pin.Name, pin.Version, p})
+		todo = append(todo, job{pin.Name, pin.Version, p})
 		size += p.Unpacked
 	}
 	if len(todo) == 0 {
@@ -49,14 +49,14 @@ func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 	fmt.Fprintf(out, "%d MB will be installed into %s\n", (size+999_999)/1_000_000, dir)
 	for _, w := range todo {
 		fmt.Fprintf(out, "%s %s: %s@%s, %d MB …\n", w.name, w.version, w.pkg.Package, w.pkg.Version, w.pkg.Unpacked/1_000_000)
-		if err := install(ctx, filepath.Join(dir, w.name, w.version), w.pkg); err != nil {
+		if err := installPackage(ctx, filepath.Join(dir, w.name, w.version), w.pkg); err != nil {
 			return fmt.Errorf("install %s %s: %w", w.name, w.version, err)
 		}
 	}
 	return nil
 }
 
-// manifest is what of package.json and package-lock.json matters here.
+// manifest is the part of package.json that npm needs.
 type manifest struct {
 	Name         string            `json:"name"`
 	Private      bool              `json:"private"`
@@ -78,9 +78,9 @@ type packageLock struct {
 	Packages        map[string]lockedPackage `json:"packages"`
 }
 
-// manifests writes what npm needs to install just this package, with the
-// integrity that it must have: npm itself refuses another content.
-func manifests(dir string, p Package) error {
+// writeManifests writes what npm needs to install one package. npm rejects a package
+// that does not have the integrity.
+func writeManifests(dir string, p Package) error {
 	spec := p.Version
 	if p.Name != p.Package {
 		spec = "npm:" + p.Package + "@" + p.Version
@@ -108,11 +108,11 @@ func manifests(dir string, p Package) error {
 	return nil
 }
 
-// install fetches one package into a folder beside target and then renames it.
-func install(ctx context.Context, target string, p Package) error {
+// installPackage fetches a package into a temporary folder and renames it to target.
+func installPackage(ctx context.Context, target string, p Package) error {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return errors.New("npm is not on PATH: the runtimes come from the npm registry")
+		return errors.New("the runtimes come from the npm registry: install npm")
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
@@ -125,18 +125,18 @@ func install(ctx context.Context, target string, p Package) error {
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	if err := manifests(tmp, p); err != nil {
+	if err := writeManifests(tmp, p); err != nil {
 		return err
 	}
-	// Its scripts are not run: the package holds the native binary as it is.
+	// The package holds the native binary, so its scripts need not run.
 	cmd := exec.CommandContext(ctx, npm, "ci", "--prefix", tmp, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 	cmd.Dir = tmp
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, bytes.TrimSpace(said.Bytes()))
+		return fmt.Errorf("npm ci: %w\n%s", err, bytes.TrimSpace(output.Bytes()))
 	}
-	rt := at(p, tmp)
+	rt := layout(p, tmp)
 	if info, err := os.Stat(rt.Binary); err != nil || info.Mode()&0o111 == 0 {
 		return fmt.Errorf("the package holds no program %s", p.Binary)
 	}

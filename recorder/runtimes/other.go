@@ -16,20 +16,20 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// releaseFile stands in the folder of a version that is not pinned and says
-// which package it is.
+// releaseFile is in the folder of a version that is not pinned, and describes its
+// package.
 const releaseFile = "turnspec-release.json"
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+[-.\w]*`)
 
-// Latest asks the npm registry which version of a runtime is the newest.
+// Latest returns the newest version of a runtime in the npm registry.
 func Latest(ctx context.Context, name string) (string, error) {
-	p, _, err := pinned(name, "")
+	p, _, err := pinnedPackage(name, "")
 	if err != nil {
 		return "", err
 	}
 	var tags map[string]string
-	if err := view(ctx, &tags, p.Package, "dist-tags"); err != nil {
+	if err := npmView(ctx, &tags, p.Package, "dist-tags"); err != nil {
 		return "", err
 	}
 	if tags["latest"] == "" {
@@ -38,11 +38,11 @@ func Latest(ctx context.Context, name string) (string, error) {
 	return tags["latest"], nil
 }
 
-// view reads one field of a package's entry in the registry.
-func view(ctx context.Context, into any, spec, field string) error {
+// npmView reads one field of a package's entry in the registry.
+func npmView(ctx context.Context, into any, spec, field string) error {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return fmt.Errorf("the runtimes come from the npm registry, and npm is not here: %w", err)
+		return fmt.Errorf("the runtimes come from the npm registry: install npm: %w", err)
 	}
 	out, err := exec.CommandContext(ctx, npm, "view", spec, field, "--json").Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -57,20 +57,20 @@ func view(ctx context.Context, into any, spec, field string) error {
 	return json.Unmarshal(out, into)
 }
 
-// Ensure finds a version, pinned or not, and installs it when it is not there.
-// Of one that is not pinned the registry itself says the integrity: what comes
-// is what the registry has, no more is proven.
+// Ensure finds a version, pinned or not, and installs it if it is missing. If the
+// version is not pinned, its integrity comes from the registry itself and proves
+// only that the download is complete.
 func Ensure(ctx context.Context, dir, name, version string, out io.Writer) (Runtime, error) {
 	if rt, err := Find(dir, name, version); err == nil {
 		return rt, nil
 	}
-	if _, _, err := pinned(name, version); err == nil {
+	if _, _, err := pinnedPackage(name, version); err == nil {
 		if err := Install(ctx, dir, out, []Pin{{name, version}}); err != nil {
 			return Runtime{}, err
 		}
 		return Find(dir, name, version)
 	}
-	p, err := release(ctx, name, version)
+	p, err := findRelease(ctx, name, version)
 	if err != nil {
 		return Runtime{}, err
 	}
@@ -81,7 +81,7 @@ func Ensure(ctx context.Context, dir, name, version string, out io.Writer) (Runt
 	}
 	root := filepath.Join(dir, name, version)
 	fmt.Fprintf(out, "%s %s, which is not pinned: %s@%s, %d MB …\n", name, version, p.Package, p.Version, p.Unpacked/1_000_000)
-	if err := install(ctx, root, p); err != nil {
+	if err := installPackage(ctx, root, p); err != nil {
 		return Runtime{}, fmt.Errorf("install %s %s: %w", name, version, err)
 	}
 	b, err := json.Marshal(p)
@@ -94,38 +94,38 @@ func Ensure(ctx context.Context, dir, name, version string, out io.Writer) (Runt
 	return Find(dir, name, version)
 }
 
-// release is the package of a version that is not pinned, laid out as that of
-// the newest pinned one.
-func release(ctx context.Context, name, version string) (Package, error) {
-	p, old, err := pinned(name, "")
+// findRelease returns the package of a version that is not pinned. It is expected to
+// have the layout of the newest pinned one.
+func findRelease(ctx context.Context, name, version string) (Package, error) {
+	p, old, err := pinnedPackage(name, "")
 	if err != nil {
 		return p, err
 	}
 	if !versionNumber.MatchString(version) {
-		return p, fmt.Errorf("%q is no version of %s", version, name)
+		return p, fmt.Errorf("%q is not a version of %s", version, name)
 	}
 	p.Version = strings.Replace(p.Version, old, version, 1)
 	spec := p.Package + "@" + p.Version
-	if err := view(ctx, &p.Integrity, spec, "dist.integrity"); err != nil {
+	if err := npmView(ctx, &p.Integrity, spec, "dist.integrity"); err != nil {
 		return p, err
 	}
-	err = view(ctx, &p.Unpacked, spec, "dist.unpackedSize")
+	err = npmView(ctx, &p.Unpacked, spec, "dist.unpackedSize")
 	return p, err
 }
 
-// unpinned is the package of an installed version that is not pinned.
-func unpinned(dir, name, version string) (Package, bool) {
+// unpinnedPackage returns the package of an installed version that is not pinned.
+func unpinnedPackage(dir, name, version string) (Package, bool) {
 	var p Package
-	b, err := os.ReadFile(filepath.Join(dir, program(name), version, releaseFile))
+	b, err := os.ReadFile(filepath.Join(dir, programOf(name), version, releaseFile))
 	if version == "" || err != nil {
 		return p, false
 	}
 	return p, json.Unmarshal(b, &p) == nil
 }
 
-// AtPath is the runtime that a program is; it says its version itself.
+// AtPath returns the runtime of a program, and asks it for its version.
 func AtPath(ctx context.Context, name, program string) (Runtime, error) {
-	if _, _, err := pinned(name, ""); err != nil {
+	if _, _, err := pinnedPackage(name, ""); err != nil {
 		return Runtime{}, err
 	}
 	abs, err := filepath.Abs(program)
@@ -133,7 +133,7 @@ func AtPath(ctx context.Context, name, program string) (Runtime, error) {
 		return Runtime{}, err
 	}
 	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return Runtime{}, fmt.Errorf("%s is no program on %s", program, runtime.GOOS)
+		return Runtime{}, fmt.Errorf("%s is not a program for %s", program, runtime.GOOS)
 	}
 	home, err := os.MkdirTemp("", "turnspec-version-")
 	if err != nil {
@@ -148,7 +148,7 @@ func AtPath(ctx context.Context, name, program string) (Runtime, error) {
 	}
 	version := versionNumber.FindString(string(out))
 	if version == "" {
-		return Runtime{}, fmt.Errorf("%s --version says %q, which names no version", program, out)
+		return Runtime{}, fmt.Errorf("%s --version prints %q, which holds no version", program, out)
 	}
 	return Runtime{Name: name, Version: version, Root: filepath.Dir(abs), Binary: abs}, nil
 }

@@ -1,14 +1,12 @@
-// Package runtimes answers one question: where is the real runtime, in just the
-// version that is meant?
+// Package runtimes finds and installs the real runtimes.
 //
-// The versions are pinned in lock.json: package, integrity, size. Install gets
-// them from the npm registry with the npm client into a folder that is not
-// committed; Find says where the native binary lies. No Node stands between a
-// recording and the runtime.
+// lock.json pins their versions: package, integrity and size. Install gets them
+// from the npm registry, with the npm client, into a folder that is not committed.
+// Find returns the path of the native binary, so that a recording does not run
+// Node.
 package runtimes
 
 import (
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -21,12 +19,14 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json"
+
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 //go:embed lock.json
 var lockFile []byte
 
-// Env names the variable that says where runtimes are installed.
+// Env is the variable that names the folder of installed runtimes.
 const Env = "TURNSPEC_RUNTIMES"
 
 // Release is one pinned version of a runtime.
@@ -51,7 +51,7 @@ type Runtime struct {
 	Name, Version string
 	Root          string   // the install folder
 	Binary        string   // the native binary
-	Path          []string // folders that stand before PATH
+	Path          []string // folders that precede PATH
 }
 
 var lock = sync.OnceValues(func() (map[string][]Release, error) {
@@ -71,24 +71,33 @@ func Names() []string {
 	return slices.Sorted(maps.Keys(l))
 }
 
-// ways are further ways to start a pinned runtime, each with a wire of its own:
-// `codex exec --json`.
-var ways = map[string]string{"codexexec": "codex"}
-
-// Kinds returns the pinned runtimes and the further ways to start them, sorted.
+// Kinds returns the pinned runtimes and those that are another way to start a
+// pinned program, sorted.
 func Kinds() []string {
-	return slices.Sorted(slices.Values(slices.AppendSeq(Names(), maps.Keys(ways))))
+	kinds := Names()
+	for _, r := range wires.All() {
+		if slices.Contains(kinds, r.ProgramName()) && !slices.Contains(kinds, r.Name) {
+			kinds = append(kinds, r.Name)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
-// program is the runtime that is started in that way.
-func program(name string) string { return cmp.Or(ways[name], name) }
+// programOf returns the program of a runtime, which lock.json has.
+func programOf(name string) string {
+	if r := wires.Find(name); r != nil {
+		return r.ProgramName()
+	}
+	return name
+}
 
-// Versions returns the pinned versions of a runtime, the newest first: it is
+// Versions returns the pinned versions of a runtime, newest first. The newest is
 // the default.
 func Versions(name string) []string {
 	l, _ := lock()
 	var out []string
-	for _, r := range l[program(name)] {
+	for _, r := range l[programOf(name)] {
 		out = append(out, r.Version)
 	}
 	return out
@@ -99,8 +108,8 @@ type Pin struct{ Name, Version string }
 
 func (p Pin) String() string { return p.Name + " " + p.Version }
 
-// Choose says which pinned versions are meant: NAME@VERSION is just that one,
-// NAME the newest, or with all every version of it. No name means every runtime.
+// Choose returns the pinned versions for names: NAME@VERSION is one version, NAME is
+// the newest one, or each if all is set. Without names it returns each runtime.
 func Choose(all bool, names ...string) ([]Pin, error) {
 	if len(names) == 0 {
 		names = Names()
@@ -133,14 +142,14 @@ func notPinned(name string) error {
 	return fmt.Errorf("no runtime %q is pinned, only %s", name, strings.Join(Kinds(), ", "))
 }
 
-// pinned returns the package of a runtime's version on this system; version ""
+// pinnedPackage returns the package of a runtime's version on this system; version ""
 // is the default.
-func pinned(name, version string) (Package, string, error) {
+func pinnedPackage(name, version string) (Package, string, error) {
 	l, err := lock()
 	if err != nil {
 		return Package{}, "", err
 	}
-	releases, ok := l[program(name)]
+	releases, ok := l[programOf(name)]
 	if !ok {
 		return Package{}, "", notPinned(name)
 	}
@@ -158,8 +167,8 @@ func pinned(name, version string) (Package, string, error) {
 	return Package{}, "", fmt.Errorf("%s %s is not pinned, only %s", name, version, strings.Join(Versions(name), ", "))
 }
 
-// Dir is the folder of installed runtimes: that of the environment, else
-// .runtimes beside the nearest go.mod, else in the working directory.
+// Dir returns the folder of installed runtimes: the value of Env, .runtimes in the
+// folder of the nearest go.mod, or .runtimes in the working directory.
 func Dir() (string, error) {
 	if dir := os.Getenv(Env); dir != "" {
 		return filepath.Abs(dir)
@@ -178,11 +187,11 @@ func Dir() (string, error) {
 	}
 }
 
-// ErrNotInstalled says that a pinned runtime is not on this machine.
+// ErrNotInstalled reports that a pinned runtime is not on this machine.
 var ErrNotInstalled = errors.New("not installed")
 
-// Locate says where a runtime lies once it is installed: one that is pinned, or
-// that Ensure has installed. dir "" is Dir, version "" the default one.
+// Locate returns where a runtime is, or would be, installed: a pinned version, or one
+// that Ensure has installed. dir "" is Dir, version "" is the default version.
 func Locate(dir, name, version string) (Runtime, error) {
 	var err error
 	if dir == "" {
@@ -190,19 +199,19 @@ func Locate(dir, name, version string) (Runtime, error) {
 			return Runtime{}, err
 		}
 	}
-	p, v, err := pinned(name, version)
-	if other, ok := unpinned(dir, name, version); err != nil && ok {
+	p, v, err := pinnedPackage(name, version)
+	if other, ok := unpinnedPackage(dir, name, version); err != nil && ok {
 		p, v, err = other, version, nil
 	}
 	if err != nil {
 		return Runtime{}, err
 	}
-	rt := at(p, filepath.Join(dir, program(name), v))
+	rt := layout(p, filepath.Join(dir, programOf(name), v))
 	rt.Name, rt.Version = name, v
 	return rt, nil
 }
 
-// Find returns an installed runtime, as Locate does.
+// Find is like Locate, but fails if the runtime is not installed.
 func Find(dir, name, version string) (Runtime, error) {
 	rt, err := Locate(dir, name, version)
 	if err != nil {
@@ -215,8 +224,8 @@ func Find(dir, name, version string) (Runtime, error) {
 	return rt, nil
 }
 
-// at says where things lie in an install folder.
-func at(p Package, root string) Runtime {
+// layout returns the paths in the folder of an installed package.
+func layout(p Package, root string) Runtime {
 	pkg := filepath.Join(root, "node_modules", filepath.FromSlash(p.Name))
 	rt := Runtime{Root: root, Binary: filepath.Join(pkg, filepath.FromSlash(p.Binary))}
 	for _, dir := range p.Path {

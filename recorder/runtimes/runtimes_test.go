@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-func locate(t *testing.T, dir, name string) runtimes.Runtime {
+func locateRuntime(t *testing.T, dir, name string) runtimes.Runtime {
 	t.Helper()
 	rt, err := runtimes.Locate(dir, name, "")
 	if err != nil {
@@ -22,7 +22,7 @@ func locate(t *testing.T, dir, name string) runtimes.Runtime {
 	return rt
 }
 
-func put(t *testing.T, rt runtimes.Runtime) {
+func writeBinary(t *testing.T, rt runtimes.Runtime) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(rt.Binary), 0o755); err != nil {
 		t.Fatal(err)
@@ -32,14 +32,14 @@ func put(t *testing.T, rt runtimes.Runtime) {
 	}
 }
 
-func TestFindSaysWhatToDo(t *testing.T) {
+func TestFindErrorNamesTheCommand(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	want := locate(t, dir, "codex")
+	want := locateRuntime(t, dir, "codex")
 	_, err := runtimes.Find(dir, "codex", "")
 	g.Expect(err).To(MatchError(runtimes.ErrNotInstalled))
 	g.Expect(err).To(MatchError(ContainSubstring("run `turnspec runtimes install codex@" + runtimes.Versions("codex")[0] + "`")))
-	put(t, want)
+	writeBinary(t, want)
 	rt, err := runtimes.Find(dir, "codex", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rt).To(Equal(want))
@@ -50,7 +50,7 @@ func TestFindSaysWhatToDo(t *testing.T) {
 	g.Expect(rt).To(Equal(want))
 }
 
-func TestWhatIsNotPinnedIsRefused(t *testing.T) {
+func TestUnpinnedVersionsAreRejected(t *testing.T) {
 	g := NewWithT(t)
 	_, err := runtimes.Find(t.TempDir(), "codex", "0.0.1")
 	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only 0.169.0, 0.120.0")))
@@ -58,8 +58,8 @@ func TestWhatIsNotPinnedIsRefused(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only claude, codex`)))
 }
 
-// npm puts a program of our own in the place of npm.
-func npm(t *testing.T, script string) {
+// fakeNPM puts a script into PATH as npm.
+func fakeNPM(t *testing.T, script string) {
 	t.Helper()
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
@@ -68,13 +68,13 @@ func npm(t *testing.T, script string) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-func TestInstallSaysTheSizeFirstAndPinsTheIntegrity(t *testing.T) {
+func TestInstallReportsSizeAndPinsIntegrity(t *testing.T) {
 	g := NewWithT(t)
 	dir, kept := t.TempDir(), t.TempDir()
-	rt := locate(t, dir, "codex")
+	rt := locateRuntime(t, dir, "codex")
 	inside, err := filepath.Rel(rt.Root, rt.Binary)
 	g.Expect(err).NotTo(HaveOccurred())
-	npm(t, `cp package.json package-lock.json `+kept+`; echo "$@" > `+kept+`/args; mkdir -p "$(dirname `+inside+`)"; printf x > `+inside+`; chmod +x `+inside)
+	fakeNPM(t, `cp package.json package-lock.json `+kept+`; echo "$@" > `+kept+`/args; mkdir -p "$(dirname `+inside+`)"; printf x > `+inside+`; chmod +x `+inside)
 	var out bytes.Buffer
 	newest, err := runtimes.Choose(false, "codex")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -92,11 +92,11 @@ func TestInstallSaysTheSizeFirstAndPinsTheIntegrity(t *testing.T) {
 	g.Expect(raw).To(HaveLen(64))
 	args, err := os.ReadFile(filepath.Join(kept, "args"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(args)).To(And(HavePrefix("ci "), ContainSubstring("--ignore-scripts")), "only ci holds to the lock")
+	g.Expect(string(args)).To(And(HavePrefix("ci "), ContainSubstring("--ignore-scripts")), "only ci uses the lock")
 
 	out.Reset()
 	g.Expect(runtimes.Install(t.Context(), dir, &out, newest)).To(Succeed())
-	g.Expect(out.String()).To(HavePrefix("codex 0.169.0 is there"), "a second time nothing is done")
+	g.Expect(out.String()).To(HavePrefix("codex 0.169.0 is installed"), "the second call does nothing")
 }
 
 func TestAFailedInstallLeavesNothing(t *testing.T) {
@@ -106,8 +106,8 @@ func TestAFailedInstallLeavesNothing(t *testing.T) {
 		"true":                        "the package holds no program",
 	} {
 		dir := t.TempDir()
-		locate(t, dir, "claude")
-		npm(t, script)
+		locateRuntime(t, dir, "claude")
+		fakeNPM(t, script)
 		newest, err := runtimes.Choose(false, "claude")
 		g.Expect(err).NotTo(HaveOccurred())
 		err = runtimes.Install(t.Context(), dir, &bytes.Buffer{}, newest)

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// sweep kills the processes whose home is in these rooms. A runtime starts the
-// commands of its tools in sessions of their own; one that waits for a file goes
-// on for ever when the recording failed before the file was made.
-func (r *Rooms) sweep() {
+// killProcesses kills the processes whose home is in these rooms. A runtime starts
+// the commands of its tools in sessions of their own. A command that waits for a file
+// would never exit if the recording failed before the file was made.
+func (r *Rooms) killProcesses() {
 	home := []byte("HOME=" + r.Home)
-	for range 3 { // what is killed may just have started another
+	for range 3 { // a killed process may just have started another
 		found := false
 		environs, err := filepath.Glob("/proc/[0-9]*/environ")
 		if err != nil {
@@ -21,7 +21,7 @@ func (r *Rooms) sweep() {
 		}
 		for _, file := range environs {
 			env, err := os.ReadFile(file)
-			if err != nil || !hasEntry(env, home) { // gone, or another user's
+			if err != nil || !hasEntry(env, home) { // it has exited, or belongs to another user
 				continue
 			}
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))

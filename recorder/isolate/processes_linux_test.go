@@ -8,8 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// What a failed recording left running ends with its rooms.
-func TestRemoveEndsWhatRuns(t *testing.T) {
+func TestRemoveKillsLeftProcesses(t *testing.T) {
 	g := NewWithT(t)
 	rooms, err := NewRooms()
 	g.Expect(err).NotTo(HaveOccurred())
