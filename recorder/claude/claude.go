@@ -221,7 +221,7 @@ func (c *client) Withdraw(_ context.Context, message string) error {
 	return err
 }
 
-// request sends a control request and waits for its response.
+// requestControl sends a control request and waits for its response.
 func (c *client) request(body any) error {
 	r, err := c.post(body)
 	if err != nil {

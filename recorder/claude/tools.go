@@ -78,7 +78,7 @@ type source struct {
 	Data  string `json:"data"`
 }
 
-// blocks returns the files of a message, and its text.
+// messageBlocks returns the files of a message, and its text.
 func (c *client) blocks(text string, files []string) ([]block, error) {
 	var out []block
 	for _, f := range files {

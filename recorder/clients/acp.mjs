@@ -57,8 +57,7 @@ async function open() {
   if (plan.mode) await call("session/set_mode", { sessionId: session, modeId: plan.mode });
 }
 
-// Agents take their time after the end of stdin; SIGTERM is their other way to
-// end in good order.
+// Agents exit slowly after the end of stdin. SIGTERM makes them exit in order too.
 async function close() {
   agent.stdin.end();
   agent.kill("SIGTERM");
@@ -90,7 +89,7 @@ await perform({
   async "wait end"() {
     await seen.until("the end of the turn", () => ends > 0);
     ends--;
-    // The agent asks for a title when its first turn has ended.
+    // The agent requests a title when its first turn has ended.
     if (plan.title && !cancelled) await seen.until("title " + plan.title, () => title === plan.title);
   },
   async answer({ what }) {

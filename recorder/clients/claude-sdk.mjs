@@ -60,7 +60,7 @@ async function listen(q) {
 
 open();
 await perform({
-  // What a client may ask for beside its turns.
+  // Reads that a client may make outside of its turns.
   async ask({ what }) {
     tell({ answer: what, is: await q[what]() });
   },

@@ -16,9 +16,9 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// TestMain is three programs: the stand-in, when it was started by a runtime's
-// name; the outer process, which installs the clients and goes into a network
-// of its own; and the tests, in there.
+// TestMain is three programs: the stand-in, if it was started under the name of a
+// runtime; the outer process, which installs the clients and enters a network
+// namespace; and the tests, which run there.
 func TestMain(m *testing.M) {
 	if handled, code := standin.Main(os.Args[0], os.Args[1:]); handled {
 		os.Exit(code)
@@ -29,25 +29,25 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	again, code, err := isolate.Enter(os.Args[1:])
+	reexeced, code, err := isolate.Enter(os.Args[1:])
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	case again:
+	case reexeced:
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
 
-// client is a client and what it is put through.
+// client is a client and the scenarios that it performs.
 type client struct {
 	name    string
 	runtime string
 	script  string
-	agent   string            // of an ACP agent: its program, below node_modules
-	mode    map[string]string // of the client, by what the scenario needs; "" for nothing
-	title   string            // that an agent gives its session, asking the model beside it
+	agent   string            // the program of an ACP agent, below node_modules
+	mode    map[string]string // the mode for each need of a scenario; "" for the others
+	title   string            // that the agent gives its session, by a request outside of it
 	plays   []string          // scenarios
 }
 
@@ -60,7 +60,7 @@ var all = []client{
 	{
 		name: "claude-acp", runtime: "claude", script: "acp.mjs", agent: "@agentclientprotocol/claude-agent-acp/dist/index.js",
 		mode: map[string]string{"": "bypassPermissions", "permission": "default"},
-		// It registers a hook for each tool that has run: cases without hooks show it less than the runtime does.
+		// It registers a hook after each tool, so a case without hooks lacks lines.
 		plays: []string{"text/plain", "hook/after-each-command", "permission/deny-then-stop", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
 	},
 	{
@@ -70,7 +70,7 @@ var all = []client{
 	},
 	{
 		name: "codex-sdk", runtime: "codexexec", script: "codex-sdk.mjs",
-		// It has no way to ask, and stdout says no deltas: it is stopped in a tool.
+		// It cannot ask and gets no deltas, so it is stopped during a tool.
 		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "file/write-and-edit", "model/error-ends-the-turn", "stop/mid-tool", "session/resume-in-a-new-process"},
 	},
 }
@@ -79,13 +79,13 @@ func TestClients(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			for _, id := range c.plays {
-				t.Run(id, func(t *testing.T) { c.same(t, id) })
+				t.Run(id, func(t *testing.T) { c.compareRuns(t, id) })
 			}
 		})
 	}
 }
 
-func (c client) same(t *testing.T, id string) {
+func (c client) compareRuns(t *testing.T, id string) {
 	t.Helper()
 	g := NewWithT(t)
 	scn, err := fixtures.LoadScenario(id)
@@ -98,12 +98,12 @@ func (c client) same(t *testing.T, id string) {
 	g.Expect(err).NotTo(HaveOccurred(), "on the real runtime")
 	got, err := c.perform(t.Context(), scn, rt, kept+".stand-in.jsonl", (*side).onStandIn)
 	g.Expect(err).NotTo(HaveOccurred(), "on the stand-in")
-	if diff := differ(want, got); diff != "" {
-		t.Errorf("%s sees something else of the stand-in (+) than of the runtime (-); whole: %s.*\n%s", c.name, kept, diff)
+	if diff := diffOutput(want, got); diff != "" {
+		t.Errorf("the output of %s differs between the stand-in (+) and the runtime (-); it is in %s.*\n%s", c.name, kept, diff)
 	}
 }
 
-// Folder is where the clients are installed and what they saw is kept.
+// Folder is where the clients are installed and their output is stored.
 func Folder(t *testing.T) string {
 	t.Helper()
 	dir, err := folder()

@@ -14,15 +14,15 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// folder is where the clients are installed: beside the runtimes.
+// folder is where the clients are installed, next to the runtimes.
 func folder() (string, error) {
 	dir, err := runtimes.Dir()
 	return filepath.Join(dir, "clients"), err
 }
 
-// install brings what package-lock.json pins into the folder, and the drivers
-// beside it, so that they find it. Scripts of packages do not run, and the
-// runtimes that clients bring along are left out: the pinned ones are used.
+// install installs the packages of package-lock.json into the folder and copies the
+// drivers there. It runs no scripts of packages, and leaves out the runtimes that
+// clients depend on, because the pinned ones are used.
 func install(out io.Writer) error {
 	dir, err := folder()
 	if err != nil {
@@ -34,12 +34,12 @@ func install(out io.Writer) error {
 	}
 	stamp := filepath.Join(dir, "installed.json")
 	if have, err := os.ReadFile(stamp); err == nil && bytes.Equal(have, lock) {
-		return drivers(dir)
+		return copyDrivers(dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := errors.Join(copyTo(dir, "package.json"), copyTo(dir, "package-lock.json"), drivers(dir)); err != nil {
+	if err := errors.Join(copyTo(dir, "package.json"), copyTo(dir, "package-lock.json"), copyDrivers(dir)); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "86 MB will be installed into %s\n", dir)
@@ -51,7 +51,7 @@ func install(out io.Writer) error {
 	return os.WriteFile(stamp, lock, 0o644)
 }
 
-func drivers(dir string) error {
+func copyDrivers(dir string) error {
 	files, err := filepath.Glob("*.mjs")
 	for _, f := range files {
 		err = errors.Join(err, copyTo(dir, f))

@@ -1,6 +1,6 @@
-// What the drivers share: the plan that they were told, and how they tell what
-// their client saw. A driver prints one JSON object a line: an act that it did
-// ({"act":…}) or something that its client said, unchanged.
+// What the drivers share: reading the plan and printing the output of the client. A
+// driver prints one JSON object a line: a step that it ran ({"act":…}) or an output
+// of its client, unchanged.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,8 +8,8 @@ export const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
 
 export const tell = (what) => process.stdout.write(JSON.stringify(what) + "\n");
 
-// Something that happens and that an act waits for. Every look at a condition is
-// taken when something has happened; only a file announces nothing.
+// An event that a step waits for. A condition is checked after each event; only files
+// are polled.
 export class Seen {
   #wake = [];
   changed() {
@@ -32,8 +32,8 @@ export class Seen {
   }
 }
 
-// perform does the acts of the plan, one after the other. do has a function for
-// each verb that the client can express.
+// perform runs the steps of the plan. do has a function for each verb that the client
+// supports.
 export async function perform(does) {
   for (const act of plan.acts) {
     tell({ act });

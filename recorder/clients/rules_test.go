@@ -16,8 +16,8 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// A rule names what may differ between two runs of one client, and why. It
-// replaces a value by its name; that the value is there, and where, is compared.
+// rule replaces a value that may differ between two runs of a client by a name. That
+// the value exists is still compared.
 type rule struct {
 	name, why string
 	member    *regexp.Regexp // the whole name of the member that holds the value
@@ -25,20 +25,20 @@ type rule struct {
 }
 
 var rules = []rule{
-	{name: "<time>", why: "the clock decides", member: whole(`timestamp|createdAt|updatedAt|startedAt|completedAt|(?:.*[a-z])?(?:_ms|Ms)`)},
-	{name: "<pid>", why: "a process id", member: whole(`pid|messaging_socket_path`)},
-	{name: "<time>", why: "the clock decides", text: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`)},
+	{name: "<time>", why: "depends on the clock", member: wholeName(`timestamp|createdAt|updatedAt|startedAt|completedAt|(?:.*[a-z])?(?:_ms|Ms)`)},
+	{name: "<pid>", why: "a process id", member: wholeName(`pid|messaging_socket_path`)},
+	{name: "<time>", why: "depends on the clock", text: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`)},
 }
 
-func whole(expr string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + expr + `)$`) }
+func wholeName(expr string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + expr + `)$`) }
 
-// streams are what an agent says side by side, each in its own order: which of
-// two streams is ahead is decided within the agent, by its timers and promises.
-// All that is not named here is one stream.
+// streams are kinds of output that an agent writes concurrently. The order within a
+// stream is compared, but not the order between two of them, which depends on timers
+// and promises of the agent. All other output is one stream.
 var streams = map[string]string{
-	"available_commands_update":  "commands, sent by a timer after the session is open",
-	"session/request_permission": "requests to the client, made beside the updates",
-	"session_info_update":        "titles, which the agent asks for beside the session",
+	"available_commands_update":  "commands, which a timer sends after the session is open",
+	"session/request_permission": "requests to the client, which are concurrent with updates",
+	"session_info_update":        "titles, which the agent requests outside of the session",
 	"answer":                     "answers to the client's requests",
 }
 
@@ -57,9 +57,9 @@ func streamOf(v any) string {
 	return ""
 }
 
-// joined puts what each command printed together: it comes in as many pieces as
-// chance makes, alone or with the update that ends the command.
-func joined(seen []any) []any {
+// joinOutput joins the output of each command. It is cut by chance, and a piece comes
+// alone or in the update that ends the command.
+func joinOutput(seen []any) []any {
 	printed := map[string]any{}
 	at := func(v any, name string) map[string]any { m, _ := v.(map[string]any)[name].(map[string]any); return m }
 	out := slices.DeleteFunc(slices.Clone(seen), func(v any) bool {
@@ -77,22 +77,22 @@ func joined(seen []any) []any {
 		}
 		id, _ := delta["terminal_id"].(string)
 		text, _ := delta["data"].(string)
-		before, _ := printed[id].(string)
-		printed[id] = before + text
+		earlier, _ := printed[id].(string)
+		printed[id] = earlier + text
 		delete(meta, "terminal_output_delta")
-		return len(meta) == 0 && len(update) == 3 // nothing but which call it is of
+		return len(meta) == 0 && len(update) == 3 // only the id of the call
 	})
 	return append(out, map[string]any{"printed": printed})
 }
 
-// differ compares what a client saw on both sides and returns a diff, or "".
-func differ(want, got []string) string {
+// diffOutput compares the output of a client in two runs.
+func diffOutput(want, got []string) string {
 	byStream := func(a, b any) int { return cmp.Compare(streamOf(a), streamOf(b)) }
-	f, r := joined(values(got)), joined(values(want))
+	f, r := joinOutput(values(got)), joinOutput(values(want))
 	slices.SortStableFunc(f, byStream)
 	slices.SortStableFunc(r, byStream)
 	prose, whole := placeholders(f)
-	a, b := render(r, prose, whole), render(f, nil, nil)
+	a, b := renderOutput(r, prose, whole), renderOutput(f, nil, nil)
 	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: a, B: b, FromFile: "runtime", ToFile: "stand-in", Context: 2})
 	if err != nil {
 		return err.Error()
@@ -104,7 +104,7 @@ func values(lines []string) []any {
 	var out []any
 	for _, l := range lines {
 		if strings.HasPrefix(l, `{"act":`) {
-			continue // where it falls among the events is the driver's time
+			continue // its place among the events depends on the driver
 		}
 		var v any
 		if json.Unmarshal([]byte(l), &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
@@ -115,20 +115,20 @@ func values(lines []string) []any {
 	return out
 }
 
-// placeholder is a string of a recording that prose was cut out of.
+// placeholder is a string of a recording from which prose was removed.
 type placeholder struct {
 	text   string
-	around []string // what stands around the pieces of prose, one more than these
+	around []string // the texts around the pieces of prose
 	sizes  []int    // of the pieces, in bytes
 }
 
 var elided = regexp.MustCompile(`<elided:(\d+)>`)
 
-// placeholders are the strings of a stand-in that have prose elided, by the
-// member that holds them. What the stand-in said whole is no prose.
+// placeholders returns the strings of a stand-in from which prose was removed, by the
+// member that holds them. whole are the other strings.
 func placeholders(seen []any) (in map[string][]placeholder, whole map[string]bool) {
 	in, whole = map[string][]placeholder{}, map[string]bool{}
-	walk("", seen, func(member, s string) {
+	eachString("", seen, func(member, s string) {
 		at := elided.FindAllStringSubmatch(s, -1)
 		if at == nil {
 			whole[s] = true
@@ -147,8 +147,8 @@ func placeholders(seen []any) (in map[string][]placeholder, whole map[string]boo
 	return in, whole
 }
 
-// is reports whether the runtime's own string is the one that was elided.
-func (p placeholder) is(s string) bool {
+// matches reports whether a string of the runtime may be the one that was elided.
+func (p placeholder) matches(s string) bool {
 	for i, n := range p.sizes {
 		rest, ok := strings.CutPrefix(s, p.around[i])
 		if !ok || len(rest) < n {
@@ -159,9 +159,9 @@ func (p placeholder) is(s string) bool {
 	return s == p.around[len(p.sizes)]
 }
 
-// size stands for a string with prose in it: two that are put together of other
-// pieces, as long in all, cannot be told apart.
-func size(s string, pieces [][]string) string {
+// sizeName names a string that contains prose by its length, because the pieces may
+// be divided differently.
+func sizeName(s string, pieces [][]string) string {
 	n := len(elided.ReplaceAllString(s, ""))
 	for _, m := range pieces {
 		k, _ := strconv.Atoi(m[1]) // digits
@@ -170,33 +170,33 @@ func size(s string, pieces [][]string) string {
 	return fmt.Sprintf("<prose of %d bytes>", n)
 }
 
-func walk(member string, v any, do func(member, s string)) {
+func eachString(member string, v any, do func(member, s string)) {
 	switch v := v.(type) {
 	case string:
 		do(member, v)
 	case []any:
 		for _, x := range v {
-			walk(member, x, do)
+			eachString(member, x, do)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			walk(name, v[name], do)
+			eachString(name, v[name], do)
 		}
 	}
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// render writes what was seen a member a line, with ids numbered as they come
-// and all that a rule names replaced.
-func render(seen []any, prose map[string][]placeholder, whole map[string]bool) []string {
+// renderOutput writes each member in a line, with ids numbered and with the values of
+// rules replaced.
+func renderOutput(seen []any, prose map[string][]placeholder, whole map[string]bool) []string {
 	ids := map[string]string{}
 	text := func(member, s string) string {
-		if i := slices.IndexFunc(prose[member], func(p placeholder) bool { return !whole[s] && p.is(s) }); i >= 0 {
+		if i := slices.IndexFunc(prose[member], func(p placeholder) bool { return !whole[s] && p.matches(s) }); i >= 0 {
 			s = prose[member][i].text
 		}
 		if m := elided.FindAllStringSubmatch(s, -1); m != nil {
-			s = size(s, m)
+			s = sizeName(s, m)
 		}
 		for _, r := range rules {
 			if r.text != nil {
@@ -241,19 +241,19 @@ func render(seen []any, prose map[string][]placeholder, whole map[string]bool) [
 	return out
 }
 
-func TestOnlyWhatARuleNamesMayDiffer(t *testing.T) {
+func TestRulesNameEachDifference(t *testing.T) {
 	g := NewWithT(t)
 	const a, b = "11111111-2222-4333-8444-555555555555", "99999999-2222-4333-8444-555555555555"
 	line := func(id, rest string) []string {
 		return []string{`{"id":"` + id + `","again":"x ` + id + `",` + rest + `}`}
 	}
-	g.Expect(differ(line(a, `"duration_ms":5,"pid":7`), line(b, `"duration_ms":77,"pid":8`))).To(BeEmpty())
-	g.Expect(differ(line(a, `"duration_ms":5`), line(b, `"other":1`))).NotTo(BeEmpty(), "that a time is there is compared")
-	g.Expect(differ(line(a, `"n":5`), line(a, `"n":6`))).NotTo(BeEmpty())
-	g.Expect(differ([]string{`["` + a + `","` + a + `"]`}, []string{`["` + a + `","` + b + `"]`})).NotTo(BeEmpty(), "one id twice, or two")
-	g.Expect(differ([]string{`{"description":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).To(BeEmpty())
-	g.Expect(differ([]string{`{"description":"Do: be nice!!"}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty(), "the length is compared")
-	g.Expect(differ([]string{`{"description":"abc defg"}`}, []string{`{"description":"<elided:3> <elided:4>"}`})).To(BeEmpty())
-	g.Expect(differ([]string{`{"x":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty())
-	g.Expect(differ([]string{`1`, `2`}, []string{`1`})).NotTo(BeEmpty())
+	g.Expect(diffOutput(line(a, `"duration_ms":5,"pid":7`), line(b, `"duration_ms":77,"pid":8`))).To(BeEmpty())
+	g.Expect(diffOutput(line(a, `"duration_ms":5`), line(b, `"other":1`))).NotTo(BeEmpty(), "a missing time is a difference")
+	g.Expect(diffOutput(line(a, `"n":5`), line(a, `"n":6`))).NotTo(BeEmpty())
+	g.Expect(diffOutput([]string{`["` + a + `","` + a + `"]`}, []string{`["` + a + `","` + b + `"]`})).NotTo(BeEmpty(), "one id twice, or two")
+	g.Expect(diffOutput([]string{`{"description":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).To(BeEmpty())
+	g.Expect(diffOutput([]string{`{"description":"Do: be nice!!"}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty(), "the length is compared")
+	g.Expect(diffOutput([]string{`{"description":"abc defg"}`}, []string{`{"description":"<elided:3> <elided:4>"}`})).To(BeEmpty())
+	g.Expect(diffOutput([]string{`{"x":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty())
+	g.Expect(diffOutput([]string{`1`, `2`}, []string{`1`})).NotTo(BeEmpty())
 }

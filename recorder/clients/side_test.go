@@ -24,13 +24,14 @@ import (
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/drive"
 	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
 // limit bounds one run of a client.
 const limit = 60 * time.Second
 
-// side is one of the two that a client performs a scenario on.
+// side is one of the two runs of a client.
 type side struct {
 	c      client
 	s      *fixtures.Scenario
@@ -38,20 +39,20 @@ type side struct {
 	rooms  *isolate.Rooms
 	env    []string
 	binary string
-	end    []func() error // what is to be looked at when the client has ended
+	end    []func() error // checks after the client has exited
 }
 
-// plan is what a driver is told.
+// plan is the input of a driver.
 type plan struct {
 	Work   string `json:"work"`
-	Binary string `json:"binary"` // the runtime, or what stands in for it
+	Binary string `json:"binary"` // the runtime, or the stand-in
 	Agent  string `json:"agent,omitempty"`
 	Mode   string `json:"mode,omitempty"`
 	Title  string `json:"title,omitempty"`
-	Acts   []act  `json:"acts"`
+	Steps  []step `json:"acts"`
 }
 
-// perform runs the client and returns what it saw, with the machine's places
+// perform runs the client and returns its output, with the folders of the machine
 // replaced.
 func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.Runtime, kept string, prepare func(*side) error) (seen []string, err error) {
 	rooms, err := isolate.NewRooms()
@@ -61,14 +62,14 @@ func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.R
 	defer func() { _ = rooms.Remove() }()
 	x := &side{c: c, s: s, rt: rt, rooms: rooms, env: rooms.Env(rt.Path...)}
 	for name, data := range s.Workspace {
-		if err := put(filepath.Join(rooms.Work, filepath.FromSlash(name)), data); err != nil {
+		if err := writeFile(filepath.Join(rooms.Work, filepath.FromSlash(name)), data); err != nil {
 			return nil, err
 		}
 	}
 	if err := prepare(x); err != nil {
 		return nil, err
 	}
-	out, err := x.run(ctx)
+	out, err := x.runDriver(ctx)
 	for _, f := range x.end {
 		err = errors.Join(err, f())
 	}
@@ -79,25 +80,25 @@ func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.R
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), err
 }
 
-// slug is a path as runtimes make a file name of it.
+// slug is the file name that runtimes make of a path.
 func slug(path string) string { return notAlnum.ReplaceAllString(path, "-") }
 
 var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-func put(file string, data []byte) error {
+func writeFile(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(file, data, 0o644)
 }
 
-func (x *side) run(ctx context.Context) ([]byte, error) {
+func (x *side) runDriver(ctx context.Context) ([]byte, error) {
 	dir, err := folder()
 	if err != nil {
 		return nil, err
 	}
 	p := plan{Work: x.rooms.Work, Binary: x.binary, Title: x.c.title}
-	if p.Acts, err = acts(x.s); err != nil {
+	if p.Steps, err = stepsFor(x.s); err != nil {
 		return nil, err
 	}
 	if x.c.agent != "" {
@@ -121,11 +122,11 @@ func (x *side) run(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", filepath.Join(dir, x.c.script), file)
-	var out, told bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = x.rooms.Work, x.env, &out, &told
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = x.rooms.Work, x.env, &out, &errs
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		err = fmt.Errorf("%s: %w\n%s\n%s", x.c.name, err, tail(out.String()), tail(told.String()))
+		err = fmt.Errorf("%s: %w\n%s\n%s", x.c.name, err, tail(out.String()), tail(errs.String()))
 		return out.Bytes(), err
 	}
 	return out.Bytes(), nil
@@ -140,7 +141,7 @@ func (x *side) onRuntime() error {
 		return err
 	}
 	x.end = append(x.end, srv.Err, srv.Close)
-	conn, err := drive.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, srv.URL())
+	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, srv.URL())
 	if err != nil {
 		return err
 	}
@@ -148,8 +149,7 @@ func (x *side) onRuntime() error {
 	return x.config(conn)
 }
 
-// config writes into codex's configuration what its other clients are given as
-// arguments.
+// config writes the options of the connection into the configuration of codex.
 func (x *side) config(conn drive.Connection) error {
 	var lines strings.Builder
 	for i, a := range conn.Args {
@@ -160,11 +160,11 @@ func (x *side) config(conn drive.Connection) error {
 	if lines.Len() == 0 {
 		return nil
 	}
-	return put(filepath.Join(x.rooms.Home, ".codex", "config.toml"), []byte(lines.String()))
+	return writeFile(filepath.Join(x.rooms.Home, ".codex", "config.toml"), []byte(lines.String()))
 }
 
-// onStandIn lets the client drive the play of the recorded case: this program,
-// by the runtime's name.
+// onStandIn lets the client drive the stand-in, which is this program under the name
+// of the runtime.
 func (x *side) onStandIn() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -175,18 +175,18 @@ func (x *side) onStandIn() error {
 	if err := errors.Join(os.Mkdir(state, 0o755), os.Symlink(self, x.binary)); err != nil {
 		return err
 	}
-	// What a tool would have done to the disk.
+	// The files that tools would have made.
 	for _, a := range x.s.Client {
 		if a.Verb == fixtures.VerbWait && a.What == "file" {
-			if err := put(filepath.Join(x.rooms.Work, a.ID), nil); err != nil {
+			if err := writeFile(filepath.Join(x.rooms.Work, a.ID), nil); err != nil {
 				return err
 			}
 		}
 	}
 	id := path.Join(x.rt.Name, x.rt.Version, x.s.ID)
 	x.env = append(x.env, standin.EnvCase+"="+id, standin.EnvState+"="+state, standin.EnvSpeed+"=1")
-	x.end = append(x.end, func() error { return clean(state) })
-	conn, err := drive.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, "http://127.0.0.1:1")
+	x.end = append(x.end, func() error { return checkReports(state) })
+	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, "http://127.0.0.1:1")
 	if err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func (x *side) onStandIn() error {
 	return x.config(conn)
 }
 
-// grace is how long a stand-in may outlive its client. One that its client kills
-// says nothing.
+// grace is how long a stand-in may outlive its client. A killed one writes no
+// report.
 const grace = 5 * time.Second
 
-// reports waits for what each process of the stand-in says at its end: a client
-// may end before its runtime.
-func reports(state string) ([]byte, error) {
+// readReports waits for the report of each process of the stand-in, because a client
+// may exit before its runtime.
+func readReports(state string) ([]byte, error) {
 	began, err := filepath.Glob(filepath.Join(state, "process-*"))
 	if err != nil || len(began) == 0 {
 		return nil, errors.Join(errors.New("the stand-in was not started"), err)
@@ -218,9 +218,10 @@ func reports(state string) ([]byte, error) {
 	}
 }
 
-// clean says what the client did that the case does not hold.
-func clean(state string) error {
-	b, err := reports(state)
+// checkReports returns an error if the client did something that the case does not
+// contain.
+func checkReports(state string) error {
+	b, err := readReports(state)
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func clean(state string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return fmt.Errorf("the stand-in could not play along:\n\t%s", strings.Join(bad, "\n\t"))
+		return fmt.Errorf("the client left the recorded case:\n\t%s", strings.Join(bad, "\n\t"))
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ var decisions = map[string]string{
 	fixtures.AnswerDeny: "decline", fixtures.AnswerCancel: "cancel", fixtures.AnswerWrong: "approve",
 }
 
-// result returns the answer in the form for this kind of question.
+// answerFor returns the answer in the form for this kind of question.
 func (q *question) result(s fixtures.Step) (jsontext.Value, error) {
 	if s.What == fixtures.AnswerAllow && s.Value != nil {
 		return nil, errors.New("codex runs a tool with its own input or not at all")

@@ -116,7 +116,7 @@ func newClient(d *drive.Driver) (drive.Client, error) {
 	}, err
 }
 
-// start starts the process and does the handshake.
+// startProcess starts the process and does the handshake.
 func (c *client) start(s fixtures.Step) error {
 	args := append([]string{"app-server"}, c.cfg.connection(c.d.Model.URL()).Args...)
 	args = append(args, serverArgs(c.d.Scenario)...)
@@ -280,7 +280,7 @@ func (c *client) Aside(_ context.Context, id, text string) error {
 		func(turn string) { c.asideTurns[id] = turn })
 }
 
-// request sends a request and waits for its reply.
+// requestRPC sends a request and waits for its reply.
 func (c *client) request(method string, params any) (jsontext.Value, error) {
 	r, err := c.post(method, params, nil)
 	if err != nil {

@@ -111,7 +111,7 @@ func (c *client) readNotification(l wire.Line) {
 	}
 }
 
-// call returns the scenario's id of the tool call that an item is, or "".
+// itemCall returns the scenario's id of the tool call that an item is, or "".
 func (c *client) call(l wire.Line) string {
 	id, _ := strings.CutPrefix(l.Item, "call_")
 	if id == l.Item {

@@ -26,7 +26,7 @@ func (n *normalizer) findThreads() {
 	}
 }
 
-// agent names the agent that a line belongs to; "" if it belongs to none.
+// agentName names the agent that a line belongs to; "" if it belongs to none.
 func (n *normalizer) agent(l wire.Line) string {
 	if n.rt.Threads {
 		id := cmp.Or(l.Session, l.Opened)
@@ -48,7 +48,7 @@ func (n *normalizer) agent(l wire.Line) string {
 	return "agent of " + cmp.Or(n.scenarioCall(call), "a call") + " "
 }
 
-// item names an item: by the tool call of the scenario, else by its type and
+// itemName names an item: by the tool call of the scenario, else by its type and
 // order.
 func (n *normalizer) item(agent, id, kind string) string {
 	if call := n.scenarioCall(id); call != "" {
@@ -62,7 +62,7 @@ func (n *normalizer) item(agent, id, kind string) string {
 	return n.items[k]
 }
 
-// stream returns the name of the stream of a line; "" if it is not compared.
+// streamName returns the name of the stream of a line; "" if it is not compared.
 func (n *normalizer) stream(i int) string {
 	w, l, t, c := n.c.Wire[i], n.lines[i], n.trees[i], n.compared[i]
 	process := fmt.Sprintf("process %d ", w.Process)
