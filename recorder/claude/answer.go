@@ -69,7 +69,7 @@ func (c *client) handleRequest(l wire.Line) error {
 			return c.handleMCP(id, l.Params)
 		}
 	}
-	return c.refuse(id, drive.NotSupported)
+	return c.refuseRequest(id, drive.NotSupported)
 }
 
 // Answer implements drive.Client.
@@ -186,7 +186,7 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 			Mode    string `json:"mode"`
 		}{"set_permission_mode", value}
 	}
-	if err := drive.CheckRefusal(c.request(r), s.Refused); err != nil || s.Refused || s.What != "mode" {
+	if err := drive.CheckRefusal(c.requestControl(r), s.Refused); err != nil || s.Refused || s.What != "mode" {
 		return err
 	}
 	// The line that reports the mode comes after the reply.
@@ -241,7 +241,7 @@ func (c *client) respond(id string, body any) error {
 	return c.writeResponse(response{Subtype: "success", ReqID: id, Response: body})
 }
 
-func (c *client) refuse(id, why string) error {
+func (c *client) refuseRequest(id, why string) error {
 	if c.d.Closed() {
 		return nil
 	}

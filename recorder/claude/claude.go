@@ -18,7 +18,7 @@ import (
 // Runtime is Claude Code.
 var Runtime = &drive.Runtime{
 	Wire:       wireclaude.Runtime,
-	New:        newClient,
+	New:        newClaude,
 	Connect:    connect,
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"claude_code_version":"([0-9][0-9A-Za-z.-]*)"`),
@@ -71,7 +71,7 @@ type call struct {
 	err  string
 }
 
-func newClient(d *drive.Driver) (drive.Client, error) {
+func newClaude(d *drive.Driver) (drive.Client, error) {
 	cfg, err := configFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
 	d.Hide(`"request_id":"` + hiddenID + `"`)
 	return &client{
@@ -110,7 +110,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if err := c.d.Spawn(append(append(args, conn.Args...), s.Args...), env); err != nil || s.What == "bare" {
 		return err
 	}
-	return c.request(c.initialize())
+	return c.requestControl(c.initialize())
 }
 
 // messageUUID makes the uuid of a message from its id, so that it is the same in
@@ -147,7 +147,7 @@ func (c *client) writeMessage(id string, content any, priority string) (uuid str
 func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	var content any = s.Text
 	if len(s.Files) > 0 {
-		blocks, err := c.blocks(s.Text, s.Files)
+		blocks, err := c.messageBlocks(s.Text, s.Files)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (c *client) interrupt(all bool) error {
 	}
 	c.interrupting = true
 	defer func() { c.interrupting = false }()
-	return c.request(interrupt{"interrupt", all})
+	return c.requestControl(interrupt{"interrupt", all})
 }
 
 // StopTask implements drive.Client.
@@ -202,7 +202,7 @@ func (c *client) StopTask(_ context.Context, tool string) error {
 		return fmt.Errorf("tool %s runs nothing in the background", tool)
 	}
 	c.tasks[id].stopped = true
-	return c.request(struct {
+	return c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Task    string `json:"task_id"`
 	}{"stop_task", id})
@@ -211,7 +211,7 @@ func (c *client) StopTask(_ context.Context, tool string) error {
 // Withdraw implements drive.Client.
 func (c *client) Withdraw(_ context.Context, message string) error {
 	uuid := c.sent[message]
-	err := c.request(struct {
+	err := c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Message string `json:"message_uuid"`
 	}{"cancel_async_message", uuid})
@@ -222,7 +222,7 @@ func (c *client) Withdraw(_ context.Context, message string) error {
 }
 
 // requestControl sends a control request and waits for its response.
-func (c *client) request(body any) error {
+func (c *client) requestControl(body any) error {
 	r, err := c.post(body)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (c *client) Compact(ctx context.Context) error {
 
 // Rewind implements drive.Client.
 func (c *client) Rewind(_ context.Context, message string, dry bool) error {
-	return c.request(struct {
+	return c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Message string `json:"user_message_id"`
 		Dry     bool   `json:"dry_run,omitzero"`
@@ -100,7 +100,7 @@ func (c *client) Rewind(_ context.Context, message string, dry bool) error {
 
 // Rename implements drive.Client.
 func (c *client) Rename(_ context.Context, text string) error {
-	return c.request(struct {
+	return c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Title   string `json:"title"`
 	}{"rename_session", text})

@@ -79,7 +79,7 @@ type source struct {
 }
 
 // messageBlocks returns the files of a message, and its text.
-func (c *client) blocks(text string, files []string) ([]block, error) {
+func (c *client) messageBlocks(text string, files []string) ([]block, error) {
 	var out []block
 	for _, f := range files {
 		data, err := c.d.ReadFile(f)
@@ -111,10 +111,10 @@ func (c *client) callHook(id, callback string) error {
 	c.hookCalls[n]++
 	return c.d.AnswerCall(id, h.Event, h.Awaits, func() error {
 		if h.Fail != "" {
-			return c.refuse(id, h.Fail)
+			return c.refuseRequest(id, h.Fail)
 		}
 		return c.respond(id, reply)
-	}, func() error { return c.refuse(id, drive.NotSupported) })
+	}, func() error { return c.refuseRequest(id, drive.NotSupported) })
 }
 
 // handleMCP replies as an MCP server. A notification gets an empty result.
@@ -153,7 +153,7 @@ func (c *client) handleMCP(id string, params jsontext.Value) error {
 			if t.Fail != "" {
 				return c.mcpError(id, rpc, t.Fail)
 			}
-			return c.mcpResult(id, rpc, toolResult(t))
+			return c.mcpResult(id, rpc, mcpToolResult(t))
 		}, func() error { return c.mcpError(id, rpc, "cancelled") })
 	case "notifications/cancelled":
 		if err := c.d.DeclineCall("mcp:" + string(m.Params.Call)); err != nil {
@@ -190,7 +190,7 @@ func toolList(tools []fixtures.Tool) any {
 	return out
 }
 
-func toolResult(t *fixtures.Tool) any {
+func mcpToolResult(t *fixtures.Tool) any {
 	type item struct {
 		Type string `json:"type"`
 		Text string `json:"text,omitempty"`

@@ -36,14 +36,14 @@ func (c *client) handleRequest(l wire.Line) error {
 		return c.handleToolCall(l)
 	case "item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval", askUser, elicit:
 	default:
-		return c.refuse(l.ID, drive.NotSupported)
+		return c.refuseRequest(l.ID, drive.NotSupported)
 	}
 	q := question{l.ID.Clone(), l.Method, "", l.Params.Clone()}
 	if l.Item != "" {
 		q.tool = c.d.Runtime.Wire.ScenarioCall(l.Item)
 	}
 	if s, ok := c.d.Judge(q.about(c.d.Scenario)); ok {
-		return c.reply(q, s)
+		return c.replyTo(q, s)
 	}
 	c.open = append(c.open, q)
 	return nil
@@ -93,7 +93,7 @@ func (c *client) Answer(_ context.Context, s fixtures.Step) error {
 	}
 	q := (*from)[i]
 	*from = slices.Delete(*from, i, i+1)
-	if err := c.reply(q, s); err != nil || !s.Late && len(c.open) == 0 || !c.cfg.resolves {
+	if err := c.replyTo(q, s); err != nil || !s.Late && len(c.open) == 0 || !c.cfg.resolves {
 		return err
 	}
 	// Nothing else shows that the runtime has read the answer, so that the next
@@ -101,11 +101,11 @@ func (c *client) Answer(_ context.Context, s fixtures.Step) error {
 	return c.d.Until("the runtime to resolve the answered request", func() bool { return c.resolved[string(q.id)] })
 }
 
-func (c *client) reply(q question, s fixtures.Step) error {
+func (c *client) replyTo(q question, s fixtures.Step) error {
 	if s.What == fixtures.AnswerError {
 		return c.writeError(q.id, rpcError{-32000, "the user could not be asked"})
 	}
-	result, err := q.result(s)
+	result, err := q.answerFor(s)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *client) writeError(id jsontext.Value, e rpcError) error {
 	}{id, e})
 }
 
-func (c *client) refuse(id jsontext.Value, why string) error {
+func (c *client) refuseRequest(id jsontext.Value, why string) error {
 	return c.writeError(id, rpcError{-32601, why})
 }
 
@@ -147,7 +147,7 @@ var decisions = map[string]string{
 }
 
 // answerFor returns the answer in the form for this kind of question.
-func (q *question) result(s fixtures.Step) (jsontext.Value, error) {
+func (q *question) answerFor(s fixtures.Step) (jsontext.Value, error) {
 	if s.What == fixtures.AnswerAllow && s.Value != nil {
 		return nil, errors.New("codex runs a tool with its own input or not at all")
 	}

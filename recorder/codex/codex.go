@@ -22,7 +22,7 @@ import (
 // Runtime is `codex app-server`.
 var Runtime = &drive.Runtime{
 	Wire:       wirecodex.Runtime,
-	New:        newClient,
+	New:        newCodex,
 	Connect:    Connect,
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"(?:cliVersion":"|userAgent":"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
@@ -104,7 +104,7 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-func newClient(d *drive.Driver) (drive.Client, error) {
+func newCodex(d *drive.Driver) (drive.Client, error) {
 	cfg, err := ConfigFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
 	if d.Scenario.Policy != nil && cfg.sandbox != "" {
 		cfg.policy = "untrusted" // asks about most
@@ -117,7 +117,7 @@ func newClient(d *drive.Driver) (drive.Client, error) {
 }
 
 // startProcess starts the process and does the handshake.
-func (c *client) start(s fixtures.Step) error {
+func (c *client) startProcess(s fixtures.Step) error {
 	args := append([]string{"app-server"}, c.cfg.connection(c.d.Model.URL()).Args...)
 	args = append(args, serverArgs(c.d.Scenario)...)
 	c.nextID, c.calls, c.turn, c.open, c.stale, c.seen = 0, map[int]*call{}, "", nil, nil, map[string]bool{}
@@ -134,7 +134,7 @@ func (c *client) start(s fixtures.Step) error {
 	type capabilities struct {
 		ExperimentalAPI bool `json:"experimentalApi"`
 	}
-	if _, err := c.request("initialize", struct {
+	if _, err := c.requestRPC("initialize", struct {
 		ClientInfo   info         `json:"clientInfo"`
 		Capabilities capabilities `json:"capabilities"`
 	}{info{"turnspec", "Turnspec", "1"}, capabilities{true}}); err != nil {
@@ -218,7 +218,7 @@ func (c *client) Steer(_ context.Context, id, text string) error {
 		return errors.New("no turn runs")
 	}
 	c.sent = append(c.sent, &message{id: id, text: text, turn: c.turn, during: c.turn})
-	_, err := c.request("turn/steer", turnParams{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []input{{Type: "text", Text: &text}}, ClientUserMessageID: id})
+	_, err := c.requestRPC("turn/steer", turnParams{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []input{{Type: "text", Text: &text}}, ClientUserMessageID: id})
 	return err
 }
 
@@ -238,7 +238,7 @@ func (c *client) Stop(context.Context) error {
 	if c.past.begunAs != "" {
 		turn = c.past.begunAs
 	}
-	_, err := c.request("turn/interrupt", turnRef{c.thread, turn})
+	_, err := c.requestRPC("turn/interrupt", turnRef{c.thread, turn})
 	return err
 }
 
@@ -250,16 +250,16 @@ func (c *client) StopTask(_ context.Context, tool string) error {
 	case t == nil:
 		return fmt.Errorf("the wire shows no tool %s", tool)
 	case t.agent != "":
-		a := c.agent(t.agent)
+		a := c.agentOf(t.agent)
 		if err := c.d.Until("a turn of the sub-agent to stop", func() bool { return a.turn != "" }); err != nil {
 			return err
 		}
-		_, err := c.request("turn/interrupt", turnRef{t.agent, a.turn})
+		_, err := c.requestRPC("turn/interrupt", turnRef{t.agent, a.turn})
 		return err
 	case t.process == "":
 		return fmt.Errorf("tool %s has no process", tool)
 	}
-	_, err := c.request("thread/backgroundTerminals/terminate", struct {
+	_, err := c.requestRPC("thread/backgroundTerminals/terminate", struct {
 		ThreadID  string `json:"threadId"`
 		ProcessID string `json:"processId"`
 	}{c.thread, t.process})
@@ -281,7 +281,7 @@ func (c *client) Aside(_ context.Context, id, text string) error {
 }
 
 // requestRPC sends a request and waits for its reply.
-func (c *client) request(method string, params any) (jsontext.Value, error) {
+func (c *client) requestRPC(method string, params any) (jsontext.Value, error) {
 	r, err := c.post(method, params, nil)
 	if err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func (c *client) waitSeen(method string) error {
 // that follows it.
 func (c *client) requestSeen(method string, params any, then string) error {
 	delete(c.seen, then)
-	if _, err := c.request(method, params); err != nil {
+	if _, err := c.requestRPC(method, params); err != nil {
 		return err
 	}
 	return c.waitSeen(then)

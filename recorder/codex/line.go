@@ -100,7 +100,7 @@ func (c *client) readNotification(l wire.Line) {
 	case "error":
 		c.retry = c.retry || p.WillRetry
 	case "item/commandExecution/outputDelta":
-		if t := c.tools[c.call(l)]; t != nil {
+		if t := c.tools[c.itemCall(l)]; t != nil {
 			t.output = true
 		}
 	case "item/started":
@@ -112,7 +112,7 @@ func (c *client) readNotification(l wire.Line) {
 }
 
 // itemCall returns the scenario's id of the tool call that an item is, or "".
-func (c *client) call(l wire.Line) string {
+func (c *client) itemCall(l wire.Line) string {
 	id, _ := strings.CutPrefix(l.Item, "call_")
 	if id == l.Item {
 		return ""
@@ -125,7 +125,7 @@ func (c *client) startedTurn(l wire.Line, p params) {
 	switch {
 	case l.Session == c.aside:
 	case l.Session != c.thread:
-		*c.agent(l.Session) = agent{turn: l.Turn}
+		*c.agentOf(l.Session) = agent{turn: l.Turn}
 	case c.turn == "" || c.turn == starting:
 		c.turn = l.Turn
 	case p.Turn.RootID == c.turn && l.Turn != c.turn:
@@ -139,7 +139,7 @@ func (c *client) endTurn(l wire.Line, p params) {
 		c.asideEnded[l.Turn] = true
 		return
 	default: // its turns may have the same ids
-		c.agent(l.Session).ended = true
+		c.agentOf(l.Session).ended = true
 		return
 	case c.thread:
 	}
@@ -167,24 +167,24 @@ func (c *client) startItem(l wire.Line, p params) {
 	switch {
 	case l.Session == c.aside || l.Session == c.side:
 	case l.Session != c.thread:
-		if a := c.agent(l.Session); a.turn == "" { // older versions do not report its start
+		if a := c.agentOf(l.Session); a.turn == "" { // older versions do not report its start
 			a.turn = l.Turn
 		}
 	case l.Type == "userMessage":
 		c.takeMessage(l, p)
 	}
-	if id := c.call(l); id != "" {
+	if id := c.itemCall(l); id != "" {
 		t := &toolCall{turn: l.Turn, command: l.Type == "commandExecution", process: p.Item.Process}
 		c.tools[id] = t
 		if l.Type == "subAgentActivity" && p.Item.Kind == "started" {
 			t.agent = p.Item.Agent
-			c.agent(t.agent)
+			c.agentOf(t.agent)
 		}
 	}
 }
 
 func (c *client) completeItem(l wire.Line, p params) {
-	id := c.call(l)
+	id := c.itemCall(l)
 	if id == "" {
 		return
 	}
@@ -197,7 +197,7 @@ func (c *client) completeItem(l wire.Line, p params) {
 	// A call that starts a sub-agent names it only when it has started it.
 	if p.Item.Tool == "spawnAgent" && len(p.Item.Receivers) == 1 {
 		t.agent = p.Item.Receivers[0]
-		c.agent(t.agent)
+		c.agentOf(t.agent)
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *client) closeTools(turn string, kills bool) {
 	}
 }
 
-func (c *client) agent(thread string) *agent {
+func (c *client) agentOf(thread string) *agent {
 	a := c.agents[thread]
 	if a == nil {
 		a = &agent{}
@@ -270,7 +270,7 @@ func (c *client) Streams() bool { return true }
 // TaskEnded implements drive.Client.
 func (c *client) TaskEnded(id string) bool {
 	t := c.tools[id]
-	return t != nil && t.closed && (t.agent == "" || c.agent(t.agent).ended)
+	return t != nil && t.closed && (t.agent == "" || c.agentOf(t.agent).ended)
 }
 
 // Ended implements drive.Client.

@@ -58,7 +58,7 @@ func (c *client) readRawReply(l wire.Line) {
 	case wire.Decode(l.Result, &p) != nil || p.Turn.ID == "" || c.turn != starting:
 	case p.Review != "" && p.Review != c.thread:
 		c.turn = ""
-		if a := c.agent(p.Review); a.turn == "" {
+		if a := c.agentOf(p.Review); a.turn == "" {
 			a.turn = p.Turn.ID
 		}
 	default:

@@ -86,7 +86,7 @@ type threadRef struct {
 
 // Open implements drive.Client.
 func (c *client) Open(_ context.Context, s fixtures.Step) error {
-	if err := c.start(s); err != nil || s.What == "bare" {
+	if err := c.startProcess(s); err != nil || s.What == "bare" {
 		return err
 	}
 	thread, err := drive.SessionOf(s, c.past.threads, c.thread)
@@ -102,7 +102,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	case "":
 		params.Tools = dynamicTools(c.d.Scenario.Tools)
 	case "unarchive":
-		if _, err := c.request("thread/unarchive", threadRef{thread}); err != nil {
+		if _, err := c.requestRPC("thread/unarchive", threadRef{thread}); err != nil {
 			return err
 		}
 		if c.cfg.archived != "" {
@@ -131,7 +131,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 
 // openThread sends a request that opens a thread, and returns the thread's id.
 func (c *client) openThread(method string, params any) (string, error) {
-	result, err := c.request(method, params)
+	result, err := c.requestRPC(method, params)
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +153,7 @@ func threadIn(method string, result jsontext.Value) (string, error) {
 // Compact implements drive.Client.
 func (c *client) Compact(context.Context) error {
 	c.turn, c.past.compacting = starting, true
-	_, err := c.request("thread/compact/start", threadRef{c.thread})
+	_, err := c.requestRPC("thread/compact/start", threadRef{c.thread})
 	return err
 }
 
@@ -175,7 +175,7 @@ func (c *client) Revert(_ context.Context, message string) error {
 			BeforeTurn string `json:"beforeTurnId"`
 		}{c.thread, turn}, "thread/reverted")
 	} else {
-		_, err = c.request("thread/rollback", struct {
+		_, err = c.requestRPC("thread/rollback", struct {
 			ThreadID string `json:"threadId"`
 			Turns    int    `json:"numTurns"`
 		}{c.thread, n})
@@ -206,7 +206,7 @@ func (c *client) BeforeClose() error {
 		if !c.cfg.needsAnswers {
 			break
 		}
-		if err := c.reply(q, fixtures.Step{Verb: fixtures.VerbAnswer, What: fixtures.AnswerDeny}); err != nil {
+		if err := c.replyTo(q, fixtures.Step{Verb: fixtures.VerbAnswer, What: fixtures.AnswerDeny}); err != nil {
 			return err
 		}
 		if err := c.d.Until("the end of the tool call that was asked about", func() bool {

@@ -84,7 +84,7 @@ func (c *client) Set(_ context.Context, step fixtures.Step) error {
 	}
 	const updated = "thread/settings/updated"
 	delete(c.seen, updated)
-	_, err := c.request("thread/settings/update", struct {
+	_, err := c.requestRPC("thread/settings/update", struct {
 		ThreadID string `json:"threadId"`
 		settings
 	}{c.thread, s})

@@ -65,14 +65,14 @@ func (c *client) handleToolCall(l wire.Line) error {
 	id := l.ID.Clone()
 	t := c.d.Tool(p.Tool)
 	if t == nil {
-		return c.refuse(id, "no such tool")
+		return c.refuseRequest(id, "no such tool")
 	}
 	return c.d.AnswerCall(string(id), t.Name, t.Awaits,
-		func() error { return c.writeResult(id, toolResult(t)) },
-		func() error { return c.refuse(id, drive.NotSupported) })
+		func() error { return c.writeResult(id, dynamicToolResult(t)) },
+		func() error { return c.refuseRequest(id, drive.NotSupported) })
 }
 
-func toolResult(t *fixtures.Tool) any {
+func dynamicToolResult(t *fixtures.Tool) any {
 	type item struct {
 		Type  string `json:"type"`
 		Text  string `json:"text,omitempty"`

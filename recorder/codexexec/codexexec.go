@@ -19,7 +19,7 @@ import (
 // Runtime is `codex exec --json`.
 var Runtime = &drive.Runtime{
 	Wire:           wireexec.Runtime,
-	New:            newClient,
+	New:            newCodexExec,
 	Connect:        codex.Connect,
 	ProcessPerTurn: true,
 }
@@ -37,7 +37,7 @@ type client struct {
 	ended     map[string]bool
 }
 
-func newClient(d *drive.Driver) (drive.Client, error) {
+func newCodexExec(d *drive.Driver) (drive.Client, error) {
 	cfg, err := codex.ConfigFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
 	c := &client{Unsupported: "codexexec", d: d, cfg: cfg, ended: map[string]bool{}}
 	for _, r := range d.Scenario.Model[""] {

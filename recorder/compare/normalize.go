@@ -219,7 +219,7 @@ func (n *normalizer) addWire(i int) {
 			n.addLine(fmt.Sprintf("process %d text", w.Process), i+1, fmt.Sprintf("%s %q", w.Dir, n.namer(nil)(string(w.Bytes))), nil)
 			return
 		}
-		if key := n.stream(i); key != "" {
+		if key := n.streamName(i); key != "" {
 			n.addLine(key, i+1, string(w.Dir), n.trees[i])
 		}
 	}

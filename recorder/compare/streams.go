@@ -27,7 +27,7 @@ func (n *normalizer) findThreads() {
 }
 
 // agentName names the agent that a line belongs to; "" if it belongs to none.
-func (n *normalizer) agent(l wire.Line) string {
+func (n *normalizer) agentName(l wire.Line) string {
 	if n.rt.Threads {
 		id := cmp.Or(l.Session, l.Opened)
 		if id == "" {
@@ -50,7 +50,7 @@ func (n *normalizer) agent(l wire.Line) string {
 
 // itemName names an item: by the tool call of the scenario, else by its type and
 // order.
-func (n *normalizer) item(agent, id, kind string) string {
+func (n *normalizer) itemName(agent, id, kind string) string {
 	if call := n.scenarioCall(id); call != "" {
 		return agent + "item " + call
 	}
@@ -63,7 +63,7 @@ func (n *normalizer) item(agent, id, kind string) string {
 }
 
 // streamName returns the name of the stream of a line; "" if it is not compared.
-func (n *normalizer) stream(i int) string {
+func (n *normalizer) streamName(i int) string {
 	w, l, t, c := n.c.Wire[i], n.lines[i], n.trees[i], n.compared[i]
 	process := fmt.Sprintf("process %d ", w.Process)
 	in := w.Dir == fixtures.In
@@ -90,7 +90,7 @@ func (n *normalizer) stream(i int) string {
 	if l.Kind == wire.Request && l.Item == "" {
 		l.Item = l.Asked.Tool
 	}
-	key := process + n.agent(l)
+	key := process + n.agentName(l)
 	switch {
 	case l.Kind == wire.TurnStart || l.Kind == wire.TurnEnd || slices.Contains(n.rt.Compare.OfTurns, name):
 		key += "turns"
@@ -104,9 +104,9 @@ func (n *normalizer) stream(i int) string {
 		if parts := strings.Split(name, "/"); kind == "" && len(parts) > 2 {
 			kind = parts[1]
 		}
-		key = n.item(key, cmp.Or(l.Item, c.Item), kind)
+		key = n.itemName(key, cmp.Or(l.Item, c.Item), kind)
 	case l.Item != "":
-		key = n.item(key, l.Item, "of a turn")
+		key = n.itemName(key, l.Item, "of a turn")
 	case l.Work:
 		key += "messages"
 	case l.Asked != nil && l.Asked.Hook != "":
