@@ -2,19 +2,28 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Severity is how grave a failed check is.
+// Severity is how grave a failed check is. The zero value is Must.
 type Severity string
 
-// MUST fails the suite, SHOULD warns.
+// A failed Must fails the suite, a failed Should is a warning.
 const (
-	Must   Severity = "MUST"
+	Must   Severity = ""
 	Should Severity = "SHOULD"
 )
+
+// String returns MUST or SHOULD.
+func (s Severity) String() string {
+	if s == Must {
+		return "MUST"
+	}
+	return string(s)
+}
 
 // Verdict is the outcome of a check on a case.
 type Verdict string
@@ -37,7 +46,10 @@ func (v Verdict) Bad() bool { return v == Fail || v == NotTestable || v == Harne
 
 // Check is one named rule.
 type Check struct {
-	ID       string
+	ID string
+	// Aliases are ids that also select the check, in --check and in files of known
+	// failures: its former ids, and ids of rules that this check covers.
+	Aliases  []string
 	Sentence string
 	Severity Severity
 	Source   string
@@ -70,6 +82,9 @@ type Check struct {
 	// JudgeHarm looks at one run with a harm, beside the plain one.
 	JudgeFault func(plain, harmed *Run, f *Finding)
 }
+
+// HasID reports whether id is the check's id or one of its aliases.
+func (c *Check) HasID(id string) bool { return c.ID == id || slices.Contains(c.Aliases, id) }
 
 // Trial is what a check judges: the plain run and, of those with a harm, some in
 // which something is wrong.

@@ -15,9 +15,13 @@ type Config struct {
 	Subjects []Subject
 	Checks   []*Check
 	Cases    []string // globs over case ids; none: all
-	Tiers    []Tier   // none: witness and timing, and golden for those subjects
-	// Golden names the subjects whose events are compared with the goldens: the
-	// reference adapters.
+	Tiers    []Tier   // none: witness and timing, and golden for the reference adapters
+	// Reference reports that the subjects are the reference adapters. Then the
+	// checks of the tier golden apply, which test package replay with the events of
+	// a run: a defect of ours must not fail anybody else's adapter.
+	Reference bool
+	// Golden adds the comparison with the golden files to Reference, which it
+	// implies.
 	Golden bool
 	// Places bounds how many places of a case each fault is tried at; 0: all. Seed
 	// picks them; 0: spread evenly.

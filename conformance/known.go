@@ -23,7 +23,7 @@ func (k KnownFailure) Names(r Result) bool {
 }
 
 func (k KnownFailure) about(c *Check, subject string) bool {
-	return k.Check == c.ID && (k.Subject == "" || k.Subject == subject)
+	return c.HasID(k.Check) && (k.Subject == "" || k.Subject == subject)
 }
 
 // KnownUse is what became of a known failure in a run.

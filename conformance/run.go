@@ -79,8 +79,9 @@ type Run struct {
 	Harness    string // why the harness could not perform the scenario, or ""
 	EndedEarly bool   // a step could not be run, so the ones after it were not
 
-	canonical []string      // see Canonical
-	stored    []event.Event // see Stored
+	canonical []string             // see Canonical
+	stored    []event.Event        // see Stored
+	derived   map[reflect.Type]any // see Derive
 }
 
 // Recorded puts the ids and folders of this run back into their recorded form,
@@ -232,4 +233,20 @@ func (r *Run) Stored() ([]event.Event, error) {
 	}
 	r.stored = stored
 	return stored, nil
+}
+
+// Derive returns what compute derives from a run, and computes it at the first
+// call for each type T. The run must have ended, and is not for several
+// goroutines.
+func Derive[T any](r *Run, compute func(*Run) T) T {
+	key := reflect.TypeFor[T]()
+	if v, ok := r.derived[key].(T); ok {
+		return v
+	}
+	if r.derived == nil {
+		r.derived = map[reflect.Type]any{}
+	}
+	v := compute(r)
+	r.derived[key] = v
+	return v
 }

@@ -37,7 +37,6 @@ func TestStranger(t *testing.T) {
 		"text/plain order.seq":                                   conformance.Pass,
 		"text/plain session.returns":                             conformance.Pass,
 		"text/plain time.no-added-delay":                         conformance.Pass,
-		"text/plain replay.equals-live":                          conformance.Pass,
 		"text/plain wire.split":                                  conformance.Pass,
 		"text/plain wire.unknown":                                conformance.Fail, // it has no notices
 		"text/plain turn.crash-ends":                             conformance.Fail,

@@ -52,7 +52,7 @@ the reference with one defect. Its exit code is 0.`,
 			rep, err := runner.Run(ctx, conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: judges, Cases: fixtures.Newest(ids), Places: 1,
 				Subjects: []conformance.Subject{refs[0], defect.Subject(refs[0])},
-				Tiers:    []conformance.Tier{conformance.TierWitness},
+				Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierGolden}, Reference: true,
 			})
 			if err != nil {
 				return err

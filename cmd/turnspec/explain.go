@@ -34,8 +34,14 @@ func explainCmd() *cobra.Command {
 					return nil
 				}
 			}
-			if a, ok := checks.AliasOf(args[0]); ok && !asJSON {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n  is judged by %s. %s\n", a.ID, strings.Join(a.By, ", "), a.Why)
+			var judges []string // of a former id, or of a rule that others cover
+			for _, c := range checks.All() {
+				if c.HasID(args[0]) {
+					judges = append(judges, c.ID)
+				}
+			}
+			if len(judges) > 0 && !asJSON {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n  is judged by %s.\n", args[0], strings.Join(judges, ", "))
 				return nil
 			}
 			return fmt.Errorf("no check %q%s; `turnspec list checks` prints all", args[0], near(args[0], checkIDs()))
@@ -46,7 +52,7 @@ func explainCmd() *cobra.Command {
 }
 
 func rowOf(c *conformance.Check) checkRow {
-	row := checkRow{ID: c.ID, Severity: string(c.Severity), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults}
+	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults}
 	for _, d := range defects.Proving(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}

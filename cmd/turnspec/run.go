@@ -268,6 +268,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		}
 		cfg.Isolate = "turnspec run"
 	}
+	cfg.Reference = !f.external()
 	if f.external() {
 		cfg.Golden = false
 	}

@@ -1,9 +1,11 @@
-// Package checks answers one question: which rules does an adapter keep?
+// Package checks offers the rules that an adapter is held to.
 //
-// One file a topic; each check has an id, a sentence, a severity, a source and
-// a judge, which looks at what a subject did and reports what it looked at.
-// Checks judge by the witness or by an invariant of the stream alone, never by
-// what another adapter made of the same wire.
+// Each topic, the part of an id before the dot, is a package below this one. Each
+// check is one literal in a file of its name: checks/text/once.go holds text.once,
+// and once_broken.go beside it the broken adapters that prove it. A check compares
+// the events of a subject with the witness or with an invariant of the stream,
+// never with the events of another adapter. What the checks derive from a run
+// (turns, tool calls, text blocks, requests to the model) is in package runindex.
 package checks
 
 import (
@@ -13,32 +15,53 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/component"
+	"github.com/turnspec/turnspec/conformance/checks/mode"
+	"github.com/turnspec/turnspec/conformance/checks/order"
+	"github.com/turnspec/turnspec/conformance/checks/permission"
+	"github.com/turnspec/turnspec/conformance/checks/policy"
+	"github.com/turnspec/turnspec/conformance/checks/process"
+	"github.com/turnspec/turnspec/conformance/checks/question"
+	"github.com/turnspec/turnspec/conformance/checks/replay"
+	"github.com/turnspec/turnspec/conformance/checks/session"
+	"github.com/turnspec/turnspec/conformance/checks/subagent"
+	"github.com/turnspec/turnspec/conformance/checks/text"
+	"github.com/turnspec/turnspec/conformance/checks/thinking"
+	"github.com/turnspec/turnspec/conformance/checks/time"
+	"github.com/turnspec/turnspec/conformance/checks/tool"
+	"github.com/turnspec/turnspec/conformance/checks/turn"
+	"github.com/turnspec/turnspec/conformance/checks/usage"
+	"github.com/turnspec/turnspec/conformance/checks/wire"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-var both = []conformance.Tier{conformance.TierWitness, conformance.TierLive}
-
-// All returns every check, sorted by topic and then as they are listed.
+// All returns every check, topic by topic.
 func All() []*conformance.Check {
-	return needing(slices.Concat(sessionChecks(), actChecks(), openedChecks(), declaredChecks(), lifeChecks(), turnChecks(), endChecks(), fileChecks(), textChecks(), blockChecks(), thinkingChecks(),
-		toolChecks(), callChecks(), clientChecks(), permissionChecks(), policyChecks(), answerChecks(), onceChecks(), processChecks(), wireChecks(), orderChecks(), replayChecks(), componentChecks(), timeChecks(), backlogChecks(), usageChecks()))
+	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
 }
 
-// Named returns the checks with these ids or topics ("text" or "text.*" is all
-// of text); none: all.
+// Broken returns the broken adapters that prove the checks, topic by topic.
+func Broken() []broken.Adapter {
+	return slices.Concat(session.Broken(), turn.Broken(), text.Broken(), thinking.Broken(), tool.Broken(), subagent.Broken(), permission.Broken(), question.Broken(), mode.Broken(), policy.Broken(), component.Broken(), usage.Broken(), process.Broken(), wire.Broken(), time.Broken(), order.Broken(), replay.Broken())
+}
+
+// Named returns the checks with these ids, aliases or topics ("text" or "text.*"
+// is all of text). Without names it returns all.
 func Named(names ...string) ([]*conformance.Check, error) {
 	if len(names) == 0 {
 		return All(), nil
 	}
 	var out []*conformance.Check
 	for _, n := range names {
-		prefix := strings.TrimSuffix(strings.TrimSuffix(n, "*"), ".")
+		prefix := strings.TrimSuffix(strings.TrimSuffix(n, "*"), ".") + "."
 		found := false
 		for _, c := range All() {
-			if c.ID == n || strings.HasPrefix(c.ID, prefix+".") {
-				found = true
-				if !slices.Contains(out, c) && !slices.ContainsFunc(out, func(o *conformance.Check) bool { return o.ID == c.ID }) {
-					out = append(out, c)
-				}
+			if !c.HasID(n) && !strings.HasPrefix(c.ID, prefix) {
+				continue
+			}
+			found = true
+			if !slices.Contains(out, c) {
+				out = append(out, c)
 			}
 		}
 		if !found {
@@ -48,7 +71,7 @@ func Named(names ...string) ([]*conformance.Check, error) {
 	return out, nil
 }
 
-// near lists the ids that share most with a name.
+// near returns the ids that share the most words with a name.
 func near(name string) []string {
 	var ids []string
 	for _, c := range All() {

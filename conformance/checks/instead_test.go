@@ -4,9 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/turnspec/turnspec/conformance/perform"
-
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
@@ -18,12 +19,12 @@ import (
 type Defect = broken.Adapter
 
 // All returns every defect.
-func All() []Defect { return broken.All() }
+func All() []Defect { return checks.Broken() }
 
 // Named returns the defect of that name.
 func Named(name string) (Defect, error) {
 	var names []string
-	for _, d := range broken.All() {
+	for _, d := range checks.Broken() {
 		if d.Name == name {
 			return d, nil
 		}
@@ -35,7 +36,7 @@ func Named(name string) (Defect, error) {
 // Proving returns the defects that a check catches.
 func Proving(check string) []Defect {
 	var out []Defect
-	for _, d := range broken.All() {
+	for _, d := range checks.Broken() {
 		if slices.Contains(d.Fails, check) {
 			out = append(out, d)
 		}

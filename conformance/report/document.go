@@ -144,7 +144,7 @@ func New(rep *conformance.Report, about About) *Document {
 	taken := map[playKey]bool{}
 	for _, r := range rep.Results {
 		c := r.Check
-		rules[c.ID] = Rule{c.ID, c.Sentence, string(c.Severity), c.Source}
+		rules[c.ID] = Rule{c.ID, c.Sentence, c.Severity.String(), c.Source}
 		d.Results = append(d.Results, entry(r))
 		if r.Verdict.Bad() || about.Runs {
 			d.Plays = append(d.Plays, plays(r, taken)...)
@@ -164,7 +164,7 @@ func New(rep *conformance.Report, about About) *Document {
 }
 
 func entry(r conformance.Result) Entry {
-	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: string(r.Check.Severity),
+	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: r.Check.Severity.String(),
 		Verdict: string(r.Verdict), Looked: r.Assertions, Reason: r.Reason}
 	for _, p := range r.Problems {
 		q := Problem{Diff: shortened(p.Diff), Seq: p.Seq, Line: p.Line}
@@ -218,7 +218,7 @@ func (e Entry) Bad() bool { return conformance.Verdict(e.Verdict).Bad() }
 
 // Fails reports whether the verdict fails the run.
 func (e Entry) Fails() bool {
-	return e.Bad() && e.Known == nil && e.Severity == string(conformance.Must)
+	return e.Bad() && e.Known == nil && e.Severity == conformance.Must.String()
 }
 
 // Stale are the known failures that are to be removed.

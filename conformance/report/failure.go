@@ -100,7 +100,7 @@ func unjudged(b *strings.Builder, d *Document, st Style) {
 
 func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fault) *Play, st Style) {
 	label := st.Bad(strings.ToUpper(e.Verdict))
-	if e.Severity == string(conformance.Should) {
+	if e.Severity == conformance.Should.String() {
 		label = st.Dim("WARNING")
 	}
 	fmt.Fprintf(b, "\n%s %s [%s] %s  (%s)\n", label, e.Case, e.Tier, e.Check, e.Subject)

@@ -114,7 +114,7 @@ func (c *cell) add(r Entry) {
 			break
 		}
 		c.fail++
-		c.warns = r.Severity == string(conformance.Should)
+		c.warns = r.Severity == conformance.Should.String()
 	case conformance.Unrecorded:
 		c.unrecorded++
 	default:

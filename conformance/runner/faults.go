@@ -28,7 +28,7 @@ const keptRuns = 3
 func judgePlain(cfg conformance.Config, plain *conformance.Run, external, alone bool, as map[conformance.Tier]conformance.Tier, with func(acts []fixtures.Step) *conformance.Run) []*judging {
 	var out []*judging
 	for _, check := range cfg.Checks {
-		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
+		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
 			if !slices.Contains(check.Tiers, tier) || as[tier] == "" {
 				continue
 			}

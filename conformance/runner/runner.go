@@ -246,8 +246,8 @@ func inexpressible(cfg conformance.Config, j Job, scn *fixtures.Scenario, why st
 	run := perform.Transcribed(j.Subject, scn, j.Case)
 	var out []conformance.Result
 	for _, check := range cfg.Checks {
-		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
-			if slices.Contains(check.Tiers, tier) && cfg.Tier(tier) {
+		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
+			if slices.Contains(check.Tiers, tier) && cfg.Tier(tier) && (tier != conformance.TierGolden || judgesReference(cfg)) {
 				out = append(out, conformance.Result{Check: check, Case: j.Case.ID, Subject: j.Subject.Name(), Tier: tier,
 					Verdict: conformance.NotExpressible, Reason: why, Trial: &conformance.Trial{Run: run}})
 			}

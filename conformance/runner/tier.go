@@ -18,6 +18,9 @@ func stages(cfg conformance.Config, s conformance.Subject) (external bool, as ma
 				as[t] = t
 			}
 		}
+		if judgesReference(cfg) {
+			as[conformance.TierGolden] = conformance.TierGolden
+		}
 		return false, as
 	}
 	if cfg.Tier(conformance.TierProcess) {
@@ -50,4 +53,9 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) {
 	for _, i := range own {
 		jobs[i].WithoutFaults = !slices.Contains(tried, i)
 	}
+}
+
+// judgesReference reports whether the checks of the tier golden apply.
+func judgesReference(cfg conformance.Config) bool {
+	return (cfg.Reference || cfg.Golden) && cfg.Tier(conformance.TierGolden)
 }

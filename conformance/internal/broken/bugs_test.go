@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turnspec/turnspec/conformance/runner"
-
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -29,7 +28,7 @@ var bugs = []bug{
 	{"paragraphs are glued across tool calls", "houston#1076, sigit#65", "one-block-for-all", "text.paragraph-break", "tool/text-tool-text-three-rounds"},
 	{"an unknown message kills the stream", "claude-agent-sdk-python#599", "dies-of-the-unknown", "wire.unknown", "text/plain"},
 	{"the channel of permissions is closed, and a question gets no reply", "claude-agent-sdk-python#1105", "closes-before-it-answers", "permission.answered-once", "permission/allow"},
-	{"nobody is asked any more: what was denied runs", "claude-code#34046", "allows-everything", "permission.deny-holds", "permission/deny-then-stop"},
+	{"nobody is asked any more: what was denied runs", "claude-code#34046", "allows-everything", "permission.deny-enforced", "permission/deny-then-stop"},
 	{"a start that failed looks like a hang", "claude-agent-sdk-python#387", "hangs-when-it-cannot-start", "process.start-failure", "process/bad-flag"},
 	{"neither a result nor an exit comes, and the turn runs for ever", "claude-code#59243", "waits-for-ever", "turn.stall-ends", "text/plain"},
 	{"the end of a turn is lost", "openai/codex#35810", "loses-the-end", "turn.one-terminal", "text/plain"},
@@ -91,7 +90,7 @@ func caught(t *testing.T, b bug) {
 		})
 		g.Expect(ids).NotTo(BeEmpty(), "%s has no case of %s", ref.Runtime(), b.scenario)
 		rep, err := runner.Run(t.Context(), conformance.Config{
-			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4,
+			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4, Reference: true,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, r := range rep.Results {

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/turnspec/turnspec/conformance/runner"
-
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/claude"
@@ -19,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
+	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -38,7 +37,7 @@ func quick() bool { return !whole() && (racesample.Enabled || testing.Short()) }
 
 // played are the broken adapters that a run plays.
 func played() []broken.Adapter {
-	switch all := broken.All(); {
+	switch all := checks.Broken(); {
 	case whole():
 		return all
 	case quick():
@@ -180,11 +179,11 @@ var struck = []string{
 
 // alone are the checks that one runtime's wire alone can exercise.
 var alone = map[string]string{
-	"session.archive-closes": "codex", // claude's sessions are files
-	"session.two-at-once":    "codex", // a process of claude is one session
-	"turn.steer":             "codex", // claude takes a message in between by itself
-	"tool.streamed":          "codex", // claude tells a command's output when it has ended
-	"tool.web-search":        "codex", // claude tells the query when a search begins
+	"session.archive-closes":     "codex", // claude's sessions are files
+	"session.concurrent-threads": "codex", // a process of claude is one session
+	"turn.steer":                 "codex", // claude takes a message in between by itself
+	"tool.streamed":              "codex", // claude tells a command's output when it has ended
+	"tool.web-search":            "codex", // claude tells the query when a search begins
 }
 
 // proving are the cases of these scenarios on the newest version of each
@@ -216,7 +215,7 @@ type seen struct {
 func TestMatrix(t *testing.T) {
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Cases: proving(t),
-		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming}, Places: places,
+		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden}, Reference: true, Places: places,
 	}
 	if quick() {
 		cfg.Cases = racesample.Sample(cfg.Cases, 4)
@@ -320,7 +319,7 @@ func TestFailsNames(t *testing.T) {
 		ids = append(ids, c.ID)
 	}
 	seen := map[string]bool{}
-	for _, a := range broken.All() {
+	for _, a := range checks.Broken() {
 		if seen[a.Name] {
 			t.Errorf("two broken adapters are called %s", a.Name)
 		}

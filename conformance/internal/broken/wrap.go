@@ -1,8 +1,9 @@
-// Package broken answers one question: do the checks catch what they are for?
+// Package broken offers the machinery of broken adapters, which prove that the
+// checks catch defects.
 //
-// Each broken adapter is the reference with one mutation of at most 15 lines,
-// and names exactly the checks that it fails. A test runs all of them against
-// all checks.
+// A broken adapter is the reference with one mutation of at most 15 lines, and names
+// exactly the checks that it fails. Each stands beside the check that it proves, such
+// as checks/text/once_broken.go. TestMatrix runs all of them against all checks.
 package broken
 
 import (
@@ -20,45 +21,44 @@ import (
 // Adapter is the reference with one mutation.
 type Adapter struct {
 	Name     string   // the defect
-	Sentence string   // what it does, as a bug report would say it
-	Fails    []string // the checks that it fails, all of them, on either runtime
-	// Runtime is the one whose wire can show the defect, and Why; "": both.
+	Sentence string   // what it does, in the words of a bug report
+	Fails    []string // all checks that it fails on any runtime
+	// Runtime is the only one whose wire shows the defect, and Why the reason; "": all.
 	Runtime, Why string
-	// Only says of a check in Fails which runtime's wire alone shows that it fails:
-	// there something follows from the defect that the other does not have.
+	// Only names, for checks in Fails, the only runtime on which it fails them.
 	Only map[string]string
 
-	mutation
+	Mutation
 }
 
-// mutation holds the one place where a broken adapter differs.
-type mutation struct {
-	events   func() func(e event.Event, out func(event.Event))   // what it emits
-	relay    func(in <-chan event.Event, out chan<- event.Event) // how it passes them on
-	backlog  func() int                                          // what it reports of its backlog
-	raw      bool                                                // seq is the mutation's affair
-	open     func(o *conformance.Open)
-	answer   func(a *adapters.Answer)
-	late     func(runtime, id string, w io.Writer)         // an answer that the reference refuses
-	written  func(line []byte, w io.Writer) error          // what it writes to the runtime
-	read     func(chunk []byte) []byte                     // what it reads from it
-	files    func(f []event.Attachment) []event.Attachment // what a message brings
-	send     func(ctx context.Context)                     // before a message is sent
-	heard    bool                                          // Close returns when all events were taken
-	within   func(ctx context.Context) context.Context     // the context that Open and Send go by
-	sent     func(err error) error                         // what Send returns
-	answered func(err error) error                         // what Answer returns
-	stop     func(before int) error                        // instead of stopping, after so many stops, if it is an error
-	set      func(mode string) (string, error)             // the mode that it changes to
-	closing  func(p proc.Process)                          // before it closes
-	away     func(e event.Event, out func(event.Event))    // what it emits from its archive on
-	close    func()                                        // when it has closed
-	failed   func(err error) error                         // what Open fails with
-	able     func(c *adapters.Capabilities)                // what it declares
-	// launched stands in for the process.
-	launched func(p proc.Process) proc.Process
-	// process replaces what it reads.
-	process func(p proc.Process) (stdout, stderr io.Reader)
+// Mutation is how a broken adapter differs from the reference. Most set one field.
+type Mutation struct {
+	Events        func() func(e event.Event, out func(event.Event))   // changes what it emits
+	Relay         func(in <-chan event.Event, out chan<- event.Event) // forwards them in another way
+	Depth         func() int                                          // replaces the depth of its backlog
+	KeepSeq       bool                                                // events are not renumbered
+	Open          func(o *conformance.Open)
+	Answer        func(a *adapters.Answer)
+	LateAnswer    func(runtime, id string, w io.Writer)         // after the reference rejected an answer
+	Write         func(line []byte, w io.Writer) error          // writes a line to the runtime
+	Read          func(chunk []byte) []byte                     // changes a chunk from the runtime
+	Files         func(f []event.Attachment) []event.Attachment // changes the attachments of a message
+	BeforeSend    func(ctx context.Context)                     // runs before a message is sent
+	WaitForReader bool                                          // Close blocks until the client has received all events
+	Context       func(ctx context.Context) context.Context     // changes the context of Open and Send
+	SendError     func(err error) error                         // changes what Send returns
+	AnswerError   func(err error) error                         // changes what Answer returns
+	Stop          func(before int) error                        // returns an error instead of stopping; before counts the earlier stops
+	SetMode       func(mode string) (string, error)             // changes the mode to set
+	BeforeClose   func(p proc.Process)                          // runs before Close
+	AfterArchive  func(e event.Event, out func(event.Event))    // changes what it emits after Archive
+	AfterClose    func()                                        // runs after Close
+	OpenError     func(err error) error                         // changes the error of Open
+	Declare       func(c *adapters.Capabilities)                // changes what it declares
+	// Launch replaces the process.
+	Launch func(p proc.Process) proc.Process
+	// Output replaces the readers of the process.
+	Output func(p proc.Process) (stdout, stderr io.Reader)
 }
 
 // Subject breaks a reference adapter.
@@ -79,53 +79,53 @@ func (s *subject) Capabilities() adapters.Capabilities {
 	if d, ok := s.Subject.(conformance.Declarer); ok {
 		c = d.Capabilities()
 	}
-	if s.a.able != nil {
-		s.a.able(&c)
+	if s.a.Declare != nil {
+		s.a.Declare(&c)
 	}
 	return c
 }
 
 func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
-	if s.a.open != nil {
-		s.a.open(&o)
+	if s.a.Open != nil {
+		s.a.Open(&o)
 	}
-	l := &launcher{Launcher: o.Launch, m: s.a.mutation}
-	if s.a.written != nil || s.a.read != nil || s.a.closing != nil || s.a.late != nil || s.a.process != nil || s.a.launched != nil {
+	l := &launcher{Launcher: o.Launch, m: s.a.Mutation}
+	if s.a.Write != nil || s.a.Read != nil || s.a.BeforeClose != nil || s.a.LateAnswer != nil || s.a.Output != nil || s.a.Launch != nil {
 		o.Launch = l
 	}
-	if s.a.within != nil {
-		ctx = s.a.within(ctx)
+	if s.a.Context != nil {
+		ctx = s.a.Context(ctx)
 	}
 	sess, err := s.Subject.Open(ctx, o)
-	if err != nil && s.a.failed != nil {
-		err = s.a.failed(err)
+	if err != nil && s.a.OpenError != nil {
+		err = s.a.OpenError(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	b := &session{Session: sess, a: s.a, events: sess.Events(), l: l, runtime: s.Runtime()}
-	emit := s.a.events
-	if s.a.away != nil {
-		emit = b.whenAway
+	emit := s.a.Events
+	if s.a.AfterArchive != nil {
+		emit = b.afterArchive
 	}
-	if s.a.relay != nil {
+	if s.a.Relay != nil {
 		out := make(chan event.Event)
-		go s.a.relay(sess.Events(), out)
+		go s.a.Relay(sess.Events(), out)
 		b.events = out
 	}
 	if emit != nil {
 		out := make(chan event.Event)
-		go pump(sess.Events(), out, emit(), o.After.Seq, s.a.raw)
+		go pump(sess.Events(), out, emit(), o.After.Seq, s.a.KeepSeq)
 		b.events = out
 	}
-	if s.a.heard {
-		b.events, b.passed = passOn(sess.Events())
+	if s.a.WaitForReader {
+		b.events, b.passed = forwardEvents(sess.Events())
 	}
 	return b, nil
 }
 
-// pump passes events through the mutation and numbers them anew, so that a
-// mutation shows its own defect only.
+// pump passes events through the mutation and renumbers them, so that a mutation
+// shows only its own defect.
 func pump(in <-chan event.Event, out chan<- event.Event, f func(event.Event, func(event.Event)), seq int64, raw bool) {
 	defer close(out)
 	for e := range in {
@@ -146,8 +146,8 @@ type session struct {
 	l       *launcher
 	stops   int
 	runtime string
-	put     atomic.Bool   // it was put away
-	passed  chan struct{} // where heard is set: all events were taken
+	put     atomic.Bool   // it was archived
+	passed  chan struct{} // with WaitForReader: closed when the client has received all events
 }
 
 // Backlog implements adapters.Backlogger where the reference does.
@@ -157,8 +157,8 @@ func (s *session) Backlog() (depth int, oldest time.Duration) {
 		return -1, 0
 	}
 	depth, oldest = b.Backlog()
-	if s.a.backlog != nil {
-		depth = s.a.backlog()
+	if s.a.Depth != nil {
+		depth = s.a.Depth()
 	}
 	return depth, oldest
 }
@@ -166,33 +166,31 @@ func (s *session) Backlog() (depth int, oldest time.Duration) {
 func (s *session) Events() <-chan event.Event { return s.events }
 
 func (s *session) Send(ctx context.Context, m adapters.Message) error {
-	if s.a.files != nil && len(m.Attachments) > 0 {
-		m.Attachments = s.a.files(m.Attachments)
+	if s.a.Files != nil && len(m.Attachments) > 0 {
+		m.Attachments = s.a.Files(m.Attachments)
 	}
-	if s.a.send != nil {
-		s.a.send(ctx)
+	if s.a.BeforeSend != nil {
+		s.a.BeforeSend(ctx)
 	}
-	if s.a.within != nil {
-		ctx = s.a.within(ctx)
+	if s.a.Context != nil {
+		ctx = s.a.Context(ctx)
 	}
 	err := s.Session.Send(ctx, m)
-	if s.a.sent != nil {
-		err = s.a.sent(err)
+	if s.a.SendError != nil {
+		err = s.a.SendError(err)
 	}
 	return err
 }
 
 func (s *session) Stop(ctx context.Context) error {
 	s.stops++
-	if s.a.stop != nil {
-		if err := s.a.stop(s.stops - 1); err != nil {
+	if s.a.Stop != nil {
+		if err := s.a.Stop(s.stops - 1); err != nil {
 			return err
 		}
 	}
 	return s.Session.Stop(ctx)
 }
-
-// What not every session can do.
 
 // Archive implements adapters.Archiver where the reference does.
 func (s *session) Archive(ctx context.Context) error {
@@ -203,11 +201,11 @@ func (s *session) Archive(ctx context.Context) error {
 	return adapters.ErrUnsupported
 }
 
-// whenAway is the mutation of what is emitted from the archive on.
-func (s *session) whenAway() func(event.Event, func(event.Event)) {
+// afterArchive applies the mutation to events that come after Archive.
+func (s *session) afterArchive() func(event.Event, func(event.Event)) {
 	return func(e event.Event, out func(event.Event)) {
 		if s.put.Load() {
-			s.a.away(e, out)
+			s.a.AfterArchive(e, out)
 			return
 		}
 		out(e)
@@ -244,29 +242,29 @@ func (s *session) Withdraw(ctx context.Context, id string) error {
 }
 
 func (s *session) Close(ctx context.Context) error {
-	if s.a.closing != nil {
-		s.a.closing(s.l.last)
+	if s.a.BeforeClose != nil {
+		s.a.BeforeClose(s.l.last)
 	}
 	err := s.Session.Close(ctx)
-	if s.a.heard {
+	if s.a.WaitForReader {
 		<-s.passed
 	}
-	if s.a.close != nil {
-		s.a.close()
+	if s.a.AfterClose != nil {
+		s.a.AfterClose()
 	}
 	return err
 }
 
 func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
-	if s.a.answer != nil {
-		s.a.answer(&a)
+	if s.a.Answer != nil {
+		s.a.Answer(&a)
 	}
 	err := s.Session.Answer(ctx, id, a)
-	if err != nil && s.a.late != nil {
-		s.a.late(s.runtime, id, s.l.last.Stdin())
+	if err != nil && s.a.LateAnswer != nil {
+		s.a.LateAnswer(s.runtime, id, s.l.last.Stdin())
 	}
-	if s.a.answered != nil {
-		err = s.a.answered(err)
+	if s.a.AnswerError != nil {
+		err = s.a.AnswerError(err)
 	}
 	return err
 }
@@ -281,9 +279,9 @@ func (s *session) SetModel(ctx context.Context, model string) error {
 
 // SetMode implements adapters.ModeSetter where the reference does.
 func (s *session) SetMode(ctx context.Context, mode string) error {
-	if s.a.set != nil {
+	if s.a.SetMode != nil {
 		var err error
-		if mode, err = s.a.set(mode); err != nil {
+		if mode, err = s.a.SetMode(mode); err != nil {
 			return err
 		}
 	}
@@ -293,10 +291,10 @@ func (s *session) SetMode(ctx context.Context, mode string) error {
 	return adapters.ErrUnsupported
 }
 
-// launcher puts the mutation between the adapter and the runtime.
+// launcher puts the mutation between the adapter and the process.
 type launcher struct {
 	proc.Launcher
-	m    mutation
+	m    Mutation
 	last proc.Process
 }
 
@@ -306,12 +304,12 @@ func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, er
 		return nil, err
 	}
 	l.last = p
-	if l.m.launched != nil {
-		return l.m.launched(p), nil
+	if l.m.Launch != nil {
+		return l.m.Launch(p), nil
 	}
-	if l.m.process != nil {
+	if l.m.Output != nil {
 		b := &process{Process: p, m: l.m}
-		b.out, b.err = l.m.process(p)
+		b.out, b.err = l.m.Output(p)
 		return b, nil
 	}
 	return &process{Process: p, m: l.m}, nil
@@ -319,8 +317,8 @@ func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, er
 
 type process struct {
 	proc.Process
-	m        mutation
-	out, err io.Reader // nil: the process's own
+	m        Mutation
+	out, err io.Reader // nil: those of the process
 }
 
 func (p *process) Stderr() io.Reader {
@@ -331,20 +329,20 @@ func (p *process) Stderr() io.Reader {
 }
 
 func (p *process) Stdin() io.WriteCloser {
-	if p.m.written == nil {
+	if p.m.Write == nil {
 		return p.Process.Stdin()
 	}
-	return &stdin{p.Process.Stdin(), p.m.written}
+	return &stdin{p.Process.Stdin(), p.m.Write}
 }
 
 func (p *process) Stdout() io.Reader {
 	switch {
 	case p.out != nil:
 		return p.out
-	case p.m.read == nil:
+	case p.m.Read == nil:
 		return p.Process.Stdout()
 	}
-	return &stdout{r: p.Process.Stdout(), f: p.m.read}
+	return &stdout{r: p.Process.Stdout(), f: p.m.Read}
 }
 
 type stdin struct {
@@ -358,7 +356,7 @@ func (s *stdin) Write(b []byte) (int, error) { return len(b), s.f(b, s.WriteClos
 type stdout struct {
 	r    io.Reader
 	f    func([]byte) []byte
-	buf  []byte // of one read; made once, since reads may be of single bytes
+	buf  []byte // of one read; reused, because reads may be of single bytes
 	rest []byte
 }
 

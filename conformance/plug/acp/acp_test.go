@@ -91,11 +91,11 @@ func TestARightAgentPasses(t *testing.T) {
 	g.Expect(bad).To(BeEmpty())
 	for _, id := range []string{
 		"text.once", "text.order", "thinking.delivered", "tool.known", "tool.paired", "tool.output", "permission.asked",
-		"permission.answered-once", "permission.deny-holds", "turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "wire.own-lines",
+		"permission.answered-once", "permission.deny-enforced", "turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "wire.valid-input",
 	} {
 		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
 	}
-	for _, id := range []string{"session.provider-id", "order.seq", "permission.resolved", "text.paragraph-break"} {
+	for _, id := range []string{"session.provider-id", "order.seq", "permission.resolved"} {
 		g.Expect(passed).NotTo(HaveKey(id), "nobody can be praised for what the protocol does not carry")
 	}
 }
@@ -115,9 +115,9 @@ func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
 		{neverReplies, "text/plain", "turn.one-terminal", nil},
 		{exits, "text/plain", "session.returns", []string{"text.once"}},
 		{lateChunk, "text/plain", "turn.nothing-after-terminal", []string{"text.once"}},
-		{forgetsCancel, "stop/mid-text", "turn.stop", []string{"replay.interrupted"}},
+		{forgetsCancel, "stop/mid-text", "turn.stop", nil},
 		{asksTwice, "permission/allow", "permission.asked", nil},
-		{allowsDenied, "permission/deny-then-stop", "permission.deny-holds", []string{"wire.own-lines"}},
+		{allowsDenied, "permission/deny-then-stop", "permission.deny-enforced", []string{"wire.valid-input"}},
 	} {
 		t.Run(b.broken, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,43 @@
+package component
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Remove is the check component.remove.
+var Remove = &conformance.Check{
+	ID: "component.remove", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"component_remove"},
+	Sentence: "component_remove removes what the agent removed, and nothing else; removing twice is harmless.",
+	Judge:    judgeRemoved,
+}
+
+func judgeRemoved(t *conformance.Trial, f *conformance.Finding) {
+	k, ok := KindsOf(t.Scenario)
+	if !ok {
+		return
+	}
+	want, got := k.Asked(t.Run), k.emitted(t.Run)
+	f.Asserted(want.Took)
+	// What stands between removals is component.update's: here it is by id alone.
+	ids := func(steps []string) string {
+		var out []string
+		for _, s := range steps {
+			if !gone(s) {
+				s, _, _ = strings.Cut(s, ":")
+				s += " is there"
+			}
+			out = append(out, s)
+		}
+		return strings.Join(slices.Compact(out), "\n") + "\n"
+	}
+	if strings.Count(ids(want.steps), " is gone\n")+strings.Count(ids(got.steps), " is gone\n") == 0 {
+		return
+	}
+	if w, g := ids(want.steps), ids(got.steps); w != g {
+		f.Diff("what was removed is not what the model removed", w, g)
+	}
+}

@@ -1,0 +1,17 @@
+package component
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var neverRemoves = broken.Adapter{
+	Name: "never-removes", Sentence: "leaves a component that was removed",
+	Fails: []string{"component.remove", "replay.components"},
+	Mutation: editing(func(d event.Data) event.Data {
+		if d.EventType() == event.TypeComponentRemove {
+			return nil
+		}
+		return d
+	}),
+}

@@ -1,0 +1,31 @@
+package component
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Update is the check component.update.
+var Update = &conformance.Check{
+	ID: "component.update", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"component_update"},
+	Sentence: "component_update creates, replaces or merges by id on its surface; an unregistered name or surface changes nothing.",
+	Judge:    judgeShown,
+}
+
+func judgeShown(t *conformance.Trial, f *conformance.Finding) {
+	k, ok := KindsOf(t.Scenario)
+	if !ok {
+		return
+	}
+	want, got := k.Asked(t.Run), k.emitted(t.Run)
+	f.Asserted(want.Tried)
+	shows := func(steps []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(steps), gone), "\n") + "\n"
+	}
+	if w, g := shows(want.steps), shows(got.steps); w != g {
+		f.Diff("what was shown is not what the model showed", w, g)
+	}
+}

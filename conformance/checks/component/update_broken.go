@@ -1,0 +1,18 @@
+package component
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var replacesWhereItMerges = broken.Adapter{
+	Name: "replaces-where-it-merges", Sentence: "replaces the props of a component that it is to merge into",
+	Fails: []string{"component.update", "replay.components"},
+	Mutation: editing(func(d event.Data) event.Data {
+		if u, ok := d.(event.ComponentUpdate); ok {
+			u.Merge = false
+			return u
+		}
+		return d
+	}),
+}

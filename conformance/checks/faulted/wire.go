@@ -1,0 +1,89 @@
+package faulted
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// JudgeHarmless demands the events of the run without the fault, and exactly one more
+// notice if the fault adds an unknown message.
+func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
+	if !runindex.Played(plain, r.Fault.Line) || runindex.OpenFailed(plain, r.Fault.Line) {
+		return // the run ended before the fault, or has no session
+	}
+	if Marked(r.Fault) && r.Hang == "" && !slices.ContainsFunc(r.Played, func(p conformance.PlayedLine) bool {
+		return strings.Contains(string(p.Line.Bytes), UnknownMark)
+	}) {
+		return // the subject ended the runtime before that line
+	}
+	if at := runindex.LineOf(plain, r.Fault.Line); at.At > 0 && slices.ContainsFunc(plain.Steps, func(a conformance.StepResult) bool {
+		return a.At <= at.At && (a.Step.Verb == fixtures.VerbArchive || a.Step.Verb == fixtures.VerbStop && r.Fault.Operator == "unknown-value")
+	}) {
+		return // an archived session has no listener, and late events of a stopped turn are dropped
+	}
+	f.Asserted(1)
+	p := conformance.Problem{Fault: r.Fault}
+	if r.Hang != "" {
+		p.Text = r.Fault.String() + ": the subject hangs: " + r.Hang
+		f.Problems = append(f.Problems, p)
+		return
+	}
+	told := plain.Canonical()
+	rest, notices := withoutNotices(told, r)
+	switch {
+	case r.Fault.Kind != fault.Noticed && !r.Fault.NoticeAllowed && len(notices) > 0, len(notices) > 1:
+		p.Text = fmt.Sprintf("%s: %d notices too many", r.Fault, len(notices))
+		f.Problems = append(f.Problems, p)
+	case !r.Supports("notice"):
+	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
+		p.Text = r.Fault.String() + ": no notice of it"
+		f.Problems = append(f.Problems, p)
+	case Marked(r.Fault) && !strings.Contains(string(notices[0].Raw), UnknownMark):
+		p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(notices[0].Raw))
+		f.Problems = append(f.Problems, p)
+	}
+	if slices.Equal(rest, told) {
+		return
+	}
+	undisturbed := strings.Join(told, "\n") + "\n"
+	if harmed := fault.WithoutUnknown(strings.Join(rest, "\n")) + "\n"; harmed != undisturbed {
+		p.Text = r.Fault.String() + ": the events differ"
+		p.Diff = conformance.Diff("without the fault", undisturbed, "with the fault", harmed)
+		f.Problems = append(f.Problems, p)
+	}
+}
+
+// UnknownMark is in each message that a fault invents.
+const UnknownMark = "weather"
+
+func Marked(h *fault.Fault) bool {
+	return h.Operator == "unknown-message" || h.Operator == "unknown-value" || h.Operator == "unknown-request"
+}
+
+// withoutNotices removes the notices that the plain run does not have.
+func withoutNotices(plain []string, r *conformance.Run) (rest []string, more []event.Notice) {
+	if slices.Equal(r.Canonical(), plain) {
+		return plain, nil
+	}
+	had := map[string]int{}
+	for _, s := range plain {
+		had[s]++
+	}
+	for i, s := range r.Canonical() {
+		d, ok := r.Events[i].Data.(event.Notice)
+		if ok && had[fault.WithoutUnknown(s)] == 0 {
+			more = append(more, d)
+			continue
+		}
+		had[s]--
+		rest = append(rest, s)
+	}
+	return rest, more
+}

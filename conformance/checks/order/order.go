@@ -1,0 +1,17 @@
+// Package order holds the checks of seq and ts.
+package order
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Seq, TS}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{countsPerTurn, runsItsClockBack}
+}

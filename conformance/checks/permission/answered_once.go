@@ -1,0 +1,88 @@
+package permission
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// AnsweredOnce is the check permission.answered-once.
+var AnsweredOnce = &conformance.Check{
+	ID: "permission.answered-once", Source: "claude-agent-sdk-python#1105", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:       "Each question gets exactly one reply on the wire, also after a timeout, a stop or a close, unless the runtime withdrew it.",
+	JudgesWritten:  true,
+	AlternateSteps: closeWhenAsked,
+	Judge:          judgeAnsweredOnce,
+}
+
+func judgeAnsweredOnce(t *conformance.Trial, f *conformance.Finding) {
+	want := len(runindex.Answers(t.Run))
+	if want == 0 {
+		return
+	}
+	judgeClosedWhenAsked(t, f)
+	replies := repliesOf(t.Run)
+	f.Asserted(want)
+	for id, n := range replies {
+		if n != 1 {
+			f.Failf("question %s got %d replies", id, n)
+		}
+	}
+	for _, q := range questions(t.Run) {
+		if !q.Answered && !q.Withdrawn {
+			f.Failf("question %s (%s) of process %d got no reply", q.ID, q.Method, q.Process)
+		}
+	}
+	if len(replies) < want {
+		f.Missingf("the runtime asked %d questions and got replies to %d", want, len(replies))
+	}
+}
+
+func repliesOf(r *conformance.Run) map[string]int {
+	replies := map[string]int{}
+	for _, w := range r.ClientActions {
+		switch {
+		case w.Kind != standin.KindAnswer:
+		case !runindex.IsQuestion(w.Asked):
+		default:
+			replies[w.RequestID]++
+		}
+	}
+	return replies
+}
+
+// closeWhenAsked returns the steps up to the first answer, and then a close.
+func closeWhenAsked(s *fixtures.Scenario) []fixtures.Step {
+	for i, a := range s.Client {
+		if a.Verb == fixtures.VerbAnswer && !a.Late {
+			return append(slices.Clone(s.Client[:i]), fixtures.Step{Verb: fixtures.VerbClose, Line: a.Line})
+		}
+	}
+	return nil
+}
+
+// judgeClosedWhenAsked judges a session that was closed with a question open. The
+// question must get one reply, which allows nothing, before stdin is closed.
+func judgeClosedWhenAsked(t *conformance.Trial, f *conformance.Finding) {
+	if t.Alternate == nil || !t.Supports("session_end") {
+		return // the subject cannot report the end of a session with an open question
+	}
+	f.Asserted(1)
+	replies := repliesOf(t.Alternate)
+	if want := max(1, runindex.AskedBeforeClose(t.Alternate)); len(replies) != want {
+		f.Failf("the session was closed while %d questions were open: %d got a reply", want, len(replies))
+	}
+	for id, n := range replies {
+		if n != 1 {
+			f.Failf("the session was closed while question %s was open: it got %d replies", id, n)
+		}
+	}
+	for _, d := range decisions(t.Alternate) {
+		if d == standin.Allow {
+			f.Failf("the session was closed while a question was open, and the subject sent allow")
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package permission
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Asked is the check permission.asked.
+var Asked = &conformance.Check{
+	ID: "permission.asked", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_use_id"},
+	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input.",
+	JudgesWritten: true,
+	Judge:         judgeAsked,
+}
+
+func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
+	want := len(runindex.Answers(t.Run)) + len(byPolicy(t.Run))
+	if want == 0 {
+		return
+	}
+	f.Asserted(want)
+	if len(t.Unrecorded) > 0 {
+		judgeReported(t.Run, f)
+		return
+	}
+	ids, interrupts := map[string]bool{}, map[string]bool{}
+	questions := 0
+	for _, a := range runindex.Answers(t.Run) {
+		if a.What == fixtures.AnswerValue || slices.Contains(t.Scenario.Needs, "elicitation") {
+			questions++
+		}
+	}
+	for _, e := range t.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			switch {
+			case d.RequestID == "":
+				f.At(e, "permission_request without an id")
+			case ids[d.RequestID]:
+				f.At(e, "permission_request %s comes twice", d.RequestID)
+			case d.ToolName == "":
+				f.At(e, "permission_request %s does not name the tool", d.RequestID)
+			}
+			ids[d.RequestID] = true
+			judgeAskedInput(t, e, d, f)
+		case event.Interrupt:
+			interrupts[d.InterruptID] = true
+		}
+	}
+	// A plan is approved by yes or no, but its question is an interrupt.
+	if len(ids)+len(interrupts) != want || len(interrupts) < questions {
+		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, questions, len(ids), len(interrupts))
+	}
+}
+
+// judgeReported judges a run that has left the recording: the subject must have
+// reported the questions up to there.
+func judgeReported(r *conformance.Run, f *conformance.Finding) {
+	reported := slices.DeleteFunc(slices.Clone(runindex.Of(r).Questions()), func(q *runindex.Question) bool { return len(q.Asked) == 0 })
+	if asked := len(questions(r)); len(reported) < asked {
+		f.Failf("the runtime asked %d times; the subject reported %d questions", asked, len(reported))
+	}
+}
+
+// judgeAskedInput demands that a request holds the input of the call that it names,
+// or of any call if it names none.
+func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
+	var calls []string
+	for _, call := range runindex.AllCalls(t.Run) {
+		var in runindex.Input
+		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !runindex.SameCall(d.ToolUseID, call.ID) {
+			continue
+		}
+		calls = append(calls, call.ID)
+		whole := in.Path == "" || runindex.Holds(d.ToolInput, in.Path)
+		for _, text := range in.Texts() {
+			whole = whole && runindex.Holds(d.ToolInput, text)
+		}
+		if whole {
+			return
+		}
+	}
+	f.At(e, "permission_request %s (tool_use_id %q): the input %s is that of none of the calls %v", d.RequestID, d.ToolUseID, runindex.Clip(string(d.ToolInput)), calls)
+}
+
+// byPolicy are the questions of the runtime that the policy answers in the
+// user's place, by their ids.
+func byPolicy(r *conformance.Run) map[string]bool {
+	out := map[string]bool{}
+	if r.Scenario.Policy == nil {
+		return out
+	}
+	if r.Tier == conformance.TierLive { // the witness does not name them
+		for _, d := range runindex.EventsOf[event.PermissionResolved](r) {
+			if d.By != event.ByUser {
+				out[d.RequestID] = true
+			}
+		}
+		return out
+	}
+	for _, w := range r.ClientActions {
+		if w.Kind != standin.KindAnswer || w.Asked == "hook_callback" {
+			continue
+		}
+		for _, j := range r.Scenario.Judge {
+			if j.Effect != fixtures.JudgeAsk && runindex.AsksAbout(r, w.Tool, j.Tool) {
+				out[w.RequestID] = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package permission
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var asksWithoutTheTool = broken.Adapter{
+	Name: "asks-without-the-tool", Sentence: "asks for permission without the tool and its input",
+	Fails: []string{"permission.asked"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.PermissionRequest); ok {
+			d.ToolName, d.ToolInput = "", event.Raw("{}")
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var asksNobody = broken.Adapter{
+	Name: "asks-nobody", Sentence: "drops the questions of the runtime",
+	// Nothing is answered then, so that what follows of an answer fails too.
+	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
+	Only:  map[string]string{"tool.known": "codex", "turn.slow-continues": "claude"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		switch e.Data.(type) {
+		case event.PermissionRequest, event.PermissionResolved, event.Interrupt, event.InterruptResolved:
+		default:
+			out(e)
+		}
+	}),
+}
+
+var asksAboutNothingKnown = broken.Adapter{
+	Name: "asks-about-nothing-known", Sentence: "asks for permission with neither the call nor its input",
+	Fails: []string{"permission.asked"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.PermissionRequest); ok {
+			d.ToolUseID, d.ToolInput = "", event.Raw(`{"tool":"a command"}`)
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,63 @@
+package permission
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// DenyEnforced is the check permission.deny-enforced.
+var DenyEnforced = &conformance.Check{
+	ID: "permission.deny-enforced", Source: "claude-code#34046", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Aliases:       []string{"permission.deny-holds"},
+	Sentence:      "A denied call has no effect, and the model receives the denial.",
+	JudgesWritten: true,
+	Judge:         judgeDeny,
+}
+
+func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
+	denied := 0
+	all := true
+	for _, a := range runindex.Answers(t.Run) {
+		if runindex.Denies(a) {
+			denied++
+		} else {
+			all = false
+		}
+	}
+	if denied == 0 {
+		return
+	}
+	f.Asserted(denied)
+	if t.Tier != conformance.TierLive {
+		f.Sent = true
+		sent := decisions(t.Run)
+		for i, want := range runindex.Answers(t.Run) {
+			switch {
+			case !runindex.Denies(want):
+			case i >= len(sent):
+				f.Missingf("question %d was to be denied, and was not answered", i+1)
+			case sent[i] == "allow":
+				f.Failf("question %d: the user answered %s, the subject sent allow", i+1, want.What)
+			}
+		}
+		return
+	}
+	if all {
+		for path, want := range t.Scenario.Workspace {
+			if got, there := t.Workspace[path]; !there || string(got) != string(want) {
+				f.Failf("the file %s has changed, though every tool call was denied", path)
+			}
+		}
+	}
+	results := runindex.ToolResults(t.Run)
+	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
+		if d.Status == event.ToolDenied {
+			for _, call := range runindex.Calls(t.Run) {
+				if runindex.SameCall(d.ToolUseID, call.ID) && results[call.ID] == "" && !runindex.StopsTurn(t.Run) {
+					f.At(e, "tool %s was denied, but the model got no result", call.ID)
+				}
+			}
+		}
+	}
+}

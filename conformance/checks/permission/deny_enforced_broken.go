@@ -1,0 +1,29 @@
+package permission
+
+import (
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var allowsEverything = broken.Adapter{
+	Name: "allows-everything", Sentence: "sends allow whatever the user answered",
+	Fails: []string{"permission.deny-enforced", "permission.resolved", "wire.valid-input"},
+	Only:  map[string]string{"turn.stall-ends": "claude"},
+	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) {
+		if a.Decision != "" {
+			a.Decision = event.DecisionAllow
+		}
+	}},
+}
+
+var setsSomethingElse = broken.Adapter{
+	Name: "sets-something-else", Sentence: "changes the mode to another one than it was given",
+	Fails: []string{
+		"permission.answered-once", "permission.asked", "permission.deny-enforced", "permission.resolved", "session.open-options", "text.once", "tool.known",
+	},
+	Only: map[string]string{ // Claude Code takes any mode at any time
+		"permission.asked": "claude", "permission.deny-enforced": "claude", "permission.resolved": "claude", "text.once": "claude", "tool.known": "claude",
+	},
+	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return adapters.ModePlan, nil }},
+}

@@ -1,0 +1,17 @@
+// Package permission holds the checks of questions for permission and their answers.
+package permission
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Resolved, Late, DeclineIsNotCancel, Asked, AnsweredOnce, DenyEnforced, UnsupportedRequest}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, blamesARule, answersWhatItKnows, refusesInSilence}
+}

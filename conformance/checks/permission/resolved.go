@@ -1,0 +1,87 @@
+package permission
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/component"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Resolved is the check permission.resolved.
+var Resolved = &conformance.Check{
+	ID: "permission.resolved", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"permission_resolved"},
+	Sentence: "Each permission_request and each interrupt is resolved once, with the decision and who made it.",
+	Judge:    judgeResolved,
+}
+
+func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
+	told := runindex.Answers(t.Run)
+	open := map[string]bool{}
+	shown := map[string]bool{} // questions of components: the scenario has no act that answers them
+	resolved := func(e conformance.Event, id string, by event.By) (next fixtures.Step, ok bool) {
+		if !open[id] {
+			f.At(e, "%s of %q, which is not open", e.Type(), id)
+			return next, false
+		}
+		delete(open, id)
+		switch by {
+		case event.ByUser:
+		case event.ByPolicy, event.ByRuntime, event.ByWithdrawn:
+			return next, false
+		default:
+			f.At(e, "%s of %q does not name who decided: %q", e.Type(), id, by)
+			return next, false
+		}
+		if len(told) == 0 {
+			f.At(e, "%s of %q: the user gave no further answer", e.Type(), id)
+			return next, false
+		}
+		next, told = told[0], told[1:]
+		return next, true
+	}
+	for _, e := range t.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			f.Asserted(1)
+			open[d.RequestID] = true
+		case event.Interrupt:
+			f.Asserted(1)
+			open[d.InterruptID] = true
+			if k, ok := component.KindsOf(t.Scenario); ok && k.Has(d.ComponentName, d.Surface) {
+				shown[d.InterruptID] = true
+			}
+		case event.InterruptResolved:
+			if shown[d.InterruptID] && open[d.InterruptID] && d.By == event.ByUser {
+				delete(open, d.InterruptID)
+				continue
+			}
+			resolved(e, d.InterruptID, d.By)
+		case event.PermissionResolved:
+			if act, ok := resolved(e, d.RequestID, d.By); ok && d.Decision != decisionOf(act) {
+				f.At(e, "question %s: the user answered %s, the event holds %s", d.RequestID, act.What, d.Decision)
+			}
+			if d.Allowed != (d.Decision == event.DecisionAllow) {
+				f.At(e, "question %s: decision %s, but allowed is %v", d.RequestID, d.Decision, d.Allowed)
+			}
+		}
+	}
+	for id := range open {
+		f.Failf("question %s is never resolved", id)
+	}
+	if len(told) > 0 && len(t.Unrecorded) == 0 {
+		f.Failf("%d answers of the user are not reported", len(told))
+	}
+}
+
+// decisionOf is what an answer decides about a permission.
+func decisionOf(a fixtures.Step) event.Decision {
+	switch {
+	case a.Allows() || a.What == fixtures.AnswerValue:
+		return event.DecisionAllow
+	case a.What == fixtures.AnswerCancel:
+		return event.DecisionCancel
+	}
+	return event.DecisionDeny
+}

@@ -1,0 +1,17 @@
+// Package policy holds the checks of tool policies.
+package policy
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Table, NoBypass, FailClosed}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{allowsWhatItCannotRead, judgesTheFirstWord, judgesCommandsAlone}
+}

@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// judgedCalls are the calls of the model that the scenario's table speaks of, of
+// one kind.
+func judgedCalls(r *conformance.Run, kind string) []fixtures.Judged {
+	said := runindex.AllCalls(r)
+	return slices.DeleteFunc(slices.Clone(r.Scenario.Judge), func(j fixtures.Judged) bool {
+		return j.Kind != kind || !slices.ContainsFunc(said, func(s fixtures.Said) bool { return s.ID == j.Tool })
+	})
+}
+
+func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
+	calls := judgedCalls(t.Run, kind)
+	if len(calls) == 0 {
+		return
+	}
+	if t.Tier != conformance.TierLive {
+		f.Sent = true
+		for _, j := range calls {
+			judgeReplies(t, f, j)
+		}
+		return
+	}
+	results := runindex.ToolResults(t.Run)
+	for _, j := range calls {
+		f.Asserted(1)
+		status, told := statusOf(t.Run, j.Tool)
+		switch {
+		case results[j.Tool] == "":
+			f.Failf("%s was judged %s, and the model got no result", j.Tool, j.Effect)
+		case j.Effect == fixtures.JudgeDeny && told && status != event.ToolDenied:
+			f.Failf("%s was to be denied, and its result is %s; the model received %s", j.Tool, status, runindex.Clip(results[j.Tool]))
+		case j.Effect == fixtures.JudgeAllow && status == event.ToolDenied:
+			f.Failf("%s was to be allowed, and was denied; the model received %s", j.Tool, runindex.Clip(results[j.Tool]))
+		}
+	}
+	judgeEffects(t, f, calls)
+}
+
+// judgeReplies demands that each question about the call, and each hook for it, got
+// the reply of the table.
+func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Judged) {
+	denied := false
+	for _, w := range t.ClientActions {
+		if w.Kind != standin.KindAnswer || !runindex.AsksAbout(t.Run, w.Tool, j.Tool) {
+			continue
+		}
+		no := w.Answer == standin.Deny || w.Answer == standin.Cancel
+		denied = denied || no
+		switch {
+		case j.Effect == fixtures.JudgeDeny && w.Answer == standin.Allow:
+			f.Failf("the policy denies %s, and the subject allowed it when %s asked", j.Tool, w.Asked)
+		case j.Effect == fixtures.JudgeAllow && no:
+			f.Asserted(1)
+			f.Failf("the policy allows %s, and the subject denied it when %s asked", j.Tool, w.Asked)
+		case j.Effect == fixtures.JudgeAllow:
+			f.Asserted(1)
+		}
+	}
+	if j.Effect == fixtures.JudgeDeny {
+		f.Asserted(1)
+		if !denied {
+			f.Missingf("the policy denies %s, and the subject never denied it", j.Tool)
+		}
+	}
+}
+
+// statusOf returns the status of the first tool_result of a call.
+func statusOf(r *conformance.Run, id string) (event.ToolStatus, bool) {
+	for _, d := range runindex.EventsOf[event.ToolResult](r) {
+		if runindex.SameCall(d.ToolUseID, id) {
+			return d.Status, true
+		}
+	}
+	return "", false
+}
+
+// judgeEffects looks for effects of denied calls: a changed file that one of them
+// names and no allowed call does.
+func judgeEffects(t *conformance.Trial, f *conformance.Finding, calls []fixtures.Judged) {
+	for _, file := range changedFiles(t.Run) {
+		if slices.ContainsFunc(t.Scenario.Judge, func(j fixtures.Judged) bool { return j.Effect != fixtures.JudgeDeny && names(t.Run, j.Tool, file) }) {
+			continue
+		}
+		for _, j := range calls {
+			if j.Effect == fixtures.JudgeDeny && names(t.Run, j.Tool, file) {
+				f.Failf("the file %s has changed: %s was denied, and took effect", file, j.Tool)
+			}
+		}
+	}
+}
+
+// changedFiles returns the files that a live run created, changed or removed.
+func changedFiles(r *conformance.Run) []string {
+	var out []string
+	for file, was := range r.Scenario.Workspace {
+		if is, there := r.Workspace[file]; !there || string(is) != string(was) {
+			out = append(out, file)
+		}
+	}
+	for file := range r.Workspace {
+		if _, was := r.Scenario.Workspace[file]; !was {
+			out = append(out, file)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// names reports whether a call speaks of the file, or of a folder of it, or is
+// one of a server's tool that makes it.
+func names(r *conformance.Run, id, file string) bool {
+	for _, call := range runindex.AllCalls(r) {
+		if call.ID != id {
+			continue
+		}
+		for part := range strings.SplitSeq(file, "/") {
+			if strings.Contains(string(call.Input), part) {
+				return true
+			}
+		}
+		for _, s := range r.Scenario.Servers {
+			for _, tool := range s.Tools {
+				if tool.Makes == file && runindex.AsksAbout(r, "mcp__"+s.Name+"__"+tool.Name, id) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

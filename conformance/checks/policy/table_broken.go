@@ -1,0 +1,19 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var judgesCommandsAlone = broken.Adapter{
+	Name: "judges-commands-alone", Sentence: "applies the policy to commands only",
+	Fails: []string{"policy.table", "wire.valid-input"},
+	Mutation: judging(func(j adapters.Judge, ctx context.Context, c adapters.Call) adapters.Verdict {
+		if c.Tool != "Bash" {
+			return adapters.Verdict{Effect: adapters.EffectAllow}
+		}
+		return j(ctx, c)
+	}),
+}

@@ -1,0 +1,59 @@
+package process
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/fakes/standin"
+)
+
+// GracefulClose is the check process.graceful-close.
+var GracefulClose = &conformance.Check{
+	ID: "process.graceful-close", Source: "runtimes that write their session to the disk when they end", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:       []string{"process.gentle"},
+	Needs:         []string{"session_end"},
+	Sentence:      "To end a runtime, the subject closes its stdin, sends SIGTERM after a grace, and SIGKILL after another.",
+	JudgesWritten: true,
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		judgeGraceful(t.Run, f, f.Failf)
+	},
+	Faults: []string{"stall", "no-end-by-term"},
+	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
+		judgeGraceful(r, f, faulted.Failer(r, f))
+	},
+}
+
+// grace is the least that a runtime is given between two steps of its end.
+const grace = time.Second
+
+// judgeGraceful judges the steps by which each process was ended.
+func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+	closed, termed := map[int]time.Time{}, map[int]time.Time{}
+	for _, w := range r.ClientActions {
+		switch {
+		case w.Kind == standin.KindClose:
+			f.Asserted(1)
+			closed[w.Process] = w.At
+		case w.Kind != standin.KindSignal:
+		case w.Method == string(proc.SIGTERM):
+			f.Asserted(1)
+			switch at, ok := closed[w.Process]; {
+			case !ok:
+				fail("process %d got SIGTERM, and its stdin was not closed", w.Process)
+			case w.At.Sub(at) < grace:
+				fail("process %d got SIGTERM %v after its stdin was closed, too early to end by itself", w.Process, w.At.Sub(at))
+			}
+			termed[w.Process] = w.At
+		case w.Method == string(proc.SIGKILL):
+			f.Asserted(1)
+			switch at, ok := termed[w.Process]; {
+			case !ok:
+				fail("process %d got SIGKILL, and no SIGTERM before", w.Process)
+			case w.At.Sub(at) < grace:
+				fail("process %d got SIGKILL %v after SIGTERM, too early to end by itself", w.Process, w.At.Sub(at))
+			}
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package process
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+)
+
+// NoOrphans is the check process.no-orphans.
+var NoOrphans = &conformance.Check{
+	ID: "process.no-orphans", Source: "runtimes that live on when their window is closed", Tiers: []conformance.Tier{conformance.TierWitness},
+	Needs:         []string{"session_end"},
+	Sentence:      "After a session was closed, or did not open, no process of its runtime still runs.",
+	JudgesWritten: true,
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		faulted.JudgeOrphans(t.Run, f, f.Failf)
+	},
+	Faults: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"},
+	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
+		faulted.JudgeOrphans(r, f, faulted.Failer(r, f))
+	},
+}

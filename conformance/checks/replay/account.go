@@ -1,0 +1,392 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/replay"
+)
+
+// account is what the events of a session come to by rules that are simpler than
+// a chat's: of each thing what was told of it last, of each turn whether it is over.
+// It knows no messages, and of places only whose events they were.
+type account struct {
+	texts, thoughts map[ref]*saying
+	calls           map[ref]*call
+	asks            map[askRef]*ask
+	agents          map[string]*worker
+	tails           map[scope]string            // what text without an id would go on with
+	vague           bool                        // an id was told again in another turn: nobody knows which turns have text
+	asides          map[string][]string         // notices and checkpoints by agent
+	plans           map[string][]event.PlanStep // the last by agent
+	tasks           []replay.Task
+	users           []event.Event
+	turns           map[int]*span
+	last            int // the highest turn
+	failed, ended   bool
+	head            replay.Chat
+	index           int // of the event
+}
+
+// scope is where an agent's events of a turn go.
+type scope struct {
+	agent string
+	turn  int
+}
+
+// ref names a thing of an agent.
+type ref struct{ agent, id string }
+
+type askRef struct {
+	kind replay.Kind
+	id   string
+}
+
+// first is the event that told of a thing first.
+type first struct {
+	turn  int
+	index int
+	at    time.Time
+	late  bool // its turn had ended
+	again bool // more was told when its turn was forgotten, or of another turn: there may be two of it
+}
+
+type saying struct {
+	first
+	text   string
+	status replay.Status // "": nobody said
+	gone   bool
+	parts  int // without an id: blocks
+}
+
+type call struct {
+	first
+	start   event.ToolStart
+	result  event.ToolResult
+	path    string
+	output  string
+	results int
+	end     time.Time
+	open    bool
+	cut     bool // its turn ended before it
+}
+
+// ask is a question.
+type ask struct {
+	first
+	agent   string
+	status  replay.Status
+	pending bool
+}
+
+type worker struct {
+	first
+	tasked bool
+	status replay.Status // "": no word of its own
+	parent string
+	tool   string
+	name   string
+	text   string
+	usage  *event.Tokens
+}
+
+type span struct {
+	start, end time.Time
+	over, gone bool // gone: a later one has begun since
+	last       int  // of its events, that which ended it
+	said       int  // blocks of text
+	status     replay.Status
+	reason     string
+	fault      *event.Error
+	doing      string
+	running    []*call
+	tokens     *event.Tokens
+	stats      event.Stats
+}
+
+func newAccount() *account {
+	return &account{
+		texts: map[ref]*saying{}, thoughts: map[ref]*saying{}, calls: map[ref]*call{}, asks: map[askRef]*ask{},
+		agents: map[string]*worker{}, tails: map[scope]string{}, asides: map[string][]string{},
+		plans: map[string][]event.PlanStep{}, turns: map[int]*span{},
+	}
+}
+
+func (a *account) add(e event.Event) {
+	a.index++
+	if e.Turn > a.last {
+		a.last = e.Turn
+		for _, t := range a.turns {
+			t.gone = t.over
+		}
+		a.tasks = slices.DeleteFunc(a.tasks, func(t replay.Task) bool { return t.Status != event.TaskRunning })
+		a.turns[e.Turn] = &span{start: e.TS, doing: replay.ActivityWorking}
+	}
+	if t := a.turns[e.Turn]; t != nil && !t.over && e.SubagentID == "" {
+		t.doing = cmp.Or(doing(e.Data), t.doing)
+	}
+	a.part(e)
+	switch d := e.Data.(type) {
+	case event.SessionReady:
+		a.settle(e.TS, "session resumed")
+		a.loseAgents()
+		a.failed, a.ended = false, false
+		h := &a.head
+		h.EndReason, h.ExitCode, h.Queue, h.Runtime, h.Model, h.Mode, h.Cwd = "", nil, nil, d.Runtime, d.Model, d.Mode, d.Cwd
+	case event.SessionEnd:
+		a.settle(e.TS, d.Reason)
+		a.loseAgents()
+		a.ended, a.head.EndReason, a.head.ExitCode = true, d.Reason, d.ExitCode
+	case event.UserMessage:
+		a.users = append(a.users, e)
+	case event.Queue:
+		a.head.Queue = d.MessageIDs
+	case event.ModelChanged:
+		a.head.Model = d.Value
+	case event.ModeChanged:
+		a.head.Mode = d.Value
+	case event.Usage:
+		a.usage(e, d)
+	case event.Result:
+		if t := a.turns[e.Turn]; t != nil && !t.gone && e.SubagentID == "" {
+			if d.Stats != nil && !t.over {
+				t.stats = *d.Stats
+			}
+			if d.Text != "" && t.said == 0 {
+				a.say(a.texts, e, "", d.Text)
+			}
+		}
+	case event.Error:
+		a.fail(e, d)
+	case event.Done:
+		a.done(e, d)
+	case event.Task:
+		a.task(e, d)
+	default:
+		a.addBlock(e)
+	}
+}
+
+// part keeps what parts paragraphs: text without an id is a new block behind it.
+func (a *account) part(e event.Event) {
+	at := scope{e.SubagentID, e.Turn}
+	if at.agent != "" {
+		at.turn = 0
+	}
+	var what string
+	switch d := e.Data.(type) {
+	case event.Delta:
+		if d.Text == "" || d.BlockID != "" && a.texts[ref{e.SubagentID, d.BlockID}] != nil {
+			return
+		}
+		if what = "text"; d.BlockID == "" {
+			what += " of " + d.MessageID
+		}
+		if s := a.texts[ref{e.SubagentID, ""}]; d.BlockID == "" && s != nil && a.tails[at] != what {
+			s.parts++
+		}
+	case event.Thinking:
+		if d.Text == "" {
+			return
+		}
+		if what = "thinking"; d.BlockID != "" && a.thoughts[ref{e.SubagentID, d.BlockID}] != nil {
+			return
+		}
+	case event.ToolStart:
+		what = "tool"
+		if a.calls[ref{e.SubagentID, d.ToolUseID}] != nil {
+			return
+		}
+	case event.PermissionRequest, event.Interrupt, event.Plan, event.UserMessage, event.Error:
+		what = "other"
+	default:
+		return
+	}
+	a.tails[at] = what
+}
+
+// doing is what a turn is at after an event, or "".
+func doing(d event.Data) string {
+	switch d := d.(type) {
+	case event.Delta:
+		return replay.ActivityWriting
+	case event.Thinking:
+		if d.Done {
+			return replay.ActivityWorking
+		}
+		return replay.ActivityThinking
+	case event.ToolStart, event.ToolResult:
+		return replay.ActivityWorking
+	case event.Notice:
+		if d.Code == event.NoticeRetry {
+			return replay.ActivityRetrying
+		}
+	case event.Compaction:
+		if d.Phase == event.PhaseStart {
+			return replay.ActivityCompacting
+		}
+		return replay.ActivityWorking
+	}
+	return ""
+}
+
+func (a *account) addBlock(e event.Event) {
+	switch d := e.Data.(type) {
+	case event.Delta:
+		if d.Text != "" {
+			a.say(a.texts, e, d.BlockID, d.Text)
+		}
+	case event.Thinking:
+		s := a.thoughts[ref{e.SubagentID, d.BlockID}]
+		if d.Text != "" {
+			s = a.say(a.thoughts, e, d.BlockID, d.Text)
+		}
+		if s != nil && d.Done {
+			s.status = replay.Complete
+		}
+	case event.BlockEnd:
+		a.blockEnd(e, d)
+	case event.ToolStart:
+		a.toolStart(e, d)
+	case event.ToolOutput:
+		t := a.turns[e.Turn]
+		c := a.call(e, d.ToolUseID)
+		if c.open || t != nil && t.over && (c.results == 0 || c.result.Status == event.ToolInterrupted) {
+			c.output += d.Text
+		}
+	case event.ToolResult:
+		a.toolResult(e, d)
+	case event.PermissionRequest:
+		a.ask(e, askRef{replay.KindPermission, d.RequestID})
+	case event.PermissionResolved:
+		status := replay.Denied
+		if d.Allowed {
+			status = replay.Allowed
+		} else if d.Decision == event.DecisionCancel {
+			status = replay.Cancelled
+		}
+		a.answer(e, askRef{replay.KindPermission, d.RequestID}, status, d.By)
+	case event.Interrupt:
+		a.ask(e, askRef{replay.KindInterrupt, d.InterruptID})
+	case event.InterruptResolved:
+		a.answer(e, askRef{replay.KindInterrupt, d.InterruptID}, replay.Answered, d.By)
+	case event.Plan:
+		a.plans[e.SubagentID] = d.Steps
+	case event.Notice:
+		a.aside(e, string(d.Level)+" "+string(d.Code)+" "+d.Text)
+	case event.Checkpoint:
+		a.aside(e, d.CheckpointID+" "+string(d.Action))
+	}
+}
+
+func (a *account) aside(e event.Event, what string) {
+	a.asides[e.SubagentID] = append(a.asides[e.SubagentID], what)
+}
+
+func (a *account) first(e event.Event) first {
+	t := a.turns[e.Turn]
+	return first{turn: e.Turn, index: a.index, at: e.TS, late: e.Turn > 0 && t != nil && t.over}
+}
+
+// more notes that an event tells more of a thing.
+func (x *first) more(a *account, e event.Event) {
+	t := a.turns[e.Turn]
+	x.again = x.again || x.turn != e.Turn || e.Turn > 0 && (t == nil || t.gone)
+}
+
+func (a *account) say(of map[ref]*saying, e event.Event, id, text string) *saying {
+	k := ref{e.SubagentID, id}
+	s := of[k]
+	if s == nil || s.gone {
+		s = &saying{first: a.first(e), parts: 1}
+		of[k] = s
+	}
+	if s == a.texts[k] && (id == "" || s.index == a.index) {
+		a.shows(e, 1)
+	}
+	s.more(a, e)
+	a.vague = a.vague || id != "" && s.again
+	s.text += text
+	return s
+}
+
+func (a *account) blockEnd(e event.Event, d event.BlockEnd) {
+	k := ref{e.SubagentID, d.BlockID}
+	s := a.texts[k]
+	if s == nil || s.gone {
+		s = a.thoughts[k]
+	}
+	gone := d.Status == event.BlockRetracted || d.Status == event.BlockReplaced && d.Text == ""
+	if s == nil || s.gone {
+		if gone || d.Status != event.BlockReplaced {
+			return
+		}
+		s = a.say(a.texts, e, d.BlockID, "") // told whole
+	}
+	s.more(a, e)
+	s.status = replay.Complete
+	switch d.Status {
+	case event.BlockInterrupted:
+		s.status = replay.Interrupted
+	case event.BlockReplaced:
+		s.text = d.Text
+	}
+	if s.gone = gone; gone && s == a.texts[k] {
+		a.shows(e, -1)
+	}
+}
+
+// shows counts the texts of a turn: one that has none shows what its result says.
+func (a *account) shows(e event.Event, n int) {
+	if t := a.turns[e.Turn]; t != nil && e.SubagentID == "" {
+		t.said += n
+	}
+}
+
+func (a *account) call(e event.Event, id string) *call {
+	k := ref{e.SubagentID, id}
+	c := a.calls[k]
+	if c == nil {
+		c = &call{first: a.first(e), open: true}
+		if c.late && k.agent == "" {
+			c.open, c.cut, c.end = false, true, e.TS
+		}
+		a.calls[k] = c
+	}
+	c.more(a, e)
+	return c
+}
+
+func (a *account) toolStart(e event.Event, d event.ToolStart) {
+	c := a.call(e, d.ToolUseID)
+	s := &c.start
+	s.Tool, s.Command, s.FilePath = cmp.Or(d.Tool, s.Tool), cmp.Or(d.Command, s.Command), cmp.Or(d.FilePath, c.path)
+	c.path = s.FilePath
+	s.Pattern, s.SearchPath, s.SubagentName = cmp.Or(d.Pattern, s.Pattern), cmp.Or(d.SearchPath, s.SearchPath), cmp.Or(d.SubagentName, s.SubagentName)
+	s.IsFileRead, s.Background, s.SubagentSpawn = s.IsFileRead || d.IsFileRead, s.Background || d.Background, s.SubagentSpawn || d.SubagentSpawn
+	if d.Input != nil {
+		s.Input = d.Input
+	}
+	if t := a.turns[e.Turn]; t != nil && !t.over && e.SubagentID == "" && c.results == 0 && c.open && !slices.Contains(t.running, c) {
+		t.running = append(t.running, c)
+	}
+}
+
+func (a *account) toolResult(e event.Event, d event.ToolResult) {
+	c := a.call(e, d.ToolUseID)
+	was := c.result
+	if !c.cut || d.Status != event.ToolInterrupted {
+		c.end = e.TS
+	}
+	c.results++
+	c.result, c.open = d, d.Status == event.ToolBackgrounded
+	c.path, c.result.IsFileRead = cmp.Or(d.FilePath, c.path), d.IsFileRead || was.IsFileRead
+	if len(d.Changes) == 0 {
+		c.result.Changes = was.Changes
+	}
+	if d.Output != "" {
+		c.output = d.Output
+	}
+}

@@ -1,0 +1,37 @@
+package replay
+
+import (
+	"math"
+
+	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
+)
+
+// AnyPrefix is the check replay.any-prefix.
+var AnyPrefix = &conformance.Check{
+	ID: "replay.any-prefix", Source: "chats that are loaded while they run, and show a part twice or not at all", Tiers: []conformance.Tier{conformance.TierGolden},
+	Sentence: "Reducing a prefix and then the rest equals reducing all: a running session can be loaded at any moment.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		var options []replay.Option
+		if t.Scenario.Components != nil {
+			reg, err := component.Parse(t.Scenario.Components)
+			if err != nil {
+				f.Failf("the components of the scenario: %v", err)
+				return
+			}
+			options = append(options, replay.WithRegistry(reg))
+		}
+		for _, newest := range []int{math.MaxInt, 1} {
+			want, got, err := judge.Reopened(t.Run, newest, options...)
+			if err != nil {
+				f.Failf("no snapshot of the chat can be restored: %v", err)
+				return
+			}
+			for i := range want {
+				sameChat(f, "the chat that was opened in between is not the whole one", want[i], got[i])
+			}
+		}
+	},
+}

@@ -1,0 +1,26 @@
+package replay
+
+import (
+	"bytes"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var reusesItsBuffer = broken.Adapter{
+	Name: "reuses-its-buffer", Sentence: "hands out the buffer of a line and reads the next one into it",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "permission.asked", "replay.any-prefix", "replay.components", "replay.equals-live", "replay.faithful", "replay.same-millisecond", "text.paragraph-break", "tool.known", "turn.crash-ends", "turn.stall-ends"},
+	Only:  map[string]string{"permission.asked": "codex"}, // claude repeats the input of the call
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var last event.Raw
+		return func(e event.Event, out func(event.Event)) {
+			out(e) // when it was taken, the listener is done with the one before
+			if d, ok := e.Data.(event.ToolStart); ok {
+				last = d.Input
+			} else if e.Type() == event.TypeToolResult && len(last) > 0 {
+				n := copy(last, `{"overwritten":""}`) // still JSON, with spaces behind
+				copy(last[n:], bytes.Repeat([]byte(" "), len(last)))
+			}
+		}
+	}},
+}

@@ -1,0 +1,79 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// golden are the events of some of the newest recordings, by case.
+func golden(t *testing.T) map[string][]event.Event {
+	t.Helper()
+	c := fixtures.Embedded()
+	ids, err := c.CaseIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]event.Event{}
+	for i, id := range fixtures.Newest(ids) {
+		if i%5 != 0 {
+			continue
+		}
+		text, err := c.Golden(id)
+		if err != nil || strings.Contains(string(text), "<repeat:") {
+			continue // of no reference adapter, or of a flood
+		}
+		lines, _, _ := strings.Cut(strings.TrimPrefix(string(text), "-- events --\n"), "-- chat --\n")
+		var events []event.Event
+		for line := range strings.Lines(lines) {
+			e, err := event.Decode([]byte(line))
+			if err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+			events = append(events, e)
+		}
+		out[id] = events
+	}
+	return out
+}
+
+// A chat of altered events is what they tell. Each alteration alters some case, and
+// the chat of such a case is not what the events told as they were.
+func TestAlterations(t *testing.T) {
+	altered, told := map[string]int{}, map[string]int{}
+	for id, all := range golden(t) {
+		for _, events := range sessions(all) {
+			for _, x := range alterations {
+				some := x.alter(slices.Clone(events))
+				if some == nil {
+					continue
+				}
+				altered[x.name]++
+				some = renumbered(some)
+				var f conformance.Finding
+				faithful(&f, x.name, some, altered[x.name]%2 == 0)
+				for _, p := range f.Problems {
+					t.Errorf("%s: %s", id, p.Text)
+				}
+				a := newAccount()
+				for _, e := range events {
+					a.add(e)
+				}
+				if problems, _ := a.unfaithful(replay.Reduce(some), events); len(problems) > 0 {
+					told[x.name]++
+				}
+			}
+		}
+	}
+	for _, x := range alterations {
+		said := strings.Contains(x.name, string(event.TypeToolOutput)) // its result says it again
+		if altered[x.name] == 0 || told[x.name] == 0 && !said {
+			t.Errorf("%s%d cases are altered, of which %d are told from what they were", x.name, altered[x.name], told[x.name])
+		}
+	}
+}

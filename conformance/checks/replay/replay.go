@@ -1,0 +1,19 @@
+// Package replay holds the checks of package replay, fed with the events of a run. They are of the golden tier:
+// a defect of our reducer must not fail the adapter of somebody else. A subject
+// that brings a chat of its own would be judged here.
+package replay
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{ToolLinked, Components, EqualsLive, Interrupted, AnyPrefix, Faithful, SameMillisecond}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{reusesItsBuffer, stopLooksFinished}
+}

@@ -1,0 +1,28 @@
+package replay
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
+)
+
+// SameMillisecond is the check replay.same-millisecond.
+var SameMillisecond = &conformance.Check{
+	ID: "replay.same-millisecond", Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: []conformance.Tier{conformance.TierGolden},
+	Sentence: "The events of a session, stored in any order, come back in order.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		if len(t.Events) == 0 {
+			return
+		}
+		want, err := judge.Chat(t.Run)
+		if err != nil {
+			f.Failf("the events cannot be stored and read back: %v", err)
+			return
+		}
+		got, err := judge.Shuffled(t.Run)
+		if err != nil {
+			f.Failf("the events cannot be stored and read back: %v", err)
+			return
+		}
+		sameChat(f, "the chat of events that were stored in another order is another one", want, got)
+	},
+}

@@ -1,0 +1,112 @@
+package runindex
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
+)
+
+// Line is a line of the wire that was played, as the harness reads it. It is zero
+// if the runtime did not write it.
+type Line struct {
+	wire.Line
+	// Main reports that it is of the main agent's thread, Other that it is of a
+	// thread that was opened later. On a runtime whose process is one session every
+	// line is Main.
+	Main, Other bool
+}
+
+// Thinking returns the reasoning that the line adds.
+func (l *Line) Thinking() string {
+	if l.Piece.Kind == wire.Thinking {
+		return l.Piece.Text
+	}
+	return ""
+}
+
+// Text returns the text that the line adds.
+func (l *Line) Text() string {
+	if l.Piece.Kind == wire.Text {
+		return l.Piece.Text
+	}
+	return ""
+}
+
+// EndsTurn reports whether the line ends a turn of an agent that no tool call
+// started.
+func (l *Line) EndsTurn() bool { return l.Kind == wire.TurnEnd && l.Agent == "" }
+
+// Lines returns the lines of Run.Played.
+func (x *Index) Lines() []Line {
+	if x.lines == nil {
+		x.lines = readLines(x.run)
+	}
+	return x.lines
+}
+
+// Runtime describes the runtime of a run; the zero value if it has none.
+func Runtime(r *conformance.Run) *wire.Runtime {
+	if rt := runtimes.Find(r.Runtime); rt != nil {
+		return rt
+	}
+	return &wire.Runtime{}
+}
+
+func readLines(r *conformance.Run) []Line {
+	out := make([]Line, len(r.Played))
+	rt := runtimes.Find(r.Runtime)
+	if rt == nil {
+		return out
+	}
+	main, other := "", map[string]bool{}
+	for i, p := range r.Played {
+		if p.Line.Dir != fixtures.Out {
+			out[i].Main = main == ""
+			continue
+		}
+		l := Line{Line: p.Line.Read(rt)}
+		thread := ""
+		if rt.Threads {
+			thread = l.Session
+			if l.Opened != "" && l.RepliesTo == nil {
+				other[l.Opened] = len(other) > 0
+			}
+		}
+		l.Other = other[thread]
+		if main == "" && !l.Other {
+			main = thread
+		}
+		l.Main = thread == main
+		out[i] = l
+	}
+	return out
+}
+
+// LineOf returns the play of a line of the case's file.
+func LineOf(r *conformance.Run, line int) conformance.PlayedLine {
+	for _, p := range r.Played {
+		if p.Line.Line == line {
+			return p
+		}
+	}
+	return conformance.PlayedLine{}
+}
+
+// OpenFailed reports whether a line is of a process whose session did not open.
+func OpenFailed(r *conformance.Run, line int) bool {
+	for _, p := range r.Played {
+		if p.Line.Line == line && p.Line.Process <= len(r.Opens) {
+			return r.Opens[p.Line.Process-1].Err != nil
+		}
+	}
+	return false
+}
+
+// Played reports whether a line of the case's file was played. Line 0 stands for
+// the whole wire.
+func Played(r *conformance.Run, line int) bool {
+	return line == 0 || slices.ContainsFunc(r.Played, func(p conformance.PlayedLine) bool { return p.Line.Line == line })
+}

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// ArchiveCloses is the check session.archive-closes.
+var ArchiveCloses = &conformance.Check{
+	ID: "session.archive-closes", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"session_end"},
+	Sentence: "An archived session ends: session_end is its last event, and the runtime's process exits.",
+	Judge:    judgeArchive,
+}
+
+// judgeArchive: what follows a session's archive, until another is opened, ends
+// with its session_end. Where the runtime is played, its stdin was closed or it
+// was signalled.
+func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
+	process := 0
+	for i, a := range t.Steps {
+		if a.Step.Verb == fixtures.VerbOpen {
+			process++
+		}
+		if a.Step.Verb != fixtures.VerbArchive || a.Err != nil {
+			continue
+		}
+		f.Asserted(1)
+		ended := false
+		for _, e := range t.Events {
+			if e.Steps != i+1 {
+				continue
+			}
+			if ended {
+				f.At(e, "%s follows the end of a session that was put away", e.Type())
+			}
+			ended = ended || e.Type() == event.TypeSessionEnd
+		}
+		if !ended {
+			f.Failf("the session was put away, and no session_end tells its end")
+		}
+		letGo := slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool {
+			return w.Process == process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal)
+		})
+		if t.Tier != conformance.TierLive && !letGo {
+			f.Failf("the session was put away, and its runtime was left running")
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Capabilities is the check session.capabilities.
+var Capabilities = &conformance.Check{
+	ID: "session.capabilities", Source: "user interfaces that offer only what an adapter declares", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Sentence:       "The subject declares each ability that it has, and has each ability that it declares.",
+	JudgesDeclared: true,
+	Judge:          judgeDeclared,
+}
+
+// ability is one thing that a subject may declare.
+type ability struct {
+	name     string
+	declared func(c *adapters.Capabilities) bool
+	act      func(a fixtures.Step) bool     // an act that takes it
+	shows    func(e conformance.Event) bool // an event that shows it
+}
+
+func verb(v fixtures.Verb, what ...string) func(fixtures.Step) bool {
+	return func(a fixtures.Step) bool {
+		if len(what) == 0 {
+			return a.Verb == v
+		}
+		for _, w := range what {
+			if a.Verb == v && a.What == w {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func ofType(t event.Type) func(conformance.Event) bool {
+	return func(e conformance.Event) bool { return e.Type() == t }
+}
+
+// abilities are those of which acts or events tell. An act that a runtime's
+// version lacks is in none of its recordings.
+var abilities = []ability{
+	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
+	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
+	{"fork at a turn", func(c *adapters.Capabilities) bool { return c.ForkAt }, forksAt, nil},
+	{"steer", func(c *adapters.Capabilities) bool { return c.Steer }, verb(fixtures.VerbSteer), nil},
+	{"set the model", func(c *adapters.Capabilities) bool { return c.SetModel }, verb(fixtures.VerbSet, "model"), nil},
+	{"set the mode", func(c *adapters.Capabilities) bool { return c.SetMode }, verb(fixtures.VerbSet, "mode"), nil},
+	{"stop a task", func(c *adapters.Capabilities) bool { return c.StopTask }, verb(fixtures.VerbStopTask), nil},
+	{"withdraw", func(c *adapters.Capabilities) bool { return c.Withdraw }, verb(fixtures.VerbWithdraw), nil},
+	{"send by priority", func(c *adapters.Capabilities) bool { return c.Priority }, verb(fixtures.VerbSend, "now", "next", "later"), nil},
+	{"revert", func(c *adapters.Capabilities) bool { return c.Revert }, verb(fixtures.VerbRevert), nil},
+	{"rewind", func(c *adapters.Capabilities) bool { return c.Rewind }, verb(fixtures.VerbRewind), nil},
+	{"compact", func(c *adapters.Capabilities) bool { return c.Compact }, verb(fixtures.VerbCompact), nil},
+	{"archive", func(c *adapters.Capabilities) bool { return c.Archive }, verb(fixtures.VerbArchive), nil},
+	{"stop all", func(c *adapters.Capabilities) bool { return c.StopAll }, verb(fixtures.VerbStop, fixtures.StopAll), nil},
+	{"rename", func(c *adapters.Capabilities) bool { return c.Rename }, verb(fixtures.VerbName), nil},
+	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, nil, ofType(event.TypePermissionRequest)},
+	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
+	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
+	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Event) bool { return e.SubagentID != "" }},
+	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Event) bool {
+		d, ok := e.Data.(event.ToolResult)
+		return ok && d.Status == event.ToolBackgrounded
+	}},
+}
+
+// forksAt: the fork begins amid the history.
+func forksAt(a fixtures.Step) bool {
+	return a.Verb == fixtures.VerbOpen && a.What == "fork" && a.At != ""
+}
+
+func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
+	for _, a := range t.Steps {
+		if errors.Is(a.Err, conformance.ErrContradictsDeclaration) {
+			f.Failf("%s: %v", a.Step.Verb, a.Err)
+		}
+	}
+	if t.Declared == nil {
+		return // this subject declares nothing
+	}
+	judgeOptional(t, f)
+	for _, x := range abilities {
+		declared := x.declared(t.Declared)
+		for _, a := range t.Steps {
+			if x.act == nil || !x.act(a.Step) {
+				continue
+			}
+			f.Asserted(1)
+			switch {
+			case !declared && a.Err == nil:
+				f.Failf("the subject declares that it cannot %s, but did", x.name)
+			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrDeclaredUnsupported):
+				f.Failf("the subject declares that it can %s, but does not: %v", x.name, a.Err)
+			}
+		}
+		for _, e := range t.Events {
+			if x.shows == nil || !x.shows(e) {
+				continue
+			}
+			f.Asserted(1)
+			if !declared {
+				f.At(e, "the subject declares that it cannot %s, but did", x.name)
+				break
+			}
+		}
+	}
+}
+
+// judgeOptional judges what a session is opened with that not every subject takes.
+func judgeOptional(t *conformance.Trial, f *conformance.Finding) {
+	if len(t.Opens) == 0 {
+		return
+	}
+	err := t.Opens[0].Err
+	for _, x := range []struct {
+		name            string
+		asked, declared bool
+	}{
+		{"offer tools of the client's", len(t.Scenario.Tools) > 0, t.Declared.Tools},
+		{"call hooks of the client's", len(t.Scenario.Hooks) > 0, t.Declared.Hooks},
+		{"ask for an answer of a form", t.Scenario.Schema != nil, t.Declared.Schema},
+	} {
+		if !x.asked {
+			continue
+		}
+		f.Asserted(1)
+		switch {
+		case !x.declared && err == nil:
+			f.Failf("the subject declares that it cannot %s, but did", x.name)
+		case x.declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrDeclaredUnsupported):
+			f.Failf("the subject declares that it can %s, but does not: %v", x.name, err)
+		}
+	}
+}

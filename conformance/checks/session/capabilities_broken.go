@@ -1,0 +1,18 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var declaresNothing = broken.Adapter{
+	Name: "declares-nothing", Sentence: "declares none of what it can do",
+	Fails:    []string{"session.capabilities"},
+	Mutation: broken.Mutation{Declare: func(c *adapters.Capabilities) { *c = adapters.Capabilities{Runtime: c.Runtime} }},
+}
+
+var declaresTooMuch = broken.Adapter{
+	Name: "declares-too-much", Sentence: "declares that it can change the mode, and returns ErrUnsupported",
+	Fails:    []string{"session.capabilities"},
+	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return "", adapters.ErrUnsupported }},
+}

@@ -1,0 +1,44 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// CloseWaitsForTools is the check session.close-waits-for-tools.
+var CloseWaitsForTools = &conformance.Check{
+	ID: "session.close-waits-for-tools", Source: "clients that free what their tools use when the session is closed", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"session.leaves-nothing"},
+	Sentence: "After Close has returned, no tool or hook of the client still runs for the session.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		judgeLeft(t.Run, f, f.Failf)
+	},
+	Faults: []string{"kill"},
+	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
+		judgeLeft(r, f, faulted.Failer(r, f))
+	},
+}
+
+// judgeLeft compares when cancelled tools and hooks returned with when the session
+// was closed.
+func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+	for _, w := range r.BlockedCalls {
+		if !w.Cancelled {
+			continue
+		}
+		for _, a := range slices.Concat(r.Steps, r.StepsAfterEnd) {
+			closed := a.At + a.For
+			if a.Step.Verb != fixtures.VerbClose || a.Err != nil || closed < w.At {
+				continue
+			}
+			f.Asserted(1)
+			if w.Returned == 0 || w.Returned > closed {
+				fail("the session is closed, and %s still runs for it", w.Name)
+			}
+			break
+		}
+	}
+}

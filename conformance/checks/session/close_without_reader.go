@@ -1,0 +1,31 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// CloseWithoutReader is the check session.close-without-reader.
+var CloseWithoutReader = &conformance.Check{
+	ID: "session.close-without-reader", Source: "windows that are closed while the model talks", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"session.close-unheard"},
+	Sentence: "Close returns and ends the runtime even if the client no longer receives events.",
+	Faults:   []string{"nobody-listens"}, JudgeFault: judgeUnread,
+}
+
+// judgeUnread judges how long Close took, and what it left running.
+func judgeUnread(_, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	for _, a := range r.Steps {
+		if a.Step.Verb != fixtures.VerbClose {
+			continue
+		}
+		f.Asserted(1)
+		if limit := r.Fault.ClientTimeout + perform.EndLimit; perform.Unfinished(a.Err) || a.For > limit {
+			fail("the client receives no events, and Close returns after %v, the limit is %v", a.For, limit)
+		}
+	}
+	faulted.JudgeOrphans(r, f, fail)
+}

@@ -1,0 +1,11 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var waitsToBeHeard = broken.Adapter{
+	Name: "waits-to-be-heard", Sentence: "blocks Close until the client has received all events",
+	Fails:    []string{"session.close-without-reader"},
+	Mutation: broken.Mutation{WaitForReader: true},
+}

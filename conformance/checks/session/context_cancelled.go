@@ -1,0 +1,41 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// ContextCancelled is the check session.context-cancelled.
+var ContextCancelled = &conformance.Check{
+	ID: "session.context-cancelled", Source: "calls that cannot be cancelled", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"session.gives-up"},
+	Sentence: "A call whose context ends returns an error at once, and Open ends the process that it started.",
+	Faults:   []string{"no-reply", "no-handshake-in-time"}, JudgeFault: judgeCancelled,
+}
+
+// judgeCancelled judges the calls whose context ended before the reply came.
+func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	for _, a := range r.Steps {
+		limit := r.Fault.ClientTimeout
+		switch a.Step.Verb {
+		case fixtures.VerbClose, fixtures.VerbArchive:
+			continue // they take what it takes
+		case fixtures.VerbOpen:
+			limit += perform.EndLimit // the process has to end
+		}
+		if a.For < r.Fault.ClientTimeout {
+			continue
+		}
+		f.Asserted(1)
+		switch {
+		case perform.Unfinished(a.Err) || a.For > limit:
+			fail("the context of %s ended after %v, and it returned after %v", runindex.StepName(a.Step), r.Fault.ClientTimeout, a.For)
+		case a.Err == nil:
+			fail("the context of %s ended before the runtime had replied, and the call returned no error", runindex.StepName(a.Step))
+		}
+	}
+}

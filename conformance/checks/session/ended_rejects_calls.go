@@ -1,0 +1,37 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// EndedRejectsCalls is the check session.ended-rejects-calls.
+var EndedRejectsCalls = &conformance.Check{
+	ID: "session.ended-rejects-calls", Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"session.ended-refuses"},
+	Sentence: "After a session has ended, by itself or by Close, Send returns an error, and Stop and a second Close return.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		judgeEnded(t.Run, f, f.Failf)
+	},
+	Faults: []string{"kill", "close-stdout"},
+	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
+		judgeEnded(r, f, faulted.Failer(r, f))
+	},
+}
+
+// judgeEnded judges the calls on a session that had ended.
+func judgeEnded(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+	for _, a := range r.StepsAfterEnd {
+		f.Asserted(1)
+		switch {
+		case perform.Unfinished(a.Err):
+			fail("the session has ended: %v", a.Err)
+		case a.Step.Verb == fixtures.VerbSend && a.Err == nil:
+			fail("the session has ended, and Send accepts a message")
+		case a.Step.Verb == fixtures.VerbClose && a.Err != nil:
+			fail("the session was closed, and closing it again is an error: %v", a.Err)
+		}
+	}
+}

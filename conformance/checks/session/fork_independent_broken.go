@@ -1,0 +1,26 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var forgetsWhatItForked = broken.Adapter{
+	Name: "forgets-what-it-forked", Sentence: "reports a fork as a new session",
+	Fails: []string{"session.fork-independent"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.SessionReady); ok {
+			d.ForkedFrom = ""
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var forksByResuming = broken.Adapter{
+	Name: "forks-by-resuming", Sentence: "resumes the session that it has to fork",
+	Fails:    []string{"session.fork-independent", "session.open-options", "session.provider-id", "session.resume-context"},
+	Only:     map[string]string{"session.fork-independent": "claude", "session.provider-id": "claude", "session.resume-context": "codex"}, // an option of Claude Code; Codex has a request of its own
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Fork, o.At = false, "" }),
+}

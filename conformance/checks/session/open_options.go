@@ -1,0 +1,129 @@
+package session
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// OpenOptions is the check session.open-options.
+var OpenOptions = &conformance.Check{
+	ID: "session.open-options", Source: "adapters that accept a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:       []string{"session.opened-as-asked"},
+	Sentence:      "The runtime receives the options of the session and their changes: session, folder, model, mode, servers, hooks and schema.",
+	JudgesWritten: true,
+	Judge:         judgeOpened,
+}
+
+// judgeOpened compares what the subject had chosen, wherever it opened a session
+// or sent a message, with what it was asked for. The runtime's words for a mode
+// are those of the recording's client.
+func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
+	for _, s := range t.Settings {
+		want, ok := wanted(t.Run, s)
+		if !ok {
+			continue
+		}
+		f.Asserted(1)
+		f.Sent = true
+		if !want(s.Subject) {
+			line := 0
+			if s.Line != nil {
+				line = s.Line.Line
+			}
+			f.Problems = append(f.Problems, conformance.Problem{
+				Line: line, Text: fmt.Sprintf("process %d: the %s was to be %q, the subject asked for %q", s.Process, s.Name, t.Recorded(s.Recorded), t.Recorded(s.Subject)),
+			})
+		}
+	}
+	if len(t.Opens) == 0 {
+		return
+	}
+	for _, srv := range t.Scenario.Servers {
+		f.Asserted(1)
+		f.Sent = true
+		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
+			f.Failf("the MCP server %s, which %s starts, is in nothing that the subject wrote to the runtime", srv.Name, command)
+		}
+	}
+}
+
+// wanted says how a setting is judged; false: it was nobody's wish.
+func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool) {
+	equal := func(got string) bool { return got == s.Recorded }
+	switch s.Name {
+	case standin.SettingOpen, standin.SettingPlans:
+		return equal, true
+	case standin.SettingDir:
+		return func(got string) bool { return sameDir(got, r.Opens[0].Dir) }, len(r.Opens) > 0 && r.Opens[0].Dir != ""
+	case standin.SettingModel:
+		return equal, s.Recorded != "" && chosenModel(r)
+	case standin.SettingAsks:
+		if asksForms(r) {
+			return func(got string) bool { return got != "never" }, true
+		}
+		return equal, s.Recorded != "" && r.Supports("open.mode")
+	case standin.SettingSandbox:
+		// Where each command is asked for, it is the client's own affair how far it
+		// trusts what was allowed.
+		asked := slices.ContainsFunc(r.Settings, func(x standin.Setting) bool {
+			return x.Line == s.Line && x.Name == standin.SettingAsks && x.Recorded == "untrusted"
+		})
+		return equal, s.Recorded != "" && !asked && !asksForms(r) && r.Supports("open.mode")
+	case standin.SettingHooks:
+		return func(got string) bool {
+			given := strings.Split(got, "\n")
+			for h := range strings.SplitSeq(s.Recorded, "\n") {
+				if !slices.Contains(given, h) {
+					return false
+				}
+			}
+			return true
+		}, s.Recorded != ""
+	case standin.SettingSchema:
+		return equal, r.Scenario.Schema != nil
+	}
+	return nil, false
+}
+
+// asksForms reports whether the scenario wants questions of a kind that has no mode
+// of its own, so that each client chooses a mode to get them.
+func asksForms(r *conformance.Run) bool {
+	return runindex.Runtime(r).FormsNeedMode && (slices.Contains(r.Scenario.Needs, "elicitation") || slices.Contains(r.Scenario.Needs, "granular"))
+}
+
+// chosenModel reports whether the scenario names a model.
+func chosenModel(r *conformance.Run) bool {
+	return r.Scenario.With != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
+}
+
+// sameDir compares folders by where they are: a client may resolve links.
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	ra, err1 := filepath.EvalSymlinks(a)
+	rb, err2 := filepath.EvalSymlinks(b)
+	return err1 == nil && err2 == nil && ra == rb
+}
+
+// mentions reports whether one argument of a process, or one line, names a server
+// and its program.
+func mentions(r *conformance.Run, name, command string) bool {
+	tells := func(s string) bool {
+		rest := strings.ReplaceAll(s, command, "")
+		return rest != s && strings.Contains(rest, name)
+	}
+	for _, p := range r.Started {
+		if slices.ContainsFunc(p.Argv, tells) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.ClientActions, func(w standin.ClientAction) bool { return tells(string(w.Bytes)) })
+}

@@ -1,0 +1,50 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var opensWithAnyModel = broken.Adapter{
+	Name: "opens-with-any-model", Sentence: "opens a session with the runtime's default model instead of the given one",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Model = "" }),
+}
+
+var opensInAnyMode = broken.Adapter{
+	Name: "opens-in-any-mode", Sentence: "opens a session in a mode that asks for nothing",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Mode, o.Ask = adapters.ModeNever, false }),
+}
+
+var opensElsewhere = broken.Adapter{
+	Name: "opens-elsewhere", Sentence: "opens a session in another folder",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Dir = "/play" }),
+}
+
+var forgetsTheServers = broken.Adapter{
+	Name: "forgets-the-servers", Sentence: "opens a session without the MCP servers",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.MCP = nil }),
+}
+
+var forgetsTheSchema = broken.Adapter{
+	Name: "forgets-the-schema", Sentence: "opens a session without the schema of the final answer",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a runtime which is killed may or may not have said",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Schema = nil }),
+}
+
+var hooksSomethingElse = broken.Adapter{
+	Name: "hooks-something-else", Sentence: "registers each hook for one tool only",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		o.Hooks = slices.Clone(o.Hooks)
+		for i := range o.Hooks {
+			o.Hooks[i].Matcher = "Glob"
+		}
+	}),
+}

@@ -1,0 +1,18 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var ownIdForTheRuntimes = broken.Adapter{
+	Name: "own-id-for-the-runtimes", Sentence: "reports its own id as the runtime's",
+	Fails: []string{"session.open-options", "session.provider-id", "session.resume-context"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.SessionReady); ok {
+			d.ProviderSessionID = e.SessionID
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,17 @@
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var resumesFresh = broken.Adapter{
+	Name: "resumes-fresh", Sentence: "opens a new session instead of the old one",
+	Fails: []string{"process.start-failure", "session.open-options", "session.resume-context"},
+	Only:  map[string]string{"process.start-failure": "claude"},
+	Mutation: broken.Mutation{Open: func(o *conformance.Open) {
+		if !o.Fork {
+			o.Resume = ""
+		}
+	}},
+}

@@ -1,0 +1,34 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var losesTheReason = broken.Adapter{
+	Name: "loses-the-reason", Sentence: "reports that a session cannot be opened, without the reason",
+	Fails: []string{"process.start-failure", "session.resume-unknown"},
+	Mutation: broken.Mutation{OpenError: func(err error) error {
+		var typed *adapters.OpenError
+		if errors.As(err, &typed) && typed.Code != event.ErrorStartFailure {
+			return &adapters.OpenError{Code: typed.Code, Op: typed.Op, Err: errors.New("it did not work")}
+		}
+		return err
+	}},
+}
+
+var untypedRefusal = broken.Adapter{
+	Name: "untyped-refusal", Sentence: "returns an error without a code if there is no such session",
+	Fails: []string{"session.resume-unknown", "turn.crash-ends", "turn.refused", "turn.stall-ends"},
+	Only:  map[string]string{"turn.refused": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
+	Mutation: broken.Mutation{OpenError: func(err error) error {
+		var typed *adapters.OpenError
+		if errors.As(err, &typed) && typed.Op == "resume" {
+			return errors.New(err.Error())
+		}
+		return err
+	}},
+}

@@ -1,0 +1,17 @@
+// Package session holds the checks of opening, resuming, closing and ending sessions.
+package session
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{CallResults, EndedRejectsCalls, ContextCancelled, CloseWaitsForTools, CloseWithoutReader, IdleStaysOpen, Capabilities, ResumeContext, ResumeNoReplay, ResumeUnknown, ForkIndependent, ArchiveCloses, ConcurrentThreads, OpenOptions, ReadyFirst, ProviderID, Returns}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{silentArchive, answersAndFails, declaresNothing, declaresTooMuch, abandonsItsTools, waitsToBeHeard, adoptsStrangers, waitsForEveryReply, takesWhatComesLate, forgetsWhatItForked, forksByResuming, endsWhatIsIdle, forgetsTheSchema, forgetsTheServers, hooksSomethingElse, opensElsewhere, opensInAnyMode, opensWithAnyModel, ownIdForTheRuntimes, talksAfterTheSession, talksBeforeReady, resumesFresh, replaysAtAResume, losesTheReason, untypedRefusal, neverReturnsFromSend, panicsInClose}
+}

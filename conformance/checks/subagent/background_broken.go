@@ -1,0 +1,36 @@
+package subagent
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var mixesSubAgents = broken.Adapter{
+	Name: "mixes-sub-agents", Sentence: "reports the text of every sub-agent under the id of the first",
+	Fails:   []string{"subagent.background", "subagent.parallel"},
+	Runtime: "codex", Why: "on claude, which tells their words whole, it leaves them open at a crash too",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		first := ""
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Delta); ok && e.SubagentID != "" {
+				if first == "" {
+					first = e.SubagentID
+				}
+				e.SubagentID, e.Data = first, d
+			}
+			out(e)
+		}
+	}},
+}
+
+var forgetsSubAgents = broken.Adapter{
+	Name: "forgets-sub-agents", Sentence: "does not report the end of a sub-agent",
+	Fails: []string{"subagent.background", "turn.crash-ends", "turn.stall-ends"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent && d.Status != event.TaskRunning {
+			d.Status = event.TaskRunning
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,109 @@
+package subagent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Parallel is the check subagent.parallel.
+var Parallel = &conformance.Check{
+	ID: "subagent.parallel", Source: "wire/codex: item ids are the provider's and not unique across threads", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"subagent_id"},
+	Sentence: "The text of each sub-agent is complete under one subagent_id of its own, also if two run at once with equal item ids.",
+	Judge:    judgeSubagentText,
+}
+
+// saidBy is the text that a sub-agent must be seen to say, and whether the last
+// of it may be cut short.
+func saidBy(r *conformance.Run, agent string) (text string, cut bool) {
+	var b strings.Builder
+	for i, q := range r.Witness {
+		if q.Agent != agent || q.Ended == fixtures.EndedFailed || abandonedBy(r.Witness, i) {
+			continue
+		}
+		for _, s := range q.Said {
+			b.WriteString(s.Text)
+		}
+		cut = cut || q.Ended != fixtures.EndedComplete
+	}
+	return b.String(), cut
+}
+
+// abandonedBy reports whether the request was repeated by the same agent.
+func abandonedBy(reqs []fixtures.Request, i int) bool {
+	for _, q := range reqs[i+1:] {
+		if q.Agent == reqs[i].Agent {
+			return reqs[i].Ended == fixtures.EndedCut && slices.Contains(q.New, "retry")
+		}
+	}
+	return false
+}
+
+// textByAgent is what the events leave of each sub-agent's text.
+func textByAgent(r *conformance.Run) map[string]string {
+	texts := map[string]string{}
+	type block struct{ sub, id string }
+	var order []block
+	of := map[block]string{}
+	for _, e := range r.Events {
+		if e.SubagentID == "" {
+			continue
+		}
+		switch d := e.Data.(type) {
+		case event.Delta:
+			k := block{e.SubagentID, d.BlockID}
+			if _, known := of[k]; !known {
+				order = append(order, k)
+			}
+			of[k] += d.Text
+		case event.BlockEnd:
+			switch k := (block{e.SubagentID, d.BlockID}); d.Status {
+			case event.BlockReplaced:
+				of[k] = d.Text
+			case event.BlockRetracted:
+				of[k] = ""
+			}
+		}
+	}
+	for _, k := range order {
+		texts[k.sub] += of[k]
+	}
+	return texts
+}
+
+// hidesText reports whether the wire of that version does not hold the text of a
+// sub-agent in the foreground.
+func hidesText(r *conformance.Run) bool {
+	version := ""
+	if r.Case != nil {
+		version = r.Case.Version
+	}
+	return !runindex.Runtime(r).ReportsSubagentText(version)
+}
+
+func judgeSubagentText(t *conformance.Trial, f *conformance.Finding) {
+	texts := textByAgent(t.Run)
+	taken := map[string]string{} // subagent_id → the agent whose text it holds
+	for _, agent := range runindex.Subagents(t.Run) {
+		want, cut := saidBy(t.Run, agent)
+		if want == "" || hidesText(t.Run) {
+			continue
+		}
+		f.Asserted(1)
+		found := ""
+		for id, got := range texts {
+			if taken[id] == "" && (got == want || cut && got != "" && strings.HasPrefix(want, got)) {
+				found = id
+			}
+		}
+		if found == "" && !cut {
+			f.Failf("no subagent_id has the text of %s, %q; there are %q", agent, want, texts)
+		}
+		taken[found] = agent
+	}
+}

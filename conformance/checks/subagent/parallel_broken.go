@@ -1,0 +1,17 @@
+package subagent
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var saysItTwiceForSubAgents = broken.Adapter{
+	Name: "says-it-twice-for-sub-agents", Sentence: "emits the text of a sub-agent twice",
+	Fails: []string{"subagent.parallel"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if e.Type() == event.TypeDelta && e.SubagentID != "" {
+			out(e)
+		}
+		out(e)
+	}),
+}

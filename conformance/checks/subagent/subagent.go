@@ -1,0 +1,17 @@
+// Package subagent holds the checks of sub-agents.
+package subagent
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Attributed, Spawn, TextSeparate, Parallel, Background}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{flattensSubAgents, forgetsSubAgents, mixesSubAgents, saysItTwiceForSubAgents, spawnsInSilence}
+}

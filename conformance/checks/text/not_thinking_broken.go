@@ -1,0 +1,17 @@
+package text
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var saysThoughts = broken.Adapter{
+	Name: "says-thoughts", Sentence: "emits reasoning as text",
+	Fails: []string{"text.not-thinking", "text.once", "thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Thinking); ok && d.Text != "" {
+			e.Data = event.Delta{Text: d.Text, MessageID: "thoughts", BlockID: "thoughts"}
+		}
+		out(e)
+	}),
+}

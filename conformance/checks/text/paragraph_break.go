@@ -1,0 +1,89 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/judge"
+)
+
+// ParagraphBreak is the check text.paragraph-break.
+var ParagraphBreak = &conformance.Check{
+	ID: "text.paragraph-break", Source: "houston#1076, sigit#65: paragraphs glued across tool calls", Tiers: []conformance.Tier{conformance.TierGolden},
+	Needs:    []string{"delta.block_id"},
+	Sentence: "In the chat, live and stored, one blank line separates the text before and after a tool and two blocks of text, and none comes first.",
+	Judge:    judgeParagraphs,
+}
+
+// judgeParagraphs demands that the visible text of the chat, live and stored, is the
+// expected text with one blank line between blocks.
+func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
+	for _, e := range t.Events {
+		if e.SessionID != t.Events[0].SessionID {
+			return // a chat of its own for each session: together they are none
+		}
+	}
+	var blocks []string
+	if got := runindex.Of(t.Run).VisibleText(); strip(got) != strip(runindex.ExpectedText(t.Run, got)) {
+		return // text is lost, doubled or out of order: other checks say so
+	}
+	for _, p := range runindex.ExpectedSegments(t.Run) {
+		if p.Prefix {
+			return // where it ends is not known
+		}
+		if strings.TrimSpace(p.Text) != "" { // a block of line ends need not be shown
+			blocks = append(blocks, p.Text)
+		}
+	}
+	if len(blocks) < 2 {
+		return
+	}
+	f.Asserted(len(blocks) - 1)
+	want := joined(blocks)
+	stored, err := judge.Chat(t.Run)
+	if err != nil {
+		f.Failf("the events cannot be stored and read back: %v", err)
+		return
+	}
+	for _, view := range []struct {
+		name string
+		chat *replay.Chat
+	}{{"live", judge.LiveChat(t.Run)}, {"stored", stored}} {
+		if text := visible(view.chat); text != want {
+			f.Diff("the "+view.name+" chat has other paragraphs", want+"\n", text+"\n")
+			return
+		}
+	}
+}
+
+// joined puts exactly one blank line between blocks, counting the line ends
+// that the blocks bring.
+func joined(blocks []string) string {
+	var b strings.Builder
+	for _, x := range blocks {
+		if b.Len() > 0 {
+			s := b.String()
+			have := len(s) - len(strings.TrimRight(s, "\n")) + len(x) - len(strings.TrimLeft(x, "\n"))
+			for ; have < 2; have++ {
+				b.WriteByte('\n')
+			}
+		}
+		b.WriteString(x)
+	}
+	return b.String()
+}
+
+// visible is all of a chat's assistant text; turns are paragraphs too.
+func visible(c *replay.Chat) string {
+	var texts []string
+	for _, m := range c.Messages {
+		if m.Role == replay.RoleAssistant {
+			if text := m.Text(); text != "" {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return joined(texts)
+}

@@ -1,0 +1,43 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Result is the check text.result.
+var Result = &conformance.Check{
+	ID: "text.result", Source: "adapters that show the result beside the stream", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"result"},
+	NeedsFor: runindex.StreamNeeds,
+	Sentence: "If a turn has a result, it is the final text of the turn.",
+	Judge:    judgeResult,
+}
+
+func judgeResult(t *conformance.Trial, f *conformance.Finding) {
+	if t.Scenario.Schema != nil {
+		return // the result is a document
+	}
+	x := runindex.Of(t.Run)
+	for e, d := range runindex.EventsOf[event.Result](t.Run) {
+		if d.Text == "" || e.SubagentID != "" || x.CommandTurn(e.Turn) {
+			continue
+		}
+		text := x.TextOf(e.Turn)
+		if text == "" {
+			continue // the result is the runtime's own text
+		}
+		f.Asserted(1)
+		lines := strings.Split(strings.TrimSpace(d.Text), "\n")
+		whole := strings.HasSuffix(strip(text), strip(lines[len(lines)-1]))
+		for _, line := range lines { // the result may leave out a plan
+			whole = whole && strings.Contains(strip(text), strip(line))
+		}
+		if !whole {
+			f.At(e, "the result of turn %d is %q, its text ends with %q", e.Turn, runindex.Clip(d.Text), runindex.Clip(text))
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var sumsUp = broken.Adapter{
+	Name: "sums-up", Sentence: "emits a result that is not the text",
+	Fails: []string{"text.result"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Result); ok && d.Text != "" {
+			d.Text = "The turn went well: " + strings.ToUpper(d.Text)
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,49 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Retracted is the check text.retracted.
+var Retracted = &conformance.Check{
+	ID: "text.retracted", Source: "Claude Code abandons blocks of a cut stream; Codex repeats a retried message in a new item", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"delta", "block_end"},
+	Sentence: "Deltas that the runtime abandoned (cut stream, retry) do not stay in the final text.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		reqs := runindex.Requests(t.Run)
+		bs := runindex.Of(t.Run).Blocks()
+		for i, q := range reqs {
+			if !runindex.Abandoned(reqs, i) {
+				continue
+			}
+			for j, s := range q.Said {
+				if s.Text == "" || !runindex.CutShort(q, j) {
+					continue
+				}
+				f.Asserted(1)
+				for _, b := range bs {
+					if text := b.Text; !b.Retracted && text != "" && strings.HasPrefix(s.Text, text) && saidLater(bs, b, reqs[i+1]) {
+						f.At(b.First, "%q was cut and repeated, and is still in the text", text)
+					}
+				}
+			}
+		}
+	},
+}
+
+// saidLater reports whether a block after b begins what a request said.
+func saidLater(bs []*runindex.TextBlock, b *runindex.TextBlock, q fixtures.Request) bool {
+	for _, later := range bs[slices.Index(bs, b)+1:] {
+		for _, s := range q.Said {
+			if s.Text != "" && strings.HasPrefix(later.Text, s.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,17 @@
+// Package text holds the checks of the text that the model writes.
+package text
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{BlockBoundary, Result, Unicode, NotThinking, Once, Order, Retracted, ParagraphBreak}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{oneBlockForAll, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters}
+}

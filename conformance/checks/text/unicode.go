@@ -1,0 +1,28 @@
+package text
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Unicode is the check text.unicode.
+var Unicode = &conformance.Check{
+	ID: "text.unicode", Source: "nerve#424: characters broken at the edge of a read", Tiers: []conformance.Tier{conformance.TierWitness},
+	Needs:      []string{"delta"},
+	Sentence:   "The text is the same however the stream is split, also inside a character or an escape.",
+	Faults:     []string{"split-every-byte"},
+	JudgeFault: judgeUnicode,
+}
+
+// judgeUnicode looks at text that has more than one byte to a character.
+func judgeUnicode(plain, r *conformance.Run, f *conformance.Finding) {
+	want := runindex.Of(plain).VisibleText()
+	if len(want) == len([]rune(want)) {
+		return
+	}
+	f.Asserted(1)
+	if got := runindex.Of(r).VisibleText(); got != want {
+		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the text differs",
+			Diff: conformance.Diff("without the fault", want+"\n", "split", got+"\n")})
+	}
+}

@@ -1,0 +1,44 @@
+package thinking
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Delivered is the check thinking.delivered.
+var Delivered = &conformance.Check{
+	ID: "thinking.delivered", Source: "adapters that listened to reasoning/textDelta, which the wire calls item/reasoning/textDelta", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Aliases:  []string{"wire.both-prefixes"},
+	Needs:    []string{"thinking"},
+	NeedsFor: runindex.StreamNeeds,
+	Sentence: "The model's visible reasoning is delivered, once, in order.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		var want, got strings.Builder
+		reqs := runindex.Requests(t.Run)
+		for i, q := range reqs {
+			for j, s := range q.Said {
+				if s.Think != "" && (!runindex.Abandoned(reqs, i) || !runindex.CutShort(q, j)) {
+					f.Asserted(1)
+					want.WriteString(s.Think)
+				}
+			}
+		}
+		back := map[string]bool{}
+		for _, d := range runindex.EventsOf[event.BlockEnd](t.Run) {
+			if d.Status == event.BlockRetracted {
+				back[d.BlockID] = true
+			}
+		}
+		for e, d := range runindex.EventsOf[event.Thinking](t.Run) {
+			if e.SubagentID == "" && !back[d.BlockID] {
+				got.WriteString(d.Text)
+			}
+		}
+		if f.Assertions > 0 && got.String() != want.String() {
+			f.Diff("the reasoning is not what the model said", want.String()+"\n", got.String()+"\n")
+		}
+	},
+}

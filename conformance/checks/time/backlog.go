@@ -1,0 +1,74 @@
+package time
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fakes/fault"
+)
+
+// Backlog is the check time.backlog.
+var Backlog = &conformance.Check{
+	ID: "time.backlog", Source: "adapters whose queue grows, or drops, while a window is in the background", Tiers: []conformance.Tier{conformance.TierTiming},
+	Needs:      []string{"delta"},
+	Sentence:   "With a slow listener the queue is bounded, no event is lost or out of order, and the depth and the age of the oldest event are reported.",
+	Faults:     []string{"flood"},
+	JudgeFault: judgeBacklog,
+}
+
+// judgeBacklog judges a run in which the runtime said much at once while the
+// listener took nothing. Depth and age are judged where the subject reports any.
+func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
+	s := r.ListenerPause
+	if s == nil && (r.Hang == "" || plain.Hang != "") {
+		return // it never came to the place
+	}
+	f.Asserted(1)
+	fail := faulted.Failer(r, f)
+	if r.Hang != "" {
+		fail("the subject hangs: %s", r.Hang)
+		return
+	}
+	if s.Unread == 0 {
+		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
+	}
+	var text strings.Builder
+	for _, e := range r.Events {
+		if d, ok := e.Data.(event.Delta); ok {
+			text.WriteString(d.Text)
+		}
+	}
+	if want, got := fault.FloodText(), text.String(); !strings.Contains(got, want) {
+		fail("%d deltas were said while the listener was slow; what came of them is lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
+	}
+	if s.Depth < 0 {
+		return
+	}
+	f.Asserted(1)
+	switch {
+	case s.Depth == 0:
+		fail("events wait for the listener, and the subject reports a backlog of none")
+	case s.Oldest < perform.PauseLength/2 || s.Oldest > perform.PauseLength:
+		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
+	}
+	if s.After > 0 {
+		fail("the listener has taken all, and the subject reports a backlog of %d", s.After)
+	}
+}
+
+// firstGap says where a flood breaks off.
+func firstGap(want, got string) string {
+	i := strings.Index(got, want[:3])
+	if i < 0 {
+		return "its first delta is missing"
+	}
+	n := 0
+	for n < len(want) && i+n < len(got) && got[i+n] == want[n] {
+		n++
+	}
+	return "after " + runindex.Clip(want[max(0, n-16):n]) + " comes " + runindex.Clip(got[i+n:min(len(got), i+n+32)])
+}

@@ -1,0 +1,39 @@
+package time
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// FirstDelta is the check time.first-delta.
+var FirstDelta = &conformance.Check{
+	ID: "time.first-delta", Source: "adapters that wait for a sentence before they emit a word", Tiers: []conformance.Tier{conformance.TierTiming},
+	Sentence: "The first delta of the wire is emitted at once.",
+	Judge:    judgeFirstDelta,
+}
+
+// judgeFirstDelta looks at the first words of the session.
+func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
+	first := slices.IndexFunc(t.Events, func(e conformance.Event) bool {
+		d, ok := e.Data.(event.Delta)
+		return ok && d.Text != "" && e.SubagentID == ""
+	})
+	for i, l := range runindex.Of(t.Run).Lines() {
+		if l.Text() == "" || !l.Main {
+			continue
+		}
+		p := t.Played[i]
+		f.Asserted(1)
+		switch {
+		case first < 0: // what never comes is not late
+		case t.Events[first].Line > i+1:
+			f.At(t.Events[first], "the first delta comes %v and %d lines after that of the wire", t.Events[first].At-p.At, t.Events[first].Line-i-1)
+		case t.Events[first].At > p.At:
+			f.At(t.Events[first], "the first delta comes %v after that of the wire", t.Events[first].At-p.At)
+		}
+		return
+	}
+}

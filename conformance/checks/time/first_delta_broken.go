@@ -1,0 +1,35 @@
+package time
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var smooths = broken.Adapter{
+	Name: "smooths", Sentence: "delays each delta by 5 ms, to look smoother",
+	Fails: []string{"permission.unsupported-request", "time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if e.Type() == event.TypeDelta {
+			time.Sleep(5 * time.Millisecond)
+		}
+		out(e)
+	}),
+}
+
+var holdsTheFirstDelta = broken.Adapter{
+	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event comes",
+	Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+	Only:  map[string]string{"turn.stall-ends": "claude"},
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		turn := 0
+		return holding(func(e event.Event) bool {
+			first := e.Type() == event.TypeDelta && e.Turn != turn
+			if first {
+				turn = e.Turn
+			}
+			return first
+		}).Events()
+	}},
+}

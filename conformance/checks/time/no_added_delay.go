@@ -1,0 +1,130 @@
+package time
+
+import (
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// NoAddedDelay is the check time.no-added-delay.
+var NoAddedDelay = &conformance.Check{
+	ID: "time.no-added-delay", Source: "the event contract (adapters/event): ts is the time of reception", Tiers: []conformance.Tier{conformance.TierTiming},
+	Sentence: "In virtual time an event is emitted at the time of the wire line that caused it, to the nanosecond.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		judgeMoments(t, f)
+		judgeCauses(t, f)
+	},
+}
+
+// judgeMoments: time moves only between the lines of the recording and the
+// client's acts, so an event at any other time was held back.
+func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
+	moments := []time.Duration{}
+	for _, p := range t.Played {
+		moments = append(moments, p.At)
+	}
+	for _, a := range t.Steps {
+		moments = append(moments, a.At)
+	}
+	slices.Sort(moments)
+	for _, e := range t.Events {
+		f.Asserted(1)
+		if _, ok := slices.BinarySearch(moments, e.At); !ok {
+			f.At(e, "%s reached the listener at %v, when nothing happened on the wire", e.Type(), e.At)
+		}
+	}
+}
+
+// tally counts what the events hold, or what the wire has delivered.
+type tally struct {
+	text, thinking int
+	ends           int
+	tools          map[string]bool // "start ID", "result ID"
+}
+
+// judgeCauses demands that an event is out when the line that caused it has been
+// played. An adapter that holds an event back until something else happens cannot
+// be found by time alone.
+func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
+	wire, out := tally{tools: map[string]bool{}}, tally{tools: map[string]bool{}}
+	var calls []string
+	for _, c := range runindex.Calls(t.Run) {
+		calls = append(calls, c.ID)
+	}
+	// An event that never comes is not late; other checks report it.
+	all := tally{tools: map[string]bool{}}
+	wholeSubagents := runindex.Runtime(t.Run).SubagentsWhole
+	for _, e := range t.Events {
+		all.count(wholeSubagents, e)
+	}
+	i := 0
+	lines := runindex.Of(t.Run).Lines()
+	for n, p := range t.Played {
+		l := &lines[n]
+		if l.Other {
+			continue
+		}
+		wire.text += len(l.Text())
+		wire.thinking += len(l.Thinking())
+		if l.EndsTurn() && l.Main && !runindex.OpenFailed(t.Run, p.Line.Line) {
+			wire.ends++
+		}
+		for ; i < len(t.Events) && t.Events[i].Line <= n+1; i++ {
+			out.count(wholeSubagents, t.Events[i])
+		}
+		late := ""
+		switch {
+		case out.text < min(wire.text, all.text):
+			late = "text"
+		case out.thinking < min(wire.thinking, all.thinking):
+			late = "thinking"
+		case out.ends < min(wire.ends, all.ends):
+			late = "the end of the turn"
+		}
+		for _, tool := range l.Tools {
+			what := toolStart
+			if tool.Ends {
+				what = toolResult
+			}
+			mark := what + " " + tool.ID
+			if isCall(tool.ID, calls) && all.tools[mark] && !out.tools[mark] {
+				late = "the " + what + " of tool " + tool.ID
+			}
+		}
+		if late != "" {
+			f.Problems = append(f.Problems, conformance.Problem{Line: p.Line.Line,
+				Text: late + " is on the wire, and no event holds it when the line has been played"})
+			return
+		}
+	}
+}
+
+const toolStart, toolResult = "start", "result"
+
+// count adds an event. wholeSubagents leaves out those of sub-agents, whose text the
+// wire delivers in whole blocks.
+func (o *tally) count(wholeSubagents bool, e conformance.Event) {
+	if e.SubagentID != "" && wholeSubagents {
+		return
+	}
+	switch d := e.Data.(type) {
+	case event.Delta:
+		o.text += len(d.Text)
+	case event.Thinking:
+		o.thinking += len(d.Text)
+	case event.ToolStart:
+		o.tools[toolStart+" "+d.ToolUseID] = true
+	case event.ToolResult:
+		o.tools[toolResult+" "+d.ToolUseID] = true
+	}
+	if e.Terminal() && e.Turn > 0 && e.SubagentID == "" {
+		o.ends++
+	}
+}
+
+func isCall(id string, calls []string) bool {
+	return slices.ContainsFunc(calls, func(call string) bool { return runindex.SameCall(id, call) })
+}

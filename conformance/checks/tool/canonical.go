@@ -1,0 +1,43 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Canonical is the check tool.canonical.
+var Canonical = &conformance.Check{
+	ID: "tool.canonical", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"tool_start.tool"},
+	Sentence: "A call has the canonical name of what it does: Bash, Read, Write, Edit, Glob, Grep, WebSearch, WebFetch, mcp__server__tool.",
+	Judge:    judgeCanonical,
+}
+
+// canonical are the names that a scripted call may have.
+var canonical = map[string][]string{
+	"shell": {"Bash"},
+	"read":  {"Read", "Bash"}, // a runtime may read by a command
+	"write": {"Write", "Edit"},
+	"edit":  {"Edit", "Write"},
+	"web":   {"WebSearch", "WebFetch"},
+}
+
+func judgeCanonical(t *conformance.Trial, f *conformance.Finding) {
+	for _, call := range runindex.Calls(t.Run) {
+		want := canonical[call.Tool]
+		if call.Hidden || want == nil && call.Tool != "mcp" {
+			continue
+		}
+		for _, e := range runindex.Of(t.Run).Starts(call) {
+			f.Asserted(1)
+			d, _ := e.Data.(event.ToolStart)
+			if want != nil && !slices.Contains(want, d.Tool) || want == nil && !strings.HasPrefix(d.Tool, "mcp__") {
+				f.At(e, "the call %s (%s) has the name %q, want %s", call.ID, call.Tool, d.Tool, strings.Join(append(want, "mcp__server__tool")[:max(1, len(want))], " or "))
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// ClientAnswered is the check tool.client-answered.
+var ClientAnswered = &conformance.Check{
+	ID: "tool.client-answered", Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:      "Each call of a tool or hook of the client gets a reply, and the runtime receives each answer of a tool once.",
+	JudgesWritten: true,
+	Judge:         judgeAnswersWritten,
+}
+
+// judgeAnswersWritten looks for the answers of the client's tools, or why they failed,
+// in the lines that the subject wrote.
+func judgeAnswersWritten(t *conformance.Trial, f *conformance.Finding) {
+	judgeServed(t, f)
+	for _, tool := range t.Scenario.Tools {
+		want := 0
+		for _, c := range t.ToolCalls {
+			if c.Tool == tool.Name && c.Answered {
+				want++
+			}
+		}
+		said := answersOf(&tool)
+		if want == 0 || len(said) == 0 {
+			continue
+		}
+		f.Asserted(want)
+		f.Sent = true
+		got := 0
+		for _, w := range t.ClientActions {
+			if inStrings(w.Bytes, said) {
+				got++
+			}
+		}
+		if got != want {
+			f.Failf("the tool %s of the client's answered %d times with %q; the subject wrote that %d times", tool.Name, want, said, got)
+		}
+	}
+}
+
+// judgeServed: the runtime has called what the client brings, and waits.
+func judgeServed(t *conformance.Trial, f *conformance.Finding) {
+	if len(t.Unrecorded) > 0 && waitsForFile(t.Scenario) {
+		return // what the call waits for was never written
+	}
+	for _, a := range t.RuntimeRequests {
+		if !a.Expected || !a.Calls {
+			continue
+		}
+		f.Asserted(1)
+		f.Sent = true
+		if !a.Answered && !a.Withdrawn {
+			f.Problems = append(f.Problems, conformance.Problem{
+				Line: a.Line.Line, Text: fmt.Sprintf("process %d: request %s (%s) of the runtime got no reply", a.Process, a.ID, a.Method),
+			})
+		}
+	}
+}
+
+// waitsForFile reports whether a tool or hook of the client answers only when a
+// later act has written a file.
+func waitsForFile(s *fixtures.Scenario) bool {
+	return slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return t.Awaits != "" }) ||
+		slices.ContainsFunc(s.Hooks, func(h fixtures.Hook) bool { return h.Awaits != "" })
+}
+
+// answersOf are the texts and images that a tool answers with, or why it fails.
+func answersOf(t *fixtures.Tool) []string {
+	if t.Fail != "" {
+		return []string{t.Fail}
+	}
+	var out []string
+	for _, r := range t.Result {
+		out = append(out, r.Text+r.Image)
+	}
+	return out
+}
+
+// inStrings reports whether all texts stand in a line, each in a string of it.
+func inStrings(line []byte, texts []string) bool {
+	var all []string
+	for d := jsontext.NewDecoder(bytes.NewReader(line)); ; {
+		tok, err := d.ReadToken()
+		if err != nil {
+			break // the end of the line, or of what is JSON of it
+		}
+		if tok.Kind() == '"' {
+			all = append(all, tok.String())
+		}
+	}
+	for _, text := range texts {
+		if !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, text) }) {
+			return false
+		}
+	}
+	return true
+}

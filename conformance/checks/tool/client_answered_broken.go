@@ -1,0 +1,49 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// silent makes a mutation that does not write the lines which hold one of the
+// words.
+func withoutLines(words ...string) broken.Mutation {
+	return broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		for _, word := range words {
+			if bytes.Contains(line, []byte(word)) {
+				return nil
+			}
+		}
+		_, err := w.Write(line)
+		return err
+	}}
+}
+
+var servesNoCall = broken.Adapter{
+	Name: "serves-no-call", Sentence: "leaves a call of the client's tools without a reply",
+	Fails:    []string{"component.remove", "component.tool-linked", "replay.tool-linked", "component.update", "replay.components", "session.call-results", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
+	Only:     map[string]string{"session.call-results": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // whose tools are a server, which greets
+	Mutation: withoutLines(`"contentItems"`, `"mcp_response"`),
+}
+
+var hookWithoutAReply = broken.Adapter{
+	Name: "hook-without-a-reply", Sentence: "leaves a call of the client's hooks without a reply",
+	Fails: []string{"text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
+	Mutation: withoutLines(`"hookSpecificOutput"`),
+}
+
+var answersWithNothing = broken.Adapter{
+	Name: "answers-with-nothing", Sentence: "answers a call of the client's tool with nothing",
+	Fails: []string{"tool.client-answered", "wire.valid-input"},
+	Mutation: toolMutation(func(t *adapters.Tool) {
+		call := t.Call
+		t.Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+			_, _ = call(ctx, c)
+			return adapters.ToolAnswer{}, nil
+		}
+	}),
+}

@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// ClientCalled is the check tool.client-called.
+var ClientCalled = &conformance.Check{
+	ID: "tool.client-called", Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Sentence: "Each call of a tool of the client reaches it once, with the model's input.",
+	Judge:    judgeCalled,
+}
+
+// judgeCalled compares the calls that reached the client's tools with those that
+// the model made, in any order: they run side by side.
+func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
+	var want, got []string
+	for _, call := range runindex.Calls(t.Run) {
+		if in, ok := runindex.ClientCall(call.Said); !ok || ofComponents(t.Scenario, in.Tool) {
+			continue
+		}
+		f.Asserted(1)
+		want = append(want, calledAs(call.Said))
+	}
+	for _, c := range t.ToolCalls {
+		got = append(got, c.Tool+" "+runindex.Canonical(c.Input))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		f.Failf("the model called the client's tools as %q; they were called as %q", want, got)
+	}
+}
+
+// calledAs is a call by the scenario's words for it.
+func calledAs(s fixtures.Said) string {
+	in, ok := runindex.ClientCall(s)
+	if !ok {
+		return string(s.Input)
+	}
+	return in.Tool + " " + runindex.Canonical(in.Arguments)
+}

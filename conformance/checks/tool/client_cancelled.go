@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"fmt"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// ClientCancelled is the check tool.client-cancelled.
+var ClientCancelled = &conformance.Check{
+	ID: "tool.client-cancelled", Source: "wire/claude: control_cancel_request, notifications/cancelled; wire/codex: turn/interrupt", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"tool.client-let-go"},
+	Sentence: "If the runtime cancels a call of a tool or hook of the client, or the session ends, the context of the call ends at once.",
+	Judge:    judgeCancelledCalls,
+}
+
+// judgeCancelledCalls compares when the calls that nobody wants any more were told so with
+// when the runtime took them back. What waits is told in the order of the calls.
+func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
+	var told []conformance.BlockedCall
+	for _, w := range t.BlockedCalls {
+		if w.Cancelled {
+			told = append(told, w)
+		}
+		if !w.Over {
+			f.Asserted(1)
+			f.Failf("%s still runs: the session has ended, and the context of its call has not", w.Name)
+		}
+	}
+	for _, a := range t.RuntimeRequests {
+		if a.Withdrawal == nil || !a.Calls || len(t.BlockedCalls) == 0 {
+			continue
+		}
+		f.Asserted(1)
+		back := runindex.LineOf(t.Run, a.Withdrawal.Line)
+		switch {
+		case len(told) == 0:
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and no context of a tool or hook ended", a.ID, a.Method)})
+			return
+		case told[0].At > back.At:
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and the context of %s ended %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})
+		}
+		told = told[1:]
+	}
+}

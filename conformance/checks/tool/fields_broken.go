@@ -1,0 +1,12 @@
+package tool
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var hidesThePath = broken.Adapter{
+	Name: "hides-the-path", Sentence: "reports the path of a file only in the input",
+	Fails:    []string{"tool.fields"},
+	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.FilePath = "" }),
+}

@@ -1,0 +1,117 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Known is the check tool.known.
+var Known = &conformance.Check{
+	ID: "tool.known", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"tool_start", "tool_start.tool_use_id", "tool_start.input"},
+	NeedsFor: knownNeeds,
+	Sentence: "Each tool call of the model appears as one tool_start with its id and name; its input holds what the model gave, unless the scenario states that the wire hides it; no other call appears.",
+	Judge:    judgeKnown,
+}
+
+// knownNeeds is what tool.known needs of a run.
+func knownNeeds(r *conformance.Run) []string {
+	out := runindex.StreamNeeds(r)
+	if slices.ContainsFunc(runindex.Calls(r), func(t runindex.Call) bool { return t.Tool == "todo" }) {
+		out = append(out, "tool_start.of_a_plan") // an agent may emit the plan in place of its calls
+	}
+	return out
+}
+
+func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
+	judgeInvented(t, f)
+	for _, call := range runindex.Calls(t.Run) {
+		starts := runindex.Of(t.Run).Starts(call)
+		if call.Hidden {
+			continue
+		}
+		f.Asserted(1)
+		if len(starts) == 0 && call.Tool == "ask" && runindex.AskedBeforeClose(t.Run) > 0 {
+			continue // some runtimes put the question in place of the call
+		}
+		if len(starts) == 0 && call.Tool == "other" && askedAbout(t.Run, call.ID) {
+			continue // as a call for more rights, which is a question and nothing else
+		}
+		if len(starts) != 1 {
+			f.Failf("the model called %s %s; there are %d tool_start with its id", call.Tool, call.ID, len(starts))
+			continue
+		}
+		d, _ := starts[0].Data.(event.ToolStart)
+		if d.Tool == "" {
+			f.At(starts[0], "tool %s has no name", call.ID)
+		}
+		judgeInput(call, d, starts[0], f)
+	}
+}
+
+// fromScript reports whether the model called a command from within a script, as
+// some models do: the runtime gives such a call an id of its own.
+func fromScript(s fixtures.Said, d event.ToolStart) bool {
+	var in struct {
+		Script string `json:"script"`
+	}
+	return s.Tool == "other" && d.Command != "" && json.Unmarshal(s.Input, &in) == nil && strings.Contains(in.Script, d.Command)
+}
+
+// askedAbout reports whether a question names the call.
+func askedAbout(r *conformance.Run, call string) bool {
+	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
+		d, ok := e.Data.(event.PermissionRequest)
+		return ok && runindex.SameCall(d.ToolUseID, call)
+	})
+}
+
+// judgeInvented: a call that the model never made, not even in a reply that was
+// abandoned, is invented.
+func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
+	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
+		if e.SubagentID != "" {
+			continue
+		}
+		known := false
+		for _, q := range t.Witness {
+			for _, s := range q.Said {
+				known = known || s.Tool != "" && (runindex.SameCall(d.ToolUseID, s.ID) || fromScript(s, d))
+			}
+		}
+		if !known {
+			f.Asserted(1)
+			f.At(e, "tool %q starts, and the model made no such call", d.ToolUseID)
+		}
+	}
+}
+
+func judgeInput(call runindex.Call, d event.ToolStart, at conformance.Event, f *conformance.Finding) {
+	var in runindex.Input
+	if json.Unmarshal(call.Input, &in) != nil {
+		return
+	}
+	switch call.Tool {
+	case "shell":
+		if !strings.Contains(d.Command, in.Command) {
+			f.At(at, "tool %s: command is %q, the model gave %q", call.ID, d.Command, in.Command)
+		}
+	case "read", "write", "edit":
+		if in.Path != "" && d.FilePath != in.Path && !strings.HasSuffix(d.FilePath, "/"+in.Path) && !runindex.Holds(d.Input, in.Path) {
+			f.At(at, "tool %s: neither file_path %q nor the input names %q", call.ID, d.FilePath, in.Path)
+		}
+	}
+	// A reading tool may be told as the command that the runtime made of it.
+	for _, text := range in.Texts() {
+		if !runindex.Holds(d.Input, text) {
+			f.At(at, "tool %s: the input %s does not hold %q", call.ID, runindex.Clip(string(d.Input)), text)
+		}
+	}
+}

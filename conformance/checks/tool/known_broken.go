@@ -1,0 +1,54 @@
+package tool
+
+import (
+	"strconv"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var ownToolIds = broken.Adapter{
+	Name: "own-tool-ids", Sentence: "gives tools ids of its own",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		switch d := e.Data.(type) {
+		case event.ToolStart:
+			d.ToolUseID = "own-" + d.ToolUseID + "-x"
+			e.Data = d
+		case event.ToolOutput:
+			d.ToolUseID = "own-" + d.ToolUseID + "-x"
+			e.Data = d
+		case event.ToolResult:
+			d.ToolUseID = "own-" + d.ToolUseID + "-x"
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var inventsATool = broken.Adapter{
+	Name: "invents-a-tool", Sentence: "reports a step of its own as a tool call",
+	Fails: []string{"tool.known", "turn.activity-first", "turn.stall-ends"},
+	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		out(e)
+		if step := "step-" + strconv.Itoa(e.Turn); e.Type() == event.TypeTurnStart {
+			e.Data = event.ToolStart{ToolUseID: step, Tool: "Plan", Input: event.Raw("{}")}
+			out(e)
+			e.Data = event.ToolResult{ToolUseID: step, Status: event.ToolOK}
+			out(e)
+		}
+	}),
+}
+
+var forgetsTheInput = broken.Adapter{
+	Name: "forgets-the-input", Sentence: "reports a tool call without its input",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolStart); ok {
+			d.Input = event.Raw("{}")
+			e.Data = d
+		}
+		out(e)
+	}),
+}

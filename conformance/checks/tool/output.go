@@ -1,0 +1,160 @@
+package tool
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Output is the check tool.output.
+var Output = &conformance.Check{
+	ID: "tool.output", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Aliases:  []string{"wire.both-prefixes"},
+	Needs:    []string{"tool_result", "tool_start.tool_use_id", "tool_result.output"},
+	NeedsFor: outputNeeds,
+	Sentence: "The output of tool_result is part of what the runtime sent back to the model, without trailing newlines. Its error flag and exit code agree.",
+	Judge:    judgeOutput,
+}
+
+// outputNeeds is what tool.output needs of a run.
+func outputNeeds(r *conformance.Run) []string {
+	out := runindex.StreamNeeds(r)
+	if slices.ContainsFunc(runindex.Answers(r), runindex.Denies) {
+		out = append(out, "answer.message") // what the model is told of a denial is the client's words
+	}
+	return out
+}
+
+func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
+	sent := runindex.ToolResults(t.Run)
+	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
+		if e.SubagentID != "" {
+			continue
+		}
+		if d.ExitCode != nil && *d.ExitCode != 0 && !d.IsError {
+			f.At(e, "tool %s: exit code %d, but is_error is false", d.ToolUseID, *d.ExitCode)
+		}
+		if d.Status == event.ToolOK && d.IsError || d.Status == event.ToolError && !d.IsError {
+			f.At(e, "tool %s: status %s, but is_error is %v", d.ToolUseID, d.Status, d.IsError)
+		}
+		if d.Status != event.ToolOK && d.Status != event.ToolError {
+			continue
+		}
+		for id, text := range sent {
+			if !runindex.SameCall(d.ToolUseID, id) {
+				continue
+			}
+			f.Asserted(1)
+			text = plainText(text) + typed(t, id, sent)
+			got := strings.TrimRight(t.Recorded(d.Output), "\n")
+			switch whole, known := printed(t, id, text); {
+			case shortened(text, got):
+			case elided.MatchString(got) && got == strings.TrimRight(text, "\n"):
+				// the text that the model received for a call that did not complete
+			case !strings.Contains(text, strings.TrimSpace(afterElided(got))):
+				f.At(e, "tool %s: output %q is not in what the model received: %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
+			case known && got != whole || !known && got == "" && prints(t, id):
+				f.At(e, "tool %s: output is %q, the model received %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
+			}
+		}
+	}
+}
+
+// longOutput is the size from which a runtime may send the model less than the
+// client.
+const longOutput = 8 << 10
+
+// shortened reports whether the model received a long output without its middle:
+// then the ends must be the same.
+func shortened(told, got string) bool {
+	told = strings.TrimRight(told, "\n")
+	return len(got) > longOutput && len(told) > longOutput/16 && strings.HasSuffix(got, told[len(told)-longOutput/16:])
+}
+
+// typed returns the results of later calls that typed into a command: the rest of
+// its output.
+func typed(t *conformance.Trial, id string, sent map[string]string) string {
+	var out strings.Builder
+	for _, call := range runindex.Calls(t.Run) {
+		var in struct {
+			To string `json:"to"`
+		}
+		if call.Tool == "stdin" && json.Unmarshal(call.Input, &in) == nil && in.To == id {
+			out.WriteString(sent[call.ID])
+		}
+	}
+	return out.String()
+}
+
+// elided is a span that a recording holds as its length.
+var elided = regexp.MustCompile(`<elided:\d+>`)
+
+// plainText returns the text of a result, which older runtimes send as a list of
+// texts.
+func plainText(told string) string {
+	var list []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal([]byte(told), &list) != nil {
+		return told
+	}
+	var texts []string
+	for _, c := range list {
+		if c.Text != "" {
+			texts = append(texts, c.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// afterElided is the text behind the last span that a recording holds as its
+// length: what was elided together with other words has another length there.
+func afterElided(text string) string {
+	if spans := elided.FindAllStringIndex(text, -1); len(spans) > 0 {
+		return text[spans[len(spans)-1][1]:]
+	}
+	return text
+}
+
+// printed returns the whole output of a scripted command that prints, if it can be
+// separated from the words around it: in a recording those are elided in front.
+func printed(t *conformance.Trial, id, told string) (string, bool) {
+	if t.Case == nil || !prints(t, id) {
+		return "", false
+	}
+	if spans := elided.FindAllStringIndex(told, -1); len(spans) > 0 {
+		if spans[len(spans)-1][0] > 0 && told[spans[len(spans)-1][0]-1] == '\n' {
+			return "", false // within the output
+		}
+		told = strings.TrimPrefix(told[spans[len(spans)-1][1]:], "\n")
+	}
+	return strings.TrimRight(told, "\n"), true
+}
+
+// prints reports whether the scripted command prints something that it does not
+// send elsewhere.
+func prints(t *conformance.Trial, id string) bool {
+	for _, call := range runindex.Calls(t.Run) {
+		var in runindex.Input
+		if call.ID != id || call.Tool != "shell" || json.Unmarshal(call.Input, &in) != nil {
+			continue
+		}
+		if in.Background || strings.Contains(in.Command, ">") {
+			return false
+		}
+		for word := range strings.FieldsSeq(in.Command) {
+			switch word {
+			case "echo", "printf", "cat", "wc":
+				return true
+			}
+		}
+	}
+	return false
+}

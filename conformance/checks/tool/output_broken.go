@@ -1,0 +1,44 @@
+package tool
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var summarizesOutput = broken.Adapter{
+	Name: "summarizes-output", Sentence: "replaces the output of a tool with its own text",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search"},
+	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Output = "The tool ran."
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var cutsOutput = broken.Adapter{
+	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search"},
+	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Output = d.Output[:min(3, len(d.Output))]
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var errorsThatAreNone = broken.Adapter{
+	Name: "errors-that-are-none", Sentence: "marks no result as an error",
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.IsError = d.Status == event.ToolOK
+			e.Data = d
+		}
+		out(e)
+	}),
+}

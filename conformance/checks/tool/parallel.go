@@ -1,0 +1,70 @@
+package tool
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Parallel is the check tool.parallel.
+var Parallel = &conformance.Check{
+	ID: "tool.parallel", Source: "wire/claude: results come in the order in which the tools end", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:   "Tools and agents that run at once may be interleaved in any order: the events of each stay the same.",
+	Faults:     []string{"reorder-independent"},
+	JudgeFault: judgeReordered,
+}
+
+// judgeReordered demands that the events of each tool and each agent are the same,
+// whichever of two came first.
+func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
+	if !runindex.Played(plain, r.Fault.Line) {
+		return
+	}
+	f.Asserted(1)
+	fail := faulted.Failer(r, f)
+	if r.Hang != "" {
+		fail("the subject hangs: %s", r.Hang)
+		return
+	}
+	want, order := byWork(plain)
+	got, more := byWork(r)
+	for _, of := range append(order, more...) {
+		if want[of] != got[of] {
+			f.Problems = append(f.Problems, conformance.Problem{
+				Fault: r.Fault, Text: r.Fault.String() + ": the events of " + of + " differ",
+				Diff: conformance.Diff("without the fault", want[of], "with the fault", got[of]),
+			})
+			return
+		}
+	}
+}
+
+// byWork returns the events of each tool, task and agent of a run.
+func byWork(r *conformance.Run) (told map[string]string, order []string) {
+	all := map[string]*strings.Builder{}
+	for i, e := range r.Events {
+		of := "agent " + e.SubagentID
+		switch d := e.Data.(type) {
+		case event.ToolStart:
+			of = "tool " + d.ToolUseID
+		case event.ToolOutput:
+			of = "tool " + d.ToolUseID
+		case event.ToolResult:
+			of = "tool " + d.ToolUseID
+		case event.Task:
+			of = "task " + d.TaskID
+		}
+		if of = r.Recorded(of); all[of] == nil {
+			all[of], order = &strings.Builder{}, append(order, of)
+		}
+		all[of].WriteString(r.Canonical()[i] + "\n")
+	}
+	told = map[string]string{}
+	for of, b := range all {
+		told[of] = b.String()
+	}
+	return told, order
+}

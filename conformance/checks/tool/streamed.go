@@ -1,0 +1,53 @@
+package tool
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Streamed is the check tool.streamed.
+var Streamed = &conformance.Check{
+	ID: "tool.streamed", Source: "adapters that append cumulative snapshots", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"tool_output", "tool_result.output"},
+	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing.",
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		for _, tool := range runindex.Of(t.Run).Tools() {
+			for _, e := range tool.Results {
+				d, _ := e.Data.(event.ToolResult)
+				if tool.Agent == "" && (d.Status == event.ToolOK || d.Status == event.ToolError) {
+					judgeStreamed(tool, d, f)
+				}
+			}
+		}
+	},
+}
+
+// keptOutput is the size from which a runtime may leave out the middle of an output
+// to the client, too.
+const keptOutput = 512 << 10
+
+// judgeStreamed looks for the streamed pieces in the result, each behind the one
+// before it. The first pieces may be missing.
+func judgeStreamed(tool *runindex.Tool, res event.ToolResult, f *conformance.Finding) {
+	at := 0
+	for _, e := range tool.Events {
+		switch d := e.Data.(type) {
+		case event.ToolOutput:
+			f.Asserted(1)
+			i := strings.Index(res.Output[at:], d.Text)
+			if i < 0 && len(res.Output) >= keptOutput {
+				continue // it may be in the middle that was left out
+			}
+			if i < 0 {
+				f.At(e, "tool %s: the result does not hold the piece %q behind the pieces before it: %q", d.ToolUseID, runindex.Clip(d.Text), runindex.Clip(res.Output))
+				return
+			}
+			at += i + len(d.Text)
+		case event.ToolResult:
+			return // tool.paired judges pieces after it
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package tool
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var streamsSnapshots = broken.Adapter{
+	Name: "streams-snapshots", Sentence: "streams all of a tool's output so far, again and again",
+	Fails: []string{"tool.streamed"}, Runtime: "codex", Why: "claude tells a command's output when it has ended",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		so := map[string]string{}
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.ToolOutput); ok {
+				so[d.ToolUseID] += d.Text
+				d.Text = so[d.ToolUseID]
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}

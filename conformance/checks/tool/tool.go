@@ -1,0 +1,17 @@
+// Package tool holds the checks of tool calls and the tools of the client.
+package tool
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Streamed, Fields, FileRead, Interrupted, Canonical, FileChange, ClientOffered, ClientCalled, ClientAnswered, ClientCancelled, Parallel, Known, Paired, Output, WebSearch}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{keepsNativeNames, answersWithNothing, hookWithoutAReply, servesNoCall, callsWithNothing, letsACallRunOn, offersWithoutAWord, hidesThePath, losesTheChange, readsNothing, spinsForEver, forgetsTheInput, inventsATool, ownToolIds, cutsOutput, errorsThatAreNone, summarizesOutput, pairsByOrder, streamsSnapshots, searchesForNothing}
+}

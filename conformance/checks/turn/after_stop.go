@@ -1,0 +1,74 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// AfterStop is the check turn.after-stop.
+var AfterStop = &conformance.Check{
+	ID: "turn.after-stop", Source: "adapters whose next turn inherits the stop", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Needs:    []string{"user_message"},
+	NeedsFor: runindex.StreamNeeds,
+	Sentence: "The turn after a stopped one completes and holds only its own events.",
+	Judge:    judgeAfterStop,
+}
+
+func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
+	stopped := false
+	for i, a := range t.Steps {
+		switch {
+		case a.Step.Verb == fixtures.VerbStop:
+			stopped = true
+			continue
+		case a.Step.Verb != fixtures.VerbSend || a.Step.What != "" || a.Err != nil || !stopped:
+			continue
+		}
+		again := slices.ContainsFunc(t.Steps[i:], func(d conformance.StepResult) bool { return d.Step.Verb == fixtures.VerbStop })
+		if again {
+			continue
+		}
+		x := runindex.Of(t.Run)
+		m := slices.IndexFunc(x.Messages(), func(m *runindex.Message) bool { return m.Data.MessageID == a.Step.ID })
+		if m < 0 || x.Messages()[m].Turn == 0 {
+			f.Failf("message %s was sent after the stop, and no turn takes it", a.Step.ID)
+			continue
+		}
+		turn := x.Turn(x.Messages()[m].Turn)
+		var text strings.Builder
+		for _, e := range turn.Events {
+			if d, ok := e.Data.(event.Delta); ok {
+				text.WriteString(d.Text)
+			}
+		}
+		for _, e := range turn.Ends {
+			f.Asserted(1)
+			if d, ok := e.Data.(event.Done); !ok || d.Stopped {
+				f.At(e, "turn %d comes after the stop and ends in %s", turn.N, runindex.Describe(e.Data))
+			}
+		}
+		if want := answerTo(t.Run, a.Step.ID); want != "" && !strings.HasPrefix(text.String(), want) {
+			f.Diff(fmt.Sprintf("turn %d does not hold its own text", turn.N), want+"\n", text.String()+"\n")
+		}
+	}
+}
+
+// answerTo is what the model says to the request that brings the message.
+func answerTo(r *conformance.Run, message string) string {
+	for _, q := range runindex.Requests(r) {
+		if slices.Contains(q.New, message) && q.Ended == fixtures.EndedComplete {
+			var b strings.Builder
+			for _, s := range q.Said {
+				b.WriteString(s.Text)
+			}
+			return b.String()
+		}
+	}
+	return ""
+}

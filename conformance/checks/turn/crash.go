@@ -1,0 +1,246 @@
+package turn
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// hangs reports a problem if a run with a fault did not end.
+func hangs(r *conformance.Run, f *conformance.Finding) bool {
+	if r.Hang == "" {
+		return false
+	}
+	f.Asserted(1)
+	faulted.Failer(r, f)("the subject hangs: %s", r.Hang)
+	return true
+}
+
+// sameBefore demands that every step returned, and that the n events for the lines
+// before the fault are those of the run without it.
+func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
+	ok = true
+	for _, a := range r.Steps {
+		if perform.Unfinished(a.Err) {
+			fail("%v", a.Err)
+			ok = false
+		}
+	}
+	told, got := plain.Canonical(), r.Canonical()
+	n = before(plain, r)
+	if r.Tier == conformance.TierProcess {
+		n = beforeInRealTime(plain, r, told, got)
+	}
+	for lines := linesBefore(plain, r); n > 0 && plain.Events[n-1].Line == lines && beside(plain.Scenario, plain.Events[n-1]) && (len(got) < n || got[n-1] != told[n-1]); {
+		n-- // the runtime exited at the call or question that caused the event
+	}
+	same := 0
+	for same < min(n, len(got)) && got[same] == told[same] {
+		same++
+	}
+	switch {
+	case same < n && same < len(got):
+		fail("the events for the lines before the fault differ: event %d is %s, want %s", same+1, runindex.Clip(got[same]), runindex.Clip(told[same]))
+	case same < n:
+		fail("an event for the lines before the fault is missing: event %d, %s", same+1, runindex.Clip(told[same]))
+	}
+	return n, ok && same >= n
+}
+
+// before counts the events of the plain run whose causes happened in the faulted run
+// too.
+func before(plain, harmed *conformance.Run) int {
+	lines := linesBefore(plain, harmed)
+	n := 0
+	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Steps <= len(harmed.Steps) {
+		n++
+	}
+	return n
+}
+
+// beside reports whether an event comes from a tool or the policy of the client, not
+// from a line of the runtime.
+func beside(s *fixtures.Scenario, e conformance.Event) bool {
+	switch e.Data.(type) {
+	case event.ComponentUpdate, event.ComponentRemove, event.Interrupt, event.InterruptResolved:
+		return s.Components != nil
+	case event.PermissionResolved:
+		return s.Policy != nil
+	}
+	return false
+}
+
+func linesBefore(plain, harmed *conformance.Run) int {
+	lines := 0
+	for _, p := range plain.Played {
+		if p.Line.Line > harmed.Fault.Line || p.Line.Line == harmed.Fault.Line && harmed.Fault.CutsLine {
+			if p.Line.Dir == fixtures.Out {
+				break // a step that is recorded before the line may come after it
+			}
+			continue
+		}
+		lines++
+	}
+	return lines
+}
+
+// beforeInRealTime is before for runs in real time, in which the line of an event is
+// unknown: it counts the common prefix of both runs, and at least the events before
+// the last step.
+func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
+	n := 0
+	for n < min(len(want), len(got)) && want[n] == got[n] {
+		n++
+	}
+	acts := len(harmed.Steps)
+	if acts > 0 && harmed.Steps[acts-1].Step.Verb == fixtures.VerbClose {
+		acts-- // the runner closes the session at the end
+	}
+	least := 0
+	for least < len(plain.Events) && plain.Events[least].Steps < acts {
+		least++
+	}
+	return max(n, least)
+}
+
+// judgeOpenError demands that Open returned one of the codes, because the runtime
+// exited or stopped writing before the session was ready. If the runtime rejects the
+// open anyway, another code may come.
+func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any), codes ...event.ErrorCode) {
+	if len(r.Events) > n {
+		fail("Open failed, but then came %s", r.Events[n].Type())
+	}
+	last := len(r.Opens) - 1
+	err := r.Opens[last].Err
+	var typed *adapters.OpenError
+	switch {
+	case perform.Unfinished(err): // another check judges that
+	case !errors.As(err, &typed) || typed.Code == "":
+		fail("the error of Open is not an *adapters.OpenError with a code: %v", err)
+	case slices.Contains(codes, typed.Code):
+	case last >= len(plain.Opens) || plain.Opens[last].Err == nil:
+		fail("the error of Open has code %q, want one of %q: %v", typed.Code, codes, err)
+	}
+}
+
+// state holds what is open after some events.
+type state struct {
+	running int // the turn
+	open    map[string]event.Type
+	ended   bool
+}
+
+// add applies an event. Items without an id count as one.
+func (s *state) add(e conformance.Event) {
+	set := func(kind event.Type, id string, open bool) {
+		k := e.SubagentID + " " + string(kind) + " " + id
+		if delete(s.open, k); open {
+			s.open[k] = kind
+		}
+	}
+	switch d := e.Data.(type) {
+	case event.TurnStart:
+		s.running = e.Turn
+	case event.Delta:
+		set(event.TypeBlockEnd, d.BlockID, true)
+	case event.BlockEnd:
+		set(event.TypeBlockEnd, d.BlockID, false)
+	case event.Thinking:
+		if d.BlockID != "" {
+			set(event.TypeThinking, d.BlockID, !d.Done)
+		}
+	case event.ToolStart:
+		set(event.TypeToolResult, d.ToolUseID, true)
+	case event.ToolResult:
+		set(event.TypeToolResult, d.ToolUseID, false)
+	case event.Task:
+		set(event.TypeTask, d.TaskID, d.Status == event.TaskRunning)
+	case event.PermissionRequest:
+		set(event.TypePermissionResolved, d.RequestID, true)
+	case event.PermissionResolved:
+		set(event.TypePermissionResolved, d.RequestID, false)
+	case event.Interrupt:
+		set(event.TypeInterruptResolved, d.InterruptID, true)
+	case event.InterruptResolved:
+		set(event.TypeInterruptResolved, d.InterruptID, false)
+	case event.SessionReady:
+		s.ended = false
+	case event.SessionEnd:
+		s.ended = true
+	}
+	if e.Terminal() && e.SubagentID == "" && e.Turn == s.running {
+		s.running = 0
+	}
+}
+
+// forget drops what a turn that has ended left open, which other checks judge. A
+// sub-agent may outlive the turn.
+func (s *state) forget() {
+	for k, kind := range s.open {
+		if s.running == 0 && kind != event.TypeTask && strings.HasPrefix(k, " ") {
+			delete(s.open, k)
+		}
+	}
+}
+
+// untaken returns a message that the subject accepted and that no turn took in the
+// first n events, or "".
+func untaken(r *conformance.Run, n int) string {
+	taken := map[string]bool{}
+	for _, e := range r.Events[:n] {
+		switch d := e.Data.(type) {
+		case event.TurnStart:
+			for _, id := range d.MessageIDs {
+				taken[id] = true
+			}
+		case event.UserMessage:
+			taken[d.MessageID] = true
+		}
+	}
+	for _, a := range r.Steps {
+		if a.Step.Verb == fixtures.VerbWithdraw && a.Err == nil {
+			taken[a.Step.ID] = true // the user withdrew it
+		}
+	}
+	for i, a := range r.Steps {
+		for _, before := range r.Steps[:i] {
+			if a.Step.What == fixtures.StopAll && a.Err == nil {
+				taken[before.Step.ID] = true // likewise
+			}
+		}
+	}
+	for _, a := range r.Steps {
+		if a.Step.Verb == fixtures.VerbSend && a.Err == nil && !taken[a.Step.ID] {
+			return a.Step.ID
+		}
+	}
+	return ""
+}
+
+// closing reports whether an event may come between the exit of the runtime and the
+// end of the session.
+func closing(d event.Data) bool {
+	switch d := d.(type) {
+	case event.BlockEnd:
+		return d.Status == event.BlockInterrupted
+	case event.Thinking:
+		return d.Done && d.Text == ""
+	case event.ToolResult:
+		return d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded
+	case event.Task:
+		return d.Status != event.TaskRunning && d.Status != event.TaskCompleted
+	case event.PermissionResolved:
+		return !d.Allowed
+	case event.InterruptResolved:
+		return true
+	}
+	return false
+}

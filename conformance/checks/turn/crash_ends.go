@@ -1,0 +1,122 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// CrashEnds is the check turn.crash-ends.
+var CrashEnds = &conformance.Check{
+	ID: "turn.crash-ends", Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:    []string{"time.limits"},
+	Needs:      []string{"error.code"},
+	Sentence:   "If the runtime exits, the turn ends in error within the limit, earlier events stay, and Send returns.",
+	Faults:     []string{"kill", "exit", "exit-without-newline", "cut-line", "close-stdout"},
+	JudgeFault: judgeCrash,
+}
+
+// judgeCrash judges a run in which the process exited at a line of the wire. Exactly
+// these events must follow without a call and within the limit: those of the plain
+// run for the lines before, the closings, one error if a turn ran, session_end.
+func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	if hangs(r, f) {
+		return
+	}
+	died, ok := exitOf(r)
+	if !ok {
+		return // the run ended before the fault
+	}
+	f.Asserted(1)
+	n, ok := sameBefore(plain, r, fail)
+	switch {
+	case !ok:
+	case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
+		judgeOpenError(plain, r, n, fail, event.ErrorStartFailure, event.ErrorCrash)
+	default:
+		judgeEnd(r, n, died, fail)
+	}
+}
+
+// exitOf returns the line at which the process exited.
+func exitOf(r *conformance.Run) (conformance.PlayedLine, bool) {
+	for _, p := range r.Played {
+		if r.Fault.EndsProcess(p.Line) {
+			return p, true
+		}
+	}
+	return conformance.PlayedLine{}, false
+}
+
+// judgeEnd demands that only closings of open items, one error if a turn runs, and
+// session_end follow the first n events.
+func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(string, ...any)) {
+	s := state{open: map[string]event.Type{}}
+	for _, e := range r.Events[:n] {
+		s.add(e)
+		s.forget()
+	}
+	if s.ended && n == len(r.Events) {
+		return // it was closed, or ended by itself, before the fault
+	}
+	waiting := ""
+	if s.running == 0 {
+		waiting = untaken(r, n)
+	}
+	asked := len(r.Steps) > 0 && r.Steps[len(r.Steps)-1].Step.Verb == fixtures.VerbClose && r.Steps[len(r.Steps)-1].At <= died.At
+	for _, e := range r.Events[n:] {
+		was, running := len(s.open), s.running
+		s.add(e)
+		if late := e.At - died.At; late > perform.EndLimit {
+			fail("%s comes %v after the runtime died, the limit is %v", e.Type(), late, perform.EndLimit)
+			return
+		}
+		switch d := e.Data.(type) {
+		case event.Error:
+			switch {
+			case running == 0 && e.Turn == 0 && waiting != "":
+				waiting = "" // no turn took the message, so the error is of the session
+			case running == 0 || e.Turn != running || e.SubagentID != "":
+				fail("an error (turn %d) when no such turn runs: %s", e.Turn, runindex.Describe(d))
+			case d.Code != event.ErrorCrash:
+				fail("turn %d ends in error %q, want %q", e.Turn, d.Code, event.ErrorCrash)
+			case d.Message == "":
+				fail("the error of turn %d has no message", e.Turn)
+			}
+		case event.Done:
+			if !asked {
+				fail("turn %d ran when the runtime died, and ends in %s", e.Turn, runindex.Describe(d))
+			}
+		case event.SessionEnd, event.Queue:
+		case event.Notice:
+			if !r.Fault.NoticeAllowed {
+				fail("a notice follows the death of the runtime: %s", d.Text)
+			}
+		default:
+			if !closing(e.Data) || len(s.open) >= was {
+				fail("%s follows the death of the runtime, and closes nothing", e.Type())
+			}
+		}
+	}
+	if s.running != 0 {
+		fail("turn %d has no end", s.running)
+	}
+	if waiting != "" && !asked {
+		fail("message %s was accepted and no turn had taken it: no error reports that it is lost", waiting)
+	}
+	for k, kind := range s.open {
+		if !r.Supports(string(kind)) {
+			continue
+		}
+		fail("still open at the end: %s", k)
+	}
+	if !s.ended {
+		fail("the runtime died, and there is no session_end")
+	} else if last := r.Events[len(r.Events)-1]; last.Type() != event.TypeSessionEnd {
+		fail("%s follows session_end", last.Type())
+	}
+}

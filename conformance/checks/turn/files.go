@@ -1,0 +1,49 @@
+package turn
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Files is the check turn.files.
+var Files = &conformance.Check{
+	ID: "turn.files", Source: "adapters that send only the text of a message", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Sentence:      "The pictures and documents that the user sends with a message reach the model.",
+	JudgesWritten: true,
+	Judge:         judgeFiles,
+}
+
+// judgeFiles counts the files that reached the model with a message. If a case is
+// replayed there is no model, so the subject must have written the files.
+func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
+	for _, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbSend || len(a.Step.Files) == 0 || a.Err != nil {
+			continue
+		}
+		f.Asserted(1)
+		if t.Tier == conformance.TierLive {
+			reached := 0
+			for _, q := range t.Witness {
+				if slices.Contains(q.New, a.Step.ID) {
+					reached = max(reached, q.Files)
+				}
+			}
+			if reached < len(a.Step.Files) {
+				f.Failf("message %s brings %d files, and %d reached the model", a.Step.ID, len(a.Step.Files), reached)
+			}
+			continue
+		}
+		f.Sent = true
+		for _, name := range a.Step.Files {
+			data := []byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))
+			if !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && bytes.Contains(w.Bytes, data) }) {
+				f.Failf("message %s brings %s, which was not written to the runtime", a.Step.ID, name)
+			}
+		}
+	}
+}

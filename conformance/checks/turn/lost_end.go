@@ -1,0 +1,98 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// LostEnd is the check turn.lost-end.
+var LostEnd = &conformance.Check{
+	ID: "turn.lost-end", Source: "claude-code#1920: no result at the end of the stream", Tiers: []conformance.Tier{conformance.TierWitness},
+	Needs:      []string{"turn", "error"},
+	Sentence:   "If the runtime never ends a turn but continues, the turn ends in an error or as stopped, and the next one is a turn of its own.",
+	Faults:     []string{"lost-end"},
+	JudgeFault: judgeLost,
+}
+
+// judgeLost judges a run in which the runtime never ended a turn and continued.
+// Events before the fault stay, the turn ends and does not look successful, and the
+// turns behind it are the same as without the fault.
+func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	if hangs(r, f) {
+		return
+	}
+	if !runindex.Played(r, r.Fault.Line) {
+		return
+	}
+	n, ok := sameBefore(plain, r, fail)
+	s := state{open: map[string]event.Type{}}
+	for _, e := range plain.Events[:n] {
+		s.add(e)
+	}
+	lost := s.running
+	if lost == 0 || runindex.StopsTurn(plain) || slices.ContainsFunc(plain.Steps, func(a conformance.StepResult) bool { return a.Step.What == "now" }) {
+		return // a stop may end the turn before the runtime does
+	}
+	f.Asserted(1)
+	if !ok || slices.ContainsFunc(r.Steps, func(a conformance.StepResult) bool { return a.Err != nil }) {
+		return // the runtime may reject a step during a turn
+	}
+	end, ended := runindex.Of(r).Turn(lost).End()
+	if !ended {
+		fail("turn %d has no end", lost)
+		return
+	}
+	if a := r.Steps[end.Steps-1].Step.Verb; a == fixtures.VerbClose || a == fixtures.VerbArchive {
+		fail("turn %d ends with the session", lost)
+	}
+	switch d := end.Data.(type) {
+	case event.Done:
+		if !d.Stopped {
+			fail("the runtime has not ended turn %d, and it ends in %s", lost, runindex.Describe(d))
+		}
+	case event.Error:
+		if d.Code == "" || d.Message == "" {
+			fail("the error of turn %d has no code, or no words", lost)
+		}
+	}
+	for turn := lost + 1; ; turn++ {
+		want, got := summary(plain, turn), summary(r, turn)
+		if want == "" && got == "" {
+			return
+		}
+		if want != got {
+			f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: fmt.Sprintf("%s: the events of turn %d differ", r.Fault, turn),
+				Diff: conformance.Diff("without the fault", want, "with the fault", got)})
+		}
+	}
+}
+
+// summary returns the text of a turn, its tool calls and its end. It leaves out
+// messages: one that comes between two turns may belong to either.
+func summary(r *conformance.Run, turn int) string {
+	var b, text strings.Builder
+	x := runindex.Of(r).Turn(turn)
+	if x == nil {
+		return ""
+	}
+	for _, e := range x.Events {
+		switch d := e.Data.(type) {
+		case event.Delta:
+			text.WriteString(d.Text)
+		case event.ToolStart:
+			fmt.Fprintf(&b, "tool %s\n", d.ToolUseID)
+		}
+		if e.Terminal() {
+			fmt.Fprintf(&b, "text %q\n%s\n", text.String(), e.Type())
+		}
+	}
+	return b.String()
+}

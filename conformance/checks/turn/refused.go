@@ -1,0 +1,54 @@
+package turn
+
+import (
+	"errors"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Refused is the check turn.refused.
+var Refused = &conformance.Check{
+	ID: "turn.refused", Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
+	Needs:      []string{"error"},
+	Sentence:   "If the runtime rejects a request, the call fails, or an error or a notice reports it. Nothing waits for the reply forever.",
+	Faults:     []string{"error-reply"},
+	JudgeFault: judgeRefused,
+}
+
+// judgeRefused judges a run in which a request got an error reply.
+func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	if hangs(r, f) {
+		return
+	}
+	if !runindex.Played(r, r.Fault.Line) {
+		return
+	}
+	f.Asserted(1)
+	n, ok := sameBefore(plain, r, fail)
+	if !ok || closedAfter(r, 0) <= runindex.LineOf(r, r.Fault.Line).At {
+		return
+	}
+	for _, a := range r.Steps {
+		if a.Err == nil {
+			continue
+		}
+		var typed *adapters.OpenError
+		if a.Step.Verb == fixtures.VerbOpen && !perform.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
+			fail("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
+		}
+		return // the error reports it
+	}
+	for _, e := range r.Events[n:] {
+		if d, notice := e.Data.(event.Notice); e.Type() == event.TypeError || notice && d.Code == event.NoticeRefused {
+			return
+		}
+	}
+	fail("no call fails, and neither an error nor a notice reports it")
+}

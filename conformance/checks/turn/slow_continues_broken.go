@@ -1,0 +1,26 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var takesThoughtForDeath = broken.Adapter{
+	Name: "takes-thought-for-death", Sentence: "ends a turn after three minutes without output",
+	Fails: []string{"turn.slow-continues"},
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var last event.Event
+		dead := 0
+		return func(e event.Event, out func(event.Event)) {
+			if last.Turn > 0 && e.Turn == last.Turn && e.Turn != dead && e.TS.Sub(last.TS) > 3*time.Minute {
+				dead = e.Turn
+				out(event.Event{Data: event.Error{Code: event.ErrorTimeout, Message: "silence"}, TS: e.TS, SessionID: e.SessionID, Turn: e.Turn})
+			}
+			if last = e; e.Turn == 0 || e.Turn != dead {
+				out(e)
+			}
+		}
+	}},
+}

@@ -1,0 +1,143 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// StallEnds is the check turn.stall-ends.
+var StallEnds = &conformance.Check{
+	ID: "turn.stall-ends", Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	Aliases:    []string{"time.limits"},
+	Needs:      []string{"turn", "error.code"},
+	Sentence:   "If the runtime stops writing, the turn ends in an error of code timeout, unless a tool or a question is open. If the subject gives up on the runtime, every pending call returns.",
+	Faults:     []string{"stall", "missing-end", "close-stdin", "no-reply"},
+	JudgeFault: judgeStall,
+}
+
+// judgeStall judges a run in which the runtime stopped writing and did not exit.
+// Events before the fault stay. The turn that ran must end in a timeout before the
+// session is closed, unless a tool, a question, a summary or an announced retry was
+// open: then silence may be work.
+func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
+	fail := faulted.Failer(r, f)
+	if hangs(r, f) {
+		return
+	}
+	if !runindex.Played(r, r.Fault.Line) {
+		return
+	}
+	f.Asserted(1)
+	n, ok := sameBefore(plain, r, fail)
+	if !ok {
+		return
+	}
+	stalled := runindex.LineOf(r, r.Fault.Line)
+	if last := len(r.Opens) - 1; last >= 0 && r.Opens[last].Err != nil && last+1 == stalled.Line.Process {
+		judgeOpenError(plain, r, n, fail, event.ErrorTimeout)
+		return
+	}
+	if runindex.HasStep(r, fixtures.VerbKill) || closedBefore(r, stalled.At) {
+		return // the client ends the runtime
+	}
+	gaveUp, given := givenUp(r, stalled)
+	for _, a := range r.Steps {
+		if v := a.Step.Verb; v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen {
+			continue
+		}
+		if given && a.At < gaveUp && a.At+a.For > gaveUp {
+			fail("the subject gave up on the runtime, and %s returns %v later", runindex.StepName(a.Step), a.At+a.For-gaveUp)
+		}
+	}
+	s := state{open: map[string]event.Type{}}
+	paused, sums := false, false
+	for _, e := range r.Events[:n] {
+		s.add(e)
+		s.forget()
+		switch d := e.Data.(type) {
+		case event.Notice:
+			paused = paused || d.Code == event.NoticeRetry
+		case event.Compaction:
+			sums = d.Phase == event.PhaseStart
+		case event.Delta, event.ToolStart, event.TurnStart, event.Done, event.Error:
+			paused = false
+		}
+	}
+	paused = paused || sums
+	for _, kind := range s.open {
+		paused = paused || kind == event.TypeToolResult || kind == event.TypePermissionResolved || kind == event.TypeInterruptResolved || kind == event.TypeTask
+	}
+	running, waiting := s.running, untaken(r, n)
+	closed, told := closedAfter(r, stalled.At), false
+	for _, e := range r.Events[n:] {
+		if e.At >= closed {
+			break
+		}
+		was := len(s.open)
+		s.add(e)
+		switch d := e.Data.(type) {
+		case event.Error:
+			told = true
+			if given && gaveUp < e.At {
+				fail("the subject gave up on the runtime, and the error comes %v later", e.At-gaveUp)
+			}
+			// A write to a closed pipe fails before the timeout.
+			if d.Code != event.ErrorTimeout && (r.Fault.Operator != "close-stdin" || d.Code == "") {
+				fail("the runtime stopped writing, and the error has code %q", d.Code)
+			}
+		case event.SessionEnd, event.Queue:
+		case event.TurnStart:
+			if waiting == "" { // the turn of a message that was accepted may begin, to be ended
+				fail("%s comes, and the runtime wrote nothing", e.Type())
+			}
+		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
+			// Caused by steps of the client.
+		default:
+			thinks, begun := e.Data.(event.Thinking)
+			if begun && waiting != "" && thinks.Text == "" {
+				continue
+			}
+			if !closing(e.Data) || len(s.open) >= was {
+				fail("%s comes, and the runtime wrote nothing", e.Type())
+				return
+			}
+		}
+	}
+	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= perform.StallLimit {
+		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, perform.StallLimit)
+	}
+}
+
+// givenUp returns when the subject began to end the process that had stopped
+// writing. If the client closes the session first, the time means nothing.
+func givenUp(r *conformance.Run, stalled conformance.PlayedLine) (at time.Duration, ok bool) {
+	for _, w := range r.ClientActions {
+		if at := w.At.Sub(r.Start); w.Process == stalled.Line.Process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal) && at >= stalled.At {
+			return at, !r.Start.IsZero()
+		}
+	}
+	return 0, false
+}
+
+// closedBefore reports whether the session was closed before a moment and not opened
+// again. Then it only waits for the end of the process.
+func closedBefore(r *conformance.Run, at time.Duration) bool {
+	closed := false
+	for _, a := range r.Steps {
+		switch {
+		case a.At >= at:
+		case a.Step.Verb == fixtures.VerbOpen:
+			closed = false
+		case a.Step.Verb == fixtures.VerbClose || a.Step.Verb == fixtures.VerbArchive:
+			closed = true
+		}
+	}
+	return closed
+}

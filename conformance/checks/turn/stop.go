@@ -1,0 +1,70 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Stop is the check turn.stop.
+var Stop = &conformance.Check{
+	ID: "turn.stop", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Aliases:  []string{"time.limits"},
+	Needs:    []string{"done.stopped"},
+	NeedsFor: runindex.StreamNeeds,
+	Sentence: "A stopped turn ends in done with stopped:true within the limit, the partial text stays, and open tools end as interrupted.",
+	Judge:    judgeStop,
+}
+
+// judgeStop judges the turn that ran when Stop was called.
+func judgeStop(t *conformance.Trial, f *conformance.Finding) {
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbStop {
+			continue
+		}
+		turn := runindex.Of(t.Run).TurnAt(i)
+		if turn == nil {
+			continue // no turn ran; turn.stop-idempotent judges that
+		}
+		f.Asserted(1)
+		if a.Err != nil {
+			f.Failf("stop failed: %v", a.Err)
+		}
+		end, ended := turn.End()
+		open := map[string]bool{}
+		for _, e := range turn.Events {
+			switch d := e.Data.(type) {
+			case event.ToolStart:
+				open[d.ToolUseID] = true
+			case event.ToolResult:
+				// If the subject does not report interrupted calls, a call that ended just
+				// before the stop looks the same.
+				if e.Steps > i && t.Supports("tool_result.status") && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
+					f.At(e, "tool %s was open when the turn was stopped, and its status is %s", d.ToolUseID, d.Status)
+				}
+				delete(open, d.ToolUseID)
+			}
+		}
+		for id := range open {
+			f.Failf("tool %s has no result after the stop", id)
+		}
+		switch {
+		case !ended:
+			f.Failf("turn %d has no terminal event after the stop", turn.N)
+		case end.At-a.At > perform.EndLimit:
+			f.At(end, "turn %d ends %v after the stop, the limit is %v", turn.N, end.At-a.At, perform.EndLimit)
+		default:
+			if d, ok := end.Data.(event.Done); !ok || !d.Stopped {
+				f.At(end, "turn %d was stopped and ends in %s", turn.N, runindex.Describe(end.Data))
+			}
+		}
+	}
+	if f.Assertions > 0 {
+		got := runindex.Of(t.Run).VisibleText()
+		if want := runindex.ExpectedText(t.Run, got); len(got) < len(want) {
+			f.Diff("the partial text did not stay", want+"\n", got+"\n")
+		}
+	}
+}

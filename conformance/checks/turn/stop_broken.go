@@ -1,0 +1,33 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+	"github.com/turnspec/turnspec/conformance/perform"
+)
+
+var stoppedToolsFail = broken.Adapter{
+	Name: "stopped-tools-fail", Sentence: "reports a stopped tool as failed",
+	Fails: []string{"turn.crash-ends", "turn.stall-ends", "turn.stop"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok && (d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded) {
+			d.Status, d.IsError = event.ToolError, true
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var stopsSlowly = broken.Adapter{
+	Name: "stops-slowly", Sentence: "reports late that a turn was stopped",
+	Fails: []string{"permission.unsupported-request", "session.idle-stays-open", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+	Only:  map[string]string{"permission.unsupported-request": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Stopped {
+			time.Sleep(perform.EndLimit + time.Second)
+		}
+		out(e)
+	}),
+}

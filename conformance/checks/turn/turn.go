@@ -1,0 +1,17 @@
+// Package turn holds the checks of how turns begin, run and end.
+package turn
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{NotBeforeEnd, ErrorIsError, RetryIsNotError, ActivityFirst, Steer, Files, ChildEndIsNotParentEnd, Queued, Unprompted, StopIdempotent, AfterStop, OneTerminal, NothingAfterTerminal, Stop, CrashEnds, StallEnds, LostEnd, SlowContinues, Refused}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{looksDead, allTextIsTheFirstTurns, staysStopped, endsWithTheChild, crashWithoutItsCode, finishesAtACrash, hidesACrash, leavesTextOpenAtACrash, takesTextBackAtACrash, tellsACrashLate, failsWell, textAlone, takesALostEndForAGoodOne, endsWithTheWords, usageAfterTheEnd, endsTwice, losesTheEnd, losesWhatWaited, givesUpAtARetry, takesThoughtForDeath, waitsForEver, stoppedToolsFail, stopsSlowly, stopsOnce, beginsByItself, endsAtAnyEnd}
+}

@@ -1,0 +1,106 @@
+package usage
+
+import (
+	"fmt"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Reported is the check usage.reported.
+var Reported = &conformance.Check{
+	ID: "usage.reported", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:  []string{"usage.told"},
+	Needs:    []string{"usage"},
+	Sentence: "usage reports the tokens of the model's replies, of the turn or of the session so far, and the context is that of the last reply.",
+	Judge:    judgeUsage,
+}
+
+// judgeUsage judges scenarios in which each reply of the main agent has a usage. The
+// last usage of a turn counts, because some runtimes report it several times.
+func judgeUsage(t *conformance.Trial, f *conformance.Finding) {
+	replies := t.Scenario.Model[""]
+	costs := make([]fixtures.Usage, 0, len(replies))
+	for _, r := range replies {
+		u := costOf(r)
+		if u == nil {
+			return
+		}
+		costs = append(costs, *u)
+	}
+	if len(t.Scenario.Model) > 1 || len(costs) == 0 {
+		return
+	}
+	var turn, session event.Tokens
+	turns, last := costsByTurn(replies, costs), map[int]conformance.Event{}
+	for e := range runindex.EventsOf[event.Usage](t.Run) {
+		if e.SubagentID == "" {
+			last[e.Turn] = e
+		}
+	}
+	for n, of := range turns {
+		f.Asserted(1)
+		turn = event.Tokens{}
+		for _, u := range of {
+			turn, session = plus(turn, u), plus(session, u)
+		}
+		e, told := last[n+1]
+		if !told {
+			f.Failf("the usage of turn %d is not reported", n+1)
+			continue
+		}
+		got := e.Data.(event.Usage)
+		tokens := got.Tokens
+		if tokens.Total = 0; !sameTokens(t.Run, tokens, turn) && !sameTokens(t.Run, tokens, session) {
+			f.At(e, "turn %d cost %s, the session so far %s; the usage is %s", n+1, tokenWords(turn), tokenWords(session), tokenWords(tokens))
+		}
+		end := of[len(of)-1]
+		if used := int64(end.Input + end.Output); got.Context != nil && got.Context.Used != used {
+			f.At(e, "the last reply of turn %d took %d tokens of the context; the usage reports %d", n+1, used, got.Context.Used)
+		}
+	}
+}
+
+func costOf(r fixtures.Reply) *fixtures.Usage {
+	for _, p := range r.Parts {
+		if p.Usage != nil {
+			return p.Usage
+		}
+	}
+	return nil
+}
+
+// costsByTurn groups the costs of the replies. A reply that is bound to a message
+// begins a turn.
+func costsByTurn(replies []fixtures.Reply, costs []fixtures.Usage) (out [][]fixtures.Usage) {
+	for i, r := range replies {
+		if i == 0 || r.On != "" {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], costs[i])
+	}
+	return out
+}
+
+func plus(t event.Tokens, u fixtures.Usage) event.Tokens {
+	t.Input += int64(u.Input)
+	t.Cached += int64(u.Cached)
+	t.Output += int64(u.Output)
+	t.Reasoning += int64(u.Reasoning)
+	return t
+}
+
+// sameTokens compares tokens. It ignores those of reasoning if the model's API does
+// not count them.
+func sameTokens(r *conformance.Run, got, want event.Tokens) bool {
+	if runindex.Runtime(r).NoReasoningTokens {
+		want.Reasoning = 0
+	}
+	return got == want
+}
+
+func tokenWords(t event.Tokens) string {
+	return fmt.Sprintf("%d in (%d cached), %d out (%d reasoning)", t.Input, t.Cached, t.Output, t.Reasoning)
+}

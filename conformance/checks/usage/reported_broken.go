@@ -1,0 +1,18 @@
+package usage
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var countsNoInput = broken.Adapter{
+	Name: "counts-no-input", Sentence: "reports usage without input tokens",
+	Fails: []string{"usage.reported"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Usage); ok {
+			d.Tokens.Input = 0
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,17 @@
+// Package usage holds the checks of token usage.
+package usage
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Reported}
+}
+
+// Broken returns the broken adapters that prove the checks of this topic.
+func Broken() []broken.Adapter {
+	return []broken.Adapter{countsNoInput}
+}

@@ -1,0 +1,14 @@
+package wire
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+)
+
+// Garbage is the check wire.garbage.
+var Garbage = &conformance.Check{
+	ID: "wire.garbage", Source: "runtimes and their wrappers that print warnings on stdout", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:   "A line that is no message gives one notice and is skipped.",
+	Faults:     []string{"garbage-line"},
+	JudgeFault: faulted.JudgeHarmless,
+}

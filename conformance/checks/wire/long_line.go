@@ -1,0 +1,14 @@
+package wire
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+)
+
+// LongLine is the check wire.long-line.
+var LongLine = &conformance.Check{
+	ID: "wire.long-line", Source: "openclaw#71793: big frames kill the turn", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:   "Lines of 64 KiB, 1 MiB and 8 MiB arrive whole. A line without an end gives one notice, and the session continues.",
+	Faults:     []string{"long-line", "huge-line", "endless-line"},
+	JudgeFault: faulted.JudgeHarmless,
+}

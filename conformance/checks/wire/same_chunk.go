@@ -1,0 +1,14 @@
+package wire
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+)
+
+// SameChunk is the check wire.same-chunk.
+var SameChunk = &conformance.Check{
+	ID: "wire.same-chunk", Source: "devspace#362", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:   "If a response, the notifications behind it and the end of the file are read at once, nothing is lost.",
+	Faults:     []string{"burst"},
+	JudgeFault: faulted.JudgeHarmless,
+}

@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"io"
+
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var forgetsTheRestAtTheExit = broken.Adapter{
+	Name: "forgets-the-rest-at-the-exit", Sentence: "stops reading when the process has exited",
+	Fails: []string{"wire.same-chunk"},
+	Mutation: broken.Mutation{Output: func(p proc.Process) (io.Reader, io.Reader) {
+		gone := make(chan struct{})
+		go func() { p.Wait(); close(gone) }()
+		return broken.ReaderFunc(func(b []byte) (int, error) {
+			select {
+			case <-gone:
+				return 0, io.EOF
+			default:
+				return p.Stdout().Read(b)
+			}
+		}), p.Stderr()
+	}},
+}

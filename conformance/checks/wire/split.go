@@ -1,0 +1,16 @@
+package wire
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
+
+// Split is the check wire.split.
+var Split = &conformance.Check{
+	ID: "wire.split", Source: "every line reader", Tiers: []conformance.Tier{conformance.TierWitness},
+	NeedsFor:   runindex.StreamNeeds,
+	Sentence:   "Chunks cut anywhere, joined lines, CRLF and a missing last newline change nothing.",
+	Faults:     []string{"split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline", "blank-lines"},
+	JudgeFault: faulted.JudgeHarmless,
+}

@@ -1,0 +1,15 @@
+package wire
+
+import (
+	"bytes"
+
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var readsChunks = broken.Adapter{
+	Name: "reads-chunks", Sentence: "takes each read for a line",
+	Fails: []string{"text.unicode", "time.backlog", "wire.long-line", "wire.split"},
+	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
+		return append(bytes.TrimRight(bytes.ReplaceAll(chunk, []byte("\n"), nil), "\r"), '\n')
+	}},
+}

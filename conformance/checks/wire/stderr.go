@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
+)
+
+// Stderr is the check wire.stderr.
+var Stderr = &conformance.Check{
+	ID: "wire.stderr", Source: "runtimes that log on stderr", Tiers: []conformance.Tier{conformance.TierWitness},
+	Sentence:   "Output on stderr is never read as protocol, and never blocks the runtime.",
+	Faults:     []string{"stderr-noise", "stderr-flood"},
+	JudgeFault: judgeStderr,
+}
+
+// judgeStderr demands the same events, but an error may quote stderr.
+func judgeStderr(plain, r *conformance.Run, f *conformance.Finding) {
+	failing := slices.ContainsFunc(plain.Events, func(e conformance.Event) bool { return e.Type() == event.TypeError })
+	if !failing || r.Hang != "" {
+		faulted.JudgeHarmless(plain, r, f)
+		return
+	}
+	f.Asserted(1)
+	kinds := func(r *conformance.Run) string {
+		var b strings.Builder
+		for i, e := range r.Events {
+			line := r.Canonical()[i]
+			if d, is := e.Data.(event.Error); is {
+				line = fmt.Sprintf("error %s of turn %d", d.Code, e.Turn)
+			}
+			b.WriteString(line + "\n")
+		}
+		return b.String()
+	}
+	if want, got := kinds(plain), kinds(r); got != want {
+		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the events differ", Diff: conformance.Diff("without the fault", want, "with the fault", got)})
+	}
+}

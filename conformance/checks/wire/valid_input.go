@@ -1,0 +1,19 @@
+package wire
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// ValidInput is the check wire.valid-input.
+var ValidInput = &conformance.Check{
+	ID: "wire.valid-input", Source: "the wires of Codex and Claude Code", Tiers: []conformance.Tier{conformance.TierWitness},
+	Aliases:       []string{"wire.own-lines"},
+	Sentence:      "The subject writes valid messages of the runtime's wire: whole, after the handshake, and with replies that match the requests and the user's answers.",
+	JudgesWritten: true,
+	Judge: func(t *conformance.Trial, f *conformance.Finding) {
+		f.Asserted(len(t.ClientActions))
+		for _, v := range t.Violations {
+			f.Failf("%s", v)
+		}
+	},
+}

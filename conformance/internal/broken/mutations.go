@@ -1,0 +1,45 @@
+package broken
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Each makes a mutation that handles one event at a time and keeps no state.
+func Each(f func(e event.Event, out func(event.Event))) Mutation {
+	return Mutation{Events: func() func(event.Event, func(event.Event)) { return f }}
+}
+
+// EachToolStart makes a mutation of every tool_start.
+func EachToolStart(f func(d *event.ToolStart)) Mutation {
+	return Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolStart); ok {
+			f(&d)
+			e.Data = d
+		}
+		out(e)
+	})
+}
+
+// Opening makes a mutation of the options that a session is opened with.
+func Opening(f func(o *conformance.Open)) Mutation { return Mutation{Open: f} }
+
+// ReaderFunc is an io.Reader of one function.
+type ReaderFunc func([]byte) (int, error)
+
+// Read implements io.Reader.
+func (f ReaderFunc) Read(b []byte) (int, error) { return f(b) }
+
+// forwardEvents forwards events, however long the listener takes none. It closes
+// passed when the listener has taken all of them.
+func forwardEvents(in <-chan event.Event) (out chan event.Event, passed chan struct{}) {
+	out, passed = make(chan event.Event), make(chan struct{})
+	go func() {
+		defer close(passed)
+		defer close(out)
+		for e := range in {
+			out <- e
+		}
+	}()
+	return out, passed
+}
