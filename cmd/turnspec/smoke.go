@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
@@ -77,9 +78,9 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 	}
 	title := filepath.Base(argv[len(argv)-1])
 	if isACP {
-		return &acp.Subject{Title: title, Of: name, Command: argv, Watch: show}, "--acp -- " + strings.Join(argv, " "), nil
+		return &acp.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}, "--acp -- " + strings.Join(argv, " "), nil
 	}
-	s := &jsonl.Subject{Title: title, Of: name, Command: argv, Watch: func(l jsonl.Line) { show(l.In, l.Text) }}
+	s := &jsonl.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
@@ -77,7 +78,7 @@ func agent(argv []string, runtime string) (*acp.Subject, error) {
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	return &acp.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+	return &acp.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}}, nil
 }
 
 // words returns a command as a list of words; a single word is split as a shell
@@ -103,12 +104,12 @@ func server(url, standin string, argv []string, runtime string) (*sse.Subject, e
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	s := &sse.Subject{Title: url, Of: runtime, URL: url, Command: argv}
+	s := &sse.Subject{Program: plug.Program{Title: url, Of: runtime, Command: argv}, URL: url}
 	if len(argv) > 0 {
 		s.Title = filepath.Base(argv[len(argv)-1])
 		return s, s.Check()
 	}
-	if s.Place, err = place(standin); err != nil {
+	if s.StandinDir, err = place(standin); err != nil {
 		return nil, err
 	}
 	return s, s.Check()
@@ -137,7 +138,7 @@ func program(command, runtime string) (*jsonl.Subject, error) {
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	return &jsonl.Subject{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}, nil
+	return &jsonl.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}}, nil
 }
 
 // builtin returns the reference adapters. A test replaces it by a broken one.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
@@ -59,9 +60,9 @@ func (p peer) argv() []string {
 
 func (p peer) subject() conformance.Subject {
 	if p.acp != "" {
-		return &acp.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
+		return &acp.Subject{Program: plug.Program{Title: p.name, Of: p.runtime, Command: p.argv()}}
 	}
-	return &jsonl.Subject{Title: p.name, Of: p.runtime, Command: p.argv()}
+	return &jsonl.Subject{Program: plug.Program{Title: p.name, Of: p.runtime, Command: p.argv()}}
 }
 
 // part is what a peer performs: on the newest version of its runtime, each n-th

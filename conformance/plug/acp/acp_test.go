@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -43,7 +44,7 @@ func run(t *testing.T, broken string, ids ...string) *conformance.Report {
 	}
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4,
-		Subjects: []conformance.Subject{&acp.Subject{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}},
+		Subjects: []conformance.Subject{&acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}},
 	}
 	for _, id := range ids {
 		cfg.Cases = append(cfg.Cases, version+id)
@@ -143,7 +144,7 @@ func TestWhatIsNoAgentSaysWhatToDo(t *testing.T) {
 		{nil, "no command"},
 	} {
 		g := NewWithT(t)
-		s := &acp.Subject{Of: "claude", Command: c.command}
+		s := &acp.Subject{Program: plug.Program{Of: "claude", Command: c.command}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		_, err := s.Open(ctx, conformance.Open{SessionID: "s1", Dir: t.TempDir()})
 		cancel()

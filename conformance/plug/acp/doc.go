@@ -1,9 +1,9 @@
-// Package acp answers one question: how does an agent of the Agent Client
-// Protocol stand as a subject, with no code at all?
+// Package acp lets an agent of the Agent Client Protocol be a subject, without any
+// code of its own.
 //
 // The agent is a program that wraps a runtime. This package is its client: it
-// starts it, where it finds a stand-in for its runtime, and tells what it says
-// as events:
+// starts the agent, which finds a stand-in for its runtime, and translates what
+// the agent sends to events:
 //
 //	ACP                                  events
 //	session/new, session/resume, load    session_ready
@@ -17,20 +17,19 @@
 //	usage_update, usage of a prompt      usage
 //	stopReason cancelled                 done, stopped
 //	another stopReason, an error         done, error
-//	what it has no other word for        notice
+//	all for which there is no event      notice
 //	the end of the program               session_end
 //
-// What a client shows of ACP is more than ACP says: the number of a turn, seq
-// and ts, who decided a permission, that a call of a cancelled turn is
-// interrupted. All that is this package's own, so that nobody may be blamed or
-// praised for it: Carries denies it, and checks that need it are not
-// expressible. So are ids of the runtime, exit codes, codes of errors, text that
-// is taken back, where a paragraph ends, what is queued, and which sub-agent says
-// something. Of some ACP says that an agent may give it (the input and output of a
-// call as they are, ids of calls that are the model's): that is carried as long
-// as the agent does.
+// Events hold more than ACP does: turn numbers, seq and ts, who decided a
+// permission, that a tool call of a cancelled turn is interrupted. This package
+// makes these up, so Supports denies them, and the checks that need them are not
+// expressible. The same holds for what ACP cannot express: ids of the runtime, exit
+// codes, error codes, retracted text, ends of paragraphs, the queue, and which
+// sub-agent sent something. Some things ACP leaves to the agent, such as the raw
+// input and output of a call, or call ids that are the model's: these are supported
+// until an agent turns out not to send them.
 //
-// A call is told as a tool_start when its input is known, or when anything comes
-// of it. What an agent replays while session/load runs is history, as ACP has
-// it, and no event.
+// A tool_start is emitted when the input of the call is known, or when the call has
+// any effect. Updates that an agent sends during session/load are history and no
+// events.
 package acp

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"sync"
 	"time"
@@ -10,23 +11,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// gate gives the connection the agent's lines one at a time: the next one when
-// the one before has been dealt with. The connection alone would let a request
-// overtake notifications, and a reply the ones behind it: their order is what is
-// judged.
+// gate passes the agent's lines to the connection one at a time: each one after the
+// one before has been handled. Otherwise the connection would let a request
+// overtake notifications, and a notification the reply before it, but checks judge
+// their order.
 type gate struct {
 	lines   *proc.Lines
-	garbage func(line []byte) // is told of what is no message
+	garbage func(line []byte) // called with a line that is no message
 
-	rest []byte // of the line that is being read
+	rest []byte // of the line that was read last
 
-	mu   sync.Mutex
-	busy chan struct{} // closed when the last line has been dealt with
+	mu      sync.Mutex
+	handled chan struct{} // closed when the last line has been handled
 }
 
-// ackLimit bounds the wait for a line that nobody deals with: a reply to nothing.
+// ackLimit bounds the wait for a line that nobody handles, such as a reply to no
+// request.
 const ackLimit = 5 * time.Second
 
 func newGate(r io.Reader, garbage func([]byte)) *gate {
@@ -36,14 +39,14 @@ func newGate(r io.Reader, garbage func([]byte)) *gate {
 // Read implements io.Reader.
 func (g *gate) Read(p []byte) (int, error) {
 	if len(g.rest) == 0 {
-		g.wait()
-		line, err := g.next()
+		g.awaitHandled()
+		line, err := g.nextMessage()
 		if err != nil {
 			return 0, err
 		}
 		g.rest = append(bytes.Clone(line), '\n')
 		g.mu.Lock()
-		g.busy = make(chan struct{})
+		g.handled = make(chan struct{})
 		g.mu.Unlock()
 	}
 	n := copy(p, g.rest)
@@ -51,8 +54,8 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next is the next line that is a message.
-func (g *gate) next() ([]byte, error) {
+// nextMessage returns the next line that is a message.
+func (g *gate) nextMessage() ([]byte, error) {
 	for {
 		line, err := g.lines.Next()
 		if err != nil {
@@ -72,30 +75,24 @@ func (g *gate) next() ([]byte, error) {
 	}
 }
 
-func (g *gate) wait() {
+func (g *gate) awaitHandled() {
 	g.mu.Lock()
-	busy := g.busy
+	handled := g.handled
 	g.mu.Unlock()
-	if busy == nil {
-		return
-	}
-	t := time.NewTimer(ackLimit)
-	defer t.Stop()
-	select {
-	case <-busy:
-	case <-t.C:
+	if handled != nil {
+		plug.WaitFor(context.Background(), handled, ackLimit)
 	}
 }
 
-// ack says that the last line has been dealt with.
+// ack reports that the last line has been handled.
 func (g *gate) ack() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.busy != nil {
+	if g.handled != nil {
 		select {
-		case <-g.busy:
+		case <-g.handled:
 		default:
-			close(g.busy)
+			close(g.handled)
 		}
 	}
 }

@@ -9,12 +9,11 @@ import (
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// modeIDs are what agents call the modes of a session: ACP leaves the ids to
-// them. Which of these an agent offers it says itself. That more than one stands
-// for a mode is because no agent has all.
+// modeIDs are the ids that agents use for a mode: ACP leaves the ids to them. An
+// agent lists the ones that it offers.
 var modeIDs = map[string][]string{
 	adapters.ModeAsk:         {"default", "workspace-write", "ask", "auto"},
 	adapters.ModeAcceptEdits: {"acceptEdits", "accept-edits"},
@@ -24,19 +23,9 @@ var modeIDs = map[string][]string{
 	adapters.ModeNever:       {"bypassPermissions", "agent-full-access", "full-access", "yolo"},
 }
 
-// askMode is the mode that a session is to begin in.
-func askMode(o conformance.Open) string {
-	switch {
-	case o.Mode != "":
-		return o.Mode
-	case o.Ask:
-		return adapters.ModeAsk
-	}
-	return adapters.ModeNever
-}
-
-// enter puts a session into a mode. The agent's word for it is returned.
-func (x *session) enter(ctx context.Context, mode string, modes *acpsdk.SessionModeState, options []acpsdk.SessionConfigOption) (string, error) {
+// enterMode sets the permission mode of the session and returns the agent's id for
+// it.
+func (x *session) enterMode(ctx context.Context, mode string, modes *acpsdk.SessionModeState, options []acpsdk.SessionConfigOption) (string, error) {
 	var offered []string
 	current := ""
 	if modes != nil {
@@ -49,7 +38,7 @@ func (x *session) enter(ctx context.Context, mode string, modes *acpsdk.SessionM
 	for _, o := range options {
 		if len(offered) == 0 && o.Select != nil && o.Select.Category != nil && *o.Select.Category == acpsdk.SessionConfigOptionCategoryMode {
 			option, current = o.Select.Id, string(o.Select.CurrentValue)
-			offered = values(o.Select.Options)
+			offered = selectValues(o.Select.Options)
 		}
 	}
 	id := ""
@@ -62,9 +51,9 @@ func (x *session) enter(ctx context.Context, mode string, modes *acpsdk.SessionM
 	case id == "":
 		hint := ""
 		if mode == adapters.ModeNever {
-			hint = " (as root some offer it only where IS_SANDBOX=1 is set)"
+			hint = " (as root some offer it only if IS_SANDBOX=1 is set)"
 		}
-		return "", fmt.Errorf("the agent offers no mode that means %s%s, only %s: %w", mode, hint, strings.Join(offered, ", "), conformance.ErrDeclaredUnsupported)
+		return "", plug.Unsupported(fmt.Sprintf("the agent offers no mode that means %s%s, only %s", mode, hint, strings.Join(offered, ", ")))
 	case id == current:
 		return id, nil
 	case option != "":
@@ -77,19 +66,19 @@ func (x *session) enter(ctx context.Context, mode string, modes *acpsdk.SessionM
 	return id, x.openError("session/set_mode", err)
 }
 
-// values are what a setting offers.
-func values(o acpsdk.SessionConfigSelectOptions) (out []string) {
-	add := func(all []acpsdk.SessionConfigSelectOption) {
+// selectValues returns the values that an option offers.
+func selectValues(o acpsdk.SessionConfigSelectOptions) (out []string) {
+	appendValues := func(all []acpsdk.SessionConfigSelectOption) {
 		for _, v := range all {
 			out = append(out, string(v.Value))
 		}
 	}
 	if o.Ungrouped != nil {
-		add(*o.Ungrouped)
+		appendValues(*o.Ungrouped)
 	}
 	if o.Grouped != nil {
 		for _, g := range *o.Grouped {
-			add(g.Options)
+			appendValues(g.Options)
 		}
 	}
 	return out

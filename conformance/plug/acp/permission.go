@@ -1,51 +1,71 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	stdjson "encoding/json"
-	"fmt"
 	"strconv"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// ask is a session/request_permission that has no reply.
-type ask struct {
+// request is a session/request_permission that has no reply.
+type request struct {
 	tool    string
-	plan    bool // it is the plan that is to be approved
+	plan    bool // it asks to approve a plan
 	options []acpsdk.PermissionOption
 	answer  chan acpsdk.RequestPermissionOutcome
 }
 
-// asked tells a request for permission and waits for the answer.
-func (x *session) asked(ctx context.Context, params stdjson.RawMessage) (any, *acpsdk.RequestError) {
-	var r acpsdk.RequestPermissionRequest
-	x.mu.Lock()
-	if err := stdjson.Unmarshal(params, &r); err != nil {
-		x.notice(event.NoticeUnknownMessage, "session/request_permission: "+err.Error(), params)
-		x.mu.Unlock()
-		x.gate.ack()
+// handleRequest emits a permission request and waits for its answer.
+func (x *session) handleRequest(ctx context.Context, params stdjson.RawMessage) (any, *acpsdk.RequestError) {
+	id, q, err := x.openRequest(params)
+	x.gate.ack()
+	switch {
+	case err != nil:
 		return nil, acpsdk.NewInvalidParams(err.Error())
+	case q == nil:
+		return outcome(cancelled()), nil
 	}
-	if x.cancelled && x.running {
-		// A client that has cancelled says so to each request that still comes.
-		x.mu.Unlock()
-		x.gate.ack()
-		return reply(cancelled()), nil
+	select {
+	case o := <-q.answer:
+		return outcome(o), nil
+	case <-ctx.Done():
+		x.Mu.Lock()
+		defer x.Mu.Unlock()
+		if x.requests[id] == q {
+			x.resolve(id, event.DecisionCancel, event.ByWithdrawn)
+		}
+		return outcome(cancelled()), nil
+	}
+}
+
+// openRequest reads and emits a permission request. It returns nil for a request
+// that comes after the turn was cancelled: a client answers it with cancelled.
+func (x *session) openRequest(params stdjson.RawMessage) (string, *request, error) {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	var r acpsdk.RequestPermissionRequest
+	if err := stdjson.Unmarshal(params, &r); err != nil {
+		x.emitNotice(event.NoticeUnknownMessage, "session/request_permission: "+err.Error(), params)
+		return "", nil, err
+	}
+	if x.cancelled && x.Running {
+		return "", nil, nil
 	}
 	c := r.ToolCall
-	// What the request says of a call that was told is an update to it; one that
-	// was not told is none yet.
+	// The call in the request updates a call that the agent has sent before. If it
+	// has not, the request does not begin one.
 	t := x.tools[c.ToolCallId]
 	if t != nil {
-		x.call(&acpsdk.SessionToolCallUpdate{Kind: c.Kind, Locations: c.Locations, RawInput: c.RawInput, Title: c.Title, ToolCallId: c.ToolCallId}, false)
+		x.updateTool(&acpsdk.SessionToolCallUpdate{Kind: c.Kind, Locations: c.Locations, RawInput: c.RawInput, Title: c.Title, ToolCallId: c.ToolCallId}, false)
 	} else {
 		t = &tool{id: c.ToolCallId}
-		t.take(&acpsdk.SessionToolCallUpdate{Kind: c.Kind, RawInput: c.RawInput, Title: c.Title})
+		t.merge(&acpsdk.SessionToolCallUpdate{Kind: c.Kind, RawInput: c.RawInput, Title: c.Title})
 	}
 	in := t.raw
 	if raw, ok := c.RawInput.(map[string]any); ok {
@@ -53,45 +73,30 @@ func (x *session) asked(ctx context.Context, params stdjson.RawMessage) (any, *a
 			in = b
 		}
 	}
+	isPlan := c.Kind != nil && *c.Kind == acpsdk.ToolKindSwitchMode || t.kind == acpsdk.ToolKindSwitchMode
 	if len(in) == 0 {
 		in = event.Raw("{}")
-		x.lacks["permission_request.tool_input"] = true
+		x.MarkUnsupported("permission_request.tool_input")
 	}
-	if !modelsOwn(string(t.id)) {
-		x.lacks["permission_request.tool_use_id"] = true
+	if isPlan { // then the input holds the plan to approve
+		x.MarkUnsupported("permission_request.tool_input")
 	}
-	x.nask++
-	id := "p" + strconv.Itoa(x.nask)
-	a := &ask{tool: t.title, options: r.Options, answer: make(chan acpsdk.RequestPermissionOutcome, 1)}
-	if a.tool == "" {
-		a.tool = string(t.kind)
+	if !isModelID(string(t.id)) {
+		x.MarkUnsupported("permission_request.tool_use_id")
 	}
-	a.plan = c.Kind != nil && *c.Kind == acpsdk.ToolKindSwitchMode || t.kind == acpsdk.ToolKindSwitchMode
-	if a.plan {
-		x.lacks["permission_request.tool_input"] = true // what stands in it is a plan
-	}
-	x.asks[id] = a
+	x.lastRequest++
+	id := "p" + strconv.Itoa(x.lastRequest)
+	q := &request{tool: cmp.Or(t.title, string(t.kind)), plan: isPlan, options: r.Options, answer: make(chan acpsdk.RequestPermissionOutcome, 1)}
+	x.requests[id] = q
 	var names []string
 	for _, o := range r.Options {
 		names = append(names, string(o.Kind))
 	}
-	x.emit(event.PermissionRequest{RequestID: id, ToolUseID: string(t.id), ToolName: a.tool, ToolInput: in, Options: names})
-	x.mu.Unlock()
-	x.gate.ack()
-	select {
-	case o := <-a.answer:
-		return reply(o), nil
-	case <-ctx.Done():
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if x.asks[id] == a {
-			x.resolve(id, event.DecisionCancel, event.ByWithdrawn)
-		}
-		return reply(cancelled()), nil
-	}
+	x.Emit(event.PermissionRequest{RequestID: id, ToolUseID: string(t.id), ToolName: q.tool, ToolInput: in, Options: names})
+	return id, q, nil
 }
 
-func reply(o acpsdk.RequestPermissionOutcome) acpsdk.RequestPermissionResponse {
+func outcome(o acpsdk.RequestPermissionOutcome) acpsdk.RequestPermissionResponse {
 	return acpsdk.RequestPermissionResponse{Outcome: o}
 }
 
@@ -99,49 +104,49 @@ func cancelled() acpsdk.RequestPermissionOutcome {
 	return acpsdk.RequestPermissionOutcome{Cancelled: &acpsdk.RequestPermissionOutcomeCancelled{Outcome: "cancelled"}}
 }
 
-// resolve tells what became of a question.
+// resolve emits the decision about a request.
 func (x *session) resolve(id string, d event.Decision, by event.By) {
-	a := x.asks[id]
-	delete(x.asks, id)
-	x.emit(event.PermissionResolved{RequestID: id, ToolName: a.tool, Allowed: d == event.DecisionAllow, Decision: d, By: by})
+	q := x.requests[id]
+	delete(x.requests, id)
+	x.Emit(event.PermissionResolved{RequestID: id, ToolName: q.tool, Allowed: d == event.DecisionAllow, Decision: d, By: by})
 }
 
-// withdraw answers what is asked as the protocol wants it of a client that
-// cancels.
-func (x *session) withdraw() {
-	for id, a := range x.asks {
+// cancelRequests answers the open requests with cancelled, as ACP requires of a
+// client that cancels.
+func (x *session) cancelRequests() {
+	for id, q := range x.requests {
 		x.resolve(id, event.DecisionCancel, event.ByUser)
-		a.answer <- cancelled()
+		q.answer <- cancelled()
 	}
 }
 
-// Answer implements adapters.Session, with the choices that the agent offers:
-// once allowed, once rejected.
+// Answer implements adapters.Session with the options allow_once and reject_once
+// of the agent.
 func (x *session) Answer(_ context.Context, id string, a adapters.Answer) error {
 	switch {
 	case a.Value != nil:
-		return fmt.Errorf("an answer in words: %w", conformance.ErrDeclaredUnsupported)
+		return plug.Unsupported("an answer in words")
 	case a.Input != nil:
-		return fmt.Errorf("another input for the tool: %w", conformance.ErrDeclaredUnsupported)
+		return plug.Unsupported("another input for the tool")
 	case a.Message != "":
-		return fmt.Errorf("words for the model beside a decision: %w", conformance.ErrDeclaredUnsupported)
+		return plug.Unsupported("a message to the model with a decision")
 	case a.Scope != "":
-		return fmt.Errorf("how long allow_always holds: %w", conformance.ErrDeclaredUnsupported)
+		return plug.Unsupported("how long allow_always holds")
 	case a.Decision == event.DecisionCancel:
-		return fmt.Errorf("a rejection that ends the turn: %w", conformance.ErrDeclaredUnsupported)
+		return plug.Unsupported("a rejection that ends the turn")
 	}
 	kind := acpsdk.PermissionOptionKindRejectOnce
 	if a.Decision == event.DecisionAllow {
 		kind = acpsdk.PermissionOptionKindAllowOnce
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	q := x.asks[id]
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	q := x.requests[id]
 	if q == nil {
 		return adapters.ErrUnknownID
 	}
 	if q.plan {
-		return fmt.Errorf("a plan that is approved and no more: %w", conformance.ErrDeclaredUnsupported) // each choice is a mode too
+		return plug.Unsupported("the approval of a plan without a change of mode") // each option is a mode too
 	}
 	for _, o := range q.options {
 		if o.Kind == kind {
@@ -150,5 +155,5 @@ func (x *session) Answer(_ context.Context, id string, a adapters.Answer) error 
 			return nil
 		}
 	}
-	return fmt.Errorf("the agent offers no %s: %w", kind, conformance.ErrDeclaredUnsupported)
+	return plug.Unsupported("the agent offers no " + string(kind))
 }

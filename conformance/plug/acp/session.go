@@ -5,9 +5,9 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"sync"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,295 +17,259 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/feed"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// How an agent is ended: the protocol has no word for it but the end of stdin,
-// and some wait for a signal.
-var (
-	ending      = proc.Grace{Stdin: 2 * time.Second, Term: 10 * time.Second}
+// grace is how an agent is ended. ACP has no message for it but the end of stdin,
+// and some agents wait for a signal.
+var grace = proc.Grace{Stdin: 2 * time.Second, Term: 10 * time.Second}
+
+const (
 	cancelLimit = 10 * time.Second
-	stderrLimit = time.Second // for what is left of stderr after the end
+	drainLimit  = time.Second // until the agent's end is noticed
 )
 
-// stderrKept is how much of an agent's stderr stands in a mistake.
-const stderrKept = 4 << 10
-
-// session is an agent that was started. It holds one session.
+// session is a running agent. It holds one session.
 type session struct {
-	s    *Subject
-	p    proc.Process
-	tail *proc.Tail
-	gate *gate
-	conn *acpsdk.Connection
-	over chan struct{} // closed when stdout is at its end and the agent has ended
-	deaf atomic.Bool   // what was written did not reach the agent
-	can  acpsdk.AgentCapabilities
+	*plug.Session
+	gate       *gate
+	conn       *acpsdk.Connection
+	unreadable atomic.Bool // a write to the agent failed
+	can        acpsdk.AgentCapabilities
 
-	*feed.Feed
-
-	mu      sync.Mutex
-	name    string // ours
+	// Guarded by Mu:
 	id      acpsdk.SessionId
-	early   []event.Data // before session_ready
-	isReady bool
-	loading bool // what is told is history
-	seq     int64
-	closing bool
-	lacks   map[string]bool // what this agent was seen not to carry
-
+	loading bool // updates are history
 	translator
-	asks map[string]*ask
-	nask int
+	requests    map[string]*request
+	lastRequest int
 }
 
-// later is a reader that gives nothing before the channel is closed: a connection
-// reads from the moment it is made, and logs with what it is told afterwards.
-type later struct {
-	r    io.Reader
-	made <-chan struct{}
-}
-
-func (l *later) Read(p []byte) (int, error) {
-	<-l.made
-	return l.r.Read(p)
-}
-
-func newSession(s *Subject, p proc.Process, o conformance.Open) *session {
-	x := &session{
-		s: s, p: p, tail: proc.NewTail(stderrKept), over: make(chan struct{}), Feed: feed.New(), lacks: map[string]bool{}, asks: map[string]*ask{},
-		name: o.SessionID, seq: o.After.Seq,
-	}
-	x.translator = translator{turn: o.After.Turn, tools: map[acpsdk.ToolCallId]*tool{}}
-	x.gate = newGate(x.watched(p.Stdout()), x.garbage)
+func newSession(s *Subject, p *plug.Process, o conformance.Open) *session {
+	x := &session{Session: plug.NewSession(&s.Program, o), requests: map[string]*request{}}
+	x.Process, x.Cancel = p, p.Kill
+	x.tools = map[acpsdk.ToolCallId]*tool{}
+	x.gate = newGate(x.watchReads(p.Stdout()), x.noticeGarbage)
 	made := make(chan struct{})
-	x.conn = acpsdk.NewConnection(x.handle, x.written(p.Stdin()), &later{x.gate, made})
+	x.conn = acpsdk.NewConnection(x.handle, x.watchWrites(p.Stdin()), &blockedReader{x.gate, made})
 	x.conn.SetLogger(slog.New(slog.DiscardHandler))
 	close(made)
-	var errs sync.WaitGroup
-	errs.Go(func() { _, _ = io.Copy(x.tail, p.Stderr()) })
 	go func() {
 		<-x.conn.Done()
-		exit := proc.End(p, ending)                    // who has closed stdout has nothing more to say
-		finish := time.AfterFunc(stderrLimit, func() { // somebody else may hold its stderr
-			if f, ok := p.Stderr().(io.Closer); ok {
-				_ = f.Close()
-			}
-		})
-		errs.Wait()
-		finish.Stop()
-		x.ended(exit)
-		close(x.over)
+		p.Reap(func() proc.Exit { return proc.End(p, grace) }, x.handleEnd) // an agent that closed stdout has nothing more to say
 		x.Finish()
 	}()
 	return x
 }
 
-// call sends a request and hands the reply to the agent's gate.
+// call sends a request, waits for the reply and opens the gate for the next line.
 func call[T any](ctx context.Context, x *session, limit time.Duration, method string, params any) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, noReply(method, limit))
+	late := plug.Errorf("no reply to %s within %v", method, limit).Advise("check that the command speaks ACP over stdio " +
+		"(some agents need a flag such as --acp), and that it is installed: npx downloads on its first run")
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	out, err := acpsdk.SendRequest[T](x.conn, ctx, method, params)
 	if ctx.Err() == nil {
 		x.gate.ack()
-	} else if m, ok := errors.AsType[*jsonl.PlugError](context.Cause(ctx)); ok {
-		x.fail(m)
-		return out, m
+	} else if errors.Is(context.Cause(ctx), late) {
+		_ = x.Fail(late)
+		return out, late
 	}
 	return out, err
 }
 
-// fail notes the first mistake and ends the agent.
-func (x *session) fail(m *jsonl.PlugError) {
-	m.Stderr = x.tail.String()
-	if x.Blame(m) {
-		_ = x.p.Signal(proc.SIGKILL)
-	}
-}
-
-// bury waits, where the agent can be spoken to no more, until its end has been
-// noted: that tells more than a connection that is cut.
-func (x *session) bury() {
+// waitForEnd waits until the agent's end has been handled, if the connection to it
+// is broken: the Error about its end says more than one about the connection.
+func (x *session) waitForEnd() {
 	select {
 	case <-x.conn.Done():
 	default:
-		if !x.deaf.Load() {
+		if !x.unreadable.Load() {
 			return
 		}
 	}
-	t := time.NewTimer(ending.Stdin + ending.Term + stderrLimit)
-	defer t.Stop()
-	select {
-	case <-x.over:
-	case <-t.C:
-	}
+	plug.WaitFor(context.Background(), x.Process.Done, grace.Stdin+grace.Term+drainLimit)
 }
 
-// ended notes the end of the agent.
-func (x *session) ended(exit proc.Exit) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	reason := "closed"
-	if !x.closing {
-		reason = "the agent ended"
+// handleEnd handles the end of the agent.
+func (x *session) handleEnd() {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if !x.Closing {
 		doing := "a session was open"
-		if x.running {
+		if x.Running {
 			doing = "a prompt had no reply"
 		}
-		m := ended(exit.String(), doing)
-		m.Stderr = x.tail.String()
-		x.Blame(m)
+		x.FailEnded("agent", doing, "its stdin is closed")
 	}
-	if x.running {
-		x.closeTurn(event.BlockInterrupted, true)
-		if !x.closing { // else it owes the reply to a prompt that was cancelled
-			x.emit(event.Error{Code: event.ErrorCrash, Message: "the agent ended"})
-		}
-		x.running = false
-	}
-	if x.isReady {
-		x.tell(event.SessionEnd{Reason: reason}, 0)
-	}
+	x.EndSession(x.Closing, "the agent ended", func() { x.closeTurn(event.BlockInterrupted, true) })
 }
 
-// Send implements adapters.Session. The agent replies when the turn is over.
+// never are what ACP cannot express: see the package comment.
+var never = []string{
+	"session_ready", "session_ready.provider_session_id", "session_ready.forked_from", "session_end", "session_end.exit_code",
+	"turn_start", "turn_start.cause", "turn_start.message_ids", "turn_start.provider_turn_id", "queue",
+	"delta.block_id", "block_end", "tool_output", "tool_result.exit_code", "tool_result.changes", "tool_result.status",
+	"tool_start.tool", "tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done",
+	"permission_resolved", "interrupt", "interrupt_resolved", "task", "model_changed", "mode_changed",
+	"notice", "error.code", "answer.message", "checkpoint", "compaction", "component_update", "component_remove", "result",
+	"seq", "ts", "subagent_id", "tool_start.of_a_plan", "open.mode",
+}
+
+// Supports implements conformance.EventSupporter.
+func (x *session) Supports(what string) bool {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	return !slices.Contains(never, what) && !x.Unsupported(what)
+}
+
+// Send implements adapters.Session. The agent replies when the turn has ended.
 func (x *session) Send(_ context.Context, m adapters.Message) error {
-	id, text := m.ID, m.Text
-	switch {
-	case len(m.Attachments) > 0:
-		return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
-	case m.Priority != "":
-		return adapters.ErrUnsupported
+	if err := plug.TextOnly(m); err != nil {
+		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case x.closing || x.over == nil:
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	switch err := x.ProtocolError(); {
+	case x.Closing:
 		return adapters.ErrClosed
-	case x.ProtocolError() != nil:
-		return x.ProtocolError()
-	case x.running:
-		return fmt.Errorf("a prompt while one has no reply: %w", conformance.ErrDeclaredUnsupported)
+	case err != nil:
+		return err
+	case x.Running:
+		return plug.Unsupported("a prompt while one has no reply")
 	}
-	x.turn++
-	x.running, x.cancelled = true, false
-	done := make(chan struct{})
-	x.turnOver = done
-	x.emit(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{id}})
-	x.emit(event.UserMessage{MessageID: id, Text: text, Via: event.ViaTurn})
+	x.cancelled = false
+	x.BeginTurn(m)
+	ended := make(chan struct{})
+	x.turnEnded = ended
 	go func() { //nolint:gosec // the turn outlives the call that begins it
-		defer close(done)
+		defer close(ended)
 		r, err := acpsdk.SendRequest[acpsdk.PromptResponse](x.conn, context.Background(), acpsdk.AgentMethodSessionPrompt, acpsdk.PromptRequest{
-			SessionId: x.id, Prompt: []acpsdk.ContentBlock{acpsdk.TextBlock(text)},
+			SessionId: x.id, Prompt: []acpsdk.ContentBlock{acpsdk.TextBlock(m.Text)},
 		})
 		select {
-		case <-x.conn.Done(): // ended tells
+		case <-x.conn.Done(): // handleEnd ends the turn
 			return
 		default:
 		}
-		x.mu.Lock()
-		x.replied(r, err)
-		x.mu.Unlock()
+		x.Mu.Lock()
+		x.endTurn(r, err)
+		x.Mu.Unlock()
 		x.gate.ack()
 	}()
 	return nil
 }
 
 // Steer implements adapters.Steerer.
-func (*session) Steer(context.Context, adapters.Message) error {
-	return fmt.Errorf("steer: %w", conformance.ErrDeclaredUnsupported)
-}
+func (*session) Steer(context.Context, adapters.Message) error { return plug.Unsupported("steer") }
 
-// Stop implements adapters.Session: what is asked is answered with cancelled,
-// as the protocol wants it, and the prompt gets its reply.
+// Stop implements adapters.Session. As ACP requires, it answers open permission
+// requests with cancelled and waits for the reply to the prompt.
 func (x *session) Stop(ctx context.Context) error {
-	x.mu.Lock()
-	running, over := x.running, x.turnOver
+	x.Mu.Lock()
+	running, ended := x.Running, x.turnEnded
 	x.cancelled = running
-	x.mu.Unlock()
+	x.Mu.Unlock()
 	if !running {
-		return nil // there is nothing that a client could cancel
+		return nil // a client has nothing to cancel
 	}
 	if err := x.conn.SendNotification(ctx, acpsdk.AgentMethodSessionCancel, acpsdk.CancelNotification{SessionId: x.id}); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	x.withdraw()
-	x.mu.Unlock()
+	x.Mu.Lock()
+	x.cancelRequests()
+	x.Mu.Unlock()
 	t := time.NewTimer(cancelLimit)
 	defer t.Stop()
 	select {
-	case <-over:
-	case <-x.over:
-	case <-t.C: // the turn has no end: that is for the checks to say
+	case <-ended:
+	case <-x.Process.Done:
+	case <-t.C: // a check reports that the turn has no end
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// Close implements adapters.Session: what runs is cancelled, then the agent
-// is let go.
+// Close implements adapters.Session: it cancels the running turn and ends the
+// agent.
 func (x *session) Close(ctx context.Context) error {
 	_ = x.Stop(ctx) // if the agent has ended, its end says more
-	x.mu.Lock()
-	x.closing = true
-	x.withdraw()
-	x.mu.Unlock()
+	x.Mu.Lock()
+	x.Closing = true
+	x.cancelRequests()
+	x.Mu.Unlock()
 	start := time.Now()
-	proc.End(x.p, ending)
-	if time.Since(start) >= ending.Stdin+ending.Term {
-		x.fail(stays(ending.Stdin + ending.Term))
+	proc.End(x.Process, grace)
+	if limit := grace.Stdin + grace.Term; time.Since(start) >= limit {
+		_ = x.Fail(plug.Errorf("the agent still ran %v after its stdin was closed and it was sent SIGTERM", limit).
+			Advise("end the runtime, then the agent, when stdin is at its end"))
 	}
-	<-x.over
+	<-x.Process.Done
 	return nil
 }
 
-// abandon ends the agent; nobody reads its events.
+// abandon ends the agent. Nobody reads its events.
 func (x *session) abandon() {
-	x.mu.Lock()
-	x.closing = true
-	x.mu.Unlock()
-	x.Drop()
-	_ = x.p.Signal(proc.SIGKILL)
+	x.Mu.Lock()
+	x.Closing = true
+	x.Mu.Unlock()
+	x.Abandon()
 }
 
-// handle takes what the agent sends of its own accord.
+// handle handles a request or notification of the agent.
 func (x *session) handle(ctx context.Context, method string, params stdjson.RawMessage) (any, *acpsdk.RequestError) {
-	switch method {
-	case acpsdk.ClientMethodSessionUpdate:
-		defer x.gate.ack()
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.update(params)
-		return nil, nil
-	case acpsdk.ClientMethodSessionRequestPermission:
-		return x.asked(ctx, params)
+	if method == acpsdk.ClientMethodSessionRequestPermission {
+		return x.handleRequest(ctx, params)
 	}
 	defer x.gate.ack()
-	if method == "" || method[0] != '_' { // extensions are to be ignored
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.notice(event.NoticeUnknownMessage, "the method "+method, params)
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if method == acpsdk.ClientMethodSessionUpdate {
+		x.handleUpdate(params)
+		return nil, nil
+	}
+	if method == "" || method[0] != '_' { // ACP tells clients to ignore extensions
+		x.emitNotice(event.NoticeUnknownMessage, "the method "+method, params)
 	}
 	return nil, acpsdk.NewMethodNotFound(method)
 }
 
-// garbage notes what the agent wrote that is no message.
-func (x *session) garbage(line []byte) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// noticeGarbage reports a line of the agent that is no message.
+func (x *session) noticeGarbage(line []byte) {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
 	b, err := stdjson.Marshal(string(line))
 	if err != nil {
-		b = nil // the notice says enough
+		b = nil // the notice is enough
 	}
-	x.notice(event.NoticeGarbage, "stdout of the agent is for the protocol alone", b)
+	x.emitNotice(event.NoticeGarbage, "stdout of the agent is for the protocol alone", b)
 }
 
-func (x *session) notice(code event.NoticeCode, text string, raw []byte) {
+func (x *session) emitNotice(code event.NoticeCode, text string, raw []byte) {
 	d := event.Notice{Level: event.LevelWarning, Code: code, Text: text}
 	if len(raw) > 0 {
 		d.Raw = event.Raw(raw)
 	}
-	x.emit(d)
+	x.Emit(d)
+}
+
+// errorText is the text of an agent's error, with the text in its data.
+func errorText(err error) string {
+	r, ok := errors.AsType[*acpsdk.RequestError](err)
+	if !ok {
+		return err.Error()
+	}
+	s := r.Message
+	switch d := r.Data.(type) {
+	case nil:
+	case map[string]any:
+		for _, name := range []string{"details", "message", "error"} {
+			if text, ok := d[name].(string); ok && !strings.Contains(s, text) {
+				s += ": " + text
+			}
+		}
+	default:
+		s += fmt.Sprintf(": %v", d)
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	stdjson "encoding/json"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// tool is a call of which the agent has told.
+// tool is a tool call.
 type tool struct {
 	id        acpsdk.ToolCallId
 	title     string
@@ -17,53 +18,51 @@ type tool struct {
 	input     map[string]any
 	raw       event.Raw // the input
 	locations []acpsdk.ToolCallLocation
-	content   string // what stands in its content, as text
+	content   string // the text of its content
 	output    any    // rawOutput
 	started   bool
 	ended     bool
 }
 
-// call takes a tool_call, an update to one, or what a permission request says
-// of one.
-func (x *session) call(u *acpsdk.SessionToolCallUpdate, first bool) {
+// updateTool handles a tool_call (first), an update to one, or the call in a
+// permission request.
+func (x *session) updateTool(u *acpsdk.SessionToolCallUpdate, first bool) {
 	t := x.tools[u.ToolCallId]
-	if t == nil && !first {
-		// The protocol knows an update only of a call that was told. What the
-		// client would show is a result without its call.
-		t = &tool{id: u.ToolCallId, started: true}
-		x.tools[t.id], x.order = t, append(x.order, t.id)
-	}
 	if t == nil || first && t.ended {
-		t = &tool{id: u.ToolCallId}
+		// ACP has updates only of calls that began. One of an unknown call would be
+		// shown as a result without its call, so it has no tool_start.
+		t = &tool{id: u.ToolCallId, started: !first}
 		x.tools[t.id], x.order = t, append(x.order, t.id)
-		x.endThought()
-		x.endBlock(event.BlockComplete)
+		if first {
+			x.endThought()
+			x.EndBlock(event.BlockComplete)
+		}
 	}
-	t.take(u)
+	t.merge(u)
 	status := acpsdk.ToolCallStatus("")
 	if u.Status != nil {
 		status = *u.Status
 	}
 	if len(t.input) > 0 || status != "" && status != acpsdk.ToolCallStatusPending || !first && t.content != "" {
-		x.start(t)
+		x.startTool(t)
 	}
 	if t.ended {
-		return // a word about a call that is over: its title, its places
+		return // the update changes only a title or locations
 	}
 	switch status {
 	case acpsdk.ToolCallStatusCompleted:
-		x.end(t, event.ToolOK)
+		x.endTool(t, event.ToolOK)
 	case acpsdk.ToolCallStatusFailed:
 		if x.cancelled {
-			x.end(t, event.ToolInterrupted) // the protocol has no other word for it
+			x.endTool(t, event.ToolInterrupted) // ACP has no other status for it
 			return
 		}
-		x.end(t, event.ToolError)
+		x.endTool(t, event.ToolError)
 	}
 }
 
-// take keeps what an update says.
-func (t *tool) take(u *acpsdk.SessionToolCallUpdate) {
+// merge copies the members that an update has.
+func (t *tool) merge(u *acpsdk.SessionToolCallUpdate) {
 	if u.Title != nil && *u.Title != "" {
 		t.title = *u.Title
 	}
@@ -83,12 +82,12 @@ func (t *tool) take(u *acpsdk.SessionToolCallUpdate) {
 		t.output = u.RawOutput
 	}
 	if u.Content != nil {
-		t.content = textOf(u.Content)
+		t.content = contentText(u.Content)
 	}
 }
 
-// textOf is the text of a call's content.
-func textOf(content []acpsdk.ToolCallContent) string {
+// contentText returns the text of a call's content.
+func contentText(content []acpsdk.ToolCallContent) string {
 	var texts []string
 	for _, c := range content {
 		if c.Content != nil && c.Content.Content.Text != nil {
@@ -98,23 +97,20 @@ func textOf(content []acpsdk.ToolCallContent) string {
 	return strings.Join(texts, "\n")
 }
 
-// start tells a call, once.
-func (x *session) start(t *tool) {
+// startTool emits the tool_start of a call once.
+func (x *session) startTool(t *tool) {
 	if t.started {
 		return
 	}
 	t.started = true
-	d := event.ToolStart{ToolUseID: string(t.id), Tool: t.title, Input: t.raw}
-	if d.Tool == "" {
-		d.Tool = string(t.kind)
-	}
+	d := event.ToolStart{ToolUseID: string(t.id), Tool: cmp.Or(t.title, string(t.kind)), Input: t.raw}
 	if len(t.input) == 0 {
-		x.lacks["tool_start.input"] = true
+		x.MarkUnsupported("tool_start.input")
 	}
-	if !modelsOwn(string(t.id)) {
-		x.lacks["tool_start.tool_use_id"] = true
+	if !isModelID(string(t.id)) {
+		x.MarkUnsupported("tool_start.tool_use_id")
 	}
-	d.Command = words(t.input["command"])
+	d.Command = commandText(t.input["command"])
 	for _, name := range []string{"file_path", "path", "filePath", "abs_path"} {
 		if s, ok := t.input[name].(string); ok && d.FilePath == "" {
 			d.FilePath = s
@@ -124,12 +120,12 @@ func (x *session) start(t *tool) {
 		d.FilePath = t.locations[0].Path
 	}
 	d.Pattern, _ = t.input["pattern"].(string)
-	x.emit(d)
+	x.Emit(d)
 }
 
-// modelsOwn reports whether an id looks like one that a model's API gives to a
-// call: the protocol lets an agent choose its own.
-func modelsOwn(id string) bool {
+// isModelID reports whether an id looks like one that a model's API gives to a
+// call. ACP lets an agent choose ids of its own.
+func isModelID(id string) bool {
 	for _, prefix := range []string{"toolu_", "call_", "ws_"} {
 		if strings.HasPrefix(id, prefix) {
 			return true
@@ -138,8 +134,8 @@ func modelsOwn(id string) bool {
 	return false
 }
 
-// words are a command: some agents give it as a list.
-func words(v any) string {
+// commandText returns a command as text. Some agents send it as a list.
+func commandText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -155,21 +151,21 @@ func words(v any) string {
 	return ""
 }
 
-// end tells the result of a call, once.
-func (x *session) end(t *tool, s event.ToolStatus) {
+// endTool emits the tool_result of a call.
+func (x *session) endTool(t *tool, s event.ToolStatus) {
 	t.ended = true
-	out, exact := output(t.output)
+	out, exact := outputText(t.output)
 	if !exact {
 		out = t.content
 		if s == event.ToolOK || s == event.ToolError {
-			x.lacks["tool_result.output"] = true // content is made for people
+			x.MarkUnsupported("tool_result.output") // content is meant for people
 		}
 	}
-	x.emit(event.ToolResult{ToolUseID: string(t.id), Output: out, IsError: s != event.ToolOK, Status: s})
+	x.Emit(event.ToolResult{ToolUseID: string(t.id), Output: out, IsError: s != event.ToolOK, Status: s})
 }
 
-// output is the text of a rawOutput, where its form is known.
-func output(v any) (string, bool) {
+// outputText returns the text of a rawOutput, if its form is known.
+func outputText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true

@@ -1,43 +1,37 @@
 package acp
 
 import (
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// translator is what has been told of the turns so far. It is guarded by the
-// session's lock.
+// translator is the state of the translation of the agent's updates. It is guarded
+// by Mu.
 type translator struct {
-	turn      int
-	running   bool // a prompt has no reply
-	cancelled bool // and was cancelled
-	turnOver  chan struct{}
-
-	blocks  int
-	block   string // the open block of text, or ""
-	message string // whose it is, where the agent says so
-	thought string // the open block of thinking, or ""
+	cancelled bool          // the running turn was
+	turnEnded chan struct{} // closed when the running turn has ended
+	message   string        // the id of the message of the open block, if the agent sent one
+	thought   string        // the open block of thinking, or ""
 
 	tools map[acpsdk.ToolCallId]*tool
 	order []acpsdk.ToolCallId
 }
 
-// update takes a session/update.
-func (x *session) update(params stdjson.RawMessage) {
+// handleUpdate handles a session/update.
+func (x *session) handleUpdate(params stdjson.RawMessage) {
 	var head struct {
-		SessionID acpsdk.SessionId `json:"sessionId"`
-		Update    struct {
+		Update struct {
 			Kind string `json:"sessionUpdate"`
 		} `json:"update"`
 	}
 	if err := stdjson.Unmarshal(params, &head); err != nil {
-		x.notice(event.NoticeUnknownMessage, "session/update: "+err.Error(), params)
+		x.emitNotice(event.NoticeUnknownMessage, "session/update: "+err.Error(), params)
 		return
 	}
 	if x.loading {
@@ -45,9 +39,9 @@ func (x *session) update(params stdjson.RawMessage) {
 	}
 	switch head.Update.Kind {
 	case "available_commands_update", "config_option_update", "session_info_update":
-		return // what a client may offer, and how it may call the session: nothing that happened
+		return // what a client may show as choices or as the title
 	case "user_message_chunk":
-		return // what the client has said is known here
+		return // BeginTurn has emitted it
 	}
 	var n acpsdk.SessionNotification
 	err := stdjson.Unmarshal(params, &n)
@@ -55,112 +49,97 @@ func (x *session) update(params stdjson.RawMessage) {
 		err = fmt.Errorf("of session %s, which is not open", n.SessionId)
 	}
 	if err == nil {
-		err = x.take(&n.Update)
+		err = x.translate(&n.Update)
 	}
 	if err != nil {
-		x.notice(event.NoticeUnknownMessage, "session/update: "+err.Error(), params)
+		x.emitNotice(event.NoticeUnknownMessage, "session/update: "+err.Error(), params)
 	}
 }
 
-var errNoWord = errors.New("there is no event for it")
+var errNoEvent = errors.New("there is no event for it")
 
-func (x *session) take(u *acpsdk.SessionUpdate) error {
+func (x *session) translate(u *acpsdk.SessionUpdate) error {
 	switch {
 	case u.AgentMessageChunk != nil:
 		c := u.AgentMessageChunk
 		if c.Content.Text == nil {
-			return errNoWord
+			return errNoEvent
 		}
-		x.text(c.Content.Text.Text, c.MessageId)
+		x.addText(c.Content.Text.Text, c.MessageId)
 	case u.AgentThoughtChunk != nil:
 		c := u.AgentThoughtChunk
 		if c.Content.Text == nil {
-			return errNoWord
+			return errNoEvent
 		}
-		x.think(c.Content.Text.Text)
+		x.addThought(c.Content.Text.Text)
 	case u.ToolCall != nil:
 		c := u.ToolCall
-		x.call(&acpsdk.SessionToolCallUpdate{
+		x.updateTool(&acpsdk.SessionToolCallUpdate{
 			Meta: c.Meta, Content: c.Content, Kind: &c.Kind, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput,
 			Status: &c.Status, Title: &c.Title, ToolCallId: c.ToolCallId,
 		}, true)
 	case u.ToolCallUpdate != nil:
-		x.call(u.ToolCallUpdate, false)
+		x.updateTool(u.ToolCallUpdate, false)
 	case u.Plan != nil:
 		d := event.Plan{Steps: []event.PlanStep{}}
 		for _, e := range u.Plan.Entries {
 			d.Steps = append(d.Steps, event.PlanStep{Text: e.Content, Status: event.StepStatus(e.Status)})
 		}
-		x.emit(d)
+		x.Emit(d)
 	case u.CurrentModeUpdate != nil:
-		x.emit(event.ModeChanged{Value: string(u.CurrentModeUpdate.CurrentModeId)})
+		x.Emit(event.ModeChanged{Value: string(u.CurrentModeUpdate.CurrentModeId)})
 	case u.UsageUpdate != nil:
 		d := event.Usage{Context: &event.Context{Used: int64(u.UsageUpdate.Used), Window: int64(u.UsageUpdate.Size)}}
 		if c := u.UsageUpdate.Cost; c != nil {
 			d.Cost = &c.Amount
 		}
-		x.emit(d)
+		x.Emit(d)
 	default:
-		return errNoWord
+		return errNoEvent
 	}
 	return nil
 }
 
-// text is a piece of what the agent says. It belongs to the open block, unless
-// the agent says that it is of another message.
-func (x *session) text(text string, message *string) {
+// addText emits a piece of text. It belongs to the open block, unless the agent
+// says that it is of another message.
+func (x *session) addText(text string, message *string) {
 	x.endThought()
 	of := ""
 	if message != nil {
 		of = *message
 	}
-	if x.block != "" && of != x.message {
-		x.endBlock(event.BlockComplete)
+	if x.Block != "" && of != x.message {
+		x.EndBlock(event.BlockComplete)
 	}
-	if x.block == "" {
-		x.block, x.message = x.nextBlock(), of
+	if x.Block == "" {
+		x.Block, x.message = x.NextBlock(), of
 	}
-	if of == "" {
-		of = x.block
-	}
-	x.emit(event.Delta{Text: text, MessageID: of, BlockID: x.block})
+	x.Emit(event.Delta{Text: text, MessageID: cmp.Or(of, x.Block), BlockID: x.Block})
 }
 
-func (x *session) think(text string) {
-	x.endBlock(event.BlockComplete)
+func (x *session) addThought(text string) {
+	x.EndBlock(event.BlockComplete)
 	if x.thought == "" {
-		x.thought = x.nextBlock()
+		x.thought = x.NextBlock()
 	}
-	x.emit(event.Thinking{Text: text, BlockID: x.thought})
-}
-
-func (x *session) nextBlock() string {
-	x.blocks++
-	return strconv.Itoa(x.turn) + "." + strconv.Itoa(x.blocks) // a session that is opened again begins anew to count
-}
-
-func (x *session) endBlock(s event.BlockStatus) {
-	if x.block != "" {
-		x.emit(event.BlockEnd{BlockID: x.block, Status: s})
-		x.block = ""
-	}
+	x.Emit(event.Thinking{Text: text, BlockID: x.thought})
 }
 
 func (x *session) endThought() {
 	if x.thought != "" {
-		x.emit(event.Thinking{Done: true, BlockID: x.thought})
+		x.Emit(event.Thinking{Done: true, BlockID: x.thought})
 		x.thought = ""
 	}
 }
 
-// replied takes the reply to a prompt, which ends the turn.
-func (x *session) replied(r acpsdk.PromptResponse, err error) {
+// endTurn ends the turn with the reply to its prompt.
+func (x *session) endTurn(r acpsdk.PromptResponse, err error) {
 	stopped := err == nil && r.StopReason == acpsdk.StopReasonCancelled
-	how := event.BlockComplete
+	status := event.BlockComplete
 	if stopped || err != nil {
-		how = event.BlockInterrupted
+		status = event.BlockInterrupted
 	}
-	x.closeTurn(how, stopped || err != nil || x.cancelled)
+	x.closeTurn(status, stopped || err != nil || x.cancelled)
 	if u := r.Usage; u != nil {
 		d := event.Usage{Tokens: event.Tokens{Input: int64(u.InputTokens), Output: int64(u.OutputTokens), Total: int64(u.TotalTokens)}}
 		if u.CachedReadTokens != nil {
@@ -169,33 +148,33 @@ func (x *session) replied(r acpsdk.PromptResponse, err error) {
 		if u.ThoughtTokens != nil {
 			d.Tokens.Reasoning = int64(*u.ThoughtTokens)
 		}
-		x.emit(d)
+		x.Emit(d)
 	}
-	x.running = false
+	x.Running = false
 	switch {
 	case err != nil:
-		x.emit(event.Error{Code: event.ErrorUnknown, Message: said(err)})
+		x.Emit(event.Error{Code: event.ErrorUnknown, Message: errorText(err)})
 	case stopped:
-		x.emit(event.Done{Stopped: true, Reason: string(r.StopReason)})
+		x.Emit(event.Done{Stopped: true, Reason: string(r.StopReason)})
 	default:
-		x.emit(event.Done{Reason: string(r.StopReason)})
+		x.Emit(event.Done{Reason: string(r.StopReason)})
 	}
 }
 
-// closeTurn closes what is open at the end of a turn. Calls that have no end are
-// a client's to close only where the turn was broken off: else the agent owes
-// their end.
-func (x *session) closeTurn(how event.BlockStatus, broken bool) {
+// closeTurn ends the open blocks and starts the calls that have no tool_start yet.
+// The client ends open calls only if the turn was broken off: otherwise the agent
+// has to end them.
+func (x *session) closeTurn(status event.BlockStatus, broken bool) {
 	x.endThought()
-	x.endBlock(how)
+	x.EndBlock(status)
 	for _, id := range x.order {
 		t := x.tools[id]
 		if t.ended {
 			continue
 		}
-		x.start(t)
+		x.startTool(t)
 		if broken {
-			x.end(t, event.ToolInterrupted)
+			x.endTool(t, event.ToolInterrupted)
 		}
 	}
 }

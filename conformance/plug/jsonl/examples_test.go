@@ -11,6 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 )
 
@@ -80,7 +81,7 @@ func TestExamples(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
 			g := gomega.NewWithT(t)
-			s := &jsonl.Subject{Title: x.file, Of: "claude", Command: []string{x.program, filepath.Join("examples", lang, x.file)}}
+			s := &jsonl.Subject{Program: plug.Program{Title: x.file, Of: "claude", Command: []string{x.program, filepath.Join("examples", lang, x.file)}}}
 			for _, step := range smoke(t, s) {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}

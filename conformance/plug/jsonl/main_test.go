@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -37,7 +38,7 @@ func of(t *testing.T, name, runtime string) *jsonl.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &jsonl.Subject{Title: name, Of: runtime, Command: []string{self, asProgram, name}}
+	return &jsonl.Subject{Program: plug.Program{Title: name, Of: runtime, Command: []string{self, asProgram, name}}}
 }
 
 // play lets a subject perform a case.

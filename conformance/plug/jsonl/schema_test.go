@@ -51,18 +51,18 @@ func TestSchemaHoldsForWhatIsSaid(t *testing.T) {
 		"claude/2.1.329/queue/one-of-two-withdrawn", "claude/2.1.329/mode/changed-mid-turn", "claude/2.1.329/compaction/by-hand",
 	} {
 		s := of(t, "bridge", "claude")
-		s.Watch = func(l jsonl.Line) {
+		s.Watch = func(isInput bool, line string) {
 			mu.Lock()
 			defer mu.Unlock()
 			schema := out
-			if l.In {
+			if isInput {
 				schema = in
-				_, do, _ := strings.Cut(l.Text, `"do":"`)
+				_, do, _ := strings.Cut(line, `"do":"`)
 				do, _, _ = strings.Cut(do, `"`)
 				did[do] = true
 			}
-			if err := valid(schema, l.Text); err != nil {
-				t.Errorf("%s: %v", l.Text, err)
+			if err := valid(schema, line); err != nil {
+				t.Errorf("%s: %v", line, err)
 			}
 		}
 		g.Expect(play(t, s, id).Hang).To(gomega.BeEmpty(), id)

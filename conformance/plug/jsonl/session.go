@@ -1,155 +1,288 @@
 package jsonl
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// must gives an error unless the program declared the ability.
-func (x *session) must(ability string) error {
-	if slices.Contains(x.hello.Can, ability) {
+// The limits in real time. They are generous: some languages take seconds to start
+// a program, and half a minute on a busy machine.
+const (
+	helloLimit = time.Minute
+	replyLimit = 20 * time.Second
+	endLimit   = 10 * time.Second
+)
+
+const (
+	page       = "conformance/plug/jsonl/PROTOCOL.md"
+	helloLine  = `{"hello":{"protocol":1,"can":[]}}`
+	oneObject  = "write only the protocol to stdout: one JSON object a line without line ends inside, and logs to stderr"
+	oneMember  = "a line has one member: hello, reply or event; " + page + " has an example of each"
+	oneReply   = `reply once to each command, with the id of the command: {"reply":{"id":1}}`
+	eventRules = "adapters/event/schema.json describes each event"
+)
+
+// session is a running program. It holds one session.
+type session struct {
+	*plug.Session
+	greeted chan struct{} // closed after hello, or when the program has ended
+	hello   Hello
+
+	writing sync.Mutex // guards stdin
+	lines   int        // read from stdout
+
+	// Guarded by Mu:
+	lastID int
+	calls  map[int]*call // that have no reply; nil when the program has ended
+
+}
+
+// call is a command that has no reply yet.
+type call struct {
+	*command
+	result chan error
+}
+
+// start starts the program and waits for its hello.
+func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, error) {
+	p, err := s.Start(ctx, o, "command", nil)
+	if err != nil {
+		return nil, err
+	}
+	x := &session{Session: plug.NewSession(&s.Program, o), greeted: make(chan struct{}), calls: map[int]*call{}}
+	x.Process, x.Cancel = p, p.Kill
+	go x.readLines()
+	if !plug.WaitFor(ctx, x.greeted, helloLimit) && ctx.Err() == nil {
+		_ = x.Fail(plug.Errorf("the program wrote no line within %v", helloLimit).
+			Advise("write " + helloLine + " as the first line, at once, and flush stdout after each line"))
+	}
+	if err := cmp.Or(x.ProtocolError(), ctx.Err()); err != nil {
+		x.Abandon()
+		return nil, err
+	}
+	return x, nil
+}
+
+// readLines reads the program's stdout until it ends.
+func (x *session) readLines() {
+	lines := proc.NewLines(x.Process.Stdout(), 0)
+	for {
+		b, err := lines.Next()
+		if err != nil && !errors.Is(err, proc.ErrLongLine) {
+			break
+		}
+		x.lines++
+		x.Program.Show(false, string(b))
+		mistake := x.badLine(b, err)
+		if err == nil {
+			mistake = x.handleLine(b)
+		}
+		if mistake != nil {
+			_ = x.Fail(mistake)
+			break
+		}
+	}
+	// A program that closes only its stdout has nothing more to say.
+	x.Process.Reap(func() proc.Exit { return proc.End(x.Process, proc.Grace{Stdin: endLimit, Term: time.Second}) }, x.failCalls)
+	x.Finish()
+}
+
+func (x *session) badLine(b []byte, err error) *plug.Error {
+	return plug.Errorf("line %d of stdout: %v: %s", x.lines, err, plug.Clip(string(b))).Advise(oneMember)
+}
+
+// failCalls fails the calls that wait for a reply when the program has ended.
+func (x *session) failCalls() {
+	x.Mu.Lock()
+	calls := x.calls
+	x.calls = nil
+	closing := x.Closing
+	greeted := x.hello.Protocol != 0
+	x.Mu.Unlock()
+	if !closing {
+		doing := "no command waited for a reply"
+		switch {
+		case !greeted:
+			doing = "its hello was awaited"
+		case len(calls) > 0:
+			doing = "these commands waited for a reply: " + describe(calls)
+		}
+		x.FailEnded("program", doing, "its stdin is closed")
+	}
+	if !greeted {
+		close(x.greeted)
+	}
+	err := x.ProtocolError()
+	if err == nil {
+		err = adapters.ErrClosed
+	}
+	for _, c := range calls {
+		c.result <- err
+	}
+}
+
+// describe names calls for an error.
+func describe(calls map[int]*call) string {
+	var out []string
+	for id, c := range calls {
+		out = append(out, fmt.Sprintf("%s (id %d)", c.Do, id))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// handleLine handles a line of the program. An error ends the session.
+func (x *session) handleLine(b []byte) *plug.Error {
+	if len(bytes.TrimSpace(b)) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", ability, conformance.ErrDeclaredUnsupported)
+	var m message
+	isObject := jsontext.Value(b).IsValid() && jsontext.Value(b).Kind() == '{'
+	err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true))
+	switch first := x.hello.Protocol == 0; {
+	case first && (!isObject || err != nil || m.Hello == nil):
+		return plug.Errorf("the first line is no hello: %s", plug.Clip(string(b))).Advise("write " + helloLine + " before anything else, and logs to stderr")
+	case !isObject:
+		return plug.Errorf("line %d of stdout is no JSON object: %s", x.lines, plug.Clip(string(b))).Advise(oneObject)
+	case err != nil:
+		return x.badLine(b, err)
+	case first:
+		return x.handleHello(m.Hello)
+	case m.Hello != nil:
+		return x.badLine(b, errors.New("a second hello"))
+	case m.Reply != nil:
+		return x.handleReply(m.Reply)
+	case m.Event != nil:
+		if err := x.handleEvent(m.Event); err != nil {
+			return plug.Errorf("line %d of stdout: the event is not right: %v: %s", x.lines, err, plug.Clip(string(b))).Advise(eventRules)
+		}
+		return nil
+	}
+	return x.badLine(b, errors.New("neither hello nor reply nor event"))
 }
 
-// able asks what the program declared that it can.
-func (x *session) able(ctx context.Context, ability string, c command) error {
-	if err := x.must(ability); err != nil {
+func (x *session) handleHello(h *Hello) *plug.Error {
+	if h.Protocol != Version {
+		return plug.Errorf("hello: protocol is %d, this is protocol %d", h.Protocol, Version).Advise(page + " describes it")
+	}
+	if e := h.Check(x.Program.Of, "hello", "program", page, abilities); e != nil {
+		return e
+	}
+	x.Mu.Lock()
+	x.hello = *h
+	x.Mu.Unlock()
+	close(x.greeted)
+	return nil
+}
+
+func (x *session) handleEvent(b []byte) error {
+	var e plug.Envelope
+	if err := json.Unmarshal(b, &e, json.RejectUnknownMembers(true)); err != nil {
 		return err
 	}
-	err := x.ask(ctx, &c)
-	if r, ok := errors.AsType[*refused](err); ok && r.code == "unsupported" && slices.Contains(outright, ability) {
-		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if !x.hello.Emits(e.Type) {
+		return fmt.Errorf("type: hello did not declare %q among its events", e.Type)
 	}
-	return err
+	out, err := x.Decode(e)
+	if err != nil {
+		return err
+	}
+	switch out.Type() {
+	case event.TypeSessionEnd:
+		x.Closing = true
+	case event.TypeTurnStart, event.TypeDone, event.TypeError:
+		if out.SubagentID == "" && out.Turn > 0 {
+			x.Running = out.Type() == event.TypeTurnStart
+		}
+	}
+	x.Add(out)
+	return nil
 }
 
-// outright are the abilities that a program has or has not, whatever is asked of
-// them: it may know some modes and not others.
-var outright = []string{CanStop, CanSteer, CanModel, CanWithdraw, CanStopTask, CanRevert, CanCompact, CanArchive, CanRename}
-
-// Carries implements conformance.Carrier.
-func (x *session) Supports(what string) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.fills[what] || slices.Contains(x.hello.Without, what) {
-		return false
-	}
-	typ, _, member := strings.Cut(what, ".")
-	if member && (slices.Contains(x.hello.Without, typ)) {
-		return false
-	}
-	if slices.Contains(members, what) || x.hello.Events == nil {
-		return true
-	}
-	return slices.Contains(x.hello.Events, event.Type(typ))
-}
-
-// members are those of an event itself that it may lack.
-var members = []string{"seq", "ts", "turn", "subagent_id"}
-
-// Send implements adapters.Session. A program may say that it takes no message
-// while a turn runs; who takes none at all is no adapter.
-func (x *session) Send(ctx context.Context, m adapters.Message) error {
-	c := command{Do: "send", MessageID: m.ID, Text: m.Text, Files: m.Attachments, Priority: string(m.Priority)}
+// handleReply gives a reply to the call that waits for it.
+func (x *session) handleReply(r *reply) *plug.Error {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	c := x.calls[r.ID]
 	switch {
-	case len(m.Attachments) > 0:
-		return x.able(ctx, CanAttach, c)
-	case m.Priority != "":
-		return x.able(ctx, CanPriority, c)
+	case c == nil && len(x.calls) == 0:
+		return plug.Errorf("a reply with id %d, but no command waits for one", r.ID).Advise(oneReply)
+	case c == nil:
+		return plug.Errorf("a reply with id %d, but these commands wait for one: %s", r.ID, describe(x.calls)).Advise(oneReply)
 	}
-	x.mu.Lock()
-	busy := x.busy
-	x.mu.Unlock()
-	err := x.ask(ctx, &c)
-	if r, ok := errors.AsType[*refused](err); ok && busy && r.code == "unsupported" {
-		return fmt.Errorf("send while a turn runs: %s: %w", r.text, conformance.ErrDeclaredUnsupported)
+	delete(x.calls, r.ID)
+	if r.Error != nil {
+		c.result <- &plug.Refusal{Code: r.Error.Code, Text: r.Error.Message, Err: plug.RefusalErrors[r.Error.Code]}
+		return nil
 	}
-	return err
+	x.Closing = x.Closing || c.Do == "close" || c.Do == "archive"
+	c.result <- nil
+	return nil
 }
 
-// Withdraw implements adapters.Withdrawer.
-func (x *session) Withdraw(ctx context.Context, id string) error {
-	return x.able(ctx, CanWithdraw, command{Do: "withdraw", MessageID: id})
-}
-
-// Steer implements adapters.Steerer.
-func (x *session) Steer(ctx context.Context, m adapters.Message) error {
-	return x.able(ctx, CanSteer, command{Do: "steer", MessageID: m.ID, Text: m.Text})
-}
-
-// Answer implements adapters.Session.
-func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
-	c := command{Do: "answer", RequestID: id, Message: a.Message, Input: a.Input, Scope: string(a.Scope)}
-	if a.Value != nil {
-		c.Value = a.Value
-		return x.able(ctx, CanQuestion, c)
+// send writes a command and waits for the reply.
+func (x *session) send(ctx context.Context, c *command) error {
+	pending := &call{c, make(chan error, 1)}
+	x.Mu.Lock()
+	if x.calls == nil {
+		x.Mu.Unlock()
+		return cmp.Or(x.ProtocolError(), adapters.ErrClosed)
 	}
-	c.Decision = string(a.Decision)
-	return x.able(ctx, CanAnswer, c)
-}
-
-// Stop implements adapters.Session.
-func (x *session) Stop(ctx context.Context) error {
-	return x.able(ctx, CanStop, command{Do: "stop"})
-}
-
-// StopTask implements adapters.TaskStopper.
-func (x *session) StopTask(ctx context.Context, id string) error {
-	return x.able(ctx, CanStopTask, command{Do: "stop_task", TaskID: id})
-}
-
-// SetModel implements adapters.ModelSetter.
-func (x *session) SetModel(ctx context.Context, model string) error {
-	return x.able(ctx, CanModel, command{Do: "set_model", Model: model})
-}
-
-// SetMode implements adapters.ModeSetter.
-func (x *session) SetMode(ctx context.Context, mode string) error {
-	return x.able(ctx, CanMode, command{Do: "set_mode", Mode: mode})
-}
-
-// Revert implements adapters.Reverter.
-func (x *session) Revert(ctx context.Context, messageID string) error {
-	return x.able(ctx, CanRevert, command{Do: "revert", MessageID: messageID})
-}
-
-// Rewind implements adapters.Rewinder.
-func (x *session) Rewind(ctx context.Context, messageID string, dry bool) (adapters.Rewound, error) {
-	return adapters.Rewound{}, x.able(ctx, CanRewind, command{Do: "rewind", MessageID: messageID, Dry: dry})
-}
-
-// Compact implements adapters.Compacter.
-func (x *session) Compact(ctx context.Context) error {
-	return x.able(ctx, CanCompact, command{Do: "compact"})
-}
-
-// Rename implements adapters.Renamer.
-func (x *session) Rename(ctx context.Context, name string) error {
-	return x.able(ctx, CanRename, command{Do: "rename", Text: name})
-}
-
-// Archive implements adapters.Archiver: the session ends by it.
-func (x *session) Archive(ctx context.Context) error {
-	if err := x.able(ctx, CanArchive, command{Do: "archive"}); err != nil {
+	x.lastID++
+	c.ID = x.lastID
+	x.calls[c.ID] = pending
+	x.Mu.Unlock()
+	b, err := json.Marshal(c)
+	if err != nil {
 		return err
 	}
-	return x.leave()
+	x.Program.Show(true, string(b))
+	go func() { // because a program that does not read would block the write
+		x.writing.Lock()
+		defer x.writing.Unlock()
+		_, _ = x.Process.Stdin().Write(append(b, '\n')) // if the program has ended, failCalls reports it
+	}()
+	t := time.NewTimer(replyLimit)
+	defer t.Stop()
+	select {
+	case err := <-pending.result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return x.Fail(plug.Errorf("no reply to %s (id %d) within %v", c.Do, c.ID, replyLimit).Advise(fmt.Sprintf(
+			`write {"reply":{"id":%d}} when it is done, or {"reply":{"id":%d,"error":{"code":"unsupported","message":"…"}}}; `+
+				"go on reading while a turn runs, because commands come then too", c.ID, c.ID)))
+	}
 }
 
-// Close implements adapters.Session.
-func (x *session) Close(ctx context.Context) error {
-	if err := x.ask(ctx, &command{Do: "close"}); err != nil {
-		x.abandon()
-		return err
+// closeStdin closes the program's stdin and waits for its end.
+func (x *session) closeStdin() error {
+	x.writing.Lock()
+	_ = x.Process.Stdin().Close()
+	x.writing.Unlock()
+	if !plug.WaitFor(context.Background(), x.Process.Done, endLimit) {
+		return x.Fail(plug.Errorf("the program still ran %v after it had replied to close and its stdin was closed", endLimit).
+			Advise("end the runtime, then the program, when stdin is at its end"))
 	}
-	return x.leave()
+	x.Process.Kill() // its children that are left
+	return nil
 }

@@ -5,26 +5,26 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/perform"
-
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Step is a part of a smoke test.
+// Step is a step of a smoke test.
 type Step struct {
 	Name string
-	Err  error // nil: it went well
+	Err  error // nil if the step passed
 }
 
-// SmokeScenario is what a smoke test plays: one message, one turn of text.
+// SmokeScenario is the scenario of a smoke test: one message, one turn of text.
 const SmokeScenario = "text/plain"
 
-// Smoke checks the plug of a subject and nothing else: that it starts, says
-// hello, opens, takes a message, tells the turn and its text, and closes. It ends
-// with the first step that failed. c is a recording of SmokeScenario.
+// Smoke checks only how a subject is plugged in: that it starts, writes its hello,
+// opens, takes a message, reports the turn and its text, and closes. The result
+// ends with the first step that failed. c is a recording of SmokeScenario.
 func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.Lifecycle) []Step {
 	r := perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 	if r.Harness != "" {
@@ -32,30 +32,31 @@ func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life
 	}
 	var out []Step
 	for _, step := range []struct {
-		name string
-		err  func(*conformance.Run) error
+		name  string
+		check func(*conformance.Run) error
 	}{
-		{"hello", started},
-		{"open", did(fixtures.VerbOpen)},
-		{"runtime started", launched},
-		{"session_ready", told(event.TypeSessionReady, "write it when the runtime is ready for a message")},
-		{"send", did(fixtures.VerbSend)},
-		{"turn_start", told(event.TypeTurnStart, "a turn begins with it, with the message's id in message_ids")},
-		{"text", words},
-		{"done", told(event.TypeDone, "each turn ends in exactly one done, or error: without it a user waits for ever")},
-		{"close", did(fixtures.VerbClose)},
-		{"end", whole},
+		{"hello", checkStarted},
+		{"open", checkStep(fixtures.VerbOpen)},
+		{"runtime started", checkRuntimeStarted},
+		{"session_ready", checkEvent(event.TypeSessionReady, "write it when the runtime is ready for a message")},
+		{"send", checkStep(fixtures.VerbSend)},
+		{"turn_start", checkEvent(event.TypeTurnStart, "a turn begins with it, with the message's id in message_ids")},
+		{"text", checkText},
+		{"done", checkEvent(event.TypeDone, "end each turn with exactly one done or error: without it a user waits for ever")},
+		{"close", checkStep(fixtures.VerbClose)},
+		{"end", checkEnd},
 	} {
-		out = append(out, Step{step.name, step.err(r)})
-		if out[len(out)-1].Err != nil {
-			return out
+		err := step.check(r)
+		out = append(out, Step{step.name, err})
+		if err != nil {
+			break
 		}
 	}
 	return out
 }
 
-// started: an Open that failed before the program was asked anything.
-func started(r *conformance.Run) error {
+// checkStarted fails if Open failed before the program was asked to open.
+func checkStarted(r *conformance.Run) error {
 	for _, a := range r.Steps {
 		if open, ok := errors.AsType[*adapters.OpenError](a.Err); ok && open.Op != "open" {
 			return open.Err
@@ -64,53 +65,52 @@ func started(r *conformance.Run) error {
 	return nil
 }
 
-func did(verb fixtures.Verb) func(*conformance.Run) error {
+func checkStep(verb fixtures.Verb) func(*conformance.Run) error {
 	return func(r *conformance.Run) error {
 		for _, a := range r.Steps {
 			if a.Step.Verb != verb {
 				continue
 			}
-			if m, ok := errors.AsType[*PlugError](a.Err); ok {
-				return m
+			if e, ok := errors.AsType[*plug.Error](a.Err); ok {
+				return e
 			}
 			return a.Err
 		}
-		return &PlugError{What: fmt.Sprintf("it did not come to %s", verb), Do: "see what failed before"}
+		return plug.Errorf("the run ended before %s", verb).Advise("look at the steps before")
 	}
 }
 
-// launched: nothing was written to a stand-in that nobody started.
-func launched(r *conformance.Run) error {
+// checkRuntimeStarted fails if no stand-in was started.
+func checkRuntimeStarted(r *conformance.Run) error {
 	switch {
 	case len(r.Played) > 0 || len(r.ClientActions) > 0:
 		return nil
 	case r.Hang != "":
 		return errors.New(r.Hang)
 	}
-	return &PlugError{
-		What: fmt.Sprintf("the program opened, and started no %s", r.Runtime),
-		Do: "let it find the runtime in PATH, take the variable for it (CODEX_PATH, CLAUDE_CODE_EXECUTABLE), or start the command that open gives; a fixed path finds another one; " +
-			"a sidecar that runs already was to be started with what `turnspec env` prints",
-	}
+	return plug.Errorf("the program opened, and started no %s", r.Runtime).Advise(
+		"let it find the runtime in PATH, take the variable for it (CODEX_PATH, CLAUDE_CODE_EXECUTABLE), or start the command that open gives; a fixed path finds another one; " +
+			"a sidecar that runs already must have been started with what `turnspec env` prints")
 }
 
-func told(typ event.Type, do string) func(*conformance.Run) error {
+func checkEvent(typ event.Type, advice string) func(*conformance.Run) error {
 	return func(r *conformance.Run) error {
-		var seen []string
+		var types []string
 		for _, e := range r.Events {
 			if e.Type() == typ || !r.Supports(string(typ)) {
 				return nil
 			}
-			seen = append(seen, string(e.Type()))
+			types = append(types, string(e.Type()))
 		}
 		if r.Hang != "" {
 			return errors.New(r.Hang)
 		}
-		return &PlugError{What: fmt.Sprintf("there is no event %s, only: %s", typ, strings.Join(seen, ", ")), Do: do}
+		return plug.Errorf("there is no event %s, only: %s", typ, strings.Join(types, ", ")).Advise(advice)
 	}
 }
 
-func words(r *conformance.Run) error {
+// checkText compares the deltas with the text that the model sent.
+func checkText(r *conformance.Run) error {
 	if !r.Supports(string(event.TypeDelta)) {
 		return nil
 	}
@@ -131,28 +131,21 @@ func words(r *conformance.Run) error {
 	if r.Hang != "" {
 		return errors.New(r.Hang)
 	}
-	return &PlugError{
-		What: fmt.Sprintf("the model said %q, the deltas say %q", want.String(), got.String()),
-		Do:   "write an event delta for each piece of text, once; if there is none, look whether the runtime was written to: " + wrote(r),
-	}
-}
-
-func wrote(r *conformance.Run) string {
+	written := fmt.Sprintf("%d lines", len(r.ClientActions))
 	if len(r.Unrecorded) > 0 {
-		return r.Unrecorded[0]
+		written = r.Unrecorded[0]
 	}
-	if len(r.ClientActions) == 0 {
-		return "nothing was"
-	}
-	return fmt.Sprintf("%d lines were", len(r.ClientActions))
+	return plug.Errorf("the model sent the text %q, the deltas hold %q", want.String(), got.String()).
+		Advise("write one event delta for each piece of text; if there is none, check what the program wrote to the runtime: " + written)
 }
 
-func whole(r *conformance.Run) error {
+// checkEnd fails if something is left after close.
+func checkEnd(r *conformance.Run) error {
 	switch {
 	case r.Hang != "":
 		return errors.New(r.Hang)
 	case r.LeftRunning > 0:
-		return &PlugError{What: fmt.Sprintf("%d processes of the runtime still run after close", r.LeftRunning), Do: "close their stdin, then end them by SIGTERM, then SIGKILL"}
+		return plug.Errorf("%d processes of the runtime still run after close", r.LeftRunning).Advise("close their stdin, then send SIGTERM, then SIGKILL")
 	case len(r.Violations) > 0:
 		return errors.New(r.Violations[0])
 	}

@@ -12,24 +12,23 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// The limits, in real time.
+// The limits in real time.
 const (
-	startLimit  = 30 * time.Second // until somebody listens
-	answerLimit = 20 * time.Second // to a request
+	startLimit  = 30 * time.Second // until the sidecar listens
+	answerLimit = 20 * time.Second // of a request
 	endLimit    = 2 * time.Second  // between the end of a connection and that of its process
-	mostAnswer  = 1 << 20
+	maxAnswer   = 1 << 20
 )
 
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+const page = "conformance/plug/sse/ROUTES.md"
 
-// newClient makes a client of one sidecar: no proxy stands between.
+// newClient returns a client that uses no proxy.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 4},
@@ -37,59 +36,38 @@ func newClient() *http.Client {
 	}
 }
 
-// refused is an answer that says no.
-type refused struct {
-	status     int
-	code, text string
-	is         error
-}
-
-func (r *refused) Error() string {
-	return fmt.Sprintf("%d %s: %s", r.status, http.StatusText(r.status), r.text)
-}
-
-func (r *refused) Unwrap() error { return r.is }
-
-// refusals are what codes of a refusal mean.
-var refusals = map[string]error{
-	"unsupported": conformance.ErrDeclaredUnsupported,
-	"refused":     adapters.ErrRefused,
-	"unknown_id":  adapters.ErrUnknownID,
-	"no_turn":     adapters.ErrNoTurn,
-	"closed":      adapters.ErrClosed,
-}
-
-// refusal reads an answer that says no: {"error":{"code","message"}}, or
-// {"error":"…"}, or words.
-func refusal(status int, body []byte) *refused {
-	r := &refused{status: status, text: clip(string(body)), is: adapters.ErrRefused}
-	var whole struct {
+// parseRefusal reads an answer whose status is an error: {"error":{"code","message"}},
+// {"error":"…"}, or plain text.
+func parseRefusal(status int, body []byte) *plug.Refusal {
+	r := &plug.Refusal{Status: status, Text: plug.Clip(string(body)), Err: adapters.ErrRefused}
+	var withCode struct {
 		Error struct {
 			Code    string `json:"code"`
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	var words struct {
+	var withText struct {
 		Error string `json:"error"`
 	}
 	switch {
-	case json.Unmarshal(body, &whole, lenient) == nil && whole.Error.Message+whole.Error.Code != "":
-		r.code, r.text = whole.Error.Code, whole.Error.Message
-	case json.Unmarshal(body, &words, lenient) == nil && words.Error != "":
-		r.text = words.Error
+	case json.Unmarshal(body, &withCode, plug.Lenient) == nil && withCode.Error.Message+withCode.Error.Code != "":
+		r.Code, r.Text = withCode.Error.Code, withCode.Error.Message
+	case json.Unmarshal(body, &withText, plug.Lenient) == nil && withText.Error != "":
+		r.Text = withText.Error
 	}
-	if is := refusals[r.code]; is != nil {
-		r.is = is
+	r.Text = fmt.Sprintf("%d %s: %s", status, http.StatusText(status), r.Text)
+	if err := plug.RefusalErrors[r.Code]; err != nil {
+		r.Err = err
 	}
-	if status == http.StatusNotImplemented {
-		r.is = conformance.ErrDeclaredUnsupported
+	if r.Code == "unsupported" || status == http.StatusNotImplemented {
+		r.Err = conformance.ErrDeclaredUnsupported
 	}
 	return r
 }
 
-// do asks the sidecar something. What it answers is read into out, which may be
+// request sends a request to the sidecar and reads the answer into out, which may be
 // nil.
-func (x *session) do(ctx context.Context, method, path string, in, out any) error {
+func (x *session) request(ctx context.Context, method, path string, in, out any) error {
 	if err := x.ProtocolError(); err != nil {
 		return err
 	}
@@ -109,69 +87,88 @@ func (x *session) do(ctx context.Context, method, path string, in, out any) erro
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	x.show(true, strings.TrimSpace(method+" "+path+" "+string(body)))
+	x.s.Show(true, strings.TrimSpace(method+" "+path+" "+string(body)))
 	resp, err := x.http.Do(req)
 	var answer []byte
 	if err == nil {
-		answer, err = io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+		answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 		_ = resp.Body.Close()
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return x.fail(noAnswer(method, path, answerLimit))
+		return x.Fail(noAnswer(method, path))
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		if m := x.died("it was to answer " + method + " " + path); m != nil {
-			return x.fail(m)
-		}
-		return x.fail(lostAnswer(method, path, err))
+		return x.failAnswer(method, path, err)
 	}
-	x.show(false, strings.TrimSpace(resp.Status+" "+string(answer)))
+	x.s.Show(false, strings.TrimSpace(resp.Status+" "+string(answer)))
 	switch {
-	case resp.StatusCode == http.StatusNotFound && refusal(resp.StatusCode, answer).code == "", resp.StatusCode == http.StatusMethodNotAllowed:
-		return x.fail(noRoute(method, path, resp.Status+" "+clip(string(answer))))
+	case resp.StatusCode == http.StatusNotFound && parseRefusal(resp.StatusCode, answer).Code == "", resp.StatusCode == http.StatusMethodNotAllowed:
+		return x.Fail(plug.Errorf("%s %s: there is no such route: %s %s", method, path, resp.Status, plug.Clip(string(answer))).
+			Advise(page + " lists the routes; if they have a prefix, give it with the address: --http http://127.0.0.1:3000/api"))
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return refusal(resp.StatusCode, answer)
+		return parseRefusal(resp.StatusCode, answer)
 	case out == nil || len(bytes.TrimSpace(answer)) == 0:
 		return nil
 	}
-	if err := json.Unmarshal(answer, out, lenient); err != nil {
-		return x.fail(badAnswer(method, path, clip(string(answer))))
+	if err := json.Unmarshal(answer, out, plug.Lenient); err != nil {
+		return x.Fail(plug.Errorf("%s %s: the answer is no JSON object: %s", method, path, plug.Clip(string(answer))).
+			Advise(`answer {"ok":true}, or nothing; ` + page + " lists the members that it may have"))
 	}
 	return nil
 }
 
-// greet waits until the sidecar answers, and reads what it declares.
-func (x *session) greet(ctx context.Context) error {
+func noAnswer(method, path string) *plug.Error {
+	return plug.Errorf("%s %s: no answer within %v", method, path, answerLimit).
+		Advise("answer at once, with 202 if the work goes on: events report its result")
+}
+
+// failAnswer fails the session because a connection was lost.
+func (x *session) failAnswer(method, path string, err error) error {
+	if x.hasEnded() {
+		x.failEnded("it had to answer " + method + " " + path)
+		return x.ProtocolError()
+	}
+	return x.Fail(plug.Errorf("%s %s: no answer: %v", method, path, err).Advise("look at the sidecar's log: it, or a handler of it, may have ended"))
+}
+
+func (x *session) failEnded(doing string) { x.FailEnded("sidecar", doing, "it is sent SIGTERM") }
+
+// connect waits until the sidecar answers, and reads what it declares.
+func (x *session) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		err := x.healthy(ctx)
+		err := x.getHealth(ctx)
 		if err == nil {
 			return nil
 		}
-		if m, is := asMistake(err); is {
-			return x.fail(m)
+		if e, is := asError(err); is {
+			return x.Fail(e)
 		}
-		if x.p == nil {
-			return x.fail(notReachable(x.base, err))
+		if x.Process == nil {
+			return x.Fail(plug.Errorf("nobody answers at %s: %v", x.base, err).
+				Advise("start the sidecar first, in a shell that has run `eval \"$(turnspec env)\"`, so that it finds the stand-in; " +
+					"or let it be started here: --http http://127.0.0.1:0 -- CMD"))
 		}
 		t := time.NewTimer(20 * time.Millisecond)
 		select {
-		case <-x.p.over:
+		case <-x.Process.Done:
 			t.Stop()
-			return x.fail(x.died("it was to listen at " + x.base))
+			x.failEnded("it had to listen at " + x.base)
+			return x.ProtocolError()
 		case <-ctx.Done():
 			t.Stop()
-			return x.fail(notListening(x.base, startLimit))
+			return x.Fail(plug.Errorf("the sidecar was started, but nobody answers at %s within %v", x.base, startLimit).
+				Advise("let it listen there: PORT holds the port, which also replaces {port} in the command"))
 		case <-t.C:
 		}
 	}
 }
 
-// healthy asks for GET /health. A sidecar without that route declares nothing.
-func (x *session) healthy(ctx context.Context) error {
+// getHealth reads GET /health. A sidecar without that route declares nothing.
+func (x *session) getHealth(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.base+"/health", http.NoBody)
 	if err != nil {
 		return badURL(x.base, err.Error())
@@ -180,35 +177,24 @@ func (x *session) healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	_ = resp.Body.Close()
 	if err != nil {
 		return err
 	}
-	x.show(true, "GET /health")
-	x.show(false, resp.Status+" "+string(b))
+	x.s.Show(true, "GET /health")
+	x.s.Show(false, resp.Status+" "+string(b))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode == http.StatusOK && (kind == "application/json" || bytes.HasPrefix(b, []byte("{"))) {
-		if err := json.Unmarshal(b, &x.health, lenient); err != nil {
-			return badHealth("%v: %s", err, clip(string(b)))
+		if err := json.Unmarshal(b, &x.health, plug.Lenient); err != nil {
+			return plug.Errorf("GET /health: %v: %s", err, plug.Clip(string(b))).Advise(page + " lists what it may declare")
 		}
 	}
-	if m := x.health.check(x.s.Of); m != nil {
-		return m
+	if e := x.health.Check(x.s.Of, "GET /health", "sidecar", page, abilities); e != nil {
+		return e
+	}
+	if x.health.Events == nil {
+		x.health.Events = plainTypes
 	}
 	return nil
-}
-
-// died is what to say of a sidecar that has ended, or nil.
-func (x *session) died(doing string) *jsonl.PlugError {
-	if !x.p.soon() {
-		return nil
-	}
-	return ended(x.p.exit.String(), doing)
-}
-
-func (x *session) show(in bool, text string) {
-	if x.s.Watch != nil {
-		x.s.Watch(in, text)
-	}
 }

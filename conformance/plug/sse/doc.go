@@ -1,26 +1,26 @@
-// Package sidecar answers one question: how does a server that puts a runtime
-// behind HTTP and server-sent events stand as a subject?
+// Package sse lets a server be a subject that puts a runtime behind HTTP and
+// server-sent events: a sidecar.
 //
-// This package is its client. ROUTES.md is the whole of what it asks and reads:
+// This package is its client. ROUTES.md describes all requests and events:
 //
-//	route                                   act
+//	route                                   step
 //	POST /sessions, /sessions/:id/resume    open
-//	GET /sessions/:id/events                events, as they come
+//	GET /sessions/:id/events                the events, as they are emitted
 //	POST /sessions/:id/message              send
 //	POST /sessions/:id/stop                 stop
 //	DELETE /sessions/:id                    close
-//	GET /health                             what it carries, if it says so
+//	GET /health                             what it declares, if anything
 //
-// Its events are those of package event, or a plain form of them that has no
+// The events are those of package event, or a plain form of them that has no
 // turns: {type, data, ts}, of ten types. A sidecar that declares turn_start in
-// /health speaks the whole form; of it only ts, seq and session_id are filled in
-// where they are missing. Of the plain form everything else is filled in too:
-// session_ready and session_end, turns and what began them, blocks, ids of
-// questions, how a call ended. What was filled in nobody is blamed or praised for:
-// Carries denies it, and checks that need it are not expressible.
+// /health sends the whole form; this package fills in ts, seq and session_id if
+// they are missing. In the plain form it fills in everything else too:
+// session_ready and session_end, turns and their causes, blocks, ids of questions,
+// how a call ended. Supports denies what was filled in, so checks that need it are
+// not expressible.
 //
-// A type that no event has becomes a notice, and a member of data that is not the
-// event's is left out: a sidecar may tell its own users more. Whatever else is
-// wrong with what it answers ends its session with a *process.PlugError, which
-// says what to do next.
+// In the plain form an event of an unknown type becomes a notice, and unknown
+// members of data are dropped, because a sidecar may send its own users more.
+// Every other mistake ends the session with a *plug.Error, which says what to do
+// next.
 package sse

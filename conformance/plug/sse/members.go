@@ -3,7 +3,6 @@ package sse
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -11,14 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// data are the members of an event's data.
-type data map[string]jsontext.Value
+// members are the members of an event's data.
+type members map[string]jsontext.Value
 
-func members(b jsontext.Value) (data, error) {
-	var m data
-	if err := json.Unmarshal(b, &m, lenient); err != nil {
+func parseMembers(b jsontext.Value) (members, error) {
+	var m members
+	if err := json.Unmarshal(b, &m, plug.Lenient); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	if m == nil {
@@ -27,34 +27,35 @@ func members(b jsontext.Value) (data, error) {
 	return m, nil
 }
 
-func (m data) set(name string, v any) {
+func (m members) setMember(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // words and flags alone
+		panic(err) // v is a constant or a string
 	}
 	m[name] = b
 }
 
-// missing sets a member that is not there, and reports whether it was not.
-func (m data) missing(name string, v any) bool {
+// setMissing sets a member if it is missing, and reports whether it was.
+func (m members) setMissing(name string, v any) bool {
 	if m[name] != nil {
 		return false
 	}
-	m.set(name, v)
+	m.setMember(name, v)
 	return true
 }
 
-// text is a member that is a string, or "".
-func (m data) text(name string) (s string) {
-	_ = json.Unmarshal(m[name], &s, lenient)
+// stringMember returns a member that is a string, or "".
+func (m members) stringMember(name string) (s string) {
+	_ = json.Unmarshal(m[name], &s, plug.Lenient)
 	return s
 }
 
-// keep drops what is no member of an event of this type, and what is null.
-func (m data) keep(t event.Type) {
-	own := shapes()[t]
+// dropUnknown deletes the members that are null or that an event of this type does
+// not have.
+func (m members) dropUnknown(t event.Type) {
+	known := eventMembers()[t]
 	for name, v := range m {
-		_, is := own[name]
+		_, is := known[name]
 		switch {
 		case name == "subagent_id", name == "name" && t == event.TypeComponentUpdate:
 		case !is, v.Kind() == 'n':
@@ -63,8 +64,8 @@ func (m data) keep(t event.Type) {
 	}
 }
 
-// shapes are the members of each event's data, as the schema has them.
-var shapes = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
+// eventMembers returns the members of each event's data, from its schema.
+var eventMembers = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
 	var schema struct {
 		OneOf []struct {
 			Properties struct {
@@ -81,7 +82,7 @@ var shapes = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
 		} `json:"$defs"`
 	}
 	if err := json.Unmarshal(event.Schema, &schema); err != nil {
-		panic(err) // it is embedded
+		panic(err) // the schema is embedded
 	}
 	out := map[event.Type]map[string]jsontext.Value{}
 	for _, one := range schema.OneOf {
@@ -89,6 +90,3 @@ var shapes = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
 	}
 	return out
 })
-
-// known reports whether there is such an event.
-func known(t event.Type) bool { return slices.Contains(event.Types(), t) }

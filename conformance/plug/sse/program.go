@@ -3,11 +3,9 @@ package sse
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -15,110 +13,66 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// outputKept is how much of what a sidecar writes stands in a mistake.
-const outputKept = 4 << 10
+// grace is how a sidecar is ended. A server does not read its stdin.
+var grace = proc.Grace{Term: 10 * time.Second}
 
-// ending is how a sidecar is ended: a server does not look at its stdin.
-var ending = proc.Grace{Term: 10 * time.Second}
-
-// program is a sidecar that was started here.
-type program struct {
-	p    proc.Process
-	tail *proc.Tail
-	over chan struct{} // closed when it has ended
-	exit proc.Exit     // then
-	free func()        // gives up its port
-}
-
-// started starts the sidecar of a session, with the stand-in in its way, and
-// returns the address that it is to listen at.
-func (s *Subject) started(ctx context.Context, o conformance.Open) (*program, string, error) {
-	launch := o.Launch
-	if launch == nil {
-		launch = proc.Exec{}
-	}
-	name, err := exec.LookPath(s.Command[0]) // in our PATH: the stand-in's folder is only for the sidecar
+// startProgram starts the sidecar of a session, which finds the stand-in in its
+// environment.
+func (x *session) startProgram(ctx context.Context, o conformance.Open) error {
+	base, port, free, err := x.s.listenAddress()
 	if err != nil {
-		return nil, "", notStarted(s.Command, err)
+		return err
 	}
-	base, port, free, err := s.address()
-	if err != nil {
-		return nil, "", err
+	args := []string{}
+	for _, a := range x.s.Command[1:] {
+		args = append(args, strings.ReplaceAll(a, "{port}", port))
 	}
-	argv := []string{name}
-	for _, a := range s.Command[1:] {
-		argv = append(argv, strings.ReplaceAll(a, "{port}", port))
+	if o.Env == nil {
+		o.Env = os.Environ()
 	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	p, err := launch.Launch(ctx, proc.Command{Argv: argv, Dir: s.Dir, Env: append(slices.Clip(env), "PORT="+port)})
+	o.Env = append(slices.Clip(o.Env), "PORT="+port)
+	p, err := x.s.Start(ctx, o, "sidecar", args)
 	if err != nil {
 		free()
-		return nil, "", notStarted(s.Command, err)
+		return err
 	}
-	g := &program{p: p, tail: proc.NewTail(outputKept), over: make(chan struct{}), free: free}
-	go g.watch()
-	return g, base, nil
+	p.Keep(p.Stdout())
+	x.Process, x.base = p, base
+	go p.Reap(p.Wait, free)
+	return nil
 }
 
-// watch keeps what the sidecar writes and notes its end.
-func (g *program) watch() {
-	var reads sync.WaitGroup
-	for _, r := range []io.Reader{g.p.Stdout(), g.p.Stderr()} {
-		reads.Go(func() { _, _ = io.Copy(g.tail, r) })
-	}
-	g.exit = g.p.Wait()
-	finish := time.AfterFunc(time.Second, func() { // somebody else may hold its output
-		for _, r := range []any{g.p.Stdout(), g.p.Stderr()} {
-			if f, ok := r.(io.Closer); ok {
-				_ = f.Close()
-			}
-		}
-	})
-	reads.Wait()
-	finish.Stop()
-	g.free()
-	close(g.over)
-}
-
-// end ends the sidecar, and reports whether it ended by itself.
-func (g *program) end() bool {
-	start := time.Now()
-	proc.End(g.p, ending)
-	<-g.over
-	return time.Since(start) < ending.Term
-}
-
-// soon reports whether the sidecar has ended, or does within a moment: a
-// connection is cut before the end of its process is known.
-func (g *program) soon() bool {
-	if g == nil {
-		return false
-	}
-	t := time.NewTimer(endLimit)
-	defer t.Stop()
-	select {
-	case <-g.over:
+// endProgram ends the sidecar if it was started here, and reports whether it
+// ended before it had to be killed.
+func (x *session) endProgram() bool {
+	if x.Process == nil {
 		return true
-	case <-t.C:
-		return false
 	}
+	start := time.Now()
+	proc.End(x.Process, grace)
+	<-x.Process.Done
+	return time.Since(start) < grace.Term
 }
 
-// ports are those that sidecars of this program were given.
+// hasEnded reports whether the sidecar has ended. It waits for a moment, because a
+// connection is cut before the end of its process is noticed.
+func (x *session) hasEnded() bool {
+	return x.Process != nil && plug.WaitFor(context.Background(), x.Process.Done, endLimit)
+}
+
+// ports are the free ports that running sidecars of this process were given.
 var ports = struct {
 	sync.Mutex
-	held map[string]bool
-}{held: map[string]bool{}}
+	used map[string]bool
+}{used: map[string]bool{}}
 
-// address is where a sidecar is to listen: a port 0 is a free one.
-func (s *Subject) address() (base, port string, free func(), err error) {
-	u, err := s.parse()
+// listenAddress returns the address at which a sidecar must listen. For port 0 it
+// picks a free port, which no other sidecar is given until free is called.
+func (s *Subject) listenAddress() (base, port string, free func(), err error) {
+	u, err := s.parseURL()
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -126,11 +80,12 @@ func (s *Subject) address() (base, port string, free func(), err error) {
 		conn, err := net.DialTimeout("tcp", u.Host, time.Second)
 		if err == nil {
 			_ = conn.Close()
-			return "", "", nil, taken(u.Host)
+			return "", "", nil, plug.Errorf("something listens at %s already", u.Host).
+				Advise("end it, because the sidecar is started here; or give port 0, so that it gets a free one in PORT")
 		}
-		return strings.TrimSuffix(u.String(), "/"), port, func() {}, nil
+		return u.String(), port, func() {}, nil
 	}
-	for {
+	for used := true; used; {
 		l, err := net.Listen("tcp", net.JoinHostPort(u.Hostname(), "0"))
 		if err != nil {
 			return "", "", nil, badURL(s.URL, err.Error())
@@ -141,23 +96,19 @@ func (s *Subject) address() (base, port string, free func(), err error) {
 			return "", "", nil, badURL(s.URL, err.Error())
 		}
 		ports.Lock()
-		held := ports.held[port]
-		ports.held[port] = true
+		used = ports.used[port]
+		ports.used[port] = true
 		ports.Unlock()
-		if !held {
-			break
-		}
 	}
 	u.Host = net.JoinHostPort(u.Hostname(), port)
-	return strings.TrimSuffix(u.String(), "/"), port, func() {
+	return u.String(), port, func() {
 		ports.Lock()
 		defer ports.Unlock()
-		delete(ports.held, port)
+		delete(ports.used, port)
 	}, nil
 }
 
-// parse reads the address.
-func (s *Subject) parse() (*url.URL, error) {
+func (s *Subject) parseURL() (*url.URL, error) {
 	u, err := url.Parse(s.URL)
 	switch {
 	case err != nil:
@@ -167,12 +118,17 @@ func (s *Subject) parse() (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, badURL(s.URL, "it names no host")
 	case len(s.Command) > 0 && u.Port() == "":
-		return nil, badURL(s.URL, "it names no port, and the sidecar is to be started")
+		return nil, badURL(s.URL, "it names no port, but a command starts the sidecar")
 	case len(s.Command) == 0 && u.Port() == "0":
-		return nil, badURL(s.URL, "port 0 is one that a command gets, and there is none")
+		return nil, badURL(s.URL, "port 0 needs a command that starts the sidecar")
 	}
 	return u, nil
 }
 
-// asMistake is an error as a mistake, if it is one.
-func asMistake(err error) (*jsonl.PlugError, bool) { return errors.AsType[*jsonl.PlugError](err) }
+func badURL(url, why string) *plug.Error {
+	return plug.Errorf("%q is no address of a sidecar: %s", url, why).
+		Advise("give one such as http://127.0.0.1:3000, or http://127.0.0.1:0 with a command after --: then it gets a free port in PORT")
+}
+
+// asError returns the *plug.Error in err, if there is one.
+func asError(err error) (*plug.Error, bool) { return errors.AsType[*plug.Error](err) }

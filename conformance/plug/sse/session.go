@@ -2,71 +2,47 @@ package sse
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/feed"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// The limits of an end, in real time.
 const (
-	// closeLimit is how long the last events may take after DELETE was answered.
+	// closeLimit is how long the last events may take after the answer to DELETE.
 	closeLimit = 10 * time.Second
-	// restLimit is the same where no event says that it is the last: so long none
-	// must have come, since they come by another connection than the answer.
-	restLimit = 150 * time.Millisecond
+	// quietLimit is how long no event must have come after DELETE if no event is known
+	// to be the last. Events come by another connection than the answer.
+	quietLimit = 150 * time.Millisecond
 )
 
 // session is a session of a sidecar.
 type session struct {
-	s      *Subject
-	base   string // the address, without a slash at its end
-	name   string // ours
-	id     string // the sidecar's
-	http   *http.Client
-	p      *program // nil: somebody else has started it
-	health health
-	cut    context.CancelFunc // ends the stream
-	over   chan struct{}      // closed when the stream has ended
+	*plug.Session
+	s           *Subject
+	base        string // the address without a slash at its end
+	id          string // the sidecar's name for the session
+	http        *http.Client
+	health      plug.Declaration
+	streamEnded chan struct{}
 
-	*feed.Feed
-
-	mu       sync.Mutex
-	count    int // events of the stream
-	seq      int64
-	last     time.Time // when the last event came
-	closing  bool      // DELETE was sent, or session_end told
-	told     bool      // session_end was
-	deleted  bool      // by Close, which then ends the sidecar
-	provider string    // as the stream tells it
-	lacks    map[string]bool
-
+	// Guarded by Mu:
+	count       int       // of events in the stream
+	last        time.Time // when the last event came
+	ended       bool      // session_end was emitted
+	closeCalled bool      // Close ends the sidecar
+	provider    string    // provider_session_id
 	translator
 }
 
-// fail notes the first mistake: what comes after it means nothing.
-func (x *session) fail(m *jsonl.PlugError) error {
-	if x.p != nil {
-		m.Stderr = x.p.tail.String()
-	}
-	if x.Blame(m) && x.cut != nil {
-		x.cut()
-	}
-	return x.ProtocolError()
-}
-
-// path is a route of this session.
-func (x *session) path(words ...string) string {
+// path returns the path of a route of this session.
+func (x *session) path(segments ...string) string {
 	all := []string{"/sessions", url.PathEscape(x.id)}
-	for _, w := range words {
+	for _, w := range segments {
 		all = append(all, url.PathEscape(w))
 	}
 	return strings.Join(all, "/")
@@ -81,45 +57,39 @@ type message struct {
 
 // Send implements adapters.Session.
 func (x *session) Send(ctx context.Context, m adapters.Message) error {
-	id, text := m.ID, m.Text
-	switch {
-	case len(m.Attachments) > 0:
-		return fmt.Errorf("files with a message: %w", conformance.ErrDeclaredUnsupported)
-	case m.Priority != "":
-		return adapters.ErrUnsupported
+	if err := plug.TextOnly(m); err != nil {
+		return err
 	}
-	if !x.health.whole() {
-		x.mu.Lock()
-		if x.running {
-			x.mu.Unlock()
-			return fmt.Errorf("a message while a turn runs: %w", conformance.ErrDeclaredUnsupported)
+	if !x.isWhole() {
+		x.Mu.Lock()
+		if x.Running {
+			x.Mu.Unlock()
+			return plug.Unsupported("a message while a turn runs")
 		}
-		x.turn++
-		x.running, x.stopped = true, false
-		x.emit(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{id}})
-		x.emit(event.UserMessage{MessageID: id, Text: text, Via: event.ViaTurn})
-		x.mu.Unlock()
+		x.stopped = false
+		x.BeginTurn(m)
+		x.Mu.Unlock()
 	}
-	return x.do(ctx, http.MethodPost, x.path("message"), message{text, id, x.s.Of}, nil)
+	return x.request(ctx, http.MethodPost, x.path("message"), message{m.Text, m.ID, x.s.Of}, nil)
 }
 
 // Steer implements adapters.Steerer.
 func (x *session) Steer(ctx context.Context, m adapters.Message) error {
-	if err := x.health.must(jsonl.CanSteer); err != nil {
+	if err := x.health.Require(plug.CanSteer); err != nil {
 		return err
 	}
-	return x.do(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
+	return x.request(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
 }
 
 // Answer implements adapters.Session.
 func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
-	ability, path := jsonl.CanAnswer, x.path("permission", id)
+	ability, path := plug.CanAnswer, x.path("permission", id)
 	body := map[string]any{"decision": string(a.Decision)}
 	if a.Value != nil {
-		ability, path = jsonl.CanQuestion, x.path("interrupt", id)
+		ability, path = plug.CanQuestion, x.path("interrupt", id)
 		body = map[string]any{"value": a.Value}
 	}
-	if err := x.health.must(ability); err != nil {
+	if err := x.health.Require(ability); err != nil {
 		return err
 	}
 	for name, value := range map[string]string{"message": a.Message, "scope": string(a.Scope)} {
@@ -130,102 +100,96 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 	if a.Input != nil {
 		body["input"] = a.Input
 	}
-	x.mu.Lock()
-	x.answered(id)
-	x.mu.Unlock()
-	return x.do(ctx, http.MethodPost, path, body, nil)
+	x.Mu.Lock()
+	x.byUser[id] = true
+	x.Mu.Unlock()
+	return x.request(ctx, http.MethodPost, path, body, nil)
 }
 
 // Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
-	x.mu.Lock()
-	x.stopped = x.running
-	x.mu.Unlock()
-	return x.do(ctx, http.MethodPost, x.path("stop"), map[string]any{"runtime": x.s.Of}, nil)
+	x.Mu.Lock()
+	x.stopped = x.Running
+	x.Mu.Unlock()
+	return x.request(ctx, http.MethodPost, x.path("stop"), map[string]any{"runtime": x.s.Of}, nil)
 }
 
-// Close implements adapters.Session: a turn that runs is stopped, if its end is
-// not the session's too, the session is deleted, and the sidecar ended if it was
-// started here.
+// Close implements adapters.Session: it stops a turn whose end the session's end
+// does not imply, deletes the session, and ends the sidecar if it was started here.
 func (x *session) Close(ctx context.Context) error {
-	if x.turns() && x.Stop(ctx) == nil {
-		x.wait(closeLimit, func() bool { return !x.turns() }) // if it has no end, that is for the checks to say
+	if x.plainTurnRuns() && x.Stop(ctx) == nil {
+		x.waitUntil(func() bool { return !x.plainTurnRuns() }) // a check reports a turn without an end
 	}
-	x.mu.Lock()
-	x.closing, x.deleted = true, true
-	x.mu.Unlock()
-	err := x.do(ctx, http.MethodDelete, x.path(), nil, nil)
+	x.Mu.Lock()
+	x.Closing, x.closeCalled = true, true
+	x.Mu.Unlock()
+	err := x.request(ctx, http.MethodDelete, x.path(), nil, nil)
 	if err != nil {
 		x.abandon()
 		return err
 	}
-	err = x.settle()
-	x.cut()
-	<-x.over
+	err = x.waitForLastEvent()
+	x.Cancel()
+	<-x.streamEnded
 	x.http.CloseIdleConnections()
-	if x.p != nil && !x.p.end() {
-		return x.fail(stays(ending.Term))
+	if !x.endProgram() {
+		return x.Fail(plug.Errorf("the sidecar still ran %v after it was sent SIGTERM", grace.Term).Advise("end the runtimes, then the sidecar, on SIGTERM"))
 	}
 	return err
 }
 
-// turns reports whether a turn of the plain form runs.
-func (x *session) turns() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.running && !x.health.whole()
+func (x *session) plainTurnRuns() bool {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	return x.Running && !x.isWhole()
 }
 
-// settle waits for the last event of a session that was deleted.
-func (x *session) settle() error {
-	if !x.health.whole() || !x.Supports(string(event.TypeSessionEnd)) {
-		x.wait(closeLimit, func() bool {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			return time.Since(x.last) >= restLimit
+// waitForLastEvent waits for the last event of a session that was deleted.
+func (x *session) waitForLastEvent() error {
+	if !x.isWhole() || !x.Supports(string(event.TypeSessionEnd)) {
+		x.waitUntil(func() bool {
+			x.Mu.Lock()
+			defer x.Mu.Unlock()
+			return time.Since(x.last) >= quietLimit
 		})
 		return nil
 	}
-	if !x.wait(closeLimit, func() bool {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return x.told
+	if !x.waitUntil(func() bool {
+		x.Mu.Lock()
+		defer x.Mu.Unlock()
+		return x.ended
 	}) {
-		return x.fail(noEnd(closeLimit))
+		return x.Fail(plug.Errorf("DELETE was answered, but neither session_end nor the end of the stream came within %v", closeLimit).
+			Advise("send session_end when the runtime has ended, then end the stream; or do not list session_end among the events in /health"))
 	}
 	return nil
 }
 
-// wait waits until done, or the stream is at its end. It reports whether that
-// came within the limit.
-func (x *session) wait(limit time.Duration, done func() bool) bool {
-	end := time.NewTimer(limit)
-	defer end.Stop()
-	look := time.NewTicker(restLimit / 10)
-	defer look.Stop()
-	for !done() {
+// waitUntil waits until the condition holds or the stream ends. It reports false if
+// closeLimit passes before.
+func (x *session) waitUntil(holds func() bool) bool {
+	limit := time.NewTimer(closeLimit)
+	defer limit.Stop()
+	poll := time.NewTicker(quietLimit / 10)
+	defer poll.Stop()
+	for !holds() {
 		select {
-		case <-x.over:
+		case <-x.streamEnded:
 			return true
-		case <-end.C:
+		case <-limit.C:
 			return false
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 	return true
 }
 
-// abandon ends all; nobody reads the events.
+// abandon ends the session and the sidecar. Nobody reads the events.
 func (x *session) abandon() {
-	x.mu.Lock()
-	x.closing = true
-	x.mu.Unlock()
-	x.Drop()
-	if x.cut != nil {
-		x.cut()
-	}
+	x.Mu.Lock()
+	x.Closing = true
+	x.Mu.Unlock()
+	x.Abandon()
 	x.http.CloseIdleConnections()
-	if x.p != nil {
-		x.p.end()
-	}
+	x.endProgram()
 }

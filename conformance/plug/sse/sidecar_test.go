@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	. "github.com/onsi/gomega"
@@ -78,7 +79,7 @@ func of(t *testing.T, name, runtime string) *sse.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sse.Subject{Title: name, Of: runtime, URL: "http://127.0.0.1:0", Command: []string{self, asServer, name}}
+	return &sse.Subject{Program: plug.Program{Title: name, Of: runtime, Command: []string{self, asServer, name}}, URL: "http://127.0.0.1:0"}
 }
 
 // once does something to the n-th event of a type.
@@ -300,7 +301,7 @@ func TestASidecarThatRunsAlready(t *testing.T) {
 	})
 	address, err := bufio.NewReader(out).ReadString('\n')
 	g.Expect(err).NotTo(HaveOccurred())
-	s := &sse.Subject{Of: "claude", URL: "http://" + strings.TrimSpace(address), Place: place}
+	s := &sse.Subject{Program: plug.Program{Of: "claude"}, URL: "http://" + strings.TrimSpace(address), StandinDir: place}
 	g.Expect(s.Alone()).To(BeTrue())
 	failed, passed := judged(t, s, 0, claudeCases...)
 	g.Expect(failed).To(BeEmpty())

@@ -7,200 +7,180 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// listen opens the stream of events, and reads it from then on.
-func (x *session) listen() error {
+// openStream opens the stream of events and starts to read it.
+func (x *session) openStream() error {
 	path := x.path("events")
-	ctx, cut := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.base+path, http.NoBody)
 	if err != nil {
-		cut()
+		cancel()
 		return badURL(x.base, err.Error())
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	x.show(true, "GET "+path)
-	late := time.AfterFunc(answerLimit, cut)
+	x.s.Show(true, "GET "+path)
+	late := time.AfterFunc(answerLimit, cancel)
 	resp, err := x.http.Do(req)
 	if err != nil {
-		cut()
+		cancel()
 		if !late.Stop() {
-			return x.fail(noAnswer(http.MethodGet, path, answerLimit))
+			return x.Fail(noAnswer(http.MethodGet, path))
 		}
-		if m := x.died("it was to answer GET " + path); m != nil {
-			return x.fail(m)
-		}
-		return x.fail(lostAnswer(http.MethodGet, path, err))
+		return x.failAnswer(http.MethodGet, path, err)
 	}
 	late.Stop()
-	x.show(false, resp.Status)
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch {
-	case resp.StatusCode == http.StatusNotFound:
-		err = noSession(path, x.id)
-	case resp.StatusCode != http.StatusOK:
-		err = notStream(path, resp.Status)
-	case kind != "text/event-stream":
-		err = notStream(path, fmt.Sprintf("Content-Type %q", kind))
-	}
-	if err != nil {
+	x.s.Show(false, resp.Status)
+	if e := checkStream(path, x.id, resp); e != nil {
 		_ = resp.Body.Close()
-		cut()
-		m, _ := asMistake(err)
-		return x.fail(m)
+		cancel()
+		return x.Fail(e)
 	}
-	x.cut = cut
-	go x.follow(resp.Body)
+	x.Cancel = cancel
+	go x.readStream(resp.Body)
 	return nil
 }
 
-// follow reads the stream to its end.
-func (x *session) follow(body io.ReadCloser) {
+func checkStream(path, id string, resp *http.Response) *plug.Error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	got := resp.Status
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		return plug.Errorf("GET %s: the sidecar has no session %q, though it created one", path, id).
+			Advise(`use the session_id of POST /sessions as its id, or answer with the one that it got: {"id":"…"}`)
+	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
+		return nil
+	case resp.StatusCode == http.StatusOK:
+		got = fmt.Sprintf("Content-Type %q", kind)
+	}
+	return plug.Errorf("GET %s: want a stream of events (text/event-stream), got %s", path, got).
+		Advise("answer 200 with Content-Type: text/event-stream, flush the headers at once, and keep the response open")
+}
+
+// readStream reads the stream to its end.
+func (x *session) readStream(body io.ReadCloser) {
 	end := io.EOF
 	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: proc.MaxLine}) {
 		if err != nil {
 			end = err
 			break
 		}
-		if m := x.hear(e); m != nil {
-			_ = x.fail(m)
+		if mistake := x.handleEvent(e); mistake != nil {
+			_ = x.Fail(mistake)
 			break
 		}
 	}
 	_ = body.Close()
-	x.mu.Lock()
-	closing, doing := x.closing, "a session was open"
-	if x.running {
+	x.Mu.Lock()
+	closing, doing := x.Closing, "a session was open"
+	if x.Running {
 		doing = "a turn ran"
 	}
-	x.mu.Unlock()
-	if !closing && x.ProtocolError() == nil {
-		m := x.died(doing)
-		if m == nil {
-			m = streamEnded(doing, end)
-		}
-		_ = x.fail(m)
+	x.Mu.Unlock()
+	switch {
+	case closing || x.ProtocolError() != nil:
+	case x.hasEnded():
+		x.failEnded(doing)
+	default:
+		_ = x.Fail(plug.Errorf("the stream of events ended (%v) while %s", end, doing).
+			Advise("keep it open until the session is deleted; a comment such as `: heartbeat` every 15 s keeps proxies from cutting it"))
 	}
-	x.mu.Lock()
-	if !x.health.whole() && x.begun {
-		x.leave(closing)
+	x.Cancel()
+	x.Mu.Lock()
+	if !x.isWhole() {
+		x.release()
+		x.ended = true
+		x.EndSession(closing, "the sidecar let it go", func() {
+			x.EndBlock(event.BlockInterrupted)
+			x.interruptCalls()
+		})
 	}
-	deleted := x.deleted
-	x.mu.Unlock()
-	close(x.over)
-	if x.p != nil && !deleted { // nobody closes a session that has ended by itself
-		x.p.end()
+	closeCalled := x.closeCalled
+	x.Mu.Unlock()
+	close(x.streamEnded)
+	if !closeCalled { // nobody closes a session that has ended by itself
+		x.endProgram()
 	}
 	x.Finish()
 }
 
-// envelope is an event as a sidecar may write it.
-type envelope struct {
-	Type       event.Type     `json:"type"`
-	Data       jsontext.Value `json:"data"`
-	TS         string         `json:"ts,omitempty"`
-	Seq        int64          `json:"seq,omitzero"`
-	SessionID  string         `json:"session_id,omitempty"`
-	Turn       int            `json:"turn,omitzero"`
-	SubagentID string         `json:"subagent_id,omitempty"`
-}
-
-// hear takes an event of the stream.
-func (x *session) hear(s sse.Event) *jsonl.PlugError {
+// handleEvent handles an event of the stream.
+func (x *session) handleEvent(s sse.Event) *plug.Error {
 	if s.Data == "" {
-		return nil // such as a heartbeat that is an event
+		return nil // such as a heartbeat
 	}
-	x.show(false, "event "+s.Type+" "+s.Data)
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.s.Show(false, "event "+s.Type+" "+s.Data)
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
 	x.count++
 	x.last = time.Now()
-	var e envelope
-	if err := json.Unmarshal([]byte(s.Data), &e, lenient); err != nil {
-		return badEvent(x.count, s.Data, fmt.Errorf("data is no event: %w", err))
+	var e plug.Envelope
+	err := json.Unmarshal([]byte(s.Data), &e, plug.Lenient)
+	if err != nil {
+		err = fmt.Errorf("data is no event: %w", err)
 	}
 	if e.Type == "" {
 		e.Type = event.Type(s.Type)
 	}
 	switch {
+	case err != nil:
 	case e.Type == "":
-		return badEvent(x.count, s.Data, errors.New("type: missing"))
+		err = errors.New("type: missing")
 	case s.Type != "" && s.Type != string(e.Type):
-		return badEvent(x.count, s.Data, fmt.Errorf("type: the line event: says %q", s.Type))
-	case e.SessionID != "" && e.SessionID != x.id && e.SessionID != x.name:
-		return badEvent(x.count, s.Data, fmt.Errorf("session_id: the stream is that of %q", x.id))
-	case !known(e.Type):
-		if !x.health.whole() {
-			x.release()
-			x.emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "an event of no known type", Raw: event.Raw(s.Data)})
-			return nil
-		}
-		return badEvent(x.count, s.Data, fmt.Errorf("type: unknown event type %q", e.Type))
-	case !x.declared(e.Type):
-		return undeclared(x.count, string(e.Type))
+		err = fmt.Errorf("type: the line event: says %q", s.Type)
+	case e.SessionID != "" && e.SessionID != x.id && e.SessionID != x.ID:
+		err = fmt.Errorf("session_id: the stream is that of %q", x.id)
+	case !slices.Contains(event.Types(), e.Type) && !x.isWhole():
+		x.release()
+		x.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "an event of no known type", Raw: event.Raw(s.Data)})
+	case !slices.Contains(event.Types(), e.Type):
+		err = fmt.Errorf("type: unknown event type %q", e.Type)
+	case !x.health.Emits(e.Type):
+		return plug.Errorf("event %d of the stream is %s, which GET /health does not declare", x.count, e.Type).
+			Advise(`answer GET /health with {"events":[…]}, all the types that it sends; with turn_start among them it must send turns itself`)
+	case x.isWhole():
+		err = x.addWhole(e)
+	default:
+		err = x.addPlain(e)
 	}
-	e.SessionID = x.name
-	take := x.plain
-	if x.health.whole() {
-		take = x.pass
-	}
-	if err := take(e); err != nil {
-		return badEvent(x.count, s.Data, err)
+	if err != nil {
+		return plug.Errorf("event %d of the stream is not right: %v: %s", x.count, err, plug.Clip(s.Data)).
+			Advise("one line data: with the event as JSON, then an empty line; adapters/event/schema.json describes each event, " + page + " the plain form")
 	}
 	return nil
 }
 
-// pass hands on an event of the whole form.
-func (x *session) pass(e envelope) error {
-	if e.TS == "" {
-		x.lacks["ts"] = true
-		e.TS = time.Now().UTC().Format(time.RFC3339Nano)
-	}
-	switch {
-	case e.Seq == 0:
-		x.lacks["seq"] = true
-		x.seq++
-		e.Seq = x.seq
-	case x.lacks["seq"]:
-		return errors.New("seq: either all events have it or none, and an earlier one had none")
-	}
-	if e.Type == event.TypeSessionReady {
-		// Its own name for the session is not ours.
-		data, err := members(e.Data)
+// addWhole adds an event of the whole form.
+func (x *session) addWhole(e plug.Envelope) error {
+	e.SessionID = x.ID
+	if e.Type == event.TypeSessionReady { // its session_id is the sidecar's name
+		m, err := parseMembers(e.Data)
 		if err != nil {
 			return err
 		}
-		if data["session_id"] != nil {
-			data.set("session_id", x.name)
+		if m["session_id"] != nil {
+			m.setMember("session_id", x.ID)
 		}
-		if e.Data, err = json.Marshal(data); err != nil {
+		if e.Data, err = json.Marshal(m); err != nil {
 			return err
 		}
 	}
-	out, err := e.decode()
+	out, err := x.Decode(e)
 	if err != nil {
 		return err
 	}
 	if out.Type() == event.TypeSessionEnd {
-		x.told, x.closing = true, true
+		x.ended, x.Closing = true, true
 	}
 	x.Add(out)
 	return nil
-}
-
-func (e *envelope) decode() (event.Event, error) {
-	b, err := json.Marshal(e, lenient)
-	if err != nil {
-		return event.Event{}, err
-	}
-	return event.Decode(b)
 }

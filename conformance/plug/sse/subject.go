@@ -1,64 +1,42 @@
 package sse
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/feed"
-	"github.com/turnspec/turnspec/conformance/internal/wireonly"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// Subject is a sidecar. With a Command it is started for each session, and ended
-// with it; without one it runs already, and was started where it finds the
-// stand-in.
+// Subject is a sidecar. If it has a Command, it is started for each session and
+// ended with it. Otherwise it is running already, in an environment in which it
+// finds the stand-in.
 type Subject struct {
-	Title   string   // shown in reports; the runtime's name when empty
-	Of      string   // the runtime that it wraps: codex or claude
-	URL     string   // where it listens, a prefix of the routes too; with a Command port 0 is a free one
-	Command []string // the program and its arguments; {port} is the port
-	Dir     string   // where it is started; "": here
-	Place   string   // without a Command: the folder in which it finds the stand-in (conformance.Placed)
-
-	// Watch is called with each request and each answer and event. It may be nil.
-	Watch func(in bool, line string)
+	plug.Program        // in the Command, {port} is replaced with the port
+	URL          string // its address with a prefix of the routes; with a Command, port 0 is a free one
+	StandinDir   string // without a Command: the folder in which it finds the stand-in
 }
 
-// Name implements conformance.Subject.
-func (s *Subject) Name() string {
-	if s.Title != "" {
-		return s.Title
-	}
-	return s.Of
-}
+// Standin implements conformance.PlacedStandin.
+func (s *Subject) Standin() string { return s.StandinDir }
 
-// Runtime implements conformance.Subject.
-func (s *Subject) Runtime() string { return s.Of }
-
-// External implements conformance.External.
-func (*Subject) External() {}
-
-// Standin implements conformance.Placed.
-func (s *Subject) Standin() string { return s.Place }
-
-// Alone reports whether only one session at a time can be held with it: its
-// address is the same for all.
+// Alone reports whether it can hold only one session at a time, because all have
+// the same address.
 func (s *Subject) Alone() bool {
 	u, err := url.Parse(s.URL)
 	return err != nil || len(s.Command) == 0 || u.Port() != "0"
 }
 
-// Check says what is wrong with the address, or nil.
+// Check returns what is wrong with the address, or nil.
 func (s *Subject) Check() error {
-	_, err := s.parse()
+	_, err := s.parseURL()
 	return err
 }
 
@@ -72,36 +50,26 @@ type opening struct {
 }
 
 type params struct {
-	WorkingDir     string   `json:"workingDir"`
-	PermissionMode string   `json:"permissionMode"`
-	MCPServers     []server `json:"mcpServers,omitempty"`
+	WorkingDir     string           `json:"workingDir"`
+	PermissionMode string           `json:"permissionMode"`
+	MCPServers     []plug.MCPServer `json:"mcpServers,omitempty"`
 }
 
-type server struct {
-	Name    string            `json:"name"`
-	Command string            `json:"command"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-}
-
-// opened is what may stand in the answer.
+// opened is the answer.
 type opened struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
 	Provider  string `json:"provider_session_id"`
 }
 
-// Open implements conformance.Subject: it starts the sidecar, if it is to be
-// started, creates a session and listens to it.
+// Open implements conformance.Subject: it starts the sidecar if there is a command,
+// creates a session and reads its events.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
-	if what := wireonly.Beyond(o); what != "" {
-		return nil, fmt.Errorf("there is no route for %s: %w", what, conformance.ErrDeclaredUnsupported)
+	if option := plug.RuntimeOnly(o); option != "" {
+		return nil, plug.Unsupported("there is no route for " + option)
 	}
-	x := &session{
-		s: s, name: o.SessionID, id: nameOf(o), http: newClient(), over: make(chan struct{}), Feed: feed.New(),
-		lacks: map[string]bool{}, seq: o.After.Seq,
-	}
-	x.translator = translator{turn: o.After.Turn, byUser: map[string]bool{}, seen: map[string]bool{}}
+	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{})}
+	x.byUser, x.seen = map[string]bool{}, map[string]bool{}
 	if err := x.open(ctx, o); err != nil {
 		x.abandon()
 		return nil, x.openError(err)
@@ -109,9 +77,9 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	return x, nil
 }
 
-// nameOf is the name of a session for the sidecar: one that serves several plays
-// must tell apart what each calls s1.
-func nameOf(o conformance.Open) string {
+// sessionName returns the name of a session for the sidecar. All runs call their
+// first session s1, and a sidecar may serve several runs.
+func sessionName(o conformance.Open) string {
 	if o.Command == nil {
 		return o.SessionID
 	}
@@ -120,35 +88,30 @@ func nameOf(o conformance.Open) string {
 
 func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if len(x.s.Command) > 0 {
-		if x.p, x.base, err = x.s.started(ctx, o); err != nil {
+		if err := x.startProgram(ctx, o); err != nil {
 			return err
 		}
 	} else {
-		u, err := x.s.parse()
+		u, err := x.s.parseURL()
 		if err != nil {
 			return err
 		}
 		x.base = u.Scheme + "://" + u.Host + u.EscapedPath()
 	}
-	for len(x.base) > 0 && x.base[len(x.base)-1] == '/' {
-		x.base = x.base[:len(x.base)-1]
-	}
-	if err := x.greet(ctx); err != nil {
+	x.base = strings.TrimRight(x.base, "/")
+	if err := x.connect(ctx); err != nil {
 		return err
 	}
 	if len(o.MCP) > 0 {
-		if err := x.health.must(jsonl.CanMCP); err != nil {
+		if err := x.health.Require(plug.CanMCP); err != nil {
 			return err
 		}
 	}
-	mode, err := x.health.mode(o)
+	mode, err := x.permissionMode(o)
 	if err != nil {
 		return err
 	}
-	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{WorkingDir: o.Dir, PermissionMode: mode}}
-	for _, m := range o.MCP {
-		in.Params.MCPServers = append(in.Params.MCPServers, server{m.Name, m.Command, m.Args, m.Env})
-	}
+	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o)}}
 	path := "/sessions"
 	if o.Resume != "" {
 		path = x.path("resume")
@@ -157,48 +120,40 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		}
 	}
 	var out opened
-	if err := x.do(ctx, http.MethodPost, path, in, &out); err != nil {
+	if err := x.request(ctx, http.MethodPost, path, in, &out); err != nil {
 		return err
 	}
-	if out.ID == "" {
-		out.ID = out.SessionID
-	}
-	if out.ID != "" {
-		x.id = out.ID
-	}
-	if !x.health.whole() {
-		x.begin(event.SessionReady{
+	x.id = cmp.Or(out.ID, out.SessionID, x.id)
+	if !x.isWhole() {
+		x.holdReady(event.SessionReady{
 			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Mode: mode,
 		})
 	}
-	return x.listen()
+	return x.openStream()
 }
 
-// openError is an error of Open with a code.
+// openError adds a code to an error of Open.
 func (x *session) openError(err error) error {
-	var stderr string
-	if x.p != nil {
-		stderr = x.p.tail.String()
-	}
-	if m, is := asMistake(err); is {
+	if e, is := asError(err); is {
 		code := event.ErrorProtocol
 		if x.base == "" {
 			code = event.ErrorStartFailure
 		}
-		return &adapters.OpenError{Code: code, Op: "open the sidecar", Err: m}
+		return &adapters.OpenError{Code: code, Op: "open the sidecar", Err: e}
 	}
-	r, is := errors.AsType[*refused](err)
+	r, is := errors.AsType[*plug.Refusal](err)
 	if !is || errors.Is(err, conformance.ErrDeclaredUnsupported) {
 		return err
 	}
-	code := event.ErrorUnknown
+	code := r.EventCode()
 	switch {
-	case slices.Contains(event.ErrorCodes(), event.ErrorCode(r.code)):
-		code = event.ErrorCode(r.code)
-	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
+	case code != "":
+	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
 		code = event.ErrorAuth
-	case r.status < http.StatusInternalServerError:
+	case r.Status < http.StatusInternalServerError:
 		code = event.ErrorInvalid
+	default:
+		code = event.ErrorUnknown
 	}
-	return &adapters.OpenError{Code: code, Op: "open", Stderr: stderr, Err: err}
+	return &adapters.OpenError{Code: code, Op: "open", Stderr: x.Process.Output(), Err: err}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 )
 
@@ -56,21 +57,21 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"noise":            {"the first line is no hello: Loading the model", "logs to stderr"},
-		"noise later":      {`line 2 of stdout is no JSON object: Ready.`, "stdout is for the protocol alone"},
+		"noise later":      {`line 2 of stdout is no JSON object: Ready.`, "write only the protocol to stdout"},
 		"cut line":         {"line 2 of stdout is no JSON object", "one JSON object a line"},
 		"no member":        {"line 2 of stdout", "answer", "one member: hello, reply or event"},
 		"two hellos":       {"a second hello", "PROTOCOL.md"},
 		"old protocol":     {"protocol is 7, this is protocol 1", "PROTOCOL.md"},
 		"unknown ability":  {`there is no "fly", only answer`, "PROTOCOL.md"},
-		"other runtime":    {"the program wraps codex, and is run on cases of claude: give --runtime codex"},
+		"other runtime":    {"the program wraps codex, but the cases are of claude: give --runtime codex"},
 		"unknown type":     {`there is no type "text"`},
-		"wrong id":         {"a reply with id 9, and ", "reply once to each command, with the id of the command"},
-		"second reply":     {"a reply with id 1, and ", "reply once to each command"},
+		"wrong id":         {"a reply with id 9, but ", "reply once to each command, with the id of the command"},
+		"second reply":     {"a reply with id 1, but ", "reply once to each command"},
 		"bad event":        {"the event is not right: data.block_id: missing", "adapters/event/schema.json"},
 		"undeclared event": {`hello did not declare "delta" among its events`},
 		"some seq":         {"either all events have it or none"},
 		"crash":            {"the program ended (exit code 3)", "Traceback: no such key"},
-		"ends at once":     {"the program ended (exit code 0) while it had not said hello", "runs until its stdin is closed"},
+		"ends at once":     {"the program ended (exit code 0) while its hello was awaited", "running until its stdin is closed"},
 		"cannot open":      {"no licence"},
 		"opens nothing":    {"the program opened, and started no claude", "PATH", "CLAUDE_CODE_EXECUTABLE"},
 	} {
@@ -89,7 +90,7 @@ func TestMistakes(t *testing.T) {
 
 func TestACommandThatIsNotThereIsNamed(t *testing.T) {
 	g := gomega.NewWithT(t)
-	steps := smoke(t, &jsonl.Subject{Of: "claude", Command: []string{"no-such-adapter", "--stdio"}})
+	steps := smoke(t, &jsonl.Subject{Program: plug.Program{Of: "claude", Command: []string{"no-such-adapter", "--stdio"}}})
 	g.Expect(steps).To(gomega.HaveLen(1))
 	g.Expect(steps[0].Err).To(gomega.MatchError(gomega.And(
 		gomega.ContainSubstring(`the command "no-such-adapter --stdio" could not be started`), gomega.ContainSubstring("next: run it by hand"))))
@@ -106,6 +107,6 @@ func TestAProgramThatStaysIsToldAndEnded(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
 	r := play(t, of(t, "never ends", "claude"), plain)
-	g.Expect(r.Hang).To(gomega.ContainSubstring("still ran 10s after close was answered"))
+	g.Expect(r.Hang).To(gomega.ContainSubstring("still ran 10s after it had replied to close"))
 	g.Expect(strings.Count(r.Hang, "next: ")).To(gomega.Equal(1))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
 
@@ -75,7 +75,7 @@ func serve(t *testing.T, all routes, o conformance.Open) (adapters.Session, erro
 	t.Cleanup(srv.CloseClientConnections)
 	t.Cleanup(srv.Close)
 	o.SessionID, o.Dir = "s1", t.TempDir()
-	s := &sse.Subject{Of: "claude", URL: srv.URL + "/"}
+	s := &sse.Subject{Program: plug.Program{Of: "claude"}, URL: srv.URL + "/"}
 	sess, err := s.Open(t.Context(), o)
 	if err == nil {
 		t.Cleanup(func() { _ = sess.Close(t.Context()) })
@@ -89,10 +89,10 @@ func TestWhatIsNoSidecarSaysWhatToDo(t *testing.T) {
 		but  routes
 		says []string
 	}{
-		"no route":            {routes{"POST /sessions": nil}, []string{"POST /sessions: there is no such route: 404", "ROUTES.md", "behind a prefix"}},
+		"no route":            {routes{"POST /sessions": nil}, []string{"POST /sessions: there is no such route: 404", "ROUTES.md", "if they have a prefix"}},
 		"another method":      {routes{"POST /sessions": nil, "GET /sessions": answer(200, asJSON, "[]")}, []string{"POST /sessions: there is no such route: 405"}},
 		"no JSON":             {routes{"POST /sessions": answer(200, "text/html", "<html>")}, []string{"the answer is no JSON object: <html>", `next: answer {"ok":true}`}},
-		"another session":     {routes{"POST /sessions": answer(201, asJSON, `{"id":"x/7"}`)}, []string{`GET /sessions/x%2F7/events: the sidecar knows no session "x/7"`, `{"id":"…"}`}},
+		"another session":     {routes{"POST /sessions": answer(201, asJSON, `{"id":"x/7"}`)}, []string{`GET /sessions/x%2F7/events: the sidecar has no session "x/7"`, `{"id":"…"}`}},
 		"no stream":           {routes{"GET /sessions/s1/events": answer(200, asJSON, "[]")}, []string{`want a stream of events (text/event-stream), got Content-Type "application/json"`, "flush the headers"}},
 		"a stream that fails": {routes{"GET /sessions/s1/events": answer(500, asJSON, "")}, []string{"got 500 Internal Server Error"}},
 		"an unknown ability":  {routes{"GET /health": answer(200, asJSON, `{"can":["fly"]}`)}, []string{`GET /health: can: there is no "fly", only answer`, "ROUTES.md"}},
@@ -128,13 +128,13 @@ func TestASidecarThatIsNotThereSaysWhatToDo(t *testing.T) {
 		"nobody":        {sse.Subject{URL: gone.URL}, []string{"nobody answers at " + gone.URL, "turnspec env"}},
 		"no address":    {sse.Subject{URL: "localhost:3000"}, []string{"does not begin with http://", "http://127.0.0.1:3000"}},
 		"no host":       {sse.Subject{URL: "http:///x"}, []string{"names no host"}},
-		"port 0":        {sse.Subject{URL: "http://127.0.0.1:0"}, []string{"port 0 is one that a command gets"}},
-		"no port":       {sse.Subject{URL: "http://127.0.0.1", Command: []string{"sh"}}, []string{"names no port"}},
-		"port is taken": {sse.Subject{URL: there, Command: []string{"sh"}}, []string{"something listens at", "give port 0"}},
-		"no command":    {sse.Subject{URL: "http://127.0.0.1:0", Command: []string{"no-such-sidecar"}}, []string{`"no-such-sidecar" could not be started`, "next: run it by hand"}},
+		"port 0":        {sse.Subject{URL: "http://127.0.0.1:0"}, []string{"port 0 needs a command"}},
+		"no port":       {sse.Subject{URL: "http://127.0.0.1", Program: plug.Program{Command: []string{"sh"}}}, []string{"names no port"}},
+		"port is taken": {sse.Subject{URL: there, Program: plug.Program{Command: []string{"sh"}}}, []string{"something listens at", "give port 0"}},
+		"no command":    {sse.Subject{URL: "http://127.0.0.1:0", Program: plug.Program{Command: []string{"no-such-sidecar"}}}, []string{`"no-such-sidecar" could not be started`, "next: run it by hand"}},
 		"it ends": {
-			sse.Subject{URL: "http://127.0.0.1:0", Command: []string{"sh", "-c", "echo no port $PORT {port} >&2; exit 3"}},
-			[]string{"the sidecar ended (exit code 3) while it was to listen at http://127.0.0.1:", "stderr: no port "},
+			sse.Subject{URL: "http://127.0.0.1:0", Program: plug.Program{Command: []string{"sh", "-c", "echo no port $PORT {port} >&2; exit 3"}}},
+			[]string{"the sidecar ended (exit code 3) while it had to listen at http://127.0.0.1:", "stderr: no port "},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
 			for range sess.Events() { // they end with the mistake
 			}
 			err = sess.(conformance.ProtocolChecker).ProtocolError()
-			var m *jsonl.PlugError
+			var m *plug.Error
 			g.Expect(errors.As(err, &m)).To(BeTrue())
 			for _, s := range c.says {
 				g.Expect(err).To(MatchError(ContainSubstring(s)))

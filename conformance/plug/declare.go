@@ -1,0 +1,84 @@
+package plug
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// The abilities that a program may declare. Open, send and close every program
+// has.
+const (
+	CanAnswer   = "answer"    // permission requests
+	CanQuestion = "question"  // interrupts: questions to the user, plans to approve
+	CanStop     = "stop"      // a turn
+	CanSteer    = "steer"     // a message into the running turn
+	CanResume   = "resume"    // open with resume
+	CanFork     = "fork"      // open with fork
+	CanModel    = "set_model" // during a session
+	CanMode     = "set_mode"
+	CanAttach   = "attach"   // files with a message
+	CanPriority = "priority" // of a message
+	CanWithdraw = "withdraw" // a queued message
+	CanStopTask = "stop_task"
+	CanRevert   = "revert"
+	CanRewind   = "rewind"
+	CanCompact  = "compact"
+	CanArchive  = "archive" // and open with unarchive
+	CanRename   = "rename"
+	CanMCP      = "mcp" // open with MCP servers
+	CanSchema   = "schema"
+	CanPolicy   = "policy" // open with a tool policy
+)
+
+// Declaration is what a program declares about itself.
+type Declaration struct {
+	Runtime string   `json:"runtime,omitempty"` // the runtime that it wraps
+	Can     []string `json:"can"`
+	// Events are the types that it emits; nil means all.
+	Events []event.Type `json:"events,omitempty"`
+	// Without are members that its events do not have: tool_start.file_path, seq.
+	Without []string `json:"without,omitempty"`
+}
+
+// Check returns what is wrong with the declaration of a program that wraps
+// runtime, or nil. where names the place of the declaration, kind the program and
+// page its documentation; abilities are those that the protocol has.
+func (d *Declaration) Check(runtime, where, kind, page string, abilities []string) *Error {
+	advice := page + " lists what it may declare"
+	if d.Runtime != "" && d.Runtime != runtime {
+		return Errorf("%s: the %s wraps %s, but the cases are of %s: give --runtime %s", where, kind, d.Runtime, runtime, d.Runtime).Advise(advice)
+	}
+	for _, c := range d.Can {
+		if !slices.Contains(abilities, c) {
+			return Errorf("%s: can: there is no %q, only %s", where, c, strings.Join(abilities, ", ")).Advise(advice)
+		}
+	}
+	for _, t := range d.Events {
+		if !slices.Contains(event.Types(), t) {
+			return Errorf("%s: events: there is no type %q", where, t).Advise(advice)
+		}
+	}
+	return nil
+}
+
+// Require returns an error if the program does not declare the ability.
+func (d *Declaration) Require(ability string) error {
+	if slices.Contains(d.Can, ability) {
+		return nil
+	}
+	return Unsupported("the program does not declare that it can " + ability)
+}
+
+// Emits reports whether the program declares the type.
+func (d *Declaration) Emits(t event.Type) bool {
+	return d.Events == nil || slices.Contains(d.Events, t)
+}
+
+// Lacks reports whether the program declares that it reports no what: an event
+// type, or a member of it.
+func (d *Declaration) Lacks(what string) bool {
+	typ, _, _ := strings.Cut(what, ".")
+	return slices.Contains(d.Without, what) || slices.Contains(d.Without, typ)
+}

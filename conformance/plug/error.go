@@ -1,0 +1,103 @@
+package plug
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Error reports a mistake of the program under test.
+type Error struct {
+	What   string // what was observed
+	Next   string // what the program's author should do; may be empty
+	Stderr string // the last lines that the program wrote to stderr
+}
+
+// Errorf returns an Error without advice.
+func Errorf(format string, a ...any) *Error { return &Error{What: fmt.Sprintf(format, a...)} }
+
+// Advise sets Next and returns e.
+func (e *Error) Advise(next string) *Error {
+	e.Next = next
+	return e
+}
+
+func (e *Error) Error() string {
+	s := e.What
+	if e.Next != "" {
+		s += "\nnext: " + e.Next
+	}
+	if e.Stderr != "" {
+		s += "\nstderr: " + strings.ReplaceAll(e.Stderr, "\n", "\n        ")
+	}
+	return s
+}
+
+// Is reports whether target is conformance.ErrProtocol.
+func (*Error) Is(target error) bool { return target == conformance.ErrProtocol }
+
+// Clip shortens a line that an error quotes.
+func Clip(line string) string {
+	const limit = 200
+	line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
+	if len(line) > limit {
+		line = line[:limit] + "…"
+	}
+	return line
+}
+
+// Unsupported is the error of a step that the protocol, or this program's
+// declaration, has no way to express.
+func Unsupported(what string) error {
+	return fmt.Errorf("%s: %w", what, conformance.ErrDeclaredUnsupported)
+}
+
+// TextOnly returns an error for a message with files or a priority, which neither
+// ACP nor the routes of a server can express.
+func TextOnly(m adapters.Message) error {
+	switch {
+	case len(m.Attachments) > 0:
+		return Unsupported("files with a message")
+	case m.Priority != "":
+		return adapters.ErrUnsupported
+	}
+	return nil
+}
+
+// Refusal is an error that the program itself returned.
+type Refusal struct {
+	Status     int // the HTTP status, if the protocol is HTTP
+	Code, Text string
+	Err        error // the error of package adapters that Code means; may be nil
+}
+
+func (r *Refusal) Error() string {
+	if r.Text == "" {
+		return r.Code
+	}
+	return r.Text
+}
+
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// EventCode returns the code of a failed open. It is "" if the program's code is
+// none of package event; a check reports that.
+func (r *Refusal) EventCode() event.ErrorCode {
+	if c := event.ErrorCode(r.Code); slices.Contains(event.ErrorCodes(), c) {
+		return c
+	}
+	return ""
+}
+
+// RefusalErrors maps the codes of a Refusal to the errors of package adapters.
+var RefusalErrors = map[string]error{
+	"unsupported": adapters.ErrUnsupported,
+	"refused":     adapters.ErrRefused,
+	"unknown_id":  adapters.ErrUnknownID,
+	"no_turn":     adapters.ErrNoTurn,
+	"closed":      adapters.ErrClosed,
+}

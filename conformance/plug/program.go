@@ -1,0 +1,208 @@
+package plug
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Program describes the program under test. The subjects of the protocols embed
+// it.
+type Program struct {
+	Title   string   // shown in reports; Of if empty
+	Of      string   // the runtime that the program wraps
+	Command []string // the program and its arguments
+	Dir     string   // its working directory; "" is the current one
+
+	// Watch is called with each line that is written to (in) or read from the
+	// program. It may be nil.
+	Watch func(in bool, line string)
+}
+
+// Name implements conformance.Subject.
+func (p *Program) Name() string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return p.Of
+}
+
+// Runtime implements conformance.Subject.
+func (p *Program) Runtime() string { return p.Of }
+
+// External implements conformance.External.
+func (*Program) External() {}
+
+// Show passes a line to Watch.
+func (p *Program) Show(in bool, line string) {
+	if p.Watch != nil {
+		p.Watch(in, line)
+	}
+}
+
+// outputKept is how many bytes of a program's stderr an error quotes.
+const outputKept = 4 << 10
+
+// drainLimit bounds the wait for output after the program has ended: a child of
+// it may still hold the pipe.
+const drainLimit = time.Second
+
+// Process is a running Program.
+type Process struct {
+	proc.Process
+	Done   chan struct{} // closed when Reap has returned
+	Exit   proc.Exit     // valid after Done
+	output *proc.Tail
+	copies sync.WaitGroup
+}
+
+// Start starts the program. The program is looked up in the PATH of this process,
+// because o.Env has the stand-in's folder in its PATH. If args is not nil, it
+// replaces the arguments. kind names the program in the error, which is an *Error.
+func (p *Program) Start(ctx context.Context, o conformance.Open, kind string, args []string) (*Process, error) {
+	process, err := p.launch(ctx, o, args)
+	if err != nil {
+		return nil, Errorf("the %s %q could not be started: %v", kind, strings.Join(p.Command, " "), err).
+			Advise("run it by hand in this folder; a program that is not in PATH needs its path, a script its interpreter, an npm package npx")
+	}
+	out := &Process{Process: process, Done: make(chan struct{}), output: proc.NewTail(outputKept)}
+	out.Keep(process.Stderr())
+	return out, nil
+}
+
+func (p *Program) launch(ctx context.Context, o conformance.Open, args []string) (proc.Process, error) {
+	if len(p.Command) == 0 {
+		return nil, errors.New("no command")
+	}
+	name, err := exec.LookPath(p.Command[0])
+	if err == nil && p.Dir == "" {
+		name, err = filepath.Abs(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if args == nil {
+		args = p.Command[1:]
+	}
+	launcher := o.Launch
+	if launcher == nil {
+		launcher = proc.Exec{}
+	}
+	return launcher.Launch(ctx, proc.Command{Argv: append([]string{name}, args...), Dir: p.Dir, Env: o.Env})
+}
+
+// Keep reads r to its end. Its last bytes are part of Stderr.
+func (p *Process) Keep(r io.Reader) { p.copies.Go(func() { _, _ = io.Copy(p.output, r) }) }
+
+// Output returns the last bytes that the program wrote to stderr, or "" if p is
+// nil.
+func (p *Process) Output() string {
+	if p == nil {
+		return ""
+	}
+	return p.output.String()
+}
+
+// Reap waits until end returns and the output has been read, calls last, and
+// closes Done. It must be called once.
+func (p *Process) Reap(end func() proc.Exit, last func()) {
+	p.Exit = end()
+	closePipes := func() {
+		for _, r := range []any{p.Process.Stdout(), p.Process.Stderr()} {
+			if f, ok := r.(io.Closer); ok {
+				_ = f.Close()
+			}
+		}
+	}
+	t := time.AfterFunc(drainLimit, closePipes)
+	p.copies.Wait()
+	t.Stop()
+	closePipes()
+	last()
+	close(p.Done)
+}
+
+// Kill kills the program and what it started.
+func (p *Process) Kill() { _ = p.Signal(proc.SIGKILL) }
+
+// WaitFor waits for c to be closed. It reports false if the limit passes or ctx
+// ends before.
+func WaitFor(ctx context.Context, c <-chan struct{}, limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return false
+}
+
+// MCPServer is an MCP server as the protocols write it.
+type MCPServer struct {
+	Name    string            `json:"name"`
+	Command string            `json:"command"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// MCPServers returns the MCP servers of an opening.
+func MCPServers(o conformance.Open) (out []MCPServer) {
+	for _, m := range o.MCP {
+		out = append(out, MCPServer{m.Name, m.Command, m.Args, m.Env})
+	}
+	return out
+}
+
+// Mode returns the permission mode of an opening.
+func Mode(o conformance.Open) string {
+	switch {
+	case o.Mode != "":
+		return o.Mode
+	case o.Ask:
+		return adapters.ModeAsk
+	}
+	return adapters.ModeNever
+}
+
+// RuntimeOnly returns the first option of an opening that only a runtime's own
+// wire can express, and neither ACP nor the routes of a server. It returns "" if
+// there is none.
+func RuntimeOnly(o conformance.Open) string {
+	for _, option := range []struct {
+		wanted bool
+		name   string
+	}{
+		{len(o.Args) > 0, "arguments of the runtime"},
+		{o.Fork, "a fork"},
+		{o.Unarchive, "an archive"},
+		{o.Checkpoints, "checkpoints"},
+		{o.Questions, "questions of MCP servers"},
+		{len(o.Tools) > 0 || len(o.Hooks) > 0, "tools and hooks of the client"},
+		{o.Components != nil, "components"},
+		{o.Schema != nil, "the schema of an answer"},
+		{o.Policy != nil, "a policy of tools"},
+		{o.Model != "", "the runtime's name of a model"},
+	} {
+		if option.wanted {
+			return option.name
+		}
+	}
+	return ""
+}
+
+// StartError is the error of an Open whose program did not start.
+func StartError(op string, err error) error {
+	return &adapters.OpenError{Code: event.ErrorStartFailure, Op: op, Err: err}
+}
