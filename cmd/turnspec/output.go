@@ -131,7 +131,7 @@ func text(out io.Writer, d *report.Document, verbose bool) error {
 	if verbose {
 		for _, e := range d.Results {
 			if e.Verdict != string(conformance.NotApplicable) {
-				fmt.Fprintf(out, "%-10s %s [%s] %s, %d looked at\n", e.Verdict, e.Case, e.Tier, e.Check, e.Looked)
+				fmt.Fprintf(out, "%-10s %s [%s] %s, %d assertions\n", e.Verdict, e.Case, e.Tier, e.Check, e.Assertions)
 			}
 		}
 		fmt.Fprintln(out)

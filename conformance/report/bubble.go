@@ -10,53 +10,53 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Bubble is a piece of the chat with the time in which it came: a user's
-// message, or a block of the assistant's.
+// Bubble is a part of the chat with the time in which it was emitted: a user's
+// message, or a block of the assistant.
 type Bubble struct {
 	From   int64  `json:"from_ns"`
 	To     int64  `json:"to_ns"`
-	Event  int    `json:"event"` // index of the first event; -1: none names it
+	Event  int    `json:"event"` // index of the first event with its id; -1 if there is none
 	Role   string `json:"role"`
 	Kind   string `json:"kind,omitempty"`
-	Depth  int    `json:"depth,omitzero"` // within sub-agents
+	Depth  int    `json:"depth,omitzero"` // of nested sub-agents
 	Status string `json:"status,omitempty"`
-	Name   string `json:"name,omitempty"` // of the tool, the sub-agent, the code of a notice
+	Name   string `json:"name,omitempty"` // of the tool or sub-agent, or the code of a notice
 	Text   string `json:"text,omitempty"`
 	Size   int    `json:"size,omitzero"`
 }
 
-// span is when something began and ended.
-type span struct {
+// timeSpan is the time from the first to the last event of something.
+type timeSpan struct {
 	from, to int64 // nanoseconds
 	event    int
 }
 
-// bubbles are the chat of a run. When a block came is told by the events that
-// name it; what has no name came with its message.
-func bubbles(run *conformance.Run) []Bubble {
+// chatBubbles returns the chat of a run. The time of a block is that of the events
+// with its id. A block without events has the time of its message.
+func chatBubbles(run *conformance.Run) []Bubble {
 	chat := judge.LiveChat(run)
 	if chat == nil {
 		return nil
 	}
-	spans := map[string]span{}
-	turns := map[int]span{}
-	errs := map[int]span{} // of turns
+	spans := map[string]timeSpan{}
+	turns := map[int]timeSpan{}
+	errs := map[int]timeSpan{} // by turn
 	for i, e := range run.Events {
-		for _, id := range named(e.Data) {
+		for _, id := range blockIDs(e.Data) {
 			s, ok := spans[id]
 			if !ok {
-				s = span{from: int64(e.At), event: i}
+				s = timeSpan{from: int64(e.At), event: i}
 			}
 			s.to = int64(e.At)
 			spans[id] = s
 		}
 		if _, ok := e.Data.(event.Error); ok {
-			errs[e.Turn] = span{int64(e.At), int64(e.At), i}
+			errs[e.Turn] = timeSpan{int64(e.At), int64(e.At), i}
 		}
 		if e.Turn > 0 {
 			s, ok := turns[e.Turn]
 			if !ok {
-				s = span{from: int64(e.At), event: -1}
+				s = timeSpan{from: int64(e.At), event: -1}
 			}
 			s.to = int64(e.At)
 			turns[e.Turn] = s
@@ -70,16 +70,16 @@ func bubbles(run *conformance.Run) []Bubble {
 			whole, ok = own, true
 		}
 		if !ok && len(out) > 0 {
-			whole = span{out[len(out)-1].To, out[len(out)-1].To, -1}
+			whole = timeSpan{out[len(out)-1].To, out[len(out)-1].To, -1}
 		}
 		if len(m.Blocks) == 0 {
 			out = append(out, Bubble{From: whole.from, To: whole.to, Event: whole.event, Role: string(m.Role), Status: string(m.Status)})
 		}
-		out = addBlocks(out, run, m, m.Blocks, spans, whole, 0)
+		out = appendBlocks(out, run, m, m.Blocks, spans, whole, 0)
 		if m.Error != nil {
 			at, ok := errs[m.Turn]
 			if !ok {
-				at = span{whole.to, whole.to, -1}
+				at = timeSpan{whole.to, whole.to, -1}
 			}
 			out = append(out, Bubble{From: at.from, To: at.to, Event: at.event, Role: string(m.Role), Kind: "error", Status: string(m.Status), Name: string(m.Error.Code), Text: m.Error.Message})
 		}
@@ -87,11 +87,11 @@ func bubbles(run *conformance.Run) []Bubble {
 	return out
 }
 
-func addBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []replay.Block, spans map[string]span, whole span, depth int) []Bubble {
+func appendBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []replay.Block, spans map[string]timeSpan, whole timeSpan, depth int) []Bubble {
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Kind == replay.KindError && depth == 0 {
-			continue // the message's own, which follows
+			continue // it follows as the error of the message
 		}
 		s, ok := spans[b.ID]
 		if !ok || b.ID == "" {
@@ -123,15 +123,15 @@ func addBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []r
 			}
 			text = strings.Join(steps, "\n")
 		}
-		x.Text, x.Size = bounded(run.Recorded(text))
+		x.Text, x.Size = clipText(run.Recorded(text))
 		out = append(out, x)
-		out = addBlocks(out, run, m, b.Blocks, spans, s, depth+1)
+		out = appendBlocks(out, run, m, b.Blocks, spans, s, depth+1)
 	}
 	return out
 }
 
-// named are the ids of the blocks that an event is about.
-func named(d event.Data) []string {
+// blockIDs returns the ids of the blocks that an event belongs to.
+func blockIDs(d event.Data) []string {
 	switch d := d.(type) {
 	case event.UserMessage:
 		return []string{d.MessageID}

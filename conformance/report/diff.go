@@ -7,29 +7,29 @@ import (
 )
 
 const (
-	longLine = 400 // bytes, from which on what is the same in two lines is left out
-	context  = 60  // bytes that stay of it
-	maxLines = 400 // of a difference
+	longLine = 400 // bytes; if a line is longer, text that both lines share is left out
+	context  = 60  // bytes of shared text that are kept
+	maxLines = 400 // of a diff
 )
 
-// shortened is a unified difference in which long lines keep what differs: of
-// what a line and the one that replaces it have in common some words stay.
-func shortened(diff string) string {
+// shortenDiff shortens the long lines of a unified diff. Of the text that a line
+// shares with the line that replaces it, it keeps only a few words.
+func shortenDiff(diff string) string {
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	if diff == "" {
 		return ""
 	}
 	for i := 0; i < len(lines); {
 		from := i
-		for i < len(lines) && removed(lines[i]) {
+		for i < len(lines) && isRemoved(lines[i]) {
 			i++
 		}
 		mid := i
-		for i < len(lines) && added(lines[i]) {
+		for i < len(lines) && isAdded(lines[i]) {
 			i++
 		}
 		if i == from {
-			lines[i], _ = bounded(lines[i])
+			lines[i], _ = clipText(lines[i])
 			i++
 			continue
 		}
@@ -39,7 +39,7 @@ func shortened(diff string) string {
 			}
 		}
 		for k := from; k < i; k++ {
-			lines[k], _ = bounded(lines[k])
+			lines[k], _ = clipText(lines[k])
 		}
 	}
 	if len(lines) > maxLines {
@@ -48,8 +48,8 @@ func shortened(diff string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func removed(l string) bool { return strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "--- ") }
-func added(l string) bool   { return strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++ ") }
+func isRemoved(l string) bool { return strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "--- ") }
+func isAdded(l string) bool   { return strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++ ") }
 
 func shortenPair(a, b string) (string, string) {
 	if len(a) <= longLine && len(b) <= longLine {
@@ -86,7 +86,7 @@ func shortenPair(a, b string) (string, string) {
 			}
 			after = after[:at] + fmt.Sprintf("[… %d bytes the same …]", len(after)-at)
 		}
-		middle, _ := bounded(s[head : len(s)-tail])
+		middle, _ := clipText(s[head : len(s)-tail])
 		return before + middle + after
 	}
 	return a[:1] + cut(x), b[:1] + cut(y)

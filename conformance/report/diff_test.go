@@ -11,9 +11,9 @@ import (
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
-// TestLongDifference: of two long lines what differs stays, and no report grows
-// with the size of a case.
-func TestLongDifference(t *testing.T) {
+// TestLongLinesKeepTheirDifference checks too that no report grows with the size of a
+// case.
+func TestLongLinesKeepTheirDifference(t *testing.T) {
 	g := NewWithT(t)
 	diff := func(want, got string) string {
 		rep := sample()

@@ -10,21 +10,21 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Format is the number of the JSON form. It grows when a reader of the last one
-// would misread it.
-const Format = 1
+// Format is the version of the JSON form. It is raised when a reader of the previous
+// one would misread it.
+const Format = 2
 
-// Document is the outcome of a run as it is stored: all that the other forms
-// show. The documents of shards join into that of the whole.
+// Document is the stored outcome of a run. The other forms show only what it holds.
+// Merge joins the documents of shards.
 type Document struct {
 	Format    int                `json:"format"`
-	Turnspec  string             `json:"turnspec,omitempty"` // version of the program
+	Turnspec  string             `json:"turnspec,omitempty"` // version of turnspec
 	Corpus    string             `json:"corpus,omitempty"`   // fixtures.Corpus.Sum
-	Shard     *conformance.Shard `json:"shard,omitempty"`    // absent: the whole
+	Shard     *conformance.Shard `json:"shard,omitempty"`    // nil for a whole run
 	Selection Selection          `json:"selection"`
 	Failed    bool               `json:"failed"`
 	Cases     int                `json:"cases"`
-	Harms     int                `json:"runs_with_a_fault"`
+	FaultRuns int                `json:"runs_with_a_fault"`
 	Missing   []string           `json:"checks_without_a_case,omitempty"`
 	Known     []KnownUse         `json:"known_failures,omitempty"`
 	Checks    []Rule             `json:"checks"`
@@ -32,18 +32,18 @@ type Document struct {
 	Plays     []Play             `json:"plays,omitempty"`
 }
 
-// Selection says what was asked for. Shards of one run have the same.
+// Selection is what was asked for. All shards of a run have the same.
 type Selection struct {
 	Subjects []string `json:"subjects,omitempty"`
 	Checks   []string `json:"checks,omitempty"`
-	Cases    []string `json:"cases,omitempty"`  // globs; none: all
-	Tiers    []string `json:"tiers,omitempty"`  // none: all that are played
-	Places   int      `json:"places,omitempty"` // of a case, at which each fault is tried; 0: all
-	Seed     uint64   `json:"seed,omitempty"`   // picked the places
+	Cases    []string `json:"cases,omitempty"`  // globs; empty means all
+	Tiers    []string `json:"tiers,omitempty"`  // empty means the default ones
+	Places   int      `json:"places,omitempty"` // of a case at which each fault is tried; 0 means all
+	Seed     uint64   `json:"seed,omitempty"`   // picks the places
 	Command  string   `json:"command,omitempty"`
 }
 
-// Rule is a check.
+// Rule describes a check.
 type Rule struct {
 	ID       string `json:"id"`
 	Sentence string `json:"sentence"`
@@ -51,30 +51,30 @@ type Rule struct {
 	Source   string `json:"source,omitempty"`
 }
 
-// Entry is one verdict.
+// Entry is the verdict of a check on a case.
 type Entry struct {
-	Check    string    `json:"check"`
-	Case     string    `json:"case"`
-	Subject  string    `json:"subject"`
-	Tier     string    `json:"tier"`
-	Severity string    `json:"severity"`
-	Verdict  string    `json:"verdict"`
-	Looked   int       `json:"looked_at"`
-	Reason   string    `json:"reason,omitempty"`
-	Problems []Problem `json:"problems,omitempty"`
-	Known    *Known    `json:"known,omitempty"`
+	Check      string    `json:"check"`
+	Case       string    `json:"case"`
+	Subject    string    `json:"subject"`
+	Tier       string    `json:"tier"`
+	Severity   string    `json:"severity"`
+	Verdict    string    `json:"verdict"`
+	Assertions int       `json:"assertions"`
+	Reason     string    `json:"reason,omitempty"`
+	Problems   []Problem `json:"problems,omitempty"`
+	Known      *Known    `json:"known,omitempty"`
 }
 
-// Problem is one thing that is wrong.
+// Problem is one violation of a check.
 type Problem struct {
 	Text  string `json:"text"`
 	Diff  string `json:"diff,omitempty"`
-	Seq   int64  `json:"event,omitzero"` // seq of the event at which it shows
+	Seq   int64  `json:"event,omitzero"` // of the event that shows it
 	Line  int    `json:"line,omitzero"`  // of the case's file
 	Fault *Fault `json:"fault,omitempty"`
 }
 
-// Fault is a harm that was done to the wire.
+// Fault is a fault that was applied to the wire.
 type Fault struct {
 	Operator string `json:"operator"`
 	Kind     string `json:"kind"`
@@ -82,33 +82,33 @@ type Fault struct {
 	Line     int    `json:"line,omitzero"` // of the case's file
 }
 
-// Known is why a failure does not fail the run.
+// Known is an entry of the known failures: it keeps a failure from failing the run.
 type Known struct {
 	Reason string `json:"reason"`
 	Link   string `json:"link,omitempty"`
 	At     string `json:"at,omitempty"` // file:line
 }
 
-// KnownUse is an entry among the known failures, and what became of it.
+// KnownUse is a known failure and how often it was used.
 type KnownUse struct {
 	Check   string `json:"check"`
 	Case    string `json:"case"`
 	Subject string `json:"subject,omitempty"`
 	Known
-	Failed int    `json:"failed"`
-	Seen   int    `json:"seen"`
-	Absent bool   `json:"absent,omitzero"`
-	Stale  string `json:"stale,omitempty"` // why it is to be removed
+	Failed     int    `json:"failed"`
+	Judged     int    `json:"judged"`
+	NoSuchCase bool   `json:"no_such_case,omitzero"`
+	Stale      string `json:"stale,omitempty"` // why it must be removed
 }
 
-// About is what a run does not say of itself.
+// About holds facts about a run that its report does not.
 type About struct {
 	Turnspec, Corpus string
 	Selection        Selection
-	Runs             bool // show the plays of what did not fail too
+	Runs             bool // also store the runs of passed verdicts
 }
 
-// Select is what a configuration asks for.
+// Select returns the selection of a configuration.
 func Select(cfg conformance.Config) Selection {
 	s := Selection{Cases: cfg.Cases, Places: cfg.Places}
 	if cfg.Places > 0 {
@@ -131,11 +131,11 @@ func Select(cfg conformance.Config) Selection {
 	return s
 }
 
-// New makes a run's outcome a document.
+// New returns the document of a report.
 func New(rep *conformance.Report, about About) *Document {
 	d := &Document{
 		Format: Format, Turnspec: about.Turnspec, Corpus: about.Corpus, Selection: about.Selection,
-		Cases: rep.Cases, Harms: rep.FaultRuns, Results: make([]Entry, 0, len(rep.Results)),
+		Cases: rep.Cases, FaultRuns: rep.FaultRuns, Results: make([]Entry, 0, len(rep.Results)),
 	}
 	if rep.Shard.Partial() {
 		d.Shard = &rep.Shard
@@ -145,30 +145,30 @@ func New(rep *conformance.Report, about About) *Document {
 	for _, r := range rep.Results {
 		c := r.Check
 		rules[c.ID] = Rule{c.ID, c.Sentence, c.Severity.String(), c.Source}
-		d.Results = append(d.Results, entry(r))
+		d.Results = append(d.Results, newEntry(r))
 		if r.Verdict.Bad() || about.Runs {
-			d.Plays = append(d.Plays, plays(r, taken)...)
+			d.Plays = append(d.Plays, newPlays(r, taken)...)
 		}
 	}
 	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
 			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: Known{u.Reason, u.Link, u.At},
-			Failed: u.Failed, Seen: u.Judged, Absent: u.NoSuchCase,
+			Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase,
 		})
 	}
 	for _, c := range rep.Missing {
 		d.Missing = append(d.Missing, c.ID)
 	}
-	d.settle(rules)
+	d.sortAndDecide(rules)
 	return d
 }
 
-func entry(r conformance.Result) Entry {
+func newEntry(r conformance.Result) Entry {
 	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: r.Check.Severity.String(),
-		Verdict: string(r.Verdict), Looked: r.Assertions, Reason: r.Reason}
+		Verdict: string(r.Verdict), Assertions: r.Assertions, Reason: r.Reason}
 	for _, p := range r.Problems {
-		q := Problem{Diff: shortened(p.Diff), Seq: p.Seq, Line: p.Line}
-		q.Text, _ = bounded(p.Text)
+		q := Problem{Diff: shortenDiff(p.Diff), Seq: p.Seq, Line: p.Line}
+		q.Text, _ = clipText(p.Text)
 		if h := p.Fault; h != nil {
 			q.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
 		}
@@ -180,9 +180,9 @@ func entry(r conformance.Result) Entry {
 	return e
 }
 
-// settle puts all into its order, which does not depend on shards, and tells
-// what follows from the verdicts.
-func (d *Document) settle(rules map[string]Rule) {
+// sortAndDecide sorts everything into an order that does not depend on shards, and
+// sets the members that follow from the verdicts.
+func (d *Document) sortAndDecide(rules map[string]Rule) {
 	subject := map[string]int{}
 	for i, s := range d.Selection.Subjects {
 		subject[s] = i
@@ -207,13 +207,13 @@ func (d *Document) settle(rules map[string]Rule) {
 	for i, u := range d.Known {
 		d.Known[i].Stale = ""
 		if d.Shard == nil {
-			d.Known[i].Stale = conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Seen, NoSuchCase: u.Absent}.Stale()
+			d.Known[i].Stale = conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase}.Stale()
 		}
 	}
 	d.Failed = len(d.Missing) > 0 || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)
 }
 
-// Bad reports whether the check did not hold, known or not.
+// Bad reports whether the check failed, as a known failure or not.
 func (e Entry) Bad() bool { return conformance.Verdict(e.Verdict).Bad() }
 
 // Fails reports whether the verdict fails the run.
@@ -221,7 +221,7 @@ func (e Entry) Fails() bool {
 	return e.Bad() && e.Known == nil && e.Severity == conformance.Must.String()
 }
 
-// Stale are the known failures that are to be removed.
+// Stale returns the known failures that must be removed.
 func (d *Document) Stale() []KnownUse {
 	var out []KnownUse
 	for _, u := range d.Known {
@@ -232,7 +232,7 @@ func (d *Document) Stale() []KnownUse {
 	return out
 }
 
-func (d *Document) rule(id string) Rule {
+func (d *Document) findRule(id string) Rule {
 	for _, r := range d.Checks {
 		if r.ID == id {
 			return r

@@ -7,13 +7,13 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Members are the names of the members of each object of the JSON form, as the
-// schema calls it.
+// Members returns the member names of each object of the JSON form, by its name in
+// the schema.
 func Members() map[string][]string {
 	out := map[string][]string{}
 	for name, v := range map[string]any{
 		"document": Document{}, "selection": Selection{}, "rule": Rule{}, "entry": Entry{}, "problem": Problem{}, "fault": Fault{}, "known": Known{},
-		"known_use": KnownUse{}, "play": Play{}, "act": Act{}, "wire": Wire{}, "event": Event{}, "bubble": Bubble{}, "shard": conformance.Shard{},
+		"known_use": KnownUse{}, "play": Play{}, "step": Step{}, "wire": Wire{}, "event": Event{}, "bubble": Bubble{}, "shard": conformance.Shard{},
 	} {
 		out[name] = membersOf(reflect.TypeOf(v))
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// MaxProblems bounds what is told of one failure; the count tells the rest.
+// MaxProblems bounds the problems that are shown of a failure.
 const MaxProblems = 5
 
-// Failures writes every failed verdict: the rule, the case's intent, what is
-// wrong, the wire around it with its time, and how to run just that again; then
-// what was known to fail, what of that is stale, and what has no verdict.
+// Failures writes every failed verdict: the check's sentence, the case's intent, the
+// problems, the wire around each one, and the command that reruns it. Then it writes
+// the known failures, the stale ones, and why there is no verdict on something.
 func Failures(w io.Writer, d *Document, st Style) error {
 	var b strings.Builder
-	find := d.finder()
+	find := d.playFinder()
 	for _, e := range d.Results {
 		if e.Bad() && e.Known == nil {
 			writeFailure(&b, d, e, find, st)
 		}
 	}
 	writeKnown(&b, d, st)
-	unjudged(&b, d, st)
+	writeUnjudged(&b, d, st)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -35,12 +35,12 @@ func Failures(w io.Writer, d *Document, st Style) error {
 func Failure(w io.Writer, r conformance.Result, st Style) error {
 	d := New(&conformance.Report{Results: []conformance.Result{r}}, About{})
 	var b strings.Builder
-	writeFailure(&b, d, d.Results[0], d.finder(), st)
+	writeFailure(&b, d, d.Results[0], d.playFinder(), st)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// writeKnown writes the known failures that were met, and those that are stale.
+// writeKnown writes the known failures that occurred, and the stale ones.
 func writeKnown(b *strings.Builder, d *Document, st Style) {
 	begin := "\n"
 	for _, u := range d.Known {
@@ -54,7 +54,7 @@ func writeKnown(b *strings.Builder, d *Document, st Style) {
 		}
 		switch {
 		case u.Stale != "":
-			fmt.Fprintf(b, "%s%s %s: %s: %s; remove it\n", begin, st.Bad("STALE"), u.where(), at, u.Stale)
+			fmt.Fprintf(b, "%s%s %s: %s: %s; remove it\n", begin, st.Bad("STALE"), u.location(), at, u.Stale)
 		case u.Failed > 0:
 			fmt.Fprintf(b, "%s%s %s: %d failures: %s%s\n", begin, st.Dim("KNOWN"), at, u.Failed, u.Reason, st.Dim(link))
 		default:
@@ -64,15 +64,15 @@ func writeKnown(b *strings.Builder, d *Document, st Style) {
 	}
 }
 
-func (u KnownUse) where() string {
+func (u KnownUse) location() string {
 	if u.At == "" {
 		return "known failure"
 	}
 	return u.At
 }
 
-// unjudged writes why something has no verdict, once for each reason.
-func unjudged(b *strings.Builder, d *Document, st Style) {
+// writeUnjudged writes each reason for which there is no verdict once.
+func writeUnjudged(b *strings.Builder, d *Document, st Style) {
 	type why struct{ verdict, subject, reason string }
 	checks := map[why]int{}
 	cases := map[why][]string{}
@@ -83,7 +83,7 @@ func unjudged(b *strings.Builder, d *Document, st Style) {
 			if checks[k]++; checks[k] == 1 {
 				order = append(order, k)
 			}
-			if all := cases[k]; len(all) == 0 || all[len(all)-1] != e.Case { // they stand together
+			if all := cases[k]; len(all) == 0 || all[len(all)-1] != e.Case { // results are sorted by case
 				cases[k] = append(all, e.Case)
 			}
 		}
@@ -93,7 +93,7 @@ func unjudged(b *strings.Builder, d *Document, st Style) {
 		if n := len(cases[k]); n > 1 {
 			name = fmt.Sprintf("%s and %d more", name, n-1)
 		}
-		fmt.Fprintf(b, "%s %s (%s): %d checks give no verdict: %s\n",
+		fmt.Fprintf(b, "%s %s (%s): %d checks gave no verdict: %s\n",
 			st.Dim(strings.ToUpper(k.verdict)), name, k.subject, checks[k], k.reason)
 	}
 }
@@ -104,45 +104,45 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fa
 		label = st.Dim("WARNING")
 	}
 	fmt.Fprintf(b, "\n%s %s [%s] %s  (%s)\n", label, e.Case, e.Tier, e.Check, e.Subject)
-	fmt.Fprintf(b, "  %s\n", d.rule(e.Check).Sentence)
+	fmt.Fprintf(b, "  %s\n", d.findRule(e.Check).Sentence)
 	plain := find(e, nil)
 	if plain != nil && plain.Intent != "" {
 		fmt.Fprintf(b, "  %s\n", st.Dim("case: "+plain.Intent))
 	}
 	if e.Reason != "" {
-		fmt.Fprintf(b, "  %s\n", indent(clipLines(e.Reason, 6)))
+		fmt.Fprintf(b, "  %s\n", indentLines(clipLines(e.Reason, 6)))
 	}
 	for i, p := range e.Problems {
 		if i == MaxProblems {
 			fmt.Fprintf(b, "  … and %d more\n", len(e.Problems)-i)
 			break
 		}
-		fmt.Fprintf(b, "  - %s\n", indent(p.Text))
+		fmt.Fprintf(b, "  - %s\n", indentLines(p.Text))
 		if p.Diff != "" {
-			fmt.Fprintf(b, "    %s\n", indent(clipLines(strings.TrimRight(p.Diff, "\n"), 24)))
+			fmt.Fprintf(b, "    %s\n", indentLines(clipLines(strings.TrimRight(p.Diff, "\n"), 24)))
 		}
-		writeWire(b, find(e, p.Fault), p, clock(e), st)
+		writeWire(b, find(e, p.Fault), p, clockName(e), st)
 	}
 	if plain != nil {
 		if plain.Hang != "" {
-			fmt.Fprintf(b, "  the run hung: %s\n", indent(clipLines(plain.Hang, 6)))
+			fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(plain.Hang, 6)))
 		}
-		for _, a := range plain.Acts {
+		for _, a := range plain.Steps {
 			if a.Error != "" {
-				fmt.Fprintf(b, "  act failed: %s:%d: %s: %s\n", plain.Scenario, a.Line, a.Verb, a.Error)
+				fmt.Fprintf(b, "  step failed: %s:%d: %s: %s\n", plain.Scenario, a.Line, a.Verb, a.Error)
 			}
 		}
 	}
 	fmt.Fprintf(b, "  rerun: %s\n", d.Rerun(e))
 }
 
-// Rerun is the command that runs just that check on that case again.
+// Rerun returns the command that runs only this check on this case.
 func (d *Document) Rerun(e Entry) string {
 	command := cmp.Or(d.Selection.Command, "turnspec run")
 	if e.Tier == string(conformance.TierLive) {
-		command += " --tier live" // the only tier that does not run unless it is named
+		command += " --tier live" // the only tier that runs only if it is named
 	}
-	flags, program, acp := strings.Cut(command, " -- ") // what stands behind is the command of an ACP agent
+	flags, program, acp := strings.Cut(command, " -- ") // the command of an ACP agent or a sidecar follows
 	command = fmt.Sprintf("%s --case %s --check %s", flags, e.Case, e.Check)
 	if acp {
 		command += " -- " + program
@@ -150,22 +150,22 @@ func (d *Document) Rerun(e Entry) string {
 	return command
 }
 
-// finder finds the plays that verdicts are about.
-func (d *Document) finder() func(Entry, *Fault) *Play {
+// playFinder returns a function that finds the play of a verdict.
+func (d *Document) playFinder() func(Entry, *Fault) *Play {
 	byKey := make(map[playKey]*Play, len(d.Plays))
 	for i := range d.Plays {
-		byKey[d.Plays[i].key()] = &d.Plays[i]
+		byKey[d.Plays[i].playKey()] = &d.Plays[i]
 	}
 	return func(e Entry, f *Fault) *Play {
 		p := Play{Case: e.Case, Subject: e.Subject, Live: e.Tier == string(conformance.TierLive), Fault: f}
-		return byKey[p.key()]
+		return byKey[p.playKey()]
 	}
 }
 
-// Places tells of a verdict the file of its case, and the line at which its
-// first problem shows; 0: none does.
+// Places returns a function that finds the file of a verdict's case, and the line of
+// its first problem; 0 if none has a line.
 func (d *Document) Places() func(Entry) (file string, line int) {
-	find := d.finder()
+	find := d.playFinder()
 	return func(e Entry) (string, int) {
 		plain := find(e, nil)
 		if plain == nil {
@@ -173,7 +173,7 @@ func (d *Document) Places() func(Entry) (file string, line int) {
 		}
 		for _, x := range e.Problems {
 			if p := find(e, x.Fault); p != nil {
-				if at := p.place(x); at >= 0 && at < len(p.Wire) {
+				if at := p.wireIndex(x); at >= 0 && at < len(p.Wire) {
 					return plain.File, p.Wire[at].Line
 				}
 			}
@@ -182,8 +182,8 @@ func (d *Document) Places() func(Entry) (file string, line int) {
 	}
 }
 
-// place is the index of the wire line at which a problem shows, or -1.
-func (p *Play) place(x Problem) int {
+// wireIndex returns the index of the wire line that shows a problem, or -1.
+func (p *Play) wireIndex(x Problem) int {
 	switch {
 	case x.Seq > 0:
 		for _, e := range p.Events {
@@ -205,20 +205,20 @@ func (p *Play) place(x Problem) int {
 	return -1
 }
 
-// clock says what the times of a play are of.
-func clock(e Entry) string {
+// clockName names the clock of a play's times.
+func clockName(e Entry) string {
 	if e.Tier == string(conformance.TierProcess) || e.Tier == string(conformance.TierLive) {
 		return "real"
 	}
 	return "virtual"
 }
 
-// writeWire shows the lines that were played around a problem.
+// writeWire writes the wire lines around a problem.
 func writeWire(b *strings.Builder, p *Play, x Problem, clock string, st Style) {
 	if p == nil {
 		return
 	}
-	at := p.place(x)
+	at := p.wireIndex(x)
 	if at < 0 || at >= len(p.Wire) {
 		return
 	}
@@ -229,11 +229,11 @@ func writeWire(b *strings.Builder, p *Play, x Problem, clock string, st Style) {
 		if i == at {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, l.Line, arrow(fixtures.Dir(l.Dir)), time.Duration(l.At), st.Dim(clip(cmp.Or(l.Text, l.Dir), 140)))
+		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, l.Line, direction(fixtures.Dir(l.Dir)), time.Duration(l.At), st.Dim(clipLine(cmp.Or(l.Text, l.Dir), 140)))
 	}
 }
 
-func arrow(d fixtures.Dir) string {
+func direction(d fixtures.Dir) string {
 	switch d {
 	case fixtures.In:
 		return "in> "
@@ -245,7 +245,7 @@ func arrow(d fixtures.Dir) string {
 	return "    "
 }
 
-func text(l fixtures.WireLine) string {
+func lineText(l fixtures.WireLine) string {
 	switch l.Dir {
 	case fixtures.In, fixtures.Out, fixtures.Err:
 		return string(l.Bytes)
@@ -253,13 +253,13 @@ func text(l fixtures.WireLine) string {
 	return string(l.Dir)
 }
 
-// indent lets the lines after the first stand below it.
-func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
+// indentLines indents all lines but the first.
+func indentLines(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
 
 func clipLines(s string, n int) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
-		lines[i] = clip(l, 200)
+		lines[i] = clipLine(l, 200)
 	}
 	if len(lines) > n {
 		lines = append(lines[:n], fmt.Sprintf("… %d lines more", len(lines)-n))

@@ -2,7 +2,7 @@ package report
 
 import "io"
 
-// Writer writes a document in one of its forms.
+// Writer writes a document in one form.
 type Writer = func(io.Writer, *Document) error
 
 var formats = []struct {
@@ -15,7 +15,7 @@ var formats = []struct {
 	{"html", HTML},
 }
 
-// Formats are the names of the forms that a file may have.
+// Formats returns the names of the forms of a file.
 func Formats() []string {
 	var out []string
 	for _, f := range formats {
@@ -24,7 +24,7 @@ func Formats() []string {
 	return out
 }
 
-// Named is the writer of a form, or nil.
+// Named returns the writer of a form, or nil.
 func Named(format string) Writer {
 	for _, f := range formats {
 		if f.name == format {

@@ -21,7 +21,7 @@ var pageHTML string
 //go:embed page/page.css
 var pageCSS string
 
-// The scripts share one scope: first what draws, then what the reader does.
+// The scripts share one scope: draw.js draws, page.js handles input.
 var (
 	//go:embed page/draw.js
 	drawJS string
@@ -31,8 +31,8 @@ var (
 	pageJS string
 )
 
-// pageIndex is what the page reads at once. What is behind a case (problems,
-// plays) stands compressed beside it, and is read when the case is opened.
+// pageIndex is the data that the page reads first. The problems and plays of a case
+// are compressed elsewhere in the page, and read when the case is opened.
 type pageIndex struct {
 	Outcome  string       `json:"outcome"`
 	Failed   bool         `json:"failed"`
@@ -53,16 +53,16 @@ type pageColumn struct {
 	Tier string `json:"tier"`
 }
 
-// pageRow is a case for a subject. Verdicts holds a letter a column: see
+// pageRow is a case of a subject. Verdicts holds one letter for each column: see
 // letterOf.
 type pageRow struct {
 	Case     string `json:"case"`
 	Subject  int    `json:"subject"`
 	Verdicts string `json:"verdicts"`
-	Detail   int    `json:"detail,omitzero"` // the number of what stands beside, from 1
+	Detail   int    `json:"detail,omitzero"` // the number of its pageDetail, from 1
 }
 
-// pageDetail is what is behind a case.
+// pageDetail holds the problems and plays of a case.
 type pageDetail struct {
 	Entries []pageEntry `json:"entries,omitempty"`
 	Plays   []Play      `json:"plays,omitempty"`
@@ -73,8 +73,8 @@ type pageEntry struct {
 	Rerun string `json:"rerun,omitempty"`
 }
 
-// letterOf is a verdict in a letter; a capital one fails the run, k is known to
-// fail, w is a warning, and a dot looked at nothing.
+// letterOf returns a letter for a verdict. Capital letters fail the run, k is a
+// known failure, w a warning, and a dot means not applicable.
 func letterOf(e Entry) byte {
 	switch v := conformance.Verdict(e.Verdict); {
 	case e.Known != nil:
@@ -97,17 +97,17 @@ func letterOf(e Entry) byte {
 	return '.'
 }
 
-// HTML writes one file that needs nothing else: a summary, and each case with
-// wire, events and chat on one axis of time.
+// HTML writes a single file without references: a summary, and each case with its
+// wire, events and chat on one time axis.
 func HTML(w io.Writer, d *Document) error {
-	index, details := pageOf(d)
+	index, details := newPage(d)
 	data, err := json.Marshal(index, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	for i := range details {
-		text, err := pack(details[i])
+		text, err := compress(details[i])
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func HTML(w io.Writer, d *Document) error {
 	return err
 }
 
-func pageOf(d *Document) (*pageIndex, []pageDetail) {
+func newPage(d *Document) (*pageIndex, []pageDetail) {
 	p := &pageIndex{
 		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus,
 		Missing: d.Missing, Known: d.Known, Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
@@ -135,7 +135,7 @@ func pageOf(d *Document) (*pageIndex, []pageDetail) {
 			subjects[e.Subject] = len(p.Subjects)
 			p.Subjects = append(p.Subjects, e.Subject)
 		}
-		if c := (pageColumn{rules[e.Check], e.Tier}); !has(columns, c) {
+		if c := (pageColumn{rules[e.Check], e.Tier}); !hasColumn(columns, c) {
 			columns[c] = len(p.Columns)
 			p.Columns = append(p.Columns, c)
 		}
@@ -181,10 +181,10 @@ func pageOf(d *Document) (*pageIndex, []pageDetail) {
 	return p, details
 }
 
-func has(m map[pageColumn]int, c pageColumn) bool { _, ok := m[c]; return ok }
+func hasColumn(m map[pageColumn]int, c pageColumn) bool { _, ok := m[c]; return ok }
 
-// pack compresses a value into letters that may stand in a page.
-func pack(v any) (string, error) {
+// compress returns a value as text that a page can hold.
+func compress(v any) (string, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := json.MarshalWrite(z, v, jsontext.AllowInvalidUTF8(true)); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// faulty is the example with a failure in a play with a fault.
+// faulty is the example with a failure of a run with a fault.
 func faulty(t *testing.T) *report.Document {
 	t.Helper()
 	rep := sample()
@@ -30,10 +30,10 @@ func faulty(t *testing.T) *report.Document {
 	run := r.Trial.Run
 	run.Steps = append([]conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbOpen}}}, run.Steps...)
 	run.Events = append([]conformance.Event{{Event: event.Event{Seq: 1, Data: event.SessionReady{}}, At: 5 * time.Millisecond}}, run.Events...)
-	harmed := *run
-	harmed.Fault = &fault.Fault{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
-	r.Trial.Faulted = []*conformance.Run{&harmed}
-	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Fault: harmed.Fault})
+	faulted := *run
+	faulted.Fault = &fault.Fault{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
+	r.Trial.Faulted = []*conformance.Run{&faulted}
+	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Fault: faulted.Fault})
 	rep.KnownFailures = []conformance.KnownFailureUse{{KnownFailure: conformance.KnownFailure{Check: "turn.stop", Case: "</script>", Reason: "<!--"}, Judged: 1}}
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0123456789abcdef"})
 }
@@ -50,9 +50,9 @@ func unpack(t *testing.T, text string) map[string]any {
 	return out
 }
 
-// TestHTML: the page holds the verdicts at once, and each failed case with its
-// plays apart, and takes nothing from anywhere else.
-func TestHTML(t *testing.T) {
+// TestHTMLIsSelfContained checks that the page holds the verdicts in its index, each
+// failed case separately, and no reference to another file.
+func TestHTMLIsSelfContained(t *testing.T) {
 	g := NewWithT(t)
 	page := written(t, report.HTML, faulty(t))
 	g.Expect(page).NotTo(MatchRegexp(`(?i)(src|href)="?https?:`))
@@ -96,7 +96,7 @@ func TestHTML(t *testing.T) {
 	g.Expect(entries[0]).To(HaveKeyWithValue("rerun", "turnspec run --case codex/1/text/plain --check text.once"))
 }
 
-// TestHTMLIsCompact: 1,600 cases that passed are a page that opens at once.
+// TestHTMLIsCompact bounds the size of a page with 1,600 passed cases.
 func TestHTMLIsCompact(t *testing.T) {
 	g := NewWithT(t)
 	rep := &conformance.Report{}
@@ -108,8 +108,7 @@ func TestHTMLIsCompact(t *testing.T) {
 	g.Expect(len(written(t, report.HTML, report.New(rep, report.About{})))).To(BeNumerically("<", 400<<10))
 }
 
-// TestHTMLIsDrawn: a browser draws the summary, and a case with all that belongs
-// to it.
+// TestHTMLIsDrawn draws the summary and a case in a browser.
 func TestHTMLIsDrawn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts a browser, which takes seconds")

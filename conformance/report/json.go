@@ -15,8 +15,8 @@ import (
 //go:embed report.schema.json
 var Schema []byte
 
-// JSON writes the document for programs and for `turnspec merge`: each verdict
-// and each play on a line of its own, so that tools for lines can work on it.
+// JSON writes the document for programs and for `turnspec merge`. Each verdict and
+// each play has a line of its own, for tools that read lines.
 func JSON(w io.Writer, d *Document) error {
 	b, err := json.Marshal(d, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -34,7 +34,7 @@ func JSON(w io.Writer, d *Document) error {
 			return err
 		}
 		fmt.Fprintf(&out, "%s  %s: ", sep, name)
-		if err := member(&out, dec); err != nil {
+		if err := writeMember(&out, dec); err != nil {
 			return err
 		}
 	}
@@ -43,8 +43,8 @@ func JSON(w io.Writer, d *Document) error {
 	return err
 }
 
-// member writes a value, the elements of an array each on a line.
-func member(out *bytes.Buffer, dec *jsontext.Decoder) error {
+// writeMember writes a value. Each element of an array has a line of its own.
+func writeMember(out *bytes.Buffer, dec *jsontext.Decoder) error {
 	if dec.PeekKind() != '[' {
 		v, err := dec.ReadValue()
 		out.Write(v)
@@ -71,7 +71,7 @@ func member(out *bytes.Buffer, dec *jsontext.Decoder) error {
 	return err
 }
 
-// Read reads what JSON wrote. file is named in errors.
+// Read reads what JSON wrote. Errors name file.
 func Read(file string, b []byte) (*Document, error) {
 	var head struct {
 		Format *int `json:"format"`
@@ -81,9 +81,9 @@ func Read(file string, b []byte) (*Document, error) {
 	}
 	switch {
 	case head.Format == nil:
-		return nil, fmt.Errorf("%s: it is no report: `turnspec run --json` or `--report json=FILE` writes one", file)
+		return nil, fmt.Errorf("%s: not a report: `turnspec run --json` and `--report json=FILE` write one", file)
 	case *head.Format != Format:
-		return nil, fmt.Errorf("%s: its format is %d, this program reads %d: use the turnspec that wrote it", file, *head.Format, Format)
+		return nil, fmt.Errorf("%s: format %d, but this program reads format %d: use the turnspec that wrote it", file, *head.Format, Format)
 	}
 	var d Document
 	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil {

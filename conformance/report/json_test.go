@@ -30,12 +30,12 @@ func known() *report.Document {
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0", Selection: report.Selection{Subjects: []string{"mine"}, Places: 4}})
 }
 
-// TestJSON: each verdict is a line, and what is written is read back the same.
-func TestJSON(t *testing.T) {
+// TestJSONRoundTrip checks too that each verdict has a line of its own.
+func TestJSONRoundTrip(t *testing.T) {
 	g := NewWithT(t)
 	text := written(t, report.JSON, example())
 	g.Expect(text).To(HavePrefix("{\n  \"format\": 1,\n"))
-	g.Expect(text).To(ContainSubstring(`    {"check":"turn.stop","case":"codex/1/stop/mid-text","subject":"mine","tier":"witness","severity":"SHOULD","verdict":"unrecorded","looked_at":1,"reason":"process 1: read (weather)"}`))
+	g.Expect(text).To(ContainSubstring(`    {"check":"turn.stop","case":"codex/1/stop/mid-text","subject":"mine","tier":"witness","severity":"SHOULD","verdict":"unrecorded","assertions":1,"reason":"process 1: read (weather)"}`))
 	g.Expect(text).To(ContainSubstring("\n  \"failed\": true,\n"))
 	for _, d := range []*report.Document{example(), known(), report.New(&conformance.Report{}, report.About{})} {
 		text := written(t, report.JSON, d)
@@ -45,12 +45,12 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadRejectsOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                          "x.json: ",
-		`{}`:                         "x.json: it is no report",
-		`{"format":99}`:              "x.json: its format is 99, this program reads 1",
-		`{"format":1,"weather":"x"}`: "x.json: ",
+		`{}`:                         "x.json: not a report",
+		`{"format":99}`:              "x.json: format 99, but this program reads format 2",
+		`{"format":2,"weather":"x"}`: "x.json: ",
 	} {
 		if _, err := report.Read("x.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -70,8 +70,8 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// TestSchema: what is written fits the schema, and what does not fit is found.
-func TestSchema(t *testing.T) {
+// TestSchemaAcceptsOnlyReports checks valid and invalid documents.
+func TestSchemaAcceptsOnlyReports(t *testing.T) {
 	g := NewWithT(t)
 	s := schema(t)
 	valid := func(text string) error {
@@ -84,10 +84,10 @@ func TestSchema(t *testing.T) {
 	}
 	text := written(t, report.JSON, known())
 	for _, change := range [][2]string{
-		{`"format": 1`, `"format": 2`},
+		{`"format": 2`, `"format": 2`},
 		{`"verdict":"pass"`, `"verdict":"good"`},
 		{`"severity":"SHOULD"`, `"severity":"MAY"`},
-		{`"looked_at":3`, `"looked_at":-3`},
+		{`"assertions":3`, `"assertions":-3`},
 		{`"at_ns":`, `"when":`},
 		{`"dir":"out"`, `"dir":"up"`},
 		{`"stale":"it`, `"old":"it`},
@@ -97,9 +97,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaIsWhole: the schema names each member that the document may have,
-// and no other.
-func TestSchemaIsWhole(t *testing.T) {
+// TestSchemaListsAllMembers compares the schema with the members of the types.
+func TestSchemaListsAllMembers(t *testing.T) {
 	g := NewWithT(t)
 	type object struct {
 		Properties map[string]any `json:"properties"`

@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// The elements and attributes are those that Jenkins, GitLab, CircleCI and
-// Buildkite all read; there is no standard.
+// These elements and attributes are read by Jenkins, GitLab, CircleCI and Buildkite.
+// There is no standard.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -43,13 +43,13 @@ type (
 	}
 )
 
-// JUnit writes one suite a subject and one testcase a case, and a suite of its
-// own for what concerns the whole. A testcase is a case and not a check on a case: these
-// are fifty times as many, most not applicable, and a recording that fails
-// fails many checks at once. Its failure names all the checks.
+// JUnit writes a suite for each subject with a testcase for each case, and one suite
+// for the run as a whole. There is no testcase for each check on a case, because
+// these are fifty times as many, most of them not applicable, and a bad case fails
+// many checks at once. The failure of a testcase names all its checks.
 func JUnit(w io.Writer, d *Document) error {
 	all := junitSuites{Name: "turnspec"}
-	find := d.finder()
+	find := d.playFinder()
 	for from := 0; from < len(d.Results); {
 		first := d.Results[from]
 		to := from + 1
@@ -59,15 +59,15 @@ func JUnit(w io.Writer, d *Document) error {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != first.Subject {
 			all.Suites = append(all.Suites, junitSuite{Name: first.Subject})
 		}
-		all.Suites[len(all.Suites)-1].add(junitOf(d, d.Results[from:to], find))
+		all.Suites[len(all.Suites)-1].addCase(newJUnitCase(d, d.Results[from:to], find))
 		from = to
 	}
 	whole := junitSuite{Name: "the whole run"}
 	for _, id := range d.Missing {
-		whole.add(junitCase{Class: "checks", Name: id, Failure: &junitNote{Message: "no case gave a verdict on it", Type: "missing"}})
+		whole.addCase(junitCase{Class: "checks", Name: id, Failure: &junitNote{Message: "no case gave a verdict on it", Type: "missing"}})
 	}
 	for _, u := range d.Stale() {
-		whole.add(junitCase{Class: "known failures", Name: u.Check + " " + u.Case, Failure: &junitNote{Message: u.where() + ": " + u.Stale + "; remove the entry", Type: "stale"}})
+		whole.addCase(junitCase{Class: "known failures", Name: u.Check + " " + u.Case, Failure: &junitNote{Message: u.location() + ": " + u.Stale + "; remove the entry", Type: "stale"}})
 	}
 	if whole.Tests > 0 {
 		all.Suites = append(all.Suites, whole)
@@ -87,7 +87,7 @@ func JUnit(w io.Writer, d *Document) error {
 	return err
 }
 
-func (s *junitSuite) add(c junitCase) {
+func (s *junitSuite) addCase(c junitCase) {
 	s.Tests++
 	switch {
 	case c.Failure != nil:
@@ -100,10 +100,10 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func junitOf(d *Document, results []Entry, find func(Entry, *Fault) *Play) junitCase {
+func newJUnitCase(d *Document, results []Entry, find func(Entry, *Fault) *Play) junitCase {
 	parts := strings.Split(results[0].Case, "/")
 	n := len(parts) - 1
-	// The last dot divides package and class for those who read it.
+	// Readers split package and class at the last dot.
 	c := junitCase{Name: parts[n], Class: strings.ReplaceAll(strings.Join(parts[:max(n-1, 0)], "-"), ".", "_") + "." + parts[max(n-1, 0)]}
 	var body, warnings strings.Builder
 	var failed, known []string
@@ -135,12 +135,12 @@ func junitOf(d *Document, results []Entry, find func(Entry, *Fault) *Play) junit
 	case !judged && reason != "":
 		c.Skipped = &junitNote{Message: reason}
 	case !judged:
-		c.Skipped = &junitNote{Message: "no check looks at anything in it"}
+		c.Skipped = &junitNote{Message: "no check applies to it"}
 	}
 	return c
 }
 
-// unique drops what stands there already; the order stays.
+// unique removes repeated strings and keeps the order.
 func unique(all []string) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -153,7 +153,7 @@ func unique(all []string) []string {
 	return out
 }
 
-// outcome is the verdict on the whole in a word.
+// outcome is the outcome of the run in a word.
 func (d *Document) outcome() string {
 	switch {
 	case d.Failed:

@@ -15,8 +15,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
-// junitRules are what the schemas of JUnit files that CI systems use agree on:
-// an element's attributes, with ! where it must be there, and its children.
+// junitRules is what the JUnit schemas of CI systems have in common: the attributes
+// of an element, with ! if required, and its children.
 var junitRules = map[string]struct{ attributes, children []string }{
 	"testsuites": {[]string{"name", "time", "tests", "failures", "errors"}, []string{"testsuite"}},
 	"testsuite":  {[]string{"name!", "tests!", "failures!", "errors!", "skipped", "time", "timestamp", "hostname", "id", "package"}, []string{"properties", "testcase", "system-out", "system-err"}},
@@ -27,7 +27,7 @@ var junitRules = map[string]struct{ attributes, children []string }{
 	"system-out": {nil, nil},
 }
 
-// junitFits reports whether a file is of the form that CI systems read.
+// junitFits reports whether CI systems can read a file.
 func junitFits(text string) error {
 	dec := xml.NewDecoder(strings.NewReader(text))
 	var path []string
@@ -88,15 +88,14 @@ func TestJUnit(t *testing.T) {
 	g.Expect(junitFits(written(t, report.JUnit, report.New(&conformance.Report{}, report.About{})))).To(Succeed())
 }
 
-// TestJUnitHoldsAnything: no text of a runtime breaks the file.
-func TestJUnitHoldsAnything(t *testing.T) {
+func TestJUnitEscapesTexts(t *testing.T) {
 	g := NewWithT(t)
 	rep := sample()
 	rep.Results[0].Problems = []conformance.Problem{{Text: "\x1b[31m ]]> <b> & \xff \x00"}}
 	g.Expect(junitFits(written(t, report.JUnit, report.New(rep, report.About{})))).To(Succeed())
 }
 
-// TestJUnitKinds: a harness error is an error, a warning fails nothing.
+// TestJUnitKinds checks that a harness error is an error, and a warning no failure.
 func TestJUnitKinds(t *testing.T) {
 	g := NewWithT(t)
 	rep := sample()

@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// WriteKnown writes a file of known failures: what failed and is not known yet, one
-// entry a check, each with its reason still to be written.
+// WriteKnown writes a file of known failures for the failures that are not known
+// yet: an entry for each check, with a reason that the reader has to write.
 func WriteKnown(w io.Writer, d *Document) error {
 	type key struct{ check, subject string }
 	var order []key
@@ -29,17 +29,17 @@ func WriteKnown(w io.Writer, d *Document) error {
 				first[k] = r.Problems[0].Text
 			}
 		}
-		if !slices.Contains(cases[k], r.Case) { // a check may run in more than one tier
+		if !slices.Contains(cases[k], r.Case) { // a check may run in several tiers
 			cases[k] = append(cases[k], r.Case)
 		}
 	}
 	var b strings.Builder
-	b.WriteString("# Known failures: they do not fail the run. One that fails no more does: remove it then.\n# Say of each why it fails, and until when. `case` may be a glob.\n")
+	b.WriteString("# Known failures do not fail the run. An entry that no longer fails does: remove it then.\n# Write why each one fails, and until when. `case` may be a glob.\n")
 	for _, k := range order {
 		b.WriteByte('\n')
 		if first[k] != "" {
 			line, _, _ := strings.Cut(first[k], "\n")
-			fmt.Fprintf(&b, "# %s\n", clip(line, 200))
+			fmt.Fprintf(&b, "# %s\n", clipLine(line, 200))
 		}
 		fmt.Fprintf(&b, "check: %s\n", k.check)
 		if len(subjects) > 1 {

@@ -3,10 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// What a comment on a pull request can hold: 65,536 letters.
+// The limits keep the text below the 65,536 characters of a GitHub comment.
 const (
 	maxDetails  = 10
 	maxDetail   = 3000
@@ -14,36 +17,37 @@ const (
 	maxListings = 20
 )
 
-// Markdown writes a summary for a pull request, bounded so that a comment holds
-// it: which checks failed and on how many cases, and the first failures in full.
+// Markdown writes a summary for a pull request: the checks that failed, on how many
+// cases, and the first failures in full. Its size is bounded, so that it fits into a
+// comment.
 func Markdown(w io.Writer, d *Document) error {
 	var b strings.Builder
 	mark := "✅"
 	if d.Failed {
 		mark = "❌"
 	}
-	fmt.Fprintf(&b, "## %s Turnspec: %s\n\n%s\n", mark, d.outcome(), escape(Summary(d, Style{})))
-	markdownChecks(&b, d)
-	list(&b, "Known failures that are stale: remove them", d.Stale(), func(u KnownUse) string {
-		return fmt.Sprintf("%s: `%s` `%s`: %s", escape(u.where()), u.Check, u.Case, u.Stale)
+	fmt.Fprintf(&b, "## %s Turnspec: %s\n\n%s\n", mark, d.outcome(), table.Escape(Summary(d, Style{})))
+	writeChecks(&b, d)
+	writeList(&b, "Stale known failures: remove them", d.Stale(), func(u KnownUse) string {
+		return fmt.Sprintf("%s: `%s` `%s`: %s", table.Escape(u.location()), u.Check, u.Case, u.Stale)
 	})
-	list(&b, "Checks on which no case gave a verdict", d.Missing, func(id string) string { return "`" + id + "`" })
+	writeList(&b, "Checks without a verdict on any case", d.Missing, func(id string) string { return "`" + id + "`" })
 	var known []KnownUse
 	for _, u := range d.Known {
 		if u.Failed > 0 {
 			known = append(known, u)
 		}
 	}
-	list(&b, "Known failures", known, func(u KnownUse) string {
-		return fmt.Sprintf("`%s` `%s`, %d: %s %s", u.Check, u.Case, u.Failed, escape(u.Reason), u.Link)
+	writeList(&b, "Known failures", known, func(u KnownUse) string {
+		return fmt.Sprintf("`%s` `%s`, %d: %s %s", u.Check, u.Case, u.Failed, table.Escape(u.Reason), u.Link)
 	})
-	markdownDetails(&b, d)
+	writeDetails(&b, d)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// markdownChecks writes the table of checks that do not hold.
-func markdownChecks(b *strings.Builder, d *Document) {
+// writeChecks writes the table of failed checks.
+func writeChecks(b *strings.Builder, d *Document) {
 	type key struct{ check, subject string }
 	failed := map[key]int{}
 	first := map[key]Entry{}
@@ -61,32 +65,36 @@ func markdownChecks(b *strings.Builder, d *Document) {
 	if len(order) == 0 {
 		return
 	}
-	b.WriteString("\n| check | subject | fails | first on | |\n|---|---|---:|---|---|\n")
+	var rows [][]string
 	for i, k := range order {
 		if i == maxRows {
-			fmt.Fprintf(b, "| … and %d more | | | | |\n", len(order)-i)
+			rows = append(rows, []string{fmt.Sprintf("… and %d more", len(order)-i), "", "", "", ""})
 			break
 		}
 		warn := ""
 		if !first[k].Fails() {
 			warn = " (warning)"
 		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %d | `%s` | %s |\n", k.check, warn, escape(k.subject), failed[k], first[k].Case, escape(d.rule(k.check).Sentence))
+		rows = append(rows, []string{
+			"`" + k.check + "`" + warn, table.Escape(k.subject), strconv.Itoa(failed[k]), "`" + first[k].Case + "`", table.Escape(d.findRule(k.check).Sentence),
+		})
 	}
+	b.WriteByte('\n')
+	table.New(b).Markdown([]string{"check", "subject", table.Align + "failures", "first case", "rule"}, rows)
 }
 
-func markdownDetails(b *strings.Builder, d *Document) {
-	find := d.finder()
+func writeDetails(b *strings.Builder, d *Document) {
+	find := d.playFinder()
 	n := 0
 	seen := map[string]bool{}
 	for _, e := range d.Results {
-		// One of each check says more than ten of the first.
+		// One failure of each check is more useful than ten of the first check.
 		if !e.Fails() || seen[e.Check] {
 			continue
 		}
 		seen[e.Check] = true
 		if n++; n > maxDetails {
-			b.WriteString("\nThe other checks' failures are in the full report.\n")
+			b.WriteString("\nThe full report has the failures of the other checks.\n")
 			return
 		}
 		var text strings.Builder
@@ -103,7 +111,7 @@ func markdownDetails(b *strings.Builder, d *Document) {
 	}
 }
 
-func list[T any](b *strings.Builder, title string, all []T, show func(T) string) {
+func writeList[T any](b *strings.Builder, title string, all []T, show func(T) string) {
 	if len(all) == 0 {
 		return
 	}
@@ -115,9 +123,4 @@ func list[T any](b *strings.Builder, title string, all []T, show func(T) string)
 		}
 		fmt.Fprintf(b, "- %s\n", show(x))
 	}
-}
-
-// escape keeps a text from being read as Markdown.
-func escape(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "\n", " ", "[", `\[`).Replace(s)
 }

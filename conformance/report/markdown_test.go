@@ -16,7 +16,7 @@ func TestMarkdown(t *testing.T) {
 	text := written(t, report.Markdown, example())
 	g.Expect(text).To(HavePrefix("## ❌ Turnspec: failed\n\n3 cases and 5 runs with a fault: "))
 	g.Expect(text).To(ContainSubstring("| `text.once` | mine | 1 | `codex/1/text/plain` | The text comes once. |\n"))
-	g.Expect(text).To(ContainSubstring("**Checks on which no case gave a verdict**\n\n- `tool.known`\n"))
+	g.Expect(text).To(ContainSubstring("**Checks without a verdict on any case**\n\n- `tool.known`\n"))
 	g.Expect(text).To(ContainSubstring("<details><summary><code>text.once</code> on <code>codex/1/text/plain</code></summary>\n\n```\nFAIL"))
 	text = written(t, report.Markdown, known())
 	g.Expect(text).To(ContainSubstring("- known.txt:7: `turn.stop` `stop/*`: it does not fail any more\n"))
@@ -27,7 +27,7 @@ func TestMarkdown(t *testing.T) {
 	g.Expect(written(t, report.Markdown, report.New(rep, report.About{}))).To(HavePrefix("## ✅ Turnspec: passed\n"))
 }
 
-// TestMarkdownIsBounded: however much fails, a comment holds it.
+// TestMarkdownIsBounded checks that the text always fits into a comment.
 func TestMarkdownIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	rep := sample()

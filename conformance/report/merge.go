@@ -12,14 +12,14 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Part is a document with the name of its file.
+// Part is a document and the name of its file.
 type Part struct {
 	File string
 	*Document
 }
 
-// Merge joins the documents of all shards of a run into what the whole run
-// would have said. A document of a whole run stays as it is.
+// Merge joins the documents of all shards into the document of the whole run. It
+// returns the document of a whole run as it is.
 func Merge(parts []Part) (*Document, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("there is no report to merge")
@@ -27,7 +27,7 @@ func Merge(parts []Part) (*Document, error) {
 	if len(parts) == 1 && parts[0].Shard == nil {
 		return parts[0].Document, nil
 	}
-	if err := fit(parts); err != nil {
+	if err := checkParts(parts); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Shard.Index - b.Shard.Index })
@@ -37,7 +37,7 @@ func Merge(parts []Part) (*Document, error) {
 	from := map[[2]string]string{}
 	for i, p := range parts {
 		out.Cases += p.Cases
-		out.Harms += p.Harms
+		out.FaultRuns += p.FaultRuns
 		out.Results = append(out.Results, p.Results...)
 		out.Plays = append(out.Plays, p.Plays...)
 		for _, r := range p.Checks {
@@ -46,30 +46,30 @@ func Merge(parts []Part) (*Document, error) {
 		for _, e := range p.Results {
 			k := [2]string{e.Subject, e.Case}
 			if other, ok := from[k]; ok && other != p.File {
-				return nil, fmt.Errorf("%s and %s both hold the case %s of %s: they are no shards of one run", other, p.File, e.Case, e.Subject)
+				return nil, fmt.Errorf("%s and %s both hold the case %s of %s: they are not shards of one run", other, p.File, e.Case, e.Subject)
 			}
 			from[k] = p.File
 		}
 		for j := range out.Known {
 			if i > 0 {
 				out.Known[j].Failed += p.Known[j].Failed
-				out.Known[j].Seen += p.Known[j].Seen
+				out.Known[j].Judged += p.Known[j].Judged
 			}
 		}
 	}
 	if len(out.Selection.Cases) == 0 {
-		out.Missing = missing(out.Results)
+		out.Missing = missingChecks(out.Results)
 	}
-	out.settle(rules)
+	out.sortAndDecide(rules)
 	return out, nil
 }
 
-// fit says why documents are not the shards of one run.
-func fit(parts []Part) error {
+// checkParts returns an error if the documents are not shards of one run.
+func checkParts(parts []Part) error {
 	first := parts[0]
 	for _, p := range parts {
 		if p.Shard == nil {
-			return fmt.Errorf("%s is the report of a whole run, not of a shard: there is nothing to merge it with", p.File)
+			return fmt.Errorf("%s is the report of a whole run, not of a shard: it cannot be merged", p.File)
 		}
 		for _, x := range []struct {
 			what string
@@ -83,23 +83,23 @@ func fit(parts []Part) error {
 			{"cases", first.Selection.Cases, p.Selection.Cases},
 			{"tiers", first.Selection.Tiers, p.Selection.Tiers},
 			{"numbers of places for a fault", first.Selection.Places, p.Selection.Places},
-			{"known failures", entries(first.Known), entries(p.Known)},
+			{"known failures", knownEntries(first.Known), knownEntries(p.Known)},
 		} {
 			if !reflect.DeepEqual(x.a, x.b) {
-				return fmt.Errorf("%s and %s are of different %s: %s and %s; run all shards alike", first.File, p.File, x.what, brief(x.a), brief(x.b))
+				return fmt.Errorf("%s and %s are of different %s: %s and %s; run all shards with the same flags", first.File, p.File, x.what, brief(x.a), brief(x.b))
 			}
 		}
 	}
-	return complete(parts)
+	return checkShards(parts)
 }
 
-// complete says which shards are missing or doubled.
-func complete(parts []Part) error {
+// checkShards returns an error if a shard is missing or repeated.
+func checkShards(parts []Part) error {
 	total := parts[0].Shard.Total
 	files := make([][]string, total+1)
 	for _, p := range parts {
 		if p.Shard.Index < 1 || p.Shard.Index > total {
-			return fmt.Errorf("%s says that it is shard %v", p.File, p.Shard)
+			return fmt.Errorf("%s: there is no shard %v", p.File, p.Shard)
 		}
 		files[p.Shard.Index] = append(files[p.Shard.Index], p.File)
 	}
@@ -110,30 +110,30 @@ func complete(parts []Part) error {
 		case len(f) == 0:
 			gone = append(gone, s.String())
 		case len(f) > 1:
-			return fmt.Errorf("shard %v is there %d times: %s", s, len(f), strings.Join(f, ", "))
+			return fmt.Errorf("shard %v is given %d times: %s", s, len(f), strings.Join(f, ", "))
 		}
 	}
 	if len(gone) > 0 {
-		return fmt.Errorf("missing: shard %s; a run that is not whole proves nothing", strings.Join(gone, ", "))
+		return fmt.Errorf("missing: shard %s; merge needs all shards of a run", strings.Join(gone, ", "))
 	}
 	return nil
 }
 
-// entries are known failures as they are written, without what became of them.
-func entries(all []KnownUse) []KnownUse {
+// knownEntries returns known failures without how often they were used.
+func knownEntries(all []KnownUse) []KnownUse {
 	out := make([]KnownUse, 0, len(all))
 	for _, u := range all {
-		u.Failed, u.Seen, u.Stale = 0, 0, ""
+		u.Failed, u.Judged, u.Stale = 0, 0, ""
 		out = append(out, u)
 	}
 	return out
 }
 
-func brief(v any) string { return clip(fmt.Sprintf("%v", v), 80) }
+func brief(v any) string { return clipLine(fmt.Sprintf("%v", v), 80) }
 
-// missing are the checks that gave no verdict on any case, in the order of their
-// first result.
-func missing(results []Entry) []string {
+// missingChecks returns the checks that gave no verdict on any case, in the order of
+// their first result.
+func missingChecks(results []Entry) []string {
 	checks := map[string]*conformance.Check{}
 	all := make([]conformance.Result, 0, len(results))
 	for _, e := range results {

@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// broken is a run over some real cases, in which a broken adapter fails.
+// broken returns the report of a broken adapter on some real cases.
 func broken(t *testing.T) conformance.Config {
 	t.Helper()
 	g := NewWithT(t)
@@ -47,9 +47,9 @@ func document(t *testing.T, cfg conformance.Config) *report.Document {
 	return d
 }
 
-// TestMergeIsTheWhole: the shards of a run, however many and in whatever order,
-// join into what the whole run says, in every form.
-func TestMergeIsTheWhole(t *testing.T) {
+// TestMergeEqualsWholeRun merges different numbers of shards in any order, and
+// compares every form with that of the whole run.
+func TestMergeEqualsWholeRun(t *testing.T) {
 	g := NewWithT(t)
 	cfg := broken(t)
 	if racesample.Enabled {
@@ -78,9 +78,9 @@ func TestMergeIsTheWhole(t *testing.T) {
 	}
 }
 
-// TestMergeJudgesTheWhole: a check without a verdict in one shard may have one
-// in another.
-func TestMergeJudgesTheWhole(t *testing.T) {
+// TestMergeFindsMissingChecks: a check without a verdict in one shard may have one in
+// another.
+func TestMergeFindsMissingChecks(t *testing.T) {
 	g := NewWithT(t)
 	part := func(i int, id string, v conformance.Verdict) report.Part {
 		rep := &conformance.Report{Cases: 1, Shard: conformance.Shard{Index: i, Total: 2},
@@ -95,10 +95,10 @@ func TestMergeJudgesTheWhole(t *testing.T) {
 	g.Expect(d.Missing).To(Equal([]string{"text.once"}))
 	g.Expect(d.Failed).To(BeTrue())
 	_, err = report.Merge([]report.Part{part(1, "codex/1/a/b", conformance.Pass), part(2, "codex/1/a/b", conformance.Pass)})
-	g.Expect(err).To(MatchError("1.json and 2.json both hold the case codex/1/a/b of mine: they are no shards of one run"))
+	g.Expect(err).To(MatchError("1.json and 2.json both hold the case codex/1/a/b of mine: they are not shards of one run"))
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMergeRejectsOtherRuns(t *testing.T) {
 	part := func(i, n int, change func(*report.Document)) report.Part {
 		d := report.New(&conformance.Report{Shard: conformance.Shard{Index: i, Total: n}}, report.About{Turnspec: "v1", Corpus: "a"})
 		if change != nil {
@@ -111,15 +111,15 @@ func TestMergeRefuses(t *testing.T) {
 		want  string
 	}{
 		"none":     {want: "there is no report to merge"},
-		"missing":  {[]report.Part{part(1, 4, nil), part(3, 4, nil)}, "missing: shard 2/4, 4/4; a run that is not whole proves nothing"},
-		"one":      {[]report.Part{part(1, 2, nil)}, "missing: shard 2/2; a run that is not whole proves nothing"},
-		"doubled":  {[]report.Part{part(1, 2, nil), part(2, 2, nil), part(2, 2, nil)}, "shard 2/2 is there 2 times: 2.json, 2.json"},
-		"a whole":  {[]report.Part{part(1, 2, nil), part(2, 1, nil)}, "2.json is the report of a whole run, not of a shard: there is nothing to merge it with"},
-		"totals":   {[]report.Part{part(1, 2, nil), part(2, 3, nil)}, "1.json and 2.json are of different numbers of shards: 2 and 3; run all shards alike"},
-		"versions": {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Turnspec = "v2" })}, "1.json and 2.json are of different versions of turnspec: v1 and v2; run all shards alike"},
-		"corpora":  {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Corpus = "b" })}, "1.json and 2.json are of different corpora: a and b; run all shards alike"},
-		"cases":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Selection.Cases = []string{"text"} })}, "1.json and 2.json are of different cases: [] and [text]; run all shards alike"},
-		"known":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Known = []report.KnownUse{{Check: "a"}} })}, "1.json and 2.json are of different known failures: [] and [{a   {  } 0 0 false }]; run all shards alike"},
+		"missing":  {[]report.Part{part(1, 4, nil), part(3, 4, nil)}, "missing: shard 2/4, 4/4; merge needs all shards of a run"},
+		"one":      {[]report.Part{part(1, 2, nil)}, "missing: shard 2/2; merge needs all shards of a run"},
+		"doubled":  {[]report.Part{part(1, 2, nil), part(2, 2, nil), part(2, 2, nil)}, "shard 2/2 is given 2 times: 2.json, 2.json"},
+		"a whole":  {[]report.Part{part(1, 2, nil), part(2, 1, nil)}, "2.json is the report of a whole run, not of a shard: it cannot be merged"},
+		"totals":   {[]report.Part{part(1, 2, nil), part(2, 3, nil)}, "1.json and 2.json are of different numbers of shards: 2 and 3; run all shards with the same flags"},
+		"versions": {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Turnspec = "v2" })}, "1.json and 2.json are of different versions of turnspec: v1 and v2; run all shards with the same flags"},
+		"corpora":  {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Corpus = "b" })}, "1.json and 2.json are of different corpora: a and b; run all shards with the same flags"},
+		"cases":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Selection.Cases = []string{"text"} })}, "1.json and 2.json are of different cases: [] and [text]; run all shards with the same flags"},
+		"known":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Known = []report.KnownUse{{Check: "a"}} })}, "1.json and 2.json are of different known failures: [] and [{a   {  } 0 0 false }]; run all shards with the same flags"},
 	} {
 		if _, err := report.Merge(x.parts); err == nil || err.Error() != x.want {
 			t.Errorf("%s: %v, want %s", name, err, x.want)

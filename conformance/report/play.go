@@ -11,13 +11,13 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// maxText bounds a line of the wire, an event, a text of the chat, in bytes.
+// maxText bounds a wire line, an event and a text of the chat, in bytes.
 const maxText = 2 << 10
 
-// maxFaulty bounds the plays with a fault that are kept of one verdict.
+// maxFaulty bounds the plays with a fault that are stored for one verdict.
 const maxFaulty = 3
 
-// Play is what happened when a subject performed a case once.
+// Play is one run of a case against a subject.
 type Play struct {
 	Case       string   `json:"case"`
 	Subject    string   `json:"subject"`
@@ -26,7 +26,7 @@ type Play struct {
 	Intent     string   `json:"intent,omitempty"`
 	File       string   `json:"file,omitempty"`     // of the case
 	Scenario   string   `json:"scenario,omitempty"` // its file
-	Acts       []Act    `json:"acts,omitempty"`
+	Steps      []Step   `json:"steps,omitempty"`
 	Wire       []Wire   `json:"wire,omitempty"`
 	Events     []Event  `json:"events,omitempty"`
 	Chat       []Bubble `json:"chat,omitempty"`
@@ -35,8 +35,8 @@ type Play struct {
 	Violations []string `json:"violations,omitempty"`
 }
 
-// Act is what the user did.
-type Act struct {
+// Step is a step of the scenario.
+type Step struct {
 	At    int64  `json:"at_ns"`
 	Line  int    `json:"line,omitzero"` // of the scenario's file
 	Verb  string `json:"verb"`
@@ -47,17 +47,17 @@ type Act struct {
 // Wire is a line that was played.
 type Wire struct {
 	At   int64  `json:"at_ns"`
-	Line int    `json:"line,omitzero"` // of the case's file; 0: a fault put it there
+	Line int    `json:"line,omitzero"` // of the case's file; 0 if a fault added it
 	Dir  string `json:"dir"`
 	Text string `json:"text,omitempty"`
-	Size int    `json:"size,omitzero"` // of the whole, where the text is cut
+	Size int    `json:"size,omitzero"` // of the whole line, if Text was cut
 }
 
-// Event is what the subject made of it.
+// Event is an event that the subject emitted.
 type Event struct {
 	At    int64  `json:"at_ns"`
 	Seq   int64  `json:"seq"`
-	Wire  int    `json:"wire"` // how many lines had been played by then
+	Wire  int    `json:"wire"` // number of lines that had been played
 	Type  string `json:"type"`
 	Turn  int    `json:"turn,omitzero"`
 	Agent string `json:"subagent,omitempty"`
@@ -71,7 +71,7 @@ type playKey struct {
 	place                   int
 }
 
-func (p *Play) key() playKey {
+func (p *Play) playKey() playKey {
 	k := playKey{name: p.Case, subject: p.Subject, live: p.Live}
 	if p.Fault != nil {
 		k.operator, k.place = p.Fault.Operator, p.Fault.Place
@@ -79,9 +79,9 @@ func (p *Play) key() playKey {
 	return k
 }
 
-// plays are the plays that a verdict is about and that were not taken yet: the
-// plain one, and those with the faults that its problems name.
-func plays(r conformance.Result, taken map[playKey]bool) []Play {
+// newPlays returns the plays of a verdict that are not in taken: the one without a
+// fault, and those with the faults that its problems name.
+func newPlays(r conformance.Result, taken map[playKey]bool) []Play {
 	if r.Trial == nil || r.Trial.Run == nil {
 		return nil
 	}
@@ -101,13 +101,13 @@ func plays(r conformance.Result, taken map[playKey]bool) []Play {
 		}
 		if !taken[k] {
 			taken[k] = true
-			out = append(out, play(r, run))
+			out = append(out, newPlay(r, run))
 		}
 	}
 	return out
 }
 
-func play(r conformance.Result, run *conformance.Run) Play {
+func newPlay(r conformance.Result, run *conformance.Run) Play {
 	p := Play{
 		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(run.Hang, 12),
 		Unrecorded: run.Unrecorded, Violations: run.Violations,
@@ -122,45 +122,46 @@ func play(r conformance.Result, run *conformance.Run) Play {
 		p.File = run.Case.File
 	}
 	for _, a := range run.Steps {
-		x := Act{At: int64(a.At), Line: a.Step.Line, Verb: string(a.Step.Verb), Text: actText(a.Step)}
+		x := Step{At: int64(a.At), Line: a.Step.Line, Verb: string(a.Step.Verb), Text: stepText(a.Step)}
 		if a.Err != nil {
 			x.Error = a.Err.Error()
 		}
-		p.Acts = append(p.Acts, x)
+		p.Steps = append(p.Steps, x)
 	}
 	for _, l := range run.Played {
 		x := Wire{At: int64(l.At), Line: l.Line.Line, Dir: string(l.Line.Dir)}
-		if s := text(l.Line); s != x.Dir {
-			x.Text, x.Size = bounded(s)
+		if s := lineText(l.Line); s != x.Dir {
+			x.Text, x.Size = clipText(s)
 		}
 		p.Wire = append(p.Wire, x)
 	}
 	for _, e := range run.Events {
-		p.Events = append(p.Events, seen(run, e))
+		p.Events = append(p.Events, newEvent(run, e))
 	}
-	p.Chat = bubbles(run)
+	p.Chat = chatBubbles(run)
 	return p
 }
 
-// seen shows an event with the ids of the recording, so that the wire beside it
-// has the same, and two runs too.
-func seen(run *conformance.Run, e conformance.Event) Event {
+// newEvent converts an event. Its ids are those of the recording, so that they match
+// the wire and other runs.
+func newEvent(run *conformance.Run, e conformance.Event) Event {
 	x := Event{At: int64(e.At), Seq: e.Seq, Wire: e.Line, Turn: e.Turn, Type: string(e.Type()), Agent: e.SubagentID}
 	b, err := json.Marshal(e.Data, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
 	if err != nil {
 		x.Text = err.Error()
 		return x
 	}
-	x.Text, x.Size = bounded(run.Recorded(string(b)))
+	x.Text, x.Size = clipText(run.Recorded(string(b)))
 	return x
 }
 
-func actText(a fixtures.Step) string {
+func stepText(a fixtures.Step) string {
 	return strings.Join(strings.Fields(fmt.Sprint(a.ID, " ", a.Text, a.What)), " ")
 }
 
-// bounded cuts a text that is too long, between runes, and says how long it was.
-func bounded(s string) (string, int) {
+// clipText shortens a text that is too long, at a rune. It returns the length of
+// such a text, and else 0.
+func clipText(s string) (string, int) {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxText {
 		return s, 0

@@ -23,7 +23,7 @@ func line(n int, dir fixtures.Dir, text string) conformance.PlayedLine {
 	return conformance.PlayedLine{Line: fixtures.WireLine{Line: n, Dir: dir, Bytes: []byte(text)}, At: time.Duration(n) * time.Millisecond}
 }
 
-// example is a report with every kind of verdict that a table tells apart.
+// example is a report with every kind of verdict that the table distinguishes.
 func example() *report.Document { return report.New(sample(), report.About{}) }
 
 func sample() *conformance.Report {
@@ -37,8 +37,8 @@ func sample() *conformance.Report {
 		Events: []conformance.Event{{Event: event.Event{Seq: 4, Data: event.Delta{Text: "x"}}, Line: 3}},
 		Steps:  []conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbSend, Line: 7}, Err: conformanceError("refused")}},
 	}
-	at := func(c *conformance.Check, id string, v conformance.Verdict, looked int) conformance.Result {
-		return conformance.Result{Check: c, Case: "codex/1/" + id, Subject: "mine", Tier: conformance.TierWitness, Verdict: v, Assertions: looked}
+	at := func(c *conformance.Check, id string, v conformance.Verdict, assertions int) conformance.Result {
+		return conformance.Result{Check: c, Case: "codex/1/" + id, Subject: "mine", Tier: conformance.TierWitness, Verdict: v, Assertions: assertions}
 	}
 	failed := at(once, "text/plain", conformance.Fail, 2)
 	failed.Trial = &conformance.Trial{Run: run}
@@ -62,8 +62,8 @@ type conformanceError string
 
 func (e conformanceError) Error() string { return string(e) }
 
-// TestFailuresSayWhatTheirTimesAre: only a play in virtual time is exact.
-func TestFailuresSayWhatTheirTimesAre(t *testing.T) {
+// TestFailuresNameTheClock: only times of a virtual clock are exact.
+func TestFailuresNameTheClock(t *testing.T) {
 	for tier, want := range map[conformance.Tier]string{conformance.TierTiming: "wire (virtual time)", conformance.TierProcess: "wire (real time)"} {
 		rep := sample()
 		rep.Results[0].Tier = tier
@@ -87,8 +87,8 @@ tool.known  not applicable
 `))
 }
 
-// TestTableOfWhatNobodySaw: what no case could show has not passed.
-func TestTableOfWhatNobodySaw(t *testing.T) {
+// TestTableWithoutVerdicts checks that an unrecorded case does not count as passed.
+func TestTableWithoutVerdicts(t *testing.T) {
 	for verdict, want := range map[conformance.Verdict]string{
 		conformance.NotExpressible: "text.once  not expressible in 2 cases\n",
 		conformance.Unrecorded:     "text.once  unrecorded in 2 cases\n",
@@ -129,14 +129,13 @@ FAIL codex/1/text/plain [witness] text.once  (mine)
         10 in>      10ms {"id":1}
     >   11 out<     11ms {"id":1,"result":{}}
         12 out<     12ms {"method":"delta"}
-  act failed: fixtures/scenarios/text/plain.txtar:7: send: refused
+  step failed: fixtures/scenarios/text/plain.txtar:7: send: refused
   rerun: turnspec run --case codex/1/text/plain --check text.once
-UNRECORDED codex/1/stop/mid-text (mine): 1 checks give no verdict: process 1: read (weather)
+UNRECORDED codex/1/stop/mid-text (mine): 1 checks gave no verdict: process 1: read (weather)
 `))
 }
 
-// TestWarning: what SHOULD be is told as a warning.
-func TestWarning(t *testing.T) {
+func TestShouldIsAWarning(t *testing.T) {
 	g := NewWithT(t)
 	r := sample().Results[3]
 	r.Verdict = conformance.Fail

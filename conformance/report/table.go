@@ -1,9 +1,9 @@
-// Package report answers one question: how is the outcome of a run shown?
+// Package report writes the outcome of a run.
 //
-// A table for people and failures with all that is needed to understand them on
-// the terminal; JSON, from which all other forms are made, alone or merged from
-// shards (Merge); JUnit for CI systems, Markdown for a pull request, and HTML
-// to look at every play.
+// New makes a Document of a conformance.Report. Table and Failures write it for a
+// terminal, JSON for programs, JUnit for CI systems, Markdown for a pull request,
+// and HTML as a page that shows every run. The other forms can be made from the
+// JSON too; Merge joins the documents of shards.
 package report
 
 import (
@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// Style colours text; the zero value does not.
+// Style colours text. Its zero value does not.
 type Style struct{ Color bool }
 
 func (s Style) paint(code, text string) string {
@@ -31,17 +32,18 @@ func (s Style) Good(t string) string { return s.paint("32", t) }
 // Bad colours what failed.
 func (s Style) Bad(t string) string { return s.paint("31;1", t) }
 
-// Dim colours what matters less.
+// Dim colours what is less important.
 func (s Style) Dim(t string) string { return s.paint("2", t) }
 
-// cell sums up a check on a subject over all cases.
+// cell sums up the results of a check for a subject.
 type cell struct {
-	pass, sent, fail, known, unrecorded, other, na, looked int
-	warns                                                  bool // a failure is a warning
+	pass, sent, fail, known, unrecorded, other, na int
+	assertions                                     int
+	warns                                          bool // a failure is a warning
 }
 
-// Table writes checks × subjects: how many cases passed, and how much was
-// looked at.
+// Table writes a row for each check and a column for each subject: the cases that
+// passed and the assertions that were made on them. A summary follows.
 func Table(w io.Writer, d *Document, st Style) error {
 	var checks, subjects []string
 	cells := map[[2]string]*cell{}
@@ -57,50 +59,42 @@ func Table(w io.Writer, d *Document, st Style) error {
 		if cells[k] == nil {
 			cells[k] = &cell{}
 		}
-		cells[k].add(r)
+		cells[k].addResult(r)
 	}
-	width := len("check")
-	for _, c := range checks {
-		width = max(width, len(c))
+	head := []string{st.Dim("check")}
+	for _, name := range subjects {
+		head = append(head, st.Dim(clipLine(name, maxSubject)))
 	}
-	const column = 34
-	var head strings.Builder
-	fmt.Fprintf(&head, "%-*s", width, "check")
-	for _, s := range subjects {
-		fmt.Fprintf(&head, "  %-*s", column, clip(s, column))
-	}
-	if _, err := fmt.Fprintln(w, st.Dim(strings.TrimRight(head.String(), " "))); err != nil {
-		return err
-	}
+	rows := [][]string{head}
 	for _, id := range checks {
-		var line strings.Builder
-		fmt.Fprintf(&line, "%-*s", width, id)
-		for _, s := range subjects {
-			c := cells[[2]string{id, s}]
+		row := []string{id}
+		for _, name := range subjects {
+			c := cells[[2]string{id, name}]
 			if c == nil {
 				c = &cell{}
 			}
-			text := c.text()
-			pad := strings.Repeat(" ", max(0, column-len(text)))
-			line.WriteString("  " + c.paint(st, text) + pad)
+			row = append(row, c.paint(st, c.summary()))
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
+		rows = append(rows, row)
 	}
-	_, err := fmt.Fprintln(w, "\n"+Summary(d, st))
-	return err
+	out := table.New(w)
+	out.Columns("", rows)
+	out.Printf("\n%s\n", Summary(d, st))
+	return out.Err()
 }
 
-func clip(s string, n int) string {
+// maxSubject bounds the name of a subject in the table.
+const maxSubject = 34
+
+func clipLine(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return s[:n-1] + "…"
 }
 
-func (c *cell) add(r Entry) {
-	c.looked += r.Looked
+func (c *cell) addResult(r Entry) {
+	c.assertions += r.Assertions
 	switch conformance.Verdict(r.Verdict) {
 	case conformance.Pass:
 		c.pass++
@@ -122,16 +116,16 @@ func (c *cell) add(r Entry) {
 	}
 }
 
-func (c *cell) text() string {
+func (c *cell) summary() string {
 	switch {
 	case c.fail > 0:
 		word := "FAIL"
 		if c.warns {
 			word = "WARN"
 		}
-		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judged())
+		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judgedCases())
 	case c.known > 0:
-		return fmt.Sprintf("known %2d of %d cases fail", c.known, c.judged())
+		return fmt.Sprintf("known %2d of %d cases fail", c.known, c.judgedCases())
 	case c.pass+c.sent == 0 && c.unrecorded > 0:
 		return fmt.Sprintf("unrecorded in %d cases", c.unrecorded)
 	case c.pass+c.sent == 0 && c.other > 0:
@@ -143,13 +137,13 @@ func (c *cell) text() string {
 	case c.pass+c.sent == 0:
 		return "not applicable"
 	case c.sent > 0:
-		return fmt.Sprintf("sent  %3d cases %7d looked at", c.sent+c.pass, c.looked)
+		return fmt.Sprintf("sent  %3d cases %7d assertions", c.sent+c.pass, c.assertions)
 	}
-	return fmt.Sprintf("pass  %3d cases %7d looked at", c.pass, c.looked)
+	return fmt.Sprintf("pass  %3d cases %7d assertions", c.pass, c.assertions)
 }
 
 // judged is on how many cases there was something to look at.
-func (c *cell) judged() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
+func (c *cell) judgedCases() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
 
 func (c *cell) paint(st Style, text string) string {
 	switch {
@@ -161,12 +155,12 @@ func (c *cell) paint(st Style, text string) string {
 	return st.Good(text)
 }
 
-// Summary is the closing line.
+// Summary returns the line below the table.
 func Summary(d *Document, st Style) string {
-	n, known := d.count()
-	head := fmt.Sprintf("%d cases and %d runs with a fault: %d verdicts", d.Cases, d.Harms, len(d.Results))
-	if d.Harms > 0 && d.Selection.Seed > 0 {
-		head = fmt.Sprintf("%d cases and %d runs with a fault (seed %d): %d verdicts", d.Cases, d.Harms, d.Selection.Seed, len(d.Results))
+	n, known := d.countVerdicts()
+	head := fmt.Sprintf("%d cases and %d runs with a fault: %d verdicts", d.Cases, d.FaultRuns, len(d.Results))
+	if d.FaultRuns > 0 && d.Selection.Seed > 0 {
+		head = fmt.Sprintf("%d cases and %d runs with a fault (seed %d): %d verdicts", d.Cases, d.FaultRuns, d.Selection.Seed, len(d.Results))
 	}
 	if d.Shard != nil {
 		head = fmt.Sprintf("shard %v, %s", d.Shard, head)
@@ -197,12 +191,12 @@ func Summary(d *Document, st Style) string {
 	return strings.Join(parts, ", ")
 }
 
-// verdicts in the order in which they are told.
+// verdicts are in the order in which Summary counts them.
 var verdicts = []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.NotApplicable,
 	conformance.NotExpressible, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError}
 
-// count counts the verdicts, those that were known to be bad apart.
-func (d *Document) count() (n map[conformance.Verdict]int, known int) {
+// countVerdicts counts the verdicts, and known failures separately.
+func (d *Document) countVerdicts() (n map[conformance.Verdict]int, known int) {
 	n = map[conformance.Verdict]int{}
 	for _, e := range d.Results {
 		if e.Known != nil {

@@ -1,4 +1,4 @@
-// What is drawn from data alone: elements, differences, the axis.
+// Functions that draw from data alone: elements, diffs, the time axis.
 
 const $ = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ function el(name, props, ...children) {
   return e;
 }
 
-// seconds shows nanoseconds as people read them.
+// seconds formats nanoseconds.
 function seconds(ns) {
   if (ns === 0) return "0";
   if (ns < 1e6) return (ns / 1e3).toPrecision(3).replace(/\.?0+$/, "") + " µs";
@@ -23,7 +23,7 @@ function seconds(ns) {
   return (ns / 1e9).toFixed(3).replace(/\.?0+$/, "") + " s";
 }
 
-// diff shows a difference; of a line that was replaced, what differs is marked.
+// diff shows a diff. In a replaced line it marks the part that differs.
 function diff(text) {
   const lines = text.replace(/\n$/, "").split("\n");
   const out = [];
@@ -44,7 +44,7 @@ function diff(text) {
   return el("div", { class: "diff mono" }, out);
 }
 
-// changed marks what lies between the common beginning and the common end.
+// changed marks the text between the common prefix and the common suffix.
 function changed(a, b) {
   let head = 0, tail = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
@@ -53,10 +53,10 @@ function changed(a, b) {
   return [part(a, "del"), part(b, "ins")];
 }
 
-const lanes = ["act", "in", "out", "err", "event", "chat"];
+const lanes = ["step", "in", "out", "err", "event", "chat"];
 
-// axis draws a play over time. view is {from, to}; pick is told which time was
-// chosen, and changed that the view has.
+// axis draws a play over time. view is {from, to}; changed is called when it has
+// changed.
 function axis(play, view, bad, changed) {
   const end = span(play);
   const step = 22, left = 48, top = 18;
@@ -103,7 +103,7 @@ function axis(play, view, bad, changed) {
   });
   const timeAt = (e) => view.from + ((e.clientX - svg.getBoundingClientRect().left - left) / (width() - left - 8)) * (view.to - view.from);
   svg.addEventListener("wheel", (e) => {
-    if (!e.ctrlKey && !e.metaKey) return; // else it scrolls the page
+    if (!e.ctrlKey && !e.metaKey) return; // then it scrolls the page
     e.preventDefault();
     zoom(e.deltaY < 0 ? 0.8 : 1.25, timeAt(e));
   }, { passive: false });
@@ -117,7 +117,7 @@ function axis(play, view, bad, changed) {
   svg.addEventListener("pointerup", () => { drag = null; });
   svg.addEventListener("pointercancel", () => { drag = null; });
   svg.addEventListener("dblclick", (e) => zoom(0.5, timeAt(e)));
-  draw(); // at once, and again when it has a width
+  draw(); // now, and again when it has a width
   new ResizeObserver(draw).observe(svg);
   const button = (label, title, act) => el("button", { type: "button", title, "aria-label": title, onclick: act }, label);
   return el("div", {},

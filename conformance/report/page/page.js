@@ -1,4 +1,4 @@
-// The page: a list of cases, and what is known of the one that is chosen.
+// The page: a list of cases, and the details of the chosen one.
 
 const index = JSON.parse($("index").textContent);
 const words = { F: "failed", H: "harness error", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", p: "passed", s: "sent", ".": "not applicable" };
@@ -10,7 +10,7 @@ const columnName = (c) => index.rules[c.rule].id + (index.columns.filter((o) => 
 for (const r of index.rows) r.worst = [...worst].find((l) => r.verdicts.includes(l)) || ".";
 const idOf = (r) => r.case + (index.subjects.length > 1 ? " · " + index.subjects[r.subject] : "");
 
-// detail reads what is behind a row.
+// detail reads the details of a row.
 async function detail(row) {
   if (!row.detail) return { entries: [], plays: [] };
   const bytes = Uint8Array.from(atob($("d" + row.detail).textContent), (c) => c.charCodeAt(0));
@@ -18,7 +18,7 @@ async function detail(row) {
   return { entries: text.entries || [], plays: text.plays || [] };
 }
 
-// The hash holds all that is chosen, so that a place can be sent to somebody.
+// The hash holds the whole selection, so that a link shows the same place.
 const state = () => new URLSearchParams(location.hash.slice(1));
 function go(changes) {
   const s = state();
@@ -52,7 +52,7 @@ function drawList() {
       el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject])))));
   }));
   const at = $("cases").querySelector("[aria-current]");
-  if (at) { // the list alone scrolls, not the page
+  if (at) { // scroll the list only, not the page
     const list = $("cases").getBoundingClientRect(), own = at.getBoundingClientRect();
     if (own.top < list.top || own.bottom > list.bottom) $("cases").scrollTop += own.top - list.top - list.height / 3;
   }
@@ -86,7 +86,7 @@ async function drawCase(row) {
   const main = $("main");
   main.replaceChildren(el("p", { class: "soft" }, "…"));
   const d = await detail(row);
-  if (state().get("case") !== idOf(row)) return; // another was chosen meanwhile
+  if (state().get("case") !== idOf(row)) return; // another case was chosen in the meantime
   const plain = d.plays.find((p) => !p.fault) || d.plays[0];
   const problems = d.entries.flatMap((e) => e.problems || []);
   const stage = el("div", { id: "play" });
@@ -105,11 +105,11 @@ async function drawCase(row) {
     plain ? el("p", {}, plain.intent || "", el("br"), el("span", { class: "soft mono" }, [plain.file, plain.scenario].filter(Boolean).join(" · "))) : "",
     d.entries.map((e) => drawEntry(e, d.plays, choose)),
     d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
-      : el("p", { class: "soft" }, "What did not fail is shown with wire and events when the run had --runs."),
+      : el("p", { class: "soft" }, "The wire and events of a case that did not fail are in the report only if the run had --runs."),
     el("h3", {}, "Checks"),
     el("p", {}, judged.map(([c, l]) => [el("span", { class: tones[l] || "soft" }, marks[l] + " ", el("code", {}, columnName(c)), l === "p" ? "" : " " + words[l]), " · "]).flat().slice(0, -1)),
   ].flat(9).filter((x) => x !== ""));
-  // The first that has a problem is shown first.
+  // Show the first play that has a problem.
   if (d.plays.length) choose(Math.max(0, d.plays.findIndex((x) => problems.some((p) => sameFault(x.fault, p.fault)))));
 }
 

@@ -4,7 +4,7 @@ const faultName = (f) => f.operator + (f.line ? " at line " + f.line : "");
 
 function span(play) {
   let end = 1e6;
-  for (const list of [play.acts, play.wire, play.events]) for (const x of list || []) end = Math.max(end, x.at_ns);
+  for (const list of [play.steps, play.wire, play.events]) for (const x of list || []) end = Math.max(end, x.at_ns);
   for (const b of play.chat || []) end = Math.max(end, b.to_ns);
   return end * 1.02;
 }
@@ -21,7 +21,7 @@ const lane = (dir) => (["in", "out", "err"].includes(dir) ? dir : "out");
 // marksOf are what the axis shows. bad holds the seqs and lines of problems.
 function marksOf(play, bad) {
   const out = [];
-  for (const a of play.acts || []) out.push({ lane: "act", from: a.at_ns, to: a.at_ns, title: `${a.verb} ${a.text || ""}${a.error ? ": " + a.error : ""}` });
+  for (const a of play.steps || []) out.push({ lane: "step", from: a.at_ns, to: a.at_ns, title: `${a.verb} ${a.text || ""}${a.error ? ": " + a.error : ""}` });
   for (const w of play.wire || []) out.push({ lane: lane(w.dir), from: w.at_ns, to: w.at_ns, bad: bad.lines.has(w.line), title: `${w.dir} ${short(w.text || "", 200)}` });
   for (const e of play.events || []) out.push({ lane: "event", from: e.at_ns, to: e.at_ns, bad: bad.seqs.has(e.seq), title: `${e.seq} ${e.type} ${short(e.text || "", 200)}` });
   for (const b of play.chat || []) out.push({ lane: "chat", from: b.from_ns, to: b.to_ns, title: `${b.role} ${b.kind || ""} ${b.name || ""} ${short(b.text || "", 200)}` });
@@ -30,11 +30,11 @@ function marksOf(play, bad) {
 
 const short = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
 
-// rowsOf lines up acts, wire, the events that came of each line, and the chat
+// rowsOf lines up steps, wire, the events that came of each line, and the chat
 // that began with them.
 function rowsOf(play) {
   const rows = [];
-  const acts = [...(play.acts || [])];
+  const steps = [...(play.steps || [])];
   const after = new Map(); // events by the number of lines played
   (play.events || []).forEach((e, i) => {
     const at = e.wire || 0;
@@ -53,10 +53,10 @@ function rowsOf(play) {
     rows.push(row);
   };
   const before = (at, strict) => {
-    while (acts.length && (strict ? acts[0].at_ns < at : acts[0].at_ns <= at)) { const a = acts.shift(); add({ at: a.at_ns, act: a, events: [] }); }
+    while (steps.length && (strict ? steps[0].at_ns < at : steps[0].at_ns <= at)) { const a = steps.shift(); add({ at: a.at_ns, step: a, events: [] }); }
   };
-  for (const e of after.get(0) || []) { // before any line: after the act that it comes of
-    if (rows.length) before(e.at_ns, true); else if (acts.length) { const a = acts.shift(); add({ at: a.at_ns, act: a, events: [] }); before(e.at_ns, true); }
+  for (const e of after.get(0) || []) { // before any line: after the step that caused it
+    if (rows.length) before(e.at_ns, true); else if (steps.length) { const a = steps.shift(); add({ at: a.at_ns, step: a, events: [] }); before(e.at_ns, true); }
     add({ at: e.at_ns, events: [e] });
   }
   (play.wire || []).forEach((w, i) => {
@@ -67,7 +67,7 @@ function rowsOf(play) {
     for (const e of later) { before(e.at_ns, false); add({ at: e.at_ns, events: [e] }); }
   });
   before(Infinity, false);
-  for (const b of rest) { // no event names it: it stands where its time is
+  for (const b of rest) { // no event has its id: it is placed by its time
     const at = rows.findIndex((r) => r.at > b.from_ns);
     rows.splice(at < 0 ? rows.length : at, 0, { at: b.from_ns, events: [], chat: [b] });
   }
@@ -78,7 +78,7 @@ function pretty(text) {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 }
 
-// folded shows a line, and all of it when it is opened.
+// folded shows the beginning of a text, and all of it when it is opened.
 function folded(head, text, size) {
   const d = el("details", {}, el("summary", {}, head, " ", el("code", {}, short(text || "", 300))));
   d.addEventListener("toggle", () => {
@@ -89,12 +89,12 @@ function folded(head, text, size) {
 
 function rowOf(row, play, bad) {
   const isBad = (row.wire && bad.lines.has(row.wire.line)) || row.events.some((e) => bad.seqs.has(e.seq));
-  const isFault = row.wire && play.fault && (!row.wire.line || row.wire.line === play.fault.line); // a line of the fault's own has no number
+  const isFault = row.wire && play.fault && (!row.wire.line || row.wire.line === play.fault.line); // a line that the fault added has no number
   const wire = row.wire
     ? el("div", {}, isFault ? el("span", { class: "tag" }, "fault: " + play.fault.operator) : "",
       row.wire.text ? folded([el("span", { class: "dir " + row.wire.dir }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")], row.wire.text, row.wire.size)
         : el("span", {}, el("span", { class: "dir" }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")))
-    : row.act ? el("div", {}, el("span", { class: "dir act" }, row.act.verb), " ", row.act.text || "", row.act.error ? el("span", { class: "failed" }, " " + row.act.error) : "")
+    : row.step ? el("div", {}, el("span", { class: "dir step" }, row.step.verb), " ", row.step.text || "", row.step.error ? el("span", { class: "failed" }, " " + row.step.error) : "")
       : el("div", {});
   return el("div", { class: "row" + (isBad ? " bad" : "") + (isFault ? " fault" : "") },
     el("div", { class: "time mono" }, seconds(row.at)), wire,
@@ -103,9 +103,9 @@ function rowOf(row, play, bad) {
       el("span", { class: "soft" }, [b.role === "user" ? "user" : b.kind, b.name, b.status].filter(Boolean).join(" · ") + "\n"), b.text || ""))));
 }
 
-const chunk = 300; // rows that are drawn at once
+const chunk = 300; // number of rows to draw at once
 
-// drawPlay draws a play, with the problems that are about it marked.
+// drawPlay draws a play and marks its problems.
 function drawPlay(play, problems) {
   const bad = { seqs: new Set(problems.filter((p) => p.event).map((p) => p.event)), lines: new Set(problems.filter((p) => p.line && !p.event).map((p) => p.line)) };
   const view = { from: 0, to: span(play) };
@@ -125,7 +125,7 @@ function drawPlay(play, problems) {
       if (at < inside.length) { more.textContent = `${inside.length - at} rows more`; list.append(more); }
     }
     next();
-    // A problem further down is drawn too, so that it can be gone to.
+    // Draw as far as the last problem, so that the page can scroll to it.
     const last = inside.findLastIndex((r) => (r.wire && bad.lines.has(r.wire.line)) || r.events.some((e) => bad.seqs.has(e.seq)));
     while (at <= last) next();
   }
@@ -135,5 +135,5 @@ function drawPlay(play, problems) {
   return el("div", {}, time,
     play.hang ? el("p", { class: "failed" }, "The run hung: " + play.hang) : "",
     (play.unrecorded || []).map((u) => el("p", { class: "warn" }, "Unrecorded: " + u)),
-    (play.violations || []).map((v) => el("p", { class: "warn" }, "Against what it was told: " + v)), list);
+    (play.violations || []).map((v) => el("p", { class: "warn" }, "Violation: " + v)), list);
 }
