@@ -20,13 +20,13 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// changed is the reference adapter with other events: with hands them on.
+// changed is the reference adapter with altered events.
 type changed struct {
 	conformance.Subject
 	with func(in <-chan event.Event, out chan<- event.Event, h *held)
 }
 
-// held is what a subject says that it holds back.
+// held is the backlog that a subject reports.
 type held struct {
 	mu     sync.Mutex
 	queue  []event.Event
@@ -63,8 +63,8 @@ func (s changedSession) Backlog() (int, time.Duration) {
 	return len(s.h.queue), time.Since(s.h.arrive[0])
 }
 
-// each makes a subject that does something to each delta.
-func each(do func(i int, d event.Delta, e event.Event, out chan<- event.Event)) func(<-chan event.Event, chan<- event.Event, *held) {
+// changeDeltas returns a function that changes every delta.
+func changeDeltas(do func(i int, d event.Delta, e event.Event, out chan<- event.Event)) func(<-chan event.Event, chan<- event.Event, *held) {
 	return func(in <-chan event.Event, out chan<- event.Event, _ *held) {
 		i := 0
 		for e := range in {
@@ -104,7 +104,7 @@ func tenthTwice(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
 	}
 }
 
-// joins puts four deltas into one.
+// joins merges four deltas into one.
 func joins() func(int, event.Delta, event.Event, chan<- event.Event) {
 	text := ""
 	return func(i int, d event.Delta, e event.Event, out chan<- event.Event) {
@@ -117,7 +117,7 @@ func joins() func(int, event.Delta, event.Event, chan<- event.Event) {
 	}
 }
 
-// swaps hands two deltas on in the wrong order.
+// swaps reverses two deltas.
 func swaps() func(int, event.Delta, event.Event, chan<- event.Event) {
 	var before event.Event
 	return func(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
@@ -130,7 +130,7 @@ func swaps() func(int, event.Delta, event.Event, chan<- event.Event) {
 	}
 }
 
-// hoards takes all at once and hands on every 40 ms.
+// hoards takes all events at once and passes one on every 40 ms.
 func hoards(in <-chan event.Event, out chan<- event.Event, h *held) {
 	done := make(chan struct{})
 	go func() {
@@ -167,7 +167,7 @@ func hoards(in <-chan event.Event, out chan<- event.Event, h *held) {
 	}
 }
 
-// virtual is a clock in a bubble.
+// virtual returns the clock of a bubble.
 func virtual() load.Clock {
 	now := func() int64 { return time.Now().UnixNano() }
 	return load.Clock{Now: now, Until: func(due int64) { time.Sleep(time.Duration(due - now())) }}
@@ -192,7 +192,7 @@ func inBubble(t *testing.T, c Contender, caseID string, l Load) map[string]float
 		for range l.Sessions {
 			places = append(places, place{launch: script.Launcher(clock), program: "runtime", env: []string{"PATH=/bin"}, dir: "/work", listen: l.pause()})
 		}
-		if err = together(context.Background(), c, places, what, o, l); err == nil {
+		if err = runSessions(context.Background(), c, places, what, o, l); err == nil {
 			f = figures(c, l, o, usage{})
 		}
 	})
@@ -210,9 +210,9 @@ func references() map[string]conformance.Subject {
 
 var calm = Load{Name: "stream", Deltas: 100, Rate: 50, Sessions: 1}
 
-// In virtual time nothing takes time but what waits: each defect is told by its
-// figure, and by no other.
-func TestDefectsAreToldByTheirFigures(t *testing.T) {
+// In virtual time only waits take time, so each defect changes its figure and no
+// other.
+func TestDefectsChangeTheirFigures(t *testing.T) {
 	const ms = 1e-3
 	about := func(v float64) [2]float64 { return [2]float64{v * 0.99, v * 1.01} }
 	type want map[string][2]float64
@@ -223,15 +223,15 @@ func TestDefectsAreToldByTheirFigures(t *testing.T) {
 		want want
 	}{
 		{"the reference", nil, 0, want{}},
-		{"late by 5 ms", each(late), 0, want{"delay-p50": about(5 * ms), "delay-p90": about(5 * ms), "delay-p99": about(5 * ms), "delay-max": about(5 * ms),
+		{"late by 5 ms", changeDeltas(late), 0, want{"delay-p50": about(5 * ms), "delay-p90": about(5 * ms), "delay-p99": about(5 * ms), "delay-max": about(5 * ms),
 			"first": about(5 * ms), "first status -> first text delta": about(5 * ms), "backlog-age": about(5 * ms)}},
-		{"holds the first back", each(firstLate), 0, want{"first": about(300 * ms), "first status -> first text delta": about(300 * ms),
+		{"holds the first back", changeDeltas(firstLate), 0, want{"first": about(300 * ms), "first status -> first text delta": about(300 * ms),
 			"delay-max": about(300 * ms), "delay-p90": {100 * ms, 140 * ms}, "delay-p99": {250 * ms, 300 * ms}, "backlog-age": about(300 * ms), "backlog-depth": {16, 16}}},
-		{"puts four together", each(joins()), 0, want{"per-event": {4, 4}, "delay-p50": {20 * ms, 41 * ms}, "delay-p90": about(60 * ms), "delay-p99": about(60 * ms),
+		{"puts four together", changeDeltas(joins()), 0, want{"per-event": {4, 4}, "delay-p50": {20 * ms, 41 * ms}, "delay-p90": about(60 * ms), "delay-p99": about(60 * ms),
 			"delay-max": about(60 * ms), "first": about(60 * ms), "first status -> first text delta": about(60 * ms), "backlog-age": about(60 * ms), "backlog-depth": {4, 4}}},
-		{"loses every tenth", each(tenthGone), 0, want{"lost": {10, 10}, "backlog-depth": {10, 11}}},
-		{"says every tenth twice", each(tenthTwice), 0, want{"again": {10, 10}}},
-		{"swaps", each(swaps()), 0, want{"disordered": {50, 50}, "delay-p50": {0, 20 * ms}, "delay-p90": about(20 * ms), "delay-p99": about(20 * ms), "delay-max": about(20 * ms),
+		{"loses every tenth", changeDeltas(tenthGone), 0, want{"lost": {10, 10}, "backlog-depth": {10, 11}}},
+		{"says every tenth twice", changeDeltas(tenthTwice), 0, want{"again": {10, 10}}},
+		{"swaps", changeDeltas(swaps()), 0, want{"disordered": {50, 50}, "delay-p50": {0, 20 * ms}, "delay-p90": about(20 * ms), "delay-p99": about(20 * ms), "delay-max": about(20 * ms),
 			"first": about(20 * ms), "first status -> first text delta": about(20 * ms), "backlog-age": about(20 * ms), "backlog-depth": {2, 2}}},
 		{"hoards", hoards, 0, want{"held-depth": {45, 60}, "held-age": {1.9, 2.3}, "backlog-depth": {48, 55}, "backlog-age": {1.9, 2.3}, "delay-p50": {0.9, 1.2},
 			"delay-p90": {1.7, 2.2}, "delay-p99": {1.9, 2.3}, "delay-max": {1.9, 2.3}, "first": {40 * ms, 43 * ms}, "first status -> first text delta": {40 * ms, 43 * ms}}},
@@ -254,11 +254,11 @@ func TestDefectsAreToldByTheirFigures(t *testing.T) {
 					case name == "per-event", name == "backlog-depth":
 						low, high = 1, 1
 					case name == "held-depth":
-						high = 4 // what came of one line
+						high = 4 // deltas of one line
 					case m.Unit == Seconds:
-						high = 0.0021 // waits of its own, in the stand-in and here
+						high = 0.0021 // waits of the stand-in and of this program
 					}
-					if w, ok := tt.want[strings.Replace(name, "wire-", "delay-", 1)]; ok { // nothing else holds the stand-in up here
+					if w, ok := tt.want[strings.Replace(name, "wire-", "delay-", 1)]; ok { // nothing else delays the stand-in here
 						low, high = w[0], w[1]
 					}
 					g.Expect(v).To(And(BeNumerically(">=", low), BeNumerically("<=", high)), name)
@@ -271,12 +271,12 @@ func TestDefectsAreToldByTheirFigures(t *testing.T) {
 	}
 }
 
-// What a slow pipe holds back counts: a reader that stops for 400 ms makes 20
-// deltas late, and not one.
-func TestWhatIsHeldBackIsNotOmitted(t *testing.T) {
+// TestHeldBackDeltasAreLate: a reader that stops for 400 ms makes 20 deltas late,
+// not one.
+func TestHeldBackDeltasAreLate(t *testing.T) {
 	g := NewWithT(t)
 	stopped := false
-	s := changed{references()["codex/0.169.0/text/plain"], each(func(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
+	s := changed{references()["codex/0.169.0/text/plain"], changeDeltas(func(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
 		if i == 50 && !stopped {
 			stopped = true
 			time.Sleep(400 * time.Millisecond)
@@ -301,7 +301,7 @@ func TestControlsInVirtualTime(t *testing.T) {
 	}
 }
 
-// Sessions at the same time send at different moments.
+// TestSessionsAreSpread: concurrent sessions send at different moments.
 func TestSessionsAreSpread(t *testing.T) {
 	g := NewWithT(t)
 	l := calm
@@ -311,7 +311,7 @@ func TestSessionsAreSpread(t *testing.T) {
 	g.Expect(f["delay-max"]).To(BeNumerically("<", 0.001))
 }
 
-// A stand-in that dies is no figure.
+// TestALostStandInIsAnError: a stand-in that dies gives no figure.
 func TestALostStandInIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	dies := proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) {
@@ -319,13 +319,13 @@ func TestALostStandInIsAnError(t *testing.T) {
 	})
 	for _, c := range []Contender{rawControl(Raw, false), rawControl(Lines, true), Subject(references()["claude/2.1.329/text/plain"])} {
 		o := newObserved(load.Plan{Deltas: 3}, load.Now)
-		err := together(t.Context(), c, []place{{launch: dies, program: "x"}}, played{text: "hello"}, o, Load{Deltas: 3, Sessions: 1})
+		err := runSessions(t.Context(), c, []place{{launch: dies, program: "x"}}, played{text: "hello"}, o, Load{Deltas: 3, Sessions: 1})
 		g.Expect(err).To(MatchError(ContainSubstring(c.Name)))
 	}
 }
 
-// BenchmarkTurn is a whole turn on a session in this process: bytes of a
-// stand-in, events, NDJSON. It is told for a delta.
+// BenchmarkTurn runs a whole turn of a session in this process: bytes of a stand-in,
+// events, NDJSON. It reports the cost of a delta.
 func BenchmarkTurn(b *testing.B) {
 	for id, s := range references() {
 		b.Run(s.Name(), func(b *testing.B) {
@@ -343,7 +343,7 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				o := newObserved(script.Plan, load.Now)
-				if err := together(context.Background(), Subject(s), []place{at}, what, o, l); err != nil {
+				if err := runSessions(context.Background(), Subject(s), []place{at}, what, o, l); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -13,36 +13,36 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Contender is who takes a stream: a subject, or a control.
+// Contender is a subject or a control: it reads a stream.
 type Contender struct {
 	Name    string
 	Control bool
 
-	// perform lets one session happen and notes what it shows in w. It calls
-	// both of stage's waits, in their order.
+	// perform runs one session and records it in w. It calls both waits of start, in
+	// order.
 	perform func(ctx context.Context, at place, st *start, w *watched) error
-	// all lets all sessions happen in a program of its own, instead of perform.
+	// all runs all sessions in a program of its own, instead of perform.
 	all func(ctx context.Context, places []place, text string, o *observed) (usage, error)
 
-	alone    bool // it knows no wire: the stand-in plays alone
-	external bool // what it costs is not this program's cost
-	counts   bool // and allocations can be told
-	slow     bool // a slow listener reaches it
+	alone    bool // it reads no wire, so the stand-in plays alone
+	external bool // its cost is not that of this program
+	counts   bool // its allocations can be counted
+	slow     bool // a slow listener affects it
 }
 
 // place is where a session finds its runtime.
 type place struct {
 	launch  proc.Launcher
-	program string // by its path
-	socket  string // of a host, which is there instead; "": none
+	program string // its path
+	socket  string // of a host, used instead of the program; "" if there is none
 	env     []string
-	dir     string // to work in
+	dir     string // the working directory
 
-	listen time.Duration // what the listener takes for an event
-	encode bool          // events become NDJSON
+	listen time.Duration // time that the listener takes for an event
+	encode bool          // encode events as NDJSON
 }
 
-// Subject is an adapter that is measured, of any kind that the suite can drive.
+// Subject returns the contender for an adapter.
 func Subject(s conformance.Subject) Contender {
 	_, external := s.(conformance.External)
 	return Contender{
@@ -64,10 +64,10 @@ func performSubject(ctx context.Context, s conformance.Subject, at place, st *st
 		return fmt.Errorf("open: %w", err)
 	}
 	terminal, drained := make(chan struct{}), make(chan struct{})
-	go listen(sess, at, w, terminal, drained)
+	go readEvents(sess, at, w, terminal, drained)
 	w.bound = w.o.now()
 	st.ready()
-	if err := st.wait(ctx); err != nil {
+	if err := st.waitForAll(ctx); err != nil {
 		return errors.Join(err, sess.Close(ctx))
 	}
 	w.sent = w.o.now()
@@ -92,8 +92,8 @@ func performSubject(ctx context.Context, s conformance.Subject, at place, st *st
 	return err
 }
 
-// listen reads the events of a session.
-func listen(sess adapters.Session, at place, w *watched, terminal, drained chan<- struct{}) {
+// readEvents reads the events of a session.
+func readEvents(sess adapters.Session, at place, w *watched, terminal, drained chan<- struct{}) {
 	defer close(drained)
 	holds, _ := sess.(interface {
 		Backlog() (int, time.Duration)
@@ -102,12 +102,12 @@ func listen(sess adapters.Session, at place, w *watched, terminal, drained chan<
 	encoder := event.NewEncoder(io.Discard)
 	for e := range sess.Events() {
 		ended := w.terminal
-		w.event(e)
+		w.addEvent(e)
 		if w.terminal && !ended {
 			close(terminal)
 		}
 		if at.encode {
-			_ = encoder.Encode(e) // to nowhere: it cannot fail but by the event
+			_ = encoder.Encode(e) // writes to io.Discard
 		}
 		if holds != nil && w.o.plan.Rate > 0 {
 			depth, age := holds.Backlog()
@@ -119,16 +119,16 @@ func listen(sess adapters.Session, at place, w *watched, terminal, drained chan<
 	}
 }
 
-// start lets all sessions of a trial send when all are open, spread over the
-// time between two deltas.
+// start lets the sessions of a trial send when all are open, spread over the time
+// between two deltas.
 type start struct {
 	played
 	ready  func()
-	opened <-chan struct{} // closed when all are
+	opened <-chan struct{} // closed when all sessions are open
 	after  time.Duration
 }
 
-func (s *start) wait(ctx context.Context) error {
+func (s *start) waitForAll(ctx context.Context) error {
 	select {
 	case <-s.opened:
 	case <-ctx.Done():

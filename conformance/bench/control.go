@@ -12,16 +12,16 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
 
-// The controls: what the machine allows.
+// The controls measure what the machine allows.
 const (
-	Raw   = "raw"   // a reader of the pipe that looks at bytes alone
-	Lines = "lines" // and one that cuts them into lines
+	Raw   = "raw"   // a reader of the pipe that does not interpret the bytes
+	Lines = "lines" // a reader that splits the bytes into lines
 	Node  = "node"  // Node's readline and JSON.parse
-	SDK   = "sdk"   // the official client in JavaScript, where the runtime has one and it is installed
+	SDK   = "sdk"   // the official JavaScript client, if the runtime has one and it is installed
 	Spawn = "spawn" // a child that does nothing, from its start to its end
 )
 
-// rawControl reads the bytes of a runtime's stdout, and lines, if it is to.
+// rawControl reads the bytes of a runtime's stdout, or its lines.
 func rawControl(name string, lines bool) Contender {
 	return Contender{
 		Name: name, Control: true, alone: true, counts: true,
@@ -42,7 +42,7 @@ func performRaw(ctx context.Context, lines bool, at place, st *start, w *watched
 	var copied sync.WaitGroup
 	copied.Go(func() { _, _ = io.Copy(stderr, p.Stderr()) })
 	over := make(chan struct{})
-	go func() { // a stand-in that hangs is ended
+	go func() { // kill a stand-in that hangs
 		select {
 		case <-ctx.Done():
 			_ = p.Signal(proc.SIGKILL)
@@ -77,7 +77,7 @@ func performRaw(ctx context.Context, lines bool, at place, st *start, w *watched
 		if !ready && bytes.Contains(b, []byte(load.Ready)) {
 			w.bound, ready = w.o.now(), true
 			st.ready()
-			if err := st.wait(ctx); err != nil {
+			if err := st.waitForAll(ctx); err != nil {
 				return err
 			}
 			w.sent = w.o.now()
@@ -87,8 +87,8 @@ func performRaw(ctx context.Context, lines bool, at place, st *start, w *watched
 			w.accepted = w.o.now()
 			continue
 		}
-		if w.sent != 0 && w.missing() > 0 { // behind them the text is told as a whole
-			w.text(b)
+		if w.sent != 0 && w.missingDeltas() > 0 { // the text follows again as a whole
+			w.addText(b)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -97,7 +97,7 @@ func performRaw(ctx context.Context, lines bool, at place, st *start, w *watched
 			break
 		}
 	}
-	if w.missing() > 0 {
+	if w.missingDeltas() > 0 {
 		copied.Wait()
 		return fmt.Errorf("%d of %d deltas came\nstderr: %s", w.count, len(w.seen), stderr)
 	}

@@ -1,47 +1,46 @@
-// Package bench answers one question: how fast is an adapter, against the floor of
-// the machine?
+// Package bench measures how fast an adapter is, relative to controls that show what
+// the machine allows.
 //
-// Contenders take the same load in the same run, one after the other and in
-// turns: the adapter, a reader of the raw pipe, one that cuts lines, and Node's
-// readline with JSON.parse. What is told of an adapter is its ratio to a control,
-// repeat by repeat; absolute figures are this machine's.
+// Contenders read the same load in the same run, in turns: the adapter, a reader of
+// the raw pipe, one that splits lines, and Node's readline with JSON.parse. The
+// result for an adapter is its ratio to a control, repeat by repeat; absolute
+// figures hold only for this machine.
 //
 // A load (package load) plays a case of the corpus, stretched to any length and
-// rate, with a stamp in each delta. Delays count from when a delta was due, not
-// from when it was sent: a stand-in, or a pipe, that a slow reader held back
-// makes the delay longer, and hides nothing. BENCH.md says how figures are taken
-// and where they mislead.
+// rate, with a stamp in each delta. A delay counts from when the delta was due, not
+// from when it was sent: if a slow reader holds back the stand-in or the pipe, the
+// delay grows. BENCH.md says how figures are measured and where they mislead.
 package bench
 
 import "time"
 
-// Document is the outcome of a run.
+// Document is the result of a run.
 type Document struct {
 	Format   int       `json:"format"`   // 1
 	Turnspec string    `json:"turnspec"` // the version that measured
 	Started  time.Time `json:"started"`
 	Machine  Machine   `json:"machine"`
 	Repeats  int       `json:"repeats"`
-	Cases    []string  `json:"cases"` // what was played
+	Cases    []string  `json:"cases"` // the cases that were played
 	Loads    []Load    `json:"loads"`
 	Series   []Series  `json:"series"`
 	Curves   []Curve   `json:"curves"`
-	Notes    []string  `json:"notes"` // what was left out, and why
+	Notes    []string  `json:"notes"` // what was skipped, and why
 }
 
-// Machine is where the figures are from.
+// Machine describes where the figures were measured.
 type Machine struct {
 	OS         string  `json:"os"`
 	Arch       string  `json:"arch"`
 	Processors int     `json:"processors"`
 	Go         string  `json:"go"`
 	Node       string  `json:"node,omitempty"`
-	LoadBefore float64 `json:"load_before"` // of the last minute, where the system tells
+	LoadBefore float64 `json:"load_before"` // of the last minute, if the system reports it
 	LoadAfter  float64 `json:"load_after"`
 }
 
-// Series is what one contender has shown of one measure, a figure a repeat. The
-// same places of two series are of the same repeat.
+// Series holds the figures of one measure of one contender, one for each repeat. The
+// same index in two series is the same repeat.
 type Series struct {
 	Runtime   string    `json:"runtime"`
 	Load      string    `json:"load"`
@@ -49,12 +48,12 @@ type Series struct {
 	Control   bool      `json:"control"`
 	Measure   string    `json:"measure"`
 	Unit      Unit      `json:"unit"`
-	More      bool      `json:"more,omitzero"` // more is better
+	More      bool      `json:"more,omitzero"` // higher is better
 	Samples   []float64 `json:"samples"`
 }
 
-// Curve is something to be plotted. The points are of the delays of all repeats
-// (X: which part of them, Y: seconds), or of a backlog (X: seconds, Y: deltas).
+// Curve is a curve to plot. Its points are the delays of all repeats (X: percentile,
+// Y: seconds), or a backlog (X: seconds, Y: deltas).
 type Curve struct {
 	Runtime   string       `json:"runtime"`
 	Load      string       `json:"load"`
@@ -63,7 +62,7 @@ type Curve struct {
 	Points    [][2]float64 `json:"points"`
 }
 
-// CurveKind says what a curve is of.
+// CurveKind is what a curve shows.
 type CurveKind string
 
 // The kinds of curves.

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A run with programs: everything that is listed is measured, by everybody who
-// can show it. No figure is judged but by what must hold on any machine.
+// TestARunMeasuresWhatItLists runs programs: every contender has every measure that
+// applies to it. Figures are checked only for what holds on any machine.
 func TestARunMeasuresWhatItLists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs")
@@ -93,7 +93,7 @@ func TestARunMeasuresWhatItLists(t *testing.T) {
 	g.Expect(kinds[CurveBacklog]).To(Equal(2))
 }
 
-// A whole step makes of a wire what it holds.
+// TestStepsMakeAllEvents: a whole step emits all events of a wire.
 func TestStepsMakeAllEvents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs")
@@ -103,10 +103,10 @@ func TestStepsMakeAllEvents(t *testing.T) {
 		dir := t.TempDir()
 		file, err := stepFile(context.Background(), dir, id, "", 500)
 		g.Expect(err).NotTo(HaveOccurred())
-		b, err := again(context.Background(), rt, file)
+		b, err := restartForStep(context.Background(), rt, file)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(string(b)).To(MatchRegexp(`"events":51\d`), rt)
-		_, err = again(context.Background(), "nobody", file)
+		_, err = restartForStep(context.Background(), "nobody", file)
 		g.Expect(err).To(MatchError(ContainSubstring(`no adapter "nobody"`)))
 	}
 }

@@ -13,15 +13,15 @@ func cutCase(id string) (runtime, version, scenario string) {
 	return runtime, version, scenario
 }
 
-// Measure is one thing that is measured. Less is better, but where More.
+// Measure is one measure. Lower is better, unless More is set.
 type Measure struct {
 	Name string
 	Unit Unit
 	More bool
-	Text string // what it is
+	Text string // its description
 }
 
-// Unit is what a figure is in.
+// Unit is the unit of a figure.
 type Unit string
 
 // The units.
@@ -32,8 +32,8 @@ const (
 	Each    Unit = "/s"
 )
 
-// The phases of a client, as seed 001 names them, as far as a program without a
-// screen can see them.
+// The phases of a client are named as in seed 001, as far as a program without a
+// screen has them.
 var phases = []struct {
 	name string
 	of   func(*watched) (from, to int64)
@@ -45,7 +45,7 @@ var phases = []struct {
 	{"first status -> first text delta", func(w *watched) (int64, int64) { return w.firstStatus, w.firstDelta }},
 }
 
-// Measures is all that is measured of a stream.
+// Measures returns all measures of a stream.
 func Measures() []Measure {
 	out := []Measure{
 		{"delay-p50", Seconds, false, "from when a delta was due to the listener: half of them are as quick"},
@@ -84,7 +84,7 @@ func Measures() []Measure {
 	return out
 }
 
-// figures are the measures of a trial, by their names.
+// figures returns the figures of a trial by the names of their measures.
 func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 	f := map[string]float64{}
 	n := float64(l.Deltas * l.Sessions)
@@ -102,7 +102,7 @@ func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 			f[name] = v
 		}
 	}
-	if l.Rate > 0 { // in a flood the first comes with many
+	if l.Rate > 0 { // in a flood, the first delta arrives together with many others
 		between("first", func(w *watched) (int64, int64) { return w.sent, w.firstDelta })
 	}
 	between("start", func(w *watched) (int64, int64) { return w.clicked, w.bound })
@@ -113,8 +113,8 @@ func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 			from = w.sent
 		}
 		to = max(to, w.ended)
-		deltas, count, lost = deltas+w.deltas, count+w.count, lost+w.missing()
-		again, disordered = again+w.again, disordered+w.disordered
+		deltas, count, lost = deltas+w.deltas, count+w.count, lost+w.missingDeltas()
+		again, disordered = again+w.repeated, disordered+w.disordered
 	}
 	if l.Rate == 0 && to > from {
 		f["rate"] = n / (float64(to-from) / 1e9)
@@ -130,7 +130,7 @@ func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 		f["allocs"], f["alloc-bytes"] = u.allocs/n, u.bytes/n
 	}
 	if c.Control {
-		return f // one that loses a delta has failed
+		return f // a contender that loses a delta has failed
 	}
 	f["lost"], f["again"], f["disordered"] = float64(lost), float64(again), float64(disordered)
 	if l.Rate > 0 {
@@ -151,10 +151,10 @@ func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 	return f
 }
 
-// played is what a subject does in a case: the stand-in waits for it.
+// played is what a subject must do in a case: the stand-in waits for it.
 type played struct {
 	id, root string // the case and its corpus
-	text     string // what the user says
+	text     string // the text of the user's message
 	mode     string // of permissions
 }
 

@@ -21,17 +21,26 @@ var nodeStream []byte
 var nodeStep []byte
 
 //go:embed node/sdk.mjs
-var nodeSDK []byte
+var claudeSDK []byte
 
-// nodeMissing says why there is no control in Node, or "".
+// sdks are the official JavaScript clients that report deltas, by runtime. The
+// package is installed in node_modules.
+var sdks = map[string]struct {
+	name   string
+	script []byte
+}{
+	"claude": {"@anthropic-ai/claude-agent-sdk", claudeSDK},
+}
+
+// nodeMissing returns why there is no Node control, or "".
 func nodeMissing() string {
 	if _, err := exec.LookPath("node"); err != nil {
-		return "node is not in PATH: the control in JavaScript is left out, and with it the ratios to it"
+		return "node is not in PATH: the controls in JavaScript and the ratios to them are left out"
 	}
 	return ""
 }
 
-// nodeControl is one program in Node that holds all sessions.
+// nodeControl is a Node program that holds all sessions.
 func nodeControl() Contender {
 	return Contender{
 		Name: Node, Control: true, alone: true, external: true,
@@ -41,37 +50,37 @@ func nodeControl() Contender {
 	}
 }
 
-// sdkControl is the official client of Claude Code, which lies in a folder's
-// node_modules.
-func sdkControl(dir string) Contender {
+// sdkControl is the official client of a runtime, installed in dir.
+func sdkControl(runtime, dir string) Contender {
 	return Contender{
 		Name: SDK, Control: true, external: true,
 		all: func(ctx context.Context, places []place, text string, o *observed) (usage, error) {
-			return performNode(ctx, "sdk.mjs", nodeSDK, places, o, dir, text)
+			return performNode(ctx, "sdk.mjs", sdks[runtime].script, places, o, dir, text)
 		},
 	}
 }
 
-// sdkMissing says why there is no official client for a runtime, or "".
+// sdkMissing returns why there is no official client of a runtime, or "".
 func sdkMissing(runtime, dir string) string {
-	if runtime != "claude" {
-		return runtime + ": there is no official client in JavaScript that tells deltas: the control " + SDK + " is left out"
+	sdk, ok := sdks[runtime]
+	if !ok {
+		return runtime + ": no official JavaScript client reports deltas: the control " + SDK + " is left out"
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@anthropic-ai", "claude-agent-sdk")); err != nil {
-		return "the official client is not installed in " + dir + ", `make test-clients` brings it: the control " + SDK + " is left out"
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(sdk.name))); err != nil {
+		return "the official client is not installed in " + dir + ", `make test-clients` installs it: the control " + SDK + " is left out"
 	}
 	return ""
 }
 
-// target is where the program finds a session.
-type target struct {
+// nodeTarget is where the Node program finds a session.
+type nodeTarget struct {
 	Exec   string `json:"exec,omitzero"`
 	Socket string `json:"socket,omitzero"`
 }
 
-// told is what it says of a session: times by the shared clock, and of each delta
-// its index and how late it was, from when it was due and from when it was sent.
-type told struct {
+// nodeReport is what the Node program reports of a session: times by the shared clock, and
+// for each delta its index and its delay since it was due and since it was sent.
+type nodeReport struct {
 	Opened int64   `json:"opened"`
 	Bound  int64   `json:"bound"`
 	Sent   int64   `json:"sent"`
@@ -83,12 +92,12 @@ type told struct {
 func performNode(ctx context.Context, name string, script []byte, places []place, o *observed, args ...string) (usage, error) {
 	var u usage
 	in := struct {
-		Targets []target `json:"targets"`
-		Deltas  int      `json:"deltas"`
-		Rate    float64  `json:"rate"`
+		Targets []nodeTarget `json:"targets"`
+		Deltas  int          `json:"deltas"`
+		Rate    float64      `json:"rate"`
 	}{Deltas: o.plan.Deltas, Rate: o.plan.Rate}
 	for _, at := range places {
-		t := target{Socket: at.socket}
+		t := nodeTarget{Socket: at.socket}
 		if at.socket == "" {
 			t.Exec = at.program
 		}
@@ -107,7 +116,7 @@ func performNode(ctx context.Context, name string, script []byte, places []place
 		return u, fmt.Errorf("node told of %d sessions, want %d", len(lines)-1, len(places))
 	}
 	for _, l := range lines[:len(places)] {
-		var s told
+		var s nodeReport
 		if err := json.Unmarshal(l, &s); err != nil {
 			return u, err
 		}
@@ -121,7 +130,7 @@ func performNode(ctx context.Context, name string, script []byte, places []place
 			}
 		}
 		w.ended = s.Last
-		if w.missing() > 0 {
+		if w.missingDeltas() > 0 {
 			return u, fmt.Errorf("node: %d of %d deltas came", w.count, len(w.seen))
 		}
 	}
@@ -135,7 +144,7 @@ func performNode(ctx context.Context, name string, script []byte, places []place
 	return usage{cpu: whole.CPU, peak: whole.RSS}, nil
 }
 
-// runNode runs a script and returns what it prints.
+// runNode runs a script and returns its stdout.
 func runNode(ctx context.Context, dir, name string, script []byte, env []string, args ...string) ([]byte, error) {
 	file := filepath.Join(dir, name)
 	if err := os.WriteFile(file, script, 0o600); err != nil {

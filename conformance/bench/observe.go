@@ -11,26 +11,26 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
 
-// The histograms reach from a microsecond to two minutes, with three digits.
+// The histograms range from a microsecond to two minutes, with three digits.
 const (
 	finest   = int64(time.Microsecond)
 	coarsest = int64(2 * time.Minute)
 	digits   = 3
 )
 
-// newHistogram counts microseconds.
+// newHistogram returns a histogram of microseconds.
 func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, coarsest/finest, digits)
 }
 
-// observed is what all sessions of a trial have shown.
+// observed is what was observed of all sessions of a trial.
 type observed struct {
 	now  func() int64
 	plan load.Plan
 
 	mu       sync.Mutex
-	delay    *hdrhistogram.Histogram // from when a delta was to be sent
-	wire     *hdrhistogram.Histogram // from when it was sent
+	delay    *hdrhistogram.Histogram // since the delta was due
+	wire     *hdrhistogram.Histogram // since the delta was sent
 	sessions []*watched
 }
 
@@ -38,38 +38,38 @@ func newObserved(p load.Plan, now func() int64) *observed {
 	return &observed{now: now, plan: p, delay: newHistogram(), wire: newHistogram()}
 }
 
-// Point is a backlog at a time.
+// Point is the size of a backlog at a time.
 type Point struct {
 	At    float64 `json:"at"`    // seconds since the first delta was due
-	Depth int     `json:"depth"` // deltas that were due and have not come
+	Depth int     `json:"depth"` // deltas that were due and had not arrived
 	Age   float64 `json:"age"`   // seconds since the oldest of them was due
 }
 
-// maxPoints bounds the backlog that is kept for a plot.
+// maxPoints bounds the points of a backlog.
 const maxPoints = 400
 
-// watched is one session.
+// watched is what was observed of one session.
 type watched struct {
 	o      *observed
 	stamps load.Stamps
 	piece  []byte
 
-	// By the clock of load; 0: it did not come.
+	// Times by the clock of load; 0 if it did not happen.
 	clicked, bound, sent, accepted             int64
 	firstEvent, firstStatus, firstDelta, ended int64
 
 	seen       []bool
 	count      int
-	again      int // stamps that came twice
-	disordered int // that came after a later one
+	repeated   int // repeated stamps
+	disordered int // stamps after a later one
 	highest    int
-	deltas     int // events that brought some
+	deltas     int // events with stamps
 	origin     int64
 	depth      int
 	age        int64
 	points     []Point
-	holds      bool // the subject tells what it holds
-	heldDepth  int  // events that the subject itself held back
+	holds      bool // the subject reports its backlog
+	heldDepth  int  // events in that backlog
 	heldAge    time.Duration
 	terminal   bool
 }
@@ -82,21 +82,21 @@ func (o *observed) watch() *watched {
 	return w
 }
 
-// text takes a piece of text that has come now.
-func (w *watched) text(b []byte) {
+// addText handles a piece of text that has just arrived.
+func (w *watched) addText(b []byte) {
 	now := w.o.now()
-	w.stamps.Feed(b, func(s load.Stamp) { w.stamp(s, now) })
+	w.stamps.Feed(b, func(s load.Stamp) { w.addStamp(s, now) })
 }
 
-func (w *watched) stamp(s load.Stamp, now int64) {
+func (w *watched) addStamp(s load.Stamp, now int64) {
 	if s.Index >= len(w.seen) {
-		return // none of ours
+		return // not a stamp of this load
 	}
 	if w.firstDelta == 0 {
 		w.firstDelta = now
 	}
 	if w.seen[s.Index] {
-		w.again++
+		w.repeated++
 		return
 	}
 	w.seen[s.Index] = true
@@ -105,20 +105,20 @@ func (w *watched) stamp(s load.Stamp, now int64) {
 	}
 	w.highest = max(w.highest, s.Index)
 	w.ended = now
-	w.backlog(s, now)
+	w.recordBacklog(s, now)
 	w.o.record(now-s.Due, now-s.Sent)
 }
 
 func (o *observed) record(delay, wire int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	// What is past the range counts as its end.
+	// Values beyond the range count as its end.
 	_ = o.delay.RecordValue(min(max(delay/finest, 0), coarsest/finest))
 	_ = o.wire.RecordValue(min(max(wire/finest, 0), coarsest/finest))
 }
 
-// backlog notes how many deltas were due before this one came.
-func (w *watched) backlog(s load.Stamp, now int64) {
+// recordBacklog records how many deltas were due before this one arrived.
+func (w *watched) recordBacklog(s load.Stamp, now int64) {
 	rate := w.o.plan.Rate
 	if rate <= 0 {
 		return
@@ -127,45 +127,45 @@ func (w *watched) backlog(s load.Stamp, now int64) {
 		w.origin = s.Due - int64(float64(s.Index)/rate*float64(time.Second))
 	}
 	due := min(len(w.seen), int(float64(now-w.origin)*rate/float64(time.Second))+1)
-	depth := max(0, due-w.count+1) // this one waited too
+	depth := max(0, due-w.count+1) // this delta waited too
 	w.depth, w.age = max(w.depth, depth), max(w.age, now-s.Due)
 	if every := max(1, len(w.seen)/maxPoints); s.Index%every == 0 {
 		w.points = append(w.points, Point{At: float64(now-w.origin) / 1e9, Depth: depth, Age: float64(now-s.Due) / 1e9})
 	}
 }
 
-// event takes an event that has come now.
-func (w *watched) event(e event.Event) {
+// addEvent handles an event that has just arrived.
+func (w *watched) addEvent(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.SessionReady, event.SessionEnd:
 		return
 	case event.Delta:
-		w.first(&w.firstEvent)
-		w.first(&w.firstStatus)
+		w.setFirst(&w.firstEvent)
+		w.setFirst(&w.firstStatus)
 		before := w.count
 		w.piece = append(w.piece[:0], d.Text...)
-		if w.text(w.piece); w.count > before {
+		if w.addText(w.piece); w.count > before {
 			w.deltas++
 		}
 		return
 	case event.TurnStart, event.Thinking, event.ToolStart, event.Task, event.Plan:
-		w.first(&w.firstStatus)
+		w.setFirst(&w.firstStatus)
 	case event.Done, event.Error:
 		w.terminal = true
 	}
-	w.first(&w.firstEvent)
+	w.setFirst(&w.firstEvent)
 }
 
-func (w *watched) first(at *int64) {
+func (w *watched) setFirst(at *int64) {
 	if *at == 0 && w.sent != 0 {
 		*at = w.o.now()
 	}
 }
 
-// missing is how many deltas did not come.
-func (w *watched) missing() int { return len(w.seen) - w.count }
+// missingDeltas returns the number of deltas that did not arrive.
+func (w *watched) missingDeltas() int { return len(w.seen) - w.count }
 
-// median is the middle of what sessions showed; those that did not are left out.
+// median returns the median of the sessions that have a value.
 func (o *observed) median(of func(*watched) (int64, bool)) (float64, bool) {
 	var all []int64
 	for _, w := range o.sessions {

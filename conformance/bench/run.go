@@ -17,34 +17,34 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Config says what to measure.
+// Config configures a run.
 type Config struct {
 	Subjects []conformance.Subject
-	// Cases are what is played, by runtime.
+	// Cases are the cases to play, by runtime.
 	Cases   map[string]string
 	Corpus  fixtures.Corpus
-	Root    string // the corpus's folder; empty for the embedded one
+	Root    string // the corpus's folder; "" for the embedded one
 	Loads   []Load
-	Step    int // events of the whole step, of the adapters that Main was given; 0: none
+	Step    int // events of the whole step, for the adapters that Main was given; 0 for no step
 	Repeats int
-	// More asks, from Repeats on, whether one repeat more is wanted: what is shown
-	// so far decides nothing. At most Most repeats are made. It may be nil.
+	// More reports whether another repeat is wanted after Repeats, because the
+	// figures so far decide nothing. At most Most repeats are made. It may be nil.
 	More     func(*Document) bool
 	Most     int
 	Turnspec string
-	Controls []string // which; nil: all but SDK
-	Clients  string   // the folder in which the official clients are installed, for SDK
+	Controls []string // nil means all but SDK
+	Clients  string   // the folder with the installed official clients, for SDK
 	Progress func(done, total int, what string)
 }
 
-// StepLoad is the name of the load of the whole step, SpawnLoad that of the
-// child that does nothing.
+// StepLoad is the load of the whole step, SpawnLoad that of the child that does
+// nothing.
 const (
 	StepLoad  = "step"
 	SpawnLoad = "spawn"
 )
 
-// run gathers a document.
+// run builds a document.
 type run struct {
 	Config
 	doc    *Document
@@ -52,7 +52,7 @@ type run struct {
 	done   int
 }
 
-// Run measures. It takes what the loads take, times contenders, times repeats.
+// Run measures. It takes the time of the loads, times contenders, times repeats.
 func (c Config) Run(ctx context.Context) (*Document, error) {
 	if c.Repeats < 1 || len(c.Subjects) == 0 {
 		return nil, errors.New("nothing to measure: a run wants subjects and repeats")
@@ -74,8 +74,8 @@ func (c Config) Run(ctx context.Context) (*Document, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	err = r.perform(ctx, dir)
-	r.finish()
+	err = r.runContenders(ctx, dir)
+	r.addDerived()
 	return r.doc, err
 }
 
@@ -94,7 +94,7 @@ func (r *run) note(text string) {
 	}
 }
 
-// contenders are those of a runtime.
+// contenders returns the contenders of a runtime.
 func (r *run) contenders(runtime string) []Contender {
 	var out []Contender
 	for _, s := range r.Subjects {
@@ -115,15 +115,15 @@ func (r *run) contenders(runtime string) []Contender {
 		if why := sdkMissing(runtime, r.Clients); why != "" {
 			r.note(why)
 		} else {
-			out = append(out, sdkControl(r.Clients))
+			out = append(out, sdkControl(runtime, r.Clients))
 		}
 	}
 	return out
 }
 
-// perform lets contenders take turns: what disturbs the machine for a while
-// disturbs them all.
-func (r *run) perform(ctx context.Context, dir string) error {
+// runContenders runs the contenders in turns, so that a disturbance of the machine affects
+// all of them.
+func (r *run) runContenders(ctx context.Context, dir string) error {
 	var runtimes []string
 	for _, s := range r.Subjects {
 		if !slices.Contains(runtimes, s.Runtime()) {
@@ -146,7 +146,7 @@ func (r *run) perform(ctx context.Context, dir string) error {
 	for i := 0; i < r.Repeats || i < r.Most && r.More != nil && r.More(r.doc); i++ {
 		r.doc.Repeats = i + 1
 		if r.wants(Spawn) {
-			if err := r.spawn(ctx); err != nil {
+			if err := r.measureSpawn(ctx); err != nil {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (r *run) perform(ctx context.Context, dir string) error {
 				}
 			}
 			if r.Step > 0 {
-				if err := r.steps(ctx, i, rt, dir, files[rt]); err != nil {
+				if err := r.measureSteps(ctx, i, rt, dir, files[rt]); err != nil {
 					return err
 				}
 			}
@@ -186,7 +186,7 @@ func (r *run) once(ctx context.Context, rt string, c Contender, l Load) error {
 	if err != nil {
 		return err
 	}
-	o, u, err := trial(ctx, c, what, l)
+	o, u, err := runTrial(ctx, c, what, l)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", l.Name, err)
 	}
@@ -207,7 +207,7 @@ func (r *run) once(ctx context.Context, rt string, c Contender, l Load) error {
 	return nil
 }
 
-// addFirst tells how much later than raw's the first deltas of a repeat came.
+// addFirst computes how much later than raw's the first deltas of a repeat arrived.
 func (r *run) addFirst() {
 	for _, s := range slices.Clone(r.doc.Series) {
 		raw := r.doc.Find(s.Runtime, s.Load, Raw, s.Measure)
@@ -219,8 +219,9 @@ func (r *run) addFirst() {
 	}
 }
 
-// steps lets the adapter, Node and a program that cuts lines do the whole step.
-func (r *run) steps(ctx context.Context, repeat int, rt, dir, file string) error {
+// measureSteps runs the whole step with the adapter, with Node and with a program that
+// splits lines.
+func (r *run) measureSteps(ctx context.Context, repeat int, rt, dir, file string) error {
 	var all []Contender
 	all = append(all, Contender{Name: rt})
 	for _, name := range []string{Lines, Node} {
@@ -231,7 +232,7 @@ func (r *run) steps(ctx context.Context, repeat int, rt, dir, file string) error
 	for k := range all {
 		c := all[(k+repeat)%len(all)]
 		r.step(rt + " step " + c.Name)
-		f, err := step(ctx, c.Name, rt, dir, file)
+		f, err := runStep(ctx, c.Name, rt, dir, file)
 		if err != nil {
 			return fmt.Errorf("load %s: %w", StepLoad, err)
 		}
@@ -245,8 +246,8 @@ func (r *run) steps(ctx context.Context, repeat int, rt, dir, file string) error
 // spawns is how many children are started for a figure.
 const spawns = 9
 
-// spawn measures a child that does nothing.
-func (r *run) spawn(ctx context.Context) error {
+// measureSpawn measures a child that does nothing.
+func (r *run) measureSpawn(ctx context.Context) error {
 	program, err := exec.LookPath("true")
 	if err != nil {
 		r.note("there is no program true: the control " + Spawn + " is left out")
@@ -294,7 +295,7 @@ func (r *run) add(rt, load string, c Contender, measure string, v float64) {
 	s.Samples = append(s.Samples, v)
 }
 
-// MeasureNamed is the measure of this name.
+// MeasureNamed returns the measure of this name.
 func MeasureNamed(name string) Measure {
 	for _, m := range Measures() {
 		if m.Name == name {
@@ -304,7 +305,7 @@ func MeasureNamed(name string) Measure {
 	return Measure{Name: name}
 }
 
-// backlog keeps the last session's as a curve.
+// backlog keeps the last session's backlog as a curve.
 func (r *run) backlog(key [3]string, points []Point) {
 	c := Curve{Runtime: key[0], Load: key[1], Contender: key[2], Kind: CurveBacklog}
 	for _, p := range points {
@@ -316,8 +317,8 @@ func (r *run) backlog(key [3]string, points []Point) {
 	r.doc.Curves = append(r.doc.Curves, c)
 }
 
-// finish makes the curves and what follows of others.
-func (r *run) finish() {
+// addDerived computes the curves and the derived measures.
+func (r *run) addDerived() {
 	for key, h := range r.delays {
 		c := Curve{Runtime: key[0], Load: key[1], Contender: key[2], Kind: CurveDelay}
 		for _, q := range []float64{0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 100} {
@@ -339,7 +340,7 @@ func machine() Machine {
 	return m
 }
 
-// loadAverage is that of the last minute, where the system tells.
+// loadAverage returns the load of the last minute, if the system reports it.
 func loadAverage() float64 {
 	var v float64
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {

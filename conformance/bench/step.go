@@ -21,17 +21,17 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
 
-// The whole step: a runtime's stdout, from a file, becomes NDJSON of events, in a
-// program of its own. Node does the same as a control, and a program that cuts
-// lines is the floor.
+// The whole step reads a runtime's stdout from a file and writes events as NDJSON,
+// in a program of its own. Node does the same as a control, and a program that
+// splits lines is the floor.
 
-// envStep tells this program to do a step: the contender's name and the file.
+// envStep holds the contender's name and the file for a step.
 const envStep = "TURNSPEC_BENCH_STEP"
 
-// Main does what a benchmark has started this program for, if it has: to be a
-// stand-in under load, or to do a whole step. Then it does not return. A program
-// that measures calls it first in main, a test in TestMain. steps are the
-// adapters that may be asked for a step, by their runtimes.
+// Main returns at once, unless a benchmark has started this program as a stand-in
+// under load or for a whole step: then it does that and exits. A program that
+// measures calls Main first in main, a test in TestMain. steps are the adapters for
+// steps, by runtime.
 func Main(steps map[string]adapters.Transcriber) {
 	load.Main()
 	text := os.Getenv(envStep)
@@ -59,13 +59,12 @@ type stepInput struct {
 	File string `json:"file"`
 }
 
-// stepOutput is what a step has taken; times are of the work alone, without the
-// start of the program.
+// stepOutput is the cost of a step. Times do not include the start of the program.
 type stepOutput struct {
 	Events int     `json:"events"`
 	Wall   float64 `json:"wall"` // nanoseconds
 	CPU    float64 `json:"cpu"`
-	RSS    float64 `json:"rss"` // bytes, at the most
+	RSS    float64 `json:"rss"` // bytes, maximum
 	Allocs float64 `json:"allocs,omitzero"`
 	Bytes  float64 `json:"bytes,omitzero"`
 }
@@ -87,7 +86,7 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	if a, ok := steps[in.Name]; ok {
 		t := a.Transcribe("s1", func(e event.Event) {
 			out.Events++
-			_ = encoder.Encode(e) // an event that cannot be written fails elsewhere
+			_ = encoder.Encode(e) // an event that cannot be encoded fails elsewhere
 		})
 		line, end = t.Line, t.End
 	} else if in.Name != Lines {
@@ -95,7 +94,7 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, _ := used()
+	cpu, _ := cpuTime()
 	start := time.Now()
 	lines := proc.NewLines(f, 0)
 	for {
@@ -111,14 +110,14 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	end()
 	err = w.Flush()
 	out.Wall = float64(time.Since(start))
-	now, _ := used()
+	now, _ := cpuTime()
 	out.CPU, out.RSS = float64(now-cpu), mostResident()
 	runtime.ReadMemStats(&after)
 	out.Allocs, out.Bytes = float64(after.Mallocs-before.Mallocs), float64(after.TotalAlloc-before.TotalAlloc)
 	return out, err
 }
 
-// stepFile writes the wire of a stretched case into a file.
+// stepFile writes the wire of a stretched case to a file.
 func stepFile(ctx context.Context, dir, caseID, corpus string, deltas int) (file string, err error) {
 	s, err := load.Plan{Case: caseID, Corpus: corpus, Deltas: deltas, Alone: true}.Load()
 	if err != nil {
@@ -131,29 +130,29 @@ func stepFile(ctx context.Context, dir, caseID, corpus string, deltas int) (file
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
-	_, err = s.Serve(ctx, load.Timers(), nil, bytes.NewReader([]byte("go\n")), without{w})
+	_, err = s.Serve(ctx, load.Timers(), nil, bytes.NewReader([]byte("go\n")), withoutReady{w})
 	return file, errors.Join(err, w.Flush())
 }
 
-// without leaves Ready out: a runtime does not say it.
-type without struct{ w io.Writer }
+// withoutReady drops Ready, which no runtime writes.
+type withoutReady struct{ w io.Writer }
 
-func (w without) Write(b []byte) (int, error) {
+func (w withoutReady) Write(b []byte) (int, error) {
 	if string(b) == load.Ready+"\n" {
 		return len(b), nil
 	}
 	return w.w.Write(b)
 }
 
-// step lets a contender do the whole step once.
-func step(ctx context.Context, name, runtimeName, dir, file string) (map[string]float64, error) {
+// runStep runs the whole step once.
+func runStep(ctx context.Context, name, runtimeName, dir, file string) (map[string]float64, error) {
 	var out stepOutput
 	var b []byte
 	var err error
 	if name == Node {
 		b, err = runNode(ctx, dir, "step.mjs", nodeStep, os.Environ(), runtimeName, file)
 	} else {
-		b, err = again(ctx, name, file)
+		b, err = restartForStep(ctx, name, file)
 	}
 	if err == nil {
 		err = json.Unmarshal(bytes.TrimSpace(b), &out)
@@ -169,8 +168,8 @@ func step(ctx context.Context, name, runtimeName, dir, file string) (map[string]
 	return f, nil
 }
 
-// again starts this program for a step.
-func again(ctx context.Context, name, file string) ([]byte, error) {
+// restartForStep starts this program for a step.
+func restartForStep(ctx context.Context, name, file string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

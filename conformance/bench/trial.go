@@ -12,20 +12,20 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
 
-// Load is a way of loading a contender.
+// Load is a load of a contender.
 type Load struct {
 	Name     string  `json:"name"`
-	Deltas   int     `json:"deltas"`         // of each session
-	Rate     float64 `json:"rate,omitzero"`  // of deltas a second; 0: as fast as they are taken
-	Sessions int     `json:"sessions"`       // at the same time
-	Share    int     `json:"share,omitzero"` // so many sessions in one stand-in program; 0: each has its own
+	Deltas   int     `json:"deltas"`         // in each session
+	Rate     float64 `json:"rate,omitzero"`  // deltas a second; 0 means as fast as they are read
+	Sessions int     `json:"sessions"`       // concurrent
+	Share    int     `json:"share,omitzero"` // sessions of one stand-in program; 0 means that each has its own
 	Slow     float64 `json:"slow,omitzero"`  // seconds that the listener takes for an event
 }
 
-// pause is what the listener takes for an event.
+// pause is the time that the listener takes for an event.
 func (l Load) pause() time.Duration { return time.Duration(l.Slow * float64(time.Second)) }
 
-// limit is how long a trial may take.
+// limit bounds a trial.
 func (l Load) limit() time.Duration {
 	d := 60*time.Second + time.Duration(l.Sessions)*100*time.Millisecond + time.Duration(l.Deltas)*l.pause()
 	if l.Rate > 0 {
@@ -34,15 +34,16 @@ func (l Load) limit() time.Duration {
 	return d + time.Duration(l.Deltas*l.Sessions)*time.Millisecond
 }
 
-// opening is how many sessions are opened at the same time.
-const opening = 8
+// maxOpening is how many sessions open at the same time.
+const maxOpening = 8
 
-// spread is the time over which the turns of sessions with a rate begin. A turn's
-// beginning costs many deltas: where all begin at once nothing else is measured.
-const spread = time.Second
+// startSpread is the time over which the turns of sessions with a rate begin. Beginning a
+// turn costs as much as many deltas, so if all began at once, nothing else would be
+// measured.
+const startSpread = time.Second
 
-// trial lets a contender take a load once.
-func trial(ctx context.Context, c Contender, what played, l Load) (o *observed, u usage, err error) {
+// runTrial runs a load with a contender once.
+func runTrial(ctx context.Context, c Contender, what played, l Load) (o *observed, u usage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.limit())
 	defer cancel()
 	plan := load.Plan{Case: what.id, Corpus: what.root, Deltas: l.Deltas, Rate: l.Rate, Alone: c.alone}
@@ -61,7 +62,7 @@ func trial(ctx context.Context, c Contender, what played, l Load) (o *observed, 
 	if c.all != nil {
 		u, err = c.all(ctx, places, what.text, o)
 	} else {
-		err = together(ctx, c, places, what, o, l)
+		err = runSessions(ctx, c, places, what, o, l)
 	}
 	err = errors.Join(err, end())
 	efforts, e := load.Efforts(post.Dir)
@@ -69,14 +70,14 @@ func trial(ctx context.Context, c Contender, what played, l Load) (o *observed, 
 	for _, e := range efforts {
 		sources += e.CPU
 	}
-	measured := m.done(sources)
+	measured := m.finish(sources)
 	if c.all == nil {
 		u = measured
 	}
 	return o, u, errors.Join(err, e)
 }
 
-// placesOf are the places of all sessions; end ends what serves them.
+// placesOf returns the places of all sessions. end ends what serves them.
 func placesOf(ctx context.Context, post *load.Post, plan load.Plan, l Load) (places []place, end func() error, err error) {
 	var hosts []*load.Host
 	end = func() error {
@@ -106,15 +107,15 @@ func placesOf(ctx context.Context, post *load.Post, plan load.Plan, l Load) (pla
 	return places, end, nil
 }
 
-// together lets all sessions happen at the same time.
-func together(ctx context.Context, c Contender, places []place, what played, o *observed, l Load) error {
+// runSessions runs all sessions concurrently.
+func runSessions(ctx context.Context, c Contender, places []place, what played, o *observed, l Load) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
 		work   sync.WaitGroup
 		wait   sync.WaitGroup
 		opened = make(chan struct{})
-		slots  = make(chan struct{}, opening)
+		slots  = make(chan struct{}, maxOpening)
 		errs   = make([]error, len(places))
 	)
 	wait.Add(len(places))
@@ -125,12 +126,12 @@ func together(ctx context.Context, c Contender, places []place, what played, o *
 		slots <- struct{}{}
 		st.ready = func() { once.Do(func() { <-slots; wait.Done() }) }
 		if l.Rate > 0 {
-			st.after = spread * time.Duration(i) / time.Duration(len(places))
+			st.after = startSpread * time.Duration(i) / time.Duration(len(places))
 		}
 		work.Go(func() {
 			if errs[i] = c.perform(ctx, at, st, w); errs[i] != nil {
 				errs[i] = fmt.Errorf("%s: %w", c.Name, errs[i])
-				cancel(errs[i]) // the others would say the same
+				cancel(errs[i]) // the other sessions would fail for the same reason
 			}
 		})
 	}

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// usage is what a trial has cost.
+// usage is the cost of a trial.
 type usage struct {
 	cpu    float64 // nanoseconds, user and system
 	allocs float64
 	bytes  float64
-	peak   float64 // bytes of memory beyond what was there before
+	peak   float64 // bytes of memory above the level before the trial
 }
 
-// meter measures what this program and its children use.
+// meter measures the resources that this program and its children use.
 type meter struct {
 	self, children int64
 	mem            runtime.MemStats
@@ -26,22 +26,22 @@ type meter struct {
 	stop, stopped  chan struct{}
 }
 
-// look is how often memory is looked at.
-const look = 25 * time.Millisecond
+// sampleInterval is the interval at which memory is sampled.
+const sampleInterval = 25 * time.Millisecond
 
 func measure(external bool) *meter {
 	runtime.GC()
 	m := &meter{external: external, stop: make(chan struct{}), stopped: make(chan struct{})}
 	m.base = m.memory()
 	runtime.ReadMemStats(&m.mem)
-	m.self, m.children = used()
+	m.self, m.children = cpuTime()
 	go m.watch()
 	return m
 }
 
 func (m *meter) watch() {
 	defer close(m.stopped)
-	t := time.NewTicker(look)
+	t := time.NewTicker(sampleInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -53,8 +53,8 @@ func (m *meter) watch() {
 	}
 }
 
-// memory is what is held: by this program's heap and stacks, or by the programs
-// that it has started, but for those that are itself once more (the stand-ins).
+// memory returns the memory of this program's heap and stacks, or of the programs
+// that it has started, except for other instances of itself (the stand-ins).
 func (m *meter) memory() float64 {
 	if m.external {
 		return descendants()
@@ -64,11 +64,11 @@ func (m *meter) memory() float64 {
 	return float64(s[0].Value.Uint64() + s[1].Value.Uint64())
 }
 
-// done ends the measuring. sources is what the stand-ins have used.
-func (m *meter) done(sources int64) usage {
+// finish ends the measurement. sources is what the stand-ins have used.
+func (m *meter) finish(sources int64) usage {
 	close(m.stop)
 	<-m.stopped
-	self, children := used()
+	self, children := cpuTime()
 	self, children = self-m.self, children-m.children
 	var after runtime.MemStats
 	runtime.ReadMemStats(&after)
@@ -81,9 +81,9 @@ func (m *meter) done(sources int64) usage {
 	return u
 }
 
-// mostResident is the memory that this program has had at the most, in bytes,
-// where /proc tells. (What getrusage tells begins with that of the program which
-// started this one.)
+// mostResident returns the maximum resident memory of this program in bytes, if
+// /proc reports it. (getrusage starts with that of the program that started this
+// one.)
 func mostResident() float64 {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -98,8 +98,8 @@ func mostResident() float64 {
 	return kib * 1024
 }
 
-// descendants is the resident memory of the programs below this one, in bytes,
-// where /proc tells.
+// descendants returns the resident memory of the programs that this one has started,
+// in bytes, if /proc reports it.
 func descendants() float64 {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

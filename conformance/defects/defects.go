@@ -1,8 +1,7 @@
-// Package defects answers one question: which defects is the suite known to
-// catch?
+// Package defects lists the defects that the suite is known to catch.
 //
-// Each check is proven by a broken adapter: the reference with one mutation.
-// They are listed here for demonstrations and explanations.
+// Each check is proven by a broken adapter: the reference adapter with one mutation.
+// Demonstrations and explanations list them from here.
 package defects
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-// Defect is one thing that an adapter can do wrong. Its Subject method puts it
-// into a subject.
+// Defect is a mistake that an adapter can make. Its Subject method returns a subject
+// with it.
 type Defect = broken.Adapter
 
 // All returns every defect.

@@ -1,10 +1,9 @@
-// Package drift answers one question: what changed from one version of a
-// runtime to another, and does it hurt adapters?
+// Package drift compares two versions of a runtime.
 //
-// It compares recordings of the same scenarios on both, on three levels: what
-// the runtime declares (schema), what it sends (wire), and what matters: the
-// events that the reference adapter makes of it, and the checks. It fails
-// closed: what could not be recorded or compared counts as breaking.
+// It compares recordings of the same scenarios on both versions: what the runtime
+// declares (schema), what it sends (wire), and, what matters most, the events that
+// the reference adapter emits and the checks that fail. If a scenario could not be
+// recorded or compared, the verdict is breaking.
 package drift
 
 import (
@@ -18,18 +17,18 @@ import (
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
-// Side is one version.
+// Side holds the recordings of one version.
 type Side struct {
 	Version string
 	Cases   map[string]*fixtures.Case // by scenario
-	// Excluded says why a scenario is not for this version, as the scenario has it.
+	// Excluded is why a scenario does not apply to this version.
 	Excluded  map[string]string
 	Failed    map[string]error // scenarios that could not be recorded
-	Schema    *schema.Schema   // nil: the runtime declares nothing
+	Schema    *schema.Schema   // nil if the runtime declares nothing
 	Lifecycle *fixtures.Lifecycle
 }
 
-// Config says what is compared.
+// Config configures a comparison.
 type Config struct {
 	Runtime   string
 	From, To  Side
@@ -37,30 +36,30 @@ type Config struct {
 	Subject   conformance.Subject // the reference adapter of the runtime
 	Checks    []*conformance.Check
 	Progress  func(done, total int, id string)
-	// SchemaError is why a schema could not be read.
+	// SchemaError is the error of reading a schema.
 	SchemaError error
 }
 
-// Verdict says how much a change matters.
+// Verdict is how much the changes matter.
 type Verdict string
 
-// The verdicts, from harmless to not.
+// The verdicts, from harmless to breaking.
 const (
-	None        Verdict = "none"        // nothing differs
-	Additive    Verdict = "additive"    // only more of it: every scenario gives the same events
-	Behavioural Verdict = "behavioural" // something is gone, reordered or of another form, or events differ; all checks pass
-	Breaking    Verdict = "breaking"    // a check fails, or something could not be run
+	None        Verdict = "none"        // no difference
+	Additive    Verdict = "additive"    // only additions: every scenario has the same events
+	Behavioural Verdict = "behavioural" // something was removed, reordered or has another form, or events differ; all checks pass
+	Breaking    Verdict = "breaking"    // a check fails, or a scenario could not be run
 )
 
-// Verdicts are all of them, from harmless to not.
+// Verdicts returns all verdicts, from harmless to breaking.
 func Verdicts() []Verdict { return []Verdict{None, Additive, Behavioural, Breaking} }
 
-// Worse reports whether v is worse than w, or as bad.
+// Worse reports whether v is at least as bad as w.
 func (v Verdict) Worse(w Verdict) bool {
 	return slices.Index(Verdicts(), v) >= slices.Index(Verdicts(), w)
 }
 
-// Level is where a change shows.
+// Level is what a change affects.
 type Level string
 
 // The levels.
@@ -69,10 +68,10 @@ const (
 	LevelWire   Level = "wire"
 	LevelEvents Level = "events"
 	LevelChecks Level = "checks"
-	LevelRun    Level = "run" // what could not be recorded or compared
+	LevelRun    Level = "run" // scenarios that could not be recorded or compared
 )
 
-// Sort is what kind of change it is.
+// Sort is the kind of a change.
 type Sort string
 
 // The sorts.
@@ -91,27 +90,28 @@ type Change struct {
 	What   string   `json:"what"` // message turn/steer, field params.emittedAtMs, scenario turn/steer …
 	Detail string   `json:"detail,omitempty"`
 	Where  []string `json:"where,omitempty"`  // scenarios, or messages that share it
-	Chance bool     `json:"chance,omitempty"` // may differ from run to run: the verdict does not count it
-	Diff   string   `json:"diff,omitempty"`   // of the events of the first of these scenarios
+	Chance bool     `json:"chance,omitempty"` // may differ from run to run, so the verdict ignores it
+	Diff   string   `json:"diff,omitempty"`   // of the events of the first scenario in Where
 }
 
-// Report is the answer.
+// Report is the result of a comparison.
 type Report struct {
 	Runtime   string   `json:"runtime"`
 	From      string   `json:"from"`
 	To        string   `json:"to"`
 	Verdict   Verdict  `json:"verdict"`
-	Scenarios int      `json:"scenarios"` // compared on both
-	Same      int      `json:"same"`      // of them: give the same events
+	Scenarios int      `json:"scenarios"` // recorded on both sides
+	Same      int      `json:"same"`      // scenarios with the same events
 	Changes   []Change `json:"changes"`
 }
 
-// Compare answers. An error means that the comparison itself could not be done.
+// Compare compares both sides. It returns an error if the comparison could not be
+// made.
 func Compare(ctx context.Context, cfg Config) (*Report, error) {
 	rep := &Report{Runtime: cfg.Runtime, From: cfg.From.Version, To: cfg.To.Version, Changes: []Change{}}
 	rep.Changes = append(rep.Changes, schemaChanges(cfg.From.Schema, cfg.To.Schema)...)
-	rep.Changes = append(rep.Changes, cfg.performed()...)
-	both := cfg.both()
+	rep.Changes = append(rep.Changes, cfg.recordedOnOne()...)
+	both := cfg.recordedOnBoth()
 	rep.Scenarios = len(both)
 	rep.Changes = append(rep.Changes, wireChanges(cfg, both)...)
 	rep.Changes = append(rep.Changes, lifecycleChanges(cfg.From.Lifecycle, cfg.To.Lifecycle)...)
@@ -119,14 +119,14 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		changes, err := cfg.normalize(scn)
+		changes, err := cfg.compareEvents(scn)
 		if err != nil {
 			return nil, err
 		}
 		if len(changes) == 0 {
 			rep.Same++
 		}
-		rep.merge(changes)
+		rep.addChanges(changes)
 		if cfg.Progress != nil {
 			cfg.Progress(i+1, len(both), scn.ID)
 		}
@@ -146,9 +146,9 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 	return rep, nil
 }
 
-// merge adds the findings of a scenario; one that was made before gets the
-// scenario only.
-func (r *Report) merge(changes []Change) {
+// addChanges adds the changes of a scenario. If a change is in the report already,
+// it adds only the scenario to it.
+func (r *Report) addChanges(changes []Change) {
 	for _, c := range changes {
 		i := slices.IndexFunc(r.Changes, func(x Change) bool {
 			return x.Level == c.Level && x.Sort == c.Sort && x.What == c.What && x.Detail == c.Detail && len(c.Where) > 0
@@ -161,8 +161,8 @@ func (r *Report) merge(changes []Change) {
 	}
 }
 
-// both are the scenarios that both sides have recorded.
-func (cfg Config) both() []*fixtures.Scenario {
+// recordedOnBoth returns the scenarios that both sides have recorded.
+func (cfg Config) recordedOnBoth() []*fixtures.Scenario {
 	var out []*fixtures.Scenario
 	for _, s := range cfg.Scenarios {
 		if cfg.From.Cases[s.ID] != nil && cfg.To.Cases[s.ID] != nil {
@@ -172,8 +172,8 @@ func (cfg Config) both() []*fixtures.Scenario {
 	return out
 }
 
-// performed tells the scenarios that only one side can perform.
-func (cfg Config) performed() []Change {
+// recordedOnOne returns a change for each scenario that only one side could record.
+func (cfg Config) recordedOnOne() []Change {
 	var out []Change
 	for _, s := range cfg.Scenarios {
 		what := "scenario " + s.ID
@@ -211,15 +211,15 @@ func verdictOf(changes []Change) Verdict {
 	return v
 }
 
-// sorted orders findings so that a report reads the same each time.
-func sorted(changes []Change) []Change {
+// sortChanges sorts changes, so that a report is always the same.
+func sortChanges(changes []Change) []Change {
 	slices.SortStableFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.What, b.What), cmp.Compare(a.Detail, b.Detail))
 	})
 	return changes
 }
 
-func count(n int, one string) string {
+func countNoun(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}

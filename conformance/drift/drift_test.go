@@ -16,7 +16,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
-// side holds one scenario of the corpus, as edit leaves its wire.
+// side returns one scenario of the corpus with edited lines.
 func side(t *testing.T, version string, edit func(line string) string) drift.Side {
 	t.Helper()
 	c, err := fixtures.LoadCase("codex/0.169.0/" + scenario)
@@ -27,13 +27,13 @@ func side(t *testing.T, version string, edit func(line string) string) drift.Sid
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Wire = bytesEdited(c.Wire, edit)
+	c.Wire = editWire(c.Wire, edit)
 	return drift.Side{Version: version, Cases: map[string]*fixtures.Case{scenario: c}, Lifecycle: life}
 }
 
 const scenario = "tool/text-tool-text-three-rounds"
 
-func bytesEdited(wire []fixtures.WireLine, edit func(string) string) []fixtures.WireLine {
+func editWire(wire []fixtures.WireLine, edit func(string) string) []fixtures.WireLine {
 	var out []fixtures.WireLine
 	for _, l := range wire {
 		if l.Dir == fixtures.Out && edit != nil {
@@ -48,7 +48,7 @@ func bytesEdited(wire []fixtures.WireLine, edit func(string) string) []fixtures.
 	return out
 }
 
-func compared(t *testing.T, to drift.Side) *drift.Report {
+func compareWith(t *testing.T, to drift.Side) *drift.Report {
 	t.Helper()
 	s, err := fixtures.LoadScenario(scenario)
 	if err != nil {
@@ -73,7 +73,7 @@ func found(rep *drift.Report, level drift.Level, sort drift.Sort, what string) b
 	return false
 }
 
-func TestVerdicts(t *testing.T) {
+func TestVerdictOfEachKindOfChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(string) string
 		want drift.Verdict
@@ -103,7 +103,7 @@ func TestVerdicts(t *testing.T) {
 		}, drift.Breaking, []any{drift.LevelChecks, drift.Fails, "check text.once"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rep := compared(t, side(t, "2.0.0", c.edit))
+			rep := compareWith(t, side(t, "2.0.0", c.edit))
 			if rep.Verdict != c.want {
 				var b bytes.Buffer
 				_ = rep.Text(&b, true)
@@ -116,7 +116,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
+func TestReorderedMessagesAreFound(t *testing.T) {
 	g := NewWithT(t)
 	to := side(t, "2.0.0", nil)
 	wire := to.Cases[scenario].Wire
@@ -130,27 +130,26 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
-	rep := compared(t, to)
+	rep := compareWith(t, to)
 	g.Expect(found(rep, drift.LevelWire, drift.Reordered, "item/started(commandExecution) and item/completed(commandExecution)")).To(BeTrue())
 }
 
-// What could not run is red, whatever else is equal.
-func TestFailsClosed(t *testing.T) {
+func TestUnrecordedScenarioIsBreaking(t *testing.T) {
 	g := NewWithT(t)
 	to := side(t, "2.0.0", nil)
 	to.Failed = map[string]error{scenario: errors.New("it did not start")}
 	to.Cases = map[string]*fixtures.Case{}
-	rep := compared(t, to)
+	rep := compareWith(t, to)
 	g.Expect(rep.Verdict).To(Equal(drift.Breaking))
 	g.Expect(found(rep, drift.LevelRun, drift.Fails, "scenario "+scenario)).To(BeTrue())
 	g.Expect(found(rep, drift.LevelRun, drift.Fails, "no scenario was recorded on both versions")).To(BeTrue())
 
 	same := side(t, "2.0.0", nil)
 	same.Failed = map[string]error{"lifecycle": errors.New("no reads")}
-	g.Expect(compared(t, same).Verdict).To(Equal(drift.Breaking))
+	g.Expect(compareWith(t, same).Verdict).To(Equal(drift.Breaking))
 }
 
-func TestSchema(t *testing.T) {
+func TestSchemaChangesAreFound(t *testing.T) {
 	g := NewWithT(t)
 	parse := func(text string) *schema.Schema {
 		s, err := schema.Parse("x", []byte(text))
@@ -177,7 +176,7 @@ func TestSchema(t *testing.T) {
 
 	var text, markdown bytes.Buffer
 	g.Expect(rep.Text(&text, false)).To(Succeed())
-	g.Expect(text.String()).To(ContainSubstring("codex 1.0.0 → 2.0.0: behavioural. Of 1 scenario, 1 give the same events"))
+	g.Expect(text.String()).To(ContainSubstring("codex 1.0.0 → 2.0.0: behavioural. Of 1 scenario, 1 have the same events"))
 	g.Expect(text.String()).To(ContainSubstring("--all lists them"))
 	g.Expect(rep.Markdown(&markdown)).To(Succeed())
 	g.Expect(markdown.String()).To(ContainSubstring("- gone `value Policy=\"on-failure\"`"))

@@ -19,9 +19,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// normalize lets the reference adapter perform a scenario on both sides and
-// tells how its events differ, and which checks fail on the new one.
-func (cfg Config) normalize(scn *fixtures.Scenario) ([]Change, error) {
+// compareEvents runs the reference adapter on both recordings of a scenario. It
+// returns the differences of the events and the checks that fail only on the new
+// version.
+func (cfg Config) compareEvents(scn *fixtures.Scenario) ([]Change, error) {
 	what := "scenario " + scn.ID
 	from := perform.Virtual(cfg.Subject, perform.Recording{Case: cfg.From.Cases[scn.ID], Scenario: scn, Lifecycle: cfg.From.Lifecycle}, nil)
 	to := perform.Virtual(cfg.Subject, perform.Recording{Case: cfg.To.Cases[scn.ID], Scenario: scn, Lifecycle: cfg.To.Lifecycle}, nil)
@@ -48,11 +49,11 @@ func (cfg Config) normalize(scn *fixtures.Scenario) ([]Change, error) {
 			Diff: conformance.Diff(cfg.Runtime+" "+cfg.From.Version, a, cfg.Runtime+" "+cfg.To.Version, b),
 		})
 	}
-	failed := failures(from, cfg.Checks)
-	for _, res := range failures(to, cfg.Checks) {
+	failed := failedChecks(from, cfg.Checks)
+	for _, res := range failedChecks(to, cfg.Checks) {
 		same := func(x conformance.Result) bool { return x.Check.ID == res.Check.ID }
 		if slices.ContainsFunc(failed, same) {
-			continue // it failed before, too: that is no drift
+			continue // it failed on the old version too
 		}
 		detail := res.Check.Sentence
 		if len(res.Problems) > 0 {
@@ -63,8 +64,8 @@ func (cfg Config) normalize(scn *fixtures.Scenario) ([]Change, error) {
 	return out, nil
 }
 
-// failures are the checks that a run fails, those that need a fault apart.
-func failures(r *conformance.Run, all []*conformance.Check) []conformance.Result {
+// failedChecks returns the checks that fail on a run without a fault.
+func failedChecks(r *conformance.Run, all []*conformance.Check) []conformance.Result {
 	var out []conformance.Result
 	for _, c := range all {
 		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
@@ -79,8 +80,8 @@ func failures(r *conformance.Run, all []*conformance.Check) []conformance.Result
 	return out
 }
 
-// dropped are members of events that differ from run to run or from version to
-// version without a meaning for a reader, and why.
+// dropped are members of events that differ between runs or versions without a
+// meaning, and why.
 var dropped = map[string]string{
 	"ts":                  "the clock decides",
 	"duration_ms":         "the clock decides",
@@ -93,21 +94,21 @@ var dropped = map[string]string{
 	"stats":               "counts and times",
 }
 
-// ids are members that hold ids; they are named in the order in which they
-// come.
+// ids are members that hold ids. An id is replaced with its number in order of
+// appearance.
 var ids = regexp.MustCompile(`(_id|_ids)$`)
 
-// Events is what a run's events say, one a line, without what chance and the
-// vendor's own counts decide. Deltas of a block that follow each other are one:
-// how a runtime cuts them is no behaviour. What is about one tool call or task
-// stands together, behind the rest: independent work interleaves by chance.
+// Events returns the events of a run, one a line, without what depends on chance or
+// on the vendor's own counts. Consecutive deltas of a block are joined, because
+// where a runtime splits them has no meaning. Events about one tool call or task are
+// grouped after all others, because independent work interleaves by chance.
 func Events(r *conformance.Run) (string, error) {
 	names := map[string]string{}
-	var order []string // streams by their first event
+	var order []string // streams, by their first event
 	streams := map[string][]map[string]any{}
 	for _, e := range r.Events {
 		if e.Type() == event.TypeUsage {
-			continue // how often the tokens are told; the wire's level has it
+			continue // how often tokens are reported is compared on the wire
 		}
 		line, err := e.MarshalJSON()
 		if err != nil {
@@ -118,12 +119,12 @@ func Events(r *conformance.Run) (string, error) {
 			return "", err
 		}
 		delete(m, "session_id")
-		m = clean(m, names).(map[string]any)
+		m = cleanData(m, names).(map[string]any)
 		stream := streamOf(m)
 		if _, have := streams[stream]; !have {
 			order = append(order, stream)
 		}
-		if n := len(streams[stream]); n > 0 && joined(streams[stream][n-1], m) {
+		if n := len(streams[stream]); n > 0 && joinDelta(streams[stream][n-1], m) {
 			continue
 		}
 		streams[stream] = append(streams[stream], m)
@@ -138,10 +139,10 @@ func Events(r *conformance.Run) (string, error) {
 			b.WriteByte('\n')
 		}
 	}
-	return inText(b.String(), names), nil
+	return replaceIDs(b.String(), names), nil
 }
 
-// streamOf is the tool call or task that an event is about; "" is all else.
+// streamOf returns the id of the tool call or task of an event, or "".
 func streamOf(m map[string]any) string {
 	data, _ := m["data"].(map[string]any)
 	for _, k := range []string{"tool_use_id", "task_id"} {
@@ -155,9 +156,9 @@ func streamOf(m map[string]any) string {
 	return ""
 }
 
-// inText names minted ids that stand in a text too: a tool says the id of what it
-// has left running. Short ones would be words.
-func inText(text string, names map[string]string) string {
+// replaceIDs replaces minted ids in a text, such as the id of a background command
+// in the output of its tool. Short ids could be words.
+func replaceIDs(text string, names map[string]string) string {
 	var pairs []string
 	for _, id := range slices.Sorted(maps.Keys(names)) {
 		if len(id) >= 6 {
@@ -167,12 +168,12 @@ func inText(text string, names map[string]string) string {
 	return counted.ReplaceAllString(strings.NewReplacer(pairs...).Replace(text), "${1}N")
 }
 
-// counted are times and tokens that a runtime writes into a tool's output.
+// counted matches times and token counts in the output of a tool.
 var counted = regexp.MustCompile(`((?:_ms|_tokens): )\d+`)
 
-// joined adds a delta to the one before it. What a task says again is one: its
-// progress is told by the clock.
-func joined(last, m map[string]any) bool {
+// joinDelta appends a delta to the previous one and reports whether it did. Repeated
+// reports of a task are joined too, because they depend on the clock.
+func joinDelta(last, m map[string]any) bool {
 	if last["type"] == "task" && fmt.Sprint(last) == fmt.Sprint(m) {
 		return true
 	}
@@ -181,7 +182,7 @@ func joined(last, m map[string]any) bool {
 	}
 	a, okA := last["data"].(map[string]any)
 	b, okB := m["data"].(map[string]any)
-	if !okA || !okB || fmt.Sprint(key(a), last["turn"], last["subagent_id"]) != fmt.Sprint(key(b), m["turn"], m["subagent_id"]) || a["done"] != b["done"] {
+	if !okA || !okB || fmt.Sprint(blockKey(a), last["turn"], last["subagent_id"]) != fmt.Sprint(blockKey(b), m["turn"], m["subagent_id"]) || a["done"] != b["done"] {
 		return false
 	}
 	x, _ := a["text"].(string)
@@ -190,37 +191,37 @@ func joined(last, m map[string]any) bool {
 	return true
 }
 
-func key(data map[string]any) string {
+func blockKey(data map[string]any) string {
 	return fmt.Sprint(data["message_id"], data["block_id"], data["tool_use_id"])
 }
 
-// clean drops and renames.
-func clean(v any, names map[string]string) any {
+// cleanData removes dropped members and replaces ids.
+func cleanData(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range keys(v, nil) {
+		for _, k := range sortedKeys(v, nil) {
 			if _, drop := dropped[k]; drop {
 				delete(v, k)
 				continue
 			}
 			if ids.MatchString(k) {
-				v[k] = named(v[k], names)
+				v[k] = nameID(v[k], names)
 				continue
 			}
-			v[k] = clean(v[k], names)
+			v[k] = cleanData(v[k], names)
 		}
 	case []any:
 		for i := range v {
-			v[i] = clean(v[i], names)
+			v[i] = cleanData(v[i], names)
 		}
 	}
 	return v
 }
 
-// scripted are ids that the scenario gives: they say something.
+// scripted matches ids that the scenario gives. They are kept.
 var scripted = regexp.MustCompile(`^(?:(?:call|toolu)_)?([a-z]+[0-9]+)$`)
 
-func named(v any, names map[string]string) any {
+func nameID(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case string:
 		if m := scripted.FindStringSubmatch(v); m != nil {
@@ -232,33 +233,33 @@ func named(v any, names map[string]string) any {
 		return names[v]
 	case []any:
 		for i := range v {
-			v[i] = named(v[i], names)
+			v[i] = nameID(v[i], names)
 		}
 	}
 	return v
 }
 
-// lifecycleChanges compares what is answered to reads and configuration.
+// lifecycleChanges compares the replies to reads and configuration.
 func lifecycleChanges(a, b *fixtures.Lifecycle) []Change {
 	if a == nil || b == nil {
 		return nil
 	}
 	var out []Change
-	had, has := answers(a), answers(b)
-	for _, method := range keys(had, has) {
+	had, has := answersByKey(a), answersByKey(b)
+	for _, method := range sortedKeys(had, has) {
 		x, inA := had[method]
 		y, inB := has[method]
 		what := "request " + method
 		switch {
 		case !inA || !inB:
-			// asked on one side only: the recorder's choice
+			// a request on one side only is the recorder's choice
 		case x.Error == nil && y.Error != nil:
-			out = append(out, Change{Level: LevelWire, Sort: Gone, What: what, Detail: "is refused: " + short(y.Error)})
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: what, Detail: "is refused: " + clipValue(y.Error)})
 		case x.Error != nil && y.Error == nil:
 			out = append(out, Change{Level: LevelWire, Sort: Added, What: what, Detail: "is answered"})
 		default:
 			fa, fb := membersOf(x.Result), membersOf(y.Result)
-			for _, f := range keys(fa, fb) {
+			for _, f := range sortedKeys(fa, fb) {
 				switch {
 				case !fa[f]:
 					out = append(out, Change{Level: LevelWire, Sort: Added, What: "field " + f, Detail: "of the answer to " + method})
@@ -267,7 +268,7 @@ func lifecycleChanges(a, b *fixtures.Lifecycle) []Change {
 				}
 			}
 			ta, tb := kindsOf(x.Then), kindsOf(y.Then)
-			for _, k := range keys(ta, tb) {
+			for _, k := range sortedKeys(ta, tb) {
 				switch {
 				case !ta[k]:
 					out = append(out, Change{Level: LevelWire, Sort: Added, What: "message " + k, Detail: "after the answer to " + method})
@@ -277,10 +278,10 @@ func lifecycleChanges(a, b *fixtures.Lifecycle) []Change {
 			}
 		}
 	}
-	return sorted(out)
+	return sortChanges(out)
 }
 
-func answers(l *fixtures.Lifecycle) map[string]fixtures.Answer {
+func answersByKey(l *fixtures.Lifecycle) map[string]fixtures.Answer {
 	out := map[string]fixtures.Answer{}
 	for _, a := range l.Answers {
 		if _, have := out[a.Method]; !have {
@@ -292,7 +293,7 @@ func answers(l *fixtures.Lifecycle) map[string]fixtures.Answer {
 
 func membersOf(v jsontext.Value) map[string]bool {
 	var m map[string]jsontext.Value
-	_ = json.Unmarshal(v, &m) // no object has no members
+	_ = json.Unmarshal(v, &m) // a value that is no object has no members
 	out := map[string]bool{}
 	for k := range m {
 		out[k] = true
@@ -314,7 +315,7 @@ func kindsOf(lines []jsontext.Value) map[string]bool {
 	return out
 }
 
-func short(v jsontext.Value) string {
+func clipValue(v jsontext.Value) string {
 	s := v.String()
 	if len(s) > 120 {
 		s = s[:120] + "…"

@@ -13,10 +13,10 @@ import (
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
-// Stored is a side whose recordings the corpus holds. ok is false when it holds
-// none.
+// Stored returns the side whose recordings the corpus holds. ok is false if there
+// are none.
 func Stored(c fixtures.Corpus, scenarios []*fixtures.Scenario, runtime, version string) (side Side, ok bool, err error) {
-	side = blank(version)
+	side = emptySide(version)
 	for _, s := range scenarios {
 		k, err := c.LoadCase(path.Join(runtime, version, s.ID))
 		switch {
@@ -41,10 +41,10 @@ func Stored(c fixtures.Corpus, scenarios []*fixtures.Scenario, runtime, version 
 	return side, ok, err
 }
 
-// Recorded is a side that is recorded now, on an installed runtime.
+// Recorded records a side now, with an installed runtime.
 func Recorded(ctx context.Context, scenarios []*fixtures.Scenario, rt runtimes.Runtime, progress func(done, total int, id string)) (Side, error) {
-	side := blank(rt.Version)
-	known := nearest(rt.Name, rt.Version)
+	side := emptySide(rt.Version)
+	known := nearestPinned(rt.Name, rt.Version)
 	for i, s := range scenarios {
 		if progress != nil {
 			progress(i, len(scenarios), s.ID)
@@ -55,7 +55,7 @@ func Recorded(ctx context.Context, scenarios []*fixtures.Scenario, rt runtimes.R
 		}
 		k, _, err := recorder.Record(ctx, recorder.Options{Scenario: s, Found: &rt, Deadline: deadline})
 		if err != nil && ctx.Err() == nil {
-			k, _, err = recorder.Record(ctx, recorder.Options{Scenario: s, Found: &rt, Deadline: deadline}) // a failure must come twice
+			k, _, err = recorder.Record(ctx, recorder.Options{Scenario: s, Found: &rt, Deadline: deadline}) // retry once, so that a single failure does not count
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -77,16 +77,17 @@ func Recorded(ctx context.Context, scenarios []*fixtures.Scenario, rt runtimes.R
 	return side, ctx.Err()
 }
 
-// deadline bounds a recording; one takes a second, a few seconds on a slow day.
+// deadline bounds a recording. One takes about a second, and a few seconds on a slow
+// day.
 const deadline = 30 * time.Second
 
-func blank(version string) Side {
+func emptySide(version string) Side {
 	return Side{Version: version, Cases: map[string]*fixtures.Case{}, Excluded: map[string]string{}, Failed: map[string]error{}}
 }
 
-// nearest is the newest pinned version that is not newer: what a scenario says
-// of that is expected to hold until somebody has looked.
-func nearest(runtime, version string) string {
+// nearestPinned returns the newest pinned version that is not newer than version.
+// What scenarios say about that version is assumed of the newer one too.
+func nearestPinned(runtime, version string) string {
 	pinned := runtimes.Versions(runtime) // the newest first
 	for _, v := range pinned {
 		if fixtures.CompareVersions(v, version) <= 0 {
@@ -96,7 +97,7 @@ func nearest(runtime, version string) string {
 	return pinned[len(pinned)-1]
 }
 
-// StoredSchema is what the corpus holds of a version's declarations, or nil.
+// StoredSchema returns the schema of a version in the corpus, or nil.
 func StoredSchema(c fixtures.Corpus, runtime, version string) (*schema.Schema, error) {
 	b, err := c.Schema(runtime, version)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,14 +14,15 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/drift"
+	"github.com/turnspec/turnspec/conformance/report/table"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 var update = flag.Bool("update", false, "write KNOWN.md")
 
-// known is a change that people have measured by hand, and the finding that must
-// tell it: level, sort, and what (a regular expression over "what: detail").
+// known is a change that was measured by hand, and the finding that must report it:
+// level, sort, and what, a regular expression over "what: detail".
 type known struct {
 	runtime, from, to string
 	change            string
@@ -30,7 +31,7 @@ type known struct {
 	what              string
 }
 
-var table = []known{
+var knownChanges = []known{
 	{"codex", "0.98.0", "0.120.0", "legacy `codex/event/*` notifications are no longer sent", drift.LevelWire, drift.Gone, `^message codex/event/agent_message_delta$`},
 	{"codex", "0.98.0", "0.120.0", "turn ids are UUIDs, not 0, 1, …", drift.LevelWire, drift.Changed, `^field params\.turn(\.id|Id): digits → uuid`},
 	{"codex", "0.120.0", "0.169.0", "`turn.rootTurnId` is new", drift.LevelWire, drift.Added, `^field params\.turn\.rootTurnId`},
@@ -41,7 +42,7 @@ var table = []known{
 	{"codex", "0.98.0", "0.120.0", "`serverRequest/resolved` is new", drift.LevelWire, drift.Added, `^message serverRequest/resolved`},
 	{"codex", "0.98.0", "0.120.0", "turns have `startedAt`, `completedAt`, `durationMs`", drift.LevelWire, drift.Added, `^field (params|result)\.turn\.startedAt`},
 	{"codex", "0.120.0", "0.169.0", "`turn/completed` holds the last message", drift.LevelWire, drift.Added, `^field params\.turn\.items\[\]`},
-	{"codex", "0.120.0", "0.169.0", "`thread/rollback` is gone", drift.LevelSchema, drift.Gone, `^request thread/rollback$`},
+	{"codex", "0.120.0", "0.169.0", "`thread/rollback` is removed", drift.LevelSchema, drift.Gone, `^request thread/rollback$`},
 	{"codex", "0.120.0", "0.169.0", "`thread/revert` is new", drift.LevelSchema, drift.Added, `^request thread/revert$`},
 	{"codex", "0.98.0", "0.120.0", "`turn/steer` is new", drift.LevelSchema, drift.Added, `^request turn/steer$`},
 	{"codex", "0.120.0", "0.169.0", "`thread/compacted` is no longer sent", drift.LevelWire, drift.Gone, `^message thread/compacted`},
@@ -52,14 +53,14 @@ var table = []known{
 	{"codex", "0.98.0", "0.120.0", "commands have a `source`", drift.LevelWire, drift.Added, `^field params\.item\.source`},
 	{"codex", "0.120.0", "0.169.0", "commands have a `pluginId` and a `scriptPath`", drift.LevelWire, drift.Added, `^field params\.item\.(pluginId|scriptPath)`},
 	{"codex", "0.120.0", "0.169.0", "read paths are absolute", drift.LevelEvents, drift.Changed, `^member file_path of tool_(start|result)`},
-	{"codex", "0.98.0", "0.120.0", "the calls of version 1 (newConversation, sendUserTurn …) are gone", drift.LevelSchema, drift.Gone, `^request (newConversation|sendUserTurn)$`},
+	{"codex", "0.98.0", "0.120.0", "the calls of version 1 (newConversation, sendUserTurn …) are removed", drift.LevelSchema, drift.Gone, `^request (newConversation|sendUserTurn)$`},
 	{"codex", "0.98.0", "0.120.0", "item types dynamicToolCall, hookPrompt, imageGeneration are new", drift.LevelSchema, drift.Added, `^type ThreadItem\.(dynamicToolCall|hookPrompt|imageGeneration)`},
 	{"codex", "0.120.0", "0.169.0", "item types functionCallOutput, sleep, subAgentActivity are new", drift.LevelSchema, drift.Added, `^type ThreadItem\.(functionCallOutput|sleep|subAgentActivity)`},
 	{"claude", "2.1.197", "2.1.329", "`background_tasks_changed` is new", drift.LevelWire, drift.Added, `^message system/background_tasks_changed`},
 	{"claude", "2.1.197", "2.1.329", "`is_backgrounded` is new", drift.LevelWire, drift.Added, `^field is_backgrounded`},
 	{"claude", "2.1.197", "2.1.329", "messages of sub-agents have an `agent_id`", drift.LevelWire, drift.Added, `^field agent_id`},
-	{"claude", "2.1.197", "2.1.329", "a broken stream is told and tried again as a stream", drift.LevelWire, drift.Added, `^message system/api_retry`},
-	{"claude", "2.1.197", "2.1.329", "what is abandoned of a broken stream is closed and named", drift.LevelWire, drift.Added, `^field abandoned_blocks`},
+	{"claude", "2.1.197", "2.1.329", "a broken stream is reported and retried as a stream", drift.LevelWire, drift.Added, `^message system/api_retry`},
+	{"claude", "2.1.197", "2.1.329", "the abandoned blocks of a broken stream are closed and named", drift.LevelWire, drift.Added, `^field abandoned_blocks`},
 	{"claude", "2.1.197", "2.1.329", "`command_lifecycle` is new", drift.LevelWire, drift.Added, `^message command_lifecycle`},
 	{"claude", "2.1.197", "2.1.329", "`user_message_uuid(s)` are new", drift.LevelWire, drift.Added, `^field user_message_uuids?`},
 	{"claude", "2.1.197", "2.1.329", "`result_index` and `queued_turn_count` are new", drift.LevelWire, drift.Added, `^field (result_index|queued_turn_count)`},
@@ -73,7 +74,7 @@ var table = []known{
 	{"claude", "2.1.197", "2.1.329", "`list_models` is answered", drift.LevelWire, drift.Added, `^request list_models`},
 }
 
-// reports compares what the corpus holds, each pair once.
+// reports compares the pairs of versions in the corpus, each once.
 func reports(t *testing.T) map[string]*drift.Report {
 	t.Helper()
 	out := map[string]*drift.Report{}
@@ -83,7 +84,7 @@ func reports(t *testing.T) map[string]*drift.Report {
 		t.Fatal(err)
 	}
 	references := map[string]adapters.Adapter{"codex": codex.New(), "claude": claude.New()}
-	for _, k := range table {
+	for _, k := range knownChanges {
 		if out[pairOf(k)] != nil {
 			continue
 		}
@@ -112,17 +113,17 @@ func reports(t *testing.T) map[string]*drift.Report {
 
 func pairOf(k known) string { return k.runtime + " " + k.from + " " + k.to }
 
-// TestKnown: each change that was measured by hand is found, and KNOWN.md shows
-// the finding beside it.
-func TestKnown(t *testing.T) {
+// TestKnownChangesAreFound checks that each change that was measured by hand is
+// found, and that KNOWN.md shows the finding.
+func TestKnownChangesAreFound(t *testing.T) {
 	if racesample.Enabled {
-		t.Skip("it plays the whole corpus, which takes minutes with the race detector; it is run without")
+		t.Skip("it runs the whole corpus, which takes minutes with the race detector")
 	}
 	reps := reports(t)
 	var b strings.Builder
-	b.WriteString("# Known changes, and how drift tells them\n\nWritten by `go test ./conformance/drift -run TestKnown -update`; the test fails when one is no longer found.\n\n")
-	b.WriteString("| runtime | from | to | what is known | what drift tells |\n|---|---|---|---|---|\n")
-	for _, k := range table {
+	b.WriteString("# Known changes and the findings that report them\n\nWritten by `go test ./conformance/drift -run TestKnownChangesAreFound -update`; the test fails if one is no longer found.\n\n")
+	var rows [][]string
+	for _, k := range knownChanges {
 		what := regexp.MustCompile(k.what)
 		finding := ""
 		for _, c := range reps[pairOf(k)].Changes {
@@ -139,8 +140,9 @@ func TestKnown(t *testing.T) {
 		if finding == "" {
 			t.Errorf("%s %s → %s: %s: nothing of level %s, sort %s matches %q", k.runtime, k.from, k.to, k.change, k.level, k.sort, k.what)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", k.runtime, k.from, k.to, k.change, finding)
+		rows = append(rows, []string{k.runtime, k.from, k.to, k.change, finding})
 	}
+	table.New(&b).Markdown([]string{"runtime", "from", "to", "known change", "finding"}, rows)
 	if *update {
 		if err := os.WriteFile("KNOWN.md", []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -148,6 +150,6 @@ func TestKnown(t *testing.T) {
 	}
 	stored, err := os.ReadFile("KNOWN.md")
 	if err != nil || string(stored) != b.String() {
-		t.Errorf("KNOWN.md differs from what is found now: go test ./conformance/drift -run TestKnown -update (%v)", err)
+		t.Errorf("KNOWN.md differs from what is found now: go test ./conformance/drift -run TestKnownChangesAreFound -update (%v)", err)
 	}
 }

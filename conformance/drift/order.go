@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
 )
 
-// pair is two kinds of message about one item, in their order.
+// pair is two kinds of message about one item, in order.
 type pair struct{ first, second string }
 
-// order tells messages about one item that always come in one order on one side
-// and always in the other on the other.
-func order(from, to []*fixtures.Case) []Change {
-	a, b := orders(from), orders(to)
+// orderChanges returns the kinds of messages about an item that are always in one
+// order on one side and always in the other order on the other side.
+func orderChanges(from, to []*fixtures.Case) []Change {
+	a, b := startOrders(from), startOrders(to)
 	var out []Change
 	for p, scenarios := range a {
 		back := pair{p.second, p.first}
@@ -23,14 +24,15 @@ func order(from, to []*fixtures.Case) []Change {
 		}
 		out = append(out, Change{
 			Level: LevelWire, Sort: Reordered, What: p.first + " and " + p.second,
-			Detail: "the first came first, now the second does", Where: names(scenarios),
+			Detail: "the first came first, now the second does", Where: sortedNames(scenarios),
 		})
 	}
 	return out
 }
 
-// orders are the pairs of kinds in which the messages about an item began.
-func orders(cases []*fixtures.Case) map[pair]map[string]bool {
+// startOrders returns the pairs of kinds in the order in which messages about an
+// item start.
+func startOrders(cases []*fixtures.Case) map[pair]map[string]bool {
 	out := map[pair]map[string]bool{}
 	for _, c := range cases {
 		seen := map[string][]string{} // item → kinds
@@ -51,10 +53,10 @@ func orders(cases []*fixtures.Case) map[pair]map[string]bool {
 	return out
 }
 
-// itemOrder tells tool calls that began in another order: parallel ones may do
-// so from one run to the next.
-func itemOrder(from, to *fixtures.Case) []Change {
-	a, b := began(from), began(to)
+// callOrderChanges returns whether tool calls started in another order. Parallel
+// ones may do so from run to run.
+func callOrderChanges(from, to *fixtures.Case) []Change {
+	a, b := startedCalls(from), startedCalls(to)
 	common := func(x, y []string) []string {
 		return slices.DeleteFunc(slices.Clone(x), func(id string) bool { return !slices.Contains(y, id) })
 	}
@@ -68,9 +70,9 @@ func itemOrder(from, to *fixtures.Case) []Change {
 	}}
 }
 
-// began are the tool calls of the scenario in the order in which the wire names
-// them.
-func began(c *fixtures.Case) []string {
+// startedCalls returns the tool calls of the scenario in the order in which the wire
+// first names them.
+func startedCalls(c *fixtures.Case) []string {
 	var tools, out []string
 	for _, r := range c.Witness {
 		for _, s := range r.Said {
@@ -79,11 +81,10 @@ func began(c *fixtures.Case) []string {
 			}
 		}
 	}
+	rt := runtimes.Find(c.Runtime)
 	for _, m := range census.Messages(c) {
-		for _, id := range tools {
-			if !m.In && (m.Item == id || strings.HasSuffix(m.Item, "_"+id)) && !slices.Contains(out, id) {
-				out = append(out, id)
-			}
+		if id := rt.ScenarioCall(m.Item); !m.In && slices.Contains(tools, id) && !slices.Contains(out, id) {
+			out = append(out, id)
 		}
 	}
 	return out

@@ -4,78 +4,80 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// levels are in the order of what matters.
+// levels are sorted by importance.
 var levels = []struct {
 	level Level
 	title string
 }{
 	{LevelRun, "Could not be run"},
 	{LevelChecks, "Checks that fail now"},
-	{LevelEvents, "How events differ"},
+	{LevelEvents, "Events that differ"},
 	{LevelWire, "The wire"},
 	{LevelSchema, "What the runtime declares"},
 }
 
-// Summary is the answer in a sentence.
+// Summary returns the result in one sentence.
 func (r *Report) Summary() string {
 	per := map[Level]int{}
 	for _, c := range r.Changes {
 		per[c.Level]++
 	}
-	return fmt.Sprintf("%s %s → %s: %s. Of %s, %d give the same events; %s in the wire, %s in the schema, %s, %d could not be run.",
-		r.Runtime, r.From, r.To, r.Verdict, count(r.Scenarios, "scenario"), r.Same,
-		count(per[LevelWire], "change"), count(per[LevelSchema], "change"), count(per[LevelChecks], "failing check"), per[LevelRun])
+	return fmt.Sprintf("%s %s → %s: %s. Of %s, %d have the same events; %s in the wire, %s in the schema, %s, %d could not be run.",
+		r.Runtime, r.From, r.To, r.Verdict, countNoun(r.Scenarios, "scenario"), r.Same,
+		countNoun(per[LevelWire], "change"), countNoun(per[LevelSchema], "change"), countNoun(per[LevelChecks], "failing check"), per[LevelRun])
 }
 
-// Text writes the report for a terminal; all: with every finding of the schema,
-// and differences whole.
+// Text writes the report for a terminal. With all, it lists all findings of the
+// schema and writes whole diffs.
 func (r *Report) Text(w io.Writer, all bool) error {
-	p := &printer{w: w}
-	p.printf("%s\n", r.Summary())
+	p := table.New(w)
+	p.Printf("%s\n", r.Summary())
 	for _, l := range levels {
-		found := r.at(l.level)
+		found := r.changesAt(l.level)
 		if len(found) == 0 {
 			continue
 		}
-		p.printf("\n%s (%d)\n", l.title, len(found))
+		p.Printf("\n%s (%d)\n", l.title, len(found))
 		if l.level == LevelSchema && !all {
 			for _, s := range []Sort{Added, Gone, Changed} {
-				p.summary(s, found)
+				writeCounts(p, s, found)
 			}
-			p.printf("  --all lists them\n")
+			p.Printf("  --all lists them\n")
 			continue
 		}
 		for _, c := range found {
-			p.printf("  %-9s %s%s\n", c.Sort, c.What, tail(c, all))
+			p.Printf("  %-9s %s%s\n", c.Sort, c.What, changeDetails(c, all))
 			if c.Diff != "" && all {
-				p.printf("%s", indent(c.Diff, "    "))
+				p.Printf("%s", indentLines(c.Diff, "    "))
 			}
 		}
 	}
-	return p.err
+	return p.Err()
 }
 
 // Markdown writes the report for a pull request.
 func (r *Report) Markdown(w io.Writer) error {
-	p := &printer{w: w}
-	p.printf("### Drift: %s %s → %s: %s\n\n%s\n", r.Runtime, r.From, r.To, r.Verdict, r.Summary())
+	p := table.New(w)
+	p.Printf("### Drift: %s %s → %s: %s\n\n%s\n", r.Runtime, r.From, r.To, r.Verdict, r.Summary())
 	for _, l := range levels {
-		found := r.at(l.level)
+		found := r.changesAt(l.level)
 		if len(found) == 0 {
 			continue
 		}
-		p.printf("\n<details%s><summary>%s (%d)</summary>\n\n", map[bool]string{true: " open"}[l.level == LevelRun || l.level == LevelChecks], l.title, len(found))
+		p.Printf("\n<details%s><summary>%s (%d)</summary>\n\n", map[bool]string{true: " open"}[l.level == LevelRun || l.level == LevelChecks], l.title, len(found))
 		for _, c := range found {
-			p.printf("- %s `%s`%s\n", c.Sort, c.What, tail(c, false))
+			p.Printf("- %s `%s`%s\n", c.Sort, c.What, changeDetails(c, false))
 		}
-		p.printf("\n</details>\n")
+		p.Printf("\n</details>\n")
 	}
-	return p.err
+	return p.Err()
 }
 
-func (r *Report) at(l Level) []Change {
+func (r *Report) changesAt(l Level) []Change {
 	var out []Change
 	for _, c := range r.Changes {
 		if c.Level == l {
@@ -85,19 +87,8 @@ func (r *Report) at(l Level) []Change {
 	return out
 }
 
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
-
-// summary counts findings by what they are about.
-func (p *printer) summary(s Sort, found []Change) {
+// writeCounts counts the changes of a sort by what they affect.
+func writeCounts(p *table.Writer, s Sort, found []Change) {
 	per := map[string]int{}
 	for _, c := range found {
 		if c.Sort == s {
@@ -106,16 +97,16 @@ func (p *printer) summary(s Sort, found []Change) {
 		}
 	}
 	var parts []string
-	for _, k := range keys(per, nil) {
-		parts = append(parts, count(per[k], k))
+	for _, k := range sortedKeys(per, nil) {
+		parts = append(parts, countNoun(per[k], k))
 	}
 	if len(parts) > 0 {
-		p.printf("  %-9s %s\n", s, strings.Join(parts, ", "))
+		p.Printf("  %-9s %s\n", s, strings.Join(parts, ", "))
 	}
 }
 
-// tail says what else is known of a change.
-func tail(c Change, all bool) string {
+// changeDetails returns the details of a change.
+func changeDetails(c Change, all bool) string {
 	var s string
 	if c.Detail != "" {
 		s = ": " + c.Detail
@@ -124,7 +115,7 @@ func tail(c Change, all bool) string {
 		}
 	}
 	if c.Chance {
-		s += ", which may be chance"
+		s += ", perhaps by chance"
 	}
 	if n := len(c.Where); n > 0 {
 		s += " (" + strings.Join(c.Where[:min(n, 3)], ", ")
@@ -136,7 +127,7 @@ func tail(c Change, all bool) string {
 	return s
 }
 
-func indent(s, by string) string {
+func indentLines(s, by string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		b.WriteString(by + line)

@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
-// schemaChanges compares declarations: messages, types, members, values.
+// schemaChanges compares declared messages, types, members and values.
 func schemaChanges(a, b *schema.Schema) []Change {
 	if a == nil || b == nil {
 		return nil
@@ -28,7 +28,7 @@ func schemaChanges(a, b *schema.Schema) []Change {
 	}
 	ra, rb := roots(a), roots(b)
 	compareSets(ra, rb, change)
-	for _, name := range keys(a.Types, b.Types) {
+	for _, name := range sortedKeys(a.Types, b.Types) {
 		ta, inA := a.Types[name]
 		tb, inB := b.Types[name]
 		switch {
@@ -37,37 +37,37 @@ func schemaChanges(a, b *schema.Schema) []Change {
 		case !inB:
 			change(Gone, "type "+name, "")
 		case ta.Expr != "" || tb.Expr != "":
-			va, vb := parts(ta.Expr), parts(tb.Expr)
+			va, vb := alternatives(ta.Expr), alternatives(tb.Expr)
 			if len(va) > 0 && len(vb) > 0 {
 				compareSets(valuesOf(name, va), valuesOf(name, vb), change)
 			}
 		default:
 			fa, fb := fieldsOf(name, ta), fieldsOf(name, tb)
 			compareSets(fa, fb, change)
-			for _, f := range keys(fa, fb) {
+			for _, f := range sortedKeys(fa, fb) {
 				x, okA := fa[f]
 				y, okB := fb[f]
 				if okA && okB && x != y {
-					changedType(f, x, y, change)
+					compareTypes(f, x, y, change)
 				}
 			}
 		}
 	}
-	return sorted(out)
+	return sortChanges(out)
 }
 
-// changedType tells values that were added to or taken from a list, else the
-// whole of both types.
-func changedType(field, x, y string, change func(Sort, string, string)) {
-	va, vb := valuesOf(strings.TrimPrefix(field, "field "), parts(x)), valuesOf(strings.TrimPrefix(field, "field "), parts(y))
-	if len(va) == len(parts(x)) && len(vb) == len(parts(y)) && len(va)+len(vb) > 2 {
+// compareTypes reports the values that were added to or removed from a list, or else
+// both types.
+func compareTypes(field, x, y string, change func(Sort, string, string)) {
+	va, vb := valuesOf(strings.TrimPrefix(field, "field "), alternatives(x)), valuesOf(strings.TrimPrefix(field, "field "), alternatives(y))
+	if len(va) == len(alternatives(x)) && len(vb) == len(alternatives(y)) && len(va)+len(vb) > 2 {
 		compareSets(va, vb, change)
 		return
 	}
 	change(Changed, field, x+" → "+y)
 }
 
-func parts(expr string) []string { return schema.Alternatives(expr) }
+func alternatives(expr string) []string { return schema.Alternatives(expr) }
 
 func valuesOf(name string, alts []string) map[string]string {
 	m := map[string]string{}
@@ -86,7 +86,7 @@ func fieldsOf(name string, t schema.Type) map[string]string {
 }
 
 func compareSets(a, b map[string]string, change func(Sort, string, string)) {
-	for _, k := range keys(a, b) {
+	for _, k := range sortedKeys(a, b) {
 		_, inA := a[k]
 		_, inB := b[k]
 		switch {
@@ -98,8 +98,8 @@ func compareSets(a, b map[string]string, change func(Sort, string, string)) {
 	}
 }
 
-// keys are those of both, sorted, each once.
-func keys[V any](a, b map[string]V) []string {
+// sortedKeys returns the keys of both maps, sorted, each once.
+func sortedKeys[V any](a, b map[string]V) []string {
 	var out []string
 	for k := range a {
 		out = append(out, k)

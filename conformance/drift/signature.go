@@ -11,17 +11,17 @@ import (
 	"github.com/turnspec/turnspec/recorder/census"
 )
 
-// difference is one way in which the events of scenarios differ: the same way in
-// many of them is one finding.
+// difference is a way in which events of scenarios differ. The same difference in
+// several scenarios is one change.
 type difference struct {
 	sort Sort
 	what string
 	how  string
 }
 
-// differences tells how two lists of events differ, each way once.
+// differences returns the differences of two lists of events, each once.
 func differences(a, b string) []difference {
-	before, after := split(a), split(b)
+	before, after := splitLines(a), splitLines(b)
 	var out []difference
 	note := func(d difference) {
 		if !slices.Contains(out, d) {
@@ -32,29 +32,29 @@ func differences(a, b string) []difference {
 		if op.Tag == 'e' {
 			continue
 		}
-		old, now := decode(before[op.I1:op.I2]), decode(after[op.J1:op.J2])
+		old, now := decodeLines(before[op.I1:op.I2]), decodeLines(after[op.J1:op.J2])
 		for _, e := range now {
-			// the event of its type that it replaces, or none
-			i := slices.IndexFunc(old, func(o map[string]any) bool { return label(o) == label(e) })
+			// the event of the same type that it replaces, or none
+			i := slices.IndexFunc(old, func(o map[string]any) bool { return eventLabel(o) == eventLabel(e) })
 			if i < 0 {
-				note(difference{Added, "event " + label(e), ""})
+				note(difference{Added, "event " + eventLabel(e), ""})
 				continue
 			}
-			for _, d := range apartIn(label(e), old[i], e) {
+			for _, d := range memberDifferences(eventLabel(e), old[i], e) {
 				note(d)
 			}
 			old = slices.Delete(old, i, i+1)
 		}
 		for _, o := range old {
-			note(difference{Gone, "event " + label(o), ""})
+			note(difference{Gone, "event " + eventLabel(o), ""})
 		}
 	}
 	return out
 }
 
-func split(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
+func splitLines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
 
-func decode(lines []string) []map[string]any {
+func decodeLines(lines []string) []map[string]any {
 	var out []map[string]any
 	for _, l := range lines {
 		var m map[string]any
@@ -65,8 +65,9 @@ func decode(lines []string) []map[string]any {
 	return out
 }
 
-// label is an event's type, with the member that tells its kinds apart.
-func label(e map[string]any) string {
+// eventLabel returns the type of an event, with the member that distinguishes its
+// kinds.
+func eventLabel(e map[string]any) string {
 	name := fmt.Sprint(e["type"])
 	data, _ := e["data"].(map[string]any)
 	for _, k := range []string{"code", "status", "cause", "via", "phase", "reason"} {
@@ -77,13 +78,13 @@ func label(e map[string]any) string {
 	return name
 }
 
-// apartIn tells the members in which two events differ.
-func apartIn(name string, a, b map[string]any) []difference {
+// memberDifferences returns the members in which two events differ.
+func memberDifferences(name string, a, b map[string]any) []difference {
 	x, y := map[string]any{}, map[string]any{}
 	flatten("", a, x)
 	flatten("", b, y)
 	var out []difference
-	for _, path := range keys(x, y) {
+	for _, path := range sortedKeys(x, y) {
 		u, inA := x[path]
 		v, inB := y[path]
 		what := "member " + strings.TrimPrefix(path, "data.") + " of " + name
@@ -93,7 +94,7 @@ func apartIn(name string, a, b map[string]any) []difference {
 		case !inB:
 			out = append(out, difference{Gone, what, ""})
 		case u != v:
-			out = append(out, difference{Changed, what, form(u) + " → " + form(v)})
+			out = append(out, difference{Changed, what, valueForm(u) + " → " + valueForm(v)})
 		}
 	}
 	return out
@@ -114,8 +115,8 @@ func flatten(path string, v any, into map[string]any) {
 	}
 }
 
-// form is a short value itself, else what it looks like.
-func form(v any) string {
+// valueForm returns a short value as it is, or else its form.
+func valueForm(v any) string {
 	s, ok := v.(string)
 	if !ok {
 		return fmt.Sprint(v)

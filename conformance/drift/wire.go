@@ -12,90 +12,90 @@ import (
 )
 
 // wireChanges compares what the runtime sent in the scenarios that both sides
-// performed.
+// recorded.
 func wireChanges(cfg Config, both []*fixtures.Scenario) []Change {
 	var from, to []*fixtures.Case
 	for _, s := range both {
 		from, to = append(from, cfg.From.Cases[s.ID]), append(to, cfg.To.Cases[s.ID])
 	}
 	a, b := census.Take(from), census.Take(to)
-	out := kinds(a, b)
-	out = append(out, members(a, b)...)
-	out = append(out, presence(a, b)...)
-	out = append(out, order(from, to)...)
+	out := kindChanges(a, b)
+	out = append(out, memberChanges(a, b)...)
+	out = append(out, presenceChanges(a, b)...)
+	out = append(out, orderChanges(from, to)...)
 	for i := range from {
-		out = append(out, itemOrder(from[i], to[i])...)
+		out = append(out, callOrderChanges(from[i], to[i])...)
 	}
-	out = append(out, waits(from, to)...)
-	return sorted(out)
+	out = append(out, delayChanges(from, to)...)
+	return sortChanges(out)
 }
 
-// ours reports whether the runtime sends messages of the kind.
-func ours(kind string) bool { return strings.HasPrefix(kind, "out ") }
+// isSentByRuntime reports whether the runtime sends messages of the kind.
+func isSentByRuntime(kind string) bool { return strings.HasPrefix(kind, "out ") }
 
-func message(kind string) string { return "message " + strings.TrimPrefix(kind, "out ") }
+func messageName(kind string) string { return "message " + strings.TrimPrefix(kind, "out ") }
 
-// kinds tells messages that are on one side only.
-func kinds(a, b *census.Census) []Change {
+// kindChanges returns the kinds of messages that only one side has.
+func kindChanges(a, b *census.Census) []Change {
 	var out []Change
-	for _, k := range keys(a.Kinds, b.Kinds) {
+	for _, k := range sortedKeys(a.Kinds, b.Kinds) {
 		ka, kb := a.Kinds[k], b.Kinds[k]
 		switch {
-		case !ours(k):
+		case !isSentByRuntime(k):
 		case ka == nil:
-			out = append(out, Change{Level: LevelWire, Sort: Added, What: message(k), Where: names(kb.Cases)})
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Where: sortedNames(kb.Cases)})
 		case kb == nil:
-			out = append(out, Change{Level: LevelWire, Sort: Gone, What: message(k), Where: names(ka.Cases)})
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Where: sortedNames(ka.Cases)})
 		}
 	}
 	return out
 }
 
-// presence tells messages that a scenario shows on one side only, though other
-// scenarios show them on both.
-func presence(a, b *census.Census) []Change {
+// presenceChanges returns the messages that a scenario has on one side only, while
+// other scenarios have them on both.
+func presenceChanges(a, b *census.Census) []Change {
 	var out []Change
-	for _, k := range keys(a.Kinds, b.Kinds) {
+	for _, k := range sortedKeys(a.Kinds, b.Kinds) {
 		ka, kb := a.Kinds[k], b.Kinds[k]
-		if !ours(k) || ka == nil || kb == nil {
+		if !isSentByRuntime(k) || ka == nil || kb == nil {
 			continue
 		}
 		if only := without(ka.Cases, kb.Cases); len(only) > 0 {
-			out = append(out, Change{Level: LevelWire, Sort: Gone, What: message(k), Detail: "in some scenarios", Where: only})
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Detail: "in some scenarios", Where: only})
 		}
 		if only := without(kb.Cases, ka.Cases); len(only) > 0 {
-			out = append(out, Change{Level: LevelWire, Sort: Added, What: message(k), Detail: "in some scenarios", Where: only})
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Detail: "in some scenarios", Where: only})
 		}
 	}
 	return out
 }
 
-// members tells members that are on one side only, or of another form there. A
-// member that many messages share is told once.
-func members(a, b *census.Census) []Change {
+// memberChanges returns the members that only one side has, or that have another
+// form. A member that several messages share is one change.
+func memberChanges(a, b *census.Census) []Change {
 	type found struct {
 		sort         Sort
 		what, detail string
 	}
 	where := map[found][]string{}
 	note := func(f found, kind string) { where[f] = append(where[f], strings.TrimPrefix(kind, "out ")) }
-	for _, k := range keys(a.Kinds, b.Kinds) {
+	for _, k := range sortedKeys(a.Kinds, b.Kinds) {
 		ka, kb := a.Kinds[k], b.Kinds[k]
-		if !ours(k) || ka == nil || kb == nil {
+		if !isSentByRuntime(k) || ka == nil || kb == nil {
 			continue
 		}
-		for _, path := range keys(ka.Fields, kb.Fields) {
+		for _, path := range sortedKeys(ka.Fields, kb.Fields) {
 			fa, fb := ka.Fields[path], kb.Fields[path]
 			switch {
-			case fa == nil && !below(path, ka.Fields, kb.Fields):
+			case fa == nil && !hasMissingAncestor(path, ka.Fields, kb.Fields):
 				note(found{Added, "field " + path, ""}, k)
-			case fb == nil && !below(path, kb.Fields, ka.Fields):
+			case fb == nil && !hasMissingAncestor(path, kb.Fields, ka.Fields):
 				note(found{Gone, "field " + path, ""}, k)
 			case fa == nil || fb == nil:
-			case apart(fa.Forms, fb.Forms):
-				note(found{Changed, "field " + path, forms(fa) + " → " + forms(fb)}, k)
+			case areDisjoint(fa.Forms, fb.Forms):
+				note(found{Changed, "field " + path, formNames(fa) + " → " + formNames(fb)}, k)
 			default:
-				if d := words(fa, fb, strings.HasSuffix(path, "[]")); d != "" {
+				if d := changedValues(fa, fb, strings.HasSuffix(path, "[]")); d != "" {
 					note(found{Changed, "values of " + path, d}, k)
 				}
 			}
@@ -109,9 +109,9 @@ func members(a, b *census.Census) []Change {
 	return out
 }
 
-// below reports whether an ancestor of the path is missing too, or held nothing
-// to look into.
-func below(path string, missing, have map[string]*census.Field) bool {
+// hasMissingAncestor reports whether an ancestor of the path is missing too, or was
+// always empty.
+func hasMissingAncestor(path string, missing, have map[string]*census.Field) bool {
 	for p := path; ; {
 		i := strings.LastIndexAny(p, ".[")
 		if i <= 0 {
@@ -125,13 +125,13 @@ func below(path string, missing, have map[string]*census.Field) bool {
 			return true
 		}
 		if strings.HasPrefix(path[len(p):], "[]") && missing[p+"[]"] == nil {
-			return path != p+"[]" // an empty list on that side: told by its elements
+			return path != p+"[]" // an empty list on that side: its elements report it
 		}
 	}
 }
 
-// apart reports whether no form is on both sides.
-func apart(a, b map[string]int) bool {
+// areDisjoint reports whether no form is on both sides.
+func areDisjoint(a, b map[string]int) bool {
 	shared, na, nb := false, 0, 0
 	for f := range a {
 		if f != "null" {
@@ -147,41 +147,41 @@ func apart(a, b map[string]int) bool {
 	return na > 0 && nb > 0 && !shared
 }
 
-func forms(f *census.Field) string {
+func formNames(f *census.Field) string {
 	return strings.Join(slices.Sorted(maps.Keys(f.Forms)), " or ")
 }
 
-// few is how many words a closed list may have; one of tools has some dozens.
-const few = census.MaxValues
+// maxValues bounds the values of a closed list. A list of tools has some dozens.
+const maxValues = census.MaxValues
 
-// words tells the words that are on one side only, where the member holds few.
-// Of a list, such as that of the tools, it tells too which were in most lists
-// and are in hardly any now, or the other way round: a scenario may have asked
-// for what is no default any more.
-func words(a, b *census.Field, listed bool) string {
-	if a.Forms["word"] == 0 || b.Forms["word"] == 0 || len(a.Values) > few && len(b.Values) > few {
+// changedValues returns the values that only one side has, if the member has few. Of
+// a list, such as that of the tools, it also returns the values that were in most
+// lists and are in hardly any now, or the other way round: a scenario may have asked
+// for a value that is no default any more.
+func changedValues(a, b *census.Field, listed bool) string {
+	if a.Forms["word"] == 0 || b.Forms["word"] == 0 || len(a.Values) > maxValues && len(b.Values) > maxValues {
 		return ""
 	}
 	var out []string
-	for _, w := range keys(a.Values, b.Values) {
+	for _, w := range sortedKeys(a.Values, b.Values) {
 		switch {
 		case a.Values[w] == 0:
 			out = append(out, "+"+w)
 		case b.Values[w] == 0:
 			out = append(out, "-"+w)
-		case listed && most(a, w) && !some(b, w):
+		case listed && isCommon(a, w) && !isNotRare(b, w):
 			out = append(out, "-"+w+" (rare now)")
-		case listed && !some(a, w) && most(b, w):
+		case listed && !isNotRare(a, w) && isCommon(b, w):
 			out = append(out, "+"+w+" (was rare)")
 		}
 	}
 	return strings.Join(out, " ")
 }
 
-// most and some compare how often a word stands in a list with how often the
-// word does that stands there most: at least half as often, or a tenth.
-func most(f *census.Field, word string) bool { return 2*f.Values[word] >= commonest(f) }
-func some(f *census.Field, word string) bool { return 10*f.Values[word] >= commonest(f) }
+// isCommon and isNotRare compare how often a list has a value with how often it
+// has the most frequent one: at least half as often, or a tenth.
+func isCommon(f *census.Field, word string) bool  { return 2*f.Values[word] >= commonest(f) }
+func isNotRare(f *census.Field, word string) bool { return 10*f.Values[word] >= commonest(f) }
 
 func commonest(f *census.Field) int {
 	n := 0
@@ -191,12 +191,11 @@ func commonest(f *census.Field) int {
 	return n
 }
 
-// waits tells answers that take more than a second on one side and not on the
-// other.
-func waits(from, to []*fixtures.Case) []Change {
+// delayChanges returns the replies that take more than a second on one side only.
+func delayChanges(from, to []*fixtures.Case) []Change {
 	a, b := answerTimes(from), answerTimes(to)
 	var out []Change
-	for _, k := range keys(a, b) {
+	for _, k := range sortedKeys(a, b) {
 		x, y := a[k], b[k]
 		if x == 0 || y == 0 || max(x, y) < time.Second || max(x, y) < 5*min(x, y) {
 			continue
@@ -209,8 +208,8 @@ func waits(from, to []*fixtures.Case) []Change {
 	return out
 }
 
-// answerTimes are the medians from a process's start or a request to its answer,
-// and from the end of its stdin to its exit.
+// answerTimes returns the median times from the start of a process, or from a
+// request, to the reply, and from the end of its stdin to its exit.
 func answerTimes(cases []*fixtures.Case) map[string]time.Duration {
 	all := map[string][]time.Duration{}
 	for _, c := range cases {
@@ -245,7 +244,7 @@ func answerTimes(cases []*fixtures.Case) map[string]time.Duration {
 	return out
 }
 
-func names(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedNames(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
 func without(a, b map[string]bool) []string {
 	var out []string

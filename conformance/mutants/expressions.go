@@ -7,8 +7,8 @@ import (
 	"go/types"
 )
 
-// condition rewrites what is true or false: a part that is no comparison is
-// negated as a whole.
+// condition rewrites a condition. A part that is no comparison is negated as a
+// whole.
 func (r *rewriter) condition(e ast.Expr) {
 	switch x := e.(type) {
 	case *ast.ParenExpr:
@@ -47,8 +47,8 @@ func (r *rewriter) inner(e ast.Expr) {
 	})
 }
 
-// step rewrites x++ and x--.
-func (r *rewriter) step(s *ast.IncDecStmt) bool {
+// incDec rewrites x++ and x--.
+func (r *rewriter) incDec(s *ast.IncDecStmt) bool {
 	if !r.addressable(s.X) || !isNumber(r.info.TypeOf(s.X)) {
 		return true
 	}
@@ -56,9 +56,9 @@ func (r *rewriter) step(s *ast.IncDecStmt) bool {
 	if s.Tok == token.DEC {
 		f = "Dec"
 	}
-	r.add(r.offset(s.Pos()), 0, opens, "%s.%s(%d, &", name, f, id)
+	r.addEdit(r.offset(s.Pos()), 0, opens, "%s.%s(%d, &", name, f, id)
 	r.node(s.X)
-	r.add(r.offset(s.TokPos), 2, replaces, ")")
+	r.addEdit(r.offset(s.TokPos), 2, replaces, ")")
 	return false
 }
 
@@ -69,11 +69,11 @@ func (r *rewriter) assign(s *ast.AssignStmt) bool {
 		return true
 	}
 	id := r.mutant(s, "assignment")
-	r.add(r.offset(s.Pos()), 0, opens, "%s.%s(%d, &", name, f, id)
+	r.addEdit(r.offset(s.Pos()), 0, opens, "%s.%s(%d, &", name, f, id)
 	r.node(s.Lhs[0])
-	r.add(r.offset(s.TokPos), 2, replaces, ",")
+	r.addEdit(r.offset(s.TokPos), 2, replaces, ",")
 	r.node(s.Rhs[0])
-	r.add(r.offset(s.End()), 0, closes, ")")
+	r.addEdit(r.offset(s.End()), 0, closes, ")")
 	return false
 }
 
@@ -82,7 +82,7 @@ func (r *rewriter) addressable(e ast.Expr) bool {
 	return ok && tv.Addressable()
 }
 
-// literal rewrites the members of a struct: each is left out.
+// literal rewrites the members of a struct literal: each one is left out.
 func (r *rewriter) literal(l *ast.CompositeLit) bool {
 	t := r.info.TypeOf(l)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
@@ -111,8 +111,7 @@ func (r *rewriter) literal(l *ast.CompositeLit) bool {
 	return false
 }
 
-// expr rewrites an expression, and reports whether its children are still to be
-// looked at.
+// expr rewrites an expression and reports whether its children have to be rewritten.
 func (r *rewriter) expr(e ast.Expr) bool {
 	tv, known := r.info.Types[e]
 	if known && tv.IsType() {
@@ -143,11 +142,11 @@ func (r *rewriter) expr(e ast.Expr) bool {
 func (r *rewriter) binary(x *ast.BinaryExpr) bool {
 	left, right := r.info.TypeOf(x.X), r.info.TypeOf(x.Y)
 	sides := func(before, between, after string) {
-		r.add(r.offset(x.Pos()), 0, opens, "%s", before)
+		r.addEdit(r.offset(x.Pos()), 0, opens, "%s", before)
 		r.node(x.X)
-		r.add(r.offset(x.OpPos), len(x.Op.String()), replaces, "%s", between)
+		r.addEdit(r.offset(x.OpPos), len(x.Op.String()), replaces, "%s", between)
 		r.node(x.Y)
-		r.add(r.offset(x.End()), 0, closes, "%s", after)
+		r.addEdit(r.offset(x.End()), 0, closes, "%s", after)
 	}
 	switch x.Op {
 	case token.LAND, token.LOR:
@@ -159,11 +158,11 @@ func (r *rewriter) binary(x *ast.BinaryExpr) bool {
 			f = "Or"
 		}
 		id := r.mutant(x, "logical")
-		r.add(r.offset(x.Pos()), 0, opens, "%s.%s(%d, ", name, f, id)
+		r.addEdit(r.offset(x.Pos()), 0, opens, "%s.%s(%d, ", name, f, id)
 		r.condition(x.X)
-		r.add(r.offset(x.OpPos), 2, replaces, ", func() bool { return (")
+		r.addEdit(r.offset(x.OpPos), 2, replaces, ", func() bool { return (")
 		r.condition(x.Y)
-		r.add(r.offset(x.End()), 0, closes, ") })")
+		r.addEdit(r.offset(x.End()), 0, closes, ") })")
 		return false
 	case token.EQL, token.NEQ:
 		id := r.mutant(x, "negate")

@@ -1,14 +1,14 @@
-// Command mutants answers one question: does the suite notice when an adapter is
-// changed? It changes the adapters in thousands of small ways, one at a time,
-// plays the corpus to each, and writes down which changes no check objected to.
+// Command mutants measures whether the suite notices when an adapter is changed. It
+// changes the adapters in thousands of small ways, one at a time, runs the corpus
+// against each, and writes a page of the changes that no check reported.
 //
-// All mutants are compiled into one program: each place asks a switch (package
-// on) whether its mutant is on. So a mutant costs the cases that reach it and no
-// compiler, until the first case in which a check fails.
+// All mutants are compiled into one program: each place asks a switch (package on)
+// whether its mutant is on. So a mutant costs no compilation, only the cases that
+// reach it, until the first case in which a check fails.
 //
-// A case is played without faults first, to as many cases as --cases says, and
-// then with them, to as many as --faulty says. `turnspec run` plays more, so what
-// survives here may fail there; what is killed here fails there.
+// Up to --cases cases are played without faults, then up to --faulty cases with
+// them. `turnspec run` plays more, so a mutant that survives here may fail there,
+// but one that is killed here also fails there.
 package main
 
 import (
@@ -38,7 +38,7 @@ type options struct {
 	cases, faulty int
 	workers       int
 	dir, page     string
-	units         *regexp.Regexp // nil: none
+	units         *regexp.Regexp // nil for none
 }
 
 func main() {
@@ -62,7 +62,7 @@ func main() {
 				return err
 			}
 		}
-		return o.run()
+		return o.runAll()
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -70,30 +70,30 @@ func main() {
 	}
 }
 
-// Outcome is what became of a mutant.
+// Outcome is the result of a mutant.
 type Outcome struct {
 	Mutant
 	Status string   // killed, survived, unreached
-	How    string   `json:",omitzero"` // of a killed one: checks, crash, spins, grows, hangs
+	How    string   `json:",omitzero"` // how it was killed: checks, crash, spins, grows, hangs
 	Case   string   `json:",omitzero"`
 	Checks []string `json:",omitzero"`
-	Faults bool     `json:",omitzero"` // it took faults
-	Plain  int      // how many cases reach it without faults
-	Faulty int      // and with them
-	Tried  int      // how many cases a survivor was to be played to
-	Code   string   // the checksum of what was changed
-	Unit   bool     `json:",omitzero"` // the adapters' own tests kill it, and not the suite
-	Tested bool     `json:",omitzero"` // they have tried
+	Faults bool     `json:",omitzero"` // only a fault killed it
+	Plain  int      // number of cases that reach it without faults
+	Faulty int      // and with faults
+	Tried  int      // number of cases to which a survivor was to be played
+	Code   string   // checksum of the changed code
+	Unit   bool     `json:",omitzero"` // not the suite, but the adapters' own tests kill it
+	Tested bool     `json:",omitzero"` // the adapters' own tests were run
 }
 
-// What becomes of a mutant.
+// The statuses of an Outcome.
 const (
 	Killed    = "killed"
 	Survived  = "survived"
-	Unreached = "unreached" // no case comes by
+	Unreached = "unreached" // no case reaches it
 )
 
-func (o options) run() error {
+func (o options) runAll() error {
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (o options) run() error {
 		return err
 	}
 	program := filepath.Join(dir, "player")
-	if err := build(overlay, program, "build", "./conformance/mutants/player"); err != nil {
+	if err := goBuild(overlay, program, "build", "./conformance/mutants/player"); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%d mutants\n", len(mutants))
@@ -129,21 +129,21 @@ func (o options) run() error {
 		if err := o.unitTests(dir, overlay, out); err != nil {
 			return err
 		}
-		if err := save(dir, out); err != nil {
+		if err := saveOutcomes(dir, out); err != nil {
 			return err
 		}
 	}
-	return o.tell(out, len(mutants))
+	return o.report(out, len(mutants))
 }
 
-// tryAll tries mutants, and keeps what came of each in results.json, so that a run
-// that was ended goes on where it was.
+// tryAll tries mutants and appends each outcome to results.json, so that an
+// interrupted run continues where it ended.
 func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outcome, error) {
 	file, err := os.OpenFile(filepath.Join(dir, "results.json"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // each outcome was written at once
+	defer func() { _ = file.Close() }() // every outcome was written already
 	had := map[string]Outcome{}
 	for d := json.NewDecoder(file); ; {
 		var x Outcome
@@ -166,10 +166,10 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 			todo = append(todo, m)
 		}
 	}
-	err = each(o.workers, len(todo), func() func(i int) error {
+	err = runParallel(o.workers, len(todo), func() func(i int) error {
 		w := &worker{program: program}
 		return func(i int) error {
-			x, err := o.try(w, r, todo[i])
+			x, err := o.tryMutant(w, r, todo[i])
 			x.Code = r.Code
 			mu.Lock()
 			defer mu.Unlock()
@@ -180,8 +180,8 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 	return out, err
 }
 
-// save writes the outcomes anew of which the tests of the adapters had to say.
-func save(dir string, out []Outcome) error {
+// saveOutcomes appends the outcomes for which the adapters' own tests were run.
+func saveOutcomes(dir string, out []Outcome) error {
 	var b bytes.Buffer
 	for _, x := range out {
 		if !x.Tested {
@@ -199,8 +199,8 @@ func save(dir string, out []Outcome) error {
 	return errors.Join(err, file.Close())
 }
 
-// each does n things on some workers and shows how far it is.
-func each(workers, n int, start func() func(i int) error) error {
+// runParallel calls n functions on some workers and shows the progress.
+func runParallel(workers, n int, start func() func(i int) error) error {
 	var mu sync.Mutex
 	var errs []error
 	next, done := 0, 0
@@ -233,17 +233,17 @@ func each(workers, n int, start func() func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// reach is which cases reach which mutants.
+// reach holds which cases reach which mutants.
 type reach struct {
 	Cases   []string
-	Started []int         // mutants that lie in what is done before main
+	Started []int         // mutants that are reached before main
 	Plain   map[int][]int // by mutant: indices of cases
 	Faulty  map[int][]int
-	Code    string // the checksum of what was changed
-	Most    int64  // questions that a case asks at most
+	Code    string // checksum of the changed code
+	Most    int64  // the most questions that a case asks
 }
 
-// reach asks the player for each case, or reads what it said last time.
+// reach runs every case in the player, or reads the result of the previous run.
 func (o options) reach(dir, program, sum string) (*reach, error) {
 	file := filepath.Join(dir, "reach-"+sum+".json")
 	var r reach
@@ -252,13 +252,13 @@ func (o options) reach(dir, program, sum string) (*reach, error) {
 	}
 	first := &worker{program: program}
 	a, err := first.ask(Ask{})
-	first.end()
+	first.endPlayer()
 	if err != nil {
 		return nil, err
 	}
 	r = reach{a.Cases, a.Traced, map[int][]int{}, map[int][]int{}, sum, 0}
 	var mu sync.Mutex
-	err = each(o.workers, len(r.Cases), func() func(int) error {
+	err = runParallel(o.workers, len(r.Cases), func() func(int) error {
 		w := &worker{program: program}
 		return func(i int) error {
 			for _, plain := range []bool{true, false} {
@@ -293,18 +293,18 @@ func (o options) reach(dir, program, sum string) (*reach, error) {
 	return &r, os.WriteFile(file, b, 0o644)
 }
 
-// spins is how many times what the longest case asks a mutant may ask before it
-// is taken to spin.
-const spins = 20
+// spinFactor is the factor: a mutant that asks so many times more questions than the
+// longest case is taken to loop for ever.
+const spinFactor = 20
 
-// try plays cases to a mutant until one fails.
-func (o options) try(w *worker, r *reach, m Mutant) (Outcome, error) {
+// tryMutant plays cases against a mutant until one fails.
+func (o options) tryMutant(w *worker, r *reach, m Mutant) (Outcome, error) {
 	out := Outcome{Mutant: m, Plain: len(r.Plain[m.ID]), Faulty: len(r.Faulty[m.ID])}
 	plain, faulty := r.Plain[m.ID], r.Faulty[m.ID]
 	if slices.Contains(r.Started, m.ID) {
 		w = &worker{program: w.program, from: m.ID}
-		defer w.end()
-		plain = everything(len(r.Cases))
+		defer w.endPlayer()
+		plain = allIndices(len(r.Cases))
 		faulty = plain
 	}
 	if len(faulty) == 0 {
@@ -318,7 +318,7 @@ func (o options) try(w *worker, r *reach, m Mutant) (Outcome, error) {
 		if len(round.cases) == 0 {
 			continue
 		}
-		a, err := w.ask(Ask{Mutant: m.ID, Cases: round.cases, Plain: !round.faults, Limit: spins * r.Most})
+		a, err := w.ask(Ask{Mutant: m.ID, Cases: round.cases, Plain: !round.faults, Limit: spinFactor * r.Most})
 		var d *deathError
 		switch {
 		case errors.As(err, &d):
@@ -335,7 +335,7 @@ func (o options) try(w *worker, r *reach, m Mutant) (Outcome, error) {
 	return out, nil
 }
 
-func everything(n int) []int {
+func allIndices(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i
@@ -343,7 +343,7 @@ func everything(n int) []int {
 	return out
 }
 
-// namesFaults reports whether some faults are tried on the scenario alone.
+// namesFaults reports whether the scenario names faults that are tried only on it.
 func namesFaults(scenario string) bool {
 	return slices.ContainsFunc(faultScenarios(), func(id string) bool { return strings.HasSuffix(scenario, "/"+id) })
 }
@@ -359,9 +359,9 @@ var faultScenarios = sync.OnceValue(func() []string {
 	return out
 })
 
-// pick is some of the cases: those of scenarios on which alone some faults are tried,
-// then those that are not among late, and each of another scenario as long as there
-// are any. Where only a fault leads to a mutant, no play without faults has tried it.
+// pick chooses cases: first those whose scenarios name faults, then those that are not
+// in late, each of another scenario if possible. If only a fault leads to a mutant,
+// no run without faults has tried it.
 func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
 	from = slices.Clone(from)
@@ -370,7 +370,7 @@ func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
 	nth := map[string]int{}
 	round := map[int]int{}
 	for _, i := range from {
-		s := scenario(r.Cases[i])
+		s := scenarioOf(r.Cases[i])
 		switch round[i] = nth[s]; {
 		case nth[s] == 0 && namesFaults(s):
 			round[i] = -1

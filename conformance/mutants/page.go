@@ -9,34 +9,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// scenario is what a case is of, without the version.
-func scenario(id string) string {
+// scenarioOf returns the runtime and scenario of a case, without the version.
+func scenarioOf(id string) string {
 	parts := strings.SplitN(id, "/", 3)
 	return parts[0] + "/" + parts[len(parts)-1]
 }
 
-// reasonsFile says why mutants survive.
+// reasonsFile lists why mutants survive.
 const reasonsFile = "conformance/mutants/reasons.txt"
 
-// reason is why some mutants survive. The first that fits a mutant is its own.
+// reason is why some mutants survive. The first one that matches a mutant counts.
 type reason struct {
 	kind, why string
 	of        *regexp.Regexp // over keys
 }
 
-// kinds are what a reason may be, and what that means.
+// kinds are the kinds of reasons and their meaning.
 var kinds = []struct{ name, means string }{
 	{"equivalent", "the changed code does the same"},
-	{"performance", "it does the same, but slower or in more memory"},
-	{"defensive", "it guards against what no recorded runtime does and no fault makes"},
-	{"unit", "it belongs to the adapter alone: its own tests hold it"},
-	{"gap", "the suite looks away, or what was played did not show it"},
+	{"performance", "it does the same, but slower or with more memory"},
+	{"defensive", "it guards against what no recorded runtime and no fault does"},
+	{"unit", "it concerns the adapter only: its own tests check it"},
+	{"gap", "the suite does not check it, or the played cases do not show it"},
 }
 
-// parseReasons reads lines of three kinds: `kind: why`, below it regular
-// expressions over the keys of mutants, indented, and comments.
+// parseReasons reads lines of three forms: `kind: why`, indented regular expressions
+// over mutant keys below it, and comments.
 func parseReasons(text string) ([]reason, error) {
 	var out []reason
 	var kind, why string
@@ -59,7 +61,7 @@ func parseReasons(text string) ([]reason, error) {
 	return out, nil
 }
 
-// reasonOf is why a mutant survives.
+// reasonOf returns why a mutant survives.
 func reasonOf(reasons []reason, m Mutant) (kind, why string) {
 	for _, r := range reasons {
 		if r.of.MatchString(m.Key()) {
@@ -72,7 +74,7 @@ func reasonOf(reasons []reason, m Mutant) (kind, why string) {
 // tally counts mutants of one kind.
 type tally struct{ all, killed, golden, faults, survived, same, tested, unit, unreached int }
 
-func (t *tally) add(x Outcome, kind string) {
+func (t *tally) addOutcome(x Outcome, kind string) {
 	t.all++
 	switch x.Status {
 	case Killed:
@@ -107,18 +109,21 @@ func percent(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-func (t *tally) row(name string) string {
+// cells returns the row of a table.
+func (t *tally) cells(name string) []string {
 	unit := "-"
 	if t.tested > 0 {
 		unit = strconv.Itoa(t.unit)
 	}
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %s | %s |\n", name, t.all, t.unreached, t.killed, t.golden, t.survived, t.same, unit,
-		percent(t.killed, t.killed+t.survived-t.same))
+	row := []string{name}
+	for _, n := range []int{t.all, t.unreached, t.killed, t.golden, t.survived, t.same} {
+		row = append(row, strconv.Itoa(n))
+	}
+	return append(row, unit, percent(t.killed, t.killed+t.survived-t.same))
 }
 
-// tell prints the figures, and writes the page if it is to be written: of a part
-// that --only names there is no page.
-func (o options) tell(out []Outcome, all int) error {
+// report prints the figures and writes the page, unless --only selects a part.
+func (o options) report(out []Outcome, all int) error {
 	text, err := os.ReadFile(reasonsFile)
 	if err != nil && !os.IsNotExist(err) {
 		return err
@@ -129,20 +134,20 @@ func (o options) tell(out []Outcome, all int) error {
 	}
 	var b bytes.Buffer
 	if len(out) < all {
-		fmt.Fprintf(&b, "Of %d mutants %d were tried, picked at random. A survivor was played to %s without faults, and to %s with them.\n\n",
+		fmt.Fprintf(&b, "Of %d mutants, %d were tried at random. A survivor was played to %s without faults, and to %s with them.\n\n",
 			all, len(out), upTo(o.cases), upTo(o.faulty))
 	}
-	figures(&b, out, reasons)
+	writeFigures(&b, out, reasons)
 	if o.page == "" || o.only.String() != "" {
 		_, err := os.Stdout.Write(b.Bytes())
 		return err
 	}
-	survivors(&b, out, reasons)
+	writeSurvivors(&b, out, reasons)
 	return os.WriteFile(filepath.FromSlash(o.page), append([]byte(head), b.Bytes()...), 0o644)
 }
 
-// figures are the tables by package and by operator.
-func figures(b *bytes.Buffer, out []Outcome, reasons []reason) {
+// writeFigures writes the tables by package and by operator.
+func writeFigures(b *bytes.Buffer, out []Outcome, reasons []reason) {
 	for _, by := range []struct {
 		title string
 		of    func(Outcome) string
@@ -159,21 +164,25 @@ func figures(b *bytes.Buffer, out []Outcome, reasons []reason) {
 				names = append(names, name)
 			}
 			kind, _ := reasonOf(reasons, x.Mutant)
-			sums[name].add(x, kind)
-			total.add(x, kind)
+			sums[name].addOutcome(x, kind)
+			total.addOutcome(x, kind)
 		}
 		slices.Sort(names)
-		fmt.Fprintf(b, "| %s | mutants | unreached | killed | by goldens alone | survived | of them the same | unit tests kill | killed of reached |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", by.title)
-		for _, name := range names {
-			b.WriteString(sums[name].row(name))
+		head := []string{by.title}
+		for _, name := range []string{"mutants", "unreached", "killed", "by goldens only", "survived", "of them the same", "unit tests kill", "killed of reached"} {
+			head = append(head, table.Align+name)
 		}
-		b.WriteString(total.row("all"))
+		var rows [][]string
+		for _, name := range names {
+			rows = append(rows, sums[name].cells(name))
+		}
+		table.New(b).Markdown(head, append(rows, total.cells("all")))
 		b.WriteByte('\n')
 	}
 }
 
-// survivors are listed with why, those that nobody has looked at last.
-func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
+// writeSurvivors lists the survivors by reason, those without a reason last.
+func writeSurvivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 	type group struct{ kind, why string }
 	found := map[group][]Outcome{}
 	var order []group
@@ -183,7 +192,7 @@ func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 		}
 		kind, why := reasonOf(reasons, x.Mutant)
 		if kind == "" && x.Unit {
-			kind, why = "unit", "the adapters' own tests fail on it"
+			kind, why = "unit", "the adapters' own tests kill it"
 		}
 		g := group{kind, why}
 		if found[g] == nil {
@@ -201,7 +210,7 @@ func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 	for _, g := range order {
 		if g.kind != last {
 			last = g.kind
-			title, means := "Not looked at", "nobody has said why they survive"
+			title, means := "Not explained", "nobody has written why they survive"
 			if i := rank(g); i >= 0 {
 				title, means = strings.ToUpper(g.kind[:1])+g.kind[1:], kinds[i].means
 			}
@@ -221,7 +230,7 @@ func survivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 	}
 }
 
-// upTo says to how many cases a mutant is played.
+// upTo says how many cases a mutant is played to.
 func upTo(cases int) string {
 	if cases == 0 {
 		return "all cases that reach it"

@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// Mutant is one small change of the code that the suite ought to notice.
+// Mutant is one small change of the code.
 type Mutant struct {
 	ID       int
 	Package  string // adapters/claude
-	File     string // from the top of the module
+	File     string // relative to the module
 	Line     int
 	Func     string
 	Operator string
 	Text     string // the code that it changes
 }
 
-// Key names a mutant though the lines around it move.
+// Key identifies a mutant even if lines around it move.
 func (m Mutant) Key() string { return m.File + " " + m.Func + " " + m.Operator + ": " + m.Text }
 
-// edit is a change of a file's text. At one place what closes stands before
-// what is put in place of something, and that before what opens.
+// edit is a change of a file's text. At one offset, closing text comes before
+// replacements, and these before opening text.
 type edit struct {
 	at, cut int
 	rank    int
@@ -39,30 +39,30 @@ const (
 	opens
 )
 
-// rewriter puts all mutants of a file into its text. It adds to lines and makes
-// none, so that positions stay.
+// rewriter inserts the mutants into a file. It adds no lines, so that positions stay
+// the same.
 type rewriter struct {
 	fset    *token.FileSet
 	info    *types.Info
 	pkg     *types.Package
 	src     []byte
 	file    string
-	in      string // the function at hand
-	tag     string // what the switch at hand looks at, if it can be looked at twice
+	in      string // the current function
+	tag     string // the tag of the current switch, if it can be evaluated twice
 	edits   []edit
 	mutants *[]Mutant
 }
 
-// name is the package of the switches in rewritten code.
+// name is the import name of package on in rewritten code.
 const name = "mutants_on"
 
 func (r *rewriter) offset(p token.Pos) int { return r.fset.Position(p).Offset }
 
-func (r *rewriter) add(at, cut, rank int, format string, args ...any) {
+func (r *rewriter) addEdit(at, cut, rank int, format string, args ...any) {
 	r.edits = append(r.edits, edit{at, cut, rank, fmt.Sprintf(format, args...)})
 }
 
-// mutant notes one and gives its number.
+// mutant adds a mutant and returns its number.
 func (r *rewriter) mutant(n ast.Node, operator string) int {
 	text := strings.Join(strings.Fields(string(r.src[r.offset(n.Pos()):r.offset(n.End())])), " ")
 	if runes := []rune(text); len(runes) > 90 {
@@ -76,7 +76,7 @@ func (r *rewriter) mutant(n ast.Node, operator string) int {
 	return m.ID
 }
 
-// rewrite puts mutants into all functions and variables of a file.
+// rewrite inserts mutants into all functions and variables of a file.
 func (r *rewriter) rewrite(f *ast.File) []byte {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -99,7 +99,7 @@ func (r *rewriter) rewrite(f *ast.File) []byte {
 	if len(r.edits) == 0 {
 		return r.src
 	}
-	r.add(r.offset(f.Name.End()), 0, closes, "; import %s \"github.com/turnspec/turnspec/conformance/mutants/on\"", name)
+	r.addEdit(r.offset(f.Name.End()), 0, closes, "; import %s \"github.com/turnspec/turnspec/conformance/mutants/on\"", name)
 	slices.SortStableFunc(r.edits, func(a, b edit) int { return cmp.Or(a.at-b.at, a.rank-b.rank) })
 	var out []byte
 	at := 0
@@ -111,24 +111,24 @@ func (r *rewriter) rewrite(f *ast.File) []byte {
 	return append(out, "\nvar _ = "+name+".Keep\n"...)
 }
 
-// function rewrites a body. A mutant may make a path to its end that the
-// compiler wants to see return.
+// function rewrites a body. It adds a panic at the end if a mutant may make the end
+// reachable without a return.
 func (r *rewriter) function(t *ast.FuncType, body *ast.BlockStmt) {
 	r.block(body.List, body.List)
 	if t.Results != nil {
-		r.add(r.offset(body.Rbrace), 0, closes, "; panic(\"a mutant came to the end of a function\")")
+		r.addEdit(r.offset(body.Rbrace), 0, closes, "; panic(\"a mutant came to the end of a function\")")
 	}
 }
 
-// around puts text around a node, what it does inside done in between.
+// around inserts text before and after a node, which done rewrites.
 func (r *rewriter) around(n ast.Node, before, after string, inside func()) {
-	r.add(r.offset(n.Pos()), 0, opens, "%s", before)
+	r.addEdit(r.offset(n.Pos()), 0, opens, "%s", before)
 	inside()
-	r.add(r.offset(n.End()), 0, closes, "%s", after)
+	r.addEdit(r.offset(n.End()), 0, closes, "%s", after)
 }
 
-// block rewrites statements; last is the function's own list, in which a return
-// at the end does nothing.
+// block rewrites statements. last means that it is the body of the function, in
+// which a return at the end does nothing.
 func (r *rewriter) block(list, last []ast.Stmt) {
 	for i, s := range list {
 		atEnd := last != nil && i == len(list)-1
@@ -148,7 +148,7 @@ func (r *rewriter) block(list, last []ast.Stmt) {
 
 func returns(s ast.Stmt) bool { _, ok := s.(*ast.ReturnStmt); return ok }
 
-// removable are the statements without which the code still compiles.
+// removable reports whether the code compiles without a statement.
 func (r *rewriter) removable(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -170,7 +170,7 @@ func calls(e ast.Expr) bool {
 	return found
 }
 
-// node rewrites what lies in a node, each kind by its own rule.
+// node rewrites the children of a node by the rule of its kind.
 func (r *rewriter) node(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -219,7 +219,7 @@ func (r *rewriter) node(n ast.Node) {
 			r.node(n.Body)
 			return false
 		case *ast.IncDecStmt:
-			return r.step(n)
+			return r.incDec(n)
 		case *ast.AssignStmt:
 			return r.assign(n)
 		case *ast.CompositeLit:
@@ -248,8 +248,8 @@ func (r *rewriter) choice(s *ast.SwitchStmt) {
 	r.tag = before
 }
 
-// still reports whether an expression does nothing but look: names, members and
-// conversions.
+// still reports whether an expression has no side effect: it has only names, members
+// and conversions.
 func (r *rewriter) still(e ast.Expr) bool {
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -265,14 +265,14 @@ func (r *rewriter) still(e ast.Expr) bool {
 	return ok
 }
 
-// clause rewrites a case: a word that is matched becomes one that nobody says.
-// It matters where the switch looks at that word.
+// clause rewrites a case: one of its strings is replaced with one that never occurs.
+// It matters if the switch compares with that string.
 func (r *rewriter) clause(c *ast.CaseClause) {
 	for _, e := range c.List {
 		tv, known := r.info.Types[e]
 		switch {
 		case known && tv.Value != nil && isString(tv.Type):
-			typ := r.named(tv.Type)
+			typ := r.typeName(tv.Type)
 			if typ == "" {
 				continue
 			}
@@ -291,8 +291,8 @@ func (r *rewriter) clause(c *ast.CaseClause) {
 	r.block(c.Body, nil)
 }
 
-// named is how a type is written in this file, or "" where that is not known.
-func (r *rewriter) named(t types.Type) string {
+// typeName returns how a type is written in this file, or "" if that is unknown.
+func (r *rewriter) typeName(t types.Type) string {
 	ok := true
 	s := types.TypeString(t, func(p *types.Package) string {
 		if p == r.pkg {

@@ -13,9 +13,9 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// rewritten is a function of a file after all mutants were put into it, on one
-// line, and the mutants.
-func rewritten(t *testing.T, body string) (string, []Mutant) {
+// rewriteText returns a function of a file with all mutants in it, on one line, and
+// the mutants.
+func rewriteText(t *testing.T, body string) (string, []Mutant) {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	src := "package p\n\ntype s struct{ n int; t string }\n\nfunc g(w string) string { return w }\n\nfunc f(a, b int, p, q bool, w string) int {\n" + body + "\n}\n"
@@ -53,7 +53,7 @@ func TestEachOperatorHasItsPlace(t *testing.T) {
 		"const c = true || false\nreturn a":           "const c = true || false return a",
 	} {
 		t.Run(body, func(t *testing.T) {
-			got, mutants := rewritten(t, body)
+			got, mutants := rewriteText(t, body)
 			g := gomega.NewWithT(t)
 			g.Expect(got).To(gomega.Equal(want))
 			for i, m := range mutants {

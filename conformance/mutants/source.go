@@ -15,34 +15,55 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// where are the packages that are changed: those that a run of the suite plays.
-var where = []string{
-	"./adapters", "./adapters/claude", "./adapters/codex", "./adapters/event", "./adapters/replay",
-	"./adapters/internal/ledger", "./adapters/internal/session",
+// notMutated are packages below adapters that do not make events. Their own tests
+// check them.
+var notMutated = []string{"component", "policy", "proc", "scan", "fastjson", "post", "loopcall"}
+
+// mutatedPackages returns the packages that are changed: those below adapters that
+// the player imports, except for notMutated.
+func mutatedPackages() ([]string, error) {
+	b, err := exec.Command("go", "list", "-deps", "./conformance/mutants/player").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var out []string
+	for path := range strings.Lines(string(b)) {
+		path = strings.TrimSpace(path)
+		if _, rest, ok := strings.Cut(path+"/", "/turnspec/adapters/"); ok && !slices.Contains(notMutated, filepath.Base(path)) {
+			out = append(out, "./adapters/"+rest)
+		}
+	}
+	return out, nil
 }
 
-// listed is what `go list` says of a package.
-type listed struct {
+// goPackage is a package as `go list` prints it.
+type goPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
 	DepOnly                 bool
 	Module                  *struct{ Dir string }
 }
 
-// list asks the go command for the packages and all that they import.
-func list() ([]listed, error) {
+// listPackages returns the packages and all their imports.
+func listPackages() ([]goPackage, error) {
+	packages, err := mutatedPackages()
+	if err != nil {
+		return nil, err
+	}
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly,Module"}, where...)...)
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly,Module"}, packages...)...)
 	cmd.Stderr = &stderr
 	b, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w: %s", err, stderr.Bytes())
 	}
-	var out []listed
+	var out []goPackage
 	for d := json.NewDecoder(bytes.NewReader(b)); ; {
-		var p listed
+		var p goPackage
 		switch err := d.Decode(&p); {
 		case errors.Is(err, io.EOF):
 			return out, nil
@@ -53,10 +74,10 @@ func list() ([]listed, error) {
 	}
 }
 
-// rewriteAll writes the packages with all mutants in them to a folder, and the
-// overlay by which the go command takes them for the module's own, and a checksum.
+// rewriteAll writes the packages with all mutants to a folder. It returns the
+// overlay that makes the go command use them, and a checksum.
 func rewriteAll(dir string) (mutants []Mutant, overlay, sum string, err error) {
-	all, err := list()
+	all, err := listPackages()
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -89,7 +110,7 @@ func rewriteAll(dir string) (mutants []Mutant, overlay, sum string, err error) {
 	return mutants, overlay, fmt.Sprintf("%x", hash.Sum(nil)[:6]), os.WriteFile(overlay, b, 0o644)
 }
 
-func rewritePackage(fset *token.FileSet, from types.Importer, p listed, write func(file string, src []byte) error, mutants *[]Mutant) error {
+func rewritePackage(fset *token.FileSet, from types.Importer, p goPackage, write func(file string, src []byte) error, mutants *[]Mutant) error {
 	var files []*ast.File
 	var names []string
 	var sources [][]byte
@@ -124,8 +145,8 @@ func rewritePackage(fset *token.FileSet, from types.Importer, p listed, write fu
 	return nil
 }
 
-// build makes a program, or the test program of a package, of the rewritten code.
-func build(overlay, out string, args ...string) error {
+// goBuild builds a program, or the test program of a package, from the rewritten code.
+func goBuild(overlay, out string, args ...string) error {
 	cmd := exec.Command("go", append([]string{args[0], "-buildvcs=false", "-overlay", overlay, "-o", out}, args[1:]...)...)
 	if b, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s: %w\n%s", args[0], err, b)

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// whole are the tests of the adapters that play the whole corpus: what they see
+// corpusTests are the tests of the adapters that play the whole corpus: what they see
 // the suite sees as well, in less time.
-const whole = "Anywhere|TheText|Recording|FastPath|FuzzFast|Allocations|Late|Unknown|Transcript|Prefix|Stress|Flat|Witness"
+const corpusTests = "Anywhere|TheText|Recording|FastPath|FuzzFast|Allocations|Late|Unknown|Transcript|Prefix|Stress|Flat|Witness"
 
-// unitLimit is how long the tests of a package may take: they take a second.
+// unitLimit bounds the tests of a package, which take about a second.
 const unitLimit = 60 * time.Second
 
-// unitTests lets the tests of a mutant's own package try what the suite did not
-// kill.
+// unitTests runs the tests of a mutant's own package on the mutants that the suite
+// did not kill.
 func (o options) unitTests(dir, overlay string, out []Outcome) error {
 	programs := map[string]string{}
 	var left []int
@@ -32,7 +32,7 @@ func (o options) unitTests(dir, overlay string, out []Outcome) error {
 			continue
 		}
 		program := filepath.Join(dir, strings.ReplaceAll(x.Package, "/", "-")+".test")
-		if err := build(overlay, program, "test", "-c", "./"+x.Package); err != nil {
+		if err := goBuild(overlay, program, "test", "-c", "./"+x.Package); err != nil {
 			return err
 		}
 		if why := failsUnder(program, x.Package, 0); why != nil {
@@ -40,7 +40,7 @@ func (o options) unitTests(dir, overlay string, out []Outcome) error {
 		}
 		programs[x.Package] = program
 	}
-	return each(o.workers, len(left), func() func(int) error {
+	return runParallel(o.workers, len(left), func() func(int) error {
 		return func(i int) error {
 			x := &out[left[i]]
 			x.Tested = true
@@ -50,11 +50,11 @@ func (o options) unitTests(dir, overlay string, out []Outcome) error {
 	})
 }
 
-// failsUnder is how the tests of a package fail while a mutant is on, or nil.
+// failsUnder returns how the tests of a package fail with a mutant, or nil.
 func failsUnder(program, pkg string, id int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), unitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.failfast", "-test.short", "-test.skip="+whole)
+	cmd := exec.CommandContext(ctx, program, "-test.failfast", "-test.short", "-test.skip="+corpusTests)
 	cmd.Dir = filepath.FromSlash(pkg)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("TURNSPEC_MUTANT=%d", id))
 	b, err := cmd.CombinedOutput()

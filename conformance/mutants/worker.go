@@ -14,9 +14,9 @@ import (
 	"github.com/turnspec/turnspec/conformance/mutants/on"
 )
 
-// Ask and Answer are those of the player.
+// Ask and Answer are the types of the player's protocol.
 type (
-	// Ask is what is to be played.
+	// Ask is a request to play cases.
 	Ask struct {
 		Mutant int
 		Cases  []string
@@ -24,7 +24,7 @@ type (
 		Trace  bool
 		Limit  int64
 	}
-	// Answer is what came of it.
+	// Answer is the result.
 	Answer struct {
 		Killed    bool
 		Case      string
@@ -37,13 +37,13 @@ type (
 	}
 )
 
-// patience is how long, in real time, all cases of a mutant may take.
-const patience = 10 * time.Minute
+// mutantLimit bounds all cases of a mutant, in real time.
+const mutantLimit = 10 * time.Minute
 
-// worker is a player, started anew when it has died.
+// worker is a player. It is started again if it has died.
 type worker struct {
 	program string
-	from    int // the mutant that is on from the start; 0: none
+	from    int // the mutant that is on from the start; 0 for none
 
 	cmd *exec.Cmd
 	in  *os.File
@@ -51,12 +51,12 @@ type worker struct {
 	err *tail
 }
 
-// deathError is how a player ended while it played.
+// deathError is how a player died.
 type deathError struct{ how string }
 
 func (d *deathError) Error() string { return d.how }
 
-func (w *worker) start() error {
+func (w *worker) startPlayer() error {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (w *worker) start() error {
 	return errors.Join(w.cmd.Start(), inR.Close(), outW.Close())
 }
 
-func (w *worker) end() {
+func (w *worker) endPlayer() {
 	if w.cmd == nil {
 		return
 	}
@@ -81,10 +81,10 @@ func (w *worker) end() {
 	w.cmd = nil
 }
 
-// ask is answered, or ends with a *deathError.
+// ask returns the answer of the player, or a *deathError.
 func (w *worker) ask(q Ask) (a Answer, err error) {
 	if w.cmd == nil {
-		if err := w.start(); err != nil {
+		if err := w.startPlayer(); err != nil {
 			return a, err
 		}
 	}
@@ -92,8 +92,8 @@ func (w *worker) ask(q Ask) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	late := time.AfterFunc(patience, func() { _ = w.cmd.Process.Kill() })
-	_, _ = w.in.Write(append(b, '\n')) // a dead one does not answer either
+	late := time.AfterFunc(mutantLimit, func() { _ = w.cmd.Process.Kill() })
+	_, _ = w.in.Write(append(b, '\n')) // if the player is dead, the read fails too
 	line, err := w.out.ReadBytes('\n')
 	inTime := late.Stop()
 	if err != nil {
@@ -107,14 +107,14 @@ func (w *worker) ask(q Ask) (a Answer, err error) {
 		case code == on.Grows:
 			d.how = "grows"
 		}
-		w.end()
+		w.endPlayer()
 		return a, d
 	}
 	if err := json.Unmarshal(line, &a); err != nil {
 		return a, err
 	}
 	if a.Hung {
-		w.end()
+		w.endPlayer()
 	}
 	if a.Err != "" {
 		return a, errors.New(a.Err)
@@ -122,7 +122,7 @@ func (w *worker) ask(q Ask) (a Answer, err error) {
 	return a, nil
 }
 
-// tail keeps the first that a player said as it died.
+// tail keeps the first bytes that a dying player wrote.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

@@ -1,21 +1,20 @@
-// Package peers answers one question: how do adapters that others maintain stand
-// in the suite?
+// Package peers runs the suite on adapters that others maintain.
 //
-// Each is pinned in package-lock.json and installed from the npm registry by
-// `make peers`, which lets all of them perform a part of the corpus and prints a
-// table. What a peer fails fails nobody here; what fails is a report that could
-// not be made. An ACP agent runs as it is. A peer that is a library gets a plug
-// (plugs/*.mjs): a program that calls the library's own interface as its
-// documentation shows it, and speaks the protocol of conformance/plug/jsonl. A plug
-// declares what the peer has no word for: that is not expressible, and no fault
-// of anybody.
+// They are pinned in package-lock.json and installed from the npm registry by `make
+// peers`, which runs a part of the corpus on each of them and prints a table. A
+// failure of a peer fails nothing here; only a report that could not be made does.
+// An ACP agent runs as it is. A peer that is a library gets a plug (plugs/*.mjs): a
+// program that calls the library's own interface as its documentation shows it, and
+// speaks the protocol of conformance/plug/jsonl. A plug declares what the peer does
+// not support: that is not expressible, and nobody's failure.
 //
-// A failure is known (known/*.txt) when it was looked at by hand, on the wire
-// beside what the peer gave and in the peer's own code, and is the peer's. The
-// others the report calls new: nobody has looked at them.
+// A failure is known (known/*.txt) if somebody has compared the wire with the peer's
+// output and its code, and it is the peer's. The report calls the others new: nobody
+// has checked them.
 //
-// What peers are not here, and why:
+// These are no peers here, because:
 //
-//	opencode acp                 speaks to a model, not to a runtime that somebody can stand in for
+//	opencode acp                 speaks to a model, not to a runtime that a stand-in can replace
+//
 //	@ai-sdk/harness-claude-code  starts the runtime that it installs itself, from the registry, in a sandbox of its own
 package peers

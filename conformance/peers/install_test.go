@@ -25,12 +25,12 @@ var folder = func() string {
 	return dir
 }()
 
-// oldest is the Node that the peers ask for.
+// oldest is the Node version that the peers require.
 const oldest = 22
 
-// install brings what package-lock.json pins into the folder, and the plugs
-// beside it, so that they find it. Scripts of packages do not run, and the
-// runtimes that peers bring along are left out: a stand-in takes their place.
+// install installs what package-lock.json pins into the folder, and copies the plugs
+// to it, so that they find the packages. Install scripts do not run, and the
+// runtimes that peers depend on are left out, because a stand-in replaces them.
 func install(out io.Writer) error {
 	b, err := exec.Command("node", "--version").Output()
 	if err != nil {
@@ -79,7 +79,7 @@ func copyTo(file string) error {
 	return os.WriteFile(filepath.Join(folder, filepath.Base(file)), b, 0o644)
 }
 
-// installed is the version of a package that is there.
+// installed returns the version of an installed package.
 func installed(pack string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(folder, "node_modules", filepath.FromSlash(pack), "package.json"))
 	if err != nil {

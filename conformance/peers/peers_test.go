@@ -35,10 +35,10 @@ var (
 
 // peer is an adapter that others maintain.
 type peer struct {
-	name, pack string // of its plug; of its package
-	with       string // the package whose version matters too, or ""
+	name, pack string // of its plug; of its npm package
+	with       string // another package whose version matters, or ""
 	runtime    string
-	acp        string // an ACP agent: its program in the package
+	acp        string // the program of an ACP agent in the package
 }
 
 var peers = []peer{
@@ -65,8 +65,8 @@ func (p peer) subject() conformance.Subject {
 	return &jsonl.Subject{Program: plug.Program{Title: p.name, Of: p.runtime, Command: p.argv()}}
 }
 
-// part is what a peer performs: on the newest version of its runtime, each n-th
-// case of each topic.
+// part returns the cases of a peer: every n-th case of each topic, on the newest
+// version of its runtime.
 func (p peer) part() ([]string, error) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
@@ -99,7 +99,7 @@ func (p peer) part() ([]string, error) {
 	return out, nil
 }
 
-// run lets a peer perform its part.
+// run runs the part of the corpus on a peer.
 func (p peer) run(ctx context.Context) (*graded, error) {
 	cases, err := p.part()
 	if err != nil {
@@ -127,8 +127,8 @@ func (p peer) run(ctx context.Context) (*graded, error) {
 	return g, g.plugged()
 }
 
-// plain are the checks that want no fault: what a library does of a harmed wire
-// is for whoever maintains it, by `turnspec run`.
+// plain returns the checks that need no fault. What a library does under faults is
+// for its maintainers, with `turnspec run`.
 func plain() []*conformance.Check {
 	return slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return c.Judge == nil })
 }
@@ -142,7 +142,7 @@ func TestPeers(t *testing.T) {
 	if err := install(os.Stdout); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("IS_SANDBOX", "1") // as root, claude-agent-acp offers to ask nothing only with it
+	t.Setenv("IS_SANDBOX", "1") // as root, claude-agent-acp offers bypassPermissions only with it
 	var all []*graded
 	for _, p := range peers {
 		if *only != "" && *only != p.name {

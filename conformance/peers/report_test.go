@@ -15,16 +15,16 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// graded is the outcome of a peer.
+// graded is the result of a peer.
 type graded struct {
 	peer   peer
-	on     string // version of the runtime
+	on     string // the version of the runtime
 	took   time.Duration
 	report *conformance.Report
 }
 
-// plugged is an error where the peer did not come to play: then the report says
-// nothing of it.
+// plugged returns an error if the peer did not work at all: then its report is
+// meaningless.
 func (g *graded) plugged() error {
 	n := g.count()
 	if n[conformance.HarnessError] > 0 || n[conformance.Pass] < 2*g.report.Cases {
@@ -42,12 +42,12 @@ func (g *graded) count() map[conformance.Verdict]int {
 	return out
 }
 
-// seen is a failure of a check: known and why, or new.
+// seen is a failed check with its reason if it is known.
 type seen struct {
 	check, reason string
 	first         string // the first case that fails
 	cases         int
-	told          string // of a new one: what the check said
+	told          string // the problem of a new failure
 }
 
 func (g *graded) failures() []*seen {
@@ -73,7 +73,7 @@ func (g *graded) failures() []*seen {
 	return out
 }
 
-// fresh prints each failure that nobody has looked at.
+// fresh prints each new failure.
 func (g *graded) fresh() {
 	for _, r := range g.report.Results {
 		if r.Verdict.Bad() && r.KnownFailure == nil && len(r.Problems) > 0 {
@@ -83,7 +83,7 @@ func (g *graded) fresh() {
 	}
 }
 
-// flags are those by which turnspec runs the peer, from the root of this module.
+// flags returns the turnspec flags that run the peer, from the root of this module.
 func (p peer) flags() string {
 	if p.acp != "" {
 		return fmt.Sprintf("--runtime %s --acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
@@ -91,12 +91,12 @@ func (p peer) flags() string {
 	return fmt.Sprintf("--runtime %s --subject 'node .tmp/peers/%s.mjs'", p.runtime, p.name)
 }
 
-// again is the command that runs one case of one check.
+// again returns the command that runs one case of one check.
 func (p peer) again(s *seen) string {
 	return fmt.Sprintf("turnspec run --tier process --case %s --check %s %s", s.first, s.check, p.flags())
 }
 
-// markdown is the report.
+// markdown returns the report.
 func markdown(all []*graded) (string, error) {
 	var b strings.Builder
 	b.WriteString("| peer | version | on | cases | pass | sent | fail | new | not expressible | unrecorded | what matters most |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
@@ -119,7 +119,7 @@ func markdown(all []*graded) (string, error) {
 				fresh += s.cases
 			}
 		}
-		for _, k := range g.report.KnownFailures { // what matters most stands first in the file
+		for _, k := range g.report.KnownFailures { // the known file lists the most important failure first
 			if most == "" && k.Failed > 0 {
 				most = "`" + k.Check + "`: " + k.Reason
 			}
@@ -146,14 +146,14 @@ func markdown(all []*graded) (string, error) {
 
 func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
 
-// The marks in PEERS.md between which the outcome stands.
+// The lines in PEERS.md between which the report is written.
 const (
 	from = "<!-- written by `make peers-update` -->\n"
 	to   = "<!-- end of what is written -->\n"
 )
 
-// publish prints the report, keeps it beside the peers, and writes it into
-// PEERS.md where that was asked for.
+// publish prints the report, stores it beside the peers, and writes it into PEERS.md
+// if -update is set.
 func publish(all []*graded) error {
 	text, err := markdown(all)
 	if err != nil {

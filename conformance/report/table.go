@@ -142,7 +142,7 @@ func (c *cell) summary() string {
 	return fmt.Sprintf("pass  %3d cases %7d assertions", c.pass, c.assertions)
 }
 
-// judged is on how many cases there was something to look at.
+// judgedCases is on how many cases there was something to look at.
 func (c *cell) judgedCases() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
 
 func (c *cell) paint(st Style, text string) string {

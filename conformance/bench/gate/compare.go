@@ -10,27 +10,27 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench"
 )
 
-// Change is how one figure differs between two documents.
+// Change is the difference of one figure between two documents.
 type Change struct {
 	Runtime string   `json:"runtime"`
 	Subject string   `json:"subject"`
 	Load    string   `json:"load"`
 	Measure string   `json:"measure"`
-	Control string   `json:"control,omitempty"` // the figures are ratios to it
+	Control string   `json:"control,omitempty"` // the figures are ratios to this control
 	Old     Interval `json:"old"`
 	New     Interval `json:"new"`
-	P       float64  `json:"p"`     // how likely the difference is chance (Mann-Whitney U)
-	Delta   float64  `json:"delta"` // of the medians, as a part of the old one
+	P       float64  `json:"p"`     // probability that the difference is chance (Mann-Whitney U)
+	Delta   float64  `json:"delta"` // of the medians, relative to the old one
 	Sure    bool     `json:"sure"`  // P is below 0.05
-	Worse   bool     `json:"worse"` // sure, and to the worse
+	Worse   bool     `json:"worse"` // Sure, and for the worse
 }
 
-// errNothing says that there is nothing to compare.
+// errNothing reports that there is nothing to compare.
 var errNothing = errors.New("the two runs have no figure of a subject in common")
 
-// Compare tells what changed from one document to another, as benchstat does:
-// of ratios to the raw control (of a whole step: to Node) where there are any,
-// since they hold from one machine to the other, else of the figures.
+// Compare compares two documents as benchstat does. It compares ratios to the raw
+// control (for a whole step, to Node) if there are any, because they hold on every
+// machine, and else the figures.
 func Compare(old, now *bench.Document) ([]Change, error) {
 	var out []Change
 	for i := range now.Series {

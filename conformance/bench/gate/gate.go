@@ -1,10 +1,9 @@
-// Package gate answers one question: is a figure of a benchmark good enough, on
-// a machine that is never quiet?
+// Package gate decides whether a figure of a benchmark is good enough, on a machine
+// that is never quiet.
 //
 // A figure is the ratio of a subject to a control, repeat by repeat, with the
-// interval in which its median lies. A gate fails only where the whole interval
-// is on the wrong side of the limit: what noise alone can explain fails nothing,
-// so that a gate does not flicker.
+// interval of its median. A gate fails only if the whole interval is on the wrong
+// side of the limit, so noise alone never fails it.
 package gate
 
 import (
@@ -20,27 +19,27 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench"
 )
 
-// Interval is a median and where it lies.
+// Interval is a median with its confidence interval.
 type Interval struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// confidence is that of an interval, where there are samples enough.
+// confidence is the confidence of an interval, if there are enough samples.
 const confidence = 0.95
 
-// enough is how many samples an interval without assumptions needs.
-const enough = 6
+// minSamples is the number of samples that an interval without assumptions needs.
+const minSamples = 6
 
-// Of makes the interval of samples: the one that holds the median in 95 of 100
-// runs, whatever their distribution is; with fewer than six samples, all of them.
+// Of returns the interval that holds the median in 95 of 100 runs, whatever the
+// distribution is. With fewer than six samples it is the range of all.
 func Of(samples []float64) Interval {
 	if len(samples) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}
 	sorted := slices.Sorted(slices.Values(samples))
-	if len(sorted) < enough {
+	if len(sorted) < minSamples {
 		m := sorted[len(sorted)/2]
 		if len(sorted)%2 == 0 {
 			m = (m + sorted[len(sorted)/2-1]) / 2
@@ -51,8 +50,8 @@ func Of(samples []float64) Interval {
 	return Interval{s.Center, s.Lo, s.Hi}
 }
 
-// Ratios are those of two series, repeat by repeat. Where the control shows 0
-// there is none.
+// Ratios returns the ratios of two series, repeat by repeat, without those for which
+// the control is 0.
 func Ratios(subject, control *bench.Series) []float64 {
 	if subject == nil || control == nil {
 		return nil
@@ -66,28 +65,28 @@ func Ratios(subject, control *bench.Series) []float64 {
 	return out
 }
 
-// Gate is a limit of a measure: of its ratio to a control, or of itself.
+// Gate is a limit of a measure, or of its ratio to a control.
 type Gate struct {
 	Text    string
 	Measure string
 	Least   bool // >=
 	Limit   float64
-	Control string // "": the limit is the figure's own
-	Load    string // "": each that has the measure
+	Control string // "" if the limit is for the figure itself
+	Load    string // "" for every load that has the measure
 }
 
 var form = regexp.MustCompile(`^\s*([a-z][a-z0-9-]*)\s*(<=|>=)\s*([0-9.]+)(x\s+([a-z]+))?(?:\s*@\s*(\S+))?\s*$`)
 
-// Targets are the gates that this project holds its own adapters to.
+// Targets are the gates for this project's own adapters.
 var Targets = []string{
 	"added-p50<=1.5x raw@stream", "added-p99<=2x raw@stream", "added-first<=1x spawn@stream", "step-rate>=4x node",
 	"step-allocs<=3", "step-bytes<=600", "lost<=0", "again<=0", "disordered<=0",
 }
 
-// Parse reads a gate: MEASURE<=NUMBERx CONTROL, MEASURE>=NUMBERx CONTROL, or
-// without x and control where the figure itself is held to a number (seconds,
-// bytes). @LOAD at its end names the load. added-p50, -p90, -p99 and -max are
-// delay-p50 and so on.
+// Parse reads a gate: MEASURE<=NUMBERx CONTROL or MEASURE>=NUMBERx CONTROL, or
+// without x and control if the figure itself is limited (in seconds or bytes). @LOAD
+// at the end names the load. added-p50, -p90, -p99 and -max mean delay-p50 and so
+// on.
 func Parse(text string) (Gate, error) {
 	m := form.FindStringSubmatch(text)
 	if m == nil {
@@ -117,7 +116,7 @@ func Parse(text string) (Gate, error) {
 	return g, nil
 }
 
-// Verdict is what came of a gate for one subject at one load.
+// Verdict is the verdict of a gate on one subject at one load.
 type Verdict struct {
 	Gate     string   `json:"gate"`
 	Runtime  string   `json:"runtime"`
@@ -126,11 +125,11 @@ type Verdict struct {
 	Figure   Interval `json:"figure"`
 	Limit    float64  `json:"limit"`
 	Failed   bool     `json:"failed"`
-	Doubtful bool     `json:"doubtful,omitzero"` // the median is past the limit, and noise may explain it
+	Doubtful bool     `json:"doubtful,omitzero"` // the median is past the limit, but noise may explain it
 }
 
-// Judge holds a document to gates. A gate that finds nothing to judge is an
-// error: it would pass for ever.
+// Judge applies gates to a document. A gate that applies to no figure is an error,
+// because it would always pass.
 func Judge(d *bench.Document, gates []Gate) ([]Verdict, error) {
 	var out []Verdict
 	for _, g := range gates {
@@ -160,17 +159,16 @@ func Judge(d *bench.Document, gates []Gate) ([]Verdict, error) {
 	return out, nil
 }
 
-// certain is how many repeats a failure needs before it is believed: with fewer,
-// the interval is hardly one, and a machine that is slow for a minute fails what
-// is fast.
-const certain = 12
+// minRepeats is how many repeats a failure needs. With fewer, the interval is too
+// uncertain, and a machine that is slow for a minute fails a fast subject.
+const minRepeats = 12
 
-// Undecided reports whether a verdict is doubtful, or a failure that rests on few
-// repeats, so that another repeat may tell: see bench.Config.More.
+// Undecided reports whether a verdict is doubtful, or is a failure with few repeats,
+// so that another repeat may decide: see bench.Config.More.
 func Undecided(gates []Gate) func(*bench.Document) bool {
 	return func(d *bench.Document) bool {
 		all, err := Judge(d, gates)
-		return err == nil && slices.ContainsFunc(all, func(v Verdict) bool { return v.Doubtful || v.Failed && d.Repeats < certain })
+		return err == nil && slices.ContainsFunc(all, func(v Verdict) bool { return v.Doubtful || v.Failed && d.Repeats < minRepeats })
 	}
 }
 

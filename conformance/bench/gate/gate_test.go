@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// document makes one of a subject and its control.
+// document returns a document with a subject and its control.
 func document(subject, control []float64) *bench.Document {
 	return &bench.Document{Series: []bench.Series{
 		{Runtime: "codex", Load: "stream", Contender: "mine", Measure: "delay-p99", Unit: bench.Seconds, Samples: subject},
@@ -84,7 +84,7 @@ func TestAGateFailsOnlyBeyondTheNoise(t *testing.T) {
 	}
 }
 
-// A gate that nothing can fail is none.
+// TestAGateWithoutFiguresIsAnError: such a gate would always pass.
 func TestAGateWithoutFiguresIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	for _, text := range []string{"delay-p99<=2x node", "delay-p50<=2x raw", "delay-p99<=2x raw@slow", "delay-p99<=2x spawn"} {
@@ -95,9 +95,9 @@ func TestAGateWithoutFiguresIsAnError(t *testing.T) {
 	}
 }
 
-// A machine that stops for a while, now and then, makes figures ten times what
-// they are. The same build passes a gate twenty times of twenty, and one that is
-// too slow by half fails it each time.
+// TestGatesDoNotFlicker simulates a machine that sometimes stops and makes figures
+// ten times larger. The same build must pass a gate in all of twenty runs, and one
+// that is too slow by half must fail it in all.
 func TestGatesDoNotFlicker(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -131,8 +131,8 @@ func TestGatesDoNotFlicker(t *testing.T) {
 	}
 }
 
-// In doubt more is measured: then a build that is slow by a factor of three fails
-// on the worst of machines, too.
+// TestDoubtAsksForMore: with more repeats, a build that is slower by a factor of
+// three fails even on the worst machine.
 func TestDoubtAsksForMore(t *testing.T) {
 	g := NewWithT(t)
 	p, err := Parse("delay-p99<=2x raw")
@@ -141,9 +141,9 @@ func TestDoubtAsksForMore(t *testing.T) {
 	raw := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 	g.Expect(more(document([]float64{3, 3, 3, 1, 3}, raw))).To(BeTrue())
 	late := document([]float64{3, 3, 3, 1, 3, 3, 3, 3, 3}, raw)
-	late.Repeats = certain - 1
+	late.Repeats = minRepeats - 1
 	g.Expect(more(late)).To(BeTrue(), "it fails, but a bad minute may be why")
-	late.Repeats = certain
+	late.Repeats = minRepeats
 	g.Expect(more(late)).To(BeFalse(), "it has failed by now")
 	g.Expect(judged(t, "delay-p99<=2x raw", document([]float64{3, 3, 3, 1, 3, 3, 3, 3, 3}, raw)).Failed).To(BeTrue())
 	g.Expect(more(document([]float64{1, 1.2, 9, 1, 1.1}, raw))).To(BeFalse(), "it has passed")
@@ -173,7 +173,7 @@ func TestCompare(t *testing.T) {
 	g.Expect(slower[0].Worse).To(BeTrue())
 	g.Expect(slower[0].Control).To(Equal("raw"))
 	g.Expect(slower[0].Delta).To(BeNumerically("~", 1, 0.3))
-	// A machine that is twice as slow as a whole changes no ratio.
+	// A machine that is twice as slow changes no ratio.
 	twice := func(v []float64) (out []float64) {
 		for _, x := range v {
 			out = append(out, 2*x)

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// began is a moment by the clock that all processes of the machine share, and by
-// Go's own, which is cheap to ask and runs at the same pace.
-var beganShared, began = func() (int64, time.Time) {
+// beganShared is a moment by the clock that all processes of the machine share, and by
+// Go's clock, which is cheap to read and runs at the same rate.
+var beganShared, clockStart = func() (int64, time.Time) {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
 		return time.Now().UnixNano(), time.Now()
@@ -16,11 +16,11 @@ var beganShared, began = func() (int64, time.Time) {
 	return ts.Nano(), time.Now()
 }()
 
-// Now is the time in nanoseconds by a clock that all processes of this machine
-// share (CLOCK_MONOTONIC; what Node calls process.hrtime).
-func Now() int64 { return beganShared + int64(time.Since(began)) }
+// Now returns the time in nanoseconds by a clock that all processes of this machine
+// share (CLOCK_MONOTONIC; process.hrtime in Node).
+func Now() int64 { return beganShared + int64(time.Since(clockStart)) }
 
-// sleepUntil waits for a time, and holds its thread: the runtime's own timers
+// sleepUntil waits for a time and blocks its thread, because the runtime's timers
 // are late by up to a millisecond.
 func sleepUntil(due int64) {
 	for {
@@ -29,6 +29,6 @@ func sleepUntil(due int64) {
 			return
 		}
 		ts := unix.NsecToTimespec(d)
-		_ = unix.Nanosleep(&ts, nil) // woken early, it sleeps again
+		_ = unix.Nanosleep(&ts, nil) // if it is interrupted, the loop sleeps again
 	}
 }

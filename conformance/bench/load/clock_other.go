@@ -4,7 +4,7 @@ package load
 
 import "time"
 
-// Now is the time in nanoseconds by the wall clock, which all processes share.
+// Now returns the time in nanoseconds by the wall clock, which all processes share.
 func Now() int64 { return time.Now().UnixNano() }
 
 // sleepUntil waits for a time.

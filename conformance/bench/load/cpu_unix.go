@@ -4,8 +4,8 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// cpu is what this program has used, in nanoseconds.
-func cpu() int64 {
+// cpuTime returns the CPU time of this program, in nanoseconds.
+func cpuTime() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -17,11 +17,11 @@ import (
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
-// ending is how a host is ended: it ends with its stdin.
+// ending is the grace for a host, which ends when its stdin is closed.
 var ending = proc.Grace{Stdin: 10 * time.Second, Term: time.Second}
 
-// host plays a session at each connection until stdin is closed. The first line
-// of a connection is the client's command line, as a JSON array.
+// host plays a session on each connection until stdin is closed. The first line of a
+// connection is the client's command line, as a JSON array.
 func host(s *Script, socket string) error {
 	l, err := net.Listen("unix", socket)
 	if err != nil {
@@ -61,7 +61,7 @@ func host(s *Script, socket string) error {
 	return nil
 }
 
-// remote is a session at a host, as a process.
+// remote is a session of a host, as a process.
 type remote struct {
 	c     *net.UnixConn
 	once  sync.Once

@@ -10,15 +10,15 @@ import (
 	"github.com/turnspec/turnspec/fakes/pipe"
 )
 
-// Launcher plays sessions in this process, over pipes. They block on nothing
-// that a bubble of testing/synctest does not know; clock says what time it is.
+// Launcher plays sessions in this process, over pipes. They block only in ways that
+// testing/synctest knows. clock is their clock.
 func (s *Script) Launcher(clock Clock) proc.Launcher {
 	return proc.LauncherFunc(func(_ context.Context, c proc.Command) (proc.Process, error) {
 		ctx, cancel := context.WithCancel(context.Background())
 		p := &inside{in: pipe.New(), out: pipe.New(), cancel: cancel, ended: make(chan struct{})}
 		p.work.Go(func() {
 			defer cancel()
-			p.exit, _ = s.Serve(ctx, clock, c.Argv, p.in, p.out) // a play that cannot begin has its exit code
+			p.exit, _ = s.Serve(ctx, clock, c.Argv, p.in, p.out) // if a play cannot begin, it has its own exit code
 			p.out.CloseWrite()
 			_ = p.in.Close()
 			close(p.ended)
@@ -48,7 +48,7 @@ func (p *inside) Stderr() io.Reader { return bytes.NewReader(nil) }
 // Signal implements proc.Process: any signal ends the session.
 func (p *inside) Signal(proc.Signal) error {
 	p.cancel()
-	_ = p.out.Close() // it may be writing to nobody
+	_ = p.out.Close() // a writer may be blocked
 	return nil
 }
 

@@ -1,15 +1,13 @@
-// Package load answers one question: how is a case played at any length and any
-// rate?
+// Package load plays a case at any length and rate.
 //
-// A Plan stretches a case: the first delta of its text is said as many times as
-// the plan wants, each time with a stamp in its text in place of the words, at
-// times that the plan sets and that do not wait for the reader; what repeats the
-// text as a whole later holds all that was said. All else is the recording,
-// played by the stand-in of package fakes/standin, so that any client may be
-// there: the handshake, the barriers, the ids.
+// A Plan stretches a case: it repeats the first delta of text as often as it wants,
+// with a stamp in place of the text, at times that do not depend on the reader. A
+// line that later repeats the text as a whole has all of it. The rest is the
+// recording, played by fakes/standin with its handshake, barriers and ids, so any
+// client can read it.
 //
-// A plan is played by a program of its own for each session (Post), by a program
-// that serves many sessions (Host), or in this process (Serve).
+// A plan is played by a program for each session (Post), by one program for many
+// sessions (Host), or in this process (Serve).
 package load
 
 import (
@@ -22,26 +20,26 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Plan says what to play.
+// Plan is what to play.
 type Plan struct {
 	Case   string  `json:"case"`            // the id of a case
-	Corpus string  `json:"corpus,omitzero"` // the folder of the corpus; the embedded one when empty
-	Deltas int     `json:"deltas"`          // how many, at least 1
-	Rate   float64 `json:"rate,omitzero"`   // of deltas a second; 0: as fast as the reader takes them
-	Pad    int     `json:"pad,omitzero"`    // bytes of text in a delta beside its stamp
-	// Alone plays without a client: the program says Ready when the recorded
-	// client would send its message, and takes a line for the message. So a
-	// control needs to know no wire.
+	Corpus string  `json:"corpus,omitzero"` // the folder of the corpus; "" for the embedded one
+	Deltas int     `json:"deltas"`          // at least 1
+	Rate   float64 `json:"rate,omitzero"`   // deltas a second; 0 means as fast as the reader reads
+	Pad    int     `json:"pad,omitzero"`    // bytes of text in a delta, in addition to its stamp
+	// Alone plays without a client, for controls that read no wire: the program
+	// writes Ready when the recorded client would send its message, and takes any
+	// line for the message.
 	Alone bool `json:"alone,omitzero"`
-	// Dir is a folder in which each program that plays leaves its Effort.
+	// Dir is a folder in which each playing program writes its Effort.
 	Dir string `json:"dir,omitzero"`
 }
 
-// Ready is the line that a program says when it plays alone and waits for the
-// line that stands for the message.
+// Ready is the line that a program writes when it plays alone and waits for a line
+// in place of the message.
 const Ready = `{"ready":true}`
 
-// Check says what is wrong with a plan, or nil.
+// Check returns what is wrong with a plan, or nil.
 func (p Plan) Check() error {
 	switch {
 	case p.Deltas < 1:
@@ -52,7 +50,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// Script is a plan made ready to be played, many times.
+// Script is a plan with its case. It can be played many times.
 type Script struct {
 	Plan Plan
 	c    *fixtures.Case
@@ -87,10 +85,10 @@ func (p Plan) Load() (*Script, error) {
 	return &Script{Plan: p, c: c, life: life, made: made}, nil
 }
 
-// Case is the case that is played.
+// Case returns the case.
 func (s *Script) Case() *fixtures.Case { return s.c }
 
-// textOf is the text of the first delta, or "".
+// textOf returns the text of the first delta, or "".
 func textOf(c *fixtures.Case) string {
 	for i := range c.Wire {
 		if w := &c.Wire[i]; w.Dir == fixtures.Out {
@@ -102,7 +100,7 @@ func textOf(c *fixtures.Case) string {
 	return ""
 }
 
-// Effort is what playing has cost a program.
+// Effort is the cost of playing.
 type Effort struct {
 	PID int   `json:"pid"`
 	CPU int64 `json:"cpu"` // nanoseconds, user and system

@@ -16,8 +16,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Clock is what a play goes by: Now in nanoseconds, and a wait until then. The
-// zero Clock is the machine's.
+// Clock is the clock of a play: Now in nanoseconds, and a wait until a time. The
+// zero Clock is that of the machine.
 type Clock struct {
 	Now   func() int64
 	Until func(int64)
@@ -30,7 +30,7 @@ func (c Clock) orMachine() Clock {
 	return c
 }
 
-// Timers is the machine's clock with waits that hold no thread: for programs
+// Timers returns the machine's clock with waits that block no thread, for programs
 // that serve many sessions. They are late by up to a millisecond.
 func Timers() Clock {
 	return Clock{Now, func(due int64) { time.Sleep(time.Duration(due - Now())) }}
@@ -44,29 +44,29 @@ type play struct {
 
 	mu     sync.Mutex
 	change sync.Cond
-	queue  [][]byte // what the stand-in said and was not written
-	busy   bool     // something of it is being written
-	over   bool     // nothing is added any more
+	queue  [][]byte // lines of the stand-in that are not written yet
+	busy   bool     // a line is being written
+	over   bool     // no line is added any more
 	err    error    // of a write: the client is gone
 
-	// Of the goroutine that writes:
-	quoted []byte // the first delta's text as JSON, without its last quote; once it was stretched
-	whole  []byte // what was said in its place
+	// Of the writing goroutine:
+	quoted []byte // the first delta's text as JSON, without its last quote; set once it was stretched
+	whole  []byte // the text that was written in its place
 }
 
-// Serve plays a session as a program with these arguments would, and returns
-// when it has ended: by the recording, since its input was closed, or since ctx
-// is done. It writes each line at once, but for a plan without a rate.
+// Serve plays a session as a program with these arguments would. It returns when the
+// recording ends, the input is closed, or ctx is done. Each line is written at once,
+// unless the plan has no rate.
 func (s *Script) Serve(ctx context.Context, clock Clock, argv []string, in io.Reader, out io.Writer) (proc.Exit, error) {
 	p := &play{Script: s, clock: clock.orMachine(), out: out}
 	p.change.L = &p.mu
-	st, err := s.made.New(standin.Options{Lifecycle: s.life, Manual: true, KeepIDs: true, Chunk: p.take})
+	st, err := s.made.New(standin.Options{Lifecycle: s.life, Manual: true, KeepIDs: true, Chunk: p.queueLine})
 	if err != nil {
 		return proc.Exit{Code: 2}, err
 	}
 	defer st.Close()
 	c := proc.Command{Argv: argv}
-	acts := actsOf(s.c)
+	acts := clientLinesOf(s.c)
 	if s.Plan.Alone {
 		c = proc.Command{Argv: acts.argv, Env: []string{"HOME=/home/user", "CLAUDE_CODE_SDK_READS_SESSION_STATE=1"}, Dir: "/work"}
 	}
@@ -87,7 +87,7 @@ func (s *Script) Serve(ctx context.Context, clock Clock, argv []string, in io.Re
 	go func() {
 		e := run.Wait()
 		ended <- e
-		st.Close() // what waits for a line that may be played waits no more
+		st.Close() // stop waiting for lines
 	}()
 	go func() { _, _ = io.Copy(io.Discard, run.Stdout()) }()
 	go func() { _, _ = io.Copy(io.Discard, run.Stderr()) }()
@@ -100,21 +100,21 @@ func (s *Script) Serve(ctx context.Context, clock Clock, argv []string, in io.Re
 		}()
 	}
 	var writing sync.WaitGroup
-	writing.Go(p.write)
+	writing.Go(p.writeQueue)
 	for {
 		if s.Plan.Alone {
-			p.alone(&acts, in, run.Stdin(), st.State())
+			p.playClient(&acts, in, run.Stdin(), st.State())
 		}
 		if !st.Ready() {
 			break
 		}
 		st.Step()
-		if p.written() != nil {
-			_ = run.Signal(proc.SIGKILL) // the client is gone, as SIGPIPE would say
+		if p.waitWritten() != nil {
+			_ = run.Signal(proc.SIGKILL) // the client is gone, as SIGPIPE would report
 			break
 		}
 	}
-	p.finish()
+	p.endQueue()
 	writing.Wait()
 	select {
 	case e := <-ended:
@@ -124,10 +124,10 @@ func (s *Script) Serve(ctx context.Context, clock Clock, argv []string, in io.Re
 	}
 }
 
-// take has a line of the stand-in. It is called with the stand-in's lock, which
-// a write to a slow client must not hold: also from the one that reads the
-// client, where a reply does not wait for the play.
-func (p *play) take(line []byte) [][]byte {
+// queueLine queues a line of the stand-in. It is called with the stand-in's lock held,
+// which a write to a slow client must not block, also not in the goroutine that
+// reads the client.
+func (p *play) queueLine(line []byte) [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue = append(p.queue, bytes.Clone(line))
@@ -135,8 +135,8 @@ func (p *play) take(line []byte) [][]byte {
 	return nil
 }
 
-// written waits until all that was taken is written.
-func (p *play) written() error {
+// waitWritten waits until the queue is written.
+func (p *play) waitWritten() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for (len(p.queue) > 0 || p.busy) && p.err == nil {
@@ -145,16 +145,16 @@ func (p *play) written() error {
 	return p.err
 }
 
-// finish says that nothing is taken any more.
-func (p *play) finish() {
+// endQueue ends the queue.
+func (p *play) endQueue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
 	p.change.Broadcast()
 }
 
-// write writes what is taken, in its order.
-func (p *play) write() {
+// writeQueue writes the queue in order.
+func (p *play) writeQueue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.err == nil {
@@ -168,15 +168,15 @@ func (p *play) write() {
 		line := p.queue[0]
 		p.queue, p.busy = p.queue[1:], true
 		p.mu.Unlock()
-		err := p.line(line)
+		err := p.writeLine(line)
 		p.mu.Lock()
 		p.busy, p.err = false, err
 		p.change.Broadcast()
 	}
 }
 
-// line writes a line, or what stands for it.
-func (p *play) line(line []byte) error {
+// writeLine writes a line, or what replaces it.
+func (p *play) writeLine(line []byte) error {
 	if p.quoted == nil {
 		if text := standin.TextDelta(p.c.Runtime, line); text != "" {
 			return p.stretch(line, text)
@@ -188,7 +188,7 @@ func (p *play) line(line []byte) error {
 	return err
 }
 
-// batch is how much is written at once where no rate is wanted.
+// batch is how many bytes are written at once in a plan without a rate.
 const batch = 32 << 10
 
 // stretch writes a delta many times.
@@ -229,16 +229,16 @@ func (p *play) stretch(line []byte, text string) error {
 	return nil
 }
 
-// acts are what the recorded client does, for a play without one. What comes
-// early waits in the stand-in's mailbox.
-type acts struct {
+// clientLines are the recorded client's lines, for a play without a client. Early lines are
+// queued in the stand-in.
+type clientLines struct {
 	argv          []string
 	before, after [][]byte // the first message
-	told          bool     // Ready was said
+	told          bool     // Ready was written
 }
 
-func actsOf(c *fixtures.Case) acts {
-	var a acts
+func clientLinesOf(c *fixtures.Case) clientLines {
+	var a clientLines
 	send := false
 	for i := range c.Wire {
 		w := &c.Wire[i]
@@ -261,19 +261,19 @@ func actsOf(c *fixtures.Case) acts {
 	return a
 }
 
-func (a *acts) do(to io.Writer, lines [][]byte) {
+func (a *clientLines) do(to io.Writer, lines [][]byte) {
 	for _, l := range lines {
 		_, _ = to.Write(l)
 	}
 }
 
-// alone does what the recorded client does where the play stands.
-func (p *play) alone(a *acts, in io.Reader, to io.WriteCloser, st standin.State) {
+// playClient writes the recorded client's lines for the current state of the play.
+func (p *play) playClient(a *clientLines, in io.Reader, to io.WriteCloser, st standin.State) {
 	switch {
 	case st.Barrier == nil:
 	case st.Barrier.Kind == standin.KindSend && !a.told:
 		a.told = true
-		p.take([]byte(Ready + "\n"))
+		p.queueLine([]byte(Ready + "\n"))
 		go func() {
 			_, _ = bufio.NewReader(in).ReadSlice('\n')
 			a.do(to, a.after)

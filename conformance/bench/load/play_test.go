@@ -20,12 +20,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// timed notes when each write came.
+// timed records the time of each write.
 type timed struct {
 	at    []time.Duration
 	lines []string
 	start time.Time
-	slow  time.Duration // what the reader takes for each
+	slow  time.Duration // time that the reader takes for each
 }
 
 func (w *timed) Write(b []byte) (int, error) {
@@ -57,8 +57,8 @@ func performed(t *testing.T, p Plan, slow time.Duration) *timed {
 	return out
 }
 
-// The recording comes as it is, but for the delta that is stretched, and the
-// whole text that is what was said.
+// TestAStretchedCaseKeepsItsForm: only the stretched delta and the lines that repeat
+// the text change.
 func TestAStretchedCaseKeepsItsForm(t *testing.T) {
 	for _, id := range cases {
 		t.Run(id, func(t *testing.T) {
@@ -99,7 +99,8 @@ func TestAStretchedCaseKeepsItsForm(t *testing.T) {
 	}
 }
 
-// Times of sending do not wait for the reader: what is late is stamped as late.
+// TestASlowReaderDelaysNoSchedule: due times do not depend on the reader; late
+// deltas have late stamps.
 func TestASlowReaderDelaysNoSchedule(t *testing.T) {
 	g := NewWithT(t)
 	out := performed(t, Plan{Case: cases[0], Deltas: 20, Rate: 100, Alone: true}, 15*time.Millisecond)
@@ -116,7 +117,7 @@ func TestASlowReaderDelaysNoSchedule(t *testing.T) {
 	g.Expect(last.Sent - last.Due).To(Equal(int64(95 * time.Millisecond)))
 }
 
-func TestPlansThatCannotBe(t *testing.T) {
+func TestInvalidPlansAreErrors(t *testing.T) {
 	for want, p := range map[string]Plan{
 		"0 deltas":         {Case: cases[0]},
 		"from 0 on":        {Case: cases[0], Deltas: 1, Rate: -1},
@@ -128,7 +129,7 @@ func TestPlansThatCannotBe(t *testing.T) {
 	}
 }
 
-// A program that plays leaves what it has cost, and so does a host.
+// TestProgramsPlay checks too that programs and hosts write their Effort.
 func TestProgramsPlay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs")

@@ -16,22 +16,21 @@ import (
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
-// The variables by which a program knows that it plays: a plan, and whether it
-// serves many sessions at a socket.
+// The variables that make a program play: a plan, and the socket of a host.
 const (
 	envPlan = "TURNSPEC_LOAD"
 	envHost = "TURNSPEC_LOAD_HOST"
 )
 
-// ready says that this program has called Main, so that it may be started to
+// ready reports that this program has called Main, so that it can be started to
 // play.
 var ready bool
 
-// errNotReady says what a program lacks that is to play.
+// errNotReady is returned if the program has not called Main.
 var errNotReady = errors.New("this program cannot be started as a stand-in under load: call load.Main() first in main, and in a test in TestMain")
 
-// Main plays, if this program was started for that, and does not return then. A
-// program that makes a Post or a Host calls it first.
+// Main plays and exits if this program was started for that. A program that makes a
+// Post or a Host calls it first.
 func Main() {
 	ready = true
 	text := os.Getenv(envPlan)
@@ -39,9 +38,9 @@ func Main() {
 		return
 	}
 	socket := os.Getenv(envHost)
-	_ = os.Unsetenv(envPlan) // what is started from here is no stand-in
+	_ = os.Unsetenv(envPlan) // children of this program are no stand-ins
 	_ = os.Unsetenv(envHost)
-	code, err := perform(text, socket)
+	code, err := playPlan(text, socket)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "turnspec: the stand-in under load:", err)
 		code = 2
@@ -49,7 +48,7 @@ func Main() {
 	os.Exit(code)
 }
 
-func perform(text, socket string) (int, error) {
+func playPlan(text, socket string) (int, error) {
 	var p Plan
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return 2, err
@@ -60,26 +59,26 @@ func perform(text, socket string) (int, error) {
 	}
 	if socket != "" {
 		err := host(s, socket)
-		return 0, errors.Join(err, p.leave())
+		return 0, errors.Join(err, p.writeEffort())
 	}
 	argv := append([]string{standin.ProgramName(s.c.Runtime)}, os.Args[1:]...)
 	e, err := s.Serve(context.Background(), Clock{}, argv, os.Stdin, os.Stdout)
-	return e.Code, errors.Join(err, p.leave())
+	return e.Code, errors.Join(err, p.writeEffort())
 }
 
-// leave leaves this program's Effort.
-func (p Plan) leave() error {
+// writeEffort writes this program's Effort.
+func (p Plan) writeEffort() error {
 	if p.Dir == "" {
 		return nil
 	}
-	b, err := json.Marshal(Effort{PID: os.Getpid(), CPU: cpu()})
+	b, err := json.Marshal(Effort{PID: os.Getpid(), CPU: cpuTime()})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(p.Dir, fmt.Sprintf("effort-%d", os.Getpid())), b, 0o600)
 }
 
-// Efforts are what the programs of a plan have left in its folder.
+// Efforts returns what the programs of a plan have written to its folder.
 func Efforts(dir string) ([]Effort, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "effort-*"))
 	var out []Effort
@@ -97,14 +96,14 @@ func Efforts(dir string) ([]Effort, error) {
 	return out, err
 }
 
-// Post is a folder in which clients find a stand-in that plays by a plan.
+// Post is a folder in which clients find a stand-in that plays a plan.
 type Post struct {
 	Program string // the stand-in
-	Dir     string // a folder of this post alone, which Close removes
+	Dir     string // a folder of this post, which Close removes
 	name    string
 }
 
-// NewPost makes a post. The plan's Dir is set to the post's.
+// NewPost makes a post and sets the plan's Dir to it.
 func NewPost(p Plan, runtime string) (*Post, error) {
 	if !ready {
 		return nil, errNotReady
@@ -121,7 +120,7 @@ func NewPost(p Plan, runtime string) (*Post, error) {
 	o.Program = filepath.Join(dir, "bin", o.name)
 	p.Dir = dir
 	text, err := json.Marshal(p)
-	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s\nexec %s \"$@\"\n", envPlan, quote(string(text)), quote(self))
+	script := fmt.Sprintf("#!/bin/sh\nexport %s=%s\nexec %s \"$@\"\n", envPlan, shellQuote(string(text)), shellQuote(self))
 	for _, d := range []string{"bin", "settings", "work"} {
 		err = errors.Join(err, os.Mkdir(filepath.Join(dir, d), 0o755))
 	}
@@ -131,10 +130,10 @@ func NewPost(p Plan, runtime string) (*Post, error) {
 	return o, nil
 }
 
-// Work is an empty folder to work in.
+// Work returns an empty working directory.
 func (o *Post) Work() string { return filepath.Join(o.Dir, "work") }
 
-// Env is an environment in which a client finds the stand-in.
+// Env returns an environment in which a client finds the stand-in.
 func (o *Post) Env(base []string) []string {
 	return relay.Environ(base, o.name, o.Program, filepath.Join(o.Dir, "settings"))
 }
@@ -142,9 +141,9 @@ func (o *Post) Env(base []string) []string {
 // Close removes the folder.
 func (o *Post) Close() error { return os.RemoveAll(o.Dir) }
 
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Host is a program that plays many sessions, each at a connection of its own.
+// Host is a program that plays many sessions, one for each connection.
 type Host struct {
 	Socket string // where it listens
 	p      proc.Process
@@ -173,7 +172,7 @@ func NewHost(ctx context.Context, o *Post, p Plan, number int) (*Host, error) {
 	return h, nil
 }
 
-// Launcher starts sessions there.
+// Launcher starts sessions on the host.
 func (h *Host) Launcher() proc.Launcher {
 	return proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
 		argv, err := json.Marshal(c.Argv)

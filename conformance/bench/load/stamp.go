@@ -5,25 +5,24 @@ import (
 	"strconv"
 )
 
-// Stamp says which delta a piece of text is of, and when it was sent. An adapter
-// passes it through as text that the model said.
+// Stamp identifies a delta and its times. An adapter passes it through as text of
+// the model.
 type Stamp struct {
 	Index int   // from 0
-	Due   int64 // when it was to be sent, by Now
-	Sent  int64 // when it was
+	Due   int64 // when it was due, by Now
+	Sent  int64 // when it was sent
 }
 
-// A stamp stands in a text as @INDEX,DUE,LATE; with numbers of base 36, LATE
-// being Sent after Due.
+// The text of a stamp is @INDEX,DUE,LATE; in base 36. LATE is Sent minus Due.
 const (
 	opens  = '@'
 	closes = ';'
 	base   = 36
-	// longest is more than a stamp can take.
+	// longest is longer than any stamp.
 	longest = 48
 )
 
-// Append appends the stamp's text.
+// Append appends the text of the stamp.
 func (s Stamp) Append(b []byte) []byte {
 	b = append(b, opens)
 	b = strconv.AppendInt(b, int64(s.Index), base)
@@ -34,10 +33,10 @@ func (s Stamp) Append(b []byte) []byte {
 	return append(b, closes)
 }
 
-// Stamps finds stamps in text that comes in pieces of any size.
+// Stamps finds stamps in text that arrives in pieces of any size.
 type Stamps struct{ rest []byte }
 
-// Feed calls found with each stamp that is complete with this piece.
+// Feed calls found with each stamp that this piece completes.
 func (r *Stamps) Feed(piece []byte, found func(Stamp)) {
 	b := piece
 	if len(r.rest) > 0 {
@@ -52,21 +51,21 @@ func (r *Stamps) Feed(piece []byte, found func(Stamp)) {
 		}
 		b = b[from:]
 		to := bytes.IndexByte(b[:min(len(b), longest)], closes)
-		switch s, ok := parse(b, to); {
+		switch s, ok := parseStamp(b, to); {
 		case ok:
 			found(s)
 			b = b[to+1:]
 		case to < 0 && len(b) < longest: // the next piece has its end
 			r.rest = append(r.rest[:0], b...)
 			return
-		default: // an @ of something else
+		default: // an @ of other text
 			b = b[1:]
 		}
 	}
 }
 
-// parse reads the stamp that begins b and ends at to.
-func parse(b []byte, to int) (s Stamp, ok bool) {
+// parseStamp reads the stamp at the beginning of b, which ends at to.
+func parseStamp(b []byte, to int) (s Stamp, ok bool) {
 	if to < 0 {
 		return s, false
 	}
@@ -81,7 +80,7 @@ func parse(b []byte, to int) (s Stamp, ok bool) {
 			}
 			end = at + comma
 		}
-		if n[i], ok = number(b[at:end]); !ok {
+		if n[i], ok = parseNumber(b[at:end]); !ok {
 			return s, false
 		}
 		at = end + 1
@@ -89,7 +88,7 @@ func parse(b []byte, to int) (s Stamp, ok bool) {
 	return Stamp{int(n[0]), n[1], n[1] + n[2]}, true
 }
 
-func number(b []byte) (n int64, ok bool) {
+func parseNumber(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 13 {
 		return 0, false
 	}

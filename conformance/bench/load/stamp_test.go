@@ -30,8 +30,8 @@ func TestStampsAreFoundInAnyPieces(t *testing.T) {
 	}
 }
 
-// What is not a stamp gives none, and is not kept.
-func TestNoStamps(t *testing.T) {
+// TestNoStamps: other text gives no stamp and is not kept.
+func TestOtherTextGivesNoStamp(t *testing.T) {
 	g := NewWithT(t)
 	for _, text := range []string{"@", "@,,;", "@1,2,;", "@1,2,3,4;", "@A,1,1;", "@1,2,3", strings.Repeat("@", 1000), strings.Repeat("@1,2,", 1000)} {
 		var r Stamps

@@ -14,7 +14,7 @@ var page string
 
 var pageTemplate = template.Must(template.New("page").Parse(page))
 
-// HTML writes a page with plots. It needs nothing else: no script, no network.
+// HTML writes a self-contained page with plots.
 func HTML(w io.Writer, r Report) error {
 	type figure struct{ Runtime, Load, Who, Measure, Median, From, To string }
 	type cells struct {
@@ -42,7 +42,7 @@ func HTML(w io.Writer, r Report) error {
 		for _, row := range g.rows {
 			c := cells{Subject: row.subject, Measure: row.measure}
 			for _, name := range g.controls {
-				c.Cells = append(c.Cells, ratio(row.of[name]))
+				c.Cells = append(c.Cells, formatRatio(row.of[name]))
 			}
 			t.Rows = append(t.Rows, c)
 		}

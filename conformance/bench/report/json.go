@@ -17,7 +17,7 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// JSON writes a report, by Schema.
+// JSON writes a report in the form of Schema.
 func JSON(w io.Writer, r Report) error {
 	if err := json.MarshalWrite(w, r, jsontext.WithIndent("  ")); err != nil {
 		return err
@@ -26,7 +26,7 @@ func JSON(w io.Writer, r Report) error {
 	return err
 }
 
-// Read reads a report that JSON has written.
+// Read reads what JSON wrote.
 func Read(file string) (Report, error) {
 	r := Report{Document: &bench.Document{}}
 	b, err := os.ReadFile(file)

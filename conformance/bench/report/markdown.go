@@ -6,24 +6,21 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance/bench"
-	"github.com/turnspec/turnspec/conformance/bench/gate"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// Markdown writes a report for a page of docs: what was run, the gates, the ratios
-// to the controls, and the absolute figures folded away.
+// Markdown writes a report for a documentation page: the loads, the gates, the
+// ratios to the controls, and the absolute figures folded.
 func Markdown(w io.Writer, r Report) error {
-	m := &markdown{w: w}
-	m.line("%s", r.loads())
+	out := table.New(w)
 	mc := r.Machine
-	m.line("")
-	m.line("%s, %d repeats, %s/%s, %d processors, %s; load average %.1f before, %.1f after.",
+	out.Printf("%s\n\n%s, %d repeats, %s/%s, %d processors, %s; load average %.1f before, %.1f after.\n", r.loads(),
 		r.Started.UTC().Format("2006-01-02"), r.Repeats, mc.OS, mc.Arch, mc.Processors, mc.Go, mc.LoadBefore, mc.LoadAfter)
 	for _, n := range r.Notes {
-		m.line("")
-		m.line("Note: %s.", strings.TrimSuffix(n, "."))
+		out.Printf("\nNote: %s.\n", strings.TrimSuffix(n, "."))
 	}
 	if len(r.Verdicts) > 0 {
-		m.table("gate", "subject", "load", "figure", "")
+		var rows [][]string
 		for _, v := range r.Verdicts {
 			word := "reached"
 			switch {
@@ -32,35 +29,36 @@ func Markdown(w io.Writer, r Report) error {
 			case v.Doubtful:
 				word = "past the limit, within the noise"
 			}
-			m.row("`"+v.Gate+"`", plain.Replace(v.Subject), v.Load, interval(v.Figure), word)
+			rows = append(rows, []string{"`" + v.Gate + "`", escapeName(v.Subject), v.Load, formatInterval(v.Figure), word})
 		}
+		out.Printf("\n")
+		out.Markdown([]string{"gate", "subject", "load", "figure", ""}, rows)
 	}
 	for _, g := range r.ratios() {
-		m.line("")
-		m.line("**%s, load %s**, times the control:", g.runtime, g.load)
-		m.table(append([]string{"subject", "measure"}, g.controls...)...)
+		var rows [][]string
 		for _, row := range g.rows {
-			cells := []string{plain.Replace(row.subject), row.measure}
+			cells := []string{escapeName(row.subject), row.measure}
 			for _, c := range g.controls {
-				cells = append(cells, ratio(row.of[c]))
+				cells = append(cells, formatRatio(row.of[c]))
 			}
-			m.row(cells...)
+			rows = append(rows, cells)
 		}
+		out.Printf("\n**%s, load %s**, times the control:\n\n", g.runtime, g.load)
+		out.Markdown(append([]string{"subject", "measure"}, g.controls...), rows)
 	}
-	m.line("")
-	m.line("<details><summary>Absolute figures, of this machine alone</summary>")
-	m.table("runtime", "load", "who", "measure", "median", "from", "to")
+	out.Printf("\n<details><summary>Absolute figures, of this machine only</summary>\n\n")
+	var rows [][]string
 	for _, s := range r.sorted() {
-		if i := gate.Of(s.Samples); shown(&s) {
-			m.row(s.Runtime, s.Load, plain.Replace(s.Contender), s.Measure, Figure(i.Median, s.Unit), Figure(i.Low, s.Unit), Figure(i.High, s.Unit))
+		if shown(&s) {
+			rows = append(rows, absoluteCells(s, escapeName(s.Contender)))
 		}
 	}
-	m.line("")
-	m.line("</details>")
-	return m.err
+	out.Markdown([]string{"runtime", "load", "contender", "measure", "median", "from", "to"}, rows)
+	out.Printf("\n</details>\n")
+	return out.Err()
 }
 
-// loads says what was run.
+// loads describes the loads.
 func (r Report) loads() string {
 	var out []string
 	for _, l := range r.Loads {
@@ -82,27 +80,7 @@ func (r Report) loads() string {
 	return "Loads: " + strings.Join(out, "; ") + "."
 }
 
-// markdown writes lines, and keeps the first error.
-type markdown struct {
-	w   io.Writer
-	err error
-}
+// escapeName escapes what Markdown or HTML would interpret in a name.
+func escapeName(name string) string { return nameEscapes.Replace(name) }
 
-func (m *markdown) line(format string, args ...any) {
-	if m.err == nil {
-		_, m.err = fmt.Fprintf(m.w, format+"\n", args...)
-	}
-}
-
-func (m *markdown) table(columns ...string) {
-	m.line("")
-	m.row(columns...)
-	m.line("%s|", strings.Repeat("|---", len(columns)))
-}
-
-// plain takes from a name what Markdown would read.
-var plain = strings.NewReplacer("<", "&lt;", "|", "&#124;", "*", "&#42;", "_", "&#95;")
-
-func (m *markdown) row(cells ...string) {
-	m.line("| %s |", strings.Join(cells, " | "))
-}
+var nameEscapes = strings.NewReplacer("<", "&lt;", "|", "&#124;", "*", "&#42;", "_", "&#95;")

@@ -11,11 +11,10 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/gate"
 )
 
-// A plot is drawn here and not by a library: those that draw well parse their
-// fonts when a program starts, which every stand-in would pay for, and what is
-// measured with it.
+// Plots are drawn here and not by a library, because good ones parse fonts when a
+// program starts: each stand-in would do it, and it would be measured.
 
-// The size of a plot, in pixels, and of the space around its field.
+// The size of a plot and its margins, in pixels.
 const (
 	plotWidth, plotHeight = 640, 300
 	marginLeft            = 64
@@ -24,7 +23,7 @@ const (
 	marginBottom          = 34
 )
 
-// plot is a field with lines.
+// plot is a plot with its lines.
 type plot struct {
 	Title, X, Y string
 	Width       int
@@ -48,10 +47,10 @@ type tick struct {
 	Text string
 }
 
-// colors are told apart by most people (Okabe and Ito).
+// colors can be distinguished by most people (Okabe and Ito).
 var colors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"}
 
-// axis maps values to places.
+// axis maps values to positions.
 type axis struct {
 	log      bool
 	low, top float64
@@ -69,8 +68,8 @@ func (a axis) at(v float64) float64 {
 	return a.from + (v-low)/(top-low)*(a.to-a.from)
 }
 
-// span makes an axis over values. One that is logarithmic begins above 0.
-func span(values []float64, log bool, from, to float64) axis {
+// newAxis returns an axis for values. A logarithmic one begins above 0.
+func newAxis(values []float64, log bool, from, to float64) axis {
 	a := axis{log: log, from: from, to: to, low: math.Inf(1), top: math.Inf(-1)}
 	for _, v := range values {
 		if log && v <= 0 {
@@ -95,7 +94,7 @@ func span(values []float64, log bool, from, to float64) axis {
 	return a
 }
 
-// ticks are round values of an axis.
+// ticks returns round values of an axis.
 func (a axis) ticks(text func(float64) string) []tick {
 	var out []tick
 	if a.log {
@@ -114,14 +113,14 @@ func (a axis) ticks(text func(float64) string) []tick {
 	return out
 }
 
-// named is a line of values to be plotted.
-type named struct {
+// namedLine is a named line of values.
+type namedLine struct {
 	name   string
 	points [][2]float64
 }
 
-// draw makes a plot. X is the text of a value on its axis, likewise y.
-func draw(title, xName, yName string, lines []named, xLog, yLog bool, x, y func(float64) string) plot {
+// newPlot draws a plot. x and y format the values of an axis.
+func newPlot(title, xName, yName string, lines []namedLine, xLog, yLog bool, x, y func(float64) string) plot {
 	p := plot{
 		Title: title, X: xName, Y: yName, Width: plotWidth, Height: plotHeight,
 		Left: marginLeft, Right: plotWidth - marginRight, Top: marginTop, Bottom: plotHeight - marginBottom,
@@ -132,7 +131,7 @@ func draw(title, xName, yName string, lines []named, xLog, yLog bool, x, y func(
 			xs, ys = append(xs, v[0]), append(ys, v[1])
 		}
 	}
-	ax, ay := span(xs, xLog, p.Left, p.Right), span(ys, yLog, p.Bottom, p.Top)
+	ax, ay := newAxis(xs, xLog, p.Left, p.Right), newAxis(ys, yLog, p.Bottom, p.Top)
 	p.XTicks, p.YTicks = ax.ticks(x), ay.ticks(y)
 	for i, l := range lines {
 		path, last := "", 0.0
@@ -146,15 +145,15 @@ func draw(title, xName, yName string, lines []named, xLog, yLog bool, x, y func(
 		}
 		p.Lines = append(p.Lines, plotLine{
 			Name: l.name, Color: colors[i%len(colors)], LabelX: p.Right + 8, LabelY: last,
-			Path: template.HTMLAttr(`d="` + path + `"`), //nolint:gosec // numbers alone
+			Path: template.HTMLAttr(`d="` + path + `"`), //nolint:gosec // numbers only
 		})
 	}
-	apart(p.Lines)
+	separateLabels(p.Lines)
 	return p
 }
 
-// apart moves names that would stand on each other.
-func apart(lines []plotLine) {
+// separateLabels moves labels that overlap.
+func separateLabels(lines []plotLine) {
 	order := make([]*plotLine, len(lines))
 	for i := range lines {
 		order[i] = &lines[i]
@@ -165,17 +164,17 @@ func apart(lines []plotLine) {
 	}
 }
 
-// plots are those of a report.
+// plots returns the plots of a report.
 func (r Report) plots() []plot {
 	var out []plot
 	seconds := func(v float64) string { return Figure(v, bench.Seconds) }
-	plain := short
+	plain := formatNumber
 	type key struct {
 		runtime, load string
 		kind          bench.CurveKind
 	}
 	var keys []key
-	lines := map[key][]named{}
+	lines := map[key][]namedLine{}
 	for _, c := range r.Curves {
 		k := key{c.Runtime, c.Load, c.Kind}
 		if lines[k] == nil {
@@ -183,23 +182,23 @@ func (r Report) plots() []plot {
 		}
 		points := c.Points
 		if c.Kind == bench.CurveDelay {
-			points = tail(points)
+			points = stretchTail(points)
 		}
-		lines[k] = append(lines[k], named{c.Contender, points})
+		lines[k] = append(lines[k], namedLine{c.Contender, points})
 	}
 	for _, k := range keys {
 		if k.kind == bench.CurveDelay {
-			out = append(out, draw(k.runtime+", load "+k.load+": delay from when a delta was due", "one of so many deltas is later", "delay", lines[k], true, true, plain, seconds))
+			out = append(out, newPlot(k.runtime+", load "+k.load+": delay from when a delta was due", "one of so many deltas is later", "delay", lines[k], true, true, plain, seconds))
 		} else {
-			out = append(out, draw(k.runtime+", load "+k.load+": deltas that were due and had not come", "seconds", "deltas", lines[k], false, false, plain, plain))
+			out = append(out, newPlot(k.runtime+", load "+k.load+": deltas that were due and had not come", "seconds", "deltas", lines[k], false, false, plain, plain))
 		}
 	}
 	return append(out, r.scaling()...)
 }
 
-// tail puts a curve of percentiles on an axis where 50, 90, 99 and 99.9 stand at
-// equal distances.
-func tail(points [][2]float64) [][2]float64 {
+// stretchTail maps percentiles to an axis on which 50, 90, 99 and 99.9 are at equal
+// distances.
+func stretchTail(points [][2]float64) [][2]float64 {
 	var out [][2]float64
 	for _, p := range points {
 		if p[0] < 100 {
@@ -209,7 +208,7 @@ func tail(points [][2]float64) [][2]float64 {
 	return out
 }
 
-// scaling is how delays grow with the number of sessions.
+// scaling plots delays over the number of sessions.
 func (r Report) scaling() []plot {
 	sessions := map[string]int{}
 	for _, l := range r.Loads {
@@ -234,19 +233,19 @@ func (r Report) scaling() []plot {
 			of[s.Contender] = append(of[s.Contender], [2]float64{float64(n), gate.Of(s.Samples).Median})
 		}
 		for _, rt := range runtimes {
-			var lines []named
+			var lines []namedLine
 			for name, points := range byRuntime[rt] {
 				slices.SortFunc(points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 				if len(points) > 1 {
-					lines = append(lines, named{name, points})
+					lines = append(lines, namedLine{name, points})
 				}
 			}
 			if len(lines) == 0 {
 				continue
 			}
-			slices.SortFunc(lines, func(a, b named) int { return cmp.Compare(a.name, b.name) })
-			out = append(out, draw(rt+": "+measure+" by sessions at the same time", "sessions", "delay", lines, true, true,
-				short, func(v float64) string { return Figure(v, bench.Seconds) }))
+			slices.SortFunc(lines, func(a, b namedLine) int { return cmp.Compare(a.name, b.name) })
+			out = append(out, newPlot(rt+": "+measure+" by sessions at the same time", "sessions", "delay", lines, true, true,
+				formatNumber, func(v float64) string { return Figure(v, bench.Seconds) }))
 		}
 	}
 	return out

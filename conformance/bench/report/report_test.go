@@ -16,7 +16,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/gate"
 )
 
-// sample is a report with all that a report may hold.
+// sample is a report with all optional parts.
 func sample() Report {
 	series := func(load, who string, control bool, measure string, v ...float64) bench.Series {
 		m := bench.MeasureNamed(measure)
@@ -101,7 +101,7 @@ func TestJSONFitsItsSchemaAndIsReadAgain(t *testing.T) {
 	}
 }
 
-// The page needs nothing but itself, and shows what it is given as text.
+// TestHTML checks too that the page is self-contained and escapes its texts.
 func TestHTML(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder
@@ -131,11 +131,11 @@ func TestAxesHoldWhatIsPlotted(t *testing.T) {
 	g := NewWithT(t)
 	for _, values := range [][]float64{{}, {0}, {5, 5}, {0.001, 3}, {-1, 2}} {
 		for _, log := range []bool{true, false} {
-			a := span(values, log, 0, 100)
+			a := newAxis(values, log, 0, 100)
 			for _, v := range values {
 				g.Expect(a.at(v)).To(And(BeNumerically(">=", 0), BeNumerically("<=", 100)), "%v %v", values, log)
 			}
-			n := len(a.ticks(short))
+			n := len(a.ticks(formatNumber))
 			g.Expect(n).To(And(BeNumerically(">", 1), BeNumerically("<", 20)), "%v %v", values, log)
 		}
 	}
@@ -157,7 +157,7 @@ func TestMarkdown(t *testing.T) {
 	g.Expect(Markdown(failing{}, sample())).To(MatchError("no room"))
 }
 
-// failing is a writer that takes nothing.
+// failing is a writer that always fails.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }

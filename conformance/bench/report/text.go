@@ -1,7 +1,7 @@
-// Package report answers one question: how is the outcome of a benchmark shown?
+// Package report writes the result of a benchmark.
 //
-// Ratios to the controls come first: they hold from machine to machine. Absolute
-// figures stand apart, marked as this machine's.
+// Ratios to the controls come first, because they hold on every machine. Absolute
+// figures are separate and marked as this machine's.
 package report
 
 import (
@@ -10,13 +10,13 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/turnspec/turnspec/conformance/bench"
 	"github.com/turnspec/turnspec/conformance/bench/gate"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// Report is a document with what its gates say.
+// Report is a document with the verdicts of its gates.
 type Report struct {
 	*bench.Document
 	Verdicts []gate.Verdict `json:"verdicts"`
@@ -27,71 +27,74 @@ func (r Report) Failed() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v gate.Verdict) bool { return v.Failed })
 }
 
-// quiet are measures that a table shows only where they are not 0.
-var quiet = []string{"lost", "again", "disordered"}
+// shownIfNotZero are measures that are shown only if they are not 0.
+var shownIfNotZero = []string{"lost", "again", "disordered"}
 
-// more are measures that only a whole table shows.
-var more = []string{"delay-p90", "wire-p50", "wire-p99", "alloc-bytes", "step-bytes"}
+// shownIfWhole are measures that only Text with whole shows.
+var shownIfWhole = []string{"delay-p90", "wire-p50", "wire-p99", "alloc-bytes", "step-bytes"}
 
-// shown reports whether a table that is not whole shows a series.
+// shown reports whether a series is shown without whole.
 func shown(s *bench.Series) bool {
-	if slices.Contains(quiet, s.Measure) {
+	if slices.Contains(shownIfNotZero, s.Measure) {
 		return slices.Max(s.Samples) > 0
 	}
-	return !slices.Contains(more, s.Measure) && (s.Measure != "per-event" || slices.Max(s.Samples) > 1)
+	return !slices.Contains(shownIfWhole, s.Measure) && (s.Measure != "per-event" || slices.Max(s.Samples) > 1)
 }
 
-// Text writes tables; a whole one leaves out nothing.
+// Text writes tables. With whole it shows every series.
 func Text(w io.Writer, r Report, whole bool) error {
 	m := r.Machine
-	fmt.Fprintf(w, "%d repeats, interleaved; medians, and in brackets where they lie\n", r.Repeats)
+	out := table.New(w)
+	out.Printf("%d repeats, interleaved; medians, with their intervals in brackets\n", r.Repeats)
 	for _, g := range r.ratios() {
-		fmt.Fprintf(w, "\n%s, load %s: times the control\n", g.runtime, g.load)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "  subject\tmeasure")
+		head := []string{"subject", "measure"}
 		for _, c := range g.controls {
-			fmt.Fprintf(t, "\tx %s", c)
+			head = append(head, "x "+c)
 		}
-		fmt.Fprintln(t)
+		rows := [][]string{head}
 		for _, row := range g.rows {
-			fmt.Fprintf(t, "  %s\t%s", row.subject, row.measure)
+			cells := []string{row.subject, row.measure}
 			for _, c := range g.controls {
-				fmt.Fprintf(t, "\t%s", ratio(row.of[c]))
+				cells = append(cells, formatRatio(row.of[c]))
 			}
-			fmt.Fprintln(t)
+			rows = append(rows, cells)
 		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		out.Printf("\n%s, load %s: times the control\n", g.runtime, g.load)
+		out.Columns("  ", rows)
 	}
-	fmt.Fprintf(w, "\nAbsolute figures, of this machine alone (%s/%s, %d processors, %s; load average %.1f before, %.1f after)\n",
+	out.Printf("\nAbsolute figures, of this machine only (%s/%s, %d processors, %s; load average %.1f before, %.1f after)\n",
 		m.OS, m.Arch, m.Processors, m.Go, m.LoadBefore, m.LoadAfter)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  runtime\tload\twho\tmeasure\tmedian\tfrom\tto")
+	rows := [][]string{{"runtime", "load", "contender", "measure", "median", "from", "to"}}
 	for _, s := range r.sorted() {
-		if !whole && !shown(&s) {
-			continue
+		if whole || shown(&s) {
+			rows = append(rows, absoluteCells(s, s.Contender))
 		}
-		i := gate.Of(s.Samples)
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Runtime, s.Load, s.Contender, s.Measure,
-			Figure(i.Median, s.Unit), Figure(i.Low, s.Unit), Figure(i.High, s.Unit))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	out.Columns("  ", rows)
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "\nnote: %s\n", n)
+		out.Printf("\nnote: %s\n", n)
 	}
-	return Gates(w, r.Verdicts)
+	writeGates(out, r.Verdicts)
+	return out.Err()
 }
 
-// Gates writes the verdicts.
+func absoluteCells(s bench.Series, contender string) []string {
+	i := gate.Of(s.Samples)
+	return []string{s.Runtime, s.Load, contender, s.Measure, Figure(i.Median, s.Unit), Figure(i.Low, s.Unit), Figure(i.High, s.Unit)}
+}
+
+// Gates writes the verdicts of gates.
 func Gates(w io.Writer, all []gate.Verdict) error {
+	out := table.New(w)
+	writeGates(out, all)
+	return out.Err()
+}
+
+func writeGates(out *table.Writer, all []gate.Verdict) {
 	if len(all) == 0 {
-		return nil
+		return
 	}
-	fmt.Fprintln(w, "\nGates")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, v := range all {
 		word, why := "pass", ""
 		switch {
@@ -100,15 +103,15 @@ func Gates(w io.Writer, all []gate.Verdict) error {
 		case v.Doubtful:
 			why = "past the limit, but within the noise"
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", word, v.Gate, v.Runtime, v.Subject, v.Load, interval(v.Figure), why)
+		rows = append(rows, []string{word, v.Gate, v.Runtime, v.Subject, v.Load, formatInterval(v.Figure), why})
 	}
-	return t.Flush()
+	out.Printf("\nGates\n")
+	out.Columns("  ", rows)
 }
 
-// Changes writes what changed between two documents.
+// Changes writes the differences of two documents.
 func Changes(w io.Writer, all []gate.Change) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "runtime\tsubject\tload\tmeasure\told\tnew\tdelta\tp\t")
+	rows := [][]string{{"runtime", "subject", "load", "measure", "old", "new", "delta", "p", ""}}
 	for _, c := range all {
 		name, show := c.Measure, func(v float64) string { return Figure(v, bench.MeasureNamed(c.Measure).Unit) }
 		if c.Control != "" {
@@ -121,12 +124,14 @@ func Changes(w io.Writer, all []gate.Change) error {
 		if c.Worse {
 			word = "WORSE"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3f\t%s\n", c.Runtime, c.Subject, c.Load, name, show(c.Old.Median), show(c.New.Median), delta, c.P, word)
+		rows = append(rows, []string{c.Runtime, c.Subject, c.Load, name, show(c.Old.Median), show(c.New.Median), delta, fmt.Sprintf("%.3f", c.P), word})
 	}
-	return t.Flush()
+	out := table.New(w)
+	out.Columns("", rows)
+	return out.Err()
 }
 
-// group are the ratios of a runtime at a load.
+// group holds the ratios of a runtime at a load.
 type group struct {
 	runtime, load string
 	controls      []string
@@ -167,8 +172,7 @@ func (r Report) ratios() []group {
 	return out
 }
 
-// sorted are the series by runtime, load, measure and contender, as the measures
-// are listed.
+// sorted returns the series by runtime, load, measure (as listed) and contender.
 func (r Report) sorted() []bench.Series {
 	place := map[string]int{}
 	for i, m := range bench.Measures() {
@@ -196,18 +200,18 @@ func (r Report) sorted() []bench.Series {
 	return out
 }
 
-func ratio(i gate.Interval) string {
+func formatRatio(i gate.Interval) string {
 	if i == (gate.Interval{}) {
 		return "-"
 	}
-	return interval(i)
+	return formatInterval(i)
 }
 
-func interval(i gate.Interval) string {
-	return fmt.Sprintf("%s [%s-%s]", short(i.Median), short(i.Low), short(i.High))
+func formatInterval(i gate.Interval) string {
+	return fmt.Sprintf("%s [%s-%s]", formatNumber(i.Median), formatNumber(i.Low), formatNumber(i.High))
 }
 
-func short(v float64) string {
+func formatNumber(v float64) string {
 	switch a := math.Abs(v); {
 	case a != 0 && a < 0.001:
 		return fmt.Sprintf("%.1e", v)
@@ -219,7 +223,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// Figure is a figure with its unit, as people read it.
+// Figure formats a figure with its unit.
 func Figure(v float64, u bench.Unit) string {
 	a := math.Abs(v)
 	switch u {
@@ -246,5 +250,5 @@ func Figure(v float64, u bench.Unit) string {
 	case bench.Each:
 		return fmt.Sprintf("%.0f/s", v)
 	}
-	return short(v)
+	return formatNumber(v)
 }

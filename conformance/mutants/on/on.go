@@ -1,6 +1,6 @@
-// Package on answers one question: which mutant is on? Code that
-// conformance/mutants has rewritten asks it wherever a mutant lies; no other code
-// imports it. One build so holds all mutants, and a run picks one by its number.
+// Package on holds the switch of the mutants. Code that conformance/mutants has
+// rewritten calls it at each mutant; no other code imports it. So one build holds
+// all mutants, and a run turns one on by its number.
 package on
 
 import (
@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// env is the number of the mutant that is on from the start; 0 is none.
+// env names the variable with the mutant that is on from the start; 0 is none.
 const env = "TURNSPEC_MUTANT"
 
-// most is how many mutants there may be.
+// most bounds the number of mutants.
 const most = 1 << 16
 
-// Exit codes of a program that a mutant keeps from coming to an end.
+// Exit codes of a program that does not end because of a mutant.
 const (
 	Spins = 8
 	Grows = 7
@@ -24,29 +24,28 @@ const (
 
 var (
 	active = fromStart()
-	quiet  atomic.Bool // no list is made; at first one is, of what is asked before main
+	quiet  atomic.Bool // no list is made; it is false until main, to list what package initialization asks
 	calls  atomic.Int64
 	limit  atomic.Int64
 	seen   [most]atomic.Bool
 )
 
 func fromStart() *atomic.Int64 {
-	n, _ := strconv.Atoi(os.Getenv(env)) // "" is none
+	n, _ := strconv.Atoi(os.Getenv(env)) // "" means none
 	var v atomic.Int64
 	v.Store(int64(n))
 	return &v
 }
 
-// Set turns a mutant on and all others off; 0 turns all off. The program ends
-// with Spins once more than so many questions were asked; 0 is no limit.
+// Set turns a mutant on and all others off; 0 turns all off. If more than limit
+// questions are asked, the program exits with Spins; 0 is no limit.
 func Set(id int, questions int64) {
 	active.Store(int64(id))
 	calls.Store(0)
 	limit.Store(questions)
 }
 
-// Trace starts a list of the mutants that would have made a difference where
-// they lie, or ends it.
+// Trace starts or ends a list of the mutants that would have changed a result.
 func Trace(on bool) {
 	for i := range seen {
 		seen[i].Store(false)
@@ -55,7 +54,7 @@ func Trace(on bool) {
 	quiet.Store(!on)
 }
 
-// Traced is the list, and how many questions were asked.
+// Traced returns the list and the number of questions that were asked.
 func Traced() (ids []int, questions int64) {
 	for i := range seen {
 		if seen[i].Load() {
@@ -65,8 +64,8 @@ func Traced() (ids []int, questions int64) {
 	return ids, calls.Load()
 }
 
-// is reports whether a mutant is on. differs says whether that would change
-// anything here.
+// is reports whether a mutant is on. differs reports whether that would change the
+// result here.
 func is(id int, differs bool) bool {
 	n := calls.Add(1)
 	if l := limit.Load(); l > 0 && n > l {
@@ -81,7 +80,7 @@ func is(id int, differs bool) bool {
 // Keep reports whether a statement is kept.
 func Keep(id int) bool { return !is(id, true) }
 
-// Not is a condition, or its contrary.
+// Not returns the condition, or its negation.
 func Not(id int, v bool) bool { return v != is(id, true) }
 
 // And is a && b, or a || b.
@@ -130,12 +129,12 @@ func LessSwapped[T cmp.Ordered](edge, not int, a, b T) bool { return Less(edge, 
 // LessEqualSwapped is a >= b, with the mutants of b <= a.
 func LessEqualSwapped[T cmp.Ordered](edge, not int, a, b T) bool { return LessEqual(edge, not, b, a) }
 
-// Number is what can be counted with.
+// Number is a numeric type.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Integer is what has a rest when it is divided.
+// Integer is an integer type.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
@@ -192,8 +191,8 @@ func Grow[T Number](id int, p *T, v T) { *p = Add(id, *p, v) }
 // Shrink is *p -= v, or *p += v.
 func Shrink[T Number](id int, p *T, v T) { *p = Sub(id, *p, v) }
 
-// Word is the word of a case, or one that nobody says. It matters where the
-// switch looks at that word.
+// Word returns the string of a case, or one that never occurs. It matters if the
+// switch compares with that string.
 func Word[T ~string](id int, w T, matters bool) T {
 	if is(id, matters) {
 		return w + "\x00"
@@ -201,7 +200,7 @@ func Word[T ~string](id int, w T, matters bool) T {
 	return w
 }
 
-// Zero is a value, or none.
+// Zero returns the value, or its zero value.
 func Zero[T any](id int, v T) T {
 	if is(id, true) {
 		var none T

@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/mutants/on"
 )
 
-// TestASwitchChangesItsPlaceAlone: each place does what the code said until its
-// mutant is on, and whatever else is on.
+// TestSwitchChangesOnlyItsPlace: each place returns the original result until its
+// own mutant is on.
 func TestASwitchChangesItsPlaceAlone(t *testing.T) {
 	yes, no := func() bool { return true }, func() bool { return false }
 	n := 7
@@ -54,8 +54,8 @@ func TestASwitchChangesItsPlaceAlone(t *testing.T) {
 	}
 }
 
-// TestATraceNamesWhatWouldMakeADifference: a boundary matters at its edge only,
-// and what adds nothing may as well subtract it.
+// TestTraceListsMutantsThatMatter: a boundary matters only at its edge, and adding 0
+// is the same as subtracting it.
 func TestATraceNamesWhatWouldMakeADifference(t *testing.T) {
 	g := gomega.NewWithT(t)
 	t.Cleanup(func() { on.Trace(false) })

@@ -1,5 +1,5 @@
-// Command player plays cases of the suite while a mutant is on, and says what
-// failed. It is built by conformance/mutants, of code that holds the mutants.
+// Command player plays cases of the suite with a mutant on, and prints the checks
+// that failed. Package mutants builds it from the rewritten code.
 package main
 
 import (
@@ -20,32 +20,32 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Ask is what is to be played.
+// Ask is a request to play cases.
 type Ask struct {
 	Mutant int
-	Cases  []string // none: name all cases
+	Cases  []string // empty: return the names of all cases
 	Plain  bool     // without faults
-	Trace  bool     // say which mutants lie on the way
-	Limit  int64    // how many questions a case may ask; 0: any number
+	Trace  bool     // return the mutants that were reached
+	Limit  int64    // the most questions that a case may ask; 0 for no limit
 }
 
-// Answer is what came of it.
+// Answer is the result.
 type Answer struct {
 	Killed    bool     `json:",omitzero"`
-	Case      string   `json:",omitzero"` // that failed
-	Checks    []string `json:",omitzero"` // that failed in it
-	Hung      bool     `json:",omitzero"` // this program is not to be asked again
+	Case      string   `json:",omitzero"` // the case that failed
+	Checks    []string `json:",omitzero"` // the checks that failed in it
+	Hung      bool     `json:",omitzero"` // this program cannot be used any more
 	Cases     []string `json:",omitzero"`
 	Traced    []int    `json:",omitzero"`
 	Questions int64    `json:",omitzero"`
 	Err       string   `json:",omitzero"`
 }
 
-// heap is how many bytes a mutant may keep.
+// heap bounds the memory of a mutant, in bytes.
 const heap = 2 << 30
 
 func main() {
-	started, _ := on.Traced() // while packages were initialised
+	started, _ := on.Traced() // while packages were initialized
 	on.Trace(false)
 	go watch()
 	p, err := load()
@@ -72,7 +72,7 @@ func main() {
 	}
 }
 
-// watch ends the program when it grows beyond measure.
+// watch ends the program when it uses too much memory.
 func watch() {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	for range time.Tick(50 * time.Millisecond) {
@@ -103,8 +103,8 @@ func load() (*player, error) {
 	return p, err
 }
 
-// job is that of a case, which is read when it is first asked for: a mutant that
-// ends this program makes another one start.
+// job returns the job of a case, which is read when it is first used: a mutant that
+// ends this program makes the worker start another one.
 func (p *player) job(id string) (runner.Job, error) {
 	if j, have := p.jobs[id]; have {
 		return j, nil
