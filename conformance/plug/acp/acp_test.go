@@ -20,7 +20,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestMain is three programs: the stand-in, the agent, and the tests.
+// TestMain makes this program the stand-in, the agent, or the tests.
 func TestMain(m *testing.M) {
 	conformance.Main()
 	if len(os.Args) == 3 && os.Args[1] == asAgent {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 const version = "claude/2.1.329/"
 
-// cases show what the agents are broken at.
+// cases are the scenarios that show the defects of the agents.
 var cases = []string{"text/plain", "thinking/then-text", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text"}
 
 func run(t *testing.T, broken string, ids ...string) *conformance.Report {
@@ -56,20 +56,20 @@ func run(t *testing.T, broken string, ids ...string) *conformance.Report {
 	return rep
 }
 
-// plain are the checks without the faults that they want: those are about
-// runtimes.
+// plain returns the checks that judge runs without faults. Those with faults are
+// about runtimes.
 func plain() (out []*conformance.Check) {
 	for _, c := range checks.All() {
 		if c.Judge != nil {
-			unharmed := *c
-			unharmed.Faults = nil
-			out = append(out, &unharmed)
+			noFaults := *c
+			noFaults.Faults = nil
+			out = append(out, &noFaults)
 		}
 	}
 	return out
 }
 
-// failed are the checks that failed, and how many passed.
+// failed returns the checks that failed, and how often each check passed.
 func failed(rep *conformance.Report) (bad map[string]string, passed map[string]int) {
 	bad, passed = map[string]string{}, map[string]int{}
 	for _, r := range rep.Results {
@@ -85,7 +85,7 @@ func failed(rep *conformance.Report) (bad map[string]string, passed map[string]i
 	return bad, passed
 }
 
-func TestARightAgentPasses(t *testing.T) {
+func TestCorrectAgentPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	bad, passed := failed(run(t, right, append(cases, "permission/deny-then-stop", "stop/two-parallel-tools", "subagent/in-the-foreground")...))
@@ -94,16 +94,16 @@ func TestARightAgentPasses(t *testing.T) {
 		"text.once", "text.order", "thinking.delivered", "tool.known", "tool.paired", "tool.output", "permission.asked",
 		"permission.answered-once", "permission.deny-enforced", "turn.one-terminal", "turn.nothing-after-terminal", "turn.stop", "wire.valid-input",
 	} {
-		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
+		g.Expect(passed).To(HaveKey(id), "no verdict")
 	}
 	for _, id := range []string{"session.provider-id", "order.seq", "permission.resolved"} {
-		g.Expect(passed).NotTo(HaveKey(id), "nobody can be praised for what the protocol does not carry")
+		g.Expect(passed).NotTo(HaveKey(id), "the protocol does not support it")
 	}
 }
 
-// Each agent is broken in one way, which the check named for it finds; those that
-// fail with it are named too.
-func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
+// Each broken agent has one defect. It must fail the check that is named with it,
+// and may fail those in too.
+func TestBrokenAgentsFailTheirChecks(t *testing.T) {
 	t.Parallel()
 	for _, b := range []struct {
 		broken, scenario, check string
@@ -129,12 +129,12 @@ func TestABrokenAgentFailsTheCheckThatIsNamedForIt(t *testing.T) {
 			for _, id := range b.too {
 				delete(bad, id)
 			}
-			g.Expect(bad).To(BeEmpty(), "nothing else is wrong with it")
+			g.Expect(bad).To(BeEmpty(), "it has one defect")
 		})
 	}
 }
 
-func TestWhatIsNoAgentSaysWhatToDo(t *testing.T) {
+func TestStartErrorsSayWhatToDo(t *testing.T) {
 	for _, c := range []struct {
 		command []string
 		says    string

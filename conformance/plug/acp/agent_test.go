@@ -14,11 +14,11 @@ import (
 	acpsdk "github.com/coder/acp-go-sdk"
 )
 
-// asAgent is the first argument of this test when it is to be an agent; the
-// second one is how it is broken, or right.
+// asAgent is the first argument if this program is to be an agent. The second one is
+// its defect.
 const asAgent = "turnspec-test-agent"
 
-// The ways in which the agent is broken.
+// The defects of the agent.
 const (
 	right         = "right"
 	dropsChunk    = "drops a chunk"
@@ -33,8 +33,8 @@ const (
 	allowsDenied  = "allows what was denied"
 )
 
-// agent is a small ACP agent of Claude Code: text, thinking, calls, permissions
-// and cancel.
+// agent is a small ACP agent for Claude Code. It supports text, thinking, tool
+// calls, permissions and cancel.
 type agent struct {
 	broken string
 	conn   *acpsdk.AgentSideConnection
@@ -44,13 +44,13 @@ type agent struct {
 
 	mu        sync.Mutex
 	session   acpsdk.SessionId
-	over      chan string // what the runtime's result says
+	over      chan string // subtype of the runtime's result
 	cancelled bool
 	said      int
 	invented  bool
 }
 
-// beAgent is main for an agent.
+// beAgent is the main function of an agent.
 func beAgent(broken string) {
 	a := &agent{broken: broken}
 	a.conn = acpsdk.NewAgentSideConnection(a, late{a, os.Stdout}, os.Stdin)
@@ -61,7 +61,7 @@ func beAgent(broken string) {
 	}
 }
 
-// late writes a chunk behind the reply to a prompt, if the agent is broken so.
+// late writes a chunk after the reply to a prompt, if that is the agent's defect.
 type late struct {
 	a  *agent
 	to io.Writer
@@ -92,7 +92,8 @@ func (a *agent) cwd(dir string) {
 	a.cmd.Dir, a.cmd.Stderr = dir, os.Stderr
 }
 
-// SetSessionMode starts the runtime: how it asks is an argument of it.
+// SetSessionMode starts the runtime, because the permission mode is an argument of
+// it.
 func (a *agent) SetSessionMode(_ context.Context, r acpsdk.SetSessionModeRequest) (acpsdk.SetSessionModeResponse, error) {
 	return acpsdk.SetSessionModeResponse{}, a.start(string(r.ModeId))
 }
@@ -156,7 +157,7 @@ func (a *agent) tell(u acpsdk.SessionUpdate) {
 	_ = a.conn.SessionUpdate(context.Background(), acpsdk.SessionNotification{SessionId: a.session, Update: u})
 }
 
-// line is what the agent reads of the runtime's lines.
+// line holds the members that the agent reads of a line of the runtime.
 type line struct {
 	Type, Subtype string
 	IsError       bool   `json:"is_error"`
@@ -236,7 +237,7 @@ func (a *agent) blocks(content json.RawMessage) {
 		Content        any
 	}
 	if json.Unmarshal(content, &blocks) != nil {
-		return // a message of text alone
+		return // a message with text only
 	}
 	for _, b := range blocks {
 		switch b.Type {
@@ -283,7 +284,7 @@ func (a *agent) ask(l line) {
 	a.write(map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": l.RequestID, "response": answer}})
 }
 
-// What this agent has not.
+// Methods that this agent does not support.
 
 var errNot = errors.New("not of this agent")
 

@@ -18,16 +18,16 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// bridge is a program that wraps a reference adapter, perhaps with a defect: so
-// what is wrong with a run of it is wrong with the way of playing programs.
+// bridge is a program that wraps a reference adapter, perhaps with a defect. So if
+// its run fails, the mistake is in this package.
 type bridge struct {
 	runtime string
 	without []string
-	// event changes what is written for an event; nil writes it.
+	// event replaces what is written for an event; nil writes the event.
 	event func(e event.Event, write func(event.Event))
-	// reply changes the id of a reply.
+	// reply replaces the id of a reply.
 	reply func(do string, id int) []int
-	// takes is how many messages it takes; 0: all.
+	// takes is how many messages it accepts; 0 means all.
 	takes int
 
 	sent int
@@ -99,7 +99,7 @@ func (b *bridge) run() {
 	b.seen.Wait()
 }
 
-// command is a line to a program, as its maker would read it.
+// command is a line to a program, as its author would declare it.
 type command struct {
 	ID        int
 	Do        string
@@ -221,8 +221,8 @@ func (b *bridge) open(ctx context.Context, c *command) error {
 	return nil
 }
 
-// says is a program that writes a line as soon as it starts, and one more for
-// each command; lines that are joined by a line end are written at once.
+// says returns a program that writes one line at its start and one for each command.
+// A line may hold several lines, which are written at once.
 func says(lines ...string) func() {
 	return func() {
 		in := bufio.NewReader(os.Stdin)

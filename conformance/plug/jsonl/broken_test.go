@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// addBroken makes programs of what has a defect, and of what has none.
+// addBroken adds programs with and without a defect to programs.
 func addBroken() {
 	maps.Copy(programs, map[string]func(){
 		"bridge":       (&bridge{runtime: "claude"}).run,
@@ -37,7 +37,7 @@ func addBroken() {
 	}
 }
 
-// once does something to the n-th event of a type.
+// once changes the n-th event of a type.
 func once(typ event.Type, n int, do func(e event.Event, write func(event.Event))) func(event.Event, func(event.Event)) {
 	seen := 0
 	return func(e event.Event, write func(event.Event)) {
@@ -55,7 +55,7 @@ func dropped(event.Event, func(event.Event)) {}
 
 func doubled(e event.Event, write func(event.Event)) { write(e); write(e) }
 
-// broken are programs with one defect, and the checks that find it on the case.
+// broken are programs with one defect, and the checks that must fail.
 var broken = map[string]struct {
 	bridge *bridge
 	on     string
@@ -110,8 +110,8 @@ var broken = map[string]struct {
 	},
 }
 
-// judged lets a subject perform cases, and gives the checks that failed with
-// what they said.
+// judged runs cases against a subject. It returns the checks that failed, with their
+// problems.
 func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (map[string][]string, *conformance.Report) {
 	t.Helper()
 	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && places == 0 })
@@ -135,9 +135,9 @@ func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (m
 	return failed, rep
 }
 
-// TestAReferenceBehindTheProtocolConforms: what the protocol carries comes out as
-// it went in, with faults too.
-func TestAReferenceBehindTheProtocolConforms(t *testing.T) {
+// TestBridgedReferenceConforms runs a reference adapter behind the protocol, with
+// faults too.
+func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
 	for name, cases := range map[string][]string{
 		"bridge": {
@@ -164,14 +164,15 @@ func TestAReferenceBehindTheProtocolConforms(t *testing.T) {
 					passed++
 				}
 			}
-			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks looked at something")
+			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks made assertions")
 			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">", 5*len(cases)))
 		})
 	}
 }
 
-// TestBrokenPrograms: each defect is found by the checks that are named for it.
-func TestBrokenPrograms(t *testing.T) {
+// TestBrokenProgramsFail checks that each defect fails the checks that are named
+// with it.
+func TestBrokenProgramsFail(t *testing.T) {
 	t.Parallel()
 	for name, b := range broken {
 		t.Run(name, func(t *testing.T) {
@@ -186,8 +187,8 @@ func TestBrokenPrograms(t *testing.T) {
 	}
 }
 
-// TestOneMessageAtATime: who refuses a message while a turn runs has no word for
-// it; who refuses one when nothing runs is no adapter.
+// TestOneMessageAtATime: a program that refuses a message while a turn runs is not
+// expressible. One that refuses a message when no turn runs fails.
 func TestOneMessageAtATime(t *testing.T) {
 	t.Parallel()
 	verdicts := func(id string) map[conformance.Verdict]int {
@@ -206,9 +207,9 @@ func TestOneMessageAtATime(t *testing.T) {
 	g.Expect(after).To(gomega.HaveKey(conformance.Fail))
 }
 
-// TestAnInterruptedCallWithoutAWordForIt: who tells it as an error, with what the
-// model was told, tells nothing wrong.
-func TestAnInterruptedCallWithoutAWordForIt(t *testing.T) {
+// TestInterruptedCallMayBeAnError: a program without a status interrupted may emit
+// an error with the text that the model received.
+func TestInterruptedCallMayBeAnError(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
 	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), 0, "claude/2.1.329/stop/mid-tool-then-next-turn")

@@ -14,11 +14,11 @@ import (
 
 const (
 	hello = `{"hello":{"protocol":1,"can":["stop"]}}`
-	ok1   = `{"reply":{"id":1}}`
+	okReply   = `{"reply":{"id":1}}`
 	plain = "claude/2.1.329/text/plain"
 )
 
-// programs are what this test is as a program, by name.
+// programs are what this program can be as a subject, by name.
 var programs = map[string]func(){
 	"noise":            says("Loading the model of the world\n" + hello),
 	"noise later":      says(hello, "Ready."),
@@ -30,7 +30,7 @@ var programs = map[string]func(){
 	"other runtime":    says(`{"hello":{"protocol":1,"can":[],"runtime":"codex"}}`),
 	"unknown type":     says(`{"hello":{"protocol":1,"can":[],"events":["text"]}}`),
 	"wrong id":         says(hello, `{"reply":{"id":9}}`),
-	"second reply":     says(hello, ok1+"\n"+ok1),
+	"second reply":     says(hello, okReply+"\n"+okReply),
 	"bad event":        says(hello, `{"event":{"type":"delta","data":{"text":"x","message_id":"a"}}}`),
 	"undeclared event": says(`{"hello":{"protocol":1,"can":[],"events":["done"]}}`, `{"event":{"type":"delta","data":{"text":"x","message_id":"a","block_id":"b"}}}`),
 	"some seq":         says(hello, `{"event":{"type":"done","turn":1,"data":{}}}`+"\n"+`{"event":{"type":"done","turn":1,"seq":2,"data":{}}}`),
@@ -45,15 +45,14 @@ var programs = map[string]func(){
 	"never ends":    neverEnds,
 }
 
-// neverEnds answers everything and stays when its stdin is closed.
+// neverEnds replies to every command and goes on running when its stdin is closed.
 func neverEnds() {
 	says(hello, `{"reply":{"id":1}}`, `{"reply":{"id":2}}`, `{"reply":{"id":3}}`)()
 	time.Sleep(time.Hour)
 }
 
-// TestMistakes: each thing that is wrong with a program is told with what to do
-// about it.
-func TestMistakes(t *testing.T) {
+// TestErrorsSayWhatToDo checks the error for each mistake of a program.
+func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"noise":            {"the first line is no hello: Loading the model", "logs to stderr"},
@@ -88,7 +87,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsNotThereIsNamed(t *testing.T) {
+func TestMissingCommandIsNamed(t *testing.T) {
 	g := gomega.NewWithT(t)
 	steps := smoke(t, &jsonl.Subject{Program: plug.Program{Of: "claude", Command: []string{"no-such-adapter", "--stdio"}}})
 	g.Expect(steps).To(gomega.HaveLen(1))
@@ -96,14 +95,14 @@ func TestACommandThatIsNotThereIsNamed(t *testing.T) {
 		gomega.ContainSubstring(`the command "no-such-adapter --stdio" could not be started`), gomega.ContainSubstring("next: run it by hand"))))
 }
 
-func TestAProgramThatIsPluggedInRightPasses(t *testing.T) {
+func TestSmokePassesACorrectProgram(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, step := range smoke(t, of(t, "bridge", "claude")) {
 		g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 	}
 }
 
-func TestAProgramThatStaysIsToldAndEnded(t *testing.T) {
+func TestProgramThatStaysIsKilled(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
 	r := play(t, of(t, "never ends", "claude"), plain)

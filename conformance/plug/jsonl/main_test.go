@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// asProgram is the first argument of this test when it is to be one of programs.
+// asProgram is the first argument if this program is to be one of programs.
 const asProgram = "turnspec-test-program"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// of is a subject that is one of programs.
+// of returns one of programs as a subject.
 func of(t *testing.T, name, runtime string) *jsonl.Subject {
 	t.Helper()
 	if programs[name] == nil {
@@ -41,16 +41,16 @@ func of(t *testing.T, name, runtime string) *jsonl.Subject {
 	return &jsonl.Subject{Program: plug.Program{Title: name, Of: runtime, Command: []string{self, asProgram, name}}}
 }
 
-// play lets a subject perform a case.
+// play runs a case against a subject.
 func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 	t.Helper()
 	c, err := fixtures.LoadCase(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scn, err1 := fixtures.LoadScenario(c.Scenario)
-	life, err2 := fixtures.LoadLifecycle(c.Runtime, c.Version)
-	if err := errors.Join(err1, err2); err != nil {
+	scn, scnErr := fixtures.LoadScenario(c.Scenario)
+	life, lifeErr := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	if err := errors.Join(scnErr, lifeErr); err != nil {
 		t.Fatal(err)
 	}
 	return perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
@@ -62,9 +62,9 @@ func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scn, err1 := fixtures.LoadScenario(c.Scenario)
-	life, err2 := fixtures.LoadLifecycle(c.Runtime, c.Version)
-	if err := errors.Join(err1, err2); err != nil {
+	scn, scnErr := fixtures.LoadScenario(c.Scenario)
+	life, lifeErr := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	if err := errors.Join(scnErr, lifeErr); err != nil {
 		t.Fatal(err)
 	}
 	return jsonl.Smoke(s, scn, c, life)

@@ -39,9 +39,8 @@ func valid(s *jsonschema.Schema, line string) error {
 	return s.Validate(doc)
 }
 
-// TestSchemaHoldsForWhatIsSaid: every line of plays that use most commands is of
-// the schema.
-func TestSchemaHoldsForWhatIsSaid(t *testing.T) {
+// TestLinesFitTheSchema validates every line of runs that use most commands.
+func TestLinesFitTheSchema(t *testing.T) {
 	g := gomega.NewWithT(t)
 	in, out := schemaOf(t, "command"), schemaOf(t, "message")
 	var mu sync.Mutex
@@ -74,7 +73,7 @@ func TestSchemaHoldsForWhatIsSaid(t *testing.T) {
 	}
 }
 
-func TestSchemaRefusesWhatTheProgramWouldNotUnderstand(t *testing.T) {
+func TestSchemaRejectsOtherLines(t *testing.T) {
 	for part, lines := range map[string][]string{
 		"message": {`{}`, `{"reply":{}}`, `{"reply":{"id":0}}`, `{"hello":{"protocol":2,"can":[]}}`, `{"hello":{"protocol":1,"can":["fly"]}}`, `{"event":{"type":"done"}}`},
 		"command": {`{"id":1,"do":"dance"}`, `{"id":1,"do":"send","text":"x"}`, `{"do":"stop"}`},
@@ -88,8 +87,8 @@ func TestSchemaRefusesWhatTheProgramWouldNotUnderstand(t *testing.T) {
 	}
 }
 
-// TestThePageShowsValidLines: what PROTOCOL.md shows is of the schema.
-func TestThePageShowsValidLines(t *testing.T) {
+// TestPageShowsValidLines validates the lines in PROTOCOL.md.
+func TestPageShowsValidLines(t *testing.T) {
 	b, err := os.ReadFile("PROTOCOL.md")
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
 
-// routes are answers by method and path.
+// routes are handlers by method and path.
 type routes map[string]func(w http.ResponseWriter, r *http.Request)
 
 func answer(status int, kind, text string) func(http.ResponseWriter, *http.Request) {
@@ -29,7 +29,7 @@ func answer(status int, kind, text string) func(http.ResponseWriter, *http.Reque
 	}
 }
 
-// streams tells frames, and ends or waits.
+// streams writes frames, and then ends the response or keeps it open.
 func streams(ends bool, frames ...string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -46,7 +46,8 @@ func streams(ends bool, frames ...string) func(http.ResponseWriter, *http.Reques
 
 const asJSON = "application/json"
 
-// like are the routes of a sidecar that says nothing, but for those given.
+// like returns the routes of a sidecar that emits nothing, with those in but
+// replaced.
 func like(but routes) routes {
 	all := routes{
 		"GET /health":               answer(200, asJSON, `{"ok":true}`),
@@ -64,7 +65,7 @@ func like(but routes) routes {
 	return all
 }
 
-// serve serves routes, and opens a session with them.
+// serve serves routes and opens a session.
 func serve(t *testing.T, all routes, o conformance.Open) (adapters.Session, error) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -83,7 +84,7 @@ func serve(t *testing.T, all routes, o conformance.Open) (adapters.Session, erro
 	return sess, err
 }
 
-func TestWhatIsNoSidecarSaysWhatToDo(t *testing.T) {
+func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		but  routes
@@ -114,7 +115,7 @@ func TestWhatIsNoSidecarSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestASidecarThatIsNotThereSaysWhatToDo(t *testing.T) {
+func TestStartErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	there := srv.URL
@@ -150,7 +151,7 @@ func TestASidecarThatIsNotThereSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestARefusalIsNoMistake(t *testing.T) {
+func TestRefusalIsNoProtocolError(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status int
@@ -176,7 +177,7 @@ func TestARefusalIsNoMistake(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoRouteIsNotCarried(t *testing.T) {
+func TestOptionsWithoutARouteAreUnsupported(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]conformance.Open{
 		"asking, and nobody can answer": {Ask: true},
@@ -199,13 +200,13 @@ func TestWhatHasNoRouteIsNotCarried(t *testing.T) {
 	g.Expect(sess.(adapters.Steerer).Steer(t.Context(), adapters.Message{ID: "m2", Text: "On."})).To(MatchError(conformance.ErrDeclaredUnsupported))
 	g.Expect(sess.Answer(t.Context(), "p1", adapters.Answer{})).To(MatchError(conformance.ErrDeclaredUnsupported))
 	g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m1", Text: "Hi."})).To(Succeed())
-	g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m2", Text: "Hi."})).To(MatchError(conformance.ErrDeclaredUnsupported), "the plain form tells not whose turn it is")
+	g.Expect(sess.Send(t.Context(), adapters.Message{ID: "m2", Text: "Hi."})).To(MatchError(conformance.ErrDeclaredUnsupported), "the plain form has no turns")
 }
 
-// data is a frame of an event.
+// data returns a frame with an event.
 func data(text string) string { return "data: " + text + "\n\n" }
 
-func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
+func TestStreamErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		frame string
@@ -226,7 +227,7 @@ func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
 			g := NewWithT(t)
 			sess, err := serve(t, like(routes{"GET /sessions/s1/events": streams(c.frame == "", c.frame)}), conformance.Open{})
 			g.Expect(err).NotTo(HaveOccurred())
-			for range sess.Events() { // they end with the mistake
+			for range sess.Events() { // closed after the error
 			}
 			err = sess.(conformance.ProtocolChecker).ProtocolError()
 			var m *plug.Error
@@ -239,7 +240,7 @@ func TestWhatIsWrongWithAStreamIsTold(t *testing.T) {
 	}
 }
 
-// told opens a session with a stream, and gives the first n events as text.
+// told opens a session with a stream and returns its first n events as text.
 func told(t *testing.T, n int, all routes) []string {
 	t.Helper()
 	sess, err := serve(t, like(all), conformance.Open{})
@@ -269,8 +270,9 @@ func told(t *testing.T, n int, all routes) []string {
 	return out
 }
 
-// What the plain form leaves out, or has in another form, is filled in.
-func TestThePlainFormIsFilledIn(t *testing.T) {
+// TestPlainFormIsFilledIn checks members that the plain form lacks or has in another
+// form.
+func TestPlainFormIsFilledIn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ frame, want string }{
 		"its own members":   {`{"type":"thinking","data":{"text":"a","model":null,"mine":1}}`, `thinking {"text":"a"}`},
@@ -292,8 +294,8 @@ func TestThePlainFormIsFilledIn(t *testing.T) {
 	}
 }
 
-// A call that a stopped turn leaves open ends with it, a sub-agent's as its own.
-func TestAStoppedTurnEndsItsCalls(t *testing.T) {
+// TestStoppedTurnEndsItsCalls checks the calls of sub-agents too.
+func TestStoppedTurnEndsItsCalls(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	sess, err := serve(t, like(routes{"GET /sessions/s1/events": streams(false,
@@ -314,9 +316,9 @@ func TestAStoppedTurnEndsItsCalls(t *testing.T) {
 	g.Expect(ended).To(Equal([]string{"t1 of ", "t2 of a"}))
 }
 
-// The runtime's id of a session comes when it is created, or with the first
-// message.
-func TestTheRuntimesIDIsTold(t *testing.T) {
+// TestProviderSessionIDIsReported: a sidecar sends the runtime's id when the session
+// is created, or with the first message.
+func TestProviderSessionIDIsReported(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	got := told(t, 1, routes{"POST /sessions": answer(201, asJSON, `{"provider_session_id":"7d"}`)})

@@ -20,16 +20,16 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// sidecarServer is a server over a reference adapter, perhaps with a defect: so what is
-// wrong with a run of it is wrong with this package.
+// sidecarServer serves a reference adapter, perhaps with a defect. So if its run
+// fails, the mistake is in this package.
 type sidecarServer struct {
 	runtime string
-	plain   bool // it tells the plain form, to who listens already
-	// event changes what is told of an event; nil tells it.
+	plain   bool // it sends the plain form, only to current listeners
+	// event replaces what is sent for an event; nil sends the event.
 	event func(e event.Event, tell func(event.Event))
 	// answer changes an answer of the user.
 	answer func(*adapters.Answer)
-	cuts   bool // the stream at the first text
+	cuts   bool // end the stream at the first text
 
 	mu       sync.Mutex
 	sessions map[string]*held
@@ -39,8 +39,8 @@ type sidecarServer struct {
 type held struct {
 	adapters.Session
 	mu    sync.Mutex
-	told  []string // what listeners are told, as frames
-	from  int      // where a listener begins
+	told  []string // frames for listeners
+	from  int      // where a new listener begins
 	grown chan struct{}
 	over  bool
 	cut   bool
@@ -97,7 +97,7 @@ func (s *sidecarServer) run() {
 	panic(http.Serve(l, mux))
 }
 
-// body is what may stand in a request.
+// body is the body of a request.
 type body struct {
 	SessionID string         `json:"session_id"`
 	Provider  string         `json:"provider_session_id"`
@@ -168,7 +168,7 @@ func (s *sidecarServer) open(w http.ResponseWriter, r *http.Request) {
 	say(w, http.StatusCreated, map[string]any{"id": b.SessionID})
 }
 
-// follow tells what the adapter tells.
+// follow forwards the events of the adapter.
 func (s *sidecarServer) follow(h *held) {
 	provider := ""
 	tell := func(e event.Event) {
@@ -182,7 +182,7 @@ func (s *sidecarServer) follow(h *held) {
 			if d, is := e.Data.(event.SessionReady); is {
 				provider = d.ProviderSessionID
 			}
-			if e.Type() == event.TypeTurnStart && provider != "" { // the id comes with the first message
+			if e.Type() == event.TypeTurnStart && provider != "" { // the id is sent with the first message
 				h.tell(frame("session_ready", plainly("session_ready", map[string]any{"session_id": "any", "provider_session_id": provider})))
 				provider = ""
 			}
@@ -232,7 +232,7 @@ var keeps = map[event.Type]string{
 	event.TypeError:              "message",
 }
 
-// downgrade is an event in the plain form, or nil.
+// downgrade returns an event in the plain form, or nil.
 func downgrade(e event.Event) ([]byte, error) {
 	names := keeps[e.Type()]
 	if names == "" {
@@ -258,7 +258,7 @@ func downgrade(e event.Event) ([]byte, error) {
 	return plainly(string(e.Type()), kept), nil
 }
 
-// act is a route of a session that is there.
+// act handles a route of an existing session.
 func (s *sidecarServer) act(do func(context.Context, *held, *http.Request, body) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -286,7 +286,7 @@ func (s *sidecarServer) message(ctx context.Context, h *held, _ *http.Request, b
 	return h.Send(ctx, adapters.Message{ID: b.MessageID, Text: b.Message})
 }
 
-// events is the stream. The plain form is told to who listens already.
+// events handles the stream. In the plain form it sends only new events.
 func (s *sidecarServer) events(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	h := s.sessions[r.PathValue("id")]

@@ -26,10 +26,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// asServer is the first argument of this test when it is to be one of servers.
+// asServer is the first argument if this program is to be one of servers.
 const asServer = "turnspec-test-sidecar"
 
-// servers are what this test is as a program, by name.
+// servers are what this program can be as a subject, by name.
 var servers = map[string]func(){
 	"whole":       (&sidecarServer{runtime: "claude"}).run,
 	"whole codex": (&sidecarServer{runtime: "codex"}).run,
@@ -37,7 +37,7 @@ var servers = map[string]func(){
 	"plain codex": (&sidecarServer{runtime: "codex", plain: true}).run,
 }
 
-// TestMain is three programs: the stand-in, a sidecar, and the tests.
+// TestMain makes this program the stand-in, a sidecar, or the tests.
 func TestMain(m *testing.M) {
 	conformance.Main()
 	for name, b := range broken {
@@ -57,19 +57,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// children are the processes that this one has started and that still run, where
-// the system tells (Linux).
+// children returns the running children of this process, if the system lists them
+// (Linux).
 func children() []string {
-	files, _ := filepath.Glob("/proc/self/task/*/children") // none elsewhere
+	files, _ := filepath.Glob("/proc/self/task/*/children") // only Linux has them
 	var pids []string
 	for _, f := range files {
-		b, _ := os.ReadFile(f) // a thread may have ended by now
+		b, _ := os.ReadFile(f) // the thread may have ended
 		pids = append(pids, strings.Fields(string(b))...)
 	}
 	return pids
 }
 
-// of is a subject that is one of servers.
+// of returns one of servers as a subject.
 func of(t *testing.T, name, runtime string) *sse.Subject {
 	t.Helper()
 	if servers[name] == nil {
@@ -82,7 +82,7 @@ func of(t *testing.T, name, runtime string) *sse.Subject {
 	return &sse.Subject{Program: plug.Program{Title: name, Of: runtime, Command: []string{self, asServer, name}}, URL: "http://127.0.0.1:0"}
 }
 
-// once does something to the n-th event of a type.
+// once changes the n-th event of a type.
 func once(typ event.Type, n int, do func(e event.Event, tell func(event.Event))) func(event.Event, func(event.Event)) {
 	seen := 0
 	return func(e event.Event, tell func(event.Event)) {
@@ -100,8 +100,8 @@ func dropped(event.Event, func(event.Event)) {}
 
 func doubled(e event.Event, tell func(event.Event)) { tell(e); tell(e) }
 
-// broken are sidecars of the plain form with one defect, the check that is named
-// for it, and those that fail with it.
+// broken are sidecars of the plain form with one defect, the check that must fail,
+// and those that may fail too.
 var broken = map[string]struct {
 	server    *sidecarServer
 	on, fails string
@@ -166,14 +166,14 @@ var broken = map[string]struct {
 	},
 	"forgets a question": {
 		&sidecarServer{event: once(event.TypePermissionResolved, 1, func(e event.Event, tell func(event.Event)) {
-			e.Data = event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning} // seq goes on
+			e.Data = event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning} // so that seq has no gap
 			tell(e)
 		})}, "permission/allow", "permission.resolved", nil,
 	},
 }
 
-// judged lets a subject perform cases, and gives the checks that failed with what
-// they said, and those that passed.
+// judged runs cases against a subject. It returns the checks that failed, with their
+// problems, and those that passed.
 func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (failed map[string][]string, passed map[string]int) {
 	t.Helper()
 	var all []*conformance.Check
@@ -218,9 +218,8 @@ var codexCases = []string{
 	"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
 }
 
-// The plain form: what is judged of it passes, and what was filled in is not
-// judged.
-func TestARightSidecarPasses(t *testing.T) {
+// TestPlainSidecarPasses checks too that members that were filled in are not judged.
+func TestPlainSidecarPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	failed, passed := judged(t, of(t, "plain", "claude"), 0, claudeCases...)
@@ -236,15 +235,15 @@ func TestARightSidecarPasses(t *testing.T) {
 	}
 }
 
-func TestARightSidecarOfCodexPasses(t *testing.T) {
+func TestPlainCodexSidecarPasses(t *testing.T) {
 	t.Parallel()
 	failed, _ := judged(t, of(t, "plain codex", "codex"), 0, codexCases...)
 	NewWithT(t).Expect(failed).To(BeEmpty())
 }
 
-// The whole form: what a reference adapter tells comes out as it went in, with
+// TestBridgedReferenceConforms runs a reference adapter behind the routes, with
 // faults too.
-func TestAReferenceBehindTheRoutesConforms(t *testing.T) {
+func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	failed, passed := judged(t, of(t, "whole", "claude"), 1, append(claudeCases, "claude/2.1.329/question/one")...)
@@ -254,15 +253,15 @@ func TestAReferenceBehindTheRoutesConforms(t *testing.T) {
 	}
 }
 
-func TestAReferenceOfCodexBehindTheRoutesConforms(t *testing.T) {
+func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
 	failed, _ := judged(t, of(t, "whole codex", "codex"), 1, codexCases...)
 	NewWithT(t).Expect(failed).To(BeEmpty())
 }
 
-// Each sidecar is broken in one way, which the check named for it finds; those
-// that fail with it are named too.
-func TestABrokenSidecarFailsTheCheckThatIsNamedForIt(t *testing.T) {
+// Each broken sidecar has one defect. It must fail the check that is named with it,
+// and may fail those in too.
+func TestBrokenSidecarsFailTheirChecks(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(broken)) {
 		t.Run(name, func(t *testing.T) {
@@ -280,9 +279,9 @@ func TestABrokenSidecarFailsTheCheckThatIsNamedForIt(t *testing.T) {
 	}
 }
 
-// A sidecar that was started before the run, with the variables of a place, serves
-// one play after the other.
-func TestASidecarThatRunsAlready(t *testing.T) {
+// TestRunningSidecar starts a sidecar before the run, with the variables of a place.
+// It serves one run after the other.
+func TestRunningSidecar(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	self, err := os.Executable()
