@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
 	var short, whole strings.Builder
 	g.Expect(Text(&short, sample(), false)).To(Succeed())
 	g.Expect(Text(&whole, sample(), true)).To(Succeed())
-	ratios, absolute, _ := strings.Cut(short.String(), "Absolute figures, of this machine alone")
+	ratios, absolute, _ := strings.Cut(short.String(), "Absolute figures, of this machine only")
 	g.Expect(ratios).To(MatchRegexp(`codex, load stream: times the control\n +subject +measure +x raw\n +<mine> +delay-p50 +3\.00 \[2\.00-4\.00\]`))
 	g.Expect(ratios).NotTo(ContainSubstring("µs"))
 	g.Expect(absolute).To(MatchRegexp(`codex +stream +raw +delay-p50 +100\.0µs`))

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	hello = `{"hello":{"protocol":1,"can":["stop"]}}`
-	okReply   = `{"reply":{"id":1}}`
-	plain = "claude/2.1.329/text/plain"
+	hello   = `{"hello":{"protocol":1,"can":["stop"]}}`
+	okReply = `{"reply":{"id":1}}`
+	plain   = "claude/2.1.329/text/plain"
 )
 
 // programs are what this program can be as a subject, by name.
