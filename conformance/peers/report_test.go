@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 // graded is the result of a peer.
@@ -99,7 +101,8 @@ func (p peer) again(s *seen) string {
 // markdown returns the report.
 func markdown(all []*graded) (string, error) {
 	var b strings.Builder
-	b.WriteString("| peer | version | on | cases | pass | sent | fail | new | not expressible | unrecorded | what matters most |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	out := table.New(&b)
+	var rows [][]string
 	for _, g := range all {
 		version, err := installed(g.peer.pack)
 		if err != nil {
@@ -124,27 +127,34 @@ func markdown(all []*graded) (string, error) {
 				most = "`" + k.Check + "`: " + k.Reason
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", g.peer.pack, version, g.peer.runtime, g.on, g.report.Cases,
-			n[conformance.Pass], n[conformance.Sent], n[conformance.Fail], fresh, n[conformance.NotExpressible], n[conformance.Unrecorded], cell(most))
+		row := []string{g.peer.pack, version, g.peer.runtime + " " + g.on}
+		for _, count := range []int{g.report.Cases, n[conformance.Pass], n[conformance.Sent], n[conformance.Fail], fresh, n[conformance.NotExpressible], n[conformance.Unrecorded]} {
+			row = append(row, strconv.Itoa(count))
+		}
+		rows = append(rows, append(row, table.Cell(most)))
 	}
+	out.Markdown([]string{
+		"peer", "version", "on", table.Align + "cases", table.Align + "pass", table.Align + "sent", table.Align + "fail", table.Align + "new",
+		table.Align + "not expressible", table.Align + "unrecorded", "most important failure",
+	}, rows)
 	for _, g := range all {
 		fails := g.failures()
 		if len(fails) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n| check | cases | what was seen | reproduce |\n|---|---:|---|---|\n", g.peer.pack)
+		rows = nil
 		for _, s := range fails {
 			what := s.reason
 			if what == "" {
-				what = "New, nobody has looked at it: " + s.told
+				what = "New, not checked yet: " + s.told
 			}
-			fmt.Fprintf(&b, "| `%s` | %d | %s | `%s` |\n", s.check, s.cases, cell(what), g.peer.again(s))
+			rows = append(rows, []string{"`" + s.check + "`", strconv.Itoa(s.cases), table.Cell(what), "`" + g.peer.again(s) + "`"})
 		}
+		out.Printf("\n## %s\n\n", g.peer.pack)
+		out.Markdown([]string{"check", table.Align + "cases", "observation", "reproduce"}, rows)
 	}
-	return b.String(), nil
+	return b.String(), out.Err()
 }
-
-func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
 
 // The lines in PEERS.md between which the report is written.
 const (
@@ -175,8 +185,8 @@ func publish(all []*graded) error {
 		return err
 	}
 	before, rest, ok := bytes.Cut(b, []byte(from))
-	_, after, ok2 := bytes.Cut(rest, []byte(to))
-	if !ok || !ok2 {
+	_, after, found := bytes.Cut(rest, []byte(to))
+	if !ok || !found {
 		return fmt.Errorf("%s lacks the marks %q and %q", page, from, to)
 	}
 	return os.WriteFile(page, slices.Concat(before, []byte(from), []byte(text), []byte(to), after), 0o644)
