@@ -34,7 +34,7 @@ func known() *report.Document {
 func TestJSONRoundTrip(t *testing.T) {
 	g := NewWithT(t)
 	text := written(t, report.JSON, example())
-	g.Expect(text).To(HavePrefix("{\n  \"format\": 1,\n"))
+	g.Expect(text).To(HavePrefix("{\n  \"format\": 2,\n"))
 	g.Expect(text).To(ContainSubstring(`    {"check":"turn.stop","case":"codex/1/stop/mid-text","subject":"mine","tier":"witness","severity":"SHOULD","verdict":"unrecorded","assertions":1,"reason":"process 1: read (weather)"}`))
 	g.Expect(text).To(ContainSubstring("\n  \"failed\": true,\n"))
 	for _, d := range []*report.Document{example(), known(), report.New(&conformance.Report{}, report.About{})} {
@@ -84,7 +84,7 @@ func TestSchemaAcceptsOnlyReports(t *testing.T) {
 	}
 	text := written(t, report.JSON, known())
 	for _, change := range [][2]string{
-		{`"format": 2`, `"format": 2`},
+		{`"format": 2`, `"format": 1`},
 		{`"verdict":"pass"`, `"verdict":"good"`},
 		{`"severity":"SHOULD"`, `"severity":"MAY"`},
 		{`"assertions":3`, `"assertions":-3`},
