@@ -8,7 +8,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Severity is how grave a failed check is. The zero value is Must.
+// Severity says whether a failed check fails the suite. The zero value is Must.
 type Severity string
 
 // A failed Must fails the suite, a failed Should is a warning.
@@ -28,8 +28,7 @@ func (s Severity) String() string {
 // Verdict is the outcome of a check on a case.
 type Verdict string
 
-// The verdicts. Sent is a pass in play of what only the live tier can prove:
-// the subject wrote the right thing to the runtime.
+// The verdicts. The package comment explains them.
 const (
 	Pass           Verdict = "pass"
 	Sent           Verdict = "sent"
@@ -41,10 +40,10 @@ const (
 	HarnessError   Verdict = "harness error"
 )
 
-// Bad reports whether the verdict fails the suite.
+// Bad reports whether the verdict fails the suite if the check is a MUST.
 func (v Verdict) Bad() bool { return v == Fail || v == NotTestable || v == HarnessError }
 
-// Check is one named rule.
+// Check is a rule with a name.
 type Check struct {
 	ID string
 	// Aliases are ids that also select the check, in --check and in files of known
@@ -54,85 +53,83 @@ type Check struct {
 	Severity Severity
 	Source   string
 	Tiers    []Tier
-	// Harm lists the faults that the check wants tried beside the plain run, by
-	// operator name; nil: it judges the plain run.
+	// Faults are the faults that are tried for the check, by the name of their operator;
+	// nil: it judges the plain run only.
 	Faults []string
-	// Instead gives acts that the check wants performed in place of the
-	// scenario's, to see what comes of an end that was not recorded; nil acts: not
-	// in this scenario.
+	// AlternateSteps returns steps to run in place of the scenario's, such as another
+	// end than the recorded one; nil: none for this scenario. The result is
+	// Trial.Alternate.
 	AlternateSteps func(s *fixtures.Scenario) []fixtures.Step
-	// Wrote says that the check judges what the subject wrote to the runtime, so
-	// that an act which the case does not hold is its business, not a reason to
-	// give no verdict.
+	// JudgesWritten says that the check judges what the subject wrote to the runtime.
+	// It then gives a verdict even if the subject did what the case does not hold.
 	JudgesWritten bool
-	// Declared says that the check judges what the subject declares, so that what it
-	// declared and cannot do is a failure, and not beyond what it can express.
+	// JudgesDeclared says that the check judges the subject's declarations. A step that
+	// the subject declared and does not support is then a failure, and not inexpressible.
 	JudgesDeclared bool
-	// Needs are the events, and members of them, without which there is nothing to
-	// judge by: see Carrier.
+	// Needs are the event types and members that the check judges by. It is not
+	// expressible if the subject does not support one of them: see EventSupporter.
 	Needs []string
-	// NeedsOf are further ones that it needs of a run, by what is in it; nil: none.
+	// NeedsFor returns further needs that depend on the run; nil: none.
 	NeedsFor func(r *Run) []string
-	// ByLine says that it is judged by the line that each event came of, which
-	// nobody knows in real time.
+	// NeedsLines says that the check needs to know the line that caused each event,
+	// which is not known in real time.
 	NeedsLines bool
-	// Judge looks at the plain run, and the one with other acts. It reports what it
-	// looked at and what is wrong. nil: only runs with a harm are judged.
+	// Judge judges the plain run and the one with alternate steps; nil: only runs with
+	// a fault are judged.
 	Judge func(t *Trial, f *Finding)
-	// JudgeHarm looks at one run with a harm, beside the plain one.
-	JudgeFault func(plain, harmed *Run, f *Finding)
+	// JudgeFault judges one run with a fault beside the plain one.
+	JudgeFault func(plain, faulted *Run, f *Finding)
 }
 
 // HasID reports whether id is the check's id or one of its aliases.
 func (c *Check) HasID(id string) bool { return c.ID == id || slices.Contains(c.Aliases, id) }
 
-// Trial is what a check judges: the plain run and, of those with a harm, some in
-// which something is wrong.
+// Trial holds the runs that a check judged.
 type Trial struct {
 	*Run
-	Faulted   []*Run
-	Alternate *Run // with the acts that the check wanted instead, or nil
+	Faulted   []*Run // some of those with a fault in which the check found a problem
+	Alternate *Run   // with Check.AlternateSteps; nil: there were none
 }
 
-// Problem is one thing that is wrong.
+// Problem is an assertion that did not hold.
 type Problem struct {
 	Text  string
-	Diff  string // want and got, if there is more to show
-	Seq   int64  // the event at which it shows, 0: none
-	Line  int    // the line of the case's wire, 0: none
+	Diff  string // of want and got, or ""
+	Seq   int64  // the event at which it shows; 0: none
+	Line  int    // the line of the case's wire; 0: none
 	Fault *fault.Fault
 
 	Want, Got string // of Diff
-	Missing   bool   // it did not come
+	Missing   bool   // something did not come
 }
 
-// Finding collects what a check saw.
+// Finding collects the assertions and problems of a check.
 type Finding struct {
-	Assertions int  // how many things were looked at
-	Sent       bool // only what was written to the runtime was judged
+	Assertions int
+	Sent       bool // only what the subject wrote to the runtime was judged
 	Problems   []Problem
 }
 
-// Look counts things that were looked at.
+// Asserted adds n to the assertions.
 func (f *Finding) Asserted(n int) { f.Assertions += n }
 
-// Failf notes a problem.
+// Failf adds a problem.
 func (f *Finding) Failf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...)})
 }
 
-// Missingf notes that something did not come: in a run that has left the
-// recording, that says nothing.
+// Missingf adds a problem: something did not come. It does not count in a run in
+// which the subject did what the case does not hold.
 func (f *Finding) Missingf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Missing: true})
 }
 
-// At notes a problem at an event.
+// At adds a problem at an event.
 func (f *Finding) At(e Event, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Seq: e.Seq, Line: e.Line})
 }
 
-// Diff notes a problem with what was wanted and what came.
+// Diff adds a problem with the wanted and the actual text.
 func (f *Finding) Diff(text, want, got string) {
 	f.Problems = append(f.Problems, Problem{Text: text, Diff: Diff("want", want, "got", got), Want: want, Got: got})
 }
@@ -147,9 +144,9 @@ type Result struct {
 	Assertions   int
 	Reason       string // for verdicts that are neither pass nor fail
 	Problems     []Problem
-	KnownFailure *KnownFailure // it failed, as was known
-	Trial        *Trial        // nil where it did not fail, but with Config.Runs
+	KnownFailure *KnownFailure // names the failure; nil: none does
+	Trial        *Trial        // nil if it did not fail, unless Config.KeepRuns is set
 }
 
-// Judged reports whether the verdict says something of the subject.
+// Judged reports whether the verdict is about the subject: pass, sent or fail.
 func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }

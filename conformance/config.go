@@ -9,52 +9,52 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Config says what is run.
+// Config says what to run.
 type Config struct {
 	Corpus   fixtures.Corpus
 	Subjects []Subject
 	Checks   []*Check
 	Cases    []string // globs over case ids; none: all
-	Tiers    []Tier   // none: witness and timing, and golden for the reference adapters
-	// Reference reports that the subjects are the reference adapters. Then the
-	// checks of the tier golden apply, which test package replay with the events of
-	// a run: a defect of ours must not fail anybody else's adapter.
+	Tiers    []Tier   // none: witness and timing, and golden if Golden is set
+	// Reference says that the subjects are the reference adapters. The checks of the
+	// tier golden then test package replay with the events of the runs: a defect there
+	// must not fail anybody else's adapter.
 	Reference bool
-	// Golden adds the comparison with the golden files to Reference, which it
-	// implies.
+	// Golden implies Reference and compares the subjects with the golden files too.
 	Golden bool
-	// Places bounds how many places of a case each fault is tried at; 0: all. Seed
-	// picks them; 0: spread evenly.
+	// Places is the largest number of places of a case at which each fault is tried; 0:
+	// all. Seed picks the places; 0: they are spread evenly.
 	Places  int
 	Seed    uint64
-	Workers int
-	// Known are failures that do not fail the run; see ParseKnown.
+	Workers int // cases that run at the same time; 0: one
+	// KnownFailures do not fail the run; see ParseKnownFailures.
 	KnownFailures []KnownFailure
-	Shard         Shard // the part of the cases that is run; zero: all
-	// Runs keeps the runs of what did not fail too, in Result.Trial: hundreds of
-	// megabytes over the whole corpus.
+	Shard         Shard // the part of the cases to run; zero: all
+	// KeepRuns keeps Result.Trial of results that did not fail too. Over the whole
+	// corpus that takes hundreds of megabytes.
 	KeepRuns bool
-	// Isolate plays in worker processes: a subject that panics in a goroutine of
-	// its own, or ends the program, fails its case and no other. A worker is this
-	// program, started anew with the same arguments; in a test give t.Name(), by
-	// which it is run there. Empty: all is played in this process.
+	// Isolate runs cases in worker processes, so that a subject that panics in a
+	// goroutine of its own, or exits, fails its case and no other. A worker is this
+	// program, started again with the same arguments. In a test Isolate is t.Name(), so
+	// that the worker runs that test; elsewhere any name. Empty: cases run in this
+	// process.
 	Isolate string
-	// Rest is how long, in real time, a play in virtual time may take; 0: two
-	// minutes. It takes milliseconds, but for a subject that spins.
+	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
+	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
-	// Progress is called after each case, from one goroutine at a time.
+	// Progress is called after each case, by one goroutine at a time.
 	Progress func(done, total int, id string)
 }
 
-// Report is the outcome of a run.
+// Report is the result of a whole run.
 type Report struct {
 	Results   []Result
 	Cases     int
-	FaultRuns int // runs with a fault: triples of a case, an operator and a place
-	// Missing are the checks that gave no verdict on any case: they looked at
-	// nothing, or all they looked at was unrecorded or not expressible. A suite
-	// that holds one has failed. Where only some cases were asked for (Config's
-	// Cases, or a shard) it is empty, since those need not exercise every check.
+	FaultRuns int // runs with a fault: one for each case, operator and place
+	// Missing are the checks that gave no verdict on any case: they made no assertion,
+	// or every case was unrecorded or not expressible. One of them fails the suite. It
+	// is empty if only some cases ran (Config.Cases, or a shard), because those need not
+	// exercise every check.
 	Missing       []*Check
 	KnownFailures []KnownFailureUse
 	Shard         Shard
@@ -70,7 +70,8 @@ func (r *Report) Failed() bool {
 	})
 }
 
-// Stale are the known failures that fail no more. A shard cannot tell.
+// Stale returns the known failures that do not fail any more. It is empty for a
+// shard, which cannot know.
 func (r *Report) Stale() []KnownFailureUse {
 	if r.Shard.Partial() {
 		return nil
@@ -92,4 +93,5 @@ func Match(glob, id string) bool {
 	return false
 }
 
+// Tier reports whether the config asks for a tier.
 func (cfg Config) Tier(t Tier) bool { return len(cfg.Tiers) == 0 || slices.Contains(cfg.Tiers, t) }

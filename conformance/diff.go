@@ -6,10 +6,10 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// Diff shows how two texts differ, as a unified diff.
+// Diff returns the unified diff of two texts, without colour.
 func Diff(nameA, a, nameB, b string) string {
 	s, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: lines(a), B: lines(b), FromFile: nameA, ToFile: nameB, Context: 3,
+		A: splitLines(a), B: splitLines(b), FromFile: nameA, ToFile: nameB, Context: 3,
 	})
 	if err != nil {
 		return err.Error()
@@ -17,8 +17,8 @@ func Diff(nameA, a, nameB, b string) string {
 	return s
 }
 
-// lines keeps the line ends; a text without the last one gets it.
-func lines(s string) []string {
+// splitLines splits after each line end. If the last line has none, it gets one.
+func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}

@@ -1,85 +1,122 @@
-// Package conformance answers one question: does an adapter conform?
+// Package conformance offers a conformance suite for adapters of agent runtimes.
 //
-// A Subject (an adapter under test) performs the recorded cases against a
-// stand-in runtime, in virtual time; checks judge what it did against the
-// witness, the record of what the scripted model really said. Nothing here
-// fails a test or prints: a run gives values, a report or a test skin shows
-// them. Tiers:
+// An adapter wraps a runtime such as Claude Code or Codex and turns its wire
+// protocol into one stream of events. The suite replays recorded cases to the
+// adapter, collects its events, and judges them with named checks. It needs no
+// key, no network and no installed runtime.
 //
-//	witness   any subject, stand-in in play, judged by the witness
-//	golden    the reference adapters: events, chat and what they write equal the stored ones
-//	timing    virtual time, exact to the nanosecond
-//	process   real time and real processes: a subject that is a program (package process)
-//	live      the subject drives the real runtime against the scripted model
+// To test an adapter, implement Subject, then call Run of package runner:
 //
-// A stranger's adapter implements Subject in a page; see the example.
+//	report, err := runner.Run(ctx, conformance.Config{
+//		Corpus:   fixtures.Embedded(),
+//		Subjects: []conformance.Subject{mySubject{}},
+//		Checks:   checks.All(),
+//	})
 //
-// # From a case to a verdict
+// If your adapter implements adapters.Adapter, Adapter makes a Subject of it. The
+// example shows a complete Subject in one page. A subject in another language is
+// a program: see the packages below plug.
 //
-// A director leads the subject through the scenario's acts (open, send, answer,
-// stop …). In play the stand-in plays one recorded line, waits until nothing
-// moves, and plays the next; each act falls where it fell in the recording. The
-// outcome is a Run: the events with the moment, the line and the act at which
-// they came, what the subject wrote, how each act went. Checks that want it get
-// more runs of the same case: one for each place of a fault (Check.Harm, judged by
-// Check.JudgeHarm), one with another end (Check.Instead). A fault is tried at
-// Config.Places of its places, picked by Config.Seed, or at all.
+// This package holds what a subject implements and what a run reports. The
+// packages below it do the work: perform runs a scenario with a subject, checks
+// has the rules, judge makes the verdicts, runner runs all cases, and report
+// prints the result. None of them prints or fails a test by itself; package suite
+// makes a Go test of a run.
 //
-// A check looks at these runs, counts what it looked at, and notes problems:
+// # Words
 //
-//	pass             it looked at something and noted nothing
-//	sent             the same, in play, of what only the live tier can prove
-//	fail             it noted problems
-//	not applicable   the scenario holds nothing for it to look at
-//	not expressible  the subject declared that it has no steer, or no way to answer a question
-//	                 (an error that is adapters.ErrUnsupported)
-//	unrecorded       the subject did what the case does not hold, so that what came after it is
-//	                 neither right nor wrong; checks of what the subject writes judge all the same
-//	harness error    the harness could not play the case: nobody's fault but ours
+// A scenario is a script: the steps of a client (open, send, answer, stop …) and
+// the replies of a model. A case is the recording of a scenario on one version of
+// a runtime: its wire, and the witness. The witness is what the scripted model
+// received and sent. It was recorded at the model's API, far from the wire that
+// adapters read, so checks can compare events with it. The stand-in is the
+// program that replays a case in place of the runtime.
 //
-// Fail and harness error fail the suite where the check is a MUST; a SHOULD
-// warns. Whatever else there is, a check that gave no verdict on any case fails
-// the suite too (Report.Missing), unless only some cases were asked for.
+// A Run is the record of one subject that performed one scenario: the events with
+// their times, what the subject wrote to the runtime, and the result of each step.
+// A Check judges runs. It counts its assertions, and notes a Problem for each that
+// does not hold.
 //
-// # Known failures, and shards
+// A fault changes what the stand-in plays: it kills the process, splits lines, or
+// inserts an unknown message. If a check wants faults, each is tried at
+// Config.Places places of every case; Config.Seed picks the places.
 //
-// A failure that Config.Known names (ParseKnown reads a file of them) fails
-// nothing, and one that fails no more does: so the list only gets shorter. A run
-// may be one of several (Config.Shard), each case being in exactly one;
-// package report joins them. What only the whole can tell, a shard does not
-// judge: checks without a verdict, and known failures that are stale.
+// # Tiers
 //
-// # What hangs, and what panics
+// A check runs in one tier or more:
 //
-// An act that does not return within ten minutes of virtual time, or panics, is
-// an error of that act: session.returns fails, and the scenario ends there. A
-// bubble in which all wait for ever is a Run with Hang; so is a subject that
-// never comes to rest (it spins, or waits for a lock) after two minutes of real
-// time, whose goroutines then stay. A panic in a goroutine that the subject
-// itself started ends the program: Go lets nobody else catch it. With
-// Config.Isolate all this happens in worker processes (package worker), and such
-// an end is the verdict of the case at hand, with the first lines of the stack.
+//	witness   the stand-in replays the case in virtual time; the witness judges
+//	timing    the same; the check judges times, which are exact to the nanosecond
+//	golden    the same; events, chat and written lines equal the stored ones
+//	          (reference adapters only)
+//	process   the stand-in and the subject are processes, in real time
+//	live      the real runtime talks to the scripted model
 //
-// # When all is over
+// In virtual time the stand-in plays one recorded line, waits until every
+// goroutine of the subject is blocked, and plays the next. Each step is taken at
+// the point at which it was recorded.
 //
-// A session that was closed, or that a fault has ended, is done to once more what
-// a client does who has not noticed: a message, a stop, a close (Run.After). A tool
-// or hook whose answer nobody wants any more takes a second to return, and Close
-// waits for it.
+// # Verdicts
 //
-// # What is exact
+//	pass             the check made assertions, and all of them held
+//	sent             the subject wrote the right thing to the runtime; only the live
+//	                 tier can prove that it reached the model
+//	fail             an assertion did not hold
+//	not applicable   the case has nothing that the check could assert
+//	not expressible  the subject, or its protocol, has no way to do a step or to
+//	                 report an event: its method is missing or returned
+//	                 adapters.ErrUnsupported
+//	unrecorded       the subject did something that the case does not hold, so what
+//	                 followed is neither right nor wrong
+//	not testable     something that the check needs is missing on this machine
+//	harness error    the suite could not run the case; that is a bug of the suite
 //
-// After a crash (turn.crash-ends): the events of the plain run for the lines
-// before, then only what closes what is open, then one error with the code
-// crash if a turn ran or an accepted message waited, then session_end and
-// nothing more, within EndLimit and without Close; an Open that fails by it
-// says so with an *adapters.OpenError. When the runtime goes silent for good
-// (turn.stall-ends): the same, with the code timeout, within StallLimit, but for
-// a turn in which a tool, a question, a summary or an announced retry is open.
-// A request that is refused (turn.refused) is told by the act, an error or a
-// notice. With a harmless fault: the same events, and one notice that holds the
-// message where there was an unknown one. In
-// virtual time: no event at a moment at which nothing happened, and when a line
-// has been played, what it brought (text, thinking, a tool call or its result,
-// the end of a turn) is out.
+// A suite fails if a check with severity MUST fails, is not testable, or ends in a
+// harness error. A SHOULD only warns. A suite also fails if a check gave no verdict
+// on any case (Report.Missing), unless only some cases were asked for.
+//
+// # Known failures and shards
+//
+// A failure that Config.KnownFailures names does not fail the suite. A known
+// failure that does not fail any more does, so the list only shrinks.
+// ParseKnownFailures reads such a list.
+//
+// Config.Shard runs a part of the cases; each case is in exactly one shard. Package
+// report merges the reports. A shard judges neither missing checks nor stale known
+// failures, because only the whole run can.
+//
+// # Hangs and panics
+//
+// A step that panics, or does not return within ten minutes of virtual time, ends
+// the scenario, and session.returns fails. If all goroutines of a replay are
+// blocked for ever, or if it takes longer than Config.RealTimeLimit, Run.Hang says
+// so. The goroutines of such a replay leak. A panic in a goroutine that the subject
+// started ends the program, because Go lets nobody recover it. With
+// Config.Isolate cases run in worker processes; such a panic is then the verdict of
+// one case.
+//
+// # After the end
+//
+// After a session was closed, or ended because of a fault, the suite calls Send,
+// Stop and Close once more, as a client that has not noticed would
+// (Run.StepsAfterEnd). A tool or hook whose call was cancelled takes a second to
+// return, and Close must wait for it.
+//
+// # What a fault may change
+//
+// If the runtime crashes (turn.crash-ends), the subject emits the events of the
+// plain run up to the crash, then the events that close what is open, then one
+// error with code crash if a turn ran or an accepted message was queued, then
+// session_end and nothing more. It does so within perform.EndLimit and without
+// Close. An Open that fails because of it returns an *adapters.OpenError.
+//
+// If the runtime stops writing (turn.stall-ends), the same holds with code timeout
+// and perform.StallLimit, unless a tool, a question, a summary or an announced
+// retry is open. A request that the runtime refuses (turn.refused) is reported by
+// the step's error, by an error event or by a notice.
+//
+// With any other fault the events are those of the plain run, and one notice if
+// there was an unknown message. In virtual time no event may come while nothing
+// happens, and what a line brings (text, reasoning, a tool call or its result, the
+// end of a turn) is emitted before the next line.
 package conformance

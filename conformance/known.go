@@ -6,37 +6,32 @@ import (
 	"strings"
 )
 
-// Known is a failure that is known: a result that it names does not fail the
-// run, and when it names no failure any more, that fails the run.
+// KnownFailure names failed results that do not fail the run. If none of the
+// results that it names fails any more, it is stale, and that fails the run.
 type KnownFailure struct {
 	Check   string // its id
-	Case    string // glob over case ids, as Match has it
+	Case    string // glob over case ids, see Match
 	Subject string // "": any
 	Reason  string
 	Link    string
-	At      string // file:line where it is written down, or ""
+	At      string // file:line of the entry, or ""
 }
 
-// Names reports whether it means a result.
+// Names reports whether it names a result.
 func (k KnownFailure) Names(r Result) bool {
-	return k.about(r.Check, r.Subject) && Match(k.Case, r.Case)
+	return r.Check.HasID(k.Check) && (k.Subject == "" || k.Subject == r.Subject) && Match(k.Case, r.Case)
 }
 
-func (k KnownFailure) about(c *Check, subject string) bool {
-	return c.HasID(k.Check) && (k.Subject == "" || k.Subject == subject)
-}
-
-// KnownUse is what became of a known failure in a run.
+// KnownFailureUse says which results of a run a known failure names.
 type KnownFailureUse struct {
 	KnownFailure
-	Failed int // results that it excused
-	Judged int // verdicts that it names, all of the check's tiers having run
-	// Absent says that no case of the whole corpus has that name: it can match
-	// nothing, whatever is run.
+	Failed int // failed results that it names
+	Judged int // verdicts that it names, if all tiers of the check ran
+	// NoSuchCase says that Case matches no case of the whole corpus.
 	NoSuchCase bool
 }
 
-// Stale says why the entry is to be removed, or "".
+// Stale returns why the entry must be removed, or "".
 func (u KnownFailureUse) Stale() string {
 	switch {
 	case u.Failed > 0:
@@ -46,23 +41,23 @@ func (u KnownFailureUse) Stale() string {
 	case u.Judged > 0:
 		return "it does not fail any more"
 	}
-	return "" // nothing of it was run
+	return "" // no case that it names was run
 }
 
-// KnownTodo begins the reason that FormatKnown writes. ParseKnown refuses it: a
-// reason is what a person found.
+// KnownFailureTodo begins the reason of a generated entry. ParseKnownFailures
+// rejects it, because a person has to write the reason.
 const KnownFailureTodo = "TODO"
 
-// ParseKnown reads a file of known failures. An entry is some lines of the form
+// ParseKnownFailures reads a file of known failures. An entry is some lines of the form
 // `key: value`; an empty line ends it, and # starts a comment line:
 //
 //	check: text.once             one check
-//	case: claude/*/tool/*        cases, as --case has them; again for more
-//	subject: mine                of this subject alone (optional)
+//	case: claude/*/tool/*        a glob over case ids; may be repeated
+//	subject: mine                only this subject (optional)
 //	reason: the result is shown too, until we drop v1   required
 //	link: https://…              optional
 //
-// Each case line is a Known of its own.
+// Each case line makes a KnownFailure.
 func ParseKnownFailures(file string, b []byte) ([]KnownFailure, error) {
 	var out []KnownFailure
 	e := knownEntry{file: file}
@@ -72,29 +67,29 @@ func ParseKnownFailures(file string, b []byte) ([]KnownFailure, error) {
 		switch {
 		case strings.HasPrefix(line, "#"):
 		case line == "":
-			all, err := e.end()
+			all, err := e.finish()
 			if err != nil {
 				return nil, err
 			}
 			out, e = append(out, all...), knownEntry{file: file}
 		default:
-			if err := e.add(at, line); err != nil {
+			if err := e.parseLine(at, line); err != nil {
 				return nil, fmt.Errorf("%s: %w", at, err)
 			}
 		}
 	}
-	all, err := e.end()
+	all, err := e.finish()
 	return append(out, all...), err
 }
 
-// knownEntry is an entry while it is read.
+// knownEntry is an entry that is being parsed.
 type knownEntry struct {
 	file, at string
 	KnownFailure
 	cases []KnownFailure
 }
 
-func (e *knownEntry) add(at, line string) error {
+func (e *knownEntry) parseLine(at, line string) error {
 	key, value, ok := strings.Cut(line, ":")
 	value = strings.TrimSpace(value)
 	if !ok {
@@ -110,22 +105,22 @@ func (e *knownEntry) add(at, line string) error {
 	switch {
 	case key == "case":
 		if _, err := path.Match(value, ""); err != nil {
-			return fmt.Errorf("case %q is no glob: %w", value, err)
+			return fmt.Errorf("case %q is not a glob: %w", value, err)
 		}
 		e.cases = append(e.cases, KnownFailure{Case: value, At: at})
 	case field == nil:
 		return fmt.Errorf("no key %q, only check, case, subject, reason, link", key)
 	case *field != "":
-		return fmt.Errorf("%s stands twice; an empty line begins the next entry", key)
+		return fmt.Errorf("%s is given twice; an empty line begins the next entry", key)
 	case key == "reason" && strings.HasPrefix(value, KnownFailureTodo):
-		return fmt.Errorf("the reason is still to be written: say why it fails, and until when")
+		return fmt.Errorf("the reason is missing: write why it fails, and until when")
 	default:
 		*field = value
 	}
 	return nil
 }
 
-func (e *knownEntry) end() ([]KnownFailure, error) {
+func (e *knownEntry) finish() ([]KnownFailure, error) {
 	if e.at == "" {
 		return nil, nil
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/turnspec/turnspec/fakes/relay"
 )
 
-// Main does what the suite has started this program for, if it has: to be the
-// stand-in of a runtime. Then it does not return. A program that plays with real
-// processes calls it first in main, a test in TestMain:
+// Main runs this program as a stand-in if the suite started it as one, and then
+// does not return. The process tier starts the test program again under the name of
+// a runtime. A program that uses it calls Main first in main, a test in TestMain:
 //
 //	func TestMain(m *testing.M) {
 //		conformance.Main()

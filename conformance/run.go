@@ -1,14 +1,8 @@
 package conformance
 
 import (
-	"bytes"
-	"fmt"
-	"reflect"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -66,7 +60,7 @@ type Run struct {
 	Started         []standin.Started        // the runtime processes that the subject started
 	Settings        []standin.Setting        // what it chose for its sessions; empty with a fault
 	LeftRunning     int                      // runtimes still running after the subject closed its sessions
-	ListenerPause   *ListenerPause           // what a slow listener led to; nil: it was not slow
+	ListenerPause   *ListenerPause           // what became of the subject while its listener was slow; nil: it was not
 	// ToRecorded rewrites ids and folders of the run into their recorded form; nil:
 	// they are equal.
 	ToRecorded func(text string) string
@@ -79,13 +73,19 @@ type Run struct {
 	Harness    string // why the harness could not perform the scenario, or ""
 	EndedEarly bool   // a step could not be run, so the ones after it were not
 
-	canonical []string             // see Canonical
-	stored    []event.Event        // see Stored
+	index index
+}
+
+// index holds what the methods of a Run derive from its events. Each method fills
+// its field when it is called first. The run must be over by then.
+type index struct {
+	canonical []string
+	stored    []event.Event
 	derived   map[reflect.Type]any // see Derive
 }
 
-// Recorded puts the ids and folders of this run back into their recorded form,
-// so that two runs can be compared, and a run with the witness.
+// Recorded replaces the ids and folders of this run by the recorded ones, so that
+// the text can be compared with another run or with the witness.
 func (r *Run) Recorded(text string) string {
 	if r.ToRecorded == nil {
 		return text
@@ -93,146 +93,68 @@ func (r *Run) Recorded(text string) string {
 	return r.ToRecorded(text)
 }
 
-// asTold writes what an event holds the same way each time, whatever it holds.
-var CanonicalJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// Told are the events without what a second run may change: seq and ts, and ids
-// that the subject or the play chose. The run must be over.
-func (r *Run) Canonical() []string {
-	if r.canonical != nil {
-		return r.canonical
-	}
-	r.canonical = make([]string, len(r.Events))
-	var b bytes.Buffer
-	var mine []int // events that the plain run does not have so
-	plain := 0
-	for i := range r.Events {
-		if k, same := r.like(plain, i); same {
-			r.canonical[i], plain = r.Plain.canonical[k], k+1
-			continue
-		}
-		mine = append(mine, i)
-		writeTold(&b, &r.Events[i])
-	}
-	text := r.Recorded(b.String())
-	for _, i := range mine {
-		r.canonical[i], text, _ = strings.Cut(text, "\n")
-	}
-	return r.canonical
-}
-
-// like finds an event of this run at the same place of the plain one, or right
-// after it: most of what is told with a harm is what is told without, and need
-// not be written again.
-func (r *Run) like(from, i int) (k int, same bool) {
-	if r.Plain == nil {
-		return 0, false
-	}
-	r.Plain.Canonical()
-	for k := from; k < min(from+2, len(r.Plain.Events)); k++ {
-		a, b := &r.Plain.Events[k], &r.Events[i]
-		if a.Turn == b.Turn && a.SubagentID == b.SubagentID && reflect.DeepEqual(a.Data, b.Data) {
-			return k, true
-		}
-	}
-	return 0, false
-}
-
-func writeTold(b *bytes.Buffer, e *Event) {
-	head := append(b.AvailableBuffer(), `{"type":"`...)
-	head = append(append(head, e.Type()...), '"')
-	if e.Turn != 0 {
-		head = strconv.AppendInt(append(head, `,"turn":`...), int64(e.Turn), 10)
-	}
-	if e.SubagentID != "" {
-		head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // its only error is invalid UTF-8, replaced
-	}
-	b.Write(append(head, `,"data":`...))
-	if err := json.MarshalWrite(b, e.Data, CanonicalJSON); err != nil {
-		text, _ := jsontext.AppendQuote(nil, err.Error())
-		b.Write(text)
-	}
-	b.WriteString("}\n")
-}
-
-// Carries reports whether the subject's events hold what is named so; see Carrier.
+// Supports reports whether the subject's events hold an event type or a member. See
+// EventSupporter.
 func (r *Run) Supports(what string) bool { return r.EventSupport == nil || r.EventSupport(what) }
 
-// Seen is an event with the moment at which it reached the listener.
+// Event is an event with the time at which it reached the listener.
 type Event struct {
 	event.Event
 	At    time.Duration // since the start, in the run's time
 	Line  int           // how many wire lines had been played by then
-	Steps int           // how many acts had begun by then
+	Steps int           // how many steps had begun by then
 }
 
-// Done is an act of the scenario and how it went.
+// StepResult is a step of the scenario and its result.
 type StepResult struct {
 	Step fixtures.Step
-	At   time.Duration
+	At   time.Duration // when it began
 	For  time.Duration // how long it took
-	Err  error         // nil: done
+	Err  error         // nil: it succeeded
 }
 
-// Called is a call that reached a tool of the client's.
+// ToolCall is a call that reached a tool of the client.
 type ToolCall struct {
 	Tool     string
 	Input    jsontext.Value
-	Answered bool // the tool answered, while the call was still wanted
+	Answered bool // the tool answered before the call was cancelled
 }
 
-// Waits is a call of a tool or hook of the client's that could not answer at once.
+// BlockedCall is a call of a tool or hook of the client that had to wait for a step
+// before it could answer.
 type BlockedCall struct {
 	Name      string
-	Over      bool          // it waits no longer: it may answer, or was told that nobody wants that
-	Cancelled bool          // it was told: its context ended
-	At        time.Duration // when
-	Returned  time.Duration // when it returned: what is told takes a moment to clean up
+	Over      bool          // the wait has ended: the tool could answer, or the call was cancelled
+	Cancelled bool          // the call's context ended
+	At        time.Duration // when the wait ended
+	Returned  time.Duration // when a cancelled call returned: it takes a second to clean up
 }
 
-// Opened is how an Open went.
+// OpenResult is the result of an Open.
 type OpenResult struct {
 	Step     fixtures.Step
-	Resume   string // the id it was to resume
-	Dir      string // the working directory it was to have
-	Model    string // the model it was to have; "": the runtime's default
+	Resume   string // the id that it was to resume
+	Dir      string // the working directory that it was to use
+	Model    string // the model that it was to use; "": the runtime's default
 	Provider string // the id that the runtime gave to the session
 	Err      error
 }
 
-// Played is a wire line that was played.
+// PlayedLine is a wire line that the stand-in played.
 type PlayedLine struct {
 	Line fixtures.WireLine
 	At   time.Duration
 }
 
-// Stored are the events as they come back from a store: through their JSON form.
-// The run must be over.
-func (r *Run) Stored() ([]event.Event, error) {
-	if r.stored != nil {
-		return r.stored, nil
-	}
-	stored := make([]event.Event, 0, len(r.Events))
-	var line, again []byte
-	for _, e := range r.Events {
-		var err error
-		if line, err = e.AppendJSON(line[:0]); err != nil {
-			return nil, err
-		}
-		back, err := event.Decode(line)
-		if err != nil {
-			return nil, err
-		}
-		if again, err = back.AppendJSON(again[:0]); err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(line, again) {
-			return nil, fmt.Errorf("the event %s comes back as %s", line, again)
-		}
-		stored = append(stored, back)
-	}
-	r.stored = stored
-	return stored, nil
+// ListenerPause is the state of a subject whose listener took no event for
+// perform.PauseLength.
+type ListenerPause struct {
+	Unread int // bytes that the runtime had written and the subject had not read at the end of the pause
+	// The backlog that the subject reported at the end of the pause, and its depth
+	// before Close; a depth of -1: it reports none.
+	Depth  int
+	Oldest time.Duration
+	After  int
 }
 
 // Derive returns what compute derives from a run, and computes it at the first
@@ -240,13 +162,13 @@ func (r *Run) Stored() ([]event.Event, error) {
 // goroutines.
 func Derive[T any](r *Run, compute func(*Run) T) T {
 	key := reflect.TypeFor[T]()
-	if v, ok := r.derived[key].(T); ok {
+	if v, ok := r.index.derived[key].(T); ok {
 		return v
 	}
-	if r.derived == nil {
-		r.derived = map[reflect.Type]any{}
+	if r.index.derived == nil {
+		r.index.derived = map[reflect.Type]any{}
 	}
 	v := compute(r)
-	r.derived[key] = v
+	r.index.derived[key] = v
 	return v
 }

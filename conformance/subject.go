@@ -9,69 +9,63 @@ import (
 	"github.com/turnspec/turnspec/adapters/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Subject is an adapter under test.
 type Subject interface {
-	// Name is shown in reports.
+	// Name is the subject's name in reports.
 	Name() string
-	// Runtime is whose wire it speaks: codex or claude.
+	// Runtime is the runtime whose wire it reads, such as codex or claude.
 	Runtime() string
-	// Open starts the runtime through o.Launch and returns when the session is
-	// ready for a message. A failure is, or wraps, an *adapters.OpenError.
-	Open(ctx context.Context, o Open) (Session, error)
+	// Open starts the runtime with o.Launch and returns when the session is ready for
+	// a message. A failure is, or wraps, an *adapters.OpenError.
+	//
+	// The suite finds optional methods of the session, such as Steer, with
+	// adapters.As. A step for which the session has no method, or whose method returns
+	// adapters.ErrUnsupported, is not expressible for the subject. This includes a
+	// Send with attachments or a priority.
+	Open(ctx context.Context, o Open) (adapters.Session, error)
 }
 
-// Declarer is a Subject that declares what it can do.
-type Declarer interface {
-	Capabilities() adapters.Capabilities
-}
-
-// Open says what the subject is to open.
+// Open holds the options of Subject.Open. A subject that cannot honour an option
+// returns adapters.ErrUnsupported.
 type Open struct {
-	Launch  proc.Launcher  // starts the runtime (or its stand-in)
-	Command []string       // the program to start; nil: the subject's usual one
+	Launch  proc.Launcher  // starts the runtime, or the stand-in
+	Command []string       // the program to start; nil: the subject's default
 	Args    []string       // further arguments for it
 	Env     []string       // its whole environment; nil: the parent's
 	Dir     string         // the working directory
-	Model   string         // "" is the runtime's default
+	Model   string         // "": the runtime's default
 	Ask     bool           // tools ask for permission; false: nothing is asked
-	Mode    string         // the same in more words, one of fixtures.Modes
-	Resume  string         // the provider_session_id to go on with
-	After   event.Position // where the stream left off before a resume
+	Mode    string         // the permission mode, one of fixtures.Modes; "": see Ask
+	Resume  string         // the provider_session_id to resume
+	After   event.Position // where the stream of a resumed session left off
 
-	SessionID   string // a name for the session: s1, s2 …; a resumed one has its own again
+	SessionID   string // the name of the session: s1, s2 …; the same again if it is resumed
 	Fork        bool   // with Resume: a new session with that history
-	At          string // with Fork: the provider_turn_id of the last turn that it takes over
-	Unarchive   bool   // with Resume: the session was put away
-	Checkpoints bool   // copies of files are to be kept, so that they can be put back
+	At          string // with Fork: the provider_turn_id of the last turn to take over
+	Unarchive   bool   // with Resume: the session was archived
+	Checkpoints bool   // keep copies of files, so that they can be restored
 
-	// Policy is the tool policy that the subject is to hold, in the form of package
-	// adapters/policy; Judge is that policy, for subjects that take one. A subject
-	// that cannot hold any fails with ErrUnsupported.
+	// Policy is the tool policy of the session, in the form of package
+	// adapters/policy. Judge is the same policy, for subjects that take a function.
 	Policy jsontext.Value
 	Judge  adapters.Judge
 
 	Questions bool                 // MCP servers may ask the user, though no tool asks for permission
 	MCP       []adapters.MCPServer // servers that the runtime starts
-	Tools     []adapters.Tool      // the client's own; a subject that cannot offer them fails with ErrUnsupported
-	Hooks     []adapters.Hook      // likewise
-	Schema    jsontext.Value       // of the final answer; likewise
+	Tools     []adapters.Tool      // tools of the client
+	Hooks     []adapters.Hook      // hooks of the client
+	Schema    jsontext.Value       // a JSON schema of the final answer
 
-	// Components are what the agent may show, a component.Definition. The subject
-	// offers the tools for it itself (their names are those of package component)
-	// and tells what is shown by events; likewise.
+	// Components are what the agent may show: a component.Definition. The subject
+	// offers the tools for it (package component has their names) and emits events for
+	// what is shown.
 	Components jsontext.Value
 }
 
-// Session is one conversation. What it can do beside the methods of this interface
-// is found with adapters.As: a step that it has no method for is not expressible.
-type Session = adapters.Session
-
-// Answer is the reply to a permission request or an interrupt.
-type Answer = adapters.Answer
-
-// Adapter makes a Subject of an adapter of this module's interface.
+// Adapter makes a Subject of an adapter.
 func Adapter(name string, a adapters.Adapter) Subject { return &adapterSubject{name, a} }
 
 type adapterSubject struct {
@@ -82,41 +76,51 @@ type adapterSubject struct {
 func (s *adapterSubject) Name() string    { return s.name }
 func (s *adapterSubject) Runtime() string { return s.Capabilities().Runtime }
 
+// Capabilities implements Declarer.
 func (s *adapterSubject) Capabilities() adapters.Capabilities { return s.adapter.Capabilities() }
 
-func (s *adapterSubject) Open(ctx context.Context, o Open) (Session, error) {
-	mode := o.Mode
-	switch {
-	case o.Questions && mode == adapters.ModeNever && s.Runtime() == "codex":
-		mode = adapters.ModeAcceptEdits // where nothing is asked, questions are declined unasked
-	case mode != "":
-	case o.Ask:
-		mode = adapters.ModeAsk
-	default:
-		mode = adapters.ModeNever
-	}
-	if c := s.Capabilities(); len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
+func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, error) {
+	c := s.Capabilities()
+	if len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema {
 		return nil, adapters.ErrUnsupported
 	}
 	adapter := s.adapter
 	if o.Components != nil {
-		reg, err := component.Parse(o.Components)
+		registry, err := component.Parse(o.Components)
 		if err != nil {
 			return nil, err
 		}
-		if !s.Capabilities().Tools {
+		if !c.Tools {
 			return nil, adapters.ErrUnsupported
 		}
-		adapter = component.Adapter(adapter, reg)
+		adapter = component.Adapter(adapter, registry)
 	}
-	sess, err := adapter.Open(ctx, adapters.Options{
-		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: mode,
+	return adapter.Open(ctx, adapters.Options{
+		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: o.mode(c.Runtime),
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
 		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 	})
-	if err != nil {
-		return nil, err
+}
+
+// mode returns the permission mode of the session, one of adapters' modes.
+func (o *Open) mode(runtime string) string {
+	switch rt := runtimes.Find(runtime); {
+	case o.Questions && o.Mode == adapters.ModeNever && rt != nil && rt.NeverDeclines:
+		return adapters.ModeAcceptEdits
+	case o.Mode != "":
+		return o.Mode
+	case o.Ask:
+		return adapters.ModeAsk
 	}
-	return sess, nil
+	return adapters.ModeNever
+}
+
+// Transcribe implements adapters.Transcriber if the adapter does. If not, it
+// returns nil.
+func (s *adapterSubject) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	if t, ok := s.adapter.(adapters.Transcriber); ok {
+		return t.Transcribe(sessionID, emit)
+	}
+	return nil
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// TestWhatIsToldWithAHarm writes the events of a harmed run anew where they are
-// not those of the plain one, and only there.
-func TestWhatIsToldWithAHarm(t *testing.T) {
+// TestCanonicalReusesThePlainRun checks that the events of a run with a fault are
+// encoded again only if they differ from those of the plain run.
+func TestCanonicalReusesThePlainRun(t *testing.T) {
 	text := func(turn int, s string) Event {
 		return Event{Event: event.Event{Turn: turn, Data: event.Delta{Text: s}}}
 	}
 	notice := Event{Event: event.Event{Data: event.Notice{Text: "unknown", Raw: event.Raw(`{"a":1}`)}}}
 	plain := []Event{text(1, "a"), text(1, "b"), text(2, "b"), text(2, "c")}
-	for name, harmed := range map[string][]Event{
+	for name, faulted := range map[string][]Event{
 		"the same":          plain,
 		"a notice more":     slices.Insert(slices.Clone(plain), 2, notice),
 		"two more":          slices.Insert(slices.Clone(plain), 0, notice, notice),
@@ -36,13 +36,13 @@ func TestWhatIsToldWithAHarm(t *testing.T) {
 				written += strings.Count(s, "\n")
 				return s
 			}
-			want := (&Run{Events: harmed}).Canonical()
-			got := (&Run{Events: harmed, ToRecorded: count, Plain: &Run{Events: plain}}).Canonical()
+			want := (&Run{Events: faulted}).Canonical()
+			got := (&Run{Events: faulted, ToRecorded: count, Plain: &Run{Events: plain}}).Canonical()
 			if !slices.Equal(got, want) {
-				t.Errorf("told %q, want %q", got, want)
+				t.Errorf("Canonical() = %q, want %q", got, want)
 			}
 			if name == "a notice more" && written != 1 {
-				t.Error("written anew: " + strconv.Itoa(written) + " events, want the notice alone")
+				t.Error("encoded again: " + strconv.Itoa(written) + " events, want the notice alone")
 			}
 		})
 	}

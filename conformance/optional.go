@@ -1,0 +1,57 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// Declarer is a Subject that declares what it can do.
+type Declarer interface {
+	Capabilities() adapters.Capabilities
+}
+
+// External is a Subject that is a process of its own, where virtual time does not
+// reach. It is run in real time, and the stand-in is a process too (TierProcess).
+// Open.Command names the stand-in; Open.Env is an environment in which the process
+// finds it by name, and by the variables that clients of the runtime honour.
+type External interface {
+	Subject
+	External()
+}
+
+// PlacedStandin is an External that somebody started before the run. It finds the
+// stand-in in a folder that stays: see relay.Furnish. One case at a time is
+// replayed to it.
+type PlacedStandin interface {
+	External
+	Standin() string // the folder; "": the subject is started like any other External
+}
+
+// EventSupporter is a Session whose events cannot hold everything, because its
+// protocol lacks an event type or a member, or because its maker declared so. A
+// check is not expressible if it needs what the session does not support.
+type EventSupporter interface {
+	// Supports takes the name of an event type (thinking), of a member of its data
+	// (tool_start.command) or of a member of each event (seq, ts, turn).
+	Supports(what string) bool
+}
+
+// ProtocolChecker is a Session that can detect that the subject broke its protocol:
+// a program that exited, or wrote a line that is none. The run then ends.
+type ProtocolChecker interface {
+	ProtocolError() error // nil if there was none
+}
+
+// ErrProtocol is the error of an Open that failed because the subject broke its
+// protocol. It is not the runtime's failure.
+var ErrProtocol = errors.New("the subject does not keep to its protocol")
+
+// ErrContradictsDeclaration is the error of a step that a subject declared to
+// support and then refused as unsupported.
+var ErrContradictsDeclaration = errors.New("the subject declares that it can do this, and says that it cannot")
+
+// ErrDeclaredUnsupported is the error of a step that a subject declared not to
+// support. It wraps adapters.ErrUnsupported.
+var ErrDeclaredUnsupported = fmt.Errorf("the subject declares no way to do this: %w", adapters.ErrUnsupported)
