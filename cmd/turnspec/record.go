@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/isolate"
@@ -92,9 +93,9 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, shard{0, 1}}
+			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, conformance.Shard{Index: 1, Total: 1}}
 			if part != "" {
-				if todo.shard, err = parseShard(part); err != nil {
+				if todo.shard, err = conformance.ParseShard(part, os.Getenv); err != nil {
 					return err
 				}
 			} else if n := min(jobs, todo.size()); n > 1 {
@@ -124,7 +125,7 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 	f.BoolVar(&lifecycle, "lifecycle", false, "record the replies to reads and configuration too (implied without scenarios)")
 	f.IntVar(&every, "every", 1, "take the first scenario of each topic and every nth after it")
 	f.IntVar(&jobs, "jobs", goruntime.GOMAXPROCS(0), "how many recordings run in parallel, each in its own namespace")
-	f.StringVar(&part, "shard", "", "one worker's part: i/n")
+	f.StringVar(&part, "shard", "", "one worker's part: INDEX/TOTAL")
 	_ = f.MarkHidden("shard")
 	f.DurationVar(&o.Deadline, "deadline", time.Minute, "how long one recording may take")
 	completeFlag(cmd, "runtime", runtimeNames)
@@ -214,7 +215,7 @@ type job struct {
 	scenarios []*fixtures.Scenario
 	check     bool // compare with the stored cases, write nothing
 	lifecycle bool // the replies to reads too
-	shard     shard
+	shard     conformance.Shard
 }
 
 // size returns the number of recordings of all shards.
@@ -266,7 +267,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 		}
 	}
 	next := 0
-	ours := func() bool { next++; return (next-1)%j.shard.n == j.shard.i }
+	ours := func() bool { next++; return (next-1)%j.shard.Total == j.shard.Index-1 }
 	for _, pin := range j.runtimes {
 		o := j.Options
 		o.Runtime, o.Version = pin.Name, pin.Version

@@ -4,27 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/turnspec/turnspec/conformance"
 )
-
-// shard is one worker's part of a job: every n-th recording, starting at i.
-type shard struct{ i, n int }
-
-func (s shard) String() string { return fmt.Sprintf("%d/%d", s.i, s.n) }
-
-func parseShard(text string) (shard, error) {
-	var s shard
-	if _, err := fmt.Sscanf(text, "%d/%d", &s.i, &s.n); err != nil || s.n < 1 || s.i < 0 || s.i >= s.n {
-		return s, fmt.Errorf("--shard %s: want i/n with 0 ≤ i < n", text)
-	}
-	return s, nil
-}
 
 // verdictLine matches the first line that a worker prints about a recording.
 var verdictLine = regexp.MustCompile(`^(ok|same|DIFF|FAIL|skip|again) `)
@@ -43,7 +31,7 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, r
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			cmd := exec.CommandContext(ctx, self, append(args, "--shard", shard{i, n}.String())...)
+			cmd := exec.CommandContext(ctx, self, append(args, "--shard", conformance.Shard{Index: i + 1, Total: n}.String())...)
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 			if i == 0 {
 				cmd.Stderr = errOut // the others print the same

@@ -41,17 +41,6 @@ func TestEveryNth(t *testing.T) {
 	g.Expect(topics(part)).To(Equal(topics(stored)))
 }
 
-func TestShard(t *testing.T) {
-	g := NewWithT(t)
-	s, err := parseShard("1/3")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(s).To(Equal(shard{1, 3}))
-	for _, bad := range []string{"", "3/3", "-1/2", "1", "a/b", "0/0"} {
-		_, err := parseShard(bad)
-		g.Expect(err).To(HaveOccurred(), bad)
-	}
-}
-
 // The lines about one recording stay together when several workers write.
 func TestPass(t *testing.T) {
 	g := NewWithT(t)

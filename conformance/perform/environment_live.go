@@ -43,7 +43,7 @@ const liveLimit = 60 * time.Second
 // Live lets a subject drive the real runtime through a scenario.
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn}
-	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: proc.Exec{}}}
+	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: proc.Exec{}, runtime: rt.Name}}
 	d := &director{run: r, subject: s, env: env, start: time.Now()}
 	env.d = d
 	d.runScenario(ctx)
@@ -209,7 +209,7 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 		_, ok := l.d.question(s)
 		return ok
 	case "tool", "output", "result", "task":
-		return toolReached(events, s)
+		return toolReached(l.d.run, s)
 	case "call":
 		return l.d.calls.called[s.ID]
 	case "file":
@@ -227,9 +227,9 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 
 // toolReached reports whether the events show the point of a tool call that a
 // wait names.
-func toolReached(events []conformance.Event, s fixtures.Step) bool {
-	is := func(id string) bool { return id == s.ID || strings.HasSuffix(id, "_"+s.ID) }
-	return slices.ContainsFunc(events, func(e conformance.Event) bool {
+func toolReached(r *conformance.Run, s fixtures.Step) bool {
+	is := func(id string) bool { return scenarioCall(r, id) == s.ID }
+	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
 		switch d := e.Data.(type) {
 		case event.ToolStart:
 			return s.What == "tool" && is(d.ToolUseID)

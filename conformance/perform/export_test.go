@@ -1,4 +1,4 @@
 package perform
 
-// SessionID is sessionID, for tests.
+// SessionID exports sessionID for tests.
 var SessionID = sessionID

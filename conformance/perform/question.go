@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,7 +76,7 @@ func isAbout(r *conformance.Run, q question, tool string) bool {
 	if q.interrupt {
 		return asksUser(r.Scenario, tool)
 	}
-	return q.tool == tool || strings.HasSuffix(q.tool, "_"+tool)
+	return scenarioCall(r, q.tool) == tool
 }
 
 // asksUser reports whether a tool call of the scenario is a question to the user

@@ -10,7 +10,9 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // session runs the steps of a scenario on a subject's session; it implements
@@ -122,18 +124,22 @@ var errWireOnly = errors.New("an adapter has no method for this step")
 func (s session) Close(ctx context.Context) error { return s.sess.Close(ctx) }
 
 // taskOf returns the task id of a tool call, from the subject's events, or "".
-func (d *director) taskOf(tool string) string {
+func (d *director) taskOf(call string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range slices.Backward(d.run.Events) {
-		if t, ok := e.Data.(event.Task); ok && sameTool(t.ToolUseID, tool) {
+		if t, ok := e.Data.(event.Task); ok && scenarioCall(d.run, t.ToolUseID) == call {
 			return t.TaskID
 		}
 	}
 	return ""
 }
 
-// sameTool reports whether a subject's tool id is that of the scenario's call.
-func sameTool(subject, scenario string) bool {
-	return subject == scenario || subject == "toolu_"+scenario || subject == "call_"+scenario
+// scenarioCall returns the scenario's id of a tool call that has this id in the
+// subject's events.
+func scenarioCall(r *conformance.Run, id string) string {
+	if rt := runtimes.Find(r.Runtime); rt != nil {
+		return rt.ScenarioCall(id)
+	}
+	return id
 }

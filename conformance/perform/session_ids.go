@@ -7,16 +7,15 @@ import (
 	"io"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // idLauncher starts real processes and reads along until each has written the id
 // of its session or thread. The id that a subject reports is compared with it.
 type idLauncher struct {
 	proc.Launcher
+	runtime string
 
 	mu   sync.Mutex
 	ids  []*idFinder // by launch
@@ -40,7 +39,7 @@ func (l *idLauncher) Launch(ctx context.Context, c proc.Command) (proc.Process, 
 	if err != nil {
 		return nil, err
 	}
-	f := &idFinder{}
+	f := &idFinder{runtime: l.runtime}
 	l.mu.Lock()
 	l.ids, l.last = append(l.ids, f), p
 	l.mu.Unlock()
@@ -90,9 +89,10 @@ func (t *teeReader) Close() error {
 
 // idFinder looks for the session id in the lines of a runtime.
 type idFinder struct {
-	mu   sync.Mutex
-	id   string
-	line []byte
+	runtime string
+	mu      sync.Mutex
+	id      string
+	line    []byte
 }
 
 func (f *idFinder) found() string {
@@ -110,28 +110,15 @@ func (f *idFinder) scan(b []byte) {
 		if !ok {
 			return
 		}
-		f.id, f.line, b = sessionID(f.line), f.line[:0], rest
+		f.id, f.line, b = sessionID(f.runtime, f.line), f.line[:0], rest
 	}
 }
 
-// sessionID returns the id that a line holds: Claude's init, or Codex's reply to
-// the request that opens a thread.
-func sessionID(line []byte) string {
-	var m struct {
-		Type      string `json:"type"`
-		Subtype   string `json:"subtype"`
-		SessionID string `json:"session_id"`
-		Result    struct {
-			Thread struct {
-				ID string `json:"id"`
-			} `json:"thread"`
-		} `json:"result"`
-	}
-	if json.Unmarshal(line, &m, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+// sessionID returns the id of the session or thread that a line opens, or "".
+func sessionID(runtime string, line []byte) string {
+	rt := runtimes.Find(runtime)
+	if rt == nil {
 		return ""
 	}
-	if m.Type == "system" && m.Subtype == "init" {
-		return m.SessionID
-	}
-	return m.Result.Thread.ID
+	return rt.ReadOutput(line).Opened
 }

@@ -7,15 +7,16 @@ import (
 )
 
 func TestSessionID(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"type":"system","subtype":"init","session_id":"s"}`: "s",
-		`{"id":2,"result":{"thread":{"id":"t"}}}`:             "t",
-		`{"type":"stream_event","session_id":"s"}`:            "",
-		`{"id":2,"result":{}}`:                                "",
-		`no JSON`:                                             "",
+	for _, x := range []struct{ runtime, line, want string }{
+		{"claude", `{"type":"system","subtype":"init","session_id":"s"}`, "s"},
+		{"claude", `{"type":"stream_event","session_id":"s"}`, ""},
+		{"codex", `{"id":2,"result":{"thread":{"id":"t"}}}`, "t"},
+		{"codex", `{"id":2,"result":{}}`, ""},
+		{"codex", `no JSON`, ""},
+		{"unknown", `{"id":2,"result":{"thread":{"id":"t"}}}`, ""},
 	} {
-		if got := perform.SessionID([]byte(line)); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
+		if got := perform.SessionID(x.runtime, []byte(x.line)); got != x.want {
+			t.Errorf("%s %s: %q, want %q", x.runtime, x.line, got, x.want)
 		}
 	}
 }

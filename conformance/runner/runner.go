@@ -88,50 +88,26 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	workers := max(cfg.Workers, 1)
 	results := make([][]conformance.Result, len(jobs))
-	harms := make([]int, len(jobs))
-	errs := make([]error, len(jobs))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
+	faultRuns := make([]int, len(jobs))
+	var progress sync.Mutex
 	done := 0
-	next := make(chan int)
-	for range workers {
-		wg.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					return
-				}
-				results[i], harms[i], errs[i] = Do(cfg, jobs[i])
-				mu.Lock()
-				done++
-				if cfg.Progress != nil {
-					cfg.Progress(done, len(jobs), jobs[i].Case.ID)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-give:
-	for i := range jobs {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break give
+	err = worker.Each(ctx, cfg.Workers, len(jobs), func(i int) (err error) {
+		results[i], faultRuns[i], err = Do(cfg, jobs[i])
+		progress.Lock()
+		defer progress.Unlock()
+		if done++; cfg.Progress != nil {
+			cfg.Progress(done, len(jobs), jobs[i].Case.ID)
 		}
-	}
-	close(next)
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard}
 	for i := range jobs {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
 		rep.Results = append(rep.Results, results[i]...)
-		rep.FaultRuns += harms[i]
+		rep.FaultRuns += faultRuns[i]
 	}
 	if len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
 		rep.Missing = judge.Missing(rep.Results)
