@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"

@@ -1,3 +1,5 @@
+// Package judge makes verdicts: it applies a check to runs, and compares a run with
+// its golden file.
 package judge
 
 import (
@@ -11,14 +13,14 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// cannot says what of the scenario the subject declared that it has no way to
-// do. Only what a runtime may lack counts: who cannot send is no adapter.
+// Unsupported returns the step that the subject does not support, with its error, or
+// "". Only optional steps count: a subject that does not support Send fails.
 func Unsupported(r *conformance.Run) string {
 	for _, a := range r.Steps {
-		if lacks(a) || errors.Is(a.Err, conformance.ErrDeclaredUnsupported) {
+		if queueUnsupported(a) || errors.Is(a.Err, conformance.ErrDeclaredUnsupported) {
 			return string(a.Step.Verb) + ": " + a.Err.Error()
 		}
-		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && more(a.Step) || mayLack(a.Step)
+		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && needsWords(a.Step) || isOptional(a.Step)
 		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
 			return string(a.Step.Verb) + ": " + a.Err.Error()
 		}
@@ -26,15 +28,15 @@ func Unsupported(r *conformance.Run) string {
 	return ""
 }
 
-// more reports whether an answer says more than yes or no.
-func more(a fixtures.Step) bool {
+// needsWords reports whether an answer is more than allow or deny.
+func needsWords(a fixtures.Step) bool {
 	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
 }
 
-// beyond says what a check needs and a run does not have, or "".
-func beyond(c *conformance.Check, r *conformance.Run) string {
+// unmetNeed returns why a check is not expressible for a run, or "".
+func unmetNeed(c *conformance.Check, r *conformance.Run) string {
 	if c.NeedsLines && r.Tier == conformance.TierProcess {
-		return "in real time nobody knows which line an event came of"
+		return "in real time the line that caused an event is not known"
 	}
 	all := c.Needs
 	if c.NeedsFor != nil {
@@ -42,13 +44,13 @@ func beyond(c *conformance.Check, r *conformance.Run) string {
 	}
 	for _, need := range all {
 		if !r.Supports(need) {
-			return "the subject's events carry no " + need
+			return "the subject's events have no " + need
 		}
 	}
 	return ""
 }
 
-// Apply judges a trial by a check.
+// Apply judges a trial with a check.
 func Apply(c *conformance.Check, t *conformance.Trial, tier conformance.Tier) conformance.Result {
 	var f conformance.Finding
 	if c.Judge != nil && t.Harness == "" {
@@ -61,7 +63,7 @@ func onlyMissing(f *conformance.Finding) bool {
 	return len(f.Problems) > 0 && !slices.ContainsFunc(f.Problems, func(p conformance.Problem) bool { return !p.Missing })
 }
 
-// conclude makes a verdict of what was found.
+// Conclude makes a verdict of a finding.
 func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier, f *conformance.Finding) conformance.Result {
 	res := conformance.Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
 	if t.Case != nil {
@@ -73,7 +75,7 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 		res.Verdict, res.Reason = conformance.HarnessError, t.Harness
 		return res
 	}
-	cannot := cmp.Or(beyond(c, t.Run), Unsupported(t.Run))
+	unsupported := cmp.Or(unmetNeed(c, t.Run), Unsupported(t.Run))
 	for i, p := range f.Problems {
 		if p.Seq == 0 && p.Line == 0 && p.Want != p.Got {
 			f.Problems[i].Seq = locate(t.Run, p.Want, p.Got)
@@ -83,11 +85,10 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 	switch {
 	case f.Assertions == 0 && len(f.Problems) == 0:
 		res.Verdict = conformance.NotApplicable
-	case cannot != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
-		res.Verdict, res.Reason = conformance.NotExpressible, cannot
+	case unsupported != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
+		res.Verdict, res.Reason = conformance.NotExpressible, unsupported
 	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || onlyMissing(f)):
-		// The stand-in had nothing to say to that: what came after it is neither
-		// right nor wrong.
+		// The stand-in had no reply, so what followed is neither right nor wrong.
 		res.Verdict, res.Reason = conformance.Unrecorded, t.Unrecorded[0]
 	case len(f.Problems) > 0:
 		res.Verdict = conformance.Fail

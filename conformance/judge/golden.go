@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// The golden tier: what the reference adapters made of a case when a person
-// last looked. That they leave the recording is a change like any other (Wrote).
+// The checks of the golden tier compare the reference adapters with files that a
+// person has reviewed. They also judge runs that leave the recording (JudgesWritten).
 var (
 	goldenEvents = &conformance.Check{
 		ID: "golden.events", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
@@ -25,18 +25,18 @@ var (
 	}
 	goldenWrote = &conformance.Check{
 		ID: "golden.wrote", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
-		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which acts fail, and why, is as stored.", JudgesWritten: true, JudgesDeclared: true,
+		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which steps fail, and why, is as stored.", JudgesWritten: true, JudgesDeclared: true,
 	}
 )
 
-// GoldenChecks are the checks of the golden tier.
+// GoldenChecks returns the checks of the golden tier.
 func GoldenChecks() []*conformance.Check {
 	return []*conformance.Check{goldenEvents, goldenChat, goldenWrote}
 }
 
-// Golden is the content of a run's golden file: events, one a line, the chat as
-// it reads, how it is built, what it said of the session as the events came, and
-// what the subject wrote to the runtime.
+// Golden returns the content of a run's golden file: the events, one a line, the chat
+// as it reads, its blocks, how its state changed as the events came, and what the
+// subject wrote to the runtime.
 func Golden(r *conformance.Run) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("-- events --\n")
@@ -64,12 +64,11 @@ func Golden(r *conformance.Run) ([]byte, error) {
 	b.WriteString("-- course --\n")
 	b.WriteString(course(r))
 	b.WriteString("-- wrote --\n")
-	b.WriteString(written(r))
+	b.WriteString(renderWritten(r))
 	return fixtures.Shrink([]byte(r.Recorded(b.String())))
 }
 
-// splitGolden cuts a golden file into what each check compares. What was written
-// stands last, and no line of it looks like a head.
+// splitGolden splits a golden file into the parts that the checks compare.
 func splitGolden(b []byte) map[*conformance.Check]string {
 	events, rest, _ := strings.Cut(string(b), "-- chat --\n")
 	const wrote = "\n-- wrote --\n"
@@ -80,11 +79,11 @@ func splitGolden(b []byte) map[*conformance.Check]string {
 	return map[*conformance.Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest[:i+1], goldenWrote: rest[i+len(wrote):]}
 }
 
-// judgeGolden compares a run with its golden file.
+// Goldens compares a run with its golden file.
 func Goldens(cfg conformance.Config, r *conformance.Run) []conformance.Result {
 	t := &conformance.Trial{Run: r}
 	made, err := Golden(r)
-	stored, err2 := cfg.Corpus.Golden(r.Case.ID)
+	stored, loadErr := cfg.Corpus.Golden(r.Case.ID)
 	var out []conformance.Result
 	for _, c := range GoldenChecks() {
 		judged := *c
@@ -93,11 +92,11 @@ func Goldens(cfg conformance.Config, r *conformance.Run) []conformance.Result {
 			case err != nil:
 				f.Failf("%v", err)
 				return
-			case errors.Is(err2, fs.ErrNotExist):
+			case errors.Is(loadErr, fs.ErrNotExist):
 				f.Failf("there is no golden file; `turnspec update %s` writes it", r.Case.ID)
 				return
-			case err2 != nil:
-				f.Failf("%v", err2)
+			case loadErr != nil:
+				f.Failf("%v", loadErr)
 				return
 			}
 			got, want := splitGolden(made)[c], splitGolden(stored)[c]

@@ -1,8 +1,8 @@
-// Package live answers one question: does a subject hold on the real runtime?
+// Package live runs subjects with real runtimes, against the scripted model.
 //
-// It is the only package that joins conformance with the recorder, which knows
-// how to find a runtime, keep it apart and point it at the scripted model. Only
-// this tier can prove what is about reaching the model or the disk.
+// Only this tier can prove that a message reached the model or that a file was
+// written. It uses the recorder to find a runtime, to isolate it, and to connect it to
+// the model.
 package live
 
 import (
@@ -25,9 +25,9 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// Config says what is run live.
+// Config says what to run.
 type Config struct {
-	Corpus    fixtures.Corpus // tells how runs went when they were recorded; zero: the embedded one
+	Corpus    fixtures.Corpus // holds the recordings to compare with; zero: the embedded one
 	Scenarios []*fixtures.Scenario
 	Subjects  []conformance.Subject
 	Checks    []*conformance.Check
@@ -36,8 +36,8 @@ type Config struct {
 	Progress  func(done, total int, id string)
 }
 
-// Run lets each subject drive its runtime through each scenario that is not
-// excluded there. The process should be isolated (package isolate) before.
+// Run runs each subject with each scenario that its runtime can perform. Isolate the
+// process first (package isolate).
 func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 	type job struct {
 		s   conformance.Subject
@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 			return nil, err
 		}
 		for _, scn := range cfg.Scenarios {
-			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Expressible(rt.Name) == "" && !aside(scn) {
+			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Expressible(rt.Name) == "" && !hasAside(scn) {
 				jobs = append(jobs, job{s, rt, scn})
 			}
 		}
@@ -64,9 +64,9 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		run, err := one(ctx, cfg.Corpus, j.s, j.rt, j.scn)
+		run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
 		if err == nil {
-			err = ctx.Err() // a run that was cancelled proves nothing
+			err = ctx.Err() // a cancelled run proves nothing
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
@@ -76,7 +76,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 				rep.Results = append(rep.Results, judge.Apply(c, &conformance.Trial{Run: run}, conformance.TierLive))
 			}
 		}
-		rep.Results = append(rep.Results, completed(run))
+		rep.Results = append(rep.Results, judgeComplete(run))
 		if cfg.Progress != nil {
 			cfg.Progress(i+1, len(jobs), j.rt.Name+"/"+j.scn.ID)
 		}
@@ -84,25 +84,25 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 	return rep, nil
 }
 
-// performed is the rule that a live run came to its end: without it the other
-// checks would judge half a run.
+// performed is the rule that a live run is complete. Without it the other checks
+// would judge half a run.
 var performed = &conformance.Check{
 	ID: "live.performed", Severity: conformance.Must, Source: "a live run that stops halfway proves nothing", Tiers: []conformance.Tier{conformance.TierLive},
-	Sentence: "The subject performs every act of the scenario on the real runtime, and the model is asked nothing else.",
+	Sentence: "The subject performs every step of the scenario on the real runtime, and the model gets no other request.",
 }
 
-// Checks are the checks of this tier alone.
+// Checks returns the checks that only this tier has.
 func Checks() []*conformance.Check { return []*conformance.Check{performed} }
 
-func completed(r *conformance.Run) conformance.Result {
+func judgeComplete(r *conformance.Run) conformance.Result {
 	c := *performed
 	c.Judge = func(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(len(t.Steps))
 		for _, a := range t.Steps {
 			switch {
 			case a.Step.Refused && a.Err == nil:
-				f.Failf("%s:%d: %s was to be refused, and was not", t.Scenario.File, a.Step.Line, a.Step.Verb)
-			case a.Err != nil && !a.Step.Refused && !a.Step.Late: // there it is right to refuse
+				f.Failf("%s:%d: %s succeeded, but the runtime should refuse it", t.Scenario.File, a.Step.Line, a.Step.Verb)
+			case a.Err != nil && !a.Step.Refused && !a.Step.Late: // these may be refused
 				f.Failf("%s:%d: %s: %v", t.Scenario.File, a.Step.Line, a.Step.Verb, a.Err)
 			}
 		}
@@ -115,7 +115,8 @@ func completed(r *conformance.Run) conformance.Result {
 	return res
 }
 
-func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt runtimes.Runtime, scn *fixtures.Scenario) (*conformance.Run, error) {
+// runLive prepares the runtime and lets the subject perform one scenario.
+func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt runtimes.Runtime, scn *fixtures.Scenario) (*conformance.Run, error) {
 	rooms, err := isolate.NewRooms()
 	if err != nil {
 		return nil, err
@@ -150,9 +151,8 @@ func one(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt 
 	}), nil
 }
 
-// aside reports whether something in the scenario happens beside the session,
-// such as a turn of another thread of its process: in play the recording holds
-// it, and live nobody is there who could do it.
-func aside(s *fixtures.Scenario) bool {
+// hasAside reports whether the scenario has a turn of another thread of the process.
+// A replay has its effects in the recording; a live run has no client for it.
+func hasAside(s *fixtures.Scenario) bool {
 	return slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbAside })
 }

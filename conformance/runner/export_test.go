@@ -1,7 +1,7 @@
 package runner
 
-// Spread is spread, for tests.
-var Spread = spread
-
-// Take is take, for tests.
-var Take = take
+// Unexported functions that tests call.
+var (
+	Spread = spread
+	Take   = shardJobs
+)

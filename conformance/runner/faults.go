@@ -10,22 +10,22 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// judging is a check at work on a case.
+// judging is a check that is being applied to a case.
 type judging struct {
 	check *conformance.Check
 	tier  conformance.Tier
 	trial *conformance.Trial
 	found conformance.Finding
-	// untimed: it judges times, and there are none to judge.
+	// untimed says that the check judges times, and the subject runs in real time.
 	untimed bool
 }
 
-// keptRuns bounds the runs with a fault that a failure keeps to be shown.
+// keptRuns is how many runs with a fault a failure keeps for the report.
 const keptRuns = 3
 
-// judgePlain lets the checks look at the run without a fault, and at that with
-// other acts where they want it.
-func judgePlain(cfg conformance.Config, plain *conformance.Run, external, alone bool, as map[conformance.Tier]conformance.Tier, with func(acts []fixtures.Step) *conformance.Run) []*judging {
+// judgePlain applies the checks to the run without a fault, and to one with
+// alternate steps if a check has them.
+func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainOnly bool, as map[conformance.Tier]conformance.Tier, replay func(client []fixtures.Step) *conformance.Run) []*judging {
 	var out []*judging
 	for _, check := range cfg.Checks {
 		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
@@ -37,9 +37,9 @@ func judgePlain(cfg conformance.Config, plain *conformance.Run, external, alone 
 			if x.untimed {
 				continue
 			}
-			if check.AlternateSteps != nil && !alone {
-				if acts := check.AlternateSteps(plain.Scenario); acts != nil {
-					x.trial.Alternate = with(acts)
+			if check.AlternateSteps != nil && !plainOnly {
+				if client := check.AlternateSteps(plain.Scenario); client != nil {
+					x.trial.Alternate = replay(client)
 				}
 			}
 			if check.Judge != nil && plain.Harness == "" {
@@ -50,21 +50,21 @@ func judgePlain(cfg conformance.Config, plain *conformance.Run, external, alone 
 	return out
 }
 
-// promptly are the faults that are tried on real processes: what comes of the
-// others takes minutes, which only pass quickly in virtual time.
-var promptly = []string{
+// promptFaults are the faults that are tried on real processes. The effects of the
+// others take minutes, which pass quickly in virtual time only.
+var promptFaults = []string{
 	"unknown-message", "unknown-field", "split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline", "kill",
 }
 
-// judgeHarmed tries each fault that a check wants, once for all checks that want
-// it: a run is judged and forgotten before the next one. It returns how many
-// there were.
-func judgeHarmed(cfg conformance.Config, c *fixtures.Case, plain *conformance.Run, judged []*judging, external bool, play func(*fault.Fault) *conformance.Run) (int, error) {
+// judgeFaulted tries each fault that a check wants, once for all checks that want
+// it. It judges each run before the next one, so that few runs are in memory at a
+// time, and returns the number of runs.
+func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.Run, judged []*judging, external bool, replay func(*fault.Fault) *conformance.Run) (int, error) {
 	wanted := map[string][]*judging{}
 	var names []string
 	for _, x := range judged {
 		for _, name := range x.check.Faults {
-			if external && !slices.Contains(promptly, name) || x.untimed {
+			if external && !slices.Contains(promptFaults, name) || x.untimed {
 				continue
 			}
 			if wanted[name] == nil {
@@ -79,9 +79,9 @@ func judgeHarmed(cfg conformance.Config, c *fixtures.Case, plain *conformance.Ru
 		if err != nil {
 			return n, err
 		}
-		for _, place := range sample(cfg, op.Places(c, plain.Scenario), c.ID+" "+name) {
-			harm := op.Apply(c, place)
-			run := play(&harm)
+		for _, place := range samplePlaces(cfg, op.Places(c, plain.Scenario), c.ID+" "+name) {
+			f := op.Apply(c, place)
+			run := replay(&f)
 			run.Plain = plain
 			n++
 			for _, x := range wanted[name] {
@@ -101,8 +101,8 @@ func judgeHarmed(cfg conformance.Config, c *fixtures.Case, plain *conformance.Ru
 	return n, nil
 }
 
-// sample picks the places at which a fault is tried: by the seed, or evenly.
-func sample(cfg conformance.Config, places []int, what string) []int {
+// samplePlaces picks the places at which a fault is tried: by the seed, or evenly.
+func samplePlaces(cfg conformance.Config, places []int, what string) []int {
 	if cfg.Seed == 0 {
 		return spread(places, cfg.Places, func(n int) int { return n / 2 })
 	}
@@ -111,8 +111,8 @@ func sample(cfg conformance.Config, places []int, what string) []int {
 	return spread(places, cfg.Places, rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN)
 }
 
-// spread picks at most n places: the first of all, which lies in the handshake,
-// and one of each of n-1 equal parts of all. One place alone is of the whole.
+// spread picks at most n places: the first, which is in the handshake, and one of
+// each of n-1 equal parts. If n is 1, it picks one of all.
 func spread(places []int, n int, pick func(n int) int) []int {
 	if n <= 0 || len(places) <= n {
 		return places

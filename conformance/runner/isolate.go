@@ -11,54 +11,54 @@ import (
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
-// asked is a job for a worker process.
-type asked struct{ Subject, Case string }
+// jobRequest is a job for a worker process.
+type jobRequest struct{ Subject, Case string }
 
-// told is what came of it: the runs themselves stay where they were.
-type told struct {
-	Results []toldResult
-	Harms   int
+// jobReply is the result of a job without its runs.
+type jobReply struct {
+	Results []resultReply
+	Faulted int // runs with a fault
 	Err     string
-	Hung    bool // some play did not come to its end
+	Hung    bool // a run hung
 }
 
-type toldResult struct {
+type resultReply struct {
 	Check    int // of Config.Checks; -1: a golden's
 	ID       string
 	Tier     conformance.Tier
 	Verdict  conformance.Verdict
-	Looked   int
+	Asserted int
 	Reason   string
-	Problems []toldProblem
+	Problems []problemReply
 }
 
-type toldProblem struct {
+type problemReply struct {
 	Text, Diff string
 	Seq        int64
 	Line       int
-	Operator   string // of the harm, if there was one
+	Operator   string // of the fault, or ""
 	Place      int
 }
 
-// serve makes this process a worker of the run: it does jobs until there are no
+// serveJobs makes this process a worker of the run. It does jobs until there are no
 // more, and does not return.
-func serve(cfg conformance.Config, jobs []Job) {
+func serveJobs(cfg conformance.Config, jobs []Job) {
 	cfg.Isolate = ""
-	worker.Serve(func(q asked) (told, bool) {
+	worker.Serve(func(q jobRequest) (jobReply, bool) {
 		i := slices.IndexFunc(jobs, func(j Job) bool { return j.Subject.Name() == q.Subject && j.Case.ID == q.Case })
 		if i < 0 {
-			return told{Err: fmt.Sprintf("the worker has no case %s for %s: it was started another way than the run", q.Case, q.Subject)}, true
+			return jobReply{Err: fmt.Sprintf("the worker has no case %s for %s: its arguments differ from those of the run", q.Case, q.Subject)}, true
 		}
-		var out told
-		results, harms, hung, err := do(cfg, jobs[i], true)
-		out.Harms, out.Hung = harms, hung
+		var out jobReply
+		results, faulted, hung, err := doHere(cfg, jobs[i], true)
+		out.Faulted, out.Hung = faulted, hung
 		if err != nil {
 			out.Err = err.Error()
 		}
 		for _, r := range results {
-			t := toldResult{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Assertions, r.Reason, nil}
+			t := resultReply{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Assertions, r.Reason, nil}
 			for _, p := range r.Problems {
-				x := toldProblem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
+				x := problemReply{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
 				if p.Fault != nil {
 					x.Operator, x.Place = p.Fault.Operator, p.Fault.Place
 				}
@@ -66,17 +66,17 @@ func serve(cfg conformance.Config, jobs []Job) {
 			}
 			out.Results = append(out.Results, t)
 		}
-		return out, !out.Hung // goroutines that hang would slow down what comes
+		return out, !out.Hung // goroutines that hang would slow down the next jobs
 	})
 }
 
-// away does a job in a worker process. What failed there, and ended well, is
-// done here once more: so its runs are here to be shown.
-func away(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
+// doInWorker does a job in a worker process. If a check failed there and no run hung,
+// it does the job here again, so that the report can show its runs.
+func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	pool := worker.Of(cfg.Isolate)
-	t, err := worker.Do[asked, told](pool, asked{j.Subject.Name(), j.Case.ID})
+	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID})
 	if death, ok := errors.AsType[*worker.DeathError](err); ok {
-		return died(cfg, j, death)
+		return deathResults(cfg, j, death)
 	}
 	if err == nil && t.Err != "" {
 		err = errors.New(t.Err)
@@ -84,17 +84,17 @@ func away(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if !t.Hung && (cfg.KeepRuns || slices.ContainsFunc(t.Results, func(r toldResult) bool { return r.Verdict.Bad() })) {
-		out, n, _, err := do(cfg, j, false)
+	if !t.Hung && (cfg.KeepRuns || slices.ContainsFunc(t.Results, func(r resultReply) bool { return r.Verdict.Bad() })) {
+		out, n, _, err := doHere(cfg, j, false)
 		return out, n, err
 	}
-	run, err := blank(cfg, j)
+	run, err := emptyRun(cfg, j)
 	if err != nil {
 		return nil, 0, err
 	}
 	var out []conformance.Result
 	for _, r := range t.Results {
-		res := conformance.Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Assertions: r.Looked, Reason: r.Reason}
+		res := conformance.Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Assertions: r.Asserted, Reason: r.Reason}
 		if r.Check >= 0 {
 			res.Check = cfg.Checks[r.Check]
 		} else if i := slices.IndexFunc(judge.GoldenChecks(), func(c *conformance.Check) bool { return c.ID == r.ID }); i >= 0 {
@@ -103,8 +103,8 @@ func away(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 		for _, p := range r.Problems {
 			x := conformance.Problem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
 			if op, err := fault.Named(p.Operator); err == nil {
-				h := op.Apply(j.Case, p.Place)
-				x.Fault = &h
+				f := op.Apply(j.Case, p.Place)
+				x.Fault = &f
 			}
 			res.Problems = append(res.Problems, x)
 		}
@@ -113,12 +113,12 @@ func away(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 		}
 		out = append(out, res)
 	}
-	return out, t.Harms, nil
+	return out, t.Faulted, nil
 }
 
-// died gives the verdicts on a case that ended the process it was played in.
-func died(cfg conformance.Config, j Job, death *worker.DeathError) ([]conformance.Result, int, error) {
-	run, err := blank(cfg, j)
+// deathResults returns the verdicts on a case in which the worker process ended.
+func deathResults(cfg conformance.Config, j Job, death *worker.DeathError) ([]conformance.Result, int, error) {
+	run, err := emptyRun(cfg, j)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,8 +134,8 @@ func died(cfg conformance.Config, j Job, death *worker.DeathError) ([]conformanc
 	return out, 0, nil
 }
 
-// blank is the run of a job that was not performed here.
-func blank(cfg conformance.Config, j Job) (*conformance.Run, error) {
+// emptyRun returns the run of a job that was not performed in this process.
+func emptyRun(cfg conformance.Config, j Job) (*conformance.Run, error) {
 	rec, err := j.recording(cfg)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// excuse marks a result that is known to fail.
+// applyKnown sets KnownFailure of a failed result that a known failure names.
 func applyKnown(cfg conformance.Config, r *conformance.Result) {
 	if !r.Verdict.Bad() {
 		return
@@ -19,8 +19,8 @@ func applyKnown(cfg conformance.Config, r *conformance.Result) {
 	}
 }
 
-// Excuse marks the results that are known to fail, where they do not come from
-// Do, and says what became of the known failures.
+// ApplyKnownFailures sets KnownFailure of the results, which Do does by itself, and
+// returns how the known failures were used.
 func ApplyKnownFailures(cfg conformance.Config, results []conformance.Result) ([]conformance.KnownFailureUse, error) {
 	for i := range results {
 		applyKnown(cfg, &results[i])
@@ -28,7 +28,7 @@ func ApplyKnownFailures(cfg conformance.Config, results []conformance.Result) ([
 	return KnownFailureUses(cfg, results)
 }
 
-// KnownUses says what became of the known failures in the results of a run.
+// KnownFailureUses returns how the known failures were used in the results of a run.
 func KnownFailureUses(cfg conformance.Config, results []conformance.Result) ([]conformance.KnownFailureUse, error) {
 	if len(cfg.KnownFailures) == 0 {
 		return nil, nil
@@ -62,14 +62,14 @@ func KnownFailureUses(cfg conformance.Config, results []conformance.Result) ([]c
 	return out, nil
 }
 
-// allTiers reports whether a subject is judged in all tiers of a check but
-// live: only then its passing says that it does not fail any more.
+// allTiers reports whether a subject is judged in all tiers of a check, except
+// live. Only then a pass means that the check does not fail any more.
 func allTiers(cfg conformance.Config, c *conformance.Check, subject string) bool {
 	i := slices.IndexFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Name() == subject })
 	if i < 0 {
 		return false
 	}
-	_, as := stages(cfg, cfg.Subjects[i])
+	_, as := tiersOf(cfg, cfg.Subjects[i])
 	for _, t := range c.Tiers {
 		if t != conformance.TierLive && as[t] == "" {
 			return false

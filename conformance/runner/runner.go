@@ -1,3 +1,7 @@
+// Package runner runs all cases of a configuration and makes the report.
+//
+// Run does everything. Jobs and Do do it case by case, for a test skin that makes
+// a spec of each case.
 package runner
 
 import (
@@ -21,14 +25,15 @@ import (
 type Job struct {
 	Subject conformance.Subject
 	Case    *fixtures.Case
-	// Plain leaves the faults out: in real time they are tried on some cases only.
+	// WithoutFaults leaves out the faults. In real time they are tried on some cases
+	// only.
 	WithoutFaults bool
 
-	rec *perform.Recording // nil: to be loaded
+	rec *perform.Recording // nil: Do loads it
 }
 
-// Jobs are the subjects' cases, in the order of the corpus. A shard may hold
-// none.
+// Jobs returns the jobs of the configuration, in the order of the corpus. A shard
+// may hold none.
 func Jobs(cfg conformance.Config) ([]Job, error) {
 	if err := cfg.Shard.Validate(); err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 	matched := map[string]bool{}
 	cases, err := cfg.Corpus.CasesWhere(func(id string) bool {
 		runtime, _, _ := fixtures.SplitCaseID(id)
-		return slices.ContainsFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Runtime() == runtime }) && wants(cfg, id, matched)
+		return slices.ContainsFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Runtime() == runtime }) && matches(cfg, id, matched)
 	})
 	if err != nil {
 		return nil, err
@@ -74,15 +79,15 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 		}
 		return nil, fmt.Errorf("the corpus holds no case for any subject: %s", strings.Join(names, ", "))
 	}
-	jobs = take(cfg.Shard, jobs)
+	jobs = shardJobs(cfg.Shard, jobs)
 	if worker.Serving(cfg.Isolate) {
-		serve(cfg, jobs)
+		serveJobs(cfg, jobs)
 	}
 	return jobs, nil
 }
 
-// Run plays the cases and applies the checks. An error means that it could not
-// be run, not that a check failed.
+// Run replays the cases and applies the checks. An error means that the suite could
+// not be run, not that a check failed.
 func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, error) {
 	jobs, err := Jobs(cfg)
 	if err != nil {
@@ -116,7 +121,9 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	return rep, err
 }
 
-func wants(cfg conformance.Config, id string, matched map[string]bool) bool {
+// matches reports whether the configuration asks for a case, and marks the globs
+// that match it.
+func matches(cfg conformance.Config, id string, matched map[string]bool) bool {
 	if len(cfg.Cases) == 0 {
 		return true
 	}
@@ -129,59 +136,59 @@ func wants(cfg conformance.Config, id string, matched map[string]bool) bool {
 	return hit
 }
 
-// Do plays a case, plain and with the faults that the checks want, and judges.
-// It says how many runs had a fault.
+// Do runs a job, plain and with the faults that the checks want, and judges it. It
+// also returns the number of runs with a fault.
 func Do(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	var out []conformance.Result
-	var harms int
+	var faultRuns int
 	var err error
-	if external, _ := stages(cfg, j.Subject); cfg.Isolate != "" && !external {
-		out, harms, err = away(cfg, j)
+	if external, _ := tiersOf(cfg, j.Subject); cfg.Isolate != "" && !external {
+		out, faultRuns, err = doInWorker(cfg, j)
 	} else {
-		out, harms, _, err = do(cfg, j, false)
+		out, faultRuns, _, err = doHere(cfg, j, false)
 	}
 	for i := range out {
 		applyKnown(cfg, &out[i])
 	}
-	return out, harms, err
+	return out, faultRuns, err
 }
 
-// do runs a job in this process. hung reports whether a play did not come to its
-// end; a worker then tries nothing more of the case.
-func do(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Result, faultRuns int, hung bool, err error) {
+// doHere runs a job in this process. hung reports whether a run hung; a worker then
+// tries no more runs of the case.
+func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Result, faultRuns int, hung bool, err error) {
 	rec, err := j.recording(cfg)
 	if err != nil {
 		return nil, 0, false, err
 	}
 	scn := rec.Scenario
 	if why := scn.Expressible(j.Case.Runtime); why != "" {
-		return inexpressible(cfg, j, scn, why), 0, false, nil
+		return notExpressible(cfg, j, scn, why), 0, false, nil
 	}
 	if rec.Prepared, err = standin.Prepare(j.Case); err != nil {
 		return nil, 0, false, err
 	}
-	external, as := stages(cfg, j.Subject)
-	play := func(harm *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
+	external, as := tiersOf(cfg, j.Subject)
+	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn
 		if external {
-			return perform.Process(j.Subject, rec, harm)
+			return perform.Process(j.Subject, rec, f)
 		}
-		r := perform.Virtual(j.Subject, rec, harm)
+		r := perform.Virtual(j.Subject, rec, f)
 		hung = hung || r.Hang != ""
 		return r
 	}
-	plain := play(nil, scn)
-	alone := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // more plays would tell nothing more
-	j.WithoutFaults = j.WithoutFaults || alone
-	judged := judgePlain(cfg, plain, external, alone, as, func(acts []fixtures.Step) *conformance.Run {
+	plain := replay(nil, scn)
+	plainOnly := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // more runs would show nothing new
+	j.WithoutFaults = j.WithoutFaults || plainOnly
+	judged := judgePlain(cfg, plain, external, plainOnly, as, func(client []fixtures.Step) *conformance.Run {
 		other := *scn
-		other.Client = acts
-		return play(nil, &other)
+		other.Client = client
+		return replay(nil, &other)
 	})
 	n := 0
 	if !j.WithoutFaults {
-		if n, err = judgeHarmed(cfg, j.Case, plain, judged, external, func(harm *fault.Fault) *conformance.Run { return play(harm, scn) }); err != nil {
+		if n, err = judgeFaulted(cfg, j.Case, plain, judged, external, func(f *fault.Fault) *conformance.Run { return replay(f, scn) }); err != nil {
 			return nil, 0, hung, err
 		}
 	}
@@ -204,8 +211,8 @@ func do(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Res
 	return out, n, hung, nil
 }
 
-// recording returns the job's recording, which a copy that leaves the package may
-// not hold.
+// recording returns the recording of the job. It loads it if the job was made
+// outside of Jobs.
 func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
 	if j.rec != nil {
 		rec := *j.rec
@@ -217,8 +224,8 @@ func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
 	return rec, err
 }
 
-// inexpressible gives the verdicts on a case that no subject can perform.
-func inexpressible(cfg conformance.Config, j Job, scn *fixtures.Scenario, why string) []conformance.Result {
+// notExpressible returns the verdicts on a case that no subject can perform.
+func notExpressible(cfg conformance.Config, j Job, scn *fixtures.Scenario, why string) []conformance.Result {
 	run := perform.Transcribed(j.Subject, scn, j.Case)
 	var out []conformance.Result
 	for _, check := range cfg.Checks {

@@ -7,15 +7,16 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// take returns the jobs of the shard, in their order. All subjects of a case are
-// in the same one. The dearest case goes first to the shard that has least.
-func take(s conformance.Shard, jobs []Job) []Job {
+// shardJobs returns the jobs of the shard, in their order. All subjects of a case are
+// in the same shard. Cases are dealt by falling cost, each to the shard with the
+// least so far.
+func shardJobs(s conformance.Shard, jobs []Job) []Job {
 	if !s.Partial() {
 		return jobs
 	}
 	costs := map[string]int{}
 	for _, j := range jobs {
-		costs[j.Case.ID] += cost(j)
+		costs[j.Case.ID] += jobCost(j)
 	}
 	ids := make([]string, 0, len(costs))
 	for id := range costs {
@@ -39,9 +40,9 @@ func take(s conformance.Shard, jobs []Job) []Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !mine[j.Case.ID] })
 }
 
-// cost estimates how long a job takes: each run of it plays the case's lines, and
-// where faults are tried there are about as many runs of one case as of another.
-func cost(j Job) int {
+// jobCost estimates how long a job takes. Each run plays the lines of the case, and
+// each case has about as many runs with a fault as another.
+func jobCost(j Job) int {
 	const fixed, faults = 10, 8 // in lines; runs with a fault for each without
 	n := 0
 	for _, l := range j.Case.Wire {

@@ -6,10 +6,10 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// stages says whether a subject is played in real time, and under which tier the checks of each
-// tier are judged; "" is not at all. A subject that is a process is played in
-// real time, and so is any other when the tier process is asked for.
-func stages(cfg conformance.Config, s conformance.Subject) (external bool, as map[conformance.Tier]conformance.Tier) {
+// tiersOf returns whether a subject runs in real time, and the tier as which the
+// checks of each tier are judged; "": they are not. A subject that is a process runs
+// in real time, and so does any other if the process tier is asked for.
+func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as map[conformance.Tier]conformance.Tier) {
 	as = map[conformance.Tier]conformance.Tier{}
 	_, external = s.(conformance.External)
 	if !external && !slices.Contains(cfg.Tiers, conformance.TierProcess) {
@@ -32,15 +32,15 @@ func stages(cfg conformance.Config, s conformance.Subject) (external bool, as ma
 	return true, as
 }
 
-// faultyCases is on how many cases of a subject faults are tried in real time,
-// unless all places are wanted. A subject that does not notice the end of its
-// runtime takes EndLimit each time.
-const faultyCases = 24
+// faultCases is the number of cases of a subject on which faults are tried in real
+// time, unless Config.Places is 0. A subject that does not notice the end of its
+// runtime takes perform.EndLimit each time.
+const faultCases = 24
 
-// sample marks the jobs of a subject that go without faults: all but some that
+// sampleJobs marks the jobs of a subject that run without faults: all but some that
 // are spread evenly.
 func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) {
-	if external, _ := stages(cfg, s); !external || cfg.Places == 0 {
+	if external, _ := tiersOf(cfg, s); !external || cfg.Places == 0 {
 		return
 	}
 	var own []int
@@ -49,7 +49,7 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) {
 			own = append(own, i)
 		}
 	}
-	tried := spread(own, faultyCases, func(n int) int { return n / 2 })
+	tried := spread(own, faultCases, func(n int) int { return n / 2 })
 	for _, i := range own {
 		jobs[i].WithoutFaults = !slices.Contains(tried, i)
 	}

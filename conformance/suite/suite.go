@@ -1,8 +1,7 @@
-// Package suite answers one question: how does the conformance suite stand in
-// somebody's ginkgo suite or go test?
+// Package suite runs the conformance suite as a Go test or as part of a Ginkgo suite.
 //
-// It is the only package of the module that imports ginkgo. Run is for a plain
-// go test; Specs adds the specs to a suite of your own:
+// Run is for a plain Go test. Specs adds the specs to a Ginkgo suite of yours. It is
+// the only package of the module that imports ginkgo.
 //
 //	func TestConformance(t *testing.T) {
 //		suite.Run(t, conformance.Config{
@@ -35,45 +34,45 @@ func Run(t *testing.T, cfg conformance.Config) {
 	ginkgo.RunSpecs(t, "turnspec")
 }
 
-// Specs adds one spec a case and subject to the suite at hand: its name is
-// "<case id> [<subject>]". What a case proves is judged outside of the bubble
-// in which the subject performs, so that a failure is ginkgo's own. A last spec
-// fails if some check gave no verdict on any case, unless Config names cases or
-// a shard; another if a known failure is stale.
+// Specs adds one spec for each case and subject to the current suite; its name is
+// "<case id> [<subject>]". Each case is judged outside of the synctest bubble in
+// which the subject runs. One more spec fails if a known failure is stale, another
+// if a check gave no verdict on any case. A shard has neither; a config that names
+// cases lacks the latter.
 func Specs(t *testing.T, cfg conformance.Config) {
 	t.Helper()
 	jobs, err := runner.Jobs(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Ordered, since the last spec looks at what the others found.
+	// Ordered, because the last specs need the results of the others.
 	ginkgo.Describe("an adapter", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		var all []conformance.Result
 		for _, j := range jobs {
 			ginkgo.It(j.Case.ID+" ["+j.Subject.Name()+"]", func() {
-				results, harms, err := runner.Do(cfg, j)
+				results, faultRuns, err := runner.Do(cfg, j)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 				all = append(all, results...)
 				var failures strings.Builder
-				looked := 0
+				assertions := 0
 				for _, r := range results {
-					looked += r.Assertions
+					assertions += r.Assertions
 					if r.Verdict.Bad() && r.KnownFailure == nil && r.Check.Severity == conformance.Must {
 						gomega.Expect(report.Failure(&failures, r, report.Style{})).To(gomega.Succeed())
 					}
 				}
-				ginkgo.AddReportEntry("looked", looked, ginkgo.ReportEntryVisibilityNever)
-				ginkgo.AddReportEntry("runs with a fault", harms, ginkgo.ReportEntryVisibilityNever)
+				ginkgo.AddReportEntry("assertions", assertions, ginkgo.ReportEntryVisibilityNever)
+				ginkgo.AddReportEntry("runs with a fault", faultRuns, ginkgo.ReportEntryVisibilityNever)
 				if failures.Len() > 0 {
 					ginkgo.Fail(failures.String())
 				}
-				gomega.Expect(looked).To(gomega.BeNumerically(">", 0), "no check looked at anything in "+j.Case.ID)
+				gomega.Expect(assertions).To(gomega.BeNumerically(">", 0), "no check made an assertion in "+j.Case.ID)
 			})
 		}
 		if cfg.Shard.Partial() {
-			return // only the whole can tell
+			return // only the whole run can judge the rest
 		}
-		ginkgo.It("has no known failure that fails no more", func() {
+		ginkgo.It("has no stale known failure", func() {
 			uses, err := runner.KnownFailureUses(cfg, all)
 			gomega.Expect(err).NotTo(gomega.HaveOccurred())
 			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
