@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/proc"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 )
 
 // normalizer converts a transcript to events, line by line.
@@ -90,14 +90,14 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 	if err != nil {
 		return err
 	}
-	lines := proc.NewLines(in, 0)
+	lines := linereader.NewReader(in, 0)
 	for number := 1; failed == nil; number++ {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			n.End()
 			return errors.Join(failed, buffer.Flush())
-		case errors.Is(err, proc.ErrLongLine):
+		case errors.Is(err, linereader.ErrTooLong):
 			// The rest is not JSON: the normalizer emits a notice.
 		case err != nil:
 			return fmt.Errorf("%s:%d: %w", name, number, err)

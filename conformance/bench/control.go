@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
@@ -58,7 +59,7 @@ func performRaw(ctx context.Context, lines bool, at place, st *start, w *watched
 	}()
 	var next func() ([]byte, error)
 	if lines {
-		next = proc.NewLines(p.Stdout(), 0).Next
+		next = linereader.NewReader(p.Stdout(), 0).Next
 	} else {
 		buf := make([]byte, 64<<10)
 		next = func() ([]byte, error) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance/bench/load"
 )
@@ -96,7 +97,7 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	runtime.ReadMemStats(&before)
 	cpu, _ := cpuTime()
 	start := time.Now()
-	lines := proc.NewLines(f, 0)
+	lines := linereader.NewReader(f, 0)
 	for {
 		b, err := lines.Next()
 		if errors.Is(err, io.EOF) {

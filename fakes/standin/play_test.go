@@ -12,6 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -323,7 +324,7 @@ func TestLinesPlayAtTheirRecordedTimes(t *testing.T) {
 			_, _ = pr.Stdin().Write(append(w.Bytes, '\n'))
 		}
 		_ = pr.Stdin().Close()
-		lines := proc.NewLines(pr.Stdout(), 0)
+		lines := linereader.NewReader(pr.Stdout(), 0)
 		for {
 			if _, err := lines.Next(); err != nil {
 				break

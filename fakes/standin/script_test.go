@@ -15,6 +15,7 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -133,7 +134,7 @@ func TestLinkedProgramExitsAsTheRuntime(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		_, err = p.Stdin().Write(append(acts(c)[0].Bytes, '\n'))
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		line, err := proc.NewLines(p.Stdout(), 0).Next() // it has begun to play, and takes signals
+		line, err := lines.NewReader(p.Stdout(), 0).Next() // it has begun to play, and takes signals
 		g.Expect(string(line), err).To(gomega.ContainSubstring(map[string]string{"codex": `"codexHome":"` + dir, "claude": `"request_id":"r1"`}[x.name]))
 		g.Expect(p.Signal(x.s)).To(gomega.Succeed())
 		g.Expect(p.Wait()).To(gomega.Equal(x.want))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/proc"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/registry"
@@ -71,7 +71,7 @@ func runtimeOf(alias string) string {
 // again.
 func Read(in io.Reader) (*Recording, error) {
 	rec := &Recording{}
-	lines := proc.NewLines(in, 0)
+	lines := linereader.NewReader(in, 0)
 	var at time.Duration
 	for n := 1; ; n++ {
 		b, err := lines.Next()

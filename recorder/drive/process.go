@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -49,12 +50,12 @@ func (d *Driver) Spawn(args, env []string) error {
 	var readers sync.WaitGroup
 	for _, s := range []struct {
 		dir   fixtures.Dir
-		lines *proc.Lines
-	}{{fixtures.Out, proc.NewLines(p.Stdout(), 0)}, {fixtures.Err, proc.NewLines(p.Stderr(), 0)}} {
+		lines *linereader.Reader
+	}{{fixtures.Out, linereader.NewReader(p.Stdout(), 0)}, {fixtures.Err, linereader.NewReader(p.Stderr(), 0)}} {
 		readers.Go(func() {
 			for {
 				b, err := s.lines.Next()
-				if err != nil && !errors.Is(err, proc.ErrLongLine) {
+				if err != nil && !errors.Is(err, linereader.ErrTooLong) {
 					return
 				}
 				emit(event{dir: s.dir, line: bytes.Clone(b), err: err})

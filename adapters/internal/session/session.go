@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -203,13 +204,13 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 // after a line is handled.
 func (s *Session) readLines() {
 	defer close(s.eof)
-	r := proc.NewLines(s.proc.Stdout(), s.limits.Line)
+	r := linereader.NewReader(s.proc.Stdout(), s.limits.Line)
 	defer r.Release()
 	for {
 		s.readingSince.Store(time.Now().UnixNano())
 		b, err := r.Next()
 		s.readingSince.Store(0)
-		if err != nil && !errors.Is(err, proc.ErrLongLine) {
+		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
 			return
 		}
 		s.lines <- line{time.Now(), b, err}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/proc"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -19,7 +19,7 @@ import (
 // overtake notifications, and a notification the reply before it, but checks judge
 // their order.
 type gate struct {
-	lines   *proc.Lines
+	lines   *linereader.Reader
 	garbage func(line []byte) // called with a line that is no message
 
 	rest []byte // of the line that was read last
@@ -33,7 +33,7 @@ type gate struct {
 const ackLimit = 5 * time.Second
 
 func newGate(r io.Reader, garbage func([]byte)) *gate {
-	return &gate{lines: proc.NewLines(r, 0), garbage: garbage}
+	return &gate{lines: linereader.NewReader(r, 0), garbage: garbage}
 }
 
 // Read implements io.Reader.

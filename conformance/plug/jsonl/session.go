@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
@@ -81,10 +82,10 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 
 // readLines reads the program's stdout until it ends.
 func (x *session) readLines() {
-	lines := proc.NewLines(x.Process.Stdout(), 0)
+	lines := linereader.NewReader(x.Process.Stdout(), 0)
 	for {
 		b, err := lines.Next()
-		if err != nil && !errors.Is(err, proc.ErrLongLine) {
+		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
 			break
 		}
 		x.lines++

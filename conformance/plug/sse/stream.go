@@ -14,7 +14,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -69,7 +69,7 @@ func checkStream(path, id string, resp *http.Response) *plug.Error {
 // readStream reads the stream to its end.
 func (x *session) readStream(body io.ReadCloser) {
 	end := io.EOF
-	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: proc.MaxLine}) {
+	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
 		if err != nil {
 			end = err
 			break
