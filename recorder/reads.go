@@ -22,7 +22,7 @@ import (
 )
 
 // LifecycleScenario makes the session whose reads are recorded.
-const LifecycleScenario = "text/plain"
+const ReadsScenario = "text/plain"
 
 // Title is the model's reply if a client asks for a title, outside of the
 // session.
@@ -30,7 +30,7 @@ const Title = `{"title":"Three rivers"}`
 
 // Lifecycle performs the scenario, which makes a session with a turn in it, and
 // then records the runtime's replies to reads and settings.
-func Lifecycle(ctx context.Context, o Options) (*fixtures.Lifecycle, *Report, error) {
+func RecordReads(ctx context.Context, o Options) (*fixtures.ReadReplies, *Report, error) {
 	rt, rep, err := o.begin()
 	if err != nil {
 		return nil, nil, err
@@ -49,25 +49,25 @@ func Lifecycle(ctx context.Context, o Options) (*fixtures.Lifecycle, *Report, er
 	if err != nil {
 		return nil, rep, err
 	}
-	l := &fixtures.Lifecycle{Runtime: rt.Name, Version: rt.Version, Recorded: c.Recorded, Says: version, Elided: c.Elided}
+	l := &fixtures.ReadReplies{Runtime: rt.Name, Version: rt.Version, Recorded: c.Recorded, VersionOutput: version, Elided: c.Elided}
 	for _, x := range exchanges {
 		a, err := answerOf(c, x)
 		if err != nil {
 			return nil, rep, fmt.Errorf("reads of %s %s: %s: %w", rt.Name, rt.Version, x.Method, err)
 		}
-		l.Answers = append(l.Answers, a)
+		l.Replies = append(l.Replies, a)
 	}
 	b, err := l.Format()
 	if err != nil {
 		return nil, rep, err
 	}
-	if l, err = fixtures.ParseLifecycle("lifecycle.txtar", b); err != nil {
+	if l, err = fixtures.ParseReadReplies("lifecycle.txtar", b); err != nil {
 		return nil, rep, fmt.Errorf("the loader rejects the recording: %w", err)
 	}
 	if err := rep.save(ctx, o.Out, path.Join(rt.Name, rt.Version, "lifecycle.txtar"), b); err != nil {
 		return nil, rep, err
 	}
-	rep.Lines, rep.Requests, rep.Took = len(l.Answers), len(c.Witness), time.Since(start)
+	rep.Lines, rep.Requests, rep.Took = len(l.Replies), len(c.Witness), time.Since(start)
 	return l, rep, nil
 }
 
@@ -94,8 +94,8 @@ func printedVersion(ctx context.Context, rt runtimes.Runtime) (string, error) {
 }
 
 // answerOf cuts one exchange out of the redacted wire.
-func answerOf(c *fixtures.Case, x drive.Exchange) (fixtures.Answer, error) {
-	a := fixtures.Answer{Method: x.Method}
+func answerOf(c *fixtures.Case, x drive.Exchange) (fixtures.ReadReply, error) {
+	a := fixtures.ReadReply{Method: x.Method}
 	if x.Request < 0 || x.Reply == 0 {
 		return a, errors.New("the wire shows no reply")
 	}
@@ -115,27 +115,27 @@ func answerOf(c *fixtures.Case, x drive.Exchange) (fixtures.Answer, error) {
 }
 
 // CheckLifecycle records the reads again and compares them with the stored ones.
-func CheckLifecycle(ctx context.Context, o Options, stored *fixtures.Lifecycle) (diff string, rep *Report, err error) {
+func CheckReads(ctx context.Context, o Options, stored *fixtures.ReadReplies) (diff string, rep *Report, err error) {
 	o.Out, o.Runtime, o.Version = "", stored.Runtime, stored.Version
-	now, rep, err := Lifecycle(ctx, o)
+	now, rep, err := RecordReads(ctx, o)
 	if err != nil {
 		return "", rep, err
 	}
-	if stored.Says != now.Says {
-		diff = fmt.Sprintf("--version prints %q, printed %q\n", now.Says, stored.Says)
+	if stored.VersionOutput != now.VersionOutput {
+		diff = fmt.Sprintf("--version prints %q, printed %q\n", now.VersionOutput, stored.VersionOutput)
 	}
 	return diff + compare.Diff(caseOfReads(stored), caseOfReads(now)), rep, nil
 }
 
 // caseOfReads makes a case of recorded reads, so that they are compared like a
 // case.
-func caseOfReads(l *fixtures.Lifecycle) *fixtures.Case {
+func caseOfReads(l *fixtures.ReadReplies) *fixtures.Case {
 	c := &fixtures.Case{ID: l.Runtime + "/" + l.Version + "/lifecycle", File: l.File, Runtime: l.Runtime, Version: l.Version}
 	addLine := func(dir fixtures.Dir, b []byte) {
 		c.Wire = append(c.Wire, fixtures.WireLine{Line: len(c.Wire) + 1, Process: 1, Dir: dir, Bytes: b})
 	}
 	replies := wires.Find(l.Runtime).Replies
-	for i, a := range l.Answers {
+	for i, a := range l.Replies {
 		id := jsontext.Value(fmt.Sprintf(`"a%d"`, i+1))
 		request := &wire.Line{ID: id}
 		addLine(fixtures.In, replies.Request(id, a.Method, a.Params))

@@ -140,7 +140,7 @@ func TestCorpusHoldsNothingPrivate(t *testing.T) {
 			}
 		}
 		for _, f := range redact.Lint(b, own...) {
-			if strings.HasPrefix(lines[f.Line-1], `{"method":"`+fixtures.Unknown) && f.Kind == "prose" {
+			if strings.HasPrefix(lines[f.Line-1], `{"method":"`+fixtures.UnknownMethod) && f.Kind == "prose" {
 				continue // an error reply that lists the names of all methods
 			}
 			t.Errorf("fixtures/%s: %s", name, f)

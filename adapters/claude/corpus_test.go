@@ -181,12 +181,12 @@ func TestRecordedTextEqualsTheWitness(t *testing.T) {
 					continue
 				}
 				again := i+1 < len(c.Witness) && slices.Contains(c.Witness[i+1].New, "retry")
-				for j, s := range r.Said {
-					lost := r.Ended == fixtures.EndedCut && !s.Open && !strings.HasPrefix(got, want+s.Text)
+				for j, s := range r.Output {
+					lost := r.Ended == fixtures.EndedCut && !s.Unfinished && !strings.HasPrefix(got, want+s.Text)
 					if lost { // the client had not read it
 						continue
 					}
-					if !s.Open && (r.Ended != fixtures.EndedClosed || j < len(r.Said)-1) {
+					if !s.Unfinished && (r.Ended != fixtures.EndedClosed || j < len(r.Output)-1) {
 						want += s.Text
 						continue
 					}

@@ -62,7 +62,7 @@ func turnRecordings(t *testing.T) []string {
 			switch a.Verb {
 			case fixtures.VerbOpen:
 				return a.Refused || a.What != "" && (a.What != "resume" || a.ID != "") || len(a.Args) > 0
-			case fixtures.VerbKill, fixtures.VerbRevert, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName, fixtures.VerbShut, fixtures.VerbRaw:
+			case fixtures.VerbKill, fixtures.VerbRevert, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName, fixtures.VerbCloseStdin, fixtures.VerbRaw:
 				return true
 			}
 			return false
@@ -89,7 +89,7 @@ func readCase(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := fixtures.Expand(string(b))
+	whole, err := fixtures.ExpandRepeats(string(b))
 	return []byte(whole), err
 }
 

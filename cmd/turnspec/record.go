@@ -279,7 +279,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 				continue
 			}
 			if why := s.Excluded(pin.Name, pin.Version); why != "" {
-				if why == fixtures.NotNamed {
+				if why == fixtures.NotOptedIn {
 					continue // most scenarios do not
 				}
 				fmt.Fprintf(out, "skip  %s on %s: %s\n", s.ID, pin, why)
@@ -289,7 +289,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 			count(recordOne(ctx, out, o, j.corpus, j.check))
 		}
 		if j.lifecycle && !fixtures.OptIn(pin.Name) && ours() { // these runtimes answer no reads
-			count(recordLifecycle(ctx, out, o, j.corpus, j.check))
+			count(recordReads(ctx, out, o, j.corpus, j.check))
 		}
 	}
 	switch {
@@ -302,22 +302,22 @@ func record(ctx context.Context, out io.Writer, j job) error {
 	return nil
 }
 
-func recordLifecycle(ctx context.Context, out io.Writer, o recorder.Options, corpus fixtures.Corpus, check bool) (same bool, err error) {
-	if o.Scenario, err = corpus.LoadScenario(recorder.LifecycleScenario); err != nil {
+func recordReads(ctx context.Context, out io.Writer, o recorder.Options, corpus fixtures.Corpus, check bool) (same bool, err error) {
+	if o.Scenario, err = corpus.LoadScenario(recorder.ReadsScenario); err != nil {
 		return false, err
 	}
 	if !check {
-		_, rep, err := recorder.Lifecycle(ctx, o)
+		_, rep, err := recorder.RecordReads(ctx, o)
 		if err == nil {
 			fmt.Fprintf(out, "ok    %s  %d answers, %.1fs\n", rep.File, rep.Lines, rep.Took.Seconds())
 		}
 		return true, err
 	}
-	stored, err := corpus.LoadLifecycle(o.Runtime, o.Version)
+	stored, err := corpus.LoadReadReplies(o.Runtime, o.Version)
 	if err != nil {
 		return false, err
 	}
-	return checkRepeatedly(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.CheckLifecycle(ctx, o, stored) })
+	return checkRepeatedly(ctx, out, stored.File, func() (string, *recorder.Report, error) { return recorder.CheckReads(ctx, o, stored) })
 }
 
 // tries is how often a case is recorded before it counts as different: a difference

@@ -75,7 +75,7 @@ func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error
 			agent = " of " + r.Agent
 		}
 		fmt.Fprintf(w, "  %d%s  brings %s, ended %s\n", r.Req, agent, strings.Join(r.New, " "), r.Ended)
-		for _, x := range r.Said {
+		for _, x := range r.Output {
 			fmt.Fprintf(w, "       %s\n", clip(saidText(x), wireWidth))
 		}
 	}
@@ -113,7 +113,7 @@ func lineText(l fixtures.WireLine) string {
 	return ""
 }
 
-func saidText(x fixtures.Said) string {
+func saidText(x fixtures.OutputPart) string {
 	switch {
 	case x.Tool != "":
 		return fmt.Sprintf("tool %s (%s) %s %s", x.Tool, x.Name, x.ID, x.Input)

@@ -105,7 +105,7 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 	if err != nil {
 		return err
 	}
-	life, err := corpus.LoadLifecycle(c.Runtime, c.Version)
+	life, err := corpus.LoadReadReplies(c.Runtime, c.Version)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
 		return err
 	}

@@ -166,7 +166,7 @@ func playedOf(corpus fixtures.Corpus, root, caseID string) (played, error) {
 	}
 	for _, a := range s.Client {
 		if a.Verb == fixtures.VerbSend {
-			return played{caseID, root, a.Text, s.Asking()}, nil
+			return played{caseID, root, a.Text, s.InitialMode()}, nil
 		}
 	}
 	return played{}, fmt.Errorf("scenario %s: it sends no message", scenario)

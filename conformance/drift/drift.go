@@ -25,7 +25,7 @@ type Side struct {
 	Excluded  map[string]string
 	Failed    map[string]error // scenarios that could not be recorded
 	Schema    *schema.Schema   // nil if the runtime declares nothing
-	Lifecycle *fixtures.Lifecycle
+	Lifecycle *fixtures.ReadReplies
 }
 
 // Config configures a comparison.

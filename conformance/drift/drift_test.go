@@ -23,7 +23,7 @@ func side(t *testing.T, version string, edit func(line string) string) drift.Sid
 	if err != nil {
 		t.Fatal(err)
 	}
-	life, err := fixtures.LoadLifecycle("codex", "0.169.0")
+	life, err := fixtures.LoadReadReplies("codex", "0.169.0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func nameID(v any, names map[string]string) any {
 }
 
 // lifecycleChanges compares the replies to reads and configuration.
-func lifecycleChanges(a, b *fixtures.Lifecycle) []Change {
+func lifecycleChanges(a, b *fixtures.ReadReplies) []Change {
 	if a == nil || b == nil {
 		return nil
 	}
@@ -281,9 +281,9 @@ func lifecycleChanges(a, b *fixtures.Lifecycle) []Change {
 	return sortChanges(out)
 }
 
-func answersByKey(l *fixtures.Lifecycle) map[string]fixtures.Answer {
-	out := map[string]fixtures.Answer{}
-	for _, a := range l.Answers {
+func answersByKey(l *fixtures.ReadReplies) map[string]fixtures.ReadReply {
+	out := map[string]fixtures.ReadReply{}
+	for _, a := range l.Replies {
 		if _, have := out[a.Method]; !have {
 			out[a.Method] = a
 		}

@@ -34,7 +34,7 @@ func Stored(c fixtures.Corpus, scenarios []*fixtures.Scenario, runtime, version 
 			side.Failed[id] = errors.New("the corpus holds no case, and the scenario does not say why")
 		}
 	}
-	side.Lifecycle, err = c.LoadLifecycle(runtime, version)
+	side.Lifecycle, err = c.LoadReadReplies(runtime, version)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -66,11 +66,11 @@ func Recorded(ctx context.Context, scenarios []*fixtures.Scenario, rt runtimes.R
 			side.Cases[s.ID] = k
 		}
 	}
-	plain, err := fixtures.LoadScenario(recorder.LifecycleScenario)
+	plain, err := fixtures.LoadScenario(recorder.ReadsScenario)
 	if err != nil {
 		return side, err
 	}
-	side.Lifecycle, _, err = recorder.Lifecycle(ctx, recorder.Options{Scenario: plain, Found: &rt, Deadline: deadline})
+	side.Lifecycle, _, err = recorder.RecordReads(ctx, recorder.Options{Scenario: plain, Found: &rt, Deadline: deadline})
 	if err != nil {
 		side.Failed["lifecycle"] = err
 	}

@@ -75,7 +75,7 @@ func callOrderChanges(from, to *fixtures.Case) []Change {
 func startedCalls(c *fixtures.Case) []string {
 	var tools, out []string
 	for _, r := range c.Witness {
-		for _, s := range r.Said {
+		for _, s := range r.Output {
 			if s.ID != "" {
 				tools = append(tools, s.ID)
 			}

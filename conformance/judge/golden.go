@@ -65,7 +65,7 @@ func Golden(r *conformance.Run) ([]byte, error) {
 	b.WriteString(course(r))
 	b.WriteString("-- wrote --\n")
 	b.WriteString(renderWritten(r))
-	return fixtures.Shrink([]byte(r.Recorded(b.String())))
+	return fixtures.CompressRepeats([]byte(r.Recorded(b.String())))
 }
 
 // splitGolden splits a golden file into the parts that the checks compare.

@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 			return nil, err
 		}
 		for _, scn := range cfg.Scenarios {
-			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Expressible(rt.Name) == "" && !hasAside(scn) {
+			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Inexpressible(rt.Name) == "" && !hasAside(scn) {
 				jobs = append(jobs, job{s, rt, scn})
 			}
 		}
@@ -133,7 +133,7 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 		return nil, err
 	}
 	defer func() { _ = srv.Close() }()
-	conn, err := registry.Connect(rt.Name, rt.Version, scn.Asking(), scn.Needs, srv.URL())
+	conn, err := registry.Connect(rt.Name, rt.Version, scn.InitialMode(), scn.Needs, srv.URL())
 	if err != nil {
 		return nil, err
 	}

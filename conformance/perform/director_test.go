@@ -81,8 +81,8 @@ func (s *oddSession) Close(ctx context.Context) error {
 	return nil
 }
 
-func (s *oddSession) Answer(context.Context, string, conformance.Answer) error { return nil }
-func (s *oddSession) Stop(context.Context) error                               { return nil }
+func (s *oddSession) Answer(context.Context, string, adapters.Answer) error { return nil }
+func (s *oddSession) Stop(context.Context) error                            { return nil }
 
 func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	t.Helper()

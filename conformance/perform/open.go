@@ -67,7 +67,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 
 // openOptions returns what the subject has to open, and as which conversation.
 func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
-	mode := d.run.Scenario.Asking()
+	mode := d.run.Scenario.InitialMode()
 	o := conformance.Open{
 		Ask:         mode != "never",
 		Mode:        mode,

@@ -31,7 +31,7 @@ func performed(t *testing.T, id string, play func(conformance.Subject, perform.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 type Recording struct {
 	Case      *fixtures.Case
 	Scenario  *fixtures.Scenario
-	Lifecycle *fixtures.Lifecycle // answers to reads; nil: the corpus holds none
+	Lifecycle *fixtures.ReadReplies // answers to reads; nil: the corpus holds none
 	// Prepared is the case made ready for many replays; nil: each replay prepares it.
 	Prepared *standin.Prepared
 	// RealTimeLimit bounds a replay in virtual time; 0: DefaultRealTimeLimit.
@@ -27,7 +27,7 @@ type Recording struct {
 
 // newPlay makes a stand-in that replays the case with a fault, or without one.
 func (rec *Recording) newPlay(f *fault.Fault) (*standin.Play, error) {
-	o := standin.Options{Manual: true, Lifecycle: rec.Lifecycle}
+	o := standin.Options{Manual: true, ReadReplies: rec.Lifecycle}
 	if f != nil {
 		f.ApplyTo(&o)
 	}
@@ -75,13 +75,13 @@ func skipRefused(play *standin.Play, s fixtures.Step) bool {
 type Loader struct {
 	Corpus     fixtures.Corpus
 	scenarios  map[string]*fixtures.Scenario
-	lifecycles map[string]*fixtures.Lifecycle
+	lifecycles map[string]*fixtures.ReadReplies
 }
 
 // Load returns the case with its scenario and its lifecycle.
 func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 	if l.scenarios == nil {
-		l.scenarios, l.lifecycles = map[string]*fixtures.Scenario{}, map[string]*fixtures.Lifecycle{}
+		l.scenarios, l.lifecycles = map[string]*fixtures.Scenario{}, map[string]*fixtures.ReadReplies{}
 	}
 	scn, have := l.scenarios[c.Scenario]
 	if !have {
@@ -96,7 +96,7 @@ func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 	if !have {
 		var err error
 		// A corpus need not hold a lifecycle for each version.
-		if life, err = l.Corpus.LoadLifecycle(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if life, err = l.Corpus.LoadReadReplies(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Recording{}, err
 		}
 		l.lifecycles[version] = life

@@ -161,7 +161,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		return nil, 0, false, err
 	}
 	scn := rec.Scenario
-	if why := scn.Expressible(j.Case.Runtime); why != "" {
+	if why := scn.Inexpressible(j.Case.Runtime); why != "" {
 		return notExpressible(cfg, j, scn, why), 0, false, nil
 	}
 	if rec.Prepared, err = standin.Prepare(j.Case); err != nil {

@@ -15,7 +15,7 @@ import (
 const clientTimeout = 10 * time.Second
 
 // UnknownMessageText is what a process writes on stderr under no-handshake.
-const UnknownMessageText = "fault: nothing will come"
+const SilentStartText = "fault: nothing will come"
 
 // noHandshake is a process that never writes anything on stdout.
 func noHandshake() Operator {
@@ -37,7 +37,7 @@ func silentStart(f Fault) func(c *lines, place int) Fault {
 	return func(c *lines, place int) Fault {
 		return at(c, place, f, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 			x := lines[i]
-			x.Dir, x.Bytes = fixtures.Err, []byte(UnknownMessageText)
+			x.Dir, x.Bytes = fixtures.Err, []byte(SilentStartText)
 			return append(slices.Clone(lines[:i]), x)
 		})
 	}

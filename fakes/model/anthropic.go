@@ -131,9 +131,9 @@ func deferredTools(text string) []string {
 func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall, error) {
 	for _, p := range parts {
 		switch {
-		case p.How.Final != nil:
+		case p.Form.Final != nil:
 			return nil, errors.New("final: the Messages API sends a text in deltas only")
-		case p.How.Raw != nil:
+		case p.Form.Raw != nil:
 			return nil, errors.New("raw: the Messages API has one form of reasoning")
 		}
 	}
@@ -266,7 +266,7 @@ func (v *messagesEncoder) start(u *fixtures.Usage) error {
 	return v.event(aEvent{Type: "message_start", Message: &v.msg})
 }
 
-func (v *messagesEncoder) openBlock(think bool, _ fixtures.How) error {
+func (v *messagesEncoder) openBlock(think bool, _ fixtures.Form) error {
 	v.think = think
 	v.text.Reset()
 	var b any = aText{Type: "text"}
@@ -310,10 +310,10 @@ func (v *messagesEncoder) addCall(c wireCall) error {
 		return err
 	}
 	in := string(c.input)
-	if c.scenario.Open {
+	if c.scenario.Unfinished {
 		in = in[:len(in)/2]
 	}
-	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil || c.scenario.Open {
+	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil || c.scenario.Unfinished {
 		return err
 	}
 	if b.Input = c.input; !b.Input.IsValid() { // a reply that is not streamed cannot hold it

@@ -53,8 +53,8 @@ func (v *messagesEncoder) addSearch(s *fixtures.Search) error {
 		pages = append(pages, aPage{Type: "web_search_result", Title: p.Title, URL: p.URL, Content: signature})
 	}
 	r := aSearch{"web_search_tool_result", b.ID, pages}
-	if s.Fails != "" {
-		r.Content = aSearchFails{"web_search_tool_result_error", s.Fails}
+	if s.Error != "" {
+		r.Content = aSearchFails{"web_search_tool_result_error", s.Error}
 	}
 	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: r}); err != nil {
 		return err

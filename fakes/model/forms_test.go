@@ -74,8 +74,8 @@ func TestBrokenOffPartIsOpen(t *testing.T) {
 	_, err := send(t.Context(), c, m.URL()+"/v1/messages", users("hi")) //nolint:bodyclose // there is none
 	g.Expect(err).To(HaveOccurred(), "a cut before all leaves not even a status")
 	w := m.Witness()
-	g.Expect(w[0].Said).To(Equal([]fixtures.Said{{Text: "whole"}, {Text: "half", Open: true}}))
-	g.Expect(w[1].Said).To(BeEmpty(), "a call that breaks off was not made")
+	g.Expect(w[0].Output).To(Equal([]fixtures.OutputPart{{Text: "whole"}, {Text: "half", Unfinished: true}}))
+	g.Expect(w[1].Output).To(BeEmpty(), "a call that breaks off was not made")
 }
 
 // A request that is not streamed has no stream to fail within.

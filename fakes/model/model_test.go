@@ -125,7 +125,7 @@ func brief(rs []fixtures.Request) []string {
 	var out []string
 	for _, r := range rs {
 		var said []string
-		for _, s := range r.Said {
+		for _, s := range r.Output {
 			said = append(said, s.Think+s.Text+s.Tool)
 		}
 		out = append(out, fmt.Sprintf("%d %s%v %q %s", r.Req, r.Agent, r.New, said, r.Ended))
@@ -196,7 +196,7 @@ func TestStallLastsUntilTheClientHangsUp(t *testing.T) {
 	resp, err := send(ctx, c, m.URL()+"/v1/responses", `{"stream":true,"input":"hi"}`)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = resp.Body.Close() }()
-	until(t, m, "said", func() bool { return len(m.Witness()[0].Said) == 1 || m.Witness()[0].Ended != "" })
+	until(t, m, "said", func() bool { return len(m.Witness()[0].Output) == 1 || m.Witness()[0].Ended != "" })
 	cancel()
 	until(t, m, "closed", func() bool { return m.Witness()[0].Ended != "" })
 	g.Expect(brief(m.Witness())).To(Equal([]string{`1 [m1] ["a"] closed`}))

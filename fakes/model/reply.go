@@ -33,7 +33,7 @@ type encoderOptions struct {
 // encoder writes a reply in the form of an API. Blocks do not nest.
 type encoder interface {
 	start(u *fixtures.Usage) error
-	openBlock(think bool, how fixtures.How) error // a block of text or reasoning
+	openBlock(think bool, how fixtures.Form) error // a block of text or reasoning
 	addDelta(text string) error
 	closeBlock() error // the open block
 	addRedacted(data string) error

@@ -18,7 +18,7 @@ type responsesEncoder struct {
 	id    string // of the response
 	item  string // of the open item
 	think bool
-	how   fixtures.How
+	how   fixtures.Form
 	text  strings.Builder
 	part  bool // a part of a summary has begun
 	items []any
@@ -180,7 +180,7 @@ func (v *responsesEncoder) addCall(c wireCall) error {
 	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: item}); err != nil {
 		return err
 	}
-	if c.scenario.Open {
+	if c.scenario.Unfinished {
 		half := in[:len(in)/2]
 		delta.Delta, delta.Output, delta.ItemID = &half, v.outputIndex(), item.ID
 		return v.event(delta)

@@ -7,7 +7,7 @@ import (
 )
 
 // openBlock begins an item. An item without deltas is written only at its end.
-func (v *responsesEncoder) openBlock(think bool, how fixtures.How) error {
+func (v *responsesEncoder) openBlock(think bool, how fixtures.Form) error {
 	v.think, v.how, v.part = think, how, false
 	v.text.Reset()
 	prefix := "msg_"

@@ -49,7 +49,7 @@ type line struct {
 func newScript(sc *fixtures.Scenario) script {
 	s := script{file: sc.File, agents: map[string]*agent{}, threads: map[string]string{}, owner: map[[2]string]bool{}, named: map[string]string{}, resultTexts: map[string]string{}}
 	for _, a := range sc.Client {
-		if a.Says() {
+		if a.SendsMessage() {
 			s.messages = append(s.messages, message{a.ID, textLines(a.Text)})
 			if a.Verb == fixtures.VerbAside {
 				s.asides = append(s.asides, a.ID)

@@ -111,12 +111,12 @@ func TestSubagentsByHeaderInParallel(t *testing.T) {
 	g.Expect(m.Err()).NotTo(HaveOccurred())
 	got := map[string]string{}
 	for _, r := range m.Witness()[1:4] {
-		got[r.Agent] = fmt.Sprint(r.New, r.Said[0].Text, r.Results)
+		got[r.Agent] = fmt.Sprint(r.New, r.Output[0].Text, r.Results)
 	}
 	g.Expect(got).To(Equal(map[string]string{
 		"my-alpha": "[prompt]alphamap[]", "beta": "[prompt]betamap[]", "": "[result:t1]main onmap[t1:a\nb]",
 	}))
-	g.Expect(m.Witness()[4].Said[0].Text).To(Equal("alpha 2"))
+	g.Expect(m.Witness()[4].Output[0].Text).To(Equal("alpha 2"))
 }
 
 func TestSubagentsOfCodex(t *testing.T) {

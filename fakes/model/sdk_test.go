@@ -102,7 +102,7 @@ func checkWitness(g Gomega, w []fixtures.Request, shell, write string) {
 	g.Expect(w).To(HaveLen(2))
 	g.Expect(w[0]).To(Equal(fixtures.Request{
 		Req: 1, New: []string{"m1"}, History: []string{"m1"}, Ended: fixtures.EndedComplete, Stream: true,
-		Said: []fixtures.Said{
+		Output: []fixtures.OutputPart{
 			{Think: "Hm, sö."}, {Text: "One  ☃\u2028"}, {Text: "two"},
 			{Tool: "shell", Name: shell, ID: "t1", Input: []byte(`{"command":"ls"}`)},
 			{Tool: "write", Name: write, ID: "t2", Input: []byte(`{"path":"a/b.txt","content":"x\ny\n"}`)},

@@ -130,8 +130,8 @@ func eachCall(parts []fixtures.Part, f func(*fixtures.ToolCall) (wireCall, error
 		if err != nil {
 			return nil, err
 		}
-		if p.Tool.Spoil != "" {
-			c.input = []byte(p.Tool.Spoil)
+		if p.Tool.InvalidInput != "" {
+			c.input = []byte(p.Tool.InvalidInput)
 		}
 		c.scenario = p.Tool
 		out = append(out, c)

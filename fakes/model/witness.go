@@ -104,7 +104,7 @@ type exchange struct {
 
 // part is a part of a reply; text grows with each delta.
 type part struct {
-	fixtures.Said
+	fixtures.OutputPart
 	think bool
 	open  bool // not closed yet
 	text  strings.Builder
@@ -114,10 +114,10 @@ type part struct {
 func (x *exchange) request() fixtures.Request {
 	r := x.Request
 	r.New, r.History, r.Results = slices.Clone(r.New), slices.Clone(r.History), maps.Clone(r.Results)
-	r.Said = nil
+	r.Output = nil
 	for _, p := range x.said {
-		s := p.Said
-		s.Open = p.open && (x.Ended == fixtures.EndedCut || x.Ended == fixtures.EndedFailed)
+		s := p.OutputPart
+		s.Unfinished = p.open && (x.Ended == fixtures.EndedCut || x.Ended == fixtures.EndedFailed)
 		switch {
 		case s.Tool != "":
 		case p.text.Len() == 0: // an empty block is left out
@@ -127,7 +127,7 @@ func (x *exchange) request() fixtures.Request {
 		default:
 			s.Text = p.text.String()
 		}
-		r.Said = append(r.Said, s)
+		r.Output = append(r.Output, s)
 	}
 	return r
 }

@@ -136,7 +136,7 @@ func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 		if err := y.closeBlock(); err != nil {
 			return err
 		}
-		if err := y.v.openBlock(think, p.How); err != nil {
+		if err := y.v.openBlock(think, p.Form); err != nil {
 			return err
 		}
 		y.startPart(think)
@@ -153,15 +153,15 @@ func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 	}
 	// The witness records the final text instead of the deltas, and raw reasoning as a
 	// separate part.
-	if f := p.How.Final; f != nil {
+	if f := p.Form.Final; f != nil {
 		y.s.mu.Lock()
 		y.cur.text.Reset()
 		y.s.mu.Unlock()
 		y.recordText(*f)
 	}
-	if p.How.Raw != nil {
+	if p.Form.Raw != nil {
 		y.startPart(true)
-		for _, d := range p.How.Raw {
+		for _, d := range p.Form.Raw {
 			y.recordText(d)
 		}
 	}
@@ -189,13 +189,13 @@ func (y *replyWriter) addCall(t *fixtures.ToolCall) error {
 	if err := y.v.addCall(c); err != nil {
 		return err
 	}
-	if t.Open { // it was never complete
+	if t.Unfinished { // it was never complete
 		return nil
 	}
-	said := fixtures.Said{Tool: t.Tool, Name: c.full(), ID: t.ID, Input: t.Input}
-	if t.Spoil != "" { // the runtime never got the input
+	said := fixtures.OutputPart{Tool: t.Tool, Name: c.full(), ID: t.ID, Input: t.Input}
+	if t.InvalidInput != "" { // the runtime never got the input
 		said.Input = nil
 	}
-	y.s.recordPart(y.x, &part{Said: said})
+	y.s.recordPart(y.x, &part{OutputPart: said})
 	return nil
 }

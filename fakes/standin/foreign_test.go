@@ -1,9 +1,10 @@
 package standin_test
 
 import (
-	"github.com/go-json-experiment/json"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/onsi/gomega"
 
@@ -105,9 +106,9 @@ func TestExecResumesOnlyThreadsOfThisPlay(t *testing.T) {
 func TestClaudeReportsTheModeOfThisClient(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p, err := standin.New(c, standin.Options{Manual: true, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	e := newEchoClient(p)
@@ -143,9 +144,9 @@ func TestClaudeRepeatsTheReasonOfThisClient(t *testing.T) {
 func TestCodexOpensASecondThread(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexPlain)
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	var side struct {
@@ -153,7 +154,7 @@ func TestCodexOpensASecondThread(t *testing.T) {
 			ID string `json:"id"`
 		} `json:"thread"`
 	}
-	result, _, ok := life.Reply("thread/start")
+	result, _, ok := life.Result("thread/start")
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(json.Unmarshal(result, &side)).To(gomega.Succeed())
 	e := newEchoClient(p)

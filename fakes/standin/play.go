@@ -19,11 +19,11 @@ const (
 )
 
 // Lifecycle answers reads and configuration that a case does not hold.
-type Lifecycle = *fixtures.Lifecycle
+type ReadReplies = *fixtures.ReadReplies
 
 // Options say how to play.
 type Options struct {
-	Lifecycle Lifecycle // may be nil
+	ReadReplies ReadReplies // may be nil
 	// Fault changes the lines of one process; nil plays what was recorded. It must
 	// not modify the lines that it is given.
 	Fault func(process int, lines []fixtures.WireLine) []fixtures.WireLine

@@ -220,9 +220,9 @@ func TestMessageAtTheEndOfATranscriptMatches(t *testing.T) {
 func TestEarlyStopIsAnsweredAtOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "claude/2.1.329/stop/when-idle")
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	e := newEchoClient(p)

@@ -23,7 +23,7 @@ func (p *Play) answerRead(l *launch, w *ClientAction, s *step) {
 			return
 		}
 	}
-	if !p.replyFromLifecycle(l, s) {
+	if !p.replyToRead(l, s) {
 		p.refuseUnrecorded(l, s)
 	}
 }
@@ -62,8 +62,8 @@ func (p *Play) recordedReply(l *launch, s *step) ([]byte, bool) {
 
 // replyFromLifecycle answers as the runtime did when it was asked outside of any
 // turn. It returns false if the lifecycle holds no such request.
-func (p *Play) replyFromLifecycle(l *launch, s *step) bool {
-	if p.o.Lifecycle == nil || s.id == nil {
+func (p *Play) replyToRead(l *launch, s *step) bool {
+	if p.o.ReadReplies == nil || s.id == nil {
 		return false
 	}
 	ans, ok := p.lifecycleAnswer(l, s)
@@ -118,7 +118,7 @@ func (p *Play) lifecycleThread() string {
 	if member == "" {
 		return ""
 	}
-	for _, x := range p.o.Lifecycle.Answers {
+	for _, x := range p.o.ReadReplies.Replies {
 		if at, ok := wire.Member(x.Params, member); ok {
 			if id := wire.Unquote(x.Params[at.From:at.To]); id != "" {
 				return id
@@ -185,10 +185,10 @@ func (p *Play) gaveThread(l *launch, thread string) bool {
 // lifecycleAnswer is what the lifecycle holds for a request. If the request is about
 // a thread that does not exist, it is the answer to such a request; if it sets
 // something, the answer to the same value.
-func (p *Play) lifecycleAnswer(l *launch, s *step) (fixtures.Answer, bool) {
+func (p *Play) lifecycleAnswer(l *launch, s *step) (fixtures.ReadReply, bool) {
 	unknown := s.Kind == KindRead && !p.gaveThread(l, s.Session)
 	setting := p.s.rt.Replies.Setting
-	for _, x := range p.o.Lifecycle.Answers {
+	for _, x := range p.o.ReadReplies.Replies {
 		if x.Method != s.Method || unknown != bytes.Contains(x.Params, []byte(fixtures.UnknownSession)) {
 			continue
 		}
@@ -200,7 +200,7 @@ func (p *Play) lifecycleAnswer(l *launch, s *step) (fixtures.Answer, bool) {
 			return x, true
 		}
 	}
-	return fixtures.Answer{}, false
+	return fixtures.ReadReply{}, false
 }
 
 // isIdle reports whether no turn of the process runs or is about to.

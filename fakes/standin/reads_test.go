@@ -14,9 +14,9 @@ import (
 func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	e := newEchoClient(p)
@@ -45,9 +45,9 @@ func TestReadOfAnUnknownThreadFails(t *testing.T) {
 	for _, version := range []string{"0.169.0", "0.120.0", "0.98.0"} {
 		g := gomega.NewWithT(t)
 		c := load(t, "codex/"+version+"/text/plain")
-		life, err := fixtures.LoadLifecycle("codex", version)
+		life, err := fixtures.LoadReadReplies("codex", version)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		p, err := standin.New(c, standin.Options{Manual: true, Lifecycle: life})
+		p, err := standin.New(c, standin.Options{Manual: true, ReadReplies: life})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		e := newEchoClient(p)
 		g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
@@ -88,10 +88,10 @@ func TestLifecycleIsNotModified(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)
 	line := []byte(`{"type":"keep_alive"}and more`)
-	life := &fixtures.Lifecycle{Answers: []fixtures.Answer{{
+	life := &fixtures.ReadReplies{Replies: []fixtures.ReadReply{{
 		Method: "mcp_status", Before: []jsontext.Value{line[:len(line)-len("and more")]}, Result: jsontext.Value(`{}`),
 	}}}
-	p, err := standin.New(c, standin.Options{Manual: true, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	e := newEchoClient(p)
@@ -106,9 +106,9 @@ func TestLifecycleIsNotModified(t *testing.T) {
 func TestLifecycleNamesTheThreadOfThisPlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, codexPlain)
-	life, err := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p, err := standin.New(c, standin.Options{Manual: true, Seed: 3, Lifecycle: life})
+	p, err := standin.New(c, standin.Options{Manual: true, Seed: 3, ReadReplies: life})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer p.Close()
 	e := newEchoClient(p)

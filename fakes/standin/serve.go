@@ -167,7 +167,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 		return nil, o, fmt.Errorf("%s: case %q is of %s, but it was started as %s", EnvCase, id, c.Runtime, name)
 	}
 	// Without a lifecycle of this version, reads are answered from the case alone.
-	if o.Lifecycle, err = corpus.LoadLifecycle(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if o.ReadReplies, err = corpus.LoadReadReplies(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o, err
 	}
 	if s := os.Getenv(EnvSpeed); s != "" {

@@ -102,7 +102,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case s.Kind == KindRead:
 		p.answerRead(l, w, &s)
 	case p.claim(l, w, &s):
-	case p.isOutside(l, &s) && p.replyFromLifecycle(l, &s):
+	case p.isOutside(l, &s) && p.replyToRead(l, &s):
 		if s.Kind == KindSet {
 			p.noteChoice(l, nil, &s)
 		}
@@ -236,7 +236,7 @@ func (p *Play) claimBy(l *launch, w *ClientAction, s *step, same func(rec, sub *
 		if s.Kind == KindStop && i != p.pos && !rec.step.free && p.isIdle(l) {
 			return false // it stops nothing, and the recorded stop is of another turn
 		}
-		if s.Kind == KindStop && rec.step.free && p.o.Lifecycle != nil && p.haltsBefore(l, i) {
+		if s.Kind == KindStop && rec.step.free && p.o.ReadReplies != nil && p.haltsBefore(l, i) {
 			return false // it stops nothing either, and the recorded reply would come much later
 		}
 		p.matchStep(rec, w, s)

@@ -76,7 +76,7 @@ func Make(h Head, facts redact.Facts, wire []fixtures.WireLine) ([]byte, error) 
 	}
 	c := &fixtures.Case{
 		ID: path.Join(h.Runtime, h.Version, h.Name), Scenario: h.Name,
-		Runtime: h.Runtime, Version: h.Version, Recorded: h.Recorded, Unwitnessed: true, Wire: wire,
+		Runtime: h.Runtime, Version: h.Version, Recorded: h.Recorded, NoWitness: true, Wire: wire,
 	}
 	if err := r.Case(c); err != nil {
 		return nil, err

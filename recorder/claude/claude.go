@@ -72,7 +72,7 @@ type call struct {
 }
 
 func newClaude(d *drive.Driver) (drive.Client, error) {
-	cfg, err := configFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
+	cfg, err := configFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
 	d.Hide(`"request_id":"` + hiddenID + `"`)
 	return &client{
 		Unsupported: "claude", d: d, cfg: cfg, session: sessionID(0),

@@ -143,7 +143,7 @@ func (c *client) Fence() error {
 // Reads implements drive.Client.
 func (c *client) Reads() []drive.Read {
 	return []drive.Read{
-		{Method: fixtures.Unknown, Params: `{}`},
+		{Method: fixtures.UnknownMethod, Params: `{}`},
 		{Method: "supported_models", Params: `{}`},
 		{Method: "supported_commands", Params: `{}`},
 		{Method: "account_info", Params: `{}`},

@@ -141,7 +141,7 @@ func (x *side) onRuntime() error {
 		return err
 	}
 	x.end = append(x.end, srv.Err, srv.Close)
-	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, srv.URL())
+	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.InitialMode(), x.s.Needs, srv.URL())
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (x *side) onStandIn() error {
 	id := path.Join(x.rt.Name, x.rt.Version, x.s.ID)
 	x.env = append(x.env, standin.EnvCase+"="+id, standin.EnvState+"="+state, standin.EnvSpeed+"=1")
 	x.end = append(x.end, func() error { return checkReports(state) })
-	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.Asking(), x.s.Needs, "http://127.0.0.1:1")
+	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.InitialMode(), x.s.Needs, "http://127.0.0.1:1")
 	if err != nil {
 		return err
 	}

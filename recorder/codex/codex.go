@@ -105,7 +105,7 @@ type rpcError struct {
 }
 
 func newCodex(d *drive.Driver) (drive.Client, error) {
-	cfg, err := ConfigFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
+	cfg, err := ConfigFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
 	if d.Scenario.Policy != nil && cfg.sandbox != "" {
 		cfg.policy = "untrusted" // asks about most
 	}

@@ -249,7 +249,7 @@ func (c *client) Fence() error {
 // end with those that end the session.
 func (c *client) Reads() []drive.Read {
 	reads := []drive.Read{
-		{Method: fixtures.Unknown, Params: `{}`},
+		{Method: fixtures.UnknownMethod, Params: `{}`},
 		{Method: "model/list", Params: `{}`},
 		{Method: "modelProvider/capabilities/read", Params: `{}`},
 		{Method: "collaborationMode/list", Params: `{}`},

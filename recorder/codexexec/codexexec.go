@@ -38,7 +38,7 @@ type client struct {
 }
 
 func newCodexExec(d *drive.Driver) (drive.Client, error) {
-	cfg, err := codex.ConfigFor(d.Version, d.Scenario.Asking(), d.Scenario.Needs)
+	cfg, err := codex.ConfigFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
 	c := &client{Unsupported: "codexexec", d: d, cfg: cfg, ended: map[string]bool{}}
 	for _, r := range d.Scenario.Model[""] {
 		for _, p := range r.Parts {

@@ -101,10 +101,10 @@ func caseOf(lines string, r int) *fixtures.Case {
 	}
 	c.Wire = append(c.Wire, fixtures.WireLine{Process: 1, Dir: fixtures.EOF}, fixtures.WireLine{Process: 1, Dir: fixtures.Exit, Code: 0})
 	main := []fixtures.Request{
-		{New: []string{"m1"}, Said: []fixtures.Said{{Tool: "shell", ID: "t1", Input: jsontext.Value(`{"command":"ls"}`)}, {Tool: "shell", ID: "t2"}, {Tool: "subagent", ID: "t3"}}, Ended: fixtures.EndedComplete},
-		{New: []string{"result:t1"}, Results: map[string]string{"t1": fmt.Sprintf("Chunk ID: %06x\nWall time: 0.0%d seconds\nOutput:\none", r, r)}, Said: []fixtures.Said{{Text: "All is well."}}, Ended: fixtures.EndedComplete},
+		{New: []string{"m1"}, Output: []fixtures.OutputPart{{Tool: "shell", ID: "t1", Input: jsontext.Value(`{"command":"ls"}`)}, {Tool: "shell", ID: "t2"}, {Tool: "subagent", ID: "t3"}}, Ended: fixtures.EndedComplete},
+		{New: []string{"result:t1"}, Results: map[string]string{"t1": fmt.Sprintf("Chunk ID: %06x\nWall time: 0.0%d seconds\nOutput:\none", r, r)}, Output: []fixtures.OutputPart{{Text: "All is well."}}, Ended: fixtures.EndedComplete},
 	}
-	child := fixtures.Request{Agent: "alpha", New: []string{"task"}, Said: []fixtures.Said{{Text: "Done."}}, Ended: fixtures.EndedComplete}
+	child := fixtures.Request{Agent: "alpha", New: []string{"task"}, Output: []fixtures.OutputPart{{Text: "Done."}}, Ended: fixtures.EndedComplete}
 	c.Witness = []fixtures.Request{main[0], main[1], child}
 	if r%2 == 0 { // which agent is first is chance
 		c.Witness = []fixtures.Request{main[0], child, main[1]}
@@ -191,11 +191,11 @@ func TestDiffReportsEachChange(t *testing.T) {
 		"a line that is not JSON":    {codexLines, swap("odd line", "odder line"), []string{"process 1 text: "}},
 		"the exit":                   {codexLines, func(c *fixtures.Case) { c.Wire[len(c.Wire)-1].Code = 1 }, []string{"process 1 life: "}},
 		"an argument":                {codexLines, func(c *fixtures.Case) { c.Wire[0].Argv[0] = "y" }, []string{"process 1 life: "}},
-		"the text of the model":      {codexLines, func(c *fixtures.Case) { c.Witness[2].Said[0].Text = "Not done." }, []string{"witness of alpha: "}},
+		"the text of the model":      {codexLines, func(c *fixtures.Case) { c.Witness[2].Output[0].Text = "Not done." }, []string{"witness of alpha: "}},
 		"the end of a reply":         {codexLines, func(c *fixtures.Case) { c.Witness[2].Ended = fixtures.EndedCut }, []string{"witness of alpha: "}},
 		"the news of a request":      {codexLines, func(c *fixtures.Case) { c.Witness[1].New = []string{"m2"} }, []string{"witness of main: "}},
 		"a result":                   {codexLines, func(c *fixtures.Case) { c.Witness[1].Results["t1"] += "!" }, []string{"witness of main: "}},
-		"a tool's input":             {claudeLines, func(c *fixtures.Case) { c.Witness[0].Said[0].Input = jsontext.Value(`{}`) }, []string{"witness of main: "}},
+		"a tool's input":             {claudeLines, func(c *fixtures.Case) { c.Witness[0].Output[0].Input = jsontext.Value(`{}`) }, []string{"witness of main: "}},
 		"order within a stream":      {claudeLines, func(c *fixtures.Case) { c.Wire[6], c.Wire[7] = c.Wire[7], c.Wire[6] }, []string{"process 1 agent main messages: "}},
 		"the last sum":               {claudeLines, swap(`"total_cost_usd":0.5`, `"total_cost_usd":0.6`), []string{"process 1 agent main turns: "}},
 		"a task's end":               {claudeLines, swap(`"status":"completed"`, `"status":"failed"`), []string{"process 1 agent main task of t2: "}},
@@ -227,7 +227,7 @@ func TestDiffReportsEachChange(t *testing.T) {
 func TestDiffIsSmall(t *testing.T) {
 	g := NewWithT(t)
 	b := caseOf(codexLines, 1)
-	b.Witness[1].Said[0].Text = "All is lost."
+	b.Witness[1].Output[0].Text = "All is lost."
 	g.Expect(Diff(caseOf(codexLines, 1), b)).To(Equal(`witness of main: got line 2, want line 2
 --- run1
 +++ run1
@@ -247,7 +247,7 @@ func TestWitnessWithInvalidText(t *testing.T) {
 	withInput := func(input string) *fixtures.Case {
 		c := caseOf(claudeLines, 1)
 		c.Witness[1].Results["t1"] = "\xff\xfe"
-		c.Witness[0].Said[0].Input = jsontext.Value(input)
+		c.Witness[0].Output[0].Input = jsontext.Value(input)
 		return c
 	}
 	g.Expect(Diff(withInput(`{`), withInput(`{`))).To(BeEmpty())
@@ -294,7 +294,7 @@ func TestCostsOfStoppedReplyAreNotCompared(t *testing.T) {
 // whose reply has begun was sent.
 func TestRequestStoppedBeforeItsReplyIsOptional(t *testing.T) {
 	g := NewWithT(t)
-	second := fixtures.Request{Req: 1, New: []string{"m1", "m2"}, History: []string{"m1", "m2"}, Said: []fixtures.Said{{Text: "The end."}}, Ended: fixtures.EndedComplete}
+	second := fixtures.Request{Req: 1, New: []string{"m1", "m2"}, History: []string{"m1", "m2"}, Output: []fixtures.OutputPart{{Text: "The end."}}, Ended: fixtures.EndedComplete}
 	never := &fixtures.Case{Runtime: "claude", Version: "1", Witness: []fixtures.Request{second}}
 	second.Req, second.New = 2, []string{"m2"}
 	first := fixtures.Request{Req: 1, New: []string{"m1"}, History: []string{"m1"}, Ended: fixtures.EndedClosed}
@@ -302,7 +302,7 @@ func TestRequestStoppedBeforeItsReplyIsOptional(t *testing.T) {
 	g.Expect(Diff(never, asked)).To(BeEmpty())
 	g.Expect(Diff(asked, never)).To(BeEmpty())
 
-	first.Said = []fixtures.Said{{Text: "Once"}}
+	first.Output = []fixtures.OutputPart{{Text: "Once"}}
 	answered := &fixtures.Case{Runtime: "claude", Version: "1", Witness: []fixtures.Request{first, second}}
 	g.Expect(Diff(never, answered)).To(ContainSubstring("Once"))
 }

@@ -55,7 +55,7 @@ func newNormalizer(c *fixtures.Case) *normalizer {
 		for id := range q.Results {
 			n.calls[id] = true
 		}
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.ID != "" {
 				n.calls[s.ID] = true
 			}

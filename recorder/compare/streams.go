@@ -200,7 +200,7 @@ func (n *normalizer) certain() []fixtures.Request {
 	var out []fixtures.Request
 	news := map[string][]string{} // by agent
 	for _, q := range n.c.Witness {
-		if q.Ended == fixtures.EndedClosed && len(q.Said) == 0 {
+		if q.Ended == fixtures.EndedClosed && len(q.Output) == 0 {
 			news[q.Agent] = append(news[q.Agent], q.New...)
 			continue
 		}

@@ -124,11 +124,11 @@ const denial = "The policy does not allow it."
 // call. ok is false if there is no policy or if it leaves the call to the user.
 func (d *Driver) Judge(tool string) (s fixtures.Step, ok bool) {
 	j := d.Scenario.Verdict(tool)
-	if j == nil || j.Effect == fixtures.JudgeAsk {
+	if j == nil || j.Effect == fixtures.VerdictAsk {
 		return s, false
 	}
 	s = fixtures.Step{Verb: fixtures.VerbAnswer, ID: tool, What: fixtures.AnswerAllow}
-	if j.Effect == fixtures.JudgeDeny {
+	if j.Effect == fixtures.VerdictDeny {
 		s.What, s.Text = fixtures.AnswerDeny, denial
 	}
 	return s, true

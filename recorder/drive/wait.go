@@ -73,7 +73,7 @@ func (d *Driver) mainHold(hold string) (found bool, openTool string) {
 				continue
 			}
 			found = true
-			if i > 0 && r.Parts[i-1].Tool != nil && r.Parts[i-1].Tool.Open && openTool == "" {
+			if i > 0 && r.Parts[i-1].Tool != nil && r.Parts[i-1].Tool.Unfinished && openTool == "" {
 				openTool = r.Parts[i-1].Tool.ID
 			}
 		}

@@ -115,8 +115,8 @@ func (p *pass) addWitness(reqs []fixtures.Request) {
 		for _, id := range slices.Sorted(maps.Keys(q.Results)) {
 			addString(q.Results[id], unit{result: true}, func(s string) { q.Results[id] = s })
 		}
-		for j := range q.Said {
-			s := &q.Said[j]
+		for j := range q.Output {
+			s := &q.Output[j]
 			addString(s.Text, unit{ours: true}, func(v string) { s.Text = v })
 			addString(s.Think, unit{ours: true}, func(v string) { s.Think = v })
 			if len(s.Input) > 0 {

@@ -122,7 +122,7 @@ func TestSecrets(t *testing.T) {
 		`{"api_key":"`+"Zq8"+`Rt5Lw2Xv9Nb4Mc7Kd1"}`,
 		`gitleaks:allow `+ghToken,
 	)
-	c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": "K=" + fullAnt}, Said: []fixtures.Said{
+	c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": "K=" + fullAnt}, Output: []fixtures.OutputPart{
 		{Text: "my " + ghToken + " it is"}, {Tool: "shell", ID: "t1", Input: jsontext.Value(`{ "command":"echo ` + awsKey + `"}`)}}}}
 	g.Expect(r.Case(c)).To(Succeed())
 	g.Expect(outLine(c)).To(Equal([]string{
@@ -138,8 +138,8 @@ func TestSecrets(t *testing.T) {
 		`gitleaks:allow <secret:2>`,
 	}))
 	g.Expect(c.Witness[0].Results["t1"]).To(Equal("K=<secret:3>"))
-	g.Expect(c.Witness[0].Said[0].Text).To(Equal("my <secret:2> it is"))
-	g.Expect(string(c.Witness[0].Said[1].Input)).To(Equal(`{ "command":"echo <secret:1>"}`))
+	g.Expect(c.Witness[0].Output[0].Text).To(Equal("my <secret:2> it is"))
+	g.Expect(string(c.Witness[0].Output[1].Input)).To(Equal(`{ "command":"echo <secret:1>"}`))
 }
 
 func TestNewRejects(t *testing.T) {

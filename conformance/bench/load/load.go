@@ -54,7 +54,7 @@ func (p Plan) Check() error {
 type Script struct {
 	Plan Plan
 	c    *fixtures.Case
-	life *fixtures.Lifecycle
+	life *fixtures.ReadReplies
 	made *standin.Prepared
 }
 
@@ -71,7 +71,7 @@ func (p Plan) Load() (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	life, err := corpus.LoadLifecycle(c.Runtime, c.Version)
+	life, err := corpus.LoadReadReplies(c.Runtime, c.Version)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ type play struct {
 func (s *Script) Serve(ctx context.Context, clock Clock, argv []string, in io.Reader, out io.Writer) (proc.Exit, error) {
 	p := &play{Script: s, clock: clock.orMachine(), out: out}
 	p.change.L = &p.mu
-	st, err := s.made.New(standin.Options{Lifecycle: s.life, Manual: true, KeepIDs: true, Chunk: p.queueLine})
+	st, err := s.made.New(standin.Options{ReadReplies: s.life, Manual: true, KeepIDs: true, Chunk: p.queueLine})
 	if err != nil {
 		return proc.Exit{Code: 2}, err
 	}

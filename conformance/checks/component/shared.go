@@ -111,7 +111,7 @@ func MergeProps(base, add jsontext.Value) jsontext.Value {
 func (k *Kinds) Asked(r *conformance.Run) *Board {
 	b := newBoard()
 	for _, call := range runindex.Calls(r) {
-		in, ok := runindex.ClientCall(call.Said)
+		in, ok := runindex.ClientCall(call.OutputPart)
 		if !ok {
 			continue
 		}

@@ -29,7 +29,7 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	for _, call := range runindex.Calls(t.Run) {
-		in, ok := runindex.ClientCall(call.Said)
+		in, ok := runindex.ClientCall(call.OutputPart)
 		i := slices.IndexFunc(t.Scenario.Tools, func(x fixtures.Tool) bool { return x.Name == in.Tool })
 		if !ok || i < 0 {
 			continue

@@ -110,8 +110,8 @@ func byPolicy(r *conformance.Run) map[string]bool {
 		if w.Kind != standin.KindAnswer || w.Asked == "hook_callback" {
 			continue
 		}
-		for _, j := range r.Scenario.Judge {
-			if j.Effect != fixtures.JudgeAsk && runindex.AsksAbout(r, w.Tool, j.Tool) {
+		for _, j := range r.Scenario.Verdicts {
+			if j.Effect != fixtures.VerdictAsk && runindex.AsksAbout(r, w.Tool, j.Tool) {
 				out[w.RequestID] = true
 			}
 		}

@@ -10,5 +10,5 @@ var FailClosed = &conformance.Check{
 	ID: "policy.fail-closed", Source: "policies that let through what they do not understand", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Sentence:      "The policy denies what it cannot parse or does not know.",
 	JudgesWritten: true,
-	Judge:         func(t *conformance.Trial, f *conformance.Finding) { judgePolicy(t, f, fixtures.JudgeUnknown) },
+	Judge:         func(t *conformance.Trial, f *conformance.Finding) { judgePolicy(t, f, fixtures.DenyUnknown) },
 }

@@ -13,10 +13,10 @@ import (
 
 // judgedCalls are the calls of the model that the scenario's table speaks of, of
 // one kind.
-func judgedCalls(r *conformance.Run, kind string) []fixtures.Judged {
+func judgedCalls(r *conformance.Run, kind string) []fixtures.PolicyVerdict {
 	said := runindex.AllCalls(r)
-	return slices.DeleteFunc(slices.Clone(r.Scenario.Judge), func(j fixtures.Judged) bool {
-		return j.Kind != kind || !slices.ContainsFunc(said, func(s fixtures.Said) bool { return s.ID == j.Tool })
+	return slices.DeleteFunc(slices.Clone(r.Scenario.Verdicts), func(j fixtures.PolicyVerdict) bool {
+		return j.Kind != kind || !slices.ContainsFunc(said, func(s fixtures.OutputPart) bool { return s.ID == j.Tool })
 	})
 }
 
@@ -39,9 +39,9 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 		switch {
 		case results[j.Tool] == "":
 			f.Failf("%s was judged %s, and the model got no result", j.Tool, j.Effect)
-		case j.Effect == fixtures.JudgeDeny && told && status != event.ToolDenied:
+		case j.Effect == fixtures.VerdictDeny && told && status != event.ToolDenied:
 			f.Failf("%s was to be denied, and its result is %s; the model received %s", j.Tool, status, runindex.Clip(results[j.Tool]))
-		case j.Effect == fixtures.JudgeAllow && status == event.ToolDenied:
+		case j.Effect == fixtures.VerdictAllow && status == event.ToolDenied:
 			f.Failf("%s was to be allowed, and was denied; the model received %s", j.Tool, runindex.Clip(results[j.Tool]))
 		}
 	}
@@ -50,7 +50,7 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 
 // judgeReplies demands that each question about the call, and each hook for it, got
 // the reply of the table.
-func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Judged) {
+func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.PolicyVerdict) {
 	denied := false
 	for _, w := range t.ClientActions {
 		if w.Kind != standin.KindAnswer || !runindex.AsksAbout(t.Run, w.Tool, j.Tool) {
@@ -59,16 +59,16 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Judge
 		no := w.Answer == standin.Deny || w.Answer == standin.Cancel
 		denied = denied || no
 		switch {
-		case j.Effect == fixtures.JudgeDeny && w.Answer == standin.Allow:
+		case j.Effect == fixtures.VerdictDeny && w.Answer == standin.Allow:
 			f.Failf("the policy denies %s, and the subject allowed it when %s asked", j.Tool, w.Asked)
-		case j.Effect == fixtures.JudgeAllow && no:
+		case j.Effect == fixtures.VerdictAllow && no:
 			f.Asserted(1)
 			f.Failf("the policy allows %s, and the subject denied it when %s asked", j.Tool, w.Asked)
-		case j.Effect == fixtures.JudgeAllow:
+		case j.Effect == fixtures.VerdictAllow:
 			f.Asserted(1)
 		}
 	}
-	if j.Effect == fixtures.JudgeDeny {
+	if j.Effect == fixtures.VerdictDeny {
 		f.Asserted(1)
 		if !denied {
 			f.Missingf("the policy denies %s, and the subject never denied it", j.Tool)
@@ -88,13 +88,15 @@ func statusOf(r *conformance.Run, id string) (event.ToolStatus, bool) {
 
 // judgeEffects looks for effects of denied calls: a changed file that one of them
 // names and no allowed call does.
-func judgeEffects(t *conformance.Trial, f *conformance.Finding, calls []fixtures.Judged) {
+func judgeEffects(t *conformance.Trial, f *conformance.Finding, calls []fixtures.PolicyVerdict) {
 	for _, file := range changedFiles(t.Run) {
-		if slices.ContainsFunc(t.Scenario.Judge, func(j fixtures.Judged) bool { return j.Effect != fixtures.JudgeDeny && names(t.Run, j.Tool, file) }) {
+		if slices.ContainsFunc(t.Scenario.Verdicts, func(j fixtures.PolicyVerdict) bool {
+			return j.Effect != fixtures.VerdictDeny && names(t.Run, j.Tool, file)
+		}) {
 			continue
 		}
 		for _, j := range calls {
-			if j.Effect == fixtures.JudgeDeny && names(t.Run, j.Tool, file) {
+			if j.Effect == fixtures.VerdictDeny && names(t.Run, j.Tool, file) {
 				f.Failf("the file %s has changed: %s was denied, and took effect", file, j.Tool)
 			}
 		}

@@ -51,7 +51,7 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 		fail("the error of Open is not an *adapters.OpenError with code %q: %v", want, err)
 	case r.Fault.StartError != nil && !strings.Contains(runindex.ErrorText(err), r.Fault.StartError.Error()):
 		fail("the runtime could not be started, and the error does not hold the reason: %q", runindex.ErrorText(err))
-	case r.Fault.StartError == nil && !strings.Contains(typed.Stderr, fault.UnknownMessageText):
+	case r.Fault.StartError == nil && !strings.Contains(typed.Stderr, fault.SilentStartText):
 		fail("the runtime wrote to stderr, and the error does not hold it: %q", runindex.ErrorText(err))
 	}
 	if len(r.Events) > 0 && r.Events[0].Steps <= 1 {

@@ -40,7 +40,7 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 		events = append(events, e.Event)
 	}
 	for _, call := range runindex.Calls(t.Run) {
-		in, ok := runindex.ClientCall(call.Said)
+		in, ok := runindex.ClientCall(call.OutputPart)
 		i := slices.IndexFunc(t.Scenario.Tools, func(x fixtures.Tool) bool { return x.Name == in.Tool })
 		if !ok || i < 0 {
 			continue

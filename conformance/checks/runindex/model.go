@@ -75,12 +75,12 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 		if slices.Contains(q.New, "compact") {
 			continue // a summary is for the model
 		}
-		for j, s := range q.Said {
+		for j, s := range q.Output {
 			if s.Text == "" || Abandoned(reqs, i) && CutShort(q, j) {
 				continue
 			}
 			text := s.Text
-			if r.Scenario.Asking() == "plan" {
+			if r.Scenario.InitialMode() == "plan" {
 				text = withoutPlanTags(text)
 			}
 			out = append(out, Segment{text, allowsPrefix(q, j) && !reachedWire(r, s.Text), q.Req})
@@ -97,7 +97,7 @@ func withoutPlanTags(text string) string {
 
 // CutShort reports whether a reply ended within one of its parts.
 func CutShort(q fixtures.Request, part int) bool {
-	return q.Said[part].Open || q.Ended == fixtures.EndedClosed && part == len(q.Said)-1
+	return q.Output[part].Unfinished || q.Ended == fixtures.EndedClosed && part == len(q.Output)-1
 }
 
 // allowsPrefix reports whether a prefix of a part is enough: a client may lose what
@@ -177,7 +177,7 @@ func ExpectedText(r *conformance.Run, got string) string {
 
 // Call is a tool call that the model made.
 type Call struct {
-	fixtures.Said
+	fixtures.OutputPart
 	Hidden bool // the runtime does not show it
 }
 
@@ -190,7 +190,7 @@ func Calls(r *conformance.Run) []Call {
 		if q.Ended == fixtures.EndedFailed || Abandoned(reqs, i) {
 			continue
 		}
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.Tool != "" {
 				out = append(out, Call{s, r.Scenario.HiddenOn(r.Runtime, r.Version, s.ID)})
 			}
@@ -200,10 +200,10 @@ func Calls(r *conformance.Run) []Call {
 }
 
 // AllCalls returns the tool calls of all agents.
-func AllCalls(r *conformance.Run) []fixtures.Said {
-	var out []fixtures.Said
+func AllCalls(r *conformance.Run) []fixtures.OutputPart {
+	var out []fixtures.OutputPart
 	for _, q := range r.Witness {
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.Tool != "" {
 				out = append(out, s)
 			}

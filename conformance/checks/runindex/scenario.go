@@ -31,7 +31,7 @@ func StreamNeeds(r *conformance.Run) (out []string) {
 	for _, replies := range r.Scenario.Model {
 		for _, reply := range replies {
 			for _, p := range reply.Parts {
-				if p.How.Final != nil {
+				if p.Form.Final != nil {
 					out = append(out, "block_end")
 				}
 				var in Input
@@ -56,7 +56,7 @@ type ClientInput struct {
 }
 
 // ClientCall decodes the call of a client's tool; ok is false for other calls.
-func ClientCall(s fixtures.Said) (in ClientInput, ok bool) {
+func ClientCall(s fixtures.OutputPart) (in ClientInput, ok bool) {
 	ok = s.Tool == "client" && Decode(s.Input, &in)
 	return in, ok
 }

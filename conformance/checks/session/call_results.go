@@ -19,7 +19,7 @@ var CallResults = &conformance.Check{
 func judgeResults(t *conformance.Trial, f *conformance.Finding) {
 	for _, a := range t.Steps {
 		switch a.Step.Verb {
-		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside, fixtures.VerbRaw, fixtures.VerbShut:
+		case fixtures.VerbWait, fixtures.VerbRelease, fixtures.VerbWrite, fixtures.VerbKill, fixtures.VerbAside, fixtures.VerbRaw, fixtures.VerbCloseStdin:
 			continue
 		}
 		if a.Step.Late || perform.Unfinished(a.Err) || perform.NotStarted(a.Err) {

@@ -23,7 +23,7 @@ func judgeOtherThreads(t *conformance.Trial, f *conformance.Finding) {
 		if q.Agent != runindex.AsideThread {
 			continue
 		}
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.Text != "" {
 				words = append(words, s.Text)
 			}

@@ -100,7 +100,7 @@ func asksForms(r *conformance.Run) bool {
 
 // chosenModel reports whether the scenario names a model.
 func chosenModel(r *conformance.Run) bool {
-	return r.Scenario.With != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
+	return r.Scenario.SessionModel != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
 }
 
 // sameDir compares folders by where they are: a client may resolve links.

@@ -18,7 +18,7 @@ func judgeAttributed(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
 		main, sub := false, false
 		for _, q := range t.Witness {
-			for _, s := range q.Said {
+			for _, s := range q.Output {
 				if s.Tool != "" && runindex.SameCall(d.ToolUseID, s.ID) && !runindex.NoAgent(q.Agent) {
 					main, sub = main || q.Agent == "", sub || q.Agent != ""
 				}

@@ -26,7 +26,7 @@ func saidBy(r *conformance.Run, agent string) (text string, cut bool) {
 		if q.Agent != agent || q.Ended == fixtures.EndedFailed || abandonedBy(r.Witness, i) {
 			continue
 		}
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			b.WriteString(s.Text)
 		}
 		cut = cut || q.Ended != fixtures.EndedComplete

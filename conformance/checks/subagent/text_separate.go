@@ -20,7 +20,7 @@ func judgeTextSeparate(t *conformance.Trial, f *conformance.Finding) {
 	text := runindex.Of(t.Run).VisibleText()
 	for _, agent := range runindex.Subagents(t.Run) {
 		for _, q := range t.Witness {
-			for _, s := range q.Said {
+			for _, s := range q.Output {
 				if q.Agent != agent || len(s.Text) < 8 || strings.Contains(runindex.ExpectedText(t.Run, text), s.Text) {
 					continue
 				}

@@ -27,7 +27,7 @@ func judgeLeaks(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for _, q := range t.Witness {
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.Think != "" {
 				f.Asserted(1)
 				if strings.Contains(text.String(), s.Think) {

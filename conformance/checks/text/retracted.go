@@ -21,7 +21,7 @@ var Retracted = &conformance.Check{
 			if !runindex.Abandoned(reqs, i) {
 				continue
 			}
-			for j, s := range q.Said {
+			for j, s := range q.Output {
 				if s.Text == "" || !runindex.CutShort(q, j) {
 					continue
 				}
@@ -39,7 +39,7 @@ var Retracted = &conformance.Check{
 // saidLater reports whether a block after b begins what a request said.
 func saidLater(bs []*runindex.TextBlock, b *runindex.TextBlock, q fixtures.Request) bool {
 	for _, later := range bs[slices.Index(bs, b)+1:] {
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			if s.Text != "" && strings.HasPrefix(later.Text, s.Text) {
 				return true
 			}

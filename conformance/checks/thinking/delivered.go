@@ -19,7 +19,7 @@ var Delivered = &conformance.Check{
 		var want, got strings.Builder
 		reqs := runindex.Requests(t.Run)
 		for i, q := range reqs {
-			for j, s := range q.Said {
+			for j, s := range q.Output {
 				if s.Think != "" && (!runindex.Abandoned(reqs, i) || !runindex.CutShort(q, j)) {
 					f.Asserted(1)
 					want.WriteString(s.Think)

@@ -20,11 +20,11 @@ var ClientCalled = &conformance.Check{
 func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	var want, got []string
 	for _, call := range runindex.Calls(t.Run) {
-		if in, ok := runindex.ClientCall(call.Said); !ok || ofComponents(t.Scenario, in.Tool) {
+		if in, ok := runindex.ClientCall(call.OutputPart); !ok || ofComponents(t.Scenario, in.Tool) {
 			continue
 		}
 		f.Asserted(1)
-		want = append(want, calledAs(call.Said))
+		want = append(want, calledAs(call.OutputPart))
 	}
 	for _, c := range t.ToolCalls {
 		got = append(got, c.Tool+" "+runindex.Canonical(c.Input))
@@ -37,7 +37,7 @@ func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // calledAs is a call by the scenario's words for it.
-func calledAs(s fixtures.Said) string {
+func calledAs(s fixtures.OutputPart) string {
 	in, ok := runindex.ClientCall(s)
 	if !ok {
 		return string(s.Input)

@@ -58,7 +58,7 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 
 // fromScript reports whether the model called a command from within a script, as
 // some models do: the runtime gives such a call an id of its own.
-func fromScript(s fixtures.Said, d event.ToolStart) bool {
+func fromScript(s fixtures.OutputPart, d event.ToolStart) bool {
 	var in struct {
 		Script string `json:"script"`
 	}
@@ -82,7 +82,7 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 		}
 		known := false
 		for _, q := range t.Witness {
-			for _, s := range q.Said {
+			for _, s := range q.Output {
 				known = known || s.Tool != "" && (runindex.SameCall(d.ToolUseID, s.ID) || fromScript(s, d))
 			}
 		}

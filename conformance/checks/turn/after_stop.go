@@ -64,7 +64,7 @@ func answerTo(r *conformance.Run, message string) string {
 	for _, q := range runindex.Requests(r) {
 		if slices.Contains(q.New, message) && q.Ended == fixtures.EndedComplete {
 			var b strings.Builder
-			for _, s := range q.Said {
+			for _, s := range q.Output {
 				b.WriteString(s.Text)
 			}
 			return b.String()

@@ -49,7 +49,7 @@ func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 		t.Fatal(err)
 	}
 	scn, scnErr := fixtures.LoadScenario(c.Scenario)
-	life, lifeErr := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, lifeErr := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	if err := errors.Join(scnErr, lifeErr); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {
 		t.Fatal(err)
 	}
 	scn, scnErr := fixtures.LoadScenario(c.Scenario)
-	life, lifeErr := fixtures.LoadLifecycle(c.Runtime, c.Version)
+	life, lifeErr := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	if err := errors.Join(scnErr, lifeErr); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const SmokeScenario = "text/plain"
 // Smoke checks only how a subject is plugged in: that it starts, writes its hello,
 // opens, takes a message, reports the turn and its text, and closes. The result
 // ends with the first step that failed. c is a recording of SmokeScenario.
-func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.Lifecycle) []Step {
+func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.ReadReplies) []Step {
 	r := perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 	if r.Harness != "" {
 		return []Step{{"harness", errors.New(r.Harness)}}
@@ -116,7 +116,7 @@ func checkText(r *conformance.Run) error {
 	}
 	var want, got strings.Builder
 	for _, q := range r.Witness {
-		for _, s := range q.Said {
+		for _, s := range q.Output {
 			want.WriteString(s.Text)
 		}
 	}
