@@ -21,14 +21,14 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// LifecycleScenario makes the session whose reads are recorded.
+// ReadsScenario makes the session whose reads are recorded.
 const ReadsScenario = "text/plain"
 
 // Title is the model's reply if a client asks for a title, outside of the
 // session.
 const Title = `{"title":"Three rivers"}`
 
-// Lifecycle performs the scenario, which makes a session with a turn in it, and
+// RecordReads performs the scenario, which makes a session with a turn in it, and
 // then records the runtime's replies to reads and settings.
 func RecordReads(ctx context.Context, o Options) (*fixtures.ReadReplies, *Report, error) {
 	rt, rep, err := o.begin()
@@ -114,7 +114,7 @@ func answerOf(c *fixtures.Case, x drive.Exchange) (fixtures.ReadReply, error) {
 	return a, nil
 }
 
-// CheckLifecycle records the reads again and compares them with the stored ones.
+// CheckReads records the reads again and compares them with the stored ones.
 func CheckReads(ctx context.Context, o Options, stored *fixtures.ReadReplies) (diff string, rep *Report, err error) {
 	o.Out, o.Runtime, o.Version = "", stored.Runtime, stored.Version
 	now, rep, err := RecordReads(ctx, o)

@@ -139,7 +139,7 @@ func (m *Memory) storedPage(ctx context.Context, session string, after int64, li
 			return page[:i:i], nil
 		}
 	}
-	return page[:len(page):len(page)], nil
+	return slices.Clip(page), nil
 }
 
 // Follow implements Log.

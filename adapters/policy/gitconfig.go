@@ -27,12 +27,12 @@ func parseGitConfig(text string) (out []setting, err error) {
 	section := ""
 	for text != "" {
 		var line string
-		switch c := text[0]; {
-		case c == ' ' || c == '\t' || c == '\n':
+		switch text[0] {
+		case ' ', '\t', '\n':
 			text = text[1:]
-		case c == '#' || c == ';':
+		case '#', ';':
 			_, text, _ = strings.Cut(text, "\n")
-		case c == '[':
+		case '[':
 			if section, text, err = gitSection(text[1:]); err != nil {
 				return nil, err
 			}

@@ -68,25 +68,25 @@ func TextOnly(m adapters.Message) error {
 	return nil
 }
 
-// Refusal is an error that the program itself returned.
-type Refusal struct {
+// RefusalError is an error that the program itself returned.
+type RefusalError struct {
 	Status     int // the HTTP status, if the protocol is HTTP
 	Code, Text string
 	Err        error // the error of package adapters that Code means; may be nil
 }
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Text == "" {
 		return r.Code
 	}
 	return r.Text
 }
 
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *RefusalError) Unwrap() error { return r.Err }
 
 // EventCode returns the code of a failed open. It is "" if the program's code is
 // none of package event; a check reports that.
-func (r *Refusal) EventCode() event.ErrorCode {
+func (r *RefusalError) EventCode() event.ErrorCode {
 	if c := event.ErrorCode(r.Code); slices.Contains(event.ErrorCodes(), c) {
 		return c
 	}

@@ -118,7 +118,7 @@ func (p *Process) Output() string {
 func (p *Process) Reap(end func() proc.Exit, last func()) {
 	p.Exit = end()
 	closePipes := func() {
-		for _, r := range []any{p.Process.Stdout(), p.Process.Stderr()} {
+		for _, r := range []any{p.Stdout(), p.Stderr()} {
 			if f, ok := r.(io.Closer); ok {
 				_ = f.Close()
 			}

@@ -14,7 +14,7 @@ import (
 // takes for any reply.
 const clientTimeout = 10 * time.Second
 
-// UnknownMessageText is what a process writes on stderr under no-handshake.
+// SilentStartText is what a process writes on stderr under no-handshake.
 const SilentStartText = "fault: nothing will come"
 
 // noHandshake is a process that never writes anything on stdout.

@@ -18,7 +18,7 @@ const (
 	CloseStdin fixtures.Dir = "deaf"   // it closes its stdin
 )
 
-// Lifecycle answers reads and configuration that a case does not hold.
+// ReadReplies answers reads and configuration that a case does not hold.
 type ReadReplies = *fixtures.ReadReplies
 
 // Options say how to play.

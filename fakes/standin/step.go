@@ -1,6 +1,8 @@
 package standin
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -79,10 +81,8 @@ func describe(s *step) string {
 	if s.Method != "" {
 		out += " (" + s.Method + ")"
 	}
-	for _, id := range []string{s.Session, s.Turn} {
-		if id != "" {
-			out += " " + id
-		}
+	if ids := strings.TrimSpace(s.Session + " " + s.Turn); ids != "" {
+		out += " " + ids
 	}
 	if s.Step.Text != "" {
 		out += ": " + s.Step.Text

@@ -146,7 +146,7 @@ var (
 	number     = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 	date       = regexp.MustCompile(`^\d{4}-\d\d-\d\dT`)
 	// a word of a closed list, such as a method, a state or a kind: without digits
-	// at its end
+	// at its end.
 	word = regexp.MustCompile(`^[A-Za-z][A-Za-z]*([_/:-]?[A-Za-z]+)*$`)
 )
 

@@ -135,13 +135,13 @@ func (c *client) startedTurn(l wire.Line, p params) {
 
 func (c *client) endTurn(l wire.Line, p params) {
 	switch l.Session {
+	case c.thread:
 	case c.aside:
 		c.asideEnded[l.Turn] = true
 		return
 	default: // its turns may have the same ids
 		c.agentOf(l.Session).ended = true
 		return
-	case c.thread:
 	}
 	c.ended[l.Turn] = true
 	if l.Turn != c.turn && !c.past.compacting {

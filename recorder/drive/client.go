@@ -184,16 +184,16 @@ func (u Unsupported) Request(Read) error { return u.Error("reads anything") }
 // Fence implements Client.
 func (u Unsupported) Fence() error { return u.Error("reads anything") }
 
-// Refusal is an error reply of the runtime.
-type Refusal struct{ error }
+// RefusalError is an error reply of the runtime.
+type RefusalError struct{ error }
 
-// Refusef returns a Refusal.
-func Refusef(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
+// Refusef returns a RefusalError.
+func Refusef(format string, args ...any) error { return RefusalError{fmt.Errorf(format, args...)} }
 
 // CheckRefusal returns the result of a request that the runtime must reject if
 // want is set, and must accept otherwise.
 func CheckRefusal(err error, want bool) error {
-	var refusal Refusal
+	var refusal RefusalError
 	switch {
 	case want && err == nil:
 		return errors.New("the runtime accepted what it should refuse")

@@ -30,7 +30,7 @@ var detector = sync.OnceValues(func() (*detect.Detector, error) {
 })
 
 var (
-	// keys of vendors, even if they are cut: the detector finds only whole ones
+	// keys of vendors, even if they are cut: the detector finds only whole ones.
 	vendorKeys = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16})`)
 	secretKey  = regexp.MustCompile(`(?i)(?:api_?-?key|secret|passw|credential|authorization|access_?token|refresh_?token|bearer)`)
 	sources    = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)*$`) // apiKeySource names a variable

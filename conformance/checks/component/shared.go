@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// kinds is what a scenario's components say, read apart from what subjects use.
+// Kinds is what a scenario's components say, read apart from what subjects use.
 type Kinds struct {
 	Components []struct {
 		Name     string   `json:"name"`
@@ -33,7 +33,7 @@ type Kinds struct {
 	} `json:"projections"`
 }
 
-// told reports whether the id is not the agent's to show: the state's, or a
+// Told reports whether the id is not the agent's to show: the state's, or a
 // projection's.
 func (k *Kinds) Told(id string) bool {
 	if id == component.StateID {
@@ -56,7 +56,7 @@ func (k *Kinds) Has(name, surface string) bool {
 	return false
 }
 
-// board is what is shown, and how it came to that.
+// Board is what is shown, and how it came to that.
 type Board struct {
 	Now   map[string]string // id → what
 	props map[string]jsontext.Value
@@ -106,7 +106,7 @@ func MergeProps(base, add jsontext.Value) jsontext.Value {
 	return b
 }
 
-// asked is what the model's calls come to: the rules of the seed, by the
+// Asked is what the model's calls come to: the rules of the seed, by the
 // scenario's own list of components.
 func (k *Kinds) Asked(r *conformance.Run) *Board {
 	b := newBoard()

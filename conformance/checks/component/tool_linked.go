@@ -69,7 +69,7 @@ func linkedEvents(r *conformance.Run, call, tool, component string) string {
 	if strings.TrimPrefix(start.Tool, clientTool) != tool {
 		return ""
 	}
-	props := jsontext.Value(start.Input)
+	props := start.Input
 	out := fmt.Sprintf("%s loading %s\n", component, runindex.Canonical(props))
 	if len(tools[0].Results) == 0 {
 		return out

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// refusedOpens: the opens that the runtime refuses fail with an error that a
+// JudgeRefusedOpens the opens that the runtime refuses fail with an error that a
 // program understands, with this code if there is but one, and nothing is told of
 // a session that is not.
 func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Step) bool) {

@@ -231,7 +231,7 @@ func (x *session) handleReply(r *reply) *plug.Error {
 	}
 	delete(x.calls, r.ID)
 	if r.Error != nil {
-		c.result <- &plug.Refusal{Code: r.Error.Code, Text: r.Error.Message, Err: plug.RefusalErrors[r.Error.Code]}
+		c.result <- &plug.RefusalError{Code: r.Error.Code, Text: r.Error.Message, Err: plug.RefusalErrors[r.Error.Code]}
 		return nil
 	}
 	x.Closing = x.Closing || c.Do == "close" || c.Do == "archive"

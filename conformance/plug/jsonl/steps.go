@@ -19,7 +19,7 @@ func (x *session) sendIfAble(ctx context.Context, ability string, c command) err
 		return err
 	}
 	err := x.send(ctx, &c)
-	if r, ok := errors.AsType[*plug.Refusal](err); ok && r.Code == "unsupported" && slices.Contains(wholeAbilities, ability) {
+	if r, ok := errors.AsType[*plug.RefusalError](err); ok && r.Code == "unsupported" && slices.Contains(wholeAbilities, ability) {
 		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
 	}
 	return err
@@ -59,7 +59,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 	running := x.Running
 	x.Mu.Unlock()
 	err := x.send(ctx, &c)
-	if r, ok := errors.AsType[*plug.Refusal](err); ok && running && r.Code == "unsupported" {
+	if r, ok := errors.AsType[*plug.RefusalError](err); ok && running && r.Code == "unsupported" {
 		return plug.Unsupported("send while a turn runs: " + r.Text)
 	}
 	return err

@@ -62,7 +62,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		c.After = &position{o.After.Seq, o.After.Turn}
 	}
 	err := x.send(ctx, &c)
-	if r, ok := errors.AsType[*plug.Refusal](err); ok {
+	if r, ok := errors.AsType[*plug.RefusalError](err); ok {
 		if r.Code == "unsupported" {
 			return plug.Unsupported("open: " + r.Text)
 		}

@@ -38,8 +38,8 @@ func newClient() *http.Client {
 
 // parseRefusal reads an answer whose status is an error: {"error":{"code","message"}},
 // {"error":"…"}, or plain text.
-func parseRefusal(status int, body []byte) *plug.Refusal {
-	r := &plug.Refusal{Status: status, Text: plug.Clip(string(body)), Err: adapters.ErrRefused}
+func parseRefusal(status int, body []byte) *plug.RefusalError {
+	r := &plug.RefusalError{Status: status, Text: plug.Clip(string(body)), Err: adapters.ErrRefused}
 	var withCode struct {
 		Error struct {
 			Code    string `json:"code"`

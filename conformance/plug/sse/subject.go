@@ -141,7 +141,7 @@ func (x *session) openError(err error) error {
 		}
 		return &adapters.OpenError{Code: code, Op: "open the sidecar", Err: e}
 	}
-	r, is := errors.AsType[*plug.Refusal](err)
+	r, is := errors.AsType[*plug.RefusalError](err)
 	if !is || errors.Is(err, conformance.ErrDeclaredUnsupported) {
 		return err
 	}
