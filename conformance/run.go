@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -39,6 +40,7 @@ type Run struct {
 	Witness  []fixtures.Request
 
 	Events        []Event
+	Live          *replay.Chat // the chat, reduced as the events arrived; nil if the run did not finish
 	Steps         []StepResult
 	StepsAfterEnd []StepResult // steps on a session that had ended: by itself, or by Close
 	Opens         []OpenResult

@@ -60,7 +60,7 @@ the reference with one defect. Its exit code is 0.`,
 			d := report.New(rep, report.About{})
 			out := cmd.OutOrStdout()
 			st := styleOf(out)
-			fmt.Fprintf(out, "A recording of the real %s is played to two adapters: the reference, and one that\n%s. The checks judge both by what the model said.\n",
+			fmt.Fprintf(out, "A recording of the real %s is replayed to two adapters: the reference, and one that\n%s. The checks compare both with what the model said.\n",
 				demoRuntime, defect.Sentence)
 			if err := report.Failures(out, d, st); err != nil {
 				return err
@@ -69,7 +69,7 @@ the reference with one defect. Its exit code is 0.`,
 			if err := report.Table(out, d, st); err != nil {
 				return err
 			}
-			fmt.Fprintln(out, "\nThe failure above is the defect, found. Next: `turnspec run` holds the reference adapters to every check;\n`turnspec explain text.once` says more about this one.")
+			fmt.Fprintln(out, "\nThis failure is the defect. Next: `turnspec run` runs every check on the reference adapters;\n`turnspec explain text.once` explains this check.")
 			return nil
 		},
 	}

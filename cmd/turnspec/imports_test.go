@@ -140,7 +140,7 @@ func TestTheRulesForbid(t *testing.T) {
 		{"adapters/codex", "recorder", true},
 		{"adapters/codex", "conformance", true},
 		{"adapters/codex", "adapters/internal/session", false},
-		{"adapters/event", "adapters/proc", false},
+		{"adapters/event", "adapters/proc", true},
 		{"adapters/proc", "adapters/event", true},
 		{"fakes/standin", "adapters/codex", true},
 		{"fakes/standin", "adapters", true},

@@ -98,19 +98,6 @@ func from(first int, c *replay.Chat) *replay.Chat {
 	return c
 }
 
-// LiveChat reduces the events in the order in which they came; nil if the run did
-// not come to its end.
-func LiveChat(r *conformance.Run) *replay.Chat {
-	if r.Hang != "" {
-		return nil
-	}
-	var c chats
-	for _, e := range r.Events {
-		c.add(e.Event)
-	}
-	return c.chat()
-}
-
 func reduced(stored []event.Event) *replay.Chat {
 	var c chats
 	for _, e := range stored {
@@ -146,11 +133,6 @@ func (c *chats) add(e event.Event) {
 func (c *chats) keep(e event.Event) {
 	c.meet(e.SessionID)
 	c.history[e.SessionID] = append(c.history[e.SessionID], e)
-}
-
-// chat is what was reduced as it came, one session after the other.
-func (c *chats) chat() *replay.Chat {
-	return c.join(func(id string) *replay.Chat { return c.live[id].Chat() })
 }
 
 // stored is what the stored events reduce to.

@@ -69,6 +69,7 @@ type director struct {
 	current       *conversation
 	changed       chan struct{} // closed and replaced at each event
 	calls         clientCalls
+	chats         liveChats
 
 	checkers []conformance.ProtocolChecker // sessions that detect protocol errors
 }
@@ -90,6 +91,7 @@ func (d *director) runScenario(ctx context.Context) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.run.Live = d.chats.join()
 	if err := d.protocolError(); err != nil && d.run.Hang == "" {
 		d.run.Hang = err.Error()
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -176,9 +175,9 @@ func TestEventsAreKept(t *testing.T) {
 	}})
 	g.Expect(r.Events).To(HaveLen(2))
 	g.Expect(r.Events[0].Steps).To(Equal(1), "during open")
-	g.Expect(judge.LiveChat(r).Messages).NotTo(BeEmpty())
+	g.Expect(r.Live.Messages).NotTo(BeEmpty())
 	var text strings.Builder
-	for _, m := range judge.LiveChat(r).Messages {
+	for _, m := range r.Live.Messages {
 		text.WriteString(m.Text())
 	}
 	g.Expect(text.String()).To(Equal("hello"))

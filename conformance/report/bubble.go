@@ -3,8 +3,6 @@ package report
 import (
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/judge"
-
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
@@ -34,7 +32,7 @@ type timeSpan struct {
 // chatBubbles returns the chat of a run. The time of a block is that of the events
 // with its id. A block without events has the time of its message.
 func chatBubbles(run *conformance.Run) []Bubble {
-	chat := judge.LiveChat(run)
+	chat := run.Live
 	if chat == nil {
 		return nil
 	}

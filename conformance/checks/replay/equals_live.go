@@ -13,7 +13,7 @@ var EqualsLive = &conformance.Check{
 	Needs:    []string{"delta.block_id"},
 	Sentence: "Reducing the stored events gives the same chat as reducing the live ones, block for block.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
-		if len(t.Events) == 0 || judge.LiveChat(t.Run) == nil {
+		if len(t.Events) == 0 || t.Live == nil {
 			return
 		}
 		stored, err := judge.Chat(t.Run)
@@ -22,10 +22,10 @@ var EqualsLive = &conformance.Check{
 			f.Failf("the events cannot be stored and read back: %v", err)
 			return
 		}
-		for _, m := range judge.LiveChat(t.Run).Messages {
+		for _, m := range t.Live.Messages {
 			f.Asserted(len(m.Blocks))
 		}
-		live, err1 := pretty(judge.LiveChat(t.Run))
+		live, err1 := pretty(t.Live)
 		back, err2 := pretty(stored)
 		if err1 != nil || err2 != nil {
 			f.Failf("the chat cannot be written: %v %v", err1, err2)

@@ -50,7 +50,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	for _, view := range []struct {
 		name string
 		chat *replay.Chat
-	}{{"live", judge.LiveChat(t.Run)}, {"stored", stored}} {
+	}{{"live", t.Live}, {"stored", stored}} {
 		if text := visible(view.chat); text != want {
 			f.Diff("the "+view.name+" chat has other paragraphs", want+"\n", text+"\n")
 			return

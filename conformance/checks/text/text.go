@@ -8,7 +8,7 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{BlockBoundary, Result, Unicode, NotThinking, Once, Order, Retracted, ParagraphBreak}
+	return []*conformance.Check{Once, Order, Retracted, ParagraphBreak, BlockBoundary, Result, Unicode, NotThinking}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
