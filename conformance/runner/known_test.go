@@ -41,13 +41,13 @@ func TestParseKnownRefuses(t *testing.T) {
 		"check text.once":                             "k:1: want `key: value`, not \"check text.once\"",
 		"\ncheck:":                                    "k:2: check is empty",
 		"check: a\nchecks: b":                         `k:2: no key "checks", only check, case, subject, reason, link`,
-		"check: a\ncheck: b":                          "k:2: check stands twice; an empty line begins the next entry",
-		"check: a\ncase: [\nreason: x":                `k:2: case "[" is no glob: syntax error in pattern`,
+		"check: a\ncheck: b":                          "k:2: check is given twice; an empty line begins the next entry",
+		"check: a\ncase: [\nreason: x":                `k:2: case "[" is not a glob: syntax error in pattern`,
 		"case: a\nreason: x":                          "k:1: the entry has no check",
 		"check: a\nreason: x\n\ncheck: b":             "k:1: the entry has no case; `case: *` is all of them",
 		"check: a\ncase: b\n":                         "k:1: the entry has no reason",
-		"check: a\ncase: b\nreason: TODO say why":     "k:3: the reason is still to be written: say why it fails, and until when",
-		"# x\ncheck: a\ncase: b\nreason: TODO: later": "k:4: the reason is still to be written: say why it fails, and until when",
+		"check: a\ncase: b\nreason: TODO say why":     "k:3: the reason is missing: write why it fails, and until when",
+		"# x\ncheck: a\ncase: b\nreason: TODO: later": "k:4: the reason is missing: write why it fails, and until when",
 	} {
 		if _, err := conformance.ParseKnownFailures("k", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

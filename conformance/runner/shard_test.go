@@ -101,13 +101,13 @@ func TestParseShard(t *testing.T) {
 		"CircleCI":                {text: "auto", env: map[string]string{"CIRCLE_NODE_INDEX": "3", "CIRCLE_NODE_TOTAL": "4"}, want: "4/4"},
 		"Kubernetes":              {text: "auto/6", env: map[string]string{"JOB_COMPLETION_INDEX": "5"}, want: "6/6"},
 		"a total of one's own":    {text: "auto/6", env: map[string]string{"CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "2"}, want: "1/6"},
-		"no total":                {text: "auto", env: map[string]string{"JOB_COMPLETION_INDEX": "5"}, want: `shard "auto": Kubernetes sets JOB_COMPLETION_INDEX, but nothing says how many there are; write auto/TOTAL`},
+		"no total":                {text: "auto", env: map[string]string{"JOB_COMPLETION_INDEX": "5"}, want: `shard "auto": Kubernetes sets JOB_COMPLETION_INDEX, but there is no total; write auto/TOTAL`},
 		"half":                    {text: "auto", env: map[string]string{"CI_NODE_INDEX": "1"}, want: `shard "auto": GitLab sets CI_NODE_INDEX, but CI_NODE_TOTAL is not set`},
 		"nothing set":             {text: "auto", want: `shard "auto": none of CI_NODE_INDEX, BUILDKITE_PARALLEL_JOB, CIRCLE_NODE_INDEX, JOB_COMPLETION_INDEX is set; write INDEX/TOTAL`},
-		"beyond":                  {text: "auto/3", env: map[string]string{"JOB_COMPLETION_INDEX": "3"}, want: "JOB_COMPLETION_INDEX=3: shard 4/3: it is counted from 1 to 3"},
-		"no number set":           {text: "auto", env: map[string]string{"CI_NODE_INDEX": "x", "CI_NODE_TOTAL": "9"}, want: `shard "auto": CI_NODE_INDEX="x" of "9" are no numbers to count with`},
-		"from nought":             {text: "0/5", want: "shard 0/5: it is counted from 1 to 5"},
-		"too far":                 {text: "6/5", want: "shard 6/5: it is counted from 1 to 5"},
+		"beyond":                  {text: "auto/3", env: map[string]string{"JOB_COMPLETION_INDEX": "3"}, want: "JOB_COMPLETION_INDEX=3: shard 4/3: the index must be from 1 to 3"},
+		"no number set":           {text: "auto", env: map[string]string{"CI_NODE_INDEX": "x", "CI_NODE_TOTAL": "9"}, want: `shard "auto": CI_NODE_INDEX="x" of "9" are not an index and a total`},
+		"from nought":             {text: "0/5", want: "shard 0/5: the index must be from 1 to 5"},
+		"too far":                 {text: "6/5", want: "shard 6/5: the index must be from 1 to 5"},
 		"of none":                 {text: "1/0", want: `shard "1/0": want INDEX/TOTAL such as 2/5, auto, or auto/TOTAL`},
 		"a word":                  {text: "first", want: `shard "first": want INDEX/TOTAL such as 2/5, auto, or auto/TOTAL`},
 	} {
@@ -143,5 +143,5 @@ func TestShardOfARun(t *testing.T) {
 	g.Expect(cases).To(Equal(1))
 	cfg.Shard = conformance.Shard{Index: 3, Total: 2}
 	_, err := runner.Run(t.Context(), cfg)
-	g.Expect(err).To(MatchError("shard 3/2: it is counted from 1 to 2"))
+	g.Expect(err).To(MatchError("shard 3/2: the index must be from 1 to 2"))
 }
