@@ -1,8 +1,8 @@
-// Package checks offers the rules that an adapter is held to.
+// Package checks offers the checks that an adapter must pass.
 //
 // Each topic, the part of an id before the dot, is a package below this one. Each
 // check is one literal in a file of its name: checks/text/once.go holds text.once,
-// and once_broken.go beside it the broken adapters that prove it. A check compares
+// and checks/text/once_broken.go the broken adapters that prove it. A check compares
 // the events of a subject with the witness or with an invariant of the stream,
 // never with the events of another adapter. What the checks derive from a run
 // (turns, tool calls, text blocks, requests to the model) is in package runindex.

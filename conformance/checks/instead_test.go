@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestLongRestsAreOfVirtualTime: what is performed in real time must not rest for
-// a quarter of an hour.
+// TestLongRestsAreOfVirtualTime demands that only checks in virtual time add a long
+// idle time to a scenario: in real time it would last a quarter of an hour.
 func TestLongRestsAreOfVirtualTime(t *testing.T) {
 	rests := 0
 	scenarios, err := fixtures.Embedded().Scenarios()
@@ -24,11 +24,11 @@ func TestLongRestsAreOfVirtualTime(t *testing.T) {
 			}
 			rests++
 			if !slices.Equal(c.Tiers, []conformance.Tier{conformance.TierTiming}) {
-				t.Errorf("%s rests in %s, and is of the tiers %v", c.ID, s.ID, c.Tiers)
+				t.Errorf("%s adds a long idle time to %s, but its tiers are %v", c.ID, s.ID, c.Tiers)
 			}
 		}
 	}
 	if rests == 0 {
-		t.Error("no check rests")
+		t.Error("no check adds a long idle time")
 	}
 }

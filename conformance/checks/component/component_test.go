@@ -9,9 +9,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestScenariosOfferWhatThePackageOffers: the recorder offers the tools as the
-// scenario has them, subjects as package component does; the model must be told
-// the same.
+// TestScenariosOfferWhatThePackageOffers demands that scenarios describe the tools as
+// package component does: the recorder offers the former and subjects the latter, and
+// the model must receive the same.
 func TestScenariosOfferWhatThePackageOffers(t *testing.T) {
 	g := NewWithT(t)
 	all, err := fixtures.Embedded().Scenarios()

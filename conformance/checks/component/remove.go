@@ -22,7 +22,7 @@ func judgeRemoved(t *conformance.Trial, f *conformance.Finding) {
 	}
 	want, got := k.Asked(t.Run), k.emitted(t.Run)
 	f.Asserted(want.Took)
-	// What stands between removals is component.update's: here it is by id alone.
+	// Only ids are compared: component.update judges what the components show.
 	ids := func(steps []string) string {
 		var out []string
 		for _, s := range steps {
@@ -38,6 +38,6 @@ func judgeRemoved(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	if w, g := ids(want.steps), ids(got.steps); w != g {
-		f.Diff("what was removed is not what the model removed", w, g)
+		f.Diff("the removed components are not those that the model removed", w, g)
 	}
 }

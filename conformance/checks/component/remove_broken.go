@@ -6,7 +6,7 @@ import (
 )
 
 var neverRemoves = broken.Adapter{
-	Name: "never-removes", Sentence: "leaves a component that was removed",
+	Name: "never-removes", Sentence: "ignores the removal of a component",
 	Fails: []string{"component.remove", "replay.components"},
 	Mutation: editing(func(d event.Data) event.Data {
 		if d.EventType() == event.TypeComponentRemove {

@@ -17,7 +17,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Kinds is what a scenario's components say, read apart from what subjects use.
+// Kinds holds the components of a scenario. It is decoded here, not by package
+// component, because subjects may use that one.
 type Kinds struct {
 	Components []struct {
 		Name     string   `json:"name"`
@@ -33,8 +34,8 @@ type Kinds struct {
 	} `json:"projections"`
 }
 
-// Told reports whether the id is not the agent's to show: the state's, or a
-// projection's.
+// Told reports whether an id is that of the state or of a projection, which the agent
+// does not show itself.
 func (k *Kinds) Told(id string) bool {
 	if id == component.StateID {
 		return true
@@ -47,6 +48,7 @@ func (k *Kinds) Told(id string) bool {
 	return false
 }
 
+// Has reports whether a component is registered for a surface.
 func (k *Kinds) Has(name, surface string) bool {
 	for _, c := range k.Components {
 		if c.Name == name {
@@ -56,14 +58,14 @@ func (k *Kinds) Has(name, surface string) bool {
 	return false
 }
 
-// Board is what is shown, and how it came to that.
+// Board holds the shown components and the changes that led to them.
 type Board struct {
-	Now   map[string]string // id → what
+	Now   map[string]string // id → its text: name, surface and props
 	props map[string]jsontext.Value
-	Order []string // of what is shown, by when it came
-	steps []string // each change: what is shown, or that it is gone
-	Tried int      // calls that show
-	Took  int      // calls that remove
+	Order []string // ids of the shown components, oldest first
+	steps []string // one for each change: the text of a component, or its removal
+	Tried int      // number of calls that show a component
+	Took  int      // number of calls that remove one
 	Asks  []string
 }
 
@@ -93,6 +95,8 @@ func (b *Board) remove(id string) {
 	b.steps = append(b.steps, id+" is gone")
 }
 
+// MergeProps returns base with the members of add. If one of them is no object, it
+// returns add.
 func MergeProps(base, add jsontext.Value) jsontext.Value {
 	under, over := map[string]jsontext.Value{}, map[string]jsontext.Value{}
 	if !runindex.Decode(add, &over) || base != nil && !runindex.Decode(base, &under) {
@@ -106,8 +110,8 @@ func MergeProps(base, add jsontext.Value) jsontext.Value {
 	return b
 }
 
-// Asked is what the model's calls come to: the rules of the seed, by the
-// scenario's own list of components.
+// Asked returns the board after all calls of the model. A call for a component or a
+// surface that the scenario does not register changes nothing.
 func (k *Kinds) Asked(r *conformance.Run) *Board {
 	b := newBoard()
 	for _, call := range runindex.Calls(r) {
@@ -143,7 +147,7 @@ func (k *Kinds) Asked(r *conformance.Run) *Board {
 	return b
 }
 
-// emitted is what the subject's events come to.
+// emitted returns the board after all events of the subject.
 func (k *Kinds) emitted(r *conformance.Run) *Board {
 	b := newBoard()
 	for _, e := range r.Events {
@@ -161,6 +165,7 @@ func (k *Kinds) emitted(r *conformance.Run) *Board {
 	return b
 }
 
+// KindsOf decodes the components of a scenario; ok is false if it has none.
 func KindsOf(s *fixtures.Scenario) (k Kinds, ok bool) {
 	ok = s.Components != nil && runindex.Decode(s.Components, &k)
 	return k, ok
@@ -168,6 +173,7 @@ func KindsOf(s *fixtures.Scenario) (k Kinds, ok bool) {
 
 func gone(step string) bool { return strings.HasSuffix(step, " is gone") }
 
+// EachBlock calls do for each block and, depth first, the blocks that it holds.
 func EachBlock(blocks []replay.Block, do func(*replay.Block)) {
 	for i := range blocks {
 		do(&blocks[i])

@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// ToolLinked is component.tool-linked.
+// ToolLinked is the check component.tool-linked.
 var ToolLinked = &conformance.Check{
 	ID: "component.tool-linked", Source: "generative interfaces: a tool's component whose spinner never ends", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"tool_start.input", "tool_result.output"},
@@ -59,7 +59,8 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 // it as an MCP server.
 const clientTool = "mcp__client__"
 
-// linkedEvents returns what the component of a call shows by the call's events.
+// linkedEvents returns what the component of a call shows according to the call's
+// events.
 func linkedEvents(r *conformance.Run, call, tool, component string) string {
 	tools := runindex.Of(r).ToolsOf(call)
 	if len(tools) == 0 || len(tools[0].Starts) == 0 {

@@ -26,6 +26,6 @@ func judgeShown(t *conformance.Trial, f *conformance.Finding) {
 		return strings.Join(slices.DeleteFunc(slices.Clone(steps), gone), "\n") + "\n"
 	}
 	if w, g := shows(want.steps), shows(got.steps); w != g {
-		f.Diff("what was shown is not what the model showed", w, g)
+		f.Diff("the shown components are not those that the model showed", w, g)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var replacesWhereItMerges = broken.Adapter{
-	Name: "replaces-where-it-merges", Sentence: "replaces the props of a component that it is to merge into",
+	Name: "replaces-where-it-merges", Sentence: "replaces the props of a component instead of merging into them",
 	Fails: []string{"component.update", "replay.components"},
 	Mutation: editing(func(d event.Data) event.Data {
 		if u, ok := d.(event.ComponentUpdate); ok {

@@ -43,7 +43,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 		f.Problems = append(f.Problems, p)
 	case !r.Supports("notice"):
 	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
-		p.Text = r.Fault.String() + ": no notice of it"
+		p.Text = r.Fault.String() + ": no notice reports the unknown message"
 		f.Problems = append(f.Problems, p)
 	case Marked(r.Fault) && !strings.Contains(string(notices[0].Raw), UnknownMark):
 		p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(notices[0].Raw))
@@ -60,7 +60,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 }
 
-// UnknownMark is in each message that a fault invents.
+// UnknownMark occurs in each message that a fault invents.
 const UnknownMark = "weather"
 
 func Marked(h *fault.Fault) bool {

@@ -29,9 +29,9 @@ func judgeReported(t *conformance.Trial, f *conformance.Finding) {
 		}
 		switch {
 		case a.Step.Refused && a.Err == nil:
-			f.Failf("set %s %s was refused by the runtime, and the subject returned no error", a.Step.What, a.Step.Text)
+			f.Failf("set %s %s was rejected by the runtime, but the subject returned no error", a.Step.What, a.Step.Text)
 		case a.Step.Refused && told:
-			f.Failf("set %s %s was refused by the runtime, but an event reports the change", a.Step.What, a.Step.Text)
+			f.Failf("set %s %s was rejected by the runtime, but an event reports the change", a.Step.What, a.Step.Text)
 		case !a.Step.Refused && a.Err != nil:
 			f.Failf("set %s %s: %v", a.Step.What, a.Step.Text, a.Err)
 		case !a.Step.Refused && !told:

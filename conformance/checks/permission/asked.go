@@ -45,7 +45,7 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 			case d.RequestID == "":
 				f.At(e, "permission_request without an id")
 			case ids[d.RequestID]:
-				f.At(e, "permission_request %s comes twice", d.RequestID)
+				f.At(e, "permission_request %s is emitted twice", d.RequestID)
 			case d.ToolName == "":
 				f.At(e, "permission_request %s does not name the tool", d.RequestID)
 			}
@@ -91,14 +91,14 @@ func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.Permissi
 	f.At(e, "permission_request %s (tool_use_id %q): the input %s is that of none of the calls %v", d.RequestID, d.ToolUseID, runindex.Clip(string(d.ToolInput)), calls)
 }
 
-// byPolicy are the questions of the runtime that the policy answers in the
-// user's place, by their ids.
+// byPolicy returns the questions of the runtime that the policy answers in the user's
+// place, by their ids.
 func byPolicy(r *conformance.Run) map[string]bool {
 	out := map[string]bool{}
 	if r.Scenario.Policy == nil {
 		return out
 	}
-	if r.Tier == conformance.TierLive { // the witness does not name them
+	if r.Tier == conformance.TierLive { // the witness has no ids of questions
 		for _, d := range runindex.EventsOf[event.PermissionResolved](r) {
 			if d.By != event.ByUser {
 				out[d.RequestID] = true

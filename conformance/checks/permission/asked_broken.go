@@ -19,7 +19,7 @@ var asksWithoutTheTool = broken.Adapter{
 
 var asksNobody = broken.Adapter{
 	Name: "asks-nobody", Sentence: "drops the questions of the runtime",
-	// Nothing is answered then, so that what follows of an answer fails too.
+	// No question is answered then, so the checks of answers fail too.
 	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
 	Only:  map[string]string{"tool.known": "codex", "turn.slow-continues": "claude"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {

@@ -36,9 +36,9 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 			switch {
 			case !runindex.Denies(want):
 			case i >= len(sent):
-				f.Missingf("question %d was to be denied, and was not answered", i+1)
+				f.Missingf("question %d had to be denied, but was not answered", i+1)
 			case sent[i] == "allow":
-				f.Failf("question %d: the user answered %s, the subject sent allow", i+1, want.What)
+				f.Failf("question %d: the user answered %s, but the subject sent allow", i+1, want.What)
 			}
 		}
 		return
@@ -46,7 +46,7 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 	if all {
 		for path, want := range t.Scenario.Workspace {
 			if got, there := t.Workspace[path]; !there || string(got) != string(want) {
-				f.Failf("the file %s has changed, though every tool call was denied", path)
+				f.Failf("the file %s has changed, although every tool call was denied", path)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ var allowsEverything = broken.Adapter{
 }
 
 var setsSomethingElse = broken.Adapter{
-	Name: "sets-something-else", Sentence: "changes the mode to another one than it was given",
+	Name: "sets-something-else", Sentence: "sets another mode than the given one",
 	Fails: []string{
 		"permission.answered-once", "permission.asked", "permission.deny-enforced", "permission.resolved", "session.open-options", "text.once", "tool.known",
 	},

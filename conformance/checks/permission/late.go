@@ -16,7 +16,7 @@ var Late = &conformance.Check{
 	Judge:         judgeLate,
 }
 
-// judgeLate judges scenarios in which all that the user allows is too late.
+// judgeLate judges scenarios in which the user allows only what is no longer open.
 func judgeLate(t *conformance.Trial, f *conformance.Finding) {
 	late := 0
 	for _, a := range t.Scenario.Client {
@@ -34,12 +34,12 @@ func judgeLate(t *conformance.Trial, f *conformance.Finding) {
 	f.Sent = t.Tier != conformance.TierLive
 	for _, w := range t.ClientActions {
 		if w.Kind == standin.KindAnswer && w.Answer == standin.Allow {
-			f.Failf("question %s was no longer open, and the subject sent allow", w.RequestID)
+			f.Failf("question %s was no longer open, but the subject sent allow", w.RequestID)
 		}
 	}
 	for e, d := range runindex.EventsOf[event.PermissionResolved](t.Run) {
 		if d.Allowed {
-			f.At(e, "question %s was no longer open, and the event holds allowed", d.RequestID)
+			f.At(e, "question %s was no longer open, but the event holds allowed", d.RequestID)
 		}
 	}
 	if t.Tier == conformance.TierLive {
@@ -47,11 +47,11 @@ func judgeLate(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// untouched: the files of the scenario are as they were.
+// untouched demands that the files of the scenario are unchanged.
 func untouched(t *conformance.Trial, f *conformance.Finding) {
 	for path, want := range t.Scenario.Workspace {
 		if got, there := t.Workspace[path]; !there || string(got) != string(want) {
-			f.Failf("the file %s has changed, though nothing was allowed", path)
+			f.Failf("the file %s has changed, although nothing was allowed", path)
 		}
 	}
 }

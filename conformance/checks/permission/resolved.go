@@ -19,7 +19,7 @@ var Resolved = &conformance.Check{
 func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	told := runindex.Answers(t.Run)
 	open := map[string]bool{}
-	shown := map[string]bool{} // questions of components: the scenario has no act that answers them
+	shown := map[string]bool{} // questions of components: the scenario has no step that answers them
 	resolved := func(e conformance.Event, id string, by event.By) (next fixtures.Step, ok bool) {
 		if !open[id] {
 			f.At(e, "%s of %q, which is not open", e.Type(), id)
@@ -60,7 +60,7 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 			resolved(e, d.InterruptID, d.By)
 		case event.PermissionResolved:
 			if act, ok := resolved(e, d.RequestID, d.By); ok && d.Decision != decisionOf(act) {
-				f.At(e, "question %s: the user answered %s, the event holds %s", d.RequestID, act.What, d.Decision)
+				f.At(e, "question %s: the user answered %s, but the event holds %s", d.RequestID, act.What, d.Decision)
 			}
 			if d.Allowed != (d.Decision == event.DecisionAllow) {
 				f.At(e, "question %s: decision %s, but allowed is %v", d.RequestID, d.Decision, d.Allowed)
@@ -75,7 +75,7 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// decisionOf is what an answer decides about a permission.
+// decisionOf returns the decision of an answer about a permission.
 func decisionOf(a fixtures.Step) event.Decision {
 	switch {
 	case a.Allows() || a.What == fixtures.AnswerValue:

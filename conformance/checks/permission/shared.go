@@ -5,8 +5,8 @@ import (
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
-// questions are those that the runtime asked in the play, and the recording's
-// client answered.
+// questions returns the questions that the runtime asked in the replay and that the
+// recorded client answered.
 func questions(r *conformance.Run) (out []standin.RuntimeRequest) {
 	for _, a := range r.RuntimeRequests {
 		if a.Expected && !a.Calls {
@@ -16,8 +16,8 @@ func questions(r *conformance.Run) (out []standin.RuntimeRequest) {
 	return out
 }
 
-// decisions are the subject's replies, one a question, in the order of the
-// first ones.
+// decisions returns the subject's replies, one for each question, in the order of the
+// first replies.
 func decisions(r *conformance.Run) []string {
 	var out []string
 	seen := map[string]bool{}

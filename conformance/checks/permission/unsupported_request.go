@@ -45,7 +45,7 @@ func judgeUnsupported(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 		n++
 		if w.Answer != standin.Failed && w.Answer != standin.Deny {
-			fail("the subject does not know the request, and replies %s", w.Answer)
+			fail("the subject does not know the request, but replies %s", w.Answer)
 		}
 		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > 0 {
 			fail("the reply comes %v after the request", late)

@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-// judging puts f in the place of the policy, where there is one.
+// judging returns a mutation that replaces the policy, if there is one, by f.
 func judging(f func(adapters.Judge, context.Context, adapters.Call) adapters.Verdict) broken.Mutation {
 	return broken.Mutation{Open: func(o *conformance.Open) {
 		if j := o.Judge; j != nil {
@@ -23,6 +23,6 @@ func command(c adapters.Call) string {
 	var in struct {
 		Command string `json:"command"`
 	}
-	_ = json.Unmarshal(c.Input, &in) // of another tool it has none
+	_ = json.Unmarshal(c.Input, &in) // other tools have no command
 	return in.Command
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// judgedCalls are the calls of the model that the scenario's table speaks of, of
-// one kind.
+// judgedCalls returns the verdicts of one kind in the scenario's table whose calls the
+// model made.
 func judgedCalls(r *conformance.Run, kind string) []fixtures.PolicyVerdict {
 	said := runindex.AllCalls(r)
 	return slices.DeleteFunc(slices.Clone(r.Scenario.Verdicts), func(j fixtures.PolicyVerdict) bool {
@@ -38,11 +38,11 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 		status, told := statusOf(t.Run, j.Tool)
 		switch {
 		case results[j.Tool] == "":
-			f.Failf("%s was judged %s, and the model got no result", j.Tool, j.Effect)
+			f.Failf("%s was judged %s, but the model got no result", j.Tool, j.Effect)
 		case j.Effect == fixtures.VerdictDeny && told && status != event.ToolDenied:
-			f.Failf("%s was to be denied, and its result is %s; the model received %s", j.Tool, status, runindex.Clip(results[j.Tool]))
+			f.Failf("%s had to be denied, but its result is %s; the model received %s", j.Tool, status, runindex.Clip(results[j.Tool]))
 		case j.Effect == fixtures.VerdictAllow && status == event.ToolDenied:
-			f.Failf("%s was to be allowed, and was denied; the model received %s", j.Tool, runindex.Clip(results[j.Tool]))
+			f.Failf("%s had to be allowed, but was denied; the model received %s", j.Tool, runindex.Clip(results[j.Tool]))
 		}
 	}
 	judgeEffects(t, f, calls)
@@ -60,10 +60,10 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Polic
 		denied = denied || no
 		switch {
 		case j.Effect == fixtures.VerdictDeny && w.Answer == standin.Allow:
-			f.Failf("the policy denies %s, and the subject allowed it when %s asked", j.Tool, w.Asked)
+			f.Failf("the policy denies %s, but the subject allowed it when %s asked", j.Tool, w.Asked)
 		case j.Effect == fixtures.VerdictAllow && no:
 			f.Asserted(1)
-			f.Failf("the policy allows %s, and the subject denied it when %s asked", j.Tool, w.Asked)
+			f.Failf("the policy allows %s, but the subject denied it when %s asked", j.Tool, w.Asked)
 		case j.Effect == fixtures.VerdictAllow:
 			f.Asserted(1)
 		}
@@ -71,7 +71,7 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Polic
 	if j.Effect == fixtures.VerdictDeny {
 		f.Asserted(1)
 		if !denied {
-			f.Missingf("the policy denies %s, and the subject never denied it", j.Tool)
+			f.Missingf("the policy denies %s, but the subject never denied it", j.Tool)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func judgeEffects(t *conformance.Trial, f *conformance.Finding, calls []fixtures
 		}
 		for _, j := range calls {
 			if j.Effect == fixtures.VerdictDeny && names(t.Run, j.Tool, file) {
-				f.Failf("the file %s has changed: %s was denied, and took effect", file, j.Tool)
+				f.Failf("the file %s has changed: %s was denied, but took effect", file, j.Tool)
 			}
 		}
 	}
@@ -120,8 +120,8 @@ func changedFiles(r *conformance.Run) []string {
 	return out
 }
 
-// names reports whether a call speaks of the file, or of a folder of it, or is
-// one of a server's tool that makes it.
+// names reports whether a call names the file or one of its folders, or calls a
+// server's tool that creates it.
 func names(r *conformance.Run, id, file string) bool {
 	for _, call := range runindex.AllCalls(r) {
 		if call.ID != id {

@@ -54,7 +54,7 @@ func judgeExit(t *conformance.Trial, f *conformance.Finding) {
 			delete(running, e.Turn)
 		case e.Type() == event.TypeSessionEnd:
 			if len(running) > 0 {
-				f.At(e, "session_end comes while a turn runs")
+				f.At(e, "session_end is emitted while a turn runs")
 			}
 			ends = append(ends, e)
 		}
@@ -65,18 +65,18 @@ func judgeExit(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		if w.Line.Process > len(ends) {
-			f.Failf("process %d ended by %s, and there is no session_end", w.Line.Process, exitOfLine(w.Line))
+			f.Failf("process %d ended by %s, but there is no session_end", w.Line.Process, exitOfLine(w.Line))
 			continue
 		}
 		e := ends[w.Line.Process-1]
 		d, _ := e.Data.(event.SessionEnd)
 		switch {
 		case e.At-w.At > perform.EndLimit:
-			f.At(e, "session_end comes %v after the end of the process, the limit is %v", e.At-w.At, perform.EndLimit)
+			f.At(e, "session_end is emitted %v after the end of the process, the limit is %v", e.At-w.At, perform.EndLimit)
 		case w.Line.Signal == "" && (d.ExitCode == nil || *d.ExitCode != w.Line.Code):
-			f.At(e, "the runtime ended with %s, session_end has another exit code", exitOfLine(w.Line))
+			f.At(e, "the runtime ended with %s, but session_end has another exit code", exitOfLine(w.Line))
 		case w.Line.Signal != "" && d.ExitCode != nil && *d.ExitCode == 0:
-			f.At(e, "the runtime ended by %s, session_end has exit code 0", w.Line.Signal)
+			f.At(e, "the runtime ended by %s, but session_end has exit code 0", w.Line.Signal)
 		case d.Reason == "closed":
 			f.At(e, "the client did not close the session, but session_end reports a close")
 		}

@@ -25,7 +25,7 @@ var GracefulClose = &conformance.Check{
 	},
 }
 
-// grace is the least that a runtime is given between two steps of its end.
+// grace is the minimum time between two of these steps.
 const grace = time.Second
 
 // judgeGraceful judges the steps by which each process was ended.
@@ -41,7 +41,7 @@ func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string,
 			f.Asserted(1)
 			switch at, ok := closed[w.Process]; {
 			case !ok:
-				fail("process %d got SIGTERM, and its stdin was not closed", w.Process)
+				fail("process %d got SIGTERM, but its stdin was not closed", w.Process)
 			case w.At.Sub(at) < grace:
 				fail("process %d got SIGTERM %v after its stdin was closed, too early to end by itself", w.Process, w.At.Sub(at))
 			}
@@ -50,7 +50,7 @@ func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string,
 			f.Asserted(1)
 			switch at, ok := termed[w.Process]; {
 			case !ok:
-				fail("process %d got SIGKILL, and no SIGTERM before", w.Process)
+				fail("process %d got SIGKILL, but no SIGTERM before", w.Process)
 			case w.At.Sub(at) < grace:
 				fail("process %d got SIGKILL %v after SIGTERM, too early to end by itself", w.Process, w.At.Sub(at))
 			}

@@ -7,7 +7,7 @@ import (
 
 // NoOrphans is the check process.no-orphans.
 var NoOrphans = &conformance.Check{
-	ID: "process.no-orphans", Source: "runtimes that live on when their window is closed", Tiers: []conformance.Tier{conformance.TierWitness},
+	ID: "process.no-orphans", Source: "runtimes that keep running when their window is closed", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:         []string{"session_end"},
 	Sentence:      "After a session was closed, or did not open, no process of its runtime still runs.",
 	JudgesWritten: true,

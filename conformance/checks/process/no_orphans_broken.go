@@ -16,8 +16,8 @@ var leavesTheRuntime = broken.Adapter{
 	}},
 }
 
-// unsignalled is a process that no signal reaches, and that looks as if one had.
-// What comes first, its end or a signal, is what all that wait for it hear.
+// unsignalled is a process that drops signals, but reports an exit as if they had
+// worked. Wait returns the first of its real exit and that one.
 type unsignalled struct {
 	proc.Process
 	once sync.Once

@@ -23,7 +23,7 @@ var Answered = &conformance.Check{
 	Judge:         judgeAnswered,
 }
 
-// judgeAnswered judges questions that were answered with words.
+// judgeAnswered judges questions that the user answered with text.
 func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 	var words []string
 	n := 0
@@ -56,12 +56,13 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 	}
 	for _, w := range words {
 		if !strings.Contains(came.String(), w) {
-			f.Failf("the user answered %q, and that did not reach the runtime or its model", w)
+			f.Failf("the user answered %q, but the answer did not reach the runtime or its model", w)
 		}
 	}
 }
 
-// filledIn is what a reply says beside the question, which it may repeat.
+// filledIn returns the answer in a reply, without the question, which the reply may
+// repeat.
 func filledIn(reply []byte) []byte {
 	for _, member := range []string{`"answers":`, `"content":`} {
 		if i := bytes.Index(reply, []byte(member)); i >= 0 {
@@ -71,7 +72,7 @@ func filledIn(reply []byte) []byte {
 	return nil
 }
 
-// texts are the strings among the values of an object.
+// texts returns the strings among the values of an object.
 func texts(v jsontext.Value) []string {
 	var m map[string]any
 	if json.Unmarshal(v, &m) != nil {
@@ -79,7 +80,7 @@ func texts(v jsontext.Value) []string {
 	}
 	var out []string
 	for name, x := range m {
-		if name == "action" { // of an elicitation: yes or no, and no words
+		if name == "action" { // of an elicitation: yes or no, no text
 			continue
 		}
 		switch x := x.(type) {

@@ -9,34 +9,35 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// account is what the events of a session come to by rules that are simpler than
-// a chat's: of each thing what was told of it last, of each turn whether it is over.
-// It knows no messages, and of places only whose events they were.
+// account derives from the events of a session what a chat must show, by rules that
+// are simpler than those of the reducer: the last state of each item, and whether each
+// turn has ended. It has no messages and no positions, only the agent and the turn of
+// an item.
 type account struct {
 	texts, thoughts map[ref]*saying
 	calls           map[ref]*call
 	asks            map[askRef]*ask
 	agents          map[string]*worker
-	tails           map[scope]string            // what text without an id would go on with
-	vague           bool                        // an id was told again in another turn: nobody knows which turns have text
+	tails           map[scope]string            // the last block of a scope; text without an id continues it only if it is the same text
+	vague           bool                        // an id occurs again in another turn, so it is unknown which turns have text
 	asides          map[string][]string         // notices and checkpoints by agent
-	plans           map[string][]event.PlanStep // the last by agent
+	plans           map[string][]event.PlanStep // the last plan of each agent
 	tasks           []replay.Task
 	users           []event.Event
 	turns           map[int]*span
 	last            int // the highest turn
 	failed, ended   bool
 	head            replay.Chat
-	index           int // of the event
+	index           int // of the last event, from 1
 }
 
-// scope is where an agent's events of a turn go.
+// scope identifies an agent in a turn. The turn is 0 for sub-agents.
 type scope struct {
 	agent string
 	turn  int
 }
 
-// ref names a thing of an agent.
+// ref identifies an item of an agent.
 type ref struct{ agent, id string }
 
 type askRef struct {
@@ -44,21 +45,21 @@ type askRef struct {
 	id   string
 }
 
-// first is the event that told of a thing first.
+// first describes the first event of an item.
 type first struct {
 	turn  int
 	index int
 	at    time.Time
-	late  bool // its turn had ended
-	again bool // more was told when its turn was forgotten, or of another turn: there may be two of it
+	late  bool // the turn had ended before
+	again bool // a later event is of another turn, or a newer turn has begun: the chat may show the item twice
 }
 
 type saying struct {
 	first
 	text   string
-	status replay.Status // "": nobody said
+	status replay.Status // "" if no event reports one
 	gone   bool
-	parts  int // without an id: blocks
+	parts  int // number of blocks, if it has no id
 }
 
 type call struct {
@@ -70,10 +71,10 @@ type call struct {
 	results int
 	end     time.Time
 	open    bool
-	cut     bool // its turn ended before it
+	cut     bool // the turn ended before the call
 }
 
-// ask is a question.
+// ask is a permission request or an interrupt.
 type ask struct {
 	first
 	agent   string
@@ -84,7 +85,7 @@ type ask struct {
 type worker struct {
 	first
 	tasked bool
-	status replay.Status // "": no word of its own
+	status replay.Status // "" if no event of the agent reports one
 	parent string
 	tool   string
 	name   string
@@ -94,9 +95,9 @@ type worker struct {
 
 type span struct {
 	start, end time.Time
-	over, gone bool // gone: a later one has begun since
-	last       int  // of its events, that which ended it
-	said       int  // blocks of text
+	over, gone bool // gone: it ended before a later turn began
+	last       int  // index of the event that ended it
+	said       int  // number of text blocks
 	status     replay.Status
 	reason     string
 	fault      *event.Error
@@ -169,7 +170,8 @@ func (a *account) add(e event.Event) {
 	}
 }
 
-// part keeps what parts paragraphs: text without an id is a new block behind it.
+// part records the kind of the last block of a scope and counts paragraphs: text
+// without an id begins a new block if another block came in between.
 func (a *account) part(e event.Event) {
 	at := scope{e.SubagentID, e.Turn}
 	if at.agent != "" {
@@ -207,7 +209,7 @@ func (a *account) part(e event.Event) {
 	a.tails[at] = what
 }
 
-// doing is what a turn is at after an event, or "".
+// doing returns the activity of a turn after an event, or "" if it does not change.
 func doing(d event.Data) string {
 	switch d := d.(type) {
 	case event.Delta:
@@ -290,7 +292,7 @@ func (a *account) first(e event.Event) first {
 	return first{turn: e.Turn, index: a.index, at: e.TS, late: e.Turn > 0 && t != nil && t.over}
 }
 
-// more notes that an event tells more of a thing.
+// more records a later event of an item.
 func (x *first) more(a *account, e event.Event) {
 	t := a.turns[e.Turn]
 	x.again = x.again || x.turn != e.Turn || e.Turn > 0 && (t == nil || t.gone)
@@ -323,7 +325,7 @@ func (a *account) blockEnd(e event.Event, d event.BlockEnd) {
 		if gone || d.Status != event.BlockReplaced {
 			return
 		}
-		s = a.say(a.texts, e, d.BlockID, "") // told whole
+		s = a.say(a.texts, e, d.BlockID, "") // the replacement holds the whole text
 	}
 	s.more(a, e)
 	s.status = replay.Complete
@@ -338,7 +340,8 @@ func (a *account) blockEnd(e event.Event, d event.BlockEnd) {
 	}
 }
 
-// shows counts the texts of a turn: one that has none shows what its result says.
+// shows counts the text blocks of a turn. If there are none, the chat shows the text
+// of the result.
 func (a *account) shows(e event.Event, n int) {
 	if t := a.turns[e.Turn]; t != nil && e.SubagentID == "" {
 		t.said += n

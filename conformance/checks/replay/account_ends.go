@@ -109,7 +109,7 @@ func (a *account) fail(e event.Event, d event.Error) {
 	}
 }
 
-// over ends a turn: what it left open is no longer so.
+// over ends a turn, and the calls and questions that it left open.
 func (a *account) over(turn int, at time.Time, status replay.Status, reason string, fault *event.Error) {
 	t := a.turns[turn]
 	if t == nil || t.over {
@@ -128,7 +128,7 @@ func (a *account) over(turn int, at time.Time, status replay.Status, reason stri
 	}
 }
 
-// outlives reports whether an agent may go on when its turn is over.
+// outlives reports whether an agent may continue after its turn has ended.
 func (a *account) outlives(id string) bool {
 	for range len(a.agents) {
 		w := a.agents[id]
@@ -143,7 +143,7 @@ func (a *account) outlives(id string) bool {
 	return false
 }
 
-// settle ends all turns, as their runtime is gone.
+// settle ends all turns and questions because the runtime has exited.
 func (a *account) settle(at time.Time, reason string) {
 	for n := range a.turns {
 		a.over(n, at, replay.Stopped, reason, nil)
@@ -163,7 +163,7 @@ func (a *account) loseAgents() {
 	}
 }
 
-// status is what the session is at.
+// status returns the status of the session.
 func (a *account) status() replay.Status {
 	live, waits := false, false
 	for _, t := range a.turns {
@@ -185,7 +185,7 @@ func (a *account) status() replay.Status {
 	return replay.Idle
 }
 
-// activity is what the last turn is at.
+// activity returns the activity of the last turn, or "" if it has ended.
 func (a *account) activity() string {
 	t := a.turns[a.last]
 	if t == nil || t.over {

@@ -6,10 +6,10 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// alteration is what may become of events on their way.
+// alteration changes events as a connection or a store might.
 type alteration struct {
 	name  string
-	alter func([]event.Event) []event.Event // nil: not of these
+	alter func([]event.Event) []event.Event // returns nil if there is nothing to alter
 }
 
 var alterations = []alteration{
@@ -17,14 +17,14 @@ var alterations = []alteration{
 	lost(event.TypeTask), lost(event.TypePermissionRequest), lost(event.TypePermissionResolved), lost(event.TypeInterruptResolved), lost(event.TypeDone),
 	lost(event.TypeSessionEnd), lost(event.TypeSessionReady), lost(event.TypeDelta), lost(event.TypeUserMessage),
 	{"when turns end too early: ", early},
-	{"when turns end too early and nothing else does: ", cutShort},
+	{"when turns end too early and blocks and tools never end: ", cutShort},
 	{"when no block has an id: ", nameless},
-	{"when tasks are told late: ", unannounced},
-	{"when nobody tells of sub-agents: ", unheard},
-	{"when each block is taken back: ", takenBack},
-	{"when the runtime starts anew amid it: ", restarted},
-	{"when the session fails amid it: ", failed},
-	{"when each event is told twice: ", doubled},
+	{"when tasks are reported late: ", unannounced},
+	{"when sub-agents are not reported: ", unheard},
+	{"when each block is retracted: ", takenBack},
+	{"when the runtime restarts in between: ", restarted},
+	{"when the session fails in between: ", failed},
+	{"when each event is repeated: ", doubled},
 }
 
 func lost(what event.Type) alteration {
@@ -33,7 +33,7 @@ func lost(what event.Type) alteration {
 	}}
 }
 
-// some leaves out what is lost; nil if nothing is.
+// some removes the events that are lost. It returns nil if there are none.
 func some(events []event.Event, lost func(event.Event) bool) []event.Event {
 	n := len(events)
 	if events = slices.DeleteFunc(events, lost); len(events) == n {
@@ -42,7 +42,7 @@ func some(events []event.Event, lost func(event.Event) bool) []event.Event {
 	return events
 }
 
-// early puts the end of each turn into its midst.
+// early moves the end of each turn into the middle of the turn.
 func early(events []event.Event) []event.Event {
 	for i := range events {
 		e := events[i]
@@ -78,7 +78,8 @@ func nameless(events []event.Event) []event.Event {
 	return some(events, func(e event.Event) bool { return e.Type() == event.TypeBlockEnd })
 }
 
-// unannounced puts what is told of sub-agents behind what they do.
+// unannounced moves the events that report sub-agents behind the events of the
+// sub-agents. It returns nil if there are none.
 func unannounced(events []event.Event) []event.Event {
 	var out, late []event.Event
 	none := true
@@ -125,7 +126,7 @@ func takenBack(events []event.Event) []event.Event {
 	return events
 }
 
-// between puts an event into the midst.
+// between inserts an event in the middle.
 func between(events []event.Event, of func(before event.Event) event.Data) []event.Event {
 	if len(events) == 0 {
 		return nil
@@ -150,7 +151,7 @@ func doubled(events []event.Event) []event.Event {
 	var out []event.Event
 	for _, e := range events {
 		again := e
-		if d, ok := e.Data.(event.ToolResult); ok { // in short
+		if d, ok := e.Data.(event.ToolResult); ok { // the repetition has fewer fields
 			d.Changes, d.Output, d.FilePath, d.IsFileRead = nil, "", "", false
 			again.Data = d
 		}

@@ -26,11 +26,11 @@ var AnyPrefix = &conformance.Check{
 		for _, newest := range []int{math.MaxInt, 1} {
 			want, got, err := judge.Reopened(t.Run, newest, options...)
 			if err != nil {
-				f.Failf("no snapshot of the chat can be restored: %v", err)
+				f.Failf("the chat cannot be restored from its snapshot: %v", err)
 				return
 			}
 			for i := range want {
-				sameChat(f, "the chat that was opened in between is not the whole one", want[i], got[i])
+				sameChat(f, "the chat that was restored in the middle differs from the whole one", want[i], got[i])
 			}
 		}
 	},

@@ -12,17 +12,18 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 )
 
-// display is what a chat shows of each thing, found again by the ids of the events.
+// display holds the items that a chat shows, by the ids of the events, and compares
+// them with an account of the events.
 type display struct {
 	a        *account
 	problems []string
 	texts    map[ref]string
-	parts    map[ref]int // blocks of text
+	parts    map[ref]int // number of text blocks
 	thoughts map[ref]string
 	calls    map[ref]*replay.Block
 	asks     map[askRef]*replay.Block
 	agents   map[string]*replay.Block
-	under    map[string]*replay.Block // the block that an agent's stands in, or nil
+	under    map[string]*replay.Block // the block that holds an agent's block, or nil
 	asides   map[string][]string
 	plans    map[string][]event.PlanStep
 }
@@ -31,15 +32,15 @@ func (s *display) failf(format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf(format, args...))
 }
 
-// same notes what is not as it was told.
+// same reports a problem if a value of the chat differs from that of the events.
 func same[T any](s *display, what string, want, got T) {
 	if !reflect.DeepEqual(want, got) {
-		s.failf("%s is %v, told was %v", what, runindex.Clip(fmt.Sprint(got)), runindex.Clip(fmt.Sprint(want)))
+		s.failf("%s is %v, the events give %v", what, runindex.Clip(fmt.Sprint(got)), runindex.Clip(fmt.Sprint(want)))
 	}
 }
 
-// unfaithful says what a chat shows otherwise than the events say it, and how
-// much was looked at.
+// unfaithful returns the differences between a chat and the events, and the number
+// of items that it compared.
 func (a *account) unfaithful(c *replay.Chat, events []event.Event) (problems []string, looked int) {
 	s := &display{
 		a: a, texts: map[ref]string{}, parts: map[ref]int{}, thoughts: map[ref]string{}, calls: map[ref]*replay.Block{}, asks: map[askRef]*replay.Block{},
@@ -56,7 +57,7 @@ func (a *account) unfaithful(c *replay.Chat, events []event.Event) (problems []s
 	s.words("text", a.texts, s.texts)
 	s.words("thinking", a.thoughts, s.thoughts)
 	s.cards()
-	same(s, "the asides", a.asides, s.asides)
+	same(s, "the notices and checkpoints", a.asides, s.asides)
 	same(s, "the plans", a.plans, s.plans)
 	return s.problems, len(a.texts) + len(a.thoughts) + len(a.calls) + len(a.asks) + len(a.agents) + len(a.users) + len(a.turns)
 }
@@ -96,15 +97,15 @@ func (s *display) blocks(m *replay.Message, blocks []replay.Block, agent string,
 			s.asides[agent] = append(s.asides[agent], b.ID+" "+string(b.Status))
 		}
 		if index > 0 && index < at {
-			s.failf("the %s %q stands behind what came after it", b.Kind, b.ID)
+			s.failf("the %s %q is placed after an item that began later", b.Kind, b.ID)
 		}
 		at = max(at, index)
 		running := b.Status == replay.Running
 		if t := s.a.turns[m.Turn]; running && over && (s.a.ended && (t == nil || t.over) || !s.beside(m, b, in)) {
-			s.failf("the %s %q runs, and what it belongs to is over", b.Kind, b.ID)
+			s.failf("the %s %q is running, but its turn or sub-agent has ended", b.Kind, b.ID)
 		}
 		if (running || b.Status == replay.Pending) && !b.End.IsZero() {
-			s.failf("the %s %q goes on, and has an end", b.Kind, b.ID)
+			s.failf("the %s %q is not finished, but has an end time", b.Kind, b.ID)
 		}
 		ended := over
 		if b.Kind == replay.KindSubagent {
@@ -114,8 +115,8 @@ func (s *display) blocks(m *replay.Message, blocks []replay.Block, agent string,
 	}
 }
 
-// beside reports whether a block is that of an agent which goes on, or has begun,
-// when its turn is over.
+// beside reports whether a block is a sub-agent that may run after its turn has ended:
+// it outlives the turn, its call runs in the background, or it began later.
 func (s *display) beside(m *replay.Message, b, in *replay.Block) bool {
 	if b.Kind != replay.KindSubagent {
 		return false
@@ -143,35 +144,35 @@ func (s *display) saying(m *replay.Message, b *replay.Block, k ref, x *saying) i
 	if want != "" {
 		same(s, "the status of "+what, want, b.Status)
 	}
-	same(s, "the begin of "+what, x.at.UTC().Round(0), b.Start)
+	same(s, "the start of "+what, x.at.UTC().Round(0), b.Start)
 	if k.agent == "" && m.Turn != x.turn {
-		s.failf("%s of turn %d stands in a message of turn %d", what, x.turn, m.Turn)
+		s.failf("%s of turn %d is in a message of turn %d", what, x.turn, m.Turn)
 	}
 	return x.index
 }
 
 func (s *display) words(what string, want map[ref]*saying, got map[ref]string) {
-	results := ref{} // they show as text in a turn that has none
+	results := ref{} // the text of a result, shown in a turn that has no other text
 	for k, x := range want {
 		if s.a.vague && k == results {
 			continue
 		}
 		if x.gone {
 			if got[k] != "" && !x.again {
-				s.failf("%s %q of agent %q was taken back, and is there", what, k.id, k.agent)
+				s.failf("%s %q of agent %q was retracted, but the chat shows it", what, k.id, k.agent)
 			}
 			continue
 		}
 		if n := s.parts[k]; what == "text" && k.id == "" && !x.again && n != x.parts {
-			s.failf("text of agent %q is %d paragraphs, told were %d", k.agent, n, x.parts)
+			s.failf("text of agent %q has %d paragraphs, want %d", k.agent, n, x.parts)
 		}
 		if got[k] != x.text {
-			s.failf("%s %q of agent %q is %q, told was %q", what, k.id, k.agent, runindex.Clip(got[k]), runindex.Clip(x.text))
+			s.failf("%s %q of agent %q is %q, the events give %q", what, k.id, k.agent, runindex.Clip(got[k]), runindex.Clip(x.text))
 		}
 	}
 	for k := range got {
 		if want[k] == nil && (!s.a.vague || k != results) {
-			s.failf("%s %q of agent %q is there, and nobody said it", what, k.id, k.agent)
+			s.failf("%s %q of agent %q is in the chat, but in no event", what, k.id, k.agent)
 		}
 	}
 }
@@ -185,7 +186,7 @@ func (s *display) cards() {
 	for k, c := range s.a.calls {
 		b := s.calls[k]
 		if b == nil {
-			s.failf("the call %q of agent %q is not there", k.id, k.agent)
+			s.failf("the chat does not show the call %q of agent %q", k.id, k.agent)
 			continue
 		}
 		if !c.again {
@@ -194,7 +195,7 @@ func (s *display) cards() {
 	}
 	for k, q := range s.a.asks {
 		if b := s.asks[k]; b == nil {
-			s.failf("the %s %q is not there", k.kind, k.id)
+			s.failf("the chat does not show the %s %q", k.kind, k.id)
 		} else {
 			same(s, fmt.Sprintf("the status of %s %s", k.kind, k.id), q.status, b.Status)
 		}
@@ -202,7 +203,7 @@ func (s *display) cards() {
 	for id, w := range s.a.agents {
 		b := s.agents[id]
 		if b == nil {
-			s.failf("the agent %q is not there", id)
+			s.failf("the chat does not show the agent %q", id)
 			continue
 		}
 		if w.again {
@@ -222,19 +223,19 @@ func (s *display) cards() {
 func (s *display) call(what string, k ref, c *call, b *replay.Block) {
 	t := b.Tool
 	same(s, "the name of "+what, c.start.Tool, t.Name)
-	same(s, "what "+what+" is about", []string{c.start.Command, c.path, c.start.Pattern, c.start.SearchPath, c.start.SubagentName},
+	same(s, "the arguments of "+what, []string{c.start.Command, c.path, c.start.Pattern, c.start.SearchPath, c.start.SubagentName},
 		[]string{t.Command, t.FilePath, t.Pattern, t.SearchPath, t.Subagent})
-	same(s, "the nature of "+what, []bool{c.start.IsFileRead || c.result.IsFileRead, c.start.Background, c.start.SubagentSpawn}, []bool{t.IsFileRead, t.Background, t.Spawn})
+	same(s, "the flags of "+what, []bool{c.start.IsFileRead || c.result.IsFileRead, c.start.Background, c.start.SubagentSpawn}, []bool{t.IsFileRead, t.Background, t.Spawn})
 	if in := string(c.start.Input); in != "null" {
 		same(s, "the input of "+what, in, string(t.Input))
 	}
-	same(s, "the begin of "+what, c.at.UTC().Round(0), b.Start)
+	same(s, "the start of "+what, c.at.UTC().Round(0), b.Start)
 	if k.agent == "" || c.result.Output != "" {
 		same(s, "the output of "+what, c.output, t.Output)
 	}
 	if c.results > 0 {
 		same(s, "the status of "+what, toolStatus[c.result.Status], b.Status)
-		same(s, "whether an error is "+what, c.result.IsError, t.IsError)
+		same(s, "the error flag of "+what, c.result.IsError, t.IsError)
 		same(s, "the exit code of "+what, c.result.ExitCode, t.ExitCode)
 		if len(c.result.Changes)+len(t.Changes) > 0 {
 			same(s, "the changes of "+what, c.result.Changes, t.Changes)
@@ -253,13 +254,13 @@ func (s *display) call(what string, k ref, c *call, b *replay.Block) {
 	}
 }
 
-// nested: an agent stands below the call that spawned it, if that is known.
+// nested demands that an agent is below the call that spawned it, if the call is known.
 func (s *display) nested(id string, w *worker) {
 	for _, agent := range []string{w.parent, ""} {
 		k := ref{agent, cmp.Or(w.tool, id)}
 		if c := s.a.calls[k]; c != nil && (w.tool != "" || c.start.SubagentSpawn) {
 			if in := s.under[id]; in == nil || in.Kind != replay.KindTool || in.ID != k.id {
-				s.failf("the agent %q does not stand below the call %q", id, k.id)
+				s.failf("the agent %q is not below the call %q", id, k.id)
 			}
 			same(s, "the name of agent "+id, cmp.Or(w.name, c.start.SubagentName), s.agents[id].Subagent.Name)
 			return
@@ -273,7 +274,7 @@ func (s *display) head(c *replay.Chat) {
 	same(s, "the activity", a.activity(), c.Activity)
 	same(s, "the queue", strings.Join(a.head.Queue, " "), strings.Join(c.Queue, " "))
 	h := a.head
-	same(s, "the head", []string{h.Runtime, h.Model, h.Mode, h.Cwd, h.EndReason}, []string{c.Runtime, c.Model, c.Mode, c.Cwd, c.EndReason})
+	same(s, "the head of the chat", []string{h.Runtime, h.Model, h.Mode, h.Cwd, h.EndReason}, []string{c.Runtime, c.Model, c.Mode, c.Cwd, c.EndReason})
 	same(s, "the exit code", h.ExitCode, c.ExitCode)
 	same(s, "the usage", h.Usage, c.Usage)
 	if len(a.tasks)+len(c.Tasks) > 0 {
@@ -288,11 +289,11 @@ func (s *display) messages(c *replay.Chat, events []event.Event) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.Number <= number {
-			s.failf("message %d stands behind message %d", m.Number, number)
+			s.failf("message %d follows message %d", m.Number, number)
 		}
 		number = m.Number
 		if n := int(m.Seq) - 1; n >= 0 && n < len(events) && events[n].Seq == m.Seq {
-			same(s, fmt.Sprintf("the begin of message %d", number), events[n].TS.UTC().Round(0), m.Start)
+			same(s, fmt.Sprintf("the start of message %d", number), events[n].TS.UTC().Round(0), m.Start)
 		}
 		if m.Role != replay.RoleUser && len(m.Blocks) == 0 && (m.Status == replay.Running || m.Status == replay.Complete) {
 			s.failf("message %d is empty", number)
@@ -307,12 +308,12 @@ func (s *display) messages(c *replay.Chat, events []event.Event) {
 			last[m.Turn] = m
 		}
 	}
-	same(s, "the number of what the user said", len(s.a.users), len(users))
+	same(s, "the number of user messages", len(s.a.users), len(users))
 	for i, m := range users[:min(len(users), len(s.a.users))] {
 		d, _ := s.a.users[i].Data.(event.UserMessage)
-		same(s, "what the user said", []any{d.MessageID, d.Via, s.a.users[i].Turn, len(d.Attachments)}, []any{m.ID, m.Via, m.Turn, len(m.Attachments)})
+		same(s, "a user message", []any{d.MessageID, d.Via, s.a.users[i].Turn, len(d.Attachments)}, []any{m.ID, m.Via, m.Turn, len(m.Attachments)})
 		if strings.TrimSpace(d.Text) != "" {
-			same(s, "what the user said", d.Text, m.Text())
+			same(s, "a user message", d.Text, m.Text())
 		}
 	}
 	for n, t := range s.a.turns {
@@ -325,12 +326,12 @@ func (s *display) turn(n int, t *span, m *replay.Message, users []*replay.Messag
 	switch {
 	case m == nil:
 		if t.over && t.status != replay.Complete {
-			s.failf("%s is %s, and no message says so", what, t.status)
+			s.failf("%s is %s, but no message shows it", what, t.status)
 		}
 		return
 	case !t.over:
 		if m.Status != replay.Running && !slices.ContainsFunc(users, func(u *replay.Message) bool { return u.Turn == n && u.Number > m.Number }) {
-			s.failf("%s goes on, and its message is %s", what, m.Status)
+			s.failf("%s is running, but its message is %s", what, m.Status)
 		}
 		return
 	}
@@ -338,10 +339,10 @@ func (s *display) turn(n int, t *span, m *replay.Message, users []*replay.Messag
 	same(s, "the reason of "+what, t.reason, m.Reason)
 	if t.fault == nil {
 		if m.Error != nil {
-			s.failf("%s shows the error %s, and none was told", what, m.Error.Code)
+			s.failf("%s shows the error %s, but no event reports one", what, m.Error.Code)
 		}
 	} else if m.Error == nil || m.Error.Code != t.fault.Code || m.Error.Message != t.fault.Message {
-		s.failf("%s ended in %s: %s, and shows %v", what, t.fault.Code, t.fault.Message, m.Error)
+		s.failf("%s ended in %s: %s, but shows %v", what, t.fault.Code, t.fault.Message, m.Error)
 	}
 	if t.status != replay.Complete {
 		same(s, "the end of "+what, t.end.UTC().Round(0), m.End)
@@ -349,6 +350,6 @@ func (s *display) turn(n int, t *span, m *replay.Message, users []*replay.Messag
 	if g := m.Figures; g != nil {
 		same(s, "the figures of "+what, []any{t.start.UTC().Round(0), t.end.UTC().Round(0), t.tokens, t.stats}, []any{g.Start, g.End, g.Tokens, event.Stats{DurationMS: g.DurationMS, Rounds: g.Rounds}})
 	} else if int(m.Seq) <= t.last && len(m.Blocks) > 0 {
-		s.failf("%s has ended, and shows no figures", what)
+		s.failf("%s has ended, but shows no figures", what)
 	}
 }

@@ -32,7 +32,7 @@ var EqualsLive = &conformance.Check{
 			return
 		}
 		if !bytes.Equal(live, back) {
-			f.Diff("the stored chat is not the live one", string(live)+"\n", string(back)+"\n")
+			f.Diff("the stored chat differs from the live one", string(live)+"\n", string(back)+"\n")
 		}
 	},
 }

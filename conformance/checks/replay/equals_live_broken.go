@@ -14,7 +14,7 @@ var reusesItsBuffer = broken.Adapter{
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var last event.Raw
 		return func(e event.Event, out func(event.Event)) {
-			out(e) // when it was taken, the listener is done with the one before
+			out(e) // when the listener has taken it, it no longer needs the one before
 			if d, ok := e.Data.(event.ToolStart); ok {
 				last = d.Input
 			} else if e.Type() == event.TypeToolResult && len(last) > 0 {

@@ -19,12 +19,12 @@ var Faithful = &conformance.Check{
 	Faults:   []string{"kill"}, JudgeFault: judgeFaithfulFaulted,
 }
 
-// tried is how many of the alterations a case is tried with; the next case begins
-// with another one.
+// tried is the number of alterations per case. Which one comes first depends on the
+// case.
 const tried = 2
 
-// judgeFaithful: as the events are, and as they may come when a connection or a
-// store has lost some, or kept no order.
+// judgeFaithful judges the chat of the events, and of altered events such as a
+// connection or a store may deliver: some lost, late, repeated or out of order.
 func judgeFaithful(t *conformance.Trial, f *conformance.Finding) {
 	stored, err := t.Stored()
 	if err != nil {
@@ -51,7 +51,7 @@ func judgeFaithful(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// judgeFaithfulFaulted: as they are when the wire was harmed.
+// judgeFaithfulFaulted judges the chat of a run with a fault.
 func judgeFaithfulFaulted(_, r *conformance.Run, f *conformance.Finding) {
 	told := make([]event.Event, 0, len(r.Events))
 	for _, e := range r.Events {
@@ -66,7 +66,7 @@ func judgeFaithfulFaulted(_, r *conformance.Run, f *conformance.Finding) {
 	}
 }
 
-// sessions are the events of each session, in its order.
+// sessions returns the events of each session, in order.
 func sessions(events []event.Event) [][]event.Event {
 	var ids []string
 	of := map[string][]event.Event{}
@@ -90,9 +90,10 @@ func renumbered(events []event.Event) []event.Event {
 	return events
 }
 
-// faithful reduces events and lets them be accounted for at some moments. Closely
-// is also to look at what the chat is at after each event and, where the events are
-// altered, to put it away amid them and open it again.
+// faithful reduces events and compares the chat with an account of them at some
+// moments. If closely is set, it also compares status and activity after each event
+// and, if the events are altered, restores the chat from a snapshot in the middle. It
+// returns false if it found a problem.
 func faithful(f *conformance.Finding, how string, events []event.Event, closely bool) bool {
 	r, a := replay.New(), newAccount()
 	whole := moments(events, how == "")
@@ -103,7 +104,7 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 				r, err = replay.Restore(data)
 			}
 			if err != nil {
-				f.Failf("%sno snapshot of the chat can be restored: %v", how, err)
+				f.Failf("%sthe chat cannot be restored from its snapshot: %v", how, err)
 				return false
 			}
 		}
@@ -117,10 +118,10 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 		seen := v.Head()
 		var problems []string
 		if want, got := a.status(), seen.Status; want != got {
-			problems = append(problems, fmt.Sprintf("the chat is %s, by the events it is %s", got, want))
+			problems = append(problems, fmt.Sprintf("the status of the chat is %s, the events give %s", got, want))
 		}
 		if want, got := a.activity(), seen.Activity; want != got {
-			problems = append(problems, fmt.Sprintf("the chat is at %q, by the events at %q", got, want))
+			problems = append(problems, fmt.Sprintf("the activity of the chat is %q, the events give %q", got, want))
 		}
 		if len(problems) == 0 && at {
 			chat := v.Chat()
@@ -138,8 +139,9 @@ func faithful(f *conformance.Finding, how string, events []event.Event, closely 
 	return true
 }
 
-// moments are when all of a chat is looked at: at the end, as the first turn has
-// ended, and of events as they are also amid them and as the next turn ends.
+// moments returns the indexes of the events after which the whole chat is compared:
+// the last event and the end of the first turn; with more, also the middle and the end
+// of the next turn.
 func moments(events []event.Event, more bool) []int {
 	last := len(events) - 1
 	out, most := []int{last}, 2
@@ -154,39 +156,40 @@ func moments(events []event.Event, more bool) []int {
 	return out
 }
 
-// ways: whichever way one goes through a view, it is the same chat.
+// ways demands that each way through a view gives the messages and figures of the
+// chat.
 func ways(v *replay.View, c *replay.Chat) (problems []string) {
 	n := len(c.Messages)
 	for m := range v.Backward() {
 		if n--; n < 0 || m != v.Message(c.Messages[n].Number) {
-			return []string{fmt.Sprintf("message %d is not where it is for who goes backward", m.Number)}
+			return []string{fmt.Sprintf("Backward yields message %d in the wrong place", m.Number)}
 		}
 	}
 	if n != 0 {
-		problems = append(problems, fmt.Sprintf("%d messages are not there for who goes backward", n))
+		problems = append(problems, fmt.Sprintf("Backward leaves out %d messages", n))
 	}
 	newest := v.Last(2)
 	for i, m := range newest {
 		if want := c.Messages[len(c.Messages)-len(newest)+i].Number; m.Number != want {
-			problems = append(problems, fmt.Sprintf("among the newest is message %d and not %d", m.Number, want))
+			problems = append(problems, fmt.Sprintf("Last(2) returns message %d, want %d", m.Number, want))
 		}
 	}
 	if len(newest) != min(2, len(c.Messages)) {
-		problems = append(problems, fmt.Sprintf("the newest two messages are %d", len(newest)))
+		problems = append(problems, fmt.Sprintf("Last(2) returns %d messages", len(newest)))
 	}
 	for _, m := range newest {
 		if f := c.Stats(m.Turn).Figures; m.Figures != nil && m.Turn > 0 && !reflect.DeepEqual(f, m.Figures) {
-			problems = append(problems, fmt.Sprintf("the figures of turn %d are %+v, and its message has %+v", m.Turn, f, m.Figures))
+			problems = append(problems, fmt.Sprintf("the figures of turn %d are %+v, but its message has %+v", m.Turn, f, m.Figures))
 		}
 		problems = append(problems, flat(m)...)
 		if want, got := c.Stats(m.Turn), v.Stats(m.Turn); !reflect.DeepEqual(want, got) {
-			problems = append(problems, fmt.Sprintf("the figures of turn %d are %+v, and of the view %+v", m.Turn, want, got))
+			problems = append(problems, fmt.Sprintf("the figures of turn %d are %+v in the chat and %+v in the view", m.Turn, want, got))
 		}
 	}
 	return problems
 }
 
-// flat: what a message has without its blocks is what is in them.
+// flat demands that Message.Flat agrees with the blocks of the message.
 func flat(m *replay.Message) (problems []string) {
 	var permission, question *replay.Block
 	thinking, calls := false, 0
@@ -205,13 +208,13 @@ func flat(m *replay.Message) (problems []string) {
 	}
 	f := m.Flat()
 	if f.Permission != permission || f.Question != question {
-		problems = append(problems, fmt.Sprintf("message %d has another question without its blocks", m.Number))
+		problems = append(problems, fmt.Sprintf("the question of the flat message %d is not that of its blocks", m.Number))
 	}
 	if f.Thinking.Content != "" && f.Thinking.Done == thinking {
-		problems = append(problems, fmt.Sprintf("message %d thinks otherwise without its blocks", m.Number))
+		problems = append(problems, fmt.Sprintf("the thinking of the flat message %d is not that of its blocks", m.Number))
 	}
 	if len(f.Tools) != calls || f.Done != (m.Status != replay.Running) {
-		problems = append(problems, fmt.Sprintf("message %d has other calls or another end without its blocks", m.Number))
+		problems = append(problems, fmt.Sprintf("the calls or the status of the flat message %d are not those of its blocks", m.Number))
 	}
 	return problems
 }

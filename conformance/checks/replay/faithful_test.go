@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// golden are the events of some of the newest recordings, by case.
+// golden returns the events of every fifth of the newest recordings, by case.
 func golden(t *testing.T) map[string][]event.Event {
 	t.Helper()
 	c := fixtures.Embedded()
@@ -26,7 +26,7 @@ func golden(t *testing.T) map[string][]event.Event {
 		}
 		text, err := c.Golden(id)
 		if err != nil || strings.Contains(string(text), "<repeat:") {
-			continue // of no reference adapter, or of a flood
+			continue // no events of a reference adapter, or a flood
 		}
 		lines, _, _ := strings.Cut(strings.TrimPrefix(string(text), "-- events --\n"), "-- chat --\n")
 		var events []event.Event
@@ -42,8 +42,9 @@ func golden(t *testing.T) map[string][]event.Event {
 	return out
 }
 
-// A chat of altered events is what they tell. Each alteration alters some case, and
-// the chat of such a case is not what the events told as they were.
+// TestAlterations demands that the chat of altered events matches them, that each
+// alteration applies to some case, and that the chat then differs from that of the
+// unaltered events.
 func TestAlterations(t *testing.T) {
 	altered, told := map[string]int{}, map[string]int{}
 	for id, all := range golden(t) {
@@ -71,9 +72,9 @@ func TestAlterations(t *testing.T) {
 		}
 	}
 	for _, x := range alterations {
-		said := strings.Contains(x.name, string(event.TypeToolOutput)) // its result says it again
+		said := strings.Contains(x.name, string(event.TypeToolOutput)) // the result repeats the output
 		if altered[x.name] == 0 || told[x.name] == 0 && !said {
-			t.Errorf("%s%d cases are altered, of which %d are told from what they were", x.name, altered[x.name], told[x.name])
+			t.Errorf("%s%d cases are altered, and the chats of %d of them differ", x.name, altered[x.name], told[x.name])
 		}
 	}
 }

@@ -16,8 +16,8 @@ var Interrupted = &conformance.Check{
 	Judge:    judgeStoredStop,
 }
 
-// judgeStoredStop: where the wire told that a stop ended the turn, and not the
-// runtime before it.
+// judgeStoredStop judges scenarios in which a stop cut a reply of the model, so that
+// the turn did not end before the stop.
 func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 	stopped := false
 	for _, a := range t.Steps {
@@ -41,5 +41,5 @@ func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 			return
 		}
 	}
-	f.Failf("the model was stopped within its reply, and no message of the stored chat is stopped")
+	f.Failf("the model was stopped within its reply, but no message of the stored chat is stopped")
 }

@@ -1,6 +1,6 @@
-// Package replay holds the checks of package replay, fed with the events of a run. They are of the golden tier:
-// a defect of our reducer must not fail the adapter of somebody else. A subject
-// that brings a chat of its own would be judged here.
+// Package replay holds the checks of package replay: they reduce the events of a run
+// to a chat. They are of the golden tier, because a defect of our reducer must not
+// fail another adapter.
 package replay
 
 import (

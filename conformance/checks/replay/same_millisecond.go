@@ -23,6 +23,6 @@ var SameMillisecond = &conformance.Check{
 			f.Failf("the events cannot be stored and read back: %v", err)
 			return
 		}
-		sameChat(f, "the chat of events that were stored in another order is another one", want, got)
+		sameChat(f, "the chat differs if the events are stored in another order", want, got)
 	},
 }

@@ -26,7 +26,7 @@ func sameChat(f *conformance.Finding, text string, want, got *replay.Chat) {
 	switch {
 	case err1 != nil || err2 != nil:
 		f.Failf("the chat cannot be written: %v %v", err1, err2)
-	case !bytes.Equal(w, g): // nothing and an empty list are written alike
+	case !bytes.Equal(w, g): // nil and an empty list have the same JSON
 		f.Diff(text, string(w)+"\n", string(g)+"\n")
 	}
 }

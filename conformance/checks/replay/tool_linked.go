@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// ToolLinked is replay.tool-linked.
+// ToolLinked is the check replay.tool-linked.
 var ToolLinked = &conformance.Check{
 	ID: "replay.tool-linked", Source: "generative interfaces: a tool's component whose spinner never ends", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"tool_start.input", "tool_result.output"},
@@ -56,7 +56,7 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 				status = "error"
 			}
 			if out := jsontext.Value(runindex.ToolResults(t.Run)[call.ID]); out.Kind() == '{' && out.IsValid() {
-				props = components.MergeProps(props, out) // a runtime may wrap what failed: then it is no object
+				props = components.MergeProps(props, out) // a runtime may wrap an error: then it is no object
 			}
 			begun := slices.IndexFunc(events, func(e event.Event) bool {
 				d, ok := e.Data.(event.ToolStart)
@@ -65,13 +65,13 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 			w := fmt.Sprintf("%s loading %s\n%s %s %s\n", l.Component, runindex.Canonical(in.Arguments), l.Component, status, runindex.Canonical(props))
 			g := linkedTo(events[:begun+1], reg, call.ID) + linkedTo(events, reg, call.ID)
 			if w != g {
-				f.Diff("the component of the call "+call.ID+" does not show it", w, g)
+				f.Diff("the component of the call "+call.ID+" does not show the call", w, g)
 			}
 		}
 	}
 }
 
-// linkedTo is what shows a call: name, status and props.
+// linkedTo returns the components that show a call, each with name, status and props.
 func linkedTo(events []event.Event, reg *component.Registry, call string) string {
 	chat := replay.Reduce(events, replay.WithRegistry(reg))
 	out := ""

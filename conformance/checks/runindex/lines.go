@@ -105,8 +105,8 @@ func OpenFailed(r *conformance.Run, line int) bool {
 	return false
 }
 
-// Played reports whether a line of the case's file was played. Line 0 stands for
-// the whole wire.
+// Played reports whether a line of the case's file was played. Line 0 is the
+// whole wire.
 func Played(r *conformance.Run, line int) bool {
 	return line == 0 || slices.ContainsFunc(r.Played, func(p conformance.PlayedLine) bool { return p.Line.Line == line })
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // NoAgent reports whether a name of the witness is of no agent: it is AsideThread,
-// or a search that the runtime made in a request of its own.
+// or a search that the runtime made in a separate request.
 func NoAgent(agent string) bool { return agent == AsideThread || agent == "search" }
 
 func subagents(r *conformance.Run) []string {
@@ -90,7 +90,7 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 }
 
 // withoutPlanTags removes the tags around a plan: a runtime in plan mode reports
-// the plan apart from the message.
+// the plan separately from the message.
 func withoutPlanTags(text string) string {
 	return strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "", "</proposed_plan>", "").Replace(text)
 }
@@ -241,6 +241,6 @@ func ToolResults(r *conformance.Run) map[string]string {
 	return out
 }
 
-// AsideThread is the witness's name of a thread that a client opened beside the
-// session's.
+// AsideThread is the witness's name of a thread that a client opened in
+// addition to the session's.
 const AsideThread = "aside"

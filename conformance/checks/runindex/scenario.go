@@ -14,7 +14,7 @@ import (
 // StreamNeeds returns what events must hold so that the stream of a run can be
 // judged: whose text it is if there are sub-agents, which text was retracted if the
 // runtime repeats or replaces text, the cause of a turn if the runtime began one by
-// itself, and what becomes of a call that outlives its turn.
+// itself, and the end of a call that outlives its turn.
 func StreamNeeds(r *conformance.Run) (out []string) {
 	if len(Subagents(r)) > 0 {
 		out = append(out, "subagent_id")

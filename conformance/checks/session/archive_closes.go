@@ -17,9 +17,9 @@ var ArchiveCloses = &conformance.Check{
 	Judge:    judgeArchive,
 }
 
-// judgeArchive: what follows a session's archive, until another is opened, ends
-// with its session_end. Where the runtime is played, its stdin was closed or it
-// was signalled.
+// judgeArchive demands that session_end is the last event between the archive of a
+// session and the next open. If a recording is replayed, the subject must have closed
+// the runtime's stdin or sent it a signal.
 func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
 	process := 0
 	for i, a := range t.Steps {
@@ -36,18 +36,18 @@ func judgeArchive(t *conformance.Trial, f *conformance.Finding) {
 				continue
 			}
 			if ended {
-				f.At(e, "%s follows the end of a session that was put away", e.Type())
+				f.At(e, "%s follows the end of an archived session", e.Type())
 			}
 			ended = ended || e.Type() == event.TypeSessionEnd
 		}
 		if !ended {
-			f.Failf("the session was put away, and no session_end tells its end")
+			f.Failf("the session was archived, but there is no session_end")
 		}
 		letGo := slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool {
 			return w.Process == process && (w.Kind == standin.KindClose || w.Kind == standin.KindSignal)
 		})
 		if t.Tier != conformance.TierLive && !letGo {
-			f.Failf("the session was put away, and its runtime was left running")
+			f.Failf("the session was archived, but its runtime still runs")
 		}
 	}
 }

@@ -28,11 +28,11 @@ func judgeResults(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(1)
 		switch {
 		case a.Step.Refused && a.Err == nil:
-			f.Failf("the runtime rejected %s, and the call returned no error", runindex.StepName(a.Step))
+			f.Failf("the runtime rejected %s, but the call returned no error", runindex.StepName(a.Step))
 		case a.Step.Refused && runindex.ErrorText(a.Err) == "":
-			f.Failf("the runtime rejected %s, and the error has no message", runindex.StepName(a.Step))
+			f.Failf("the runtime rejected %s, but the error has no message", runindex.StepName(a.Step))
 		case !a.Step.Refused && a.Err != nil:
-			f.Failf("%s failed, and the runtime accepted it: %v", runindex.StepName(a.Step), a.Err)
+			f.Failf("%s failed, but the runtime accepted it: %v", runindex.StepName(a.Step), a.Err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var Capabilities = &conformance.Check{
 type ability struct {
 	name     string
 	declared func(c *adapters.Capabilities) bool
-	act      func(a fixtures.Step) bool     // an act that takes it
+	act      func(a fixtures.Step) bool     // a step that needs it
 	shows    func(e conformance.Event) bool // an event that shows it
 }
 
@@ -43,8 +43,8 @@ func ofType(t event.Type) func(conformance.Event) bool {
 	return func(e conformance.Event) bool { return e.Type() == t }
 }
 
-// abilities are those of which acts or events tell. An act that a runtime's
-// version lacks is in none of its recordings.
+// abilities lists those that steps or events show. If a version of a runtime does not
+// support a step, none of its recordings has that step.
 var abilities = []ability{
 	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
 	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
@@ -71,7 +71,7 @@ var abilities = []ability{
 	}},
 }
 
-// forksAt: the fork begins amid the history.
+// forksAt reports whether a step forks a session in the middle of its history.
 func forksAt(a fixtures.Step) bool {
 	return a.Verb == fixtures.VerbOpen && a.What == "fork" && a.At != ""
 }
@@ -113,7 +113,7 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// judgeOptional judges what a session is opened with that not every subject takes.
+// judgeOptional judges the options of a session that not every subject supports.
 func judgeOptional(t *conformance.Trial, f *conformance.Finding) {
 	if len(t.Opens) == 0 {
 		return
@@ -123,9 +123,9 @@ func judgeOptional(t *conformance.Trial, f *conformance.Finding) {
 		name            string
 		asked, declared bool
 	}{
-		{"offer tools of the client's", len(t.Scenario.Tools) > 0, t.Declared.Tools},
-		{"call hooks of the client's", len(t.Scenario.Hooks) > 0, t.Declared.Hooks},
-		{"ask for an answer of a form", t.Scenario.Schema != nil, t.Declared.Schema},
+		{"offer tools of the client", len(t.Scenario.Tools) > 0, t.Declared.Tools},
+		{"call hooks of the client", len(t.Scenario.Hooks) > 0, t.Declared.Hooks},
+		{"ask for an answer with a schema", t.Scenario.Schema != nil, t.Declared.Schema},
 	} {
 		if !x.asked {
 			continue

@@ -6,7 +6,7 @@ import (
 )
 
 var declaresNothing = broken.Adapter{
-	Name: "declares-nothing", Sentence: "declares none of what it can do",
+	Name: "declares-nothing", Sentence: "declares no ability",
 	Fails:    []string{"session.capabilities"},
 	Mutation: broken.Mutation{Declare: func(c *adapters.Capabilities) { *c = adapters.Capabilities{Runtime: c.Runtime} }},
 }

@@ -22,8 +22,8 @@ var CloseWaitsForTools = &conformance.Check{
 	},
 }
 
-// judgeLeft compares when cancelled tools and hooks returned with when the session
-// was closed.
+// judgeLeft demands that cancelled tools and hooks returned before the session was
+// closed.
 func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
 	for _, w := range r.BlockedCalls {
 		if !w.Cancelled {
@@ -36,7 +36,7 @@ func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...
 			}
 			f.Asserted(1)
 			if w.Returned == 0 || w.Returned > closed {
-				fail("the session is closed, and %s still runs for it", w.Name)
+				fail("the session is closed, but %s still runs for it", w.Name)
 			}
 			break
 		}

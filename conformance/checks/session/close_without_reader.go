@@ -15,7 +15,7 @@ var CloseWithoutReader = &conformance.Check{
 	Faults:   []string{"nobody-listens"}, JudgeFault: judgeUnread,
 }
 
-// judgeUnread judges how long Close took, and what it left running.
+// judgeUnread judges how long Close took, and whether processes still run after it.
 func judgeUnread(_, r *conformance.Run, f *conformance.Finding) {
 	fail := faulted.Failer(r, f)
 	for _, a := range r.Steps {
@@ -24,7 +24,7 @@ func judgeUnread(_, r *conformance.Run, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		if limit := r.Fault.ClientTimeout + perform.EndLimit; perform.Unfinished(a.Err) || a.For > limit {
-			fail("the client receives no events, and Close returns after %v, the limit is %v", a.For, limit)
+			fail("the client receives no events, and Close returned after %v, the limit is %v", a.For, limit)
 		}
 	}
 	faulted.JudgeOrphans(r, f, fail)

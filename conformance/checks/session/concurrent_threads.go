@@ -46,10 +46,10 @@ func judgeOtherThreads(t *conformance.Trial, f *conformance.Finding) {
 			calls[d.ToolUseID]++
 		}
 		if e.SubagentID != "" && len(runindex.Subagents(t.Run)) == 0 {
-			f.At(e, "%s of a sub-agent %s, and there is none", e.Type(), e.SubagentID)
+			f.At(e, "%s has subagent_id %s, but there is no sub-agent", e.Type(), e.SubagentID)
 		}
 		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent && len(runindex.Subagents(t.Run)) == 0 {
-			f.At(e, "a task of a sub-agent %s, and there is none", d.TaskID)
+			f.At(e, "task %s is of a sub-agent, but there is none", d.TaskID)
 		}
 	}
 	for _, w := range words {

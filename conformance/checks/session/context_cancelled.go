@@ -23,7 +23,7 @@ func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
 		limit := r.Fault.ClientTimeout
 		switch a.Step.Verb {
 		case fixtures.VerbClose, fixtures.VerbArchive:
-			continue // they take what it takes
+			continue // not limited by their context
 		case fixtures.VerbOpen:
 			limit += perform.EndLimit // the process has to end
 		}
@@ -35,7 +35,7 @@ func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
 		case perform.Unfinished(a.Err) || a.For > limit:
 			fail("the context of %s ended after %v, and it returned after %v", runindex.StepName(a.Step), r.Fault.ClientTimeout, a.For)
 		case a.Err == nil:
-			fail("the context of %s ended before the runtime had replied, and the call returned no error", runindex.StepName(a.Step))
+			fail("the context of %s ended before the runtime had replied, but the call returned no error", runindex.StepName(a.Step))
 		}
 	}
 }

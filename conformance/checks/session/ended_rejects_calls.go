@@ -29,9 +29,9 @@ func judgeEnded(r *conformance.Run, f *conformance.Finding, fail func(string, ..
 		case perform.Unfinished(a.Err):
 			fail("the session has ended: %v", a.Err)
 		case a.Step.Verb == fixtures.VerbSend && a.Err == nil:
-			fail("the session has ended, and Send accepts a message")
+			fail("the session has ended, but Send accepted a message")
 		case a.Step.Verb == fixtures.VerbClose && a.Err != nil:
-			fail("the session was closed, and closing it again is an error: %v", a.Err)
+			fail("the session was closed, and a second Close returned an error: %v", a.Err)
 		}
 	}
 }

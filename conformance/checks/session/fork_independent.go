@@ -10,13 +10,13 @@ import (
 var ForkIndependent = &conformance.Check{
 	ID: "session.fork-independent", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"session_ready.forked_from"},
-	Sentence: "A fork has an id of its own and the history up to the fork. A turn in one does not appear in the other.",
+	Sentence: "A fork has a new id and the history up to the fork. A turn in one does not appear in the other.",
 	Judge:    judgeFork,
 }
 
-// judgeFork: each session of the run has an id of its own from the runtime, a
-// fork says what it was forked from, and what was said to one is told by none of
-// the others.
+// judgeFork demands that each session of the run has a different id of the runtime,
+// that a fork reports the session it was forked from, and that no session reports the
+// messages of another.
 func judgeFork(t *conformance.Trial, f *conformance.Finding) {
 	var forks []conformance.OpenResult
 	for _, o := range t.Opens {
@@ -33,10 +33,10 @@ func judgeFork(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.SessionReady](t.Run) {
 		id := d.ProviderSessionID
 		if was, known := own[e.SessionID]; known && was != id {
-			f.At(e, "session %s is %s now, it was %s", e.SessionID, id, was)
+			f.At(e, "the id of session %s is %s now, it was %s", e.SessionID, id, was)
 		}
 		if was, known := by[id]; known && was != e.SessionID {
-			f.At(e, "sessions %s and %s both are %s", was, e.SessionID, id)
+			f.At(e, "sessions %s and %s both have the id %s", was, e.SessionID, id)
 		}
 		own[e.SessionID], by[id] = id, e.SessionID
 		if d.ForkedFrom == "" {

@@ -19,8 +19,8 @@ var forgetsWhatItForked = broken.Adapter{
 }
 
 var forksByResuming = broken.Adapter{
-	Name: "forks-by-resuming", Sentence: "resumes the session that it has to fork",
+	Name: "forks-by-resuming", Sentence: "resumes a session instead of forking it",
 	Fails:    []string{"session.fork-independent", "session.open-options", "session.provider-id", "session.resume-context"},
-	Only:     map[string]string{"session.fork-independent": "claude", "session.provider-id": "claude", "session.resume-context": "codex"}, // an option of Claude Code; Codex has a request of its own
+	Only:     map[string]string{"session.fork-independent": "claude", "session.provider-id": "claude", "session.resume-context": "codex"}, // an option of Claude Code; Codex has a separate request
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Fork, o.At = false, "" }),
 }

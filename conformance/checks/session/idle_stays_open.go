@@ -19,7 +19,7 @@ var IdleStaysOpen = &conformance.Check{
 	AlternateSteps: idleAtTheEnd, Judge: judgeIdle,
 }
 
-// idleAtTheEnd adds a long idle time to the scenarios that name faults of their own,
+// idleAtTheEnd adds a long idle time to the scenarios that name their own faults,
 // which are plain, and to those in which a turn is stopped.
 func idleAtTheEnd(s *fixtures.Scenario) []fixtures.Step {
 	if len(s.Faults) == 0 && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
@@ -40,13 +40,13 @@ func judgeIdle(t *conformance.Trial, f *conformance.Finding) {
 		over := func(at time.Duration) bool { return at > a.At && at < a.At+a.For }
 		for _, e := range t.Alternate.Events {
 			if e.Steps == i+1 && over(e.At) {
-				f.Failf("the session was idle for %v, and %s is emitted", e.At-a.At, runindex.Describe(e.Data))
+				f.Failf("the session was idle for %v, but the subject emitted %s", e.At-a.At, runindex.Describe(e.Data))
 				break
 			}
 		}
 		for _, w := range t.Alternate.ClientActions {
 			if at := w.At.Sub(t.Alternate.Start); over(at) {
-				f.Failf("the session was idle for %v, and the subject writes to the runtime: %s %s", at-a.At, w.Kind, w.Method)
+				f.Failf("the session was idle for %v, but the subject wrote to the runtime: %s %s", at-a.At, w.Kind, w.Method)
 				break
 			}
 		}

@@ -21,9 +21,9 @@ var OpenOptions = &conformance.Check{
 	Judge:         judgeOpened,
 }
 
-// judgeOpened compares what the subject had chosen, wherever it opened a session
-// or sent a message, with what it was asked for. The runtime's words for a mode
-// are those of the recording's client.
+// judgeOpened compares the settings that the subject chose, each time it opened a
+// session or sent a message, with those that the client asked for. The runtime's name
+// of a mode is taken from the recorded client.
 func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 	for _, s := range t.Settings {
 		want, ok := wanted(t.Run, s)
@@ -38,7 +38,7 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 				line = s.Line.Line
 			}
 			f.Problems = append(f.Problems, conformance.Problem{
-				Line: line, Text: fmt.Sprintf("process %d: the %s was to be %q, the subject asked for %q", s.Process, s.Name, t.Recorded(s.Recorded), t.Recorded(s.Subject)),
+				Line: line, Text: fmt.Sprintf("process %d: the %s must be %q, the subject asked for %q", s.Process, s.Name, t.Recorded(s.Recorded), t.Recorded(s.Subject)),
 			})
 		}
 	}
@@ -49,12 +49,12 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(1)
 		f.Sent = true
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
-			f.Failf("the MCP server %s, which %s starts, is in nothing that the subject wrote to the runtime", srv.Name, command)
+			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
 		}
 	}
 }
 
-// wanted says how a setting is judged; false: it was nobody's wish.
+// wanted returns how a setting is judged; ok is false if the client did not ask for it.
 func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool) {
 	equal := func(got string) bool { return got == s.Recorded }
 	switch s.Name {
@@ -70,8 +70,8 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 		}
 		return equal, s.Recorded != "" && r.Supports("open.mode")
 	case standin.SettingSandbox:
-		// Where each command is asked for, it is the client's own affair how far it
-		// trusts what was allowed.
+		// If the runtime asks about every command, each client may decide how far it
+		// trusts those that it allowed before.
 		asked := slices.ContainsFunc(r.Settings, func(x standin.Setting) bool {
 			return x.Line == s.Line && x.Name == standin.SettingAsks && x.Recorded == "untrusted"
 		})
@@ -92,8 +92,8 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 	return nil, false
 }
 
-// asksForms reports whether the scenario wants questions of a kind that has no mode
-// of its own, so that each client chooses a mode to get them.
+// asksForms reports whether the scenario needs questions of a kind for which the
+// runtime has no specific mode, so that each client chooses a mode to get them.
 func asksForms(r *conformance.Run) bool {
 	return runindex.Runtime(r).FormsNeedMode && (slices.Contains(r.Scenario.Needs, "elicitation") || slices.Contains(r.Scenario.Needs, "granular"))
 }
@@ -103,7 +103,8 @@ func chosenModel(r *conformance.Run) bool {
 	return r.Scenario.SessionModel != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
 }
 
-// sameDir compares folders by where they are: a client may resolve links.
+// sameDir reports whether two paths lead to the same folder: a client may resolve
+// links.
 func sameDir(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

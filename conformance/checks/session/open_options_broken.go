@@ -34,13 +34,13 @@ var forgetsTheServers = broken.Adapter{
 
 var forgetsTheSchema = broken.Adapter{
 	Name: "forgets-the-schema", Sentence: "opens a session without the schema of the final answer",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a runtime which is killed may or may not have said",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a killed runtime may or may not have written",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Schema = nil }),
 }
 
 var hooksSomethingElse = broken.Adapter{
 	Name: "hooks-something-else", Sentence: "registers each hook for one tool only",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex calls no hooks of a client",
 	Mutation: broken.Opening(func(o *conformance.Open) {
 		o.Hooks = slices.Clone(o.Hooks)
 		for i := range o.Hooks {

@@ -32,7 +32,7 @@ var ReadyFirst = &conformance.Check{
 		}
 		f.Asserted(opened)
 		if ready != opened {
-			f.Failf("%d sessions were opened, but session_ready came %d times", opened, ready)
+			f.Failf("%d sessions were opened, but session_ready was emitted %d times", opened, ready)
 		}
 	},
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// JudgeRefusedOpens the opens that the runtime refuses fail with an error that a
-// program understands, with this code if there is but one, and nothing is told of
-// a session that is not.
+// JudgeRefusedOpens demands that each open that the runtime rejects returns a typed
+// error, with the given code unless it is "", and that no event reports such a
+// session.
 func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.ErrorCode, of func(fixtures.Step) bool) {
 	for i, a := range t.Steps {
 		if a.Step.Verb != fixtures.VerbOpen || !a.Step.Refused || !of(a.Step) {
@@ -24,7 +24,7 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 		var typed *adapters.OpenError
 		switch {
 		case a.Err == nil:
-			f.Failf("open %s succeeded, where the runtime refuses", a.Step.What)
+			f.Failf("open %s succeeded, but the runtime rejects it", a.Step.What)
 		case perform.Unfinished(a.Err):
 			f.Failf("%v", a.Err)
 		case !errors.As(a.Err, &typed) || typed.Code == "":
@@ -34,13 +34,13 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 		case typed.Err == nil || typed.Err.Error() == "":
 			f.Failf("the error of Open has no reason: %v", a.Err)
 		case !quotes(t.Run, a.Err):
-			f.Failf("the runtime reported why it does not open, and the error does not: %v", a.Err)
+			f.Failf("the error does not hold the reason that the runtime reported: %v", a.Err)
 		case len(a.Step.Args) > 0 && typed.Stderr == "":
-			f.Failf("the runtime reported on stderr why it does not start, and the error does not hold it: %v", a.Err)
+			f.Failf("the error does not hold the reason that the runtime wrote to stderr: %v", a.Err)
 		case len(a.Step.Args) > 0 && !strings.Contains(runindex.ErrorText(a.Err), typed.Stderr):
-			f.Failf("the message of the error leaves out the stderr that the error holds: %q", runindex.ErrorText(a.Err))
+			f.Failf("the error holds stderr, but its message does not: %q", runindex.ErrorText(a.Err))
 		case len(a.Step.Args) > 0 && t.Tier == conformance.TierWitness && !exitOfOpen(t.Run, a, typed.Exit):
-			f.Failf("the runtime ended before it was ready, and the error does not have its exit code: %v", a.Err)
+			f.Failf("the runtime exited before it was ready, but the error does not hold its exit code: %v", a.Err)
 		}
 		for _, e := range t.Events {
 			if e.Steps == i+1 {
@@ -51,19 +51,18 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 	}
 }
 
-// exitOfOpen reports whether an exit code is that with which a process ended while
-// it was opened.
+// exitOfOpen reports whether a process exited with this code while it was opened.
 func exitOfOpen(r *conformance.Run, a conformance.StepResult, code *int) bool {
 	for _, p := range r.Played {
 		if p.Line.Dir == fixtures.Exit && p.Line.Signal == "" && p.At >= a.At && p.At <= a.At+a.For {
 			return code != nil && *code == p.Line.Code
 		}
 	}
-	return true // what ended it was a signal
+	return true // a signal ended it
 }
 
-// quotes reports whether an error holds the runtime's own words about its first
-// refusal, if the wire has any.
+// quotes reports whether an error holds the runtime's message of its first rejection,
+// if the wire has one.
 func quotes(r *conformance.Run, err error) bool {
 	refused := firstRefused(r)
 	for i, l := range runindex.Of(r).Lines() {
@@ -79,7 +78,7 @@ func quotes(r *conformance.Run, err error) bool {
 	return true
 }
 
-// firstRefused is the process whose session was not opened, or 0.
+// firstRefused returns the first process whose session was not opened, or 0.
 func firstRefused(r *conformance.Run) int {
 	for i, o := range r.Opens {
 		if o.Step.Refused {

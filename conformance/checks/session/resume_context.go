@@ -19,15 +19,15 @@ var ResumeContext = &conformance.Check{
 	Judge:         judgeResume,
 }
 
-// past is what a session's model has heard when a message comes.
+// past lists the earlier messages when a message is sent.
 type past struct {
 	known   []string // messages of the history, oldest first
-	foreign []string // messages that were sent before, and not to this history
+	foreign []string // messages that are not of this history
 }
 
-// lineage says, for each message that is sent, what its session knows then, as
-// the acts of the scenario have it. What a summary holds is nobody's to say, nor
-// whether a runtime that was killed had written down the turn that ran.
+// lineage returns the past of each message, by the steps of the scenario. It leaves
+// out what is unknown: the content of a summary, and the turn that ran when a runtime
+// was killed, because the runtime may not have stored it.
 func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool) {
 	of, resumed = map[string]past{}, map[string]bool{}
 	histories := [][]string{nil}
@@ -87,8 +87,8 @@ func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool)
 	return of, resumed
 }
 
-// judgeResume: after a resume or a fork the model hears what its history holds,
-// and nothing else.
+// judgeResume demands that after a resume or a fork the model receives the messages
+// of that history and no others.
 func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 	of, resumed := lineage(t.Scenario)
 	resumes := 0
@@ -102,7 +102,7 @@ func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	if t.Tier != conformance.TierLive {
-		// In play the stand-in lets only the right id through the barrier.
+		// In a replay the barrier of the stand-in accepts only the right id.
 		f.Sent = true
 		accepted := 0
 		for i, o := range t.Opens {
@@ -119,7 +119,7 @@ func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 			f.Failf("the session was not opened again with the id that the runtime gave")
 		}
 		if sent, taken := runindex.CountSteps(t.Run, fixtures.VerbSend), sendsTaken(t.Run); len(f.Problems) == 0 && resumes > 0 && taken < sent {
-			f.Failf("%d messages were to be sent before and after the resume, the runtime took %d: %s", sent, taken, strings.Join(t.Unrecorded, "; "))
+			f.Failf("%d messages had to be sent before and after the resume, the runtime received %d: %s", sent, taken, strings.Join(t.Unrecorded, "; "))
 		}
 		return
 	}
@@ -135,7 +135,7 @@ func judgeResume(t *conformance.Trial, f *conformance.Finding) {
 	}
 	if seen && len(resumed) > 0 && slices.ContainsFunc(sortedIDs(resumed), func(id string) bool { return resumed[id] }) {
 		f.Asserted(1)
-		f.Failf("no request with a message of after the resume reached the model")
+		f.Failf("no request with a message sent after the resume reached the model")
 	}
 }
 
@@ -151,17 +151,17 @@ func sortedIDs(m map[string]bool) []string {
 func judgeHistory(f *conformance.Finding, q fixtures.Request, id string, p past) {
 	for _, m := range p.known {
 		if !slices.Contains(q.History, m) {
-			f.Failf("request %d brings %s, but holds no message %s of before", q.Req, id, m)
+			f.Failf("request %d holds message %s, but not the earlier message %s", q.Req, id, m)
 		}
 	}
 	for _, m := range p.foreign {
 		if slices.Contains(q.History, m) {
-			f.Failf("request %d brings %s, and holds %s, which is not of this history", q.Req, id, m)
+			f.Failf("request %d holds message %s, and also %s, which is not of this history", q.Req, id, m)
 		}
 	}
 }
 
-// sendsTaken counts the messages that the stand-in took as those of the case.
+// sendsTaken counts the messages that the stand-in accepted as those of the case.
 func sendsTaken(r *conformance.Run) int {
 	n := 0
 	for _, w := range r.ClientActions {

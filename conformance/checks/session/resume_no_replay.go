@@ -14,8 +14,8 @@ var ResumeNoReplay = &conformance.Check{
 	Judge:    judgeNoReplay,
 }
 
-// judgeNoReplay: between the opening of a session that has a history and the
-// first message that it is sent, nothing of old is told.
+// judgeNoReplay demands that no old text is emitted between the open of a session with
+// a history and the first message to it.
 func judgeNoReplay(t *conformance.Trial, f *conformance.Finding) {
 	for i, a := range t.Steps {
 		if a.Step.Verb != fixtures.VerbOpen || a.Step.What == "" || a.Err != nil {
@@ -29,7 +29,7 @@ func judgeNoReplay(t *conformance.Trial, f *conformance.Finding) {
 			switch e.Type() {
 			case event.TypeDelta, event.TypeThinking, event.TypeUserMessage, event.TypeTurnStart, event.TypeToolStart,
 				event.TypeToolResult, event.TypeResult, event.TypeDone, event.TypePermissionRequest:
-				f.At(e, "%s follows the %s, before anything was sent", e.Type(), a.Step.What)
+				f.At(e, "%s follows the %s, before a message was sent", e.Type(), a.Step.What)
 				return
 			}
 		}

@@ -18,7 +18,7 @@ var Returns = &conformance.Check{
 			}
 		}
 		if t.Hang != "" {
-			f.Failf("the run did not come to its end: %s", t.Hang)
+			f.Failf("the run did not end: %s", t.Hang)
 		}
 	},
 }

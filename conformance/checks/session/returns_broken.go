@@ -8,8 +8,8 @@ import (
 
 var neverReturnsFromSend = broken.Adapter{
 	Name: "never-returns-from-send", Sentence: "never returns from Send",
-	// Nothing is done after that, so that all that asks for what was not said
-	// fails too.
+	// No later step runs, so that all checks that expect later events or replies
+	// fail too.
 	Fails: []string{"component.remove", "component.tool-linked", "replay.tool-linked", "component.update", "permission.answered-once", "permission.asked", "permission.deny-enforced", "permission.resolved", "permission.unsupported-request", "policy.fail-closed", "policy.no-bypass", "policy.table", "process.exit-code", "question.answered", "replay.components", "session.ended-rejects-calls", "session.context-cancelled", "session.resume-context", "session.returns", "subagent.background", "subagent.parallel", "text.once", "thinking.delivered", "tool.client-called", "tool.client-offered", "tool.known", "turn.crash-ends", "turn.lost-end", "turn.one-terminal", "turn.refused", "turn.stall-ends", "turn.unprompted", "usage.reported", "wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
 	// Codex begins no turn by itself, and is offered tools before a message.
 	Only:     map[string]string{"permission.unsupported-request": "claude", "turn.unprompted": "claude", "tool.client-offered": "claude"},

@@ -25,7 +25,7 @@ func judgeAttributed(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 		if len(runindex.Subagents(t.Run)) == 0 || main == sub {
-			continue // the id tells nothing
+			continue // the id is of no agent's call, or of both
 		}
 		f.Asserted(1)
 		if sub != (e.SubagentID != "") {

@@ -24,7 +24,7 @@ func judgeTasks(t *conformance.Trial, f *conformance.Finding) {
 			case d.Status == event.TaskRunning:
 				runs[d.TaskID] = true
 			case !known:
-				f.At(e, "task %s ends and was never reported to run", d.TaskID)
+				f.At(e, "task %s ends, but was never reported to run", d.TaskID)
 			case !running:
 				f.At(e, "task %s ends a second time", d.TaskID)
 			default:

@@ -8,7 +8,7 @@ import (
 var mixesSubAgents = broken.Adapter{
 	Name: "mixes-sub-agents", Sentence: "reports the text of every sub-agent under the id of the first",
 	Fails:   []string{"subagent.background", "subagent.parallel"},
-	Runtime: "codex", Why: "on claude, which tells their words whole, it leaves them open at a crash too",
+	Runtime: "codex", Why: "Claude Code reports their text whole, so there it also leaves them open at a crash",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		first := ""
 		return func(e event.Event, out func(event.Event)) {

@@ -14,12 +14,12 @@ import (
 var Parallel = &conformance.Check{
 	ID: "subagent.parallel", Source: "wire/codex: item ids are the provider's and not unique across threads", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"subagent_id"},
-	Sentence: "The text of each sub-agent is complete under one subagent_id of its own, also if two run at once with equal item ids.",
+	Sentence: "The text of each sub-agent is complete under its own subagent_id, also if two run at once with equal item ids.",
 	Judge:    judgeSubagentText,
 }
 
-// saidBy is the text that a sub-agent must be seen to say, and whether the last
-// of it may be cut short.
+// saidBy returns the text that the events must hold for a sub-agent, and whether its
+// end may be missing.
 func saidBy(r *conformance.Run, agent string) (text string, cut bool) {
 	var b strings.Builder
 	for i, q := range r.Witness {
@@ -44,7 +44,7 @@ func abandonedBy(reqs []fixtures.Request, i int) bool {
 	return false
 }
 
-// textByAgent is what the events leave of each sub-agent's text.
+// textByAgent returns the text of each sub-agent that stays.
 func textByAgent(r *conformance.Run) map[string]string {
 	texts := map[string]string{}
 	type block struct{ sub, id string }

@@ -22,12 +22,12 @@ var ParagraphBreak = &conformance.Check{
 func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		if e.SessionID != t.Events[0].SessionID {
-			return // a chat of its own for each session: together they are none
+			return // each session has a separate chat, so their texts cannot be joined
 		}
 	}
 	var blocks []string
 	if got := runindex.Of(t.Run).VisibleText(); strip(got) != strip(runindex.ExpectedText(t.Run, got)) {
-		return // text is lost, doubled or out of order: other checks say so
+		return // text is lost, doubled or out of order: other checks report it
 	}
 	for _, p := range runindex.ExpectedSegments(t.Run) {
 		if p.Prefix {
@@ -58,8 +58,8 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// joined puts exactly one blank line between blocks, counting the line ends
-// that the blocks bring.
+// joined joins blocks with exactly one blank line in between, counting the line ends
+// of the blocks.
 func joined(blocks []string) string {
 	var b strings.Builder
 	for _, x := range blocks {
@@ -75,7 +75,7 @@ func joined(blocks []string) string {
 	return b.String()
 }
 
-// visible is all of a chat's assistant text; turns are paragraphs too.
+// visible returns the assistant text of a chat. Turns are separate paragraphs.
 func visible(c *replay.Chat) string {
 	var texts []string
 	for _, m := range c.Messages {

@@ -10,7 +10,7 @@ import (
 
 // Result is the check text.result.
 var Result = &conformance.Check{
-	ID: "text.result", Source: "adapters that show the result beside the stream", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	ID: "text.result", Source: "adapters that show the result in addition to the stream", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"result"},
 	NeedsFor: runindex.StreamNeeds,
 	Sentence: "If a turn has a result, it is the final text of the turn.",

@@ -36,7 +36,7 @@ var Retracted = &conformance.Check{
 	},
 }
 
-// saidLater reports whether a block after b begins what a request said.
+// saidLater reports whether a block after b begins with a text of the request's reply.
 func saidLater(bs []*runindex.TextBlock, b *runindex.TextBlock, q fixtures.Request) bool {
 	for _, later := range bs[slices.Index(bs, b)+1:] {
 		for _, s := range q.Output {

@@ -36,7 +36,7 @@ func judgeThinkingClosed(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		if id, is := open[e.SubagentID]; is {
-			f.At(e, "%s comes while thinking %sis open", e.Type(), id)
+			f.At(e, "%s is emitted while thinking %sis open", e.Type(), id)
 			delete(open, e.SubagentID)
 		}
 	}

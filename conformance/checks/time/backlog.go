@@ -20,12 +20,12 @@ var Backlog = &conformance.Check{
 	JudgeFault: judgeBacklog,
 }
 
-// judgeBacklog judges a run in which the runtime said much at once while the
-// listener took nothing. Depth and age are judged where the subject reports any.
+// judgeBacklog judges a run in which the runtime wrote many deltas at once while the
+// listener received no events. Depth and age are judged if the subject reports them.
 func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 	s := r.ListenerPause
 	if s == nil && (r.Hang == "" || plain.Hang != "") {
-		return // it never came to the place
+		return // the run ended before the fault
 	}
 	f.Asserted(1)
 	fail := faulted.Failer(r, f)
@@ -34,7 +34,7 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		return
 	}
 	if s.Unread == 0 {
-		fail("the listener took nothing for %v, and the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
+		fail("the listener received nothing for %v, but the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
 	}
 	var text strings.Builder
 	for _, e := range r.Events {
@@ -43,7 +43,7 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 	}
 	if want, got := fault.FloodText(), text.String(); !strings.Contains(got, want) {
-		fail("%d deltas were said while the listener was slow; what came of them is lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
+		fail("the runtime wrote %d deltas while the listener was slow; some are lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
 	}
 	if s.Depth < 0 {
 		return
@@ -51,16 +51,16 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 	f.Asserted(1)
 	switch {
 	case s.Depth == 0:
-		fail("events wait for the listener, and the subject reports a backlog of none")
+		fail("events wait for the listener, but the subject reports an empty backlog")
 	case s.Oldest < perform.PauseLength/2 || s.Oldest > perform.PauseLength:
-		fail("the listener took nothing for %v, and the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
+		fail("the listener received nothing for %v, but the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
 	}
 	if s.After > 0 {
-		fail("the listener has taken all, and the subject reports a backlog of %d", s.After)
+		fail("the listener has received all events, but the subject reports a backlog of %d", s.After)
 	}
 }
 
-// firstGap says where a flood breaks off.
+// firstGap returns the place of the first missing or misplaced delta.
 func firstGap(want, got string) string {
 	i := strings.Index(got, want[:3])
 	if i < 0 {

@@ -15,7 +15,7 @@ var FirstDelta = &conformance.Check{
 	Judge:    judgeFirstDelta,
 }
 
-// judgeFirstDelta looks at the first words of the session.
+// judgeFirstDelta judges the first text delta of the session.
 func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
 	first := slices.IndexFunc(t.Events, func(e conformance.Event) bool {
 		d, ok := e.Data.(event.Delta)
@@ -28,11 +28,11 @@ func judgeFirstDelta(t *conformance.Trial, f *conformance.Finding) {
 		p := t.Played[i]
 		f.Asserted(1)
 		switch {
-		case first < 0: // what never comes is not late
+		case first < 0: // a missing delta is not late: other checks report it
 		case t.Events[first].Line > i+1:
-			f.At(t.Events[first], "the first delta comes %v and %d lines after that of the wire", t.Events[first].At-p.At, t.Events[first].Line-i-1)
+			f.At(t.Events[first], "the first delta is emitted %v and %d lines after that of the wire", t.Events[first].At-p.At, t.Events[first].Line-i-1)
 		case t.Events[first].At > p.At:
-			f.At(t.Events[first], "the first delta comes %v after that of the wire", t.Events[first].At-p.At)
+			f.At(t.Events[first], "the first delta is emitted %v after that of the wire", t.Events[first].At-p.At)
 		}
 		return
 	}

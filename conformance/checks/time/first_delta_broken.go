@@ -19,7 +19,7 @@ var smooths = broken.Adapter{
 }
 
 var holdsTheFirstDelta = broken.Adapter{
-	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event comes",
+	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event",
 	Fails: []string{"time.first-delta", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 	Only:  map[string]string{"turn.stall-ends": "claude"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {

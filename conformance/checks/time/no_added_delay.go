@@ -19,8 +19,9 @@ var NoAddedDelay = &conformance.Check{
 	},
 }
 
-// judgeMoments: time moves only between the lines of the recording and the
-// client's acts, so an event at any other time was held back.
+// judgeMoments demands that events are emitted when a line is played or the client runs
+// a step: virtual time moves only in between, so an event at any other time was held
+// back.
 func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
 	moments := []time.Duration{}
 	for _, p := range t.Played {
@@ -54,7 +55,7 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 	for _, c := range runindex.Calls(t.Run) {
 		calls = append(calls, c.ID)
 	}
-	// An event that never comes is not late; other checks report it.
+	// A missing event is not late: other checks report it.
 	all := tally{tools: map[string]bool{}}
 	wholeSubagents := runindex.Runtime(t.Run).SubagentsWhole
 	for _, e := range t.Events {
@@ -96,7 +97,7 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 		}
 		if late != "" {
 			f.Problems = append(f.Problems, conformance.Problem{Line: p.Line.Line,
-				Text: late + " is on the wire, and no event holds it when the line has been played"})
+				Text: late + " is on the wire, but no event holds it after the line was played"})
 			return
 		}
 	}

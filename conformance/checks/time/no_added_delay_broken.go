@@ -29,7 +29,7 @@ var coalesces = broken.Adapter{
 }
 
 var delaysTools = broken.Adapter{
-	Name: "delays-tools", Sentence: "holds a tool event until the next event comes",
+	Name: "delays-tools", Sentence: "holds a tool event until the next event",
 	Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 	Mutation: holding(func(e event.Event) bool {
 		return e.Type() == event.TypeToolStart || e.Type() == event.TypeToolResult
@@ -37,7 +37,7 @@ var delaysTools = broken.Adapter{
 }
 
 var delaysThinking = broken.Adapter{
-	Name: "delays-thinking", Sentence: "holds a piece of thinking until the next event comes",
+	Name: "delays-thinking", Sentence: "holds a piece of thinking until the next event",
 	Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
 	Mutation: holding(func(e event.Event) bool {
 		d, ok := e.Data.(event.Thinking)
@@ -46,8 +46,8 @@ var delaysThinking = broken.Adapter{
 }
 
 var endsLate = broken.Adapter{
-	Name: "ends-late", Sentence: "holds the end of a turn until the next event comes",
+	Name: "ends-late", Sentence: "holds the end of a turn until the next event",
 	Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.lost-end", "turn.stall-ends"},
-	Only:     map[string]string{"turn.lost-end": "claude", "turn.crash-ends": "claude"}, // it speaks between the end and the exit
+	Only:     map[string]string{"turn.lost-end": "claude", "turn.crash-ends": "claude"}, // Claude Code writes between the end and the exit
 	Mutation: holding(event.Event.Terminal),
 }

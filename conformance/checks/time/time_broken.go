@@ -5,8 +5,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-// holding makes a mutation that keeps the events which hold picks until the
-// next one comes.
+// holding returns a mutation that delays the events for which hold returns true until
+// the next event.
 func holding(hold func(e event.Event) bool) broken.Mutation {
 	return broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var kept []event.Event

@@ -17,7 +17,7 @@ var Canonical = &conformance.Check{
 	Judge:    judgeCanonical,
 }
 
-// canonical are the names that a scripted call may have.
+// canonical lists the names that a scripted call may have.
 var canonical = map[string][]string{
 	"shell": {"Bash"},
 	"read":  {"Read", "Bash"}, // a runtime may read by a command

@@ -20,7 +20,7 @@ var ClientAnswered = &conformance.Check{
 	Judge:         judgeAnswersWritten,
 }
 
-// judgeAnswersWritten looks for the answers of the client's tools, or why they failed,
+// judgeAnswersWritten looks for the answers of the client's tools, or their errors,
 // in the lines that the subject wrote.
 func judgeAnswersWritten(t *conformance.Trial, f *conformance.Finding) {
 	judgeServed(t, f)
@@ -44,12 +44,13 @@ func judgeAnswersWritten(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 		if got != want {
-			f.Failf("the tool %s of the client's answered %d times with %q; the subject wrote that %d times", tool.Name, want, said, got)
+			f.Failf("the client's tool %s answered %d times with %q; the subject wrote this answer %d times", tool.Name, want, said, got)
 		}
 	}
 }
 
-// judgeServed: the runtime has called what the client brings, and waits.
+// judgeServed demands a reply to each call of the client's tools and hooks, because
+// the runtime waits for it.
 func judgeServed(t *conformance.Trial, f *conformance.Finding) {
 	if len(t.Unrecorded) > 0 && waitsForFile(t.Scenario) {
 		return // what the call waits for was never written
@@ -69,13 +70,13 @@ func judgeServed(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // waitsForFile reports whether a tool or hook of the client answers only when a
-// later act has written a file.
+// later step has written a file.
 func waitsForFile(s *fixtures.Scenario) bool {
 	return slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return t.Awaits != "" }) ||
 		slices.ContainsFunc(s.Hooks, func(h fixtures.Hook) bool { return h.Awaits != "" })
 }
 
-// answersOf are the texts and images that a tool answers with, or why it fails.
+// answersOf returns the texts and images that a tool answers with, or its error.
 func answersOf(t *fixtures.Tool) []string {
 	if t.Fail != "" {
 		return []string{t.Fail}
@@ -87,13 +88,13 @@ func answersOf(t *fixtures.Tool) []string {
 	return out
 }
 
-// inStrings reports whether all texts stand in a line, each in a string of it.
+// inStrings reports whether a line holds all texts, each in one of its strings.
 func inStrings(line []byte, texts []string) bool {
 	var all []string
 	for d := jsontext.NewDecoder(bytes.NewReader(line)); ; {
 		tok, err := d.ReadToken()
 		if err != nil {
-			break // the end of the line, or of what is JSON of it
+			break // the end of the line, or of its JSON
 		}
 		if tok.Kind() == '"' {
 			all = append(all, tok.String())

@@ -9,8 +9,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-// silent makes a mutation that does not write the lines which hold one of the
-// words.
+// withoutLines returns a mutation that does not write the lines with one of the words.
 func withoutLines(words ...string) broken.Mutation {
 	return broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		for _, word := range words {
@@ -26,18 +25,18 @@ func withoutLines(words ...string) broken.Mutation {
 var servesNoCall = broken.Adapter{
 	Name: "serves-no-call", Sentence: "leaves a call of the client's tools without a reply",
 	Fails:    []string{"component.remove", "component.tool-linked", "replay.tool-linked", "component.update", "replay.components", "session.call-results", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
-	Only:     map[string]string{"session.call-results": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // whose tools are a server, which greets
+	Only:     map[string]string{"session.call-results": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // the client's tools are an MCP server there, which answers the handshake
 	Mutation: withoutLines(`"contentItems"`, `"mcp_response"`),
 }
 
 var hookWithoutAReply = broken.Adapter{
 	Name: "hook-without-a-reply", Sentence: "leaves a call of the client's hooks without a reply",
-	Fails: []string{"text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "the hooks of Codex are no client's",
+	Fails: []string{"text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "Codex calls no hooks of a client",
 	Mutation: withoutLines(`"hookSpecificOutput"`),
 }
 
 var answersWithNothing = broken.Adapter{
-	Name: "answers-with-nothing", Sentence: "answers a call of the client's tool with nothing",
+	Name: "answers-with-nothing", Sentence: "answers a call of the client's tool with an empty result",
 	Fails: []string{"tool.client-answered", "wire.valid-input"},
 	Mutation: toolMutation(func(t *adapters.Tool) {
 		call := t.Call

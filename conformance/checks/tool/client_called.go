@@ -16,7 +16,7 @@ var ClientCalled = &conformance.Check{
 }
 
 // judgeCalled compares the calls that reached the client's tools with those that
-// the model made, in any order: they run side by side.
+// the model made, in any order: they may run in parallel.
 func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	var want, got []string
 	for _, call := range runindex.Calls(t.Run) {
@@ -32,11 +32,11 @@ func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		f.Failf("the model called the client's tools as %q; they were called as %q", want, got)
+		f.Failf("the model made the calls %q of the client's tools, the subject the calls %q", want, got)
 	}
 }
 
-// calledAs is a call by the scenario's words for it.
+// calledAs returns a call as the scenario writes it.
 func calledAs(s fixtures.OutputPart) string {
 	in, ok := runindex.ClientCall(s)
 	if !ok {

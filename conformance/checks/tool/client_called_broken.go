@@ -8,7 +8,7 @@ import (
 )
 
 var callsWithNothing = broken.Adapter{
-	Name: "calls-with-nothing", Sentence: "calls a tool of the client's without its input",
+	Name: "calls-with-nothing", Sentence: "calls a tool of the client without its input",
 	Fails: []string{"tool.client-called"},
 	Mutation: toolMutation(func(t *adapters.Tool) {
 		call := t.Call

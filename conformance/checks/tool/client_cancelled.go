@@ -15,8 +15,8 @@ var ClientCancelled = &conformance.Check{
 	Judge:    judgeCancelledCalls,
 }
 
-// judgeCancelledCalls compares when the calls that nobody wants any more were told so with
-// when the runtime took them back. What waits is told in the order of the calls.
+// judgeCancelledCalls compares the times at which the runtime cancelled calls with the
+// times at which their contexts ended, both in the order of the calls.
 func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
 	var told []conformance.BlockedCall
 	for _, w := range t.BlockedCalls {
@@ -25,7 +25,7 @@ func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
 		}
 		if !w.Over {
 			f.Asserted(1)
-			f.Failf("%s still runs: the session has ended, and the context of its call has not", w.Name)
+			f.Failf("%s still runs: the session has ended, but the context of the call has not", w.Name)
 		}
 	}
 	for _, a := range t.RuntimeRequests {
@@ -36,7 +36,7 @@ func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
 		back := runindex.LineOf(t.Run, a.Withdrawal.Line)
 		switch {
 		case len(told) == 0:
-			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and no context of a tool or hook ended", a.ID, a.Method)})
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), but no context of a tool or hook ended", a.ID, a.Method)})
 			return
 		case told[0].At > back.At:
 			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and the context of %s ended %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})

@@ -17,12 +17,12 @@ var ClientOffered = &conformance.Check{
 	Judge:         judgeOffered,
 }
 
-// judgeOffered looks through all that the subject wrote: each runtime has a
-// message of its own that offers tools, and all describe a tool in these words.
+// judgeOffered searches every line that the subject wrote: each runtime has another
+// message that offers tools, but all describe a tool with the same members.
 func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 	for _, tool := range t.Scenario.Tools {
 		if ofComponents(t.Scenario, tool.Name) {
-			continue // described as the subject likes
+			continue // the subject chooses the description
 		}
 		f.Asserted(1)
 		f.Sent = true
@@ -31,7 +31,7 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 		for _, w := range t.ClientActions {
 			near = append(near, offers(w.Bytes)...)
 		}
-		if tool.Schema == nil { // the scenario says nothing of the input: nor must the offer
+		if tool.Schema == nil { // the scenario has no schema, so any is allowed
 			for i := range near {
 				near[i].schema = want.schema
 			}
@@ -41,16 +41,16 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 		case i < 0:
 			f.Failf("the subject wrote no offer of the client's tool %s", tool.Name)
 		default:
-			f.Failf("the tool %s of the client's was offered as %q with the schema %s; it is %q with %s",
+			f.Failf("the client's tool %s was offered as %q with the schema %s, want %q with %s",
 				tool.Name, near[i].description, near[i].schema, want.description, want.schema)
 		}
 	}
 }
 
-// offer is a tool as it is told to a runtime.
+// offer is the description of a tool for a runtime.
 type offer struct{ name, description, schema string }
 
-// offers are all descriptions of tools anywhere in a line.
+// offers returns all descriptions of tools, anywhere in a line.
 func offers(line []byte) []offer {
 	var v any
 	if !runindex.Decode(line, &v) {

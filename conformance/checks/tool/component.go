@@ -5,8 +5,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// ofComponents reports whether a client's tool is one by which the agent shows
-// components: then it is the subject's, not the scenario's.
+// ofComponents reports whether the agent shows components with a client's tool. The
+// subject provides such a tool, the scenario provides the others.
 func ofComponents(s *fixtures.Scenario, tool string) bool {
 	return s.Components != nil && component.IsTool(tool)
 }

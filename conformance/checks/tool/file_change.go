@@ -25,7 +25,7 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 			}
 			f.Asserted(1)
 			if len(d.Changes) == 0 {
-				f.At(e, "%s %s succeeded, and its result holds no change", call.Tool, call.ID)
+				f.At(e, "%s %s succeeded, but its result holds no change", call.Tool, call.ID)
 			}
 			for _, c := range d.Changes {
 				if c.Path == "" || c.Kind == "" || c.Diff == "" && c.Kind != event.ChangeDelete && c.Kind != event.ChangeMove {

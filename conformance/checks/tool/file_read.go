@@ -25,12 +25,12 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 			case call.Tool == "read" || d.Tool == "Read":
 				f.Asserted(1)
 				if !d.IsFileRead {
-					f.At(e, "%s %s reads a file, and is not marked as a file read", d.Tool, call.ID)
+					f.At(e, "%s %s reads a file, but is not marked as a file read", d.Tool, call.ID)
 				}
 			case call.Tool == "write" || call.Tool == "edit":
 				f.Asserted(1)
 				if d.IsFileRead {
-					f.At(e, "%s %s writes a file, and is marked as a file read", d.Tool, call.ID)
+					f.At(e, "%s %s writes a file, but is marked as a file read", d.Tool, call.ID)
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func judgeOpenTools(t *conformance.Trial, f *conformance.Finding) {
 		}
 		for id, turn := range open {
 			if turn == e.Turn {
-				f.At(e, "turn %d ends, and tool %s is open", turn, id)
+				f.At(e, "turn %d ends, but tool %s is still open", turn, id)
 			}
 		}
 	}

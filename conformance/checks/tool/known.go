@@ -45,7 +45,7 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 			continue // as a call for more rights, which is a question and nothing else
 		}
 		if len(starts) != 1 {
-			f.Failf("the model called %s %s; there are %d tool_start with its id", call.Tool, call.ID, len(starts))
+			f.Failf("the model called %s %s once, but %d tool_start have its id", call.Tool, call.ID, len(starts))
 			continue
 		}
 		d, _ := starts[0].Data.(event.ToolStart)
@@ -57,7 +57,7 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // fromScript reports whether the model called a command from within a script, as
-// some models do: the runtime gives such a call an id of its own.
+// some models do: the runtime gives such a call another id.
 func fromScript(s fixtures.OutputPart, d event.ToolStart) bool {
 	var in struct {
 		Script string `json:"script"`
@@ -73,8 +73,8 @@ func askedAbout(r *conformance.Run, call string) bool {
 	})
 }
 
-// judgeInvented: a call that the model never made, not even in a reply that was
-// abandoned, is invented.
+// judgeInvented reports tool calls that the model never made, not even in a reply that
+// was abandoned.
 func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
 		if e.SubagentID != "" {
@@ -88,7 +88,7 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 		}
 		if !known {
 			f.Asserted(1)
-			f.At(e, "tool %q starts, and the model made no such call", d.ToolUseID)
+			f.At(e, "tool %q starts, but the model made no such call", d.ToolUseID)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func judgeInput(call runindex.Call, d event.ToolStart, at conformance.Event, f *
 			f.At(at, "tool %s: neither file_path %q nor the input names %q", call.ID, d.FilePath, in.Path)
 		}
 	}
-	// A reading tool may be told as the command that the runtime made of it.
+	// A tool that reads may be reported as the command that the runtime ran for it.
 	for _, text := range in.Texts() {
 		if !runindex.Holds(d.Input, text) {
 			f.At(at, "tool %s: the input %s does not hold %q", call.ID, runindex.Clip(string(d.Input)), text)

@@ -8,7 +8,7 @@ import (
 )
 
 var ownToolIds = broken.Adapter{
-	Name: "own-tool-ids", Sentence: "gives tools ids of its own",
+	Name: "own-tool-ids", Sentence: "replaces the ids of tools",
 	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
@@ -27,7 +27,7 @@ var ownToolIds = broken.Adapter{
 }
 
 var inventsATool = broken.Adapter{
-	Name: "invents-a-tool", Sentence: "reports a step of its own as a tool call",
+	Name: "invents-a-tool", Sentence: "reports an internal step as a tool call",
 	Fails: []string{"tool.known", "turn.activity-first", "turn.stall-ends"},
 	Only:  map[string]string{"turn.stall-ends": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {

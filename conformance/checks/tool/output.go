@@ -26,7 +26,7 @@ var Output = &conformance.Check{
 func outputNeeds(r *conformance.Run) []string {
 	out := runindex.StreamNeeds(r)
 	if slices.ContainsFunc(runindex.Answers(r), runindex.Denies) {
-		out = append(out, "answer.message") // what the model is told of a denial is the client's words
+		out = append(out, "answer.message") // the client words the denial that the model receives
 	}
 	return out
 }
@@ -92,7 +92,7 @@ func typed(t *conformance.Trial, id string, sent map[string]string) string {
 	return out.String()
 }
 
-// elided is a span that a recording holds as its length.
+// elided matches a span of text that a recording replaces by its length.
 var elided = regexp.MustCompile(`<elided:\d+>`)
 
 // plainText returns the text of a result, which older runtimes send as a list of
@@ -114,8 +114,8 @@ func plainText(told string) string {
 	return strings.Join(texts, "\n")
 }
 
-// afterElided is the text behind the last span that a recording holds as its
-// length: what was elided together with other words has another length there.
+// afterElided is the text behind the last span that a recording replaces by its
+// length: text that was elided together with other words has another length there.
 func afterElided(text string) string {
 	if spans := elided.FindAllStringIndex(text, -1); len(spans) > 0 {
 		return text[spans[len(spans)-1][1]:]

@@ -8,7 +8,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-// tooling makes a mutation of the tools that a client brings.
+// tooling returns a mutation of the client's tools.
 func toolMutation(f func(t *adapters.Tool)) broken.Mutation {
 	return broken.Mutation{Open: func(o *conformance.Open) {
 		o.Tools = slices.Clone(o.Tools)

@@ -31,7 +31,7 @@ func judgeSearch(t *conformance.Trial, f *conformance.Finding) {
 		for _, start := range runindex.Of(t.Run).Starts(call) {
 			d, _ := start.Data.(event.ToolStart)
 			if runindex.Holds(d.Input, in.Query) && runindex.Holds(d.Input, in.URL) {
-				continue // it was known
+				continue // tool_start holds it
 			}
 			f.Asserted(1)
 			tool := runindex.Of(t.Run).Tool(start.SubagentID, d.ToolUseID)
@@ -43,7 +43,7 @@ func judgeSearch(t *conformance.Trial, f *conformance.Finding) {
 			switch {
 			case r.Status != event.ToolOK && r.Status != event.ToolError: // cut short
 			case !strings.Contains(r.Output, in.Query) || !strings.Contains(r.Output, in.URL):
-				f.At(tool.Results[0], "the search %s ends, and neither its input %s nor its output %q holds what was searched for: %q",
+				f.At(tool.Results[0], "the search %s ended, but neither its input %s nor its output %q holds the query: %q",
 					d.ToolUseID, runindex.Clip(string(d.Input)), runindex.Clip(r.Output), in.Query+in.URL)
 			}
 		}

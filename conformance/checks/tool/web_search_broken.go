@@ -9,7 +9,7 @@ import (
 
 var searchesForNothing = broken.Adapter{
 	Name: "searches-for-nothing", Sentence: "does not report the query of a search that is known only at its end",
-	Fails: []string{"tool.web-search"}, Runtime: "codex", Why: "claude tells the query when a search begins",
+	Fails: []string{"tool.web-search"}, Runtime: "codex", Why: "Claude Code reports the query when a search begins",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok && strings.HasPrefix(d.ToolUseID, "ws_") {
 			d.Output = ""

@@ -37,7 +37,7 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 		x := runindex.Of(t.Run)
 		m := slices.IndexFunc(x.Messages(), func(m *runindex.Message) bool { return m.Data.MessageID == a.Step.ID })
 		if m < 0 || x.Messages()[m].Turn == 0 {
-			f.Failf("message %s was sent after the stop, and no turn takes it", a.Step.ID)
+			f.Failf("message %s was sent after the stop, but no turn holds it", a.Step.ID)
 			continue
 		}
 		turn := x.Turn(x.Messages()[m].Turn)
@@ -50,7 +50,7 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 		for _, e := range turn.Ends {
 			f.Asserted(1)
 			if d, ok := e.Data.(event.Done); !ok || d.Stopped {
-				f.At(e, "turn %d comes after the stop and ends in %s", turn.N, runindex.Describe(e.Data))
+				f.At(e, "turn %d follows the stop and ends in %s", turn.N, runindex.Describe(e.Data))
 			}
 		}
 		if want := answerTo(t.Run, a.Step.ID); want != "" && !strings.HasPrefix(text.String(), want) {
@@ -59,7 +59,7 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// answerTo is what the model says to the request that brings the message.
+// answerTo returns the model's reply to the request that holds the message.
 func answerTo(r *conformance.Run, message string) string {
 	for _, q := range runindex.Requests(r) {
 		if slices.Contains(q.New, message) && q.Ended == fixtures.EndedComplete {

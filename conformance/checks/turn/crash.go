@@ -55,7 +55,7 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	return n, ok && same >= n
 }
 
-// before counts the events of the plain run whose causes happened in the faulted run
+// before counts the events of the plain run whose cause happened in the faulted run
 // too.
 func before(plain, harmed *conformance.Run) int {
 	lines := linesBefore(plain, harmed)
@@ -113,10 +113,10 @@ func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
 
 // judgeOpenError demands that Open returned one of the codes, because the runtime
 // exited or stopped writing before the session was ready. If the runtime rejects the
-// open anyway, another code may come.
+// open anyway, any code is allowed.
 func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any), codes ...event.ErrorCode) {
 	if len(r.Events) > n {
-		fail("Open failed, but then came %s", r.Events[n].Type())
+		fail("Open failed, but the subject emitted %s", r.Events[n].Type())
 	}
 	last := len(r.Opens) - 1
 	err := r.Opens[last].Err
@@ -131,7 +131,7 @@ func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any),
 	}
 }
 
-// state holds what is open after some events.
+// state holds the items that are open after some events.
 type state struct {
 	running int // the turn
 	open    map[string]event.Type
@@ -181,7 +181,7 @@ func (s *state) add(e conformance.Event) {
 	}
 }
 
-// forget drops what a turn that has ended left open, which other checks judge. A
+// forget drops the open items of a turn that has ended: other checks judge them. A
 // sub-agent may outlive the turn.
 func (s *state) forget() {
 	for k, kind := range s.open {
@@ -225,7 +225,7 @@ func untaken(r *conformance.Run, n int) string {
 	return ""
 }
 
-// closing reports whether an event may come between the exit of the runtime and the
+// closing reports whether an event is allowed between the exit of the runtime and the
 // end of the session.
 func closing(d event.Data) bool {
 	switch d := d.(type) {

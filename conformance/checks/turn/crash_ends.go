@@ -72,7 +72,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 		was, running := len(s.open), s.running
 		s.add(e)
 		if late := e.At - died.At; late > perform.EndLimit {
-			fail("%s comes %v after the runtime died, the limit is %v", e.Type(), late, perform.EndLimit)
+			fail("%s is emitted %v after the runtime exited, the limit is %v", e.Type(), late, perform.EndLimit)
 			return
 		}
 		switch d := e.Data.(type) {
@@ -81,7 +81,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 			case running == 0 && e.Turn == 0 && waiting != "":
 				waiting = "" // no turn took the message, so the error is of the session
 			case running == 0 || e.Turn != running || e.SubagentID != "":
-				fail("an error (turn %d) when no such turn runs: %s", e.Turn, runindex.Describe(d))
+				fail("an error of turn %d, which does not run: %s", e.Turn, runindex.Describe(d))
 			case d.Code != event.ErrorCrash:
 				fail("turn %d ends in error %q, want %q", e.Turn, d.Code, event.ErrorCrash)
 			case d.Message == "":
@@ -89,16 +89,16 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 			}
 		case event.Done:
 			if !asked {
-				fail("turn %d ran when the runtime died, and ends in %s", e.Turn, runindex.Describe(d))
+				fail("turn %d ran when the runtime exited, and ends in %s", e.Turn, runindex.Describe(d))
 			}
 		case event.SessionEnd, event.Queue:
 		case event.Notice:
 			if !r.Fault.NoticeAllowed {
-				fail("a notice follows the death of the runtime: %s", d.Text)
+				fail("a notice follows the exit of the runtime: %s", d.Text)
 			}
 		default:
 			if !closing(e.Data) || len(s.open) >= was {
-				fail("%s follows the death of the runtime, and closes nothing", e.Type())
+				fail("%s follows the exit of the runtime, but closes no open item", e.Type())
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 		fail("turn %d has no end", s.running)
 	}
 	if waiting != "" && !asked {
-		fail("message %s was accepted and no turn had taken it: no error reports that it is lost", waiting)
+		fail("message %s was accepted, but no turn took it and no error reports that it is lost", waiting)
 	}
 	for k, kind := range s.open {
 		if !r.Supports(string(kind)) {
@@ -115,7 +115,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 		fail("still open at the end: %s", k)
 	}
 	if !s.ended {
-		fail("the runtime died, and there is no session_end")
+		fail("the runtime exited, but there is no session_end")
 	} else if last := r.Events[len(r.Events)-1]; last.Type() != event.TypeSessionEnd {
 		fail("%s follows session_end", last.Type())
 	}

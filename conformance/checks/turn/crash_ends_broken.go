@@ -19,7 +19,7 @@ var hidesACrash = broken.Adapter{
 	}),
 }
 
-// isCrash reports whether an event tells that the runtime died.
+// isCrash reports whether an event reports that the runtime exited.
 func isCrash(e event.Event) bool {
 	d, ok := e.Data.(event.Error)
 	return ok && d.Code == event.ErrorCrash

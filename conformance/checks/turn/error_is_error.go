@@ -32,9 +32,9 @@ func judgeErrorIsError(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(1)
 		switch d, is := end.Data.(event.Error); {
 		case !is || d.Code == "":
-			f.At(end, "request %d, the last of turn %d, failed, and the turn ends in %s", q.Req, turn, runindex.Describe(end.Data))
+			f.At(end, "request %d, the last of turn %d, failed, but the turn ends in %s", q.Req, turn, runindex.Describe(end.Data))
 		case d.Message == "":
-			f.At(end, "request %d, the last of turn %d, failed, and the error has no message", q.Req, turn)
+			f.At(end, "request %d, the last of turn %d, failed, but the error has no message", q.Req, turn)
 		}
 	}
 }

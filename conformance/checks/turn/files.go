@@ -34,7 +34,7 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 				}
 			}
 			if reached < len(a.Step.Files) {
-				f.Failf("message %s brings %d files, and %d reached the model", a.Step.ID, len(a.Step.Files), reached)
+				f.Failf("message %s has %d files, but %d reached the model", a.Step.ID, len(a.Step.Files), reached)
 			}
 			continue
 		}
@@ -42,7 +42,7 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 		for _, name := range a.Step.Files {
 			data := []byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))
 			if !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && bytes.Contains(w.Bytes, data) }) {
-				f.Failf("message %s brings %s, which was not written to the runtime", a.Step.ID, name)
+				f.Failf("message %s: the subject did not write the file %s to the runtime", a.Step.ID, name)
 			}
 		}
 	}

@@ -16,14 +16,14 @@ import (
 var LostEnd = &conformance.Check{
 	ID: "turn.lost-end", Source: "claude-code#1920: no result at the end of the stream", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"turn", "error"},
-	Sentence:   "If the runtime never ends a turn but continues, the turn ends in an error or as stopped, and the next one is a turn of its own.",
+	Sentence:   "If the runtime never ends a turn but continues, the turn ends in an error or as stopped, and the next message begins another turn.",
 	Faults:     []string{"lost-end"},
 	JudgeFault: judgeLost,
 }
 
 // judgeLost judges a run in which the runtime never ended a turn and continued.
 // Events before the fault stay, the turn ends and does not look successful, and the
-// turns behind it are the same as without the fault.
+// turns after it are the same as without the fault.
 func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
@@ -56,11 +56,11 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	switch d := end.Data.(type) {
 	case event.Done:
 		if !d.Stopped {
-			fail("the runtime has not ended turn %d, and it ends in %s", lost, runindex.Describe(d))
+			fail("the runtime did not end turn %d, but it ends in %s", lost, runindex.Describe(d))
 		}
 	case event.Error:
 		if d.Code == "" || d.Message == "" {
-			fail("the error of turn %d has no code, or no words", lost)
+			fail("the error of turn %d has no code or no message", lost)
 		}
 	}
 	for turn := lost + 1; ; turn++ {

@@ -38,7 +38,7 @@ func judgeNotBeforeEnd(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		if ends == 0 {
-			f.At(e, "turn %d ends in %s, and the runtime has not ended it", e.Turn, runindex.Describe(e.Data))
+			f.At(e, "turn %d ends in %s, but the runtime has not ended it", e.Turn, runindex.Describe(e.Data))
 			return
 		}
 		ends--

@@ -60,7 +60,7 @@ func judgeQueued(t *conformance.Trial, f *conformance.Finding) {
 		case n > 1:
 			f.Failf("message %s is reported %d times", a.Step.ID, n)
 		case n == 0 && slices.Contains(reached, a.Step.ID):
-			f.Failf("message %s reached the model and is not reported", a.Step.ID)
+			f.Failf("message %s reached the model, but no event reports it", a.Step.ID)
 		}
 	}
 	if len(waiting) > 0 {

@@ -86,16 +86,16 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		case event.Error:
 			told = true
 			if given && gaveUp < e.At {
-				fail("the subject gave up on the runtime, and the error comes %v later", e.At-gaveUp)
+				fail("the subject gave up on the runtime, and the error is emitted %v later", e.At-gaveUp)
 			}
 			// A write to a closed pipe fails before the timeout.
 			if d.Code != event.ErrorTimeout && (r.Fault.Operator != "close-stdin" || d.Code == "") {
-				fail("the runtime stopped writing, and the error has code %q", d.Code)
+				fail("the runtime stopped writing, but the error has code %q", d.Code)
 			}
 		case event.SessionEnd, event.Queue:
 		case event.TurnStart:
 			if waiting == "" { // the turn of a message that was accepted may begin, to be ended
-				fail("%s comes, and the runtime wrote nothing", e.Type())
+				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
 			}
 		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
 			// Caused by steps of the client.
@@ -105,7 +105,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 				continue
 			}
 			if !closing(e.Data) || len(s.open) >= was {
-				fail("%s comes, and the runtime wrote nothing", e.Type())
+				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
 				return
 			}
 		}

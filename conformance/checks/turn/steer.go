@@ -31,15 +31,15 @@ func judgeSteer(t *conformance.Trial, f *conformance.Finding) {
 		messages := runindex.Of(t.Run).Messages()
 		taken := slices.IndexFunc(messages, func(m *runindex.Message) bool { return m.Data.MessageID == a.Step.ID })
 		if taken < 0 {
-			f.Failf("message %s was steered into the turn, and no user_message reports it", a.Step.ID)
+			f.Failf("message %s was steered into the turn, but no user_message reports it", a.Step.ID)
 			continue
 		}
 		e, d := messages[taken].Event, messages[taken].Data
 		switch {
 		case d.Via != event.ViaSteer:
-			f.At(e, "message %s was steered, user_message has via %q", a.Step.ID, d.Via)
+			f.At(e, "message %s was steered, but user_message has via %q", a.Step.ID, d.Via)
 		case e.Turn == 0 || e.Steps <= i:
-			f.At(e, "message %s was steered and the event names no turn that runs", a.Step.ID)
+			f.At(e, "message %s was steered, but its user_message names no running turn", a.Step.ID)
 		}
 	}
 }

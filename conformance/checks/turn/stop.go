@@ -42,7 +42,7 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 				// If the subject does not report interrupted calls, a call that ended just
 				// before the stop looks the same.
 				if e.Steps > i && t.Supports("tool_result.status") && d.Status != event.ToolInterrupted && d.Status != event.ToolBackgrounded {
-					f.At(e, "tool %s was open when the turn was stopped, and its status is %s", d.ToolUseID, d.Status)
+					f.At(e, "tool %s was open when the turn was stopped, but its status is %s", d.ToolUseID, d.Status)
 				}
 				delete(open, d.ToolUseID)
 			}
@@ -57,7 +57,7 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			f.At(end, "turn %d ends %v after the stop, the limit is %v", turn.N, end.At-a.At, perform.EndLimit)
 		default:
 			if d, ok := end.Data.(event.Done); !ok || !d.Stopped {
-				f.At(end, "turn %d was stopped and ends in %s", turn.N, runindex.Describe(end.Data))
+				f.At(end, "turn %d was stopped, but ends in %s", turn.N, runindex.Describe(end.Data))
 			}
 		}
 	}

@@ -28,10 +28,10 @@ func judgeUnprompted(t *conformance.Trial, f *conformance.Finding) {
 		}
 		got++
 		if len(d.MessageIDs) > 0 {
-			f.At(e, "turn %d was begun by a task, and by messages %v", e.Turn, d.MessageIDs)
+			f.At(e, "turn %d has cause task, but lists the messages %v", e.Turn, d.MessageIDs)
 		}
 	}
 	if got != want {
-		f.Failf("the runtime began %d turns by itself, and %d turns have cause task", want, got)
+		f.Failf("the runtime began %d turns by itself, but %d turns have cause task", want, got)
 	}
 }

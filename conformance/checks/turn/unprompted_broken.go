@@ -41,7 +41,7 @@ var endsAtAnyEnd = broken.Adapter{
 	}},
 }
 
-// The thread and the turn that a line tells of.
+// These match the ids of thread and turn in a line.
 var (
 	turnStartLine = regexp.MustCompile(`"turn/started","params":\{"threadId":"([^"]*)","turn":\{"id":"([^"]*)"`)
 	turnEndLine   = regexp.MustCompile(`"turn/completed","params":\{"threadId":"([^"]*)","turn":\{"id":"([^"]*)"`)

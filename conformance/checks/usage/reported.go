@@ -58,7 +58,7 @@ func judgeUsage(t *conformance.Trial, f *conformance.Finding) {
 		}
 		end := of[len(of)-1]
 		if used := int64(end.Input + end.Output); got.Context != nil && got.Context.Used != used {
-			f.At(e, "the last reply of turn %d took %d tokens of the context; the usage reports %d", n+1, used, got.Context.Used)
+			f.At(e, "the last reply of turn %d used %d tokens of the context, but the usage reports %d", n+1, used, got.Context.Used)
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 )
 
-// bound is how many lines a mutation may have: a defect that takes more to make
-// is not one that a developer makes unseen.
+// bound is the maximum number of lines of a mutation: a developer would notice a
+// defect that needs more.
 const bound = 15
 
-// TestBound: the source of each broken adapter says its mutation in few lines.
+// TestBound demands that the mutation of each broken adapter is short.
 func TestBound(t *testing.T) {
 	files := token.NewFileSet()
 	sources, err := filepath.Glob("../../checks/*/*_broken.go")
@@ -38,9 +38,9 @@ func TestBound(t *testing.T) {
 	for _, a := range checks.Broken() {
 		switch n := lines[a.Name]; {
 		case n == 0:
-			t.Errorf("%s: its mutation was not found in the source", a.Name)
+			t.Errorf("%s: no mutation found in checks/*/*_broken.go", a.Name)
 		case n > bound:
-			t.Errorf("%s: the mutation has %d lines, %d are allowed", a.Name, n, bound)
+			t.Errorf("%s: the mutation has %d lines, want at most %d", a.Name, n, bound)
 		}
 	}
 }
@@ -70,8 +70,8 @@ func mutationOf(n ast.Node) (name string, mutation ast.Expr) {
 	return name, mutation
 }
 
-// body counts the lines of the statements of a mutation; what stands around
-// them only puts it in its place.
+// body counts the lines of the function bodies of a mutation, without the code around
+// them, which only installs the mutation.
 func body(files *token.FileSet, m ast.Expr) int {
 	n := 0
 	ast.Inspect(m, func(x ast.Node) bool {
@@ -81,7 +81,7 @@ func body(files *token.FileSet, m ast.Expr) int {
 		}
 		inner := files.Position(f.Body.Rbrace).Line - files.Position(f.Body.Lbrace).Line - 1
 		n += max(inner, 1)
-		return false // what is inside is counted
+		return false // nested functions are counted already
 	})
 	return max(n, 1)
 }

@@ -26,16 +26,15 @@ func references() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
-// whole says that all broken adapters are played, which takes minutes: `make
-// matrix` does, and so the nightly run. What `go test` plays are the few that
-// cover all checks.
+// whole reports whether all broken adapters run, which takes minutes: `make matrix`
+// and the nightly run set it. `go test` runs the few that cover all checks.
 func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
-// quick says that some plays are enough: they look for races, or are to be over
-// soon. What fails in few cases is not all that an adapter fails.
+// quick reports whether a few runs are enough, because the test looks for races or
+// must be short. An adapter does not fail all its checks in a few cases.
 func quick() bool { return !whole() && (racesample.Enabled || testing.Short()) }
 
-// played are the broken adapters that a run plays.
+// played returns the broken adapters that this test runs.
 func played() []broken.Adapter {
 	switch all := checks.Broken(); {
 	case whole():
@@ -47,8 +46,8 @@ func played() []broken.Adapter {
 	}
 }
 
-// covering are few adapters of which one fails each check on each runtime: the
-// one that fails most of what is left comes first.
+// covering returns a small set of adapters so that one of them fails each check on
+// each runtime. It repeatedly takes the adapter that fails most of the rest.
 func covering(all []broken.Adapter) []broken.Adapter {
 	left := map[string]bool{} // runtime and check
 	for _, a := range all {
@@ -78,7 +77,7 @@ func covering(all []broken.Adapter) []broken.Adapter {
 	return out
 }
 
-// failures are the runtimes and checks that a broken adapter names.
+// failures returns the runtimes and checks that a broken adapter names.
 func failures(a broken.Adapter) []string {
 	var out []string
 	for _, ref := range references() {
@@ -92,17 +91,17 @@ func failures(a broken.Adapter) []string {
 }
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a play leaves much behind, and little of it lives
+	debug.SetGCPercent(400) // a run allocates much, and most of it is garbage
 	os.Exit(m.Run())
 }
 
-// places bounds the places of each fault: the matrix asks which checks fail,
-// not where.
+// places limits the places of each fault, because the matrix compares which checks
+// fail, not where.
 const places = 2
 
-// proof are the scenarios that the matrix runs: all that it takes to prove each
-// check, so that its cost does not grow with the corpus. A new check that none
-// of them exercises brings the smallest scenario that does.
+// proof lists the scenarios that the matrix runs. They are enough to prove each check,
+// so that the cost does not grow with the corpus. If none of them exercises a new
+// check, add the smallest scenario that does.
 var proof = []string{
 	"client/closed-while-a-tool-runs",
 	"client/stopped-while-a-tool-runs",
@@ -156,9 +155,9 @@ var proof = []string{
 	"web/opens-a-page",
 }
 
-// struck are the scenarios of proof in which `go test` tries faults: those that it
-// takes for each fault that a check wants to be seen. In the others a fault shows
-// the same again; the whole matrix tries it there too.
+// struck lists the scenarios of proof in which `go test` tries faults: enough that
+// each check meets each of its faults. In the others a fault gives the same result;
+// the whole matrix tries it there too.
 var struck = []string{
 	"client/stopped-while-a-tool-runs",
 	"client/tool-fails",
@@ -177,16 +176,16 @@ var struck = []string{
 	"tool/parallel",
 }
 
-// alone are the checks that one runtime's wire alone can exercise.
+// alone lists the checks that only the wire of one runtime can exercise.
 var alone = map[string]string{
-	"session.archive-closes":     "codex", // claude's sessions are files
-	"session.concurrent-threads": "codex", // a process of claude is one session
-	"turn.steer":                 "codex", // claude takes a message in between by itself
-	"tool.streamed":              "codex", // claude tells a command's output when it has ended
-	"tool.web-search":            "codex", // claude tells the query when a search begins
+	"session.archive-closes":     "codex", // Claude Code's sessions are files
+	"session.concurrent-threads": "codex", // a process of Claude Code is one session
+	"turn.steer":                 "codex", // Claude Code injects a message into a turn by itself
+	"tool.streamed":              "codex", // Claude Code reports a command's output when it has ended
+	"tool.web-search":            "codex", // Claude Code reports the query when a search begins
 }
 
-// proving are the cases of these scenarios on the newest version of each
+// proving returns the cases of the scenarios in proof, on the newest version of each
 // runtime.
 func proving(t *testing.T) []string {
 	t.Helper()
@@ -200,8 +199,7 @@ func proving(t *testing.T) []string {
 	})
 }
 
-// seen is what the matrix found: which checks an adapter fails, on which
-// runtimes.
+// seen collects the results of the matrix: the failed checks, by runtime.
 type seen struct {
 	sync.Mutex
 	adapters int
@@ -209,9 +207,9 @@ type seen struct {
 	rows     []string
 }
 
-// TestMatrix runs every broken adapter against every check: it fails exactly
-// the checks that it names, and every check is failed by one of them.
-// TestMatrix/NAME looks at one adapter.
+// TestMatrix runs broken adapters against all checks. It demands that each adapter
+// fails exactly the checks that it names, and that at least one adapter fails each
+// check. TestMatrix/of/NAME runs one adapter.
 func TestMatrix(t *testing.T) {
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Cases: proving(t),
@@ -223,7 +221,7 @@ func TestMatrix(t *testing.T) {
 	jobs, err := runner.Jobs(cfg)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	all := seen{failed: map[string]bool{}}
-	// One group, so that what follows it waits for all adapters.
+	// One group, so that the code after it runs when all adapters are done.
 	t.Run("of", func(t *testing.T) {
 		for _, a := range played() {
 			t.Run(a.Name, func(t *testing.T) {
@@ -241,7 +239,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// row holds a broken adapter to all checks.
+// row runs a broken adapter against all checks.
 func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapter, all *seen) {
 	t.Helper()
 	failed := map[string][]string{} // check → runtimes
@@ -264,7 +262,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 	}
 	got := slices.Sorted(maps.Keys(failed))
 	want := slices.Sorted(slices.Values(a.Fails))
-	if quick() { // in few cases only a part of it can show
+	if quick() { // few cases show only some of the failures
 		want = slices.DeleteFunc(want, func(id string) bool { return failed[id] == nil })
 	}
 	for _, id := range got {
@@ -272,7 +270,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 			break
 		}
 		if on := failed[id]; a.Runtime == "" && len(on) != len(references()) && !slices.Equal(on, []string{a.Only[id]}) {
-			t.Errorf("fails %s on %v only, and does not say why", id, on)
+			t.Errorf("fails %s on %v only; add it to Only, with the reason", id, on)
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -289,7 +287,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 	}
 }
 
-// hint says where a row may differ from that of the whole matrix.
+// hint returns why a row may differ from that of the whole matrix.
 func hint() string {
 	if whole() {
 		return ""
@@ -312,7 +310,8 @@ func proven(t *testing.T, all *seen) {
 	}
 }
 
-// TestFailsNames: a misspelt check in Fails would never be noticed.
+// TestFailsNames demands that Fails names existing checks, and that the names of the
+// adapters are unique.
 func TestFailsNames(t *testing.T) {
 	var ids []string
 	for _, c := range checks.All() {
@@ -325,11 +324,11 @@ func TestFailsNames(t *testing.T) {
 		}
 		seen[a.Name] = true
 		if (a.Runtime == "") != (a.Why == "") {
-			t.Errorf("%s: shows on %q, because %q", a.Name, a.Runtime, a.Why)
+			t.Errorf("%s: Runtime is %q and Why is %q; set both or neither", a.Name, a.Runtime, a.Why)
 		}
 		for _, f := range a.Fails {
 			if !slices.Contains(ids, f) {
-				t.Errorf("%s: fails %q, which is no check", a.Name, f)
+				t.Errorf("%s: Fails names %q, which is not a check", a.Name, f)
 			}
 		}
 	}

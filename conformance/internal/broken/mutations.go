@@ -5,12 +5,12 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Each makes a mutation that handles one event at a time and keeps no state.
+// Each returns a mutation that handles one event at a time and keeps no state.
 func Each(f func(e event.Event, out func(event.Event))) Mutation {
 	return Mutation{Events: func() func(event.Event, func(event.Event)) { return f }}
 }
 
-// EachToolStart makes a mutation of every tool_start.
+// EachToolStart returns a mutation of every tool_start.
 func EachToolStart(f func(d *event.ToolStart)) Mutation {
 	return Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolStart); ok {
@@ -21,7 +21,7 @@ func EachToolStart(f func(d *event.ToolStart)) Mutation {
 	})
 }
 
-// Opening makes a mutation of the options that a session is opened with.
+// Opening returns a mutation of the options that a session is opened with.
 func Opening(f func(o *conformance.Open)) Mutation { return Mutation{Open: f} }
 
 // ReaderFunc is an io.Reader of one function.
@@ -30,8 +30,8 @@ type ReaderFunc func([]byte) (int, error)
 // Read implements io.Reader.
 func (f ReaderFunc) Read(b []byte) (int, error) { return f(b) }
 
-// forwardEvents forwards events, however long the listener takes none. It closes
-// passed when the listener has taken all of them.
+// forwardEvents forwards events, and blocks while the listener receives none. It closes
+// passed when the listener has received all of them.
 func forwardEvents(in <-chan event.Event) (out chan event.Event, passed chan struct{}) {
 	out, passed = make(chan event.Event), make(chan struct{})
 	go func() {

@@ -2,8 +2,8 @@
 // checks catch defects.
 //
 // A broken adapter is the reference with one mutation of at most 15 lines, and names
-// exactly the checks that it fails. Each stands beside the check that it proves, such
-// as checks/text/once_broken.go. TestMatrix runs all of them against all checks.
+// exactly the checks that it fails. Each is in the folder of the check that it proves,
+// such as checks/text/once_broken.go. TestMatrix runs all of them against all checks.
 package broken
 
 import (
@@ -20,10 +20,11 @@ import (
 
 // Adapter is the reference with one mutation.
 type Adapter struct {
-	Name     string   // the defect
-	Sentence string   // what it does, in the words of a bug report
+	Name     string   // short name of the defect
+	Sentence string   // the defect as a bug report would describe it
 	Fails    []string // all checks that it fails on any runtime
-	// Runtime is the only one whose wire shows the defect, and Why the reason; "": all.
+	// Runtime is the only runtime whose wire shows the defect, and Why the reason. Both
+	// are "" if all runtimes show it.
 	Runtime, Why string
 	// Only names, for checks in Fails, the only runtime on which it fails them.
 	Only map[string]string
