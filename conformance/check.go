@@ -8,7 +8,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Severity says whether a failed check fails the suite. The zero value is Must.
+// Severity determines whether a failed check fails the suite. The zero value is Must.
 type Severity string
 
 // A failed Must fails the suite, a failed Should is a warning.
@@ -60,10 +60,11 @@ type Check struct {
 	// end than the recorded one; nil: none for this scenario. The result is
 	// Trial.Alternate.
 	AlternateSteps func(s *fixtures.Scenario) []fixtures.Step
-	// JudgesWritten says that the check judges what the subject wrote to the runtime.
-	// It then gives a verdict even if the subject did what the case does not hold.
+	// JudgesWritten is set if the check judges what the subject wrote to the runtime.
+	// It then gives a verdict even if the subject did something that the case does not
+	// hold.
 	JudgesWritten bool
-	// JudgesDeclared says that the check judges the subject's declarations. A step that
+	// JudgesDeclared is set if the check judges the subject's declarations. A step that
 	// the subject declared and does not support is then a failure, and not inexpressible.
 	JudgesDeclared bool
 	// Needs are the event types and members that the check judges by. It is not
@@ -71,13 +72,13 @@ type Check struct {
 	Needs []string
 	// NeedsFor returns further needs that depend on the run; nil: none.
 	NeedsFor func(r *Run) []string
-	// NeedsLines says that the check needs to know the line that caused each event,
-	// which is not known in real time.
+	// NeedsLines is set if the check needs the line that caused each event, which is not
+	// available in real time.
 	NeedsLines bool
 	// Judge judges the plain run and the one with alternate steps; nil: only runs with
 	// a fault are judged.
 	Judge func(t *Trial, f *Finding)
-	// JudgeFault judges one run with a fault beside the plain one.
+	// JudgeFault judges one run with a fault, together with the plain run.
 	JudgeFault func(plain, faulted *Run, f *Finding)
 }
 
@@ -100,7 +101,7 @@ type Problem struct {
 	Fault *fault.Fault
 
 	Want, Got string // of Diff
-	Missing   bool   // something did not come
+	Missing   bool   // an expected event or line is missing
 }
 
 // Finding collects the assertions and problems of a check.
@@ -118,8 +119,8 @@ func (f *Finding) Failf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...)})
 }
 
-// Missingf adds a problem: something did not come. It does not count in a run in
-// which the subject did what the case does not hold.
+// Missingf adds a problem about a missing event or line. It does not count in a run
+// in which the subject did something that the case does not hold.
 func (f *Finding) Missingf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Missing: true})
 }

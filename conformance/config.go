@@ -9,16 +9,16 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Config says what to run.
+// Config configures a run of the suite.
 type Config struct {
 	Corpus   fixtures.Corpus
 	Subjects []Subject
 	Checks   []*Check
 	Cases    []string // globs over case ids; none: all
 	Tiers    []Tier   // none: witness and timing, and golden if Golden is set
-	// Reference says that the subjects are the reference adapters. The checks of the
+	// Reference is set if the subjects are the reference adapters. The checks of the
 	// tier golden then test package replay with the events of the runs: a defect there
-	// must not fail anybody else's adapter.
+	// must not fail other adapters.
 	Reference bool
 	// Golden implies Reference and compares the subjects with the golden files too.
 	Golden bool
@@ -33,8 +33,8 @@ type Config struct {
 	// KeepRuns keeps Result.Trial of results that did not fail too. Over the whole
 	// corpus that takes hundreds of megabytes.
 	KeepRuns bool
-	// Isolate runs cases in worker processes, so that a subject that panics in a
-	// goroutine of its own, or exits, fails its case and no other. A worker is this
+	// Isolate runs cases in worker processes, so that a subject that panics in one
+	// of its goroutines, or exits, fails its case and no other. A worker is this
 	// program, started again with the same arguments. In a test Isolate is t.Name(), so
 	// that the worker runs that test; elsewhere any name. Empty: cases run in this
 	// process.
@@ -71,7 +71,7 @@ func (r *Report) Failed() bool {
 }
 
 // Stale returns the known failures that do not fail any more. It is empty for a
-// shard, which cannot know.
+// shard, because only a whole run can determine that.
 func (r *Report) Stale() []KnownFailureUse {
 	if r.Shard.Partial() {
 		return nil

@@ -89,9 +89,9 @@
 //
 // A step that panics, or does not return within ten minutes of virtual time, ends
 // the scenario, and session.returns fails. If all goroutines of a replay are
-// blocked for ever, or if it takes longer than Config.RealTimeLimit, Run.Hang says
-// so. The goroutines of such a replay leak. A panic in a goroutine that the subject
-// started ends the program, because Go lets nobody recover it. With
+// blocked forever, or if it takes longer than Config.RealTimeLimit, Run.Hang holds
+// the reason. The goroutines of such a replay leak. A panic in a goroutine that the
+// subject started ends the program, because other goroutines cannot recover it. With
 // Config.Isolate cases run in worker processes; such a panic is then the verdict of
 // one case.
 //

@@ -18,8 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// mine is somebody's adapter for Claude Code, as small as it can be: it knows
-// text and nothing else.
+// mine is a minimal third-party adapter for Claude Code: it supports only text.
 type mine struct{}
 
 func (mine) Name() string    { return "mine" }
@@ -97,8 +96,8 @@ var errNotYet = errors.New("mine cannot do that yet")
 func (s *session) Answer(context.Context, string, adapters.Answer) error { return errNotYet }
 func (s *session) Stop(context.Context) error                            { return errNotYet }
 
-// A stranger's adapter is checked by what the model said: here it delivers the
-// text, and does not survive a crash of the runtime.
+// The suite compares a third-party adapter's events with what the model sent. This
+// adapter delivers the text, but fails when the runtime crashes.
 func Example() {
 	judges, err := checks.Named("text.once", "turn.one-terminal", "turn.crash-ends")
 	if err != nil {

@@ -22,12 +22,12 @@ func (k KnownFailure) Names(r Result) bool {
 	return r.Check.HasID(k.Check) && (k.Subject == "" || k.Subject == r.Subject) && Match(k.Case, r.Case)
 }
 
-// KnownFailureUse says which results of a run a known failure names.
+// KnownFailureUse counts the results of a run that a known failure names.
 type KnownFailureUse struct {
 	KnownFailure
 	Failed int // failed results that it names
 	Judged int // verdicts that it names, if all tiers of the check ran
-	// NoSuchCase says that Case matches no case of the whole corpus.
+	// NoSuchCase is set if Case matches no case of the whole corpus.
 	NoSuchCase bool
 }
 

@@ -12,8 +12,8 @@ type Declarer interface {
 	Capabilities() adapters.Capabilities
 }
 
-// External is a Subject that is a process of its own, where virtual time does not
-// reach. It is run in real time, and the stand-in is a process too (TierProcess).
+// External is a Subject in a separate process, which virtual time does not affect. It
+// is run in real time, and the stand-in is a process too (TierProcess).
 // Open.Command names the stand-in; Open.Env is an environment in which the process
 // finds it by name, and by the variables that clients of the runtime honour.
 type External interface {
@@ -21,8 +21,8 @@ type External interface {
 	External()
 }
 
-// PlacedStandin is an External that somebody started before the run. It finds the
-// stand-in in a folder that stays: see relay.Furnish. One case at a time is
+// PlacedStandin is an External that was started before the run. It finds the
+// stand-in in a permanent folder: see relay.Furnish. One case at a time is
 // replayed to it.
 type PlacedStandin interface {
 	External
@@ -30,7 +30,7 @@ type PlacedStandin interface {
 }
 
 // EventSupporter is a Session whose events cannot hold everything, because its
-// protocol lacks an event type or a member, or because its maker declared so. A
+// protocol has no such event type or member, or because it declares that. A
 // check is not expressible if it needs what the session does not support.
 type EventSupporter interface {
 	// Supports takes the name of an event type (thinking), of a member of its data
@@ -39,7 +39,7 @@ type EventSupporter interface {
 }
 
 // ProtocolChecker is a Session that can detect that the subject broke its protocol:
-// a program that exited, or wrote a line that is none. The run then ends.
+// a program that exited, or wrote an invalid line. The run then ends.
 type ProtocolChecker interface {
 	ProtocolError() error // nil if there was none
 }

@@ -63,7 +63,7 @@ type Run struct {
 	Started         []standin.Started        // the runtime processes that the subject started
 	Settings        []standin.Setting        // what it chose for its sessions; empty with a fault
 	LeftRunning     int                      // runtimes still running after the subject closed its sessions
-	ListenerPause   *ListenerPause           // what became of the subject while its listener was slow; nil: it was not
+	ListenerPause   *ListenerPause           // the state of the subject at the end of the listener's pause; nil: there was no pause
 	// ToRecorded rewrites ids and folders of the run into their recorded form; nil:
 	// they are equal.
 	ToRecorded func(text string) string
@@ -160,9 +160,8 @@ type ListenerPause struct {
 	After  int
 }
 
-// Derive returns what compute derives from a run, and computes it at the first
-// call for each type T. The run must have ended, and is not for several
-// goroutines.
+// Derive returns the result of compute, which it calls once for each type T and then
+// caches in the run. The run must have ended. Derive is not safe for concurrent use.
 func Derive[T any](r *Run, compute func(*Run) T) T {
 	key := reflect.TypeFor[T]()
 	if v, ok := r.index.derived[key].(T); ok {

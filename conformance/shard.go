@@ -49,8 +49,8 @@ var shardVariables = []struct {
 // from the variables of GitLab, Buildkite or CircleCI; with auto/5 it takes the
 // index only, as an indexed job of Kubernetes has no total.
 //
-// The environment is used only if the text says auto: a run that left out cases
-// without being asked would pass for the wrong reason.
+// The environment is used only if the text begins with auto: a run that left out
+// cases without a request would pass for the wrong reason.
 func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	index, total, both := strings.Cut(text, "/")
 	if index == "auto" {

@@ -13,9 +13,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestStranger: an adapter that shares nothing with ours goes through the whole
-// suite; what it can do passes, what it cannot is told, and the harness blames
-// itself for nothing.
+// TestStranger runs an adapter that shares no code with ours through the suite. The
+// checks for what it supports pass, others fail, and there is no harness error.
 func TestStranger(t *testing.T) {
 	g := NewWithT(t)
 	rep, err := runner.Run(t.Context(), conformance.Config{

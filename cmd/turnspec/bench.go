@@ -25,8 +25,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// benchMain runs the part of a benchmark that this program was started for, if it
-// was started by one.
+// benchMain runs one part of a benchmark if a benchmark started this program for it.
 func benchMain() {
 	steps := map[string]adapters.Transcriber{}
 	for _, a := range []adapters.Adapter{codex.New(), claude.New()} {

@@ -246,7 +246,7 @@ func before(c fixtures.Corpus, runtime, version string) string {
 }
 
 // schemaOf returns the stored schema of a version, or the one that the runtime
-// prints. The latter is kept beside the installed runtimes, since the registry is
+// prints. The latter is kept with the installed runtimes, because the registry is
 // not reachable inside the namespace.
 func schemaOf(ctx context.Context, c fixtures.Corpus, rt runtimes.Runtime, runtime, version string) (*schema.Schema, error) {
 	if s, err := drift.StoredSchema(c, runtime, version); s != nil || err != nil {

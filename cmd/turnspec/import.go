@@ -68,8 +68,8 @@ Exit codes: 0 converted, 2 the input cannot be converted.`,
 	return cmd
 }
 
-// whose sets the runtime and version of lines: those of the flag, else those that
-// the lines contain.
+// whose sets the runtime and version of lines: those of the flag if it is set, else
+// those that the lines contain.
 func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
 	if name, version, _ := strings.Cut(flag, "@"); flag != "" {
 		h.Runtime, h.Version = name, version

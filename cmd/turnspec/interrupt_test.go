@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// An interrupted run prints that it was interrupted and no verdict, and has its own
-// exit code.
+// An interrupted run prints that it was interrupted and no verdict, and exits with a
+// separate exit code.
 func TestInterruptedCommandsSaySo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

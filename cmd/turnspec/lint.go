@@ -128,7 +128,7 @@ func lint(dir string, files []string) (*linted, error) {
 	return rep, err
 }
 
-// alone checks what can be checked without the rest of the corpus.
+// alone checks a file without the rest of the corpus.
 func (r *linted) alone(file string, b []byte, scenarios []*fixtures.Scenario) {
 	add := func(format string, a ...any) {
 		r.Problems = append(r.Problems, problem{File: file, Kind: "corpus", Text: fmt.Sprintf(format, a...)})

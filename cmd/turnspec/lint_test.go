@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Each rule reports its bad case, and none reports the good one.
+// Each rule reports its bad case, and no rule reports the good one.
 func TestEachRuleOfTheLintIsProvenByABadCase(t *testing.T) {
 	wire := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 	file := func(head, wire string) string {

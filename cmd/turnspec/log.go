@@ -77,7 +77,7 @@ func appendEvents(log eventlog.Log, in io.Reader, name string) error {
 			return recorder.Err()
 		})
 	}()
-	for range recorder.Events() { // nobody else listens
+	for range recorder.Events() { // there is no other listener
 	}
 	if err := recorder.Err(); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Command turnspec tests adapters of agent runtimes: it runs the conformance
 // suite, maintains the corpus of recordings, and gives access to the reference
-// adapters. `turnspec --help` lists its subcommands; each is in a file of its own
-// that contains flags and output only.
+// adapters. `turnspec --help` lists its subcommands; each is in a separate
+// file that contains only flags and output.
 package main
 
 import (
@@ -61,7 +61,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	case errors.Is(err, errFailed):
 		return exitFailed
 	case errors.Is(err, syscall.EPIPE):
-		return exitUsage // nobody reads the output any more
+		return exitUsage // the reader of the output is gone
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "turnspec: interrupted")
 		return exitInterrupted

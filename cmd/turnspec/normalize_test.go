@@ -32,7 +32,7 @@ var transcripts = map[string]struct{ head, delta string }{
 // events counts the written lines and passes each write on.
 type events struct {
 	deltas int
-	wrote  chan string // nil: nobody wants it
+	wrote  chan string // nil: no test reads it
 }
 
 func (e *events) Write(b []byte) (int, error) {
@@ -135,7 +135,7 @@ func TestNormalizeTellsWhatBroke(t *testing.T) {
 	r, w := io.Pipe()
 	_ = r.Close()
 	if err := normalize("codex", "s1", strings.NewReader(wire.head), "stdin", w); err == nil {
-		t.Error("nobody reads, and nothing is said of it")
+		t.Error("the output was closed, and the command returned no error")
 	}
 }
 

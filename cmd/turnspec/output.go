@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/report/sarif"
 )
 
-// output holds the flags of what a run or a merge prints and writes.
+// output holds the flags for the output of a run or a merge.
 type output struct {
 	json, verbose bool
 	reports       []string

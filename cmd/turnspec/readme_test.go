@@ -100,7 +100,7 @@ func TestReadmeTargetsExist(t *testing.T) {
 	}
 	for _, m := range targets {
 		if !bytes.Contains(makefile, []byte("\n"+m[1]+":")) {
-			t.Errorf("README says make %s, the Makefile has no such target", m[1])
+			t.Errorf("README names make %s, the Makefile has no such target", m[1])
 		}
 	}
 }
@@ -155,6 +155,6 @@ func TestReadmeStandIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := shownBelow(t, line); string(got) != want {
-		t.Errorf("README shows %q, the stand-in says %q", want, got)
+		t.Errorf("README shows %q, the stand-in prints %q", want, got)
 	}
 }

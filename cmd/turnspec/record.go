@@ -207,7 +207,7 @@ func loadScenario(corpus fixtures.Corpus, arg string) (*fixtures.Scenario, error
 	return fixtures.ParseScenario(arg, filepath.Base(filepath.Dir(abs))+"/"+filepath.Base(abs), b)
 }
 
-// job is what to record.
+// job describes the recordings to make.
 type job struct {
 	recorder.Options
 	corpus    fixtures.Corpus

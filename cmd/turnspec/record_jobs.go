@@ -47,7 +47,7 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, r
 			pass(stdout, func(text string) {
 				mu.Lock()
 				defer mu.Unlock()
-				_, _ = io.WriteString(out, text) // if nobody reads the output, the exit code remains
+				_, _ = io.WriteString(out, text) // if the output has no reader, the exit code remains
 				if recorded != nil && verdictLine.MatchString(text) && !strings.HasPrefix(text, "again ") {
 					recorded()
 				}

@@ -54,7 +54,7 @@ func alone(subjects []conformance.Subject) bool {
 	})
 }
 
-// commandArgs rejects arguments that start nothing, and flags that lack a command.
+// commandArgs rejects arguments that start no program, and flags without a command.
 func (f runFlags) commandArgs(args []string) error {
 	switch {
 	case f.acp && len(args) == 0:

@@ -311,7 +311,8 @@ func TestSessionsAreSpread(t *testing.T) {
 	g.Expect(f["delay-max"]).To(BeNumerically("<", 0.001))
 }
 
-// TestALostStandInIsAnError: a stand-in that dies gives no figure.
+// TestALostStandInIsAnError checks that a trial whose stand-in exits returns an error
+// and no figure.
 func TestALostStandInIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	dies := proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) {

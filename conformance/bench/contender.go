@@ -21,7 +21,7 @@ type Contender struct {
 	// perform runs one session and records it in w. It calls both waits of start, in
 	// order.
 	perform func(ctx context.Context, at place, st *start, w *watched) error
-	// all runs all sessions in a program of its own, instead of perform.
+	// all runs all sessions in a separate program, instead of perform.
 	all func(ctx context.Context, places []place, text string, o *observed) (usage, error)
 
 	alone    bool // it reads no wire, so the stand-in plays alone

@@ -9,7 +9,7 @@
 // A load (package load) plays a case of the corpus, stretched to any length and
 // rate, with a stamp in each delta. A delay counts from when the delta was due, not
 // from when it was sent: if a slow reader holds back the stand-in or the pipe, the
-// delay grows. BENCH.md says how figures are measured and where they mislead.
+// delay grows. BENCH.md describes how figures are measured and where they mislead.
 package bench
 
 import "time"

@@ -32,7 +32,7 @@ var sdks = map[string]struct {
 	"claude": {"@anthropic-ai/claude-agent-sdk", claudeSDK},
 }
 
-// nodeMissing returns why there is no Node control, or "".
+// nodeMissing returns the reason if there is no Node control, or "".
 func nodeMissing() string {
 	if _, err := exec.LookPath("node"); err != nil {
 		return "node is not in PATH: the controls in JavaScript and the ratios to them are left out"

@@ -251,7 +251,7 @@ func (r *run) measureSpawn(ctx context.Context) error {
 	program, err := exec.LookPath("true")
 	if err != nil {
 		r.note("there is no program true: the control " + Spawn + " is left out")
-		return nil //nolint:nilerr // the note tells
+		return nil //nolint:nilerr // the note reports the error
 	}
 	var took []float64
 	for range spawns {

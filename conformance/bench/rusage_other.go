@@ -2,5 +2,5 @@
 
 package bench
 
-// used is not told on other systems.
+// used is not reported on other systems.
 func used() (self, children int64) { return 0, 0 }

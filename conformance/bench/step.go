@@ -23,7 +23,7 @@ import (
 )
 
 // The whole step reads a runtime's stdout from a file and writes events as NDJSON,
-// in a program of its own. Node does the same as a control, and a program that
+// in a separate program. Node does the same as a control, and a program that
 // splits lines is the floor.
 
 // envStep holds the contender's name and the file for a step.

@@ -8,7 +8,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Chat reduces the stored events, in the order of seq.
+// Chat reduces the stored events in the order of seq.
 func Chat(r *conformance.Run) (*replay.Chat, error) {
 	stored, err := r.Stored()
 	if err != nil {
@@ -17,8 +17,8 @@ func Chat(r *conformance.Run) (*replay.Chat, error) {
 	return reduced(stored), nil
 }
 
-// Shuffled reduces the stored events as a store hands them out that keeps no
-// order.
+// Shuffled reduces the stored events in reverse order, because a store may return
+// them in any order.
 func Shuffled(r *conformance.Run) (*replay.Chat, error) {
 	stored, err := r.Stored()
 	if err != nil {
@@ -34,11 +34,11 @@ func Shuffled(r *conformance.Run) (*replay.Chat, error) {
 	return c.stored(), nil
 }
 
-// Reopened reduces the stored events as somebody does who comes back to a chat
-// again and again: from a snapshot with its newest messages, and the events behind
-// it, of which the store hands out some again. got is what he sees each time and at
-// the end, want the same messages for him who never left. The options are those of
-// the reducers.
+// Reopened reduces the stored events as a client does that opens a chat repeatedly:
+// it starts from a snapshot with the newest messages and adds the later events, some
+// of which the store returns twice. got holds its chat after each opening and at the
+// end. want holds the same messages as reduced by a client that never closed the
+// chat. The options are those of the reducers.
 func Reopened(r *conformance.Run, newest int, options ...replay.Option) (want, got []*replay.Chat, err error) {
 	stored, err := r.Stored()
 	if err != nil {
@@ -58,8 +58,8 @@ func Reopened(r *conformance.Run, newest int, options ...replay.Option) (want, g
 	return want, got, nil
 }
 
-// visits is how often somebody comes back, and again how many events he is handed
-// out twice.
+// visits is how often Reopened opens the chat, and again how many events the store
+// returns twice at each opening.
 const visits, again = 4, 3
 
 func reopened(events []event.Event, newest int, options []replay.Option) (want, got []*replay.Chat, err error) {
@@ -92,7 +92,7 @@ func reopened(events []event.Event, newest int, options []replay.Option) (want, 
 	return want, got, nil
 }
 
-// from leaves the messages of a chat from a number on.
+// from removes the messages with a number below first from the chat and returns it.
 func from(first int, c *replay.Chat) *replay.Chat {
 	c.Messages = slices.DeleteFunc(c.Messages, func(m replay.Message) bool { return m.Number < first })
 	return c
@@ -106,7 +106,7 @@ func reduced(stored []event.Event) *replay.Chat {
 	return c.stored()
 }
 
-// chats are the chats of a run's sessions: a fork is a session of its own.
+// chats holds the chats of a run's sessions. A fork is a separate session.
 type chats struct {
 	ids     []string
 	live    map[string]*replay.Reducer
@@ -123,19 +123,19 @@ func (c *chats) meet(id string) {
 	}
 }
 
-// add takes an event as it comes.
+// add adds an emitted event to the live chat of its session.
 func (c *chats) add(e event.Event) {
 	c.meet(e.SessionID)
 	c.live[e.SessionID].Add(e)
 }
 
-// keep takes an event that was stored.
+// keep adds a stored event to the history of its session.
 func (c *chats) keep(e event.Event) {
 	c.meet(e.SessionID)
 	c.history[e.SessionID] = append(c.history[e.SessionID], e)
 }
 
-// stored is what the stored events reduce to.
+// stored reduces the stored events and joins the chats in the order of the sessions.
 func (c *chats) stored() *replay.Chat {
 	return c.join(func(id string) *replay.Chat { return replay.Reduce(c.history[id]) })
 }

@@ -1,5 +1,5 @@
-// Package judge makes verdicts: it applies a check to runs, and compares a run with
-// its golden file.
+// Package judge computes verdicts: it applies a check to runs, and compares a run
+// with its golden file.
 package judge
 
 import (
@@ -28,7 +28,7 @@ func Unsupported(r *conformance.Run) string {
 	return ""
 }
 
-// needsWords reports whether an answer is more than allow or deny.
+// needsWords reports whether an answer contains more than allow or deny.
 func needsWords(a fixtures.Step) bool {
 	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
 }
@@ -63,7 +63,7 @@ func onlyMissing(f *conformance.Finding) bool {
 	return len(f.Problems) > 0 && !slices.ContainsFunc(f.Problems, func(p conformance.Problem) bool { return !p.Missing })
 }
 
-// Conclude makes a verdict of a finding.
+// Conclude returns the result that a finding gives.
 func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier, f *conformance.Finding) conformance.Result {
 	res := conformance.Result{Check: c, Subject: t.Subject, Tier: tier, Trial: t}
 	if t.Case != nil {
@@ -88,7 +88,7 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 	case unsupported != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
 		res.Verdict, res.Reason = conformance.NotExpressible, unsupported
 	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || onlyMissing(f)):
-		// The stand-in had no reply, so what followed is neither right nor wrong.
+		// The stand-in had no reply, so the events after it are neither right nor wrong.
 		res.Verdict, res.Reason = conformance.Unrecorded, t.Unrecorded[0]
 	case len(f.Problems) > 0:
 		res.Verdict = conformance.Fail

@@ -34,8 +34,8 @@ func GoldenChecks() []*conformance.Check {
 	return []*conformance.Check{goldenEvents, goldenChat, goldenWrote}
 }
 
-// Golden returns the content of a run's golden file: the events, one a line, the chat
-// as it reads, its blocks, how its state changed as the events came, and what the
+// Golden returns the content of a run's golden file: the events, one per line, the
+// chat as text, its blocks, how its state changed with the events, and what the
 // subject wrote to the runtime.
 func Golden(r *conformance.Run) ([]byte, error) {
 	var b bytes.Buffer

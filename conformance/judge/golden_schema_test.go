@@ -13,8 +13,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestGoldensMatchThePublishedSchema: each event of each golden is one that the
-// schema and the strict decoder take.
+// TestGoldensMatchThePublishedSchema checks that the schema and the strict decoder
+// accept each event of each golden.
 func TestGoldensMatchThePublishedSchema(t *testing.T) {
 	g := NewWithT(t)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(event.Schema))
@@ -27,7 +27,7 @@ func TestGoldensMatchThePublishedSchema(t *testing.T) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
 	looked := 0
-	for _, id := range racesample.Sample(ids, 50) { // it runs beside nothing
+	for _, id := range racesample.Sample(ids, 50) { // no other test runs at the same time
 		if runtime, _, _ := strings.Cut(id, "/"); fixtures.OptIn(runtime) {
 			continue // no reference adapter drives it
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// locate tells the event at which a text leaves what was wanted: the first whose
-// words go beyond what both have in common, or the end of the turn that says too
-// little. It is 0 where the text is not what the events say, one after another.
+// locate returns the seq of the event at which got begins to differ from want: the
+// first event whose text continues past the common prefix, or the end of the turn if
+// text is missing. It returns 0 if got is not the concatenated text of the events.
 func locate(r *conformance.Run, want, got string) int64 {
 	want, got = letters(want), letters(got)
 	same := 0
@@ -58,7 +58,7 @@ func thought(d event.Data) string {
 	return ""
 }
 
-// letters leaves out what stands between words: paragraphs are the reducer's.
+// letters removes white space, because the reducer adds paragraph breaks.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

@@ -9,7 +9,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestLocate: a difference is shown at the event where it begins.
+// TestLocate checks that a problem names the event at which the texts begin to
+// differ.
 func TestLocate(t *testing.T) {
 	run := &conformance.Run{Scenario: &fixtures.Scenario{ID: "a/b"}}
 	for _, d := range []event.Data{

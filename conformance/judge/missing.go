@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Missing returns the checks among the results that gave no verdict on any case.
+// Missing returns the checks that gave no verdict on any case of the results.
 func Missing(results []conformance.Result) []*conformance.Check {
 	judged := map[*conformance.Check]bool{}
 	var out []*conformance.Check
@@ -27,7 +27,8 @@ func needsVirtualTime(r *conformance.Result) bool {
 	return r.Verdict == conformance.NotExpressible && (r.Tier == conformance.TierProcess || r.Reason == inRealTime)
 }
 
-// Untimed is the result of a check of times for a subject that runs in real time.
+// Untimed returns the result of a check of times for a subject that runs in real
+// time.
 func Untimed(c *conformance.Check, r *conformance.Run) conformance.Result {
 	return conformance.Result{
 		Check: c, Case: r.Case.ID, Subject: r.Subject, Tier: conformance.TierTiming,

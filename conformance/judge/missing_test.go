@@ -10,7 +10,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// A run that has left the recording never came to what is missing.
+// If the subject left the recording, missing events do not fail a check, because the
+// run never reached them.
 func TestWhatIsMissingAfterTheRecordingWasLeft(t *testing.T) {
 	g := gomega.NewWithT(t)
 	apply := func(unrecorded []string, look func(f *conformance.Finding)) conformance.Verdict {

@@ -12,10 +12,10 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// outline is how a chat is built: a line for what stands at its top, and one for
-// each message and block, indented as they are nested. It holds all that they
-// hold but texts, inputs and outputs, which the events hold, and behind it what is
-// derived of them.
+// outline returns the structure of a chat: a line for the chat's own fields, and one
+// for each message and block, indented by nesting. A line has all fields except
+// texts, inputs and outputs, which the events of the golden have already. Derived
+// values follow the fields.
 func outline(c *replay.Chat) string {
 	var b strings.Builder
 	head := *c
@@ -87,7 +87,7 @@ func line(b *strings.Builder, depth int, v any, more ...string) {
 	b.WriteByte('\n')
 }
 
-// span is when something began and ended, in minutes and seconds.
+// span formats a start and an end in minutes and seconds.
 func span(start, end time.Time) string {
 	const form = "04:05.999999999"
 	if end.IsZero() {
@@ -96,7 +96,7 @@ func span(start, end time.Time) string {
 	return start.Format(form) + "–" + end.Format(form)
 }
 
-// flat counts what a message has for those who read no blocks.
+// flat counts the parts of a message's flat form, which has no blocks.
 func flat(m *replay.Message) string {
 	f := m.Flat()
 	if f.Role == replay.RoleUser {
@@ -116,7 +116,7 @@ func flat(m *replay.Message) string {
 	return string(b)
 }
 
-// course is what the line beside the chat said as the events came.
+// course returns each status line that the live chat showed as the events arrived.
 func course(r *conformance.Run) string {
 	var b strings.Builder
 	var c chats

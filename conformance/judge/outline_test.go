@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 )
 
-// TestTheOutlineHoldsWhatIsNoText: whatever is set in a chat, a message or a block
-// shows in the outline, but for what the events of a golden hold.
+// TestTheOutlineHoldsWhatIsNoText checks that each field of a chat, a message
+// and a block changes the outline, except those that the events of a golden have.
 func TestTheOutlineHoldsWhatIsNoText(t *testing.T) {
 	g := NewWithT(t)
 	chat := func(c replay.Chat, m replay.Message, b replay.Block) string {
@@ -51,7 +51,7 @@ func TestTheOutlineHoldsWhatIsNoText(t *testing.T) {
 	}
 }
 
-// fill makes something of a field.
+// fill sets a field to a non-zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -8,7 +8,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// isOptional reports whether a runtime, and so a subject, may lack the step.
+// isOptional reports whether the step is an optional ability of a runtime, and so of
+// a subject.
 func isOptional(a fixtures.Step) bool {
 	switch a.Verb {
 	case fixtures.VerbRevert, fixtures.VerbRewind, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName:

@@ -25,8 +25,8 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// The live tests need the real runtimes (make runtimes). They are not skipped
-// where a runtime is missing: they fail and say so.
+// The live tests need the real runtimes (make runtimes). If a runtime is missing,
+// they fail with that reason; they are not skipped.
 func TestMain(m *testing.M) {
 	if ok, code := mcp.Main(os.Args); ok {
 		os.Exit(code)
@@ -42,18 +42,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// attempt is something that a model tries and a Judge denies. It happened when
-// the file made is there, when the model was told the word amber, or when the call
-// t1 went well (ran).
+// attempt is an action that a model tries and a Judge denies. It happened if the
+// file made exists, if a tool result for the model contains the word amber, or, with
+// ran, if the call t1 succeeded.
 type attempt struct {
-	gaps  []string // what the adapter lists where it happens all the same: one of these
+	gaps  []string // if it happens although the Judge denies it, the adapter must list one of these
 	needs string
 	mode  string   // "": never
-	allow []string // tools that the Judge allows here, so that the rest can be tried
-	tries int      // how often it is tried until it happens, where that is chance
-	rare  string   // the version where it happens so seldom that it need not
-	own   bool     // the servers are those of the user's own configuration
-	only  string   // the runtime that has it
+	allow []string // tools that the Judge allows, so that the rest can be tried
+	tries int      // the number of tries, if it happens only by chance
+	rare  string   // the version on which it happens so rarely that the test does not require it
+	own   bool     // the MCP servers are in the user's own configuration
+	only  string   // the only runtime that has it; "": both
 	made  string
 	ran   bool
 	text  string // the scenario's sections
@@ -61,7 +61,7 @@ type attempt struct {
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// reading is a call of a tool of which its server says that it only reads.
+// reading is a call of a tool whose server declares it read-only.
 const reading = `-- mcp bank --
 {"name":"look","description":"Looks.","read_only":true,"makes":"made","result":[{"text":"seen"}]}
 -- model --
@@ -156,10 +156,10 @@ Result: !` + "`touch made`" + `
 `},
 }
 
-// TestUnenforceable holds what the adapters list to what happens on the real
-// runtimes, where nothing is asked and the Judge denies everything: what is listed
-// happens, and nothing else does, though it would without a Judge. The newest
-// version of each must be installed.
+// TestUnenforceable compares the gaps that the adapters list with the real runtimes,
+// when no permission is asked and the Judge denies everything. Listed attempts must
+// happen, and all others must not, although they happen without a Judge. The newest
+// version of each runtime must be installed.
 func TestUnenforceable(t *testing.T) {
 	for name, of := range map[string]struct {
 		adapter adapters.Adapter
@@ -194,25 +194,25 @@ func TestUnenforceable(t *testing.T) {
 						}
 					}
 					if !happened && a.rare == version {
-						t.Logf("it did not happen in %d tries, as mostly", a.tries)
+						t.Logf("it did not happen in %d tries, as in most runs", a.tries)
 						return
 					}
 					g.Expect(happened).To(Equal(listed), "listed as unenforceable: %v%s", listed, how)
 					if !listed {
-						a.mode = "" // nobody would answer
+						a.mode = "" // without a Judge, permission requests get no answer
 						happened, how = try(t, rt, held{subject, nil, a.own}, a)
-						g.Expect(happened).To(BeTrue(), "without a Judge it must happen: else this proves nothing%s", how)
+						g.Expect(happened).To(BeTrue(), "it must happen without a Judge, or the test proves nothing%s", how)
 					}
 				})
 			}
 			for _, x := range gaps {
-				NewWithT(t).Expect(tried).To(HaveKey(x.What), "%s: nothing tries what is listed", at)
+				NewWithT(t).Expect(tried).To(HaveKey(x.What), "%s: the adapter lists this gap, but no attempt tries it", at)
 			}
 		}
 	}
 }
 
-// denying is a Judge that denies all but some tools.
+// denying returns a Judge that denies every tool except those in allow.
 func denying(allow []string) adapters.Judge {
 	return func(_ context.Context, c adapters.Call) adapters.Verdict {
 		if slices.Contains(allow, c.Tool) {
@@ -222,11 +222,11 @@ func denying(allow []string) adapters.Judge {
 	}
 }
 
-// held is a subject that a Judge holds, if there is one.
+// held is a subject whose sessions have a Judge; nil: none.
 type held struct {
 	conformance.Subject
 	judge adapters.Judge
-	own   bool // its servers are in the runtime's configuration, where the adapter says nothing of them
+	own   bool // its servers are in the runtime's configuration, so the adapter passes no options for them
 }
 
 func (s held) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
@@ -240,7 +240,8 @@ func (s held) Open(ctx context.Context, o conformance.Open) (adapters.Session, e
 	return s.Subject.Open(ctx, o)
 }
 
-// try reports whether it happened, and what the model was told.
+// try reports whether the attempt happened, and which tool results the model
+// received.
 func try(t *testing.T, rt runtimes.Runtime, s conformance.Subject, a attempt) (happened bool, how string) {
 	t.Helper()
 	head := "It is tried.\n\n-- scenario --\ntopic: x\nmode: " + cmp.Or(a.mode, "never") + "\n"
@@ -258,10 +259,10 @@ func try(t *testing.T, rt runtimes.Runtime, s conformance.Subject, a attempt) (h
 	told := ""
 	for _, q := range run.Witness {
 		for id, text := range q.Results {
-			told += fmt.Sprintf("; the model was told of %s: %s", id, text)
+			told += fmt.Sprintf("; the model received as the result of %s: %s", id, text)
 		}
 	}
-	if strings.Contains(run.Hang, "does not offer") { // it was taken away
+	if strings.Contains(run.Hang, "does not offer") { // the model is not offered the tool
 		return false, run.Hang
 	}
 	if run.Hang != "" {

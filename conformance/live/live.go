@@ -1,4 +1,4 @@
-// Package live runs subjects with real runtimes, against the scripted model.
+// Package live runs subjects with real runtimes against the scripted model.
 //
 // Only this tier can prove that a message reached the model or that a file was
 // written. It uses the recorder to find a runtime, to isolate it, and to connect it to
@@ -25,7 +25,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// Config says what to run.
+// Config configures a live run.
 type Config struct {
 	Corpus    fixtures.Corpus // holds the recordings to compare with; zero: the embedded one
 	Scenarios []*fixtures.Scenario
@@ -84,14 +84,14 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 	return rep, nil
 }
 
-// performed is the rule that a live run is complete. Without it the other checks
-// would judge half a run.
+// performed is the check that a live run is complete. Without it the other checks
+// would judge a part of a run.
 var performed = &conformance.Check{
 	ID: "live.performed", Severity: conformance.Must, Source: "a live run that stops halfway proves nothing", Tiers: []conformance.Tier{conformance.TierLive},
 	Sentence: "The subject performs every step of the scenario on the real runtime, and the model gets no other request.",
 }
 
-// Checks returns the checks that only this tier has.
+// Checks returns the checks that exist only in this tier.
 func Checks() []*conformance.Check { return []*conformance.Check{performed} }
 
 func judgeComplete(r *conformance.Run) conformance.Result {

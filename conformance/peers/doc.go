@@ -2,19 +2,19 @@
 //
 // They are pinned in package-lock.json and installed from the npm registry by `make
 // peers`, which runs a part of the corpus on each of them and prints a table. A
-// failure of a peer fails nothing here; only a report that could not be made does.
+// failure of a peer does not fail the tests; only a missing report does.
 // An ACP agent runs as it is. A peer that is a library gets a plug (plugs/*.mjs): a
 // program that calls the library's own interface as its documentation shows it, and
 // speaks the protocol of conformance/plug/jsonl. A plug declares what the peer does
-// not support: that is not expressible, and nobody's failure.
+// not support: that is not expressible, and not a failure.
 //
-// A failure is known (known/*.txt) if somebody has compared the wire with the peer's
-// output and its code, and it is the peer's. The report calls the others new: nobody
-// has checked them.
+// A failure is known (known/*.txt) if a person has compared the wire with the peer's
+// output and code, and the peer is the cause. The report calls the others new: they
+// have not been examined.
 //
-// These are no peers here, because:
+// These adapters are not among the peers:
 //
-//	opencode acp                 speaks to a model, not to a runtime that a stand-in can replace
+//	opencode acp                 connects to a model, not to a runtime that a stand-in can replace
 //
-//	@ai-sdk/harness-claude-code  starts the runtime that it installs itself, from the registry, in a sandbox of its own
+//	@ai-sdk/harness-claude-code  installs a runtime from the registry and starts it in its own sandbox
 package peers

@@ -127,8 +127,8 @@ func (p peer) run(ctx context.Context) (*graded, error) {
 	return g, g.plugged()
 }
 
-// plain returns the checks that need no fault. What a library does under faults is
-// for its maintainers, with `turnspec run`.
+// plain returns the checks that need no fault. Maintainers can test their library
+// under faults with `turnspec run`.
 func plain() []*conformance.Check {
 	return slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return c.Judge == nil })
 }

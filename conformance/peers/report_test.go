@@ -44,7 +44,7 @@ func (g *graded) count() map[conformance.Verdict]int {
 	return out
 }
 
-// seen is a failed check with its reason if it is known.
+// seen is a failed check, with its reason if it is a known failure.
 type seen struct {
 	check, reason string
 	first         string // the first case that fails
@@ -162,8 +162,8 @@ const (
 	to   = "<!-- end of what is written -->\n"
 )
 
-// publish prints the report, stores it beside the peers, and writes it into PEERS.md
-// if -update is set.
+// publish prints the report, stores it in the folder of the peers, and writes it into
+// PEERS.md if -update is set.
 func publish(all []*graded) error {
 	text, err := markdown(all)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // clientCalls offers the tools, hooks and MCP servers of a scenario's client, and
-// answers the runtime's calls as the scenario says. The director's mu guards its
+// answers the runtime's calls as the scenario defines. The director's mu guards its
 // fields.
 type clientCalls struct {
 	d         *director
@@ -174,7 +174,7 @@ func (d *director) answerComponent(ctx context.Context, file string) error {
 	return d.sess.Answer(ctx, q.id, adapters.Answer{Value: value})
 }
 
-// toolAnswer returns a tool's answer as the scenario has it.
+// toolAnswer returns the answer that the scenario defines for a tool.
 func toolAnswer(t *fixtures.Tool) (adapters.ToolAnswer, error) {
 	if t.Fail != "" {
 		return adapters.ToolAnswer{}, errors.New(t.Fail)

@@ -25,8 +25,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/steps"
 )
 
-// environment is what a subject runs in: a stand-in or a real runtime, and the
-// clock.
+// environment is the environment of a subject: a stand-in or a real runtime, and
+// the clock.
 type environment interface {
 	steps.Environment
 	// prepareOpen adds to o how the runtime is started.
@@ -100,7 +100,7 @@ func (d *director) runScenario(ctx context.Context) {
 // endScenario waits for the subject's last events and closes the session.
 func (d *director) endScenario(ctx context.Context) {
 	if f := d.run.Fault; f != nil && f.Kind == fault.Terminal {
-		// The subject should report the end before anybody closes the session.
+		// The subject should report the end before the session is closed.
 		d.waitUntil(func() bool { return d.faultEndedSession() || d.protocolError() != nil }, d.idleWait())
 	}
 	if !d.run.EndedEarly {
@@ -157,7 +157,7 @@ func (d *director) environmentStep(ctx context.Context, s fixtures.Step) error {
 			d.idleLong()
 		}
 	case fixtures.VerbKill:
-		_ = d.env.Wait(ctx, fixtures.Step{Verb: fixtures.VerbWait, What: "exit"}) // what the subject reports is judged
+		_ = d.env.Wait(ctx, fixtures.Step{Verb: fixtures.VerbWait, What: "exit"}) // the checks judge what the subject reports
 		d.closeKilled(ctx)
 	}
 	return nil
@@ -205,7 +205,7 @@ func (d *director) sessionStep(ctx context.Context, s fixtures.Step) error {
 	d.env.afterStep(s)
 	switch {
 	case (s.Refused || s.Verb == fixtures.VerbArchive) && d.faultEndedProcess():
-		return errStop // what a later process does proves nothing about the one that the fault ended
+		return errStop // a later process proves nothing about the one that the fault ended
 	case errors.Is(err, conformance.ErrDeclaredUnsupported):
 		return errStop // nothing of the scenario can be judged
 	case err == nil, (s.Verb != fixtures.VerbOpen || s.Refused) && !Unfinished(err) && !errors.Is(err, errNoQuestion):
@@ -233,8 +233,8 @@ var (
 	errNotStarted = errors.New("the act could not be begun")
 )
 
-// Unfinished reports whether a step's error says that the call hung or panicked.
-// Unlike a refusal that is never right.
+// Unfinished reports whether a step's error means that the call hung or panicked.
+// Unlike a refusal, that is always a failure.
 func Unfinished(err error) bool { return errors.Is(err, errNoReturn) || errors.Is(err, errPanicked) }
 
 // NotStarted reports whether a step's error comes from this package, because the
@@ -244,7 +244,7 @@ func NotStarted(err error) bool {
 	return errors.Is(err, errNotStarted) || errors.Is(err, conformance.ErrDeclaredUnsupported)
 }
 
-// callWithin runs a step of the session while the environment goes on, for at
+// callWithin runs a step of the session while the environment continues, for at
 // most the limit of the environment.
 func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixtures.Step) error {
 	ctx, cancel := context.WithCancel(ctx)

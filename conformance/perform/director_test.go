@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// odd is a subject that says what it is told to and does what it is told to.
+// odd is a subject with the given events, and with methods that a test replaces.
 type odd struct {
 	open   func(context.Context, conformance.Open) error
 	send   func(context.Context) error
@@ -96,25 +96,25 @@ func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn}, nil)
 }
 
-// errOf is how the act of a run went.
+// errOf returns the error of the first step with this verb.
 func errOf(r *conformance.Run, verb fixtures.Verb) error {
 	for _, a := range r.Steps {
 		if a.Step.Verb == verb {
 			return a.Err
 		}
 	}
-	return errors.New("the act was not begun")
+	return errors.New("the step was not begun")
 }
 
-// TestOddSubjects: whatever a subject does is told of the run; no run is lost
-// by it.
-func TestOddSubjects(t *testing.T) {
+// TestRunRecordsRefusalsPanicsAndHangs checks that a subject that refuses, panics or
+// hangs in a step leaves a run with the step's error, and no harness error.
+func TestRunRecordsRefusalsPanicsAndHangs(t *testing.T) {
 	refuse := func(context.Context) error { return errors.New("no") }
 	forever := func(context.Context) error { select {} }
 	for name, x := range map[string]struct {
 		subject odd
 		verb    fixtures.Verb
-		err     string // "": the act went well
+		err     string // "": the step succeeds
 		hang    bool
 	}{
 		"a good one":             {subject: odd{}, verb: fixtures.VerbClose},
@@ -141,9 +141,9 @@ func TestOddSubjects(t *testing.T) {
 	}
 }
 
-// TestSpinningSubject: virtual time never passes for a subject that waits for a
-// lock; real time bounds the play.
-func TestSpinningSubject(t *testing.T) {
+// TestRealTimeLimitEndsSpinningSubject checks that real time bounds a replay:
+// virtual time never passes while a subject spins or waits for a lock.
+func TestRealTimeLimitEndsSpinningSubject(t *testing.T) {
 	g := NewWithT(t)
 	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -153,9 +153,9 @@ func TestSpinningSubject(t *testing.T) {
 	spin := odd{send: func(context.Context) error {
 		for {
 			select {
-			case <-stop: // made outside of the bubble: waiting for it is no rest
+			case <-stop: // made outside of the bubble, so waiting for it does not count as blocked
 				return nil
-			default: //nolint:staticcheck // it spins: that is what it is for
+			default: //nolint:staticcheck // it spins on purpose
 			}
 		}
 	}}
@@ -165,9 +165,9 @@ func TestSpinningSubject(t *testing.T) {
 	g.Expect(r.Events).To(BeEmpty())
 }
 
-// TestEventsAreKept: what a subject says is in the run in its order, with the
-// moment and the number of acts that had begun.
-func TestEventsAreKept(t *testing.T) {
+// TestRunRecordsEventsInOrder checks that the run holds the subject's events in
+// their order, with the number of steps that had begun.
+func TestRunRecordsEventsInOrder(t *testing.T) {
 	g := NewWithT(t)
 	r := play(t, odd{events: []event.Event{
 		{Seq: 1, Data: event.SessionReady{SessionID: "s1", ProviderSessionID: "p"}},

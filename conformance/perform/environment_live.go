@@ -32,7 +32,7 @@ type Runtime struct {
 	Model   *model.Server
 	Slug    string // the model to ask for; "" is the default
 	// Unprompted is how many turns the runtime began by itself when the scenario was
-	// recorded. The end of a live run waits for as many.
+	// recorded. A live run waits for as many before it ends.
 	Unprompted int
 }
 
@@ -79,7 +79,7 @@ func readTree(dir string) map[string][]byte {
 		if err != nil || !e.Type().IsRegular() {
 			return nil //nolint:nilerr // the rest of the folder is still read
 		}
-		if b, err := os.ReadFile(path); err == nil { //nolint:gosec // a folder of our own
+		if b, err := os.ReadFile(path); err == nil { //nolint:gosec // the path is in a folder that this package made
 			if rel, err := filepath.Rel(dir, path); err == nil {
 				out[filepath.ToSlash(rel)] = b
 			}
@@ -111,7 +111,7 @@ func (l *liveEnvironment) stepLimit() time.Duration { return liveLimit }
 func (l *liveEnvironment) unreadBytes() int         { return -1 }
 
 // liveIdleTime is how long runUntil waits. A step of a cancelled run gets this
-// time to end; the director has limits of its own for what it waits for then.
+// time to end; the director has separate limits for its waits after that.
 const liveIdleTime = time.Second
 
 func (l *liveEnvironment) runUntil(done <-chan struct{}) bool {
@@ -172,7 +172,7 @@ func (l *liveEnvironment) Wait(ctx context.Context, s fixtures.Step) error {
 	}
 }
 
-// progress describes how far a run came that does not go on.
+// progress describes how far a run got before it stopped.
 func (l *liveEnvironment) progress() string {
 	l.d.mu.Lock()
 	defer l.d.mu.Unlock()

@@ -27,8 +27,8 @@ const (
 	// idleTime is how long nothing must have moved before the subject is considered
 	// idle. It may be a program that is just starting, or that gets no processor.
 	idleTime = 8 * time.Second
-	// idleTimeAstray replaces idleTime if little or nothing more can come: the stand-in
-	// waits for another step than the next one, or the subject left the recording.
+	// idleTimeAstray replaces idleTime if few or no further events are possible: the
+	// stand-in waits for another step than the next one, or the subject left the recording.
 	idleTimeAstray = time.Second
 	// idleTimeDrained replaces idleTime after the session's events have ended.
 	idleTimeDrained = 100 * time.Millisecond
@@ -39,15 +39,15 @@ const (
 	exitLimit = 10 * time.Second
 )
 
-// pollTime is the time between two looks at a state that nothing announces, such
-// as a file.
+// pollTime is the interval at which a state without a notification, such as a file,
+// is polled.
 const pollTime = 5 * time.Millisecond
 
-// placedMu lets one replay at a time use a folder that stays.
+// placedMu serializes the replays that use the stand-in in a permanent folder.
 var placedMu sync.Mutex
 
 // Process lets a subject perform a case in real time. The stand-in is a process,
-// which the subject, or a program that it is, starts. Like Virtual it never fails.
+// which the subject, or its program, starts. Like Virtual it never fails.
 func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
 	r := newRun(conformance.TierProcess, s, rec, f)
 	play, err := rec.newPlay(f)
@@ -82,7 +82,7 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 	recordPlay(r, play)
 	play.Close()
 	player.Wait()
-	_ = env.post.Close() // a folder that cannot be removed is no verdict
+	_ = env.post.Close() // a failure to remove the folder does not affect the verdict
 	d.mu.Lock()
 	d.finished = true
 	d.mu.Unlock()
@@ -99,8 +99,8 @@ func WriteFiles(dir string, files map[string][]byte) error {
 	return err
 }
 
-// processEnvironment lets the stand-in play all that it may play at once; it halts
-// at the recorded steps all the same. A wait ends when the stand-in waits for the
+// processEnvironment lets the stand-in play all lines that it can play at once; it
+// still halts at the recorded steps. A wait ends when the stand-in waits for the
 // next step, or when nothing has moved for long.
 type processEnvironment struct {
 	d    *director
@@ -110,8 +110,8 @@ type processEnvironment struct {
 	recordedEffects
 
 	// Of the director's goroutine:
-	begun int                // index behind the last step of the scenario that began, waits too
-	from  *fixtures.WireLine // the barrier at which the stand-in waited then
+	begun int                // index behind the last step of the scenario that began, including waits
+	from  *fixtures.WireLine // the barrier at which the stand-in waited at that time
 }
 
 func (p *processEnvironment) moved() { p.last.Store(int64(time.Since(p.d.start))) }
@@ -121,8 +121,8 @@ func (p *processEnvironment) unmovedFor() time.Duration {
 }
 
 // Lines recorded as separate writes are played as separate writes. A gap of at
-// least minGap is kept, up to maxGap, so a client that lags behind its runtime for
-// a moment is no worse off than with the runtime.
+// least minGap is kept, up to maxGap, so that a client that lags behind briefly has
+// as much time as with the real runtime.
 const (
 	minGap = 5 * time.Millisecond
 	maxGap = 50 * time.Millisecond

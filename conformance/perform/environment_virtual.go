@@ -27,7 +27,7 @@ const virtualStepLimit = 10 * time.Minute
 const DefaultRealTimeLimit = 2 * time.Minute
 
 // Virtual lets a subject perform a case against the stand-in, in virtual time. It
-// never fails: what went wrong is part of the Run. It cannot catch a panic in a
+// never fails: errors are part of the Run. It cannot catch a panic in a
 // goroutine that the subject started, which ends the program.
 //
 // Virtual gives up when the real-time limit has passed. The goroutines of the
@@ -66,7 +66,7 @@ func Virtual(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 
 func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 	defer func() {
-		// synctest panics if all goroutines of the bubble are blocked for ever. That is
+		// synctest panics if all goroutines of the bubble are blocked forever. That is
 		// a hang of the subject, not a crash of the harness.
 		if p := recover(); p != nil {
 			r.Hang = fmt.Sprint(p)
@@ -89,7 +89,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		env.mu = &d.mu
 		r.Start, r.GivenEnv = env.start, virtualEnv
 		d.runScenario(context.Background())
-		time.Sleep(cleanupTime) // of calls that were cancelled
+		time.Sleep(cleanupTime) // cancelled calls take this long to return
 		r.LeftRunning = play.Running()
 		recordPlay(r, play)
 		play.Close()
@@ -151,8 +151,8 @@ func (v *virtualEnvironment) playNext() bool {
 		time.Sleep(d)
 		synctest.Wait()
 	}
-	// The subject may have acted while time passed, so playLine asks again what can be
-	// played.
+	// The subject may have acted while time passed, so playLine checks again which line
+	// can be played.
 	if !v.playLine() {
 		return false
 	}

@@ -11,7 +11,8 @@ import (
 const PauseLength = 30 * time.Second
 
 // pauseListener keeps the listener from taking events, once, if the fault wants a
-// slow listener and its line was played. It records what became of the subject.
+// slow listener and its line was played. It records the state of the subject at the
+// end of the pause.
 func (d *director) pauseListener(sess adapters.Session) {
 	f := d.run.Fault
 	if f == nil || !f.SlowListener || !d.linePlayed(f.Line) {
@@ -34,7 +35,7 @@ func (d *director) pauseListener(sess adapters.Session) {
 	d.mu.Unlock()
 }
 
-// recordBacklog records what is left of the backlog before the session is closed.
+// recordBacklog records the remaining backlog before the session is closed.
 func (d *director) recordBacklog() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

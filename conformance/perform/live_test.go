@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// silent is a subject that opens and then says nothing: it starts no runtime.
+// silent is a subject that opens without a runtime and emits no events.
 type silent struct{ opened chan struct{} }
 
 func (silent) Name() string    { return "silent" }
@@ -39,8 +39,8 @@ func (s *silentSession) Events() <-chan event.Event                   { return s
 func (s *silentSession) Send(context.Context, adapters.Message) error { return nil }
 func (s *silentSession) Close(context.Context) error                  { close(s.events); return nil }
 
-// TestLiveCancelled: a live run in which nothing comes ends when it is
-// cancelled, says what it waited for, and leaves nothing running.
+// TestLiveCancelled checks that a live run without events ends when it is cancelled,
+// reports context.Canceled for its wait, and leaks no goroutine.
 func TestLiveCancelled(t *testing.T) {
 	g := NewWithT(t)
 	leaks := goleak.IgnoreCurrent()

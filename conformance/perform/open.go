@@ -65,7 +65,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	return nil
 }
 
-// openOptions returns what the subject has to open, and as which conversation.
+// openOptions returns the options of the step's Open, and its conversation.
 func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
 	mode := d.run.Scenario.InitialMode()
 	o := conformance.Open{

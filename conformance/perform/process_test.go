@@ -42,8 +42,9 @@ func performed(t *testing.T, id string, play func(conformance.Subject, perform.R
 	return play(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
 
-// What a subject does in real time is what it does in virtual time.
-func TestAPlayWithProcessesIsThePlayInVirtualTime(t *testing.T) {
+// TestProcessEmitsTheEventsOfVirtual checks that a replay in real time has the event
+// types of the replay in virtual time.
+func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
 	for _, id := range []string{
 		"claude/2.1.329/text/plain", "codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
 		"claude/2.1.329/session/resume-in-a-new-process", "codex/0.169.0/session/resume-in-a-new-process",

@@ -19,13 +19,13 @@ type Recording struct {
 	Case      *fixtures.Case
 	Scenario  *fixtures.Scenario
 	Lifecycle *fixtures.ReadReplies // answers to reads; nil: the corpus holds none
-	// Prepared is the case made ready for many replays; nil: each replay prepares it.
+	// Prepared is the case prepared for many replays; nil: each replay prepares it.
 	Prepared *standin.Prepared
 	// RealTimeLimit bounds a replay in virtual time; 0: DefaultRealTimeLimit.
 	RealTimeLimit time.Duration
 }
 
-// newPlay makes a stand-in that replays the case with a fault, or without one.
+// newPlay returns a stand-in that replays the case with a fault, or without one.
 func (rec *Recording) newPlay(f *fault.Fault) (*standin.Play, error) {
 	o := standin.Options{Manual: true, ReadReplies: rec.Lifecycle}
 	if f != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Transcribed returns the run of a case that no subject can perform: the events
-// that the subject makes of the runtime's recorded stdout. It holds no events if
+// Transcribed returns the run of a case that no subject can perform: its events are
+// those that the subject derives from the runtime's recorded stdout. It holds no events if
 // the subject is no adapters.Transcriber.
 func Transcribed(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierWitness, Subject: s.Name(), Runtime: c.Runtime, Scenario: scn, Case: c, Witness: c.Witness}

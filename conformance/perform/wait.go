@@ -16,8 +16,8 @@ import (
 // or that a turn was stopped. Adapters give a process some seconds to end.
 const EndLimit = 15 * time.Second
 
-// StallLimit is how long a subject may take to report that a runtime which runs
-// emits nothing more: it has to tell it from a slow one.
+// StallLimit is how long a subject may take to report that a running runtime emits
+// nothing more: it has to distinguish that from a slow one.
 const StallLimit = 5 * time.Minute
 
 // idleWait is how long the director waits for events of the subject after nothing
@@ -57,8 +57,8 @@ func (d *director) nextEvent() <-chan struct{} {
 }
 
 // waitDone waits for done while the environment moves, and then for limit. A
-// timer of the subject's may make it act again, so the environment is asked again
-// at growing distances.
+// timer of the subject may make it act again, so the environment is checked again
+// at increasing intervals.
 func (d *director) waitDone(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
 	if d.env.runUntil(done) {
 		return true
@@ -150,8 +150,8 @@ func (d *director) stepContext(ctx context.Context, s fixtures.Step) (context.Co
 	return ctx, func() {}
 }
 
-// closeKilled lets the subject notice that its runtime was killed, and closes what
-// is left of the session. Whether it reported the end by itself the checks judge.
+// closeKilled gives the subject time to notice that its runtime was killed, and then
+// closes the session. The checks judge whether it reported the end by itself.
 func (d *director) closeKilled(ctx context.Context) {
 	d.waitUntil(d.sessionEnded, EndLimit)
 	if d.sess == nil {

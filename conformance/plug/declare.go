@@ -7,8 +7,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// The abilities that a program may declare. Open, send and close every program
-// has.
+// The abilities that a program may declare. Every program supports open, send and
+// close.
 const (
 	CanAnswer   = "answer"    // permission requests
 	CanQuestion = "question"  // interrupts: questions to the user, plans to approve
@@ -76,8 +76,8 @@ func (d *Declaration) Emits(t event.Type) bool {
 	return d.Events == nil || slices.Contains(d.Events, t)
 }
 
-// Lacks reports whether the program declares that it reports no what: an event
-// type, or a member of it.
+// Lacks reports whether the program declares that it does not report what, an event
+// type or a member of one.
 func (d *Declaration) Lacks(what string) bool {
 	typ, _, _ := strings.Cut(what, ".")
 	return slices.Contains(d.Without, what) || slices.Contains(d.Without, typ)

@@ -1,9 +1,8 @@
-// Package plug offers what the subjects have in common that are programs of
-// their own, whatever protocol they speak: packages jsonl, acp and sse build on
-// it.
+// Package plug offers the common parts of subjects that are separate programs,
+// independent of their protocol. Packages jsonl, acp and sse build on it.
 //
 // A Program describes the program under test, a Process is that program while it
 // runs, and a Session is the base of a session with it: it queues events, fills
 // in what the protocol leaves out, and keeps the first protocol error. An Error
-// says what is wrong with the program and what its author should do next.
+// describes what is wrong with the program and what its author should do next.
 package plug

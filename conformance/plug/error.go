@@ -84,8 +84,8 @@ func (r *RefusalError) Error() string {
 
 func (r *RefusalError) Unwrap() error { return r.Err }
 
-// EventCode returns the code of a failed open. It is "" if the program's code is
-// none of package event; a check reports that.
+// EventCode returns the code of a failed open. It is "" if package event does not
+// have the program's code; a check reports that.
 func (r *RefusalError) EventCode() event.ErrorCode {
 	if c := event.ErrorCode(r.Code); slices.Contains(event.ErrorCodes(), c) {
 		return c

@@ -176,8 +176,8 @@ func Mode(o conformance.Open) string {
 	return adapters.ModeNever
 }
 
-// RuntimeOnly returns the first option of an opening that only a runtime's own
-// wire can express, and neither ACP nor the routes of a server. It returns "" if
+// RuntimeOnly returns the first option of an opening that neither ACP nor the routes
+// of a server can express, but only a runtime's own wire. It returns "" if
 // there is none.
 func RuntimeOnly(o conformance.Open) string {
 	for _, option := range []struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // queue passes events to their reader and keeps the first protocol error. Adding
-// an event never blocks, because a protocol's reader must go on reading replies
-// while nobody takes an event.
+// an event never blocks, because a protocol's reader must continue to read replies
+// while no reader takes events.
 type queue struct {
 	events  chan event.Event
 	added   chan struct{} // holds one token: pending has grown

@@ -23,7 +23,7 @@ import (
 type Session struct {
 	*queue
 	Program *Program
-	Process *Process // nil if somebody else started the program
+	Process *Process // nil if the program was started before the run
 	ID      string   // the name that the harness gave to the session
 
 	// Cancel makes the reader of the protocol end: it kills the program or cuts
@@ -44,13 +44,13 @@ type Session struct {
 	Block   string // the open block of text, or ""
 }
 
-// NewSession returns the base of a session that opens as o says.
+// NewSession returns the base of a session with the options o.
 func NewSession(p *Program, o conformance.Open) *Session {
 	return &Session{queue: newQueue(), Program: p, ID: o.SessionID, Seq: o.After.Seq, Turn: o.After.Turn, unsupported: map[string]bool{}}
 }
 
-// Fail records e and cancels the reader, unless there was an error before. What the
-// program writes after its first mistake means nothing. Fail returns the first
+// Fail records e and cancels the reader, unless there was an error before. The
+// program's output after its first mistake is meaningless. Fail returns the first
 // error.
 func (s *Session) Fail(e *Error) error {
 	e.Stderr = s.Process.Output()
@@ -69,7 +69,7 @@ func (s *Session) FailEnded(kind, doing, until string) {
 	s.recordError(e)
 }
 
-// Abandon ends a session whose events nobody reads.
+// Abandon ends a session whose events are not read.
 func (s *Session) Abandon() {
 	s.drop()
 	if s.Cancel != nil {
@@ -206,9 +206,10 @@ func (s *Session) EndBlock(status event.BlockStatus) {
 	}
 }
 
-// EndSession emits the end of the session. reason is why it ended if nobody closed
-// it: then it breaks off the running turn, which otherwise the program has to end.
-// interrupt ends what is open in that turn.
+// EndSession emits the end of the session. If closed is false, the
+// session ended without a Close for this reason, and EndSession ends a running turn
+// with an error; after a Close the program has to end its turn. interrupt ends what
+// is open in the running turn.
 func (s *Session) EndSession(closed bool, reason string, interrupt func()) {
 	if s.Running {
 		interrupt()

@@ -11,8 +11,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// BenchmarkDo plays a case plain and with each fault at one place, and judges: it
-// is what a run does for each case.
+// BenchmarkDo replays a case without a fault and with each fault at one place, and
+// judges it, as a run does for each case.
 func BenchmarkDo(b *testing.B) {
 	for runtime, s := range map[string]conformance.Subject{
 		"codex/0.169.0": conformance.Adapter("codex", codex.New()), "claude/2.1.329": conformance.Adapter("claude", claude.New()),

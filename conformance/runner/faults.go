@@ -16,7 +16,7 @@ type judging struct {
 	tier  conformance.Tier
 	trial *conformance.Trial
 	found conformance.Finding
-	// untimed says that the check judges times, and the subject runs in real time.
+	// untimed is set if the check judges times and the subject runs in real time.
 	untimed bool
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// altered is the adapter for codex with one thing done otherwise.
+// altered is the codex adapter with a changed Open or Stop.
 type altered struct {
 	conformance.Subject
 	open func(o *conformance.Open)
@@ -42,9 +42,9 @@ func (s alteredSession) Stop(ctx context.Context) error {
 	return err
 }
 
-// TestAGoldenHoldsWhatIsWritten: another argument, another variable, another line
-// and an act that fails differ from the golden, though no event does.
-func TestAGoldenHoldsWhatIsWritten(t *testing.T) {
+// TestGoldenFailsIfWrittenLinesDiffer checks that golden.wrote fails if an argument,
+// a variable or a written line differs or a step fails, although no event differs.
+func TestGoldenFailsIfWrittenLinesDiffer(t *testing.T) {
 	for name, x := range map[string]struct {
 		altered
 		want conformance.Verdict

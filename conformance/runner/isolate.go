@@ -14,7 +14,7 @@ import (
 // jobRequest is a job for a worker process.
 type jobRequest struct{ Subject, Case string }
 
-// jobReply is the result of a job without its runs.
+// jobReply is the result of a job, without its runs.
 type jobReply struct {
 	Results []resultReply
 	Faulted int // runs with a fault

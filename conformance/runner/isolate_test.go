@@ -17,8 +17,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// deadly is the reference adapter, but that it does harm to the program that it
-// runs in when it is sent a certain message.
+// deadly is the reference adapter, except that it calls do, which ends or blocks its
+// process, when a message contains the text on.
 type deadly struct {
 	conformance.Subject
 	on string
@@ -45,18 +45,19 @@ func (s deadlySession) Send(ctx context.Context, m adapters.Message) error {
 	return s.Session.Send(ctx, m)
 }
 
-// brokenByPanic has a name of its own, which the stack shows.
+// brokenByPanic is a named function, so that the test finds it in the stack.
 func brokenByPanic() { panic("no such item") }
 
-// TestWhatASubjectDoesToItsProcessIsItsVerdict: the case at hand fails and says
-// why, the others are judged as ever. It runs itself as the worker.
-func TestWhatASubjectDoesToItsProcessIsItsVerdict(t *testing.T) {
+// TestIsolatedCrashFailsOnlyItsCase checks that a case that ends or blocks its process
+// fails with the cause, and that the other cases are judged as usual. The test program
+// is its own worker.
+func TestIsolatedCrashFailsOnlyItsCase(t *testing.T) {
 	for name, x := range map[string]struct {
 		do   func()
 		want []string
 	}{
 		"panic in a goroutine": {
-			func() { go brokenByPanic(); select {} }, // the end of the program is all that ends this
+			func() { go brokenByPanic(); select {} }, // only the end of the process ends this
 			[]string{"the subject ended the process that it ran in: exit status 2", "panic: no such item", "brokenByPanic"},
 		},
 		"exit": {

@@ -19,8 +19,8 @@ func applyKnown(cfg conformance.Config, r *conformance.Result) {
 	}
 }
 
-// ApplyKnownFailures sets KnownFailure of the results, which Do does by itself, and
-// returns how the known failures were used.
+// ApplyKnownFailures sets KnownFailure of the results and returns how the known
+// failures were used. Results of Do have it already.
 func ApplyKnownFailures(cfg conformance.Config, results []conformance.Result) ([]conformance.KnownFailureUse, error) {
 	for i := range results {
 		applyKnown(cfg, &results[i])

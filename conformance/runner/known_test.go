@@ -55,8 +55,8 @@ func TestParseKnownRefuses(t *testing.T) {
 	}
 }
 
-// TestKnown: a known failure fails nothing, a stale one does; what was not run
-// is not stale.
+// TestKnown checks that a known failure does not fail the run, that a stale one does,
+// and that one whose cases were not run is not stale.
 func TestKnown(t *testing.T) {
 	g := NewWithT(t)
 	wrong := &conformance.Check{ID: "test.wrong", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming},
@@ -90,11 +90,11 @@ func TestKnown(t *testing.T) {
 	g.Expect(failed).To(BeTrue())
 	g.Expect(none).To(Equal([]string{"test.always text/plain: it does not fail any more"}))
 	failed, none = stale(known("test.wrong", "*", ""), known("test.always", "tool", ""), known("test.always", "*", "other"), known("test.unheard", "*", ""))
-	g.Expect(failed).To(BeFalse(), "nothing of them was run")
+	g.Expect(failed).To(BeFalse(), "none of their cases was run")
 	g.Expect(none).To(BeEmpty())
 	_, none = stale(known("test.wrong", "*", ""), known("test.wrong", "text/plane", ""))
 	g.Expect(none).To(Equal([]string{"test.wrong text/plane: the corpus holds no such case"}))
-	// In some of its tiers it may pass.
+	// A check that ran in only some of its tiers may pass.
 	sound := *wrong
 	sound.Judge = always.Judge
 	cfg.Checks, cfg.Tiers = []*conformance.Check{&sound}, []conformance.Tier{conformance.TierWitness}
@@ -105,8 +105,9 @@ func TestKnown(t *testing.T) {
 	g.Expect(none).To(HaveLen(1))
 }
 
-// TestExcuse: what was not played here, as in the tier live, is excused too.
-func TestExcuse(t *testing.T) {
+// TestApplyKnownFailures checks that known failures apply to results from elsewhere
+// too, such as those of the live tier.
+func TestApplyKnownFailures(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Tiers: []conformance.Tier{conformance.TierLive},
 		KnownFailures: []conformance.KnownFailure{{Check: "test.always", Case: "text", Reason: "x"}, {Check: "test.never", Case: "text", Reason: "x"}}}
@@ -118,6 +119,6 @@ func TestExcuse(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].KnownFailure).NotTo(BeNil())
 	rep := &conformance.Report{Results: results, KnownFailures: uses}
-	g.Expect(rep.Stale()).To(BeEmpty(), "in the tiers that were not run it may fail")
+	g.Expect(rep.Stale()).To(BeEmpty(), "it may fail in the tiers that were not run")
 	g.Expect(rep.Failed()).To(BeFalse())
 }

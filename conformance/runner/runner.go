@@ -1,7 +1,7 @@
-// Package runner runs all cases of a configuration and makes the report.
+// Package runner runs all cases of a configuration and returns the report.
 //
-// Run does everything. Jobs and Do do it case by case, for a test skin that makes
-// a spec of each case.
+// Run runs the whole configuration. Jobs and Do run it case by case, for a test
+// framework that has a spec for each case.
 package runner
 
 import (
@@ -179,7 +179,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		return r
 	}
 	plain := replay(nil, scn)
-	plainOnly := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // more runs would show nothing new
+	plainOnly := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // further runs would prove nothing more
 	j.WithoutFaults = j.WithoutFaults || plainOnly
 	judged := judgePlain(cfg, plain, external, plainOnly, as, func(client []fixtures.Step) *conformance.Run {
 		other := *scn

@@ -19,8 +19,8 @@ import (
 
 func reference() conformance.Subject { return conformance.Adapter("claude", claude.New()) }
 
-// never is a check that looks at nothing, and always one that looks at one
-// thing and finds it right.
+// never is a check that makes no assertion, and always one whose only assertion
+// holds.
 var (
 	never = &conformance.Check{ID: "test.never", Severity: conformance.Must, Tiers: []conformance.Tier{conformance.TierWitness},
 		Judge: func(*conformance.Trial, *conformance.Finding) {}}
@@ -28,7 +28,7 @@ var (
 		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1) }}
 )
 
-// few is a corpus of some cases: a whole run of it is soon over.
+// few returns a corpus of three cases, so that a run of all of it is fast.
 func few(t *testing.T) fixtures.Corpus {
 	t.Helper()
 	m := fstest.MapFS{}
@@ -54,8 +54,8 @@ func TestSpread(t *testing.T) {
 	g.Expect(runner.Spread(nil, 3, func(n int) int { return n / 2 })).To(BeEmpty())
 }
 
-// TestMissing: a check without a verdict fails a whole suite, and not one over
-// some cases.
+// TestMissing checks that a check without a verdict fails a run of all cases, and not
+// a run of some cases.
 func TestMissing(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
@@ -71,7 +71,8 @@ func TestMissing(t *testing.T) {
 	g.Expect(rep.Cases).To(Equal(1))
 }
 
-// TestNothingToRun: a run of nothing is an error and not a success.
+// TestNothingToRun checks that a run without cases, subjects or checks returns an
+// error.
 func TestNothingToRun(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Cases: []string{"text/none"}}
@@ -97,7 +98,8 @@ type foreign struct{ conformance.Subject }
 
 func (foreign) Runtime() string { return "gemini" }
 
-// TestCancelled: a run that is cancelled ends, also when no worker takes more.
+// TestCancelled checks that a cancelled run ends, even if no worker takes another
+// job.
 func TestCancelled(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -116,7 +118,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestVerdicts: what a finding and a run make of a check.
+// TestVerdicts checks the verdict for each combination of finding and run.
 func TestVerdicts(t *testing.T) {
 	g := NewWithT(t)
 	looked := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2) }
@@ -149,7 +151,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestShould: a check that is a SHOULD warns and fails nothing.
+// TestShould checks that a failed SHOULD does not fail the report.
 func TestShould(t *testing.T) {
 	g := NewWithT(t)
 	should := &conformance.Check{ID: "test.should", Severity: conformance.Should}

@@ -41,7 +41,7 @@ func shardJobs(s conformance.Shard, jobs []Job) []Job {
 }
 
 // jobCost estimates how long a job takes. Each run plays the lines of the case, and
-// each case has about as many runs with a fault as another.
+// all cases have about the same number of runs with a fault.
 func jobCost(j Job) int {
 	const fixed, faults = 10, 8 // in lines; runs with a fault for each without
 	n := 0

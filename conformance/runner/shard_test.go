@@ -14,8 +14,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestEachCaseInOneShard: for any number of cases, of any size, and any number of
-// shards, each case is in exactly one, with all its subjects, in order.
+// TestEachCaseInOneShard checks that each case is in exactly one shard, with all its
+// subjects and in order, for any number and size of cases and any number of shards.
 func TestEachCaseInOneShard(t *testing.T) {
 	holds := func(sizes []uint8, shards uint8) bool {
 		total := int(shards)%40 + 1
@@ -63,8 +63,8 @@ func (c called) Name() string { return c.name }
 
 func (called) Runtime() string { return "codex" }
 
-// TestShardsAreBalanced: of the real corpus no shard has a quarter more lines to play
-// than another.
+// TestShardsAreBalanced checks that no shard of the real corpus has 25 % more lines
+// to play than another.
 func TestShardsAreBalanced(t *testing.T) {
 	if racesample.Enabled {
 		t.Skip("it reads the whole corpus to add up numbers, which takes a minute with the race detector; it is run without")
@@ -122,8 +122,8 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-// TestShardOfARun: a shard judges neither what has no verdict nor what is stale,
-// and may hold nothing at all.
+// TestShardOfARun checks that a shard reports neither missing checks nor stale known
+// failures, and that it may be empty.
 func TestShardOfARun(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{

@@ -6,9 +6,9 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// tiersOf returns whether a subject runs in real time, and the tier as which the
-// checks of each tier are judged; "": they are not. A subject that is a process runs
-// in real time, and so does any other if the process tier is asked for.
+// tiersOf returns whether a subject runs in real time, and for the checks of each
+// tier the tier in which they are judged; "": they are not. A subject that is a
+// process runs in real time, and so does any other if the process tier is selected.
 func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as map[conformance.Tier]conformance.Tier) {
 	as = map[conformance.Tier]conformance.Tier{}
 	_, external = s.(conformance.External)

@@ -1,7 +1,7 @@
 // Package suite runs the conformance suite as a Go test or as part of a Ginkgo suite.
 //
-// Run is for a plain Go test. Specs adds the specs to a Ginkgo suite of yours. It is
-// the only package of the module that imports ginkgo.
+// Run is for a plain Go test. Specs adds the specs to your Ginkgo suite. This is the
+// only package of the module that imports ginkgo.
 //
 //	func TestConformance(t *testing.T) {
 //		suite.Run(t, conformance.Config{
@@ -26,7 +26,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
-// Run runs the suite as a go test. Ginkgo allows one such call a test binary.
+// Run runs the suite as a Go test. Ginkgo allows one such call per test binary.
 func Run(t *testing.T, cfg conformance.Config) {
 	t.Helper()
 	gomega.RegisterFailHandler(ginkgo.Fail)
@@ -37,8 +37,8 @@ func Run(t *testing.T, cfg conformance.Config) {
 // Specs adds one spec for each case and subject to the current suite; its name is
 // "<case id> [<subject>]". Each case is judged outside of the synctest bubble in
 // which the subject runs. One more spec fails if a known failure is stale, another
-// if a check gave no verdict on any case. A shard has neither; a config that names
-// cases lacks the latter.
+// if a check gave no verdict on any case. A shard has neither. A config that names
+// cases does not have the second one.
 func Specs(t *testing.T, cfg conformance.Config) {
 	t.Helper()
 	jobs, err := runner.Jobs(cfg)

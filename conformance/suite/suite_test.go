@@ -15,7 +15,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestReferenceAdapters: there are no known failures in the reference adapters.
+// TestReferenceAdapters checks that the reference adapters pass without known
+// failures.
 func TestReferenceAdapters(t *testing.T) {
 	suite.Run(t, conformance.Config{
 		Cases:    sample(t),
@@ -27,9 +28,9 @@ func TestReferenceAdapters(t *testing.T) {
 	})
 }
 
-// corpus has all cases of the newest versions, and every third of the older ones:
-// `turnspec run`, which CI does too, plays all. It looks like a whole corpus, so
-// that a check which judges nothing in it fails the suite.
+// corpus returns all cases of the newest versions and every third one of the older
+// versions. CI replays all of them with `turnspec run`. The result is a complete
+// corpus to the suite, so a check without a verdict in it fails the suite.
 func corpus(t *testing.T) fixtures.Corpus {
 	t.Helper()
 	c := fixtures.Embedded()
@@ -60,8 +61,8 @@ func (w without) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.out[path.Join(dir, e.Name())] }), err
 }
 
-// sample: with the race detector, which makes plays ten times slower, some of the
-// newest cases, to look for races; else all.
+// sample returns some of the newest cases if the race detector is on, because it makes
+// replays ten times slower, and nil (all cases) otherwise.
 func sample(t *testing.T) []string {
 	t.Helper()
 	if !racesample.Enabled {

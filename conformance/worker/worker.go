@@ -1,13 +1,13 @@
 //go:build unix
 
-// Package worker answers one question: how is a part of a run done in another
-// process of the same program, so that what ends or hangs there ends nothing
-// here?
+// Package worker runs parts of a run in other processes of the same program. If a
+// part panics, exits or hangs, only its worker process ends, not this one.
 //
 // A worker is this program, started again with the same arguments (a test: with
-// -test.run of its name). It gets to the same place as the program did, finds
-// there that it is a worker (Serving), and does what it is asked until it is
-// asked no more. One that died is told with the first lines of what it said.
+// -test.run of its name). It runs to the same place as the program did. There
+// Serving reports that it is a worker, and Serve handles requests until the program
+// closes the pipe. If a worker ends during a request, Do returns a DeathError with
+// the first lines of the panic.
 package worker
 
 import (
@@ -29,25 +29,26 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// env names the run whose worker a program is.
+// env is the variable that holds the name of the run that a worker belongs to.
 const env = "TURNSPEC_WORKER"
 
-// Descriptors of a worker: what it is asked, and what it answers.
+// The file descriptors from which a worker reads requests and to which it writes
+// replies.
 const (
 	asks    = 3
 	answers = 4
 )
 
-// What stands before an answer: whether the worker is there for more.
+// The first byte of a reply: whether the worker accepts further requests.
 const (
 	stays  = '+'
 	leaves = '-'
 )
 
-// DeathError is how a worker ended while it did something.
+// DeathError reports that a worker ended during a request.
 type DeathError struct {
 	How  string // exit code 2, ended by …
-	Said string // the panic and the first lines of its stack, or the last of stderr
+	Said string // the panic and the first lines of its stack, or else the first lines of stderr
 }
 
 func (d *DeathError) Error() string {
@@ -57,10 +58,10 @@ func (d *DeathError) Error() string {
 	return d.How + "\n" + d.Said
 }
 
-// Pool starts workers of one run as they are needed, and keeps those that live.
+// Pool starts the workers of one run when they are needed, and reuses idle ones.
 type Pool struct {
 	name string
-	// Limit is how long a worker may take for one thing.
+	// Limit is how long a worker may take for one request.
 	Limit time.Duration
 
 	mu   sync.Mutex
@@ -72,7 +73,7 @@ var (
 	pools   = map[string]*Pool{}
 )
 
-// Of is the pool of a run, by its name: that of a test, where it is one.
+// Of returns the pool of the run with this name. In a test the name is t.Name().
 func Of(name string) *Pool {
 	poolsMu.Lock()
 	defer poolsMu.Unlock()
@@ -82,11 +83,12 @@ func Of(name string) *Pool {
 	return pools[name]
 }
 
-// Serving reports whether this program is a worker of the run.
+// Serving reports whether this process is a worker of the run.
 func Serving(name string) bool { return name != "" && os.Getenv(env) == name }
 
-// Serve answers until nobody asks any more, and ends the program. again false
-// says that this process is not to be asked again: something hangs in it.
+// Serve calls do with each request and writes its reply. When the requests end, it
+// exits the process. It also exits if do returns again false, which means that
+// something hangs in this process.
 func Serve[Q, A any](do func(Q) (a A, again bool)) {
 	in := bufio.NewReader(os.NewFile(asks, "asks"))
 	out := os.NewFile(answers, "answers")
@@ -114,8 +116,9 @@ func Serve[Q, A any](do func(Q) (a A, again bool)) {
 	}
 }
 
-// Do asks a worker, and starts one if none is free. An error is a *DeathError, or
-// says why no worker could be started.
+// Do sends a request to an idle worker, or to a new one if none is idle, and returns
+// the reply. It returns a *DeathError if the worker ended or exceeded p.Limit, and
+// another error if no worker could be started.
 func Do[Q, A any](p *Pool, q Q) (A, error) {
 	var a A
 	b, err := json.Marshal(q)
@@ -148,7 +151,7 @@ type worker struct {
 	end  *os.File // of out
 	out  *bufio.Reader
 	said *head
-	over chan struct{} // closed when it has ended
+	over chan struct{} // closed when the process has ended
 }
 
 func (p *Pool) take() (*worker, error) {
@@ -182,7 +185,7 @@ func (p *Pool) start() (*worker, error) {
 		return nil, errors.Join(err, asksR.Close(), asksW.Close())
 	}
 	args := os.Args[1:]
-	// A test program that stands in for a command has parsed no flags of tests.
+	// A test program that runs as a command has not parsed the flags of tests.
 	if testing.Testing() && flag.Parsed() {
 		var parts []string
 		for part := range strings.SplitSeq(p.name, "/") {
@@ -228,13 +231,13 @@ func (w *worker) ask(line []byte, limit time.Duration) ([]byte, error) {
 	return nil, &DeathError{How: how, Said: w.said.panic()}
 }
 
-// head keeps the first bytes that were written to it.
+// head is a writer that keeps the first bytes written to it.
 type head struct {
 	mu sync.Mutex
 	b  []byte
 }
 
-// kept is how much of what a worker says is kept.
+// kept is how many bytes of a worker's stderr are kept.
 const kept = 64 << 10
 
 func (h *head) Write(b []byte) (int, error) {
@@ -250,10 +253,11 @@ func (h *head) reset() {
 	h.b = nil
 }
 
-// stackLines is how much of a stack is told.
+// stackLines is how many lines of a panic and its stack an error quotes.
 const stackLines = 12
 
-// panic is what a dying program says first, and where.
+// panic returns the first lines of the panic in the output. If there is none, it
+// returns the first lines of the output.
 func (h *head) panic() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

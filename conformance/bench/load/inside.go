@@ -11,7 +11,7 @@ import (
 )
 
 // Launcher plays sessions in this process, over pipes. They block only in ways that
-// testing/synctest knows. clock is their clock.
+// testing/synctest recognizes. clock is their clock.
 func (s *Script) Launcher(clock Clock) proc.Launcher {
 	return proc.LauncherFunc(func(_ context.Context, c proc.Command) (proc.Process, error) {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestParallel: more tests than cores run at once, unless the command line says
-// how many. `go test -parallel 3` shows the other half.
+// TestParallel checks that more tests than cores run at once, unless the command line
+// sets the number. `go test -parallel 3` tests the second case.
 func TestParallel(t *testing.T) {
 	given := ""
 	for i, a := range os.Args {

@@ -14,7 +14,7 @@ import (
 	acpsdk "github.com/coder/acp-go-sdk"
 )
 
-// asAgent is the first argument if this program is to be an agent. The second one is
+// asAgent is the first argument if this program runs as an agent. The second one is
 // its defect.
 const asAgent = "turnspec-test-agent"
 

@@ -1,5 +1,5 @@
-// Package acp lets an agent of the Agent Client Protocol be a subject, without any
-// code of its own.
+// Package acp tests an agent of the Agent Client Protocol as a subject, without any
+// additional code.
 //
 // The agent is a program that wraps a runtime. This package is its client: it
 // starts the agent, which finds a stand-in for its runtime, and translates what
@@ -17,19 +17,19 @@
 //	usage_update, usage of a prompt      usage
 //	stopReason cancelled                 done, stopped
 //	another stopReason, an error         done, error
-//	all for which there is no event      notice
+//	anything else                        notice
 //	the end of the program               session_end
 //
-// Events hold more than ACP does: turn numbers, seq and ts, who decided a
-// permission, that a tool call of a cancelled turn is interrupted. This package
-// makes these up, so Supports denies them, and the checks that need them are not
-// expressible. The same holds for what ACP cannot express: ids of the runtime, exit
-// codes, error codes, retracted text, ends of paragraphs, the queue, and which
-// sub-agent sent something. Some things ACP leaves to the agent, such as the raw
-// input and output of a call, or call ids that are the model's: these are supported
-// until an agent turns out not to send them.
+// Events contain more than ACP does: turn numbers, seq and ts, the decider of a
+// permission, and the status interrupted for a tool call of a cancelled turn. This
+// package fills them in, so Supports returns false for them, and the checks that need
+// them are not expressible. The same applies to everything that ACP cannot express:
+// ids of the runtime, exit codes, error codes, retracted text, ends of paragraphs, the
+// queue, and the sub-agent of an event. ACP leaves some members to the agent, such as
+// the raw input and output of a call, or the model's call ids: Supports returns true
+// for these until an agent does not send them.
 //
-// A tool_start is emitted when the input of the call is known, or when the call has
-// any effect. Updates that an agent sends during session/load are history and no
-// events.
+// A tool_start is emitted when the input of the call has arrived, or when the call
+// has any effect. Updates that an agent sends during session/load are history and
+// produce no events.
 package acp

@@ -14,21 +14,21 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// gate passes the agent's lines to the connection one at a time: each one after the
-// one before has been handled. Otherwise the connection would let a request
-// overtake notifications, and a notification the reply before it, but checks judge
-// their order.
+// gate passes the agent's lines to the connection one at a time: it passes a line on
+// when the line before it has been handled. Without it, the connection could handle a
+// request before earlier notifications, or a notification before an earlier reply, but
+// checks judge their order.
 type gate struct {
 	lines   *linereader.Reader
 	garbage func(line []byte) // called with a line that is no message
 
-	rest []byte // of the line that was read last
+	rest []byte // the unread part of the last line
 
 	mu      sync.Mutex
 	handled chan struct{} // closed when the last line has been handled
 }
 
-// ackLimit bounds the wait for a line that nobody handles, such as a reply to no
+// ackLimit bounds the wait for a line that has no handler, such as a reply without a
 // request.
 const ackLimit = 5 * time.Second
 

@@ -12,8 +12,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// modeIDs are the ids that agents use for a mode: ACP leaves the ids to them. An
-// agent lists the ones that it offers.
+// modeIDs are the ids that agents use for a mode. ACP does not define them; an agent
+// lists the ones that it offers.
 var modeIDs = map[string][]string{
 	adapters.ModeAsk:         {"default", "workspace-write", "ask", "auto"},
 	adapters.ModeAcceptEdits: {"acceptEdits", "accept-edits"},

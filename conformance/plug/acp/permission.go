@@ -44,8 +44,8 @@ func (x *session) handleRequest(ctx context.Context, params stdjson.RawMessage) 
 	}
 }
 
-// openRequest reads and emits a permission request. It returns nil for a request
-// that comes after the turn was cancelled: a client answers it with cancelled.
+// openRequest parses and emits a permission request. It returns nil for a request
+// that arrives after the turn was cancelled: a client answers it with cancelled.
 func (x *session) openRequest(params stdjson.RawMessage) (string, *request, error) {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
@@ -146,7 +146,7 @@ func (x *session) Answer(_ context.Context, id string, a adapters.Answer) error 
 		return adapters.ErrUnknownID
 	}
 	if q.plan {
-		return plug.Unsupported("the approval of a plan without a change of mode") // each option is a mode too
+		return plug.Unsupported("the approval of a plan without a change of mode") // each option also sets a mode
 	}
 	for _, o := range q.options {
 		if o.Kind == kind {

@@ -20,8 +20,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// grace is how an agent is ended. ACP has no message for it but the end of stdin,
-// and some agents wait for a signal.
+// grace is how an agent is ended. ACP has no message for that: the client closes
+// stdin. Some agents wait for a signal.
 var grace = proc.Grace{Stdin: 2 * time.Second, Term: 10 * time.Second}
 
 const (
@@ -56,7 +56,7 @@ func newSession(s *Subject, p *plug.Process, o conformance.Open) *session {
 	close(made)
 	go func() {
 		<-x.conn.Done()
-		p.Reap(func() proc.Exit { return proc.End(p, grace) }, x.handleEnd) // an agent that closed stdout has nothing more to say
+		p.Reap(func() proc.Exit { return proc.End(p, grace) }, x.handleEnd) // an agent that closed stdout can send nothing more
 		x.Finish()
 	}()
 	return x
@@ -79,7 +79,7 @@ func call[T any](ctx context.Context, x *session, limit time.Duration, method st
 }
 
 // waitForEnd waits until the agent's end has been handled, if the connection to it
-// is broken: the Error about its end says more than one about the connection.
+// is broken. The Error about its end is more specific than one about the connection.
 func (x *session) waitForEnd() {
 	select {
 	case <-x.conn.Done():
@@ -105,7 +105,7 @@ func (x *session) handleEnd() {
 	x.EndSession(x.Closing, "the agent ended", func() { x.closeTurn(event.BlockInterrupted, true) })
 }
 
-// never are what ACP cannot express: see the package comment.
+// never holds the types and members that ACP cannot express: see the package comment.
 var never = []string{
 	"session_ready", "session_ready.provider_session_id", "session_ready.forked_from", "session_end", "session_end.exit_code",
 	"turn_start", "turn_start.cause", "turn_start.message_ids", "turn_start.provider_turn_id", "queue",
@@ -193,7 +193,7 @@ func (x *session) Stop(ctx context.Context) error {
 // Close implements adapters.Session: it cancels the running turn and ends the
 // agent.
 func (x *session) Close(ctx context.Context) error {
-	_ = x.Stop(ctx) // if the agent has ended, its end says more
+	_ = x.Stop(ctx) // if the agent has ended, the error about its end is more specific
 	x.Mu.Lock()
 	x.Closing = true
 	x.cancelRequests()
@@ -208,7 +208,7 @@ func (x *session) Close(ctx context.Context) error {
 	return nil
 }
 
-// abandon ends the agent. Nobody reads its events.
+// abandon ends the agent, if its events are not read.
 func (x *session) abandon() {
 	x.Mu.Lock()
 	x.Closing = true
@@ -228,13 +228,13 @@ func (x *session) handle(ctx context.Context, method string, params stdjson.RawM
 		x.handleUpdate(params)
 		return nil, nil
 	}
-	if method == "" || method[0] != '_' { // ACP tells clients to ignore extensions
+	if method == "" || method[0] != '_' { // ACP requires clients to ignore extensions
 		x.emitNotice(event.NoticeUnknownMessage, "the method "+method, params)
 	}
 	return nil, acpsdk.NewMethodNotFound(method)
 }
 
-// noticeGarbage reports a line of the agent that is no message.
+// noticeGarbage emits a notice for a line of the agent that is not a message.
 func (x *session) noticeGarbage(line []byte) {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()

@@ -68,7 +68,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	x.EmitReady(event.SessionReady{
 		SessionID: o.SessionID, Runtime: x.Program.Of, ProviderSessionID: string(x.id), Resumed: o.Resume != "", Cwd: o.Dir, Mode: mode,
 	}, func(d event.Data) bool {
-		_, isNotice := d.(event.Notice) // a mode that was reported before is the one that the session opened in
+		_, isNotice := d.(event.Notice) // the session opened in the mode that was reported before
 		return isNotice
 	})
 	return nil
@@ -115,7 +115,7 @@ func (x *session) openSession(ctx context.Context, o conformance.Open) (*acpsdk.
 	return nil, nil, plug.Unsupported("the agent declares neither session/resume nor session/load")
 }
 
-// openError adds a code to an error of Open, as far as ACP has codes.
+// openError adds a code to an error of Open, if ACP has one.
 func (x *session) openError(op string, err error) error {
 	if err == nil {
 		return nil

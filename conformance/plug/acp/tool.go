@@ -29,8 +29,8 @@ type tool struct {
 func (x *session) updateTool(u *acpsdk.SessionToolCallUpdate, first bool) {
 	t := x.tools[u.ToolCallId]
 	if t == nil || first && t.ended {
-		// ACP has updates only of calls that began. One of an unknown call would be
-		// shown as a result without its call, so it has no tool_start.
+		// ACP has updates only for calls that began. An update to an unknown call gets no
+		// tool_start, so that it shows as a result without its call.
 		t = &tool{id: u.ToolCallId, started: !first}
 		x.tools[t.id], x.order = t, append(x.order, t.id)
 		if first {
@@ -123,8 +123,8 @@ func (x *session) startTool(t *tool) {
 	x.Emit(d)
 }
 
-// isModelID reports whether an id looks like one that a model's API gives to a
-// call. ACP lets an agent choose ids of its own.
+// isModelID reports whether an id has the form of a call id of a model's API. An
+// agent may use other ids: ACP does not restrict them.
 func isModelID(id string) bool {
 	for _, prefix := range []string{"toolu_", "call_", "ws_"} {
 		if strings.HasPrefix(id, prefix) {

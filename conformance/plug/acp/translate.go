@@ -39,7 +39,7 @@ func (x *session) handleUpdate(params stdjson.RawMessage) {
 	}
 	switch head.Update.Kind {
 	case "available_commands_update", "config_option_update", "session_info_update":
-		return // what a client may show as choices or as the title
+		return // a client may show these as choices or as the title
 	case "user_message_chunk":
 		return // BeginTurn has emitted it
 	}
@@ -100,8 +100,8 @@ func (x *session) translate(u *acpsdk.SessionUpdate) error {
 	return nil
 }
 
-// addText emits a piece of text. It belongs to the open block, unless the agent
-// says that it is of another message.
+// addText emits a piece of text. It belongs to the open block, unless the agent sent
+// the id of another message with it.
 func (x *session) addText(text string, message *string) {
 	x.endThought()
 	of := ""

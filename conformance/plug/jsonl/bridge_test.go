@@ -184,8 +184,8 @@ func (b *bridge) do(c *command) error {
 	return adapters.ErrUnsupported
 }
 
-// ability is an ability of the session, which the reference adapters all have by
-// type.
+// ability returns an ability of the session. The reference adapters have all of them
+// by type.
 func ability[T any](s adapters.Session) T {
 	t, _ := adapters.As[T](s)
 	return t
@@ -221,8 +221,8 @@ func (b *bridge) open(ctx context.Context, c *command) error {
 	return nil
 }
 
-// says returns a program that writes one line at its start and one for each command.
-// A line may hold several lines, which are written at once.
+// says returns a program that writes the first line at its start and one for each
+// command. An element may hold several lines, which it writes at once.
 func says(lines ...string) func() {
 	return func() {
 		in := bufio.NewReader(os.Stdin)

@@ -5,6 +5,6 @@
 // describes the protocol and Schema each line. The program looks for its runtime
 // as it always does, and finds the stand-in.
 //
-// A line that is against the protocol ends the session with a *plug.Error, which
-// says what to do next.
+// A line that breaks the protocol ends the session with a *plug.Error, which
+// describes what to do next.
 package jsonl

@@ -18,7 +18,7 @@ const (
 	plain   = "claude/2.1.329/text/plain"
 )
 
-// programs are what this program can be as a subject, by name.
+// programs are the subjects that this program can run as, by name.
 var programs = map[string]func(){
 	"noise":            says("Loading the model of the world\n" + hello),
 	"noise later":      says(hello, "Ready."),

@@ -14,7 +14,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// asProgram is the first argument if this program is to be one of programs.
+// asProgram is the first argument if this program runs as one of programs.
 const asProgram = "turnspec-test-program"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func of(t *testing.T, name, runtime string) *jsonl.Subject {
 	return &jsonl.Subject{Program: plug.Program{Title: name, Of: runtime, Command: []string{self, asProgram, name}}}
 }
 
-// play runs a case against a subject.
+// play replays a case against a subject.
 func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 	t.Helper()
 	c, err := fixtures.LoadCase(id)

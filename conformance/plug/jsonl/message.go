@@ -26,7 +26,7 @@ var abilities = []string{
 	plug.CanMCP, plug.CanSchema, plug.CanPolicy,
 }
 
-// Hello is the first line of a program: what it is and what it supports.
+// Hello is the first line of a program. It declares what the program supports.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Name     string `json:"name,omitempty"`

@@ -99,7 +99,7 @@ func (x *session) readLines() {
 			break
 		}
 	}
-	// A program that closes only its stdout has nothing more to say.
+	// A program that closes only its stdout can send nothing more.
 	x.Process.Reap(func() proc.Exit { return proc.End(x.Process, proc.Grace{Stdin: endLimit, Term: time.Second}) }, x.failCalls)
 	x.Finish()
 }
@@ -284,6 +284,6 @@ func (x *session) closeStdin() error {
 		return x.Fail(plug.Errorf("the program still ran %v after it had replied to close and its stdin was closed", endLimit).
 			Advise("end the runtime, then the program, when stdin is at its end"))
 	}
-	x.Process.Kill() // its children that are left
+	x.Process.Kill() // the children that it left running
 	return nil
 }

@@ -25,8 +25,8 @@ func (x *session) sendIfAble(ctx context.Context, ability string, c command) err
 	return err
 }
 
-// wholeAbilities are those that a program has for all values or not at all. Of
-// others it may support some values, such as some modes.
+// wholeAbilities are those that a program has for all values or not at all. For the
+// others it may support only some values, such as some modes.
 var wholeAbilities = []string{
 	plug.CanStop, plug.CanSteer, plug.CanModel, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanCompact, plug.CanArchive, plug.CanRename,
 }
@@ -42,7 +42,7 @@ func (x *session) Supports(what string) bool {
 	return slices.Contains(envelopeMembers, what) || x.hello.Emits(event.Type(typ))
 }
 
-// envelopeMembers are the members of an event, beside its data, that it may lack.
+// envelopeMembers are the members of an event outside its data that may be missing.
 var envelopeMembers = []string{"seq", "ts", "turn", "subagent_id"}
 
 // Send implements adapters.Session. A program may refuse a message while a turn

@@ -34,8 +34,8 @@ var permissionModes = map[string]string{
 	adapters.ModeNever:       "bypassPermissions",
 }
 
-// permissionMode returns the value for an opening. A sidecar to which nobody can
-// answer has one mode only.
+// permissionMode returns the value for an opening. A sidecar that does not declare
+// answer supports only one mode.
 func (x *session) permissionMode(o conformance.Open) (string, error) {
 	mode := plug.Mode(o)
 	value := permissionModes[mode]

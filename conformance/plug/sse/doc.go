@@ -1,5 +1,5 @@
-// Package sse lets a server be a subject that puts a runtime behind HTTP and
-// server-sent events: a sidecar.
+// Package sse tests a sidecar: a server that offers a runtime over HTTP and
+// server-sent events.
 //
 // This package is its client. ROUTES.md describes all requests and events:
 //
@@ -21,6 +21,6 @@
 //
 // In the plain form an event of an unknown type becomes a notice, and unknown
 // members of data are dropped, because a sidecar may send its own users more.
-// Every other mistake ends the session with a *plug.Error, which says what to do
+// Every other mistake ends the session with a *plug.Error, which describes what to do
 // next.
 package sse

@@ -46,8 +46,8 @@ func streams(ends bool, frames ...string) func(http.ResponseWriter, *http.Reques
 
 const asJSON = "application/json"
 
-// like returns the routes of a sidecar that emits nothing, with those in but
-// replaced.
+// like returns the routes of a sidecar that emits nothing, with the routes in but
+// replacing its own.
 func like(but routes) routes {
 	all := routes{
 		"GET /health":               answer(200, asJSON, `{"ok":true}`),

@@ -15,8 +15,8 @@ import (
 const (
 	// closeLimit is how long the last events may take after the answer to DELETE.
 	closeLimit = 10 * time.Second
-	// quietLimit is how long no event must have come after DELETE if no event is known
-	// to be the last. Events come by another connection than the answer.
+	// quietLimit is how long no event must have arrived after DELETE if the last event
+	// cannot be recognized. Events arrive on another connection than the answer.
 	quietLimit = 150 * time.Millisecond
 )
 
@@ -184,7 +184,7 @@ func (x *session) waitUntil(holds func() bool) bool {
 	return true
 }
 
-// abandon ends the session and the sidecar. Nobody reads the events.
+// abandon ends the session and the sidecar, if the events are not read.
 func (x *session) abandon() {
 	x.Mu.Lock()
 	x.Closing = true

@@ -26,10 +26,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// asServer is the first argument if this program is to be one of servers.
+// asServer is the first argument if this program runs as one of servers.
 const asServer = "turnspec-test-sidecar"
 
-// servers are what this program can be as a subject, by name.
+// servers are the sidecars that this program can run as, by name.
 var servers = map[string]func(){
 	"whole":       (&sidecarServer{runtime: "claude"}).run,
 	"whole codex": (&sidecarServer{runtime: "codex"}).run,
@@ -218,7 +218,7 @@ var codexCases = []string{
 	"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
 }
 
-// TestPlainSidecarPasses checks too that members that were filled in are not judged.
+// TestPlainSidecarPasses also checks that members that were filled in are not judged.
 func TestPlainSidecarPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

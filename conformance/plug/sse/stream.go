@@ -107,7 +107,7 @@ func (x *session) readStream(body io.ReadCloser) {
 	closeCalled := x.closeCalled
 	x.Mu.Unlock()
 	close(x.streamEnded)
-	if !closeCalled { // nobody closes a session that has ended by itself
+	if !closeCalled { // a client does not close a session that has ended by itself
 		x.endProgram()
 	}
 	x.Finish()
