@@ -34,9 +34,9 @@ type Kinds struct {
 	} `json:"projections"`
 }
 
-// Told reports whether an id is that of the state or of a projection, which the agent
+// Reserved reports whether an id is that of the state or of a projection, which the agent
 // does not show itself.
-func (k *Kinds) Told(id string) bool {
+func (k *Kinds) Reserved(id string) bool {
 	if id == component.StateID {
 		return true
 	}
@@ -153,11 +153,11 @@ func (k *Kinds) emitted(r *conformance.Run) *Board {
 	for _, e := range r.Events {
 		switch d := e.Data.(type) {
 		case event.ComponentUpdate:
-			if !k.Told(d.ComponentID) {
+			if !k.Reserved(d.ComponentID) {
 				b.show(d.ComponentID, d.ComponentName, d.Surface, d.Props, d.Merge)
 			}
 		case event.ComponentRemove:
-			if !k.Told(d.ComponentID) {
+			if !k.Reserved(d.ComponentID) {
 				b.remove(d.ComponentID)
 			}
 		}

@@ -36,7 +36,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 	}
 	var beside, within, asks []string
 	for _, c := range stored.Components {
-		if !k.Told(c.ID) {
+		if !k.Reserved(c.ID) {
 			beside = append(beside, fmt.Sprintf("%s: %s on %s: %s", c.ID, c.Name, c.Surface, runindex.Canonical(c.Props)))
 		}
 	}
