@@ -1,3 +1,4 @@
+// Package faulted judges runs with a fault for the checks of several topics.
 package faulted
 
 import (

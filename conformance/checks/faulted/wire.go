@@ -63,6 +63,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 // UnknownMark occurs in each message that a fault invents.
 const UnknownMark = "weather"
 
+// Marked reports whether a fault invents a message with UnknownMark.
 func Marked(h *fault.Fault) bool {
 	return h.Operator == "unknown-message" || h.Operator == "unknown-value" || h.Operator == "unknown-request"
 }

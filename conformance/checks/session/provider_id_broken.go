@@ -5,7 +5,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-var ownIdForTheRuntimes = broken.Adapter{
+var ownIDForTheRuntimes = broken.Adapter{
 	Name: "own-id-for-the-runtimes", Sentence: "reports its own id as the runtime's",
 	Fails: []string{"session.open-options", "session.provider-id", "session.resume-context"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-var ownToolIds = broken.Adapter{
+var ownToolIDs = broken.Adapter{
 	Name: "own-tool-ids", Sentence: "replaces the ids of tools",
 	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
