@@ -137,7 +137,7 @@ func TestHTMLIsDrawn(t *testing.T) {
 		}
 	}
 	drawn := dom("#case=codex%2F1%2Ftext%2Fplain", 3)
-	if open, ready := strings.Index(drawn, `class="dir act">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
+	if open, ready := strings.Index(drawn, `class="dir step">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
 		t.Errorf("open is drawn at %d and session_ready at %d", open, ready)
 	}
 	for _, want := range []string{
