@@ -106,7 +106,7 @@ crash: ## kill a program that appends to an event log at 200 random moments
 	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite
 
 .PHONY: mutants
-mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200')
+mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
 	$(GO) run ./conformance/mutants --page conformance/MUTANTS.md $(ARGS)
 
 .PHONY: clean

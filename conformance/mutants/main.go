@@ -39,6 +39,7 @@ type options struct {
 	workers       int
 	dir, page     string
 	units         *regexp.Regexp // nil for none
+	goldens       bool
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", ".tmp/mutants", "folder for the rewritten code and results.json")
 	flag.StringVar(&o.page, "page", "", "write the page to this file")
 	units := flag.String("units", "", "let the adapters' own tests try what the suite does not kill in these packages: a regular expression")
+	flag.BoolVar(&o.goldens, "goldens", true, "run the checks of the golden tier; without them a mutant is seen as an adapter of somebody else is")
 	flag.Parse()
 	err := func() (err error) {
 		if o.only, err = regexp.Compile(*only); err != nil {
@@ -84,6 +86,7 @@ type Outcome struct {
 	Code   string   // checksum of the changed code
 	Unit   bool     `json:",omitzero"` // not the suite, but the adapters' own tests kill it
 	Tested bool     `json:",omitzero"` // the adapters' own tests were run
+	Golden bool     `json:",omitzero"` // the checks of the golden tier were run
 }
 
 // The statuses of an Outcome.
@@ -152,7 +155,7 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w; remove it", file.Name(), err)
 		}
-		if x.Code == r.Code && (x.Status != Survived || x.Tried >= o.cases+o.faulty) {
+		if x.Code == r.Code && x.Golden == o.goldens && (x.Status != Survived || x.Tried >= o.cases+o.faulty) {
 			had[fmt.Sprint(x.ID)] = x
 		}
 	}
@@ -167,10 +170,10 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 		}
 	}
 	err = runParallel(o.workers, len(todo), func() func(i int) error {
-		w := &worker{program: program}
+		w := &worker{program: program, goldens: o.goldens}
 		return func(i int) error {
 			x, err := o.tryMutant(w, r, todo[i])
-			x.Code = r.Code
+			x.Code, x.Golden = r.Code, o.goldens
 			mu.Lock()
 			defer mu.Unlock()
 			out = append(out, x)
@@ -302,7 +305,7 @@ func (o options) tryMutant(w *worker, r *reach, m Mutant) (Outcome, error) {
 	out := Outcome{Mutant: m, Plain: len(r.Plain[m.ID]), Faulty: len(r.Faulty[m.ID])}
 	plain, faulty := r.Plain[m.ID], r.Faulty[m.ID]
 	if slices.Contains(r.Started, m.ID) {
-		w = &worker{program: w.program, from: m.ID}
+		w = &worker{program: w.program, goldens: w.goldens, from: m.ID}
 		defer w.endPlayer()
 		plain = allIndices(len(r.Cases))
 		faulty = plain

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
@@ -82,7 +84,7 @@ func (t *tally) addOutcome(x Outcome, kind string) {
 		if x.Faults {
 			t.faults++
 		}
-		if len(x.Checks) > 0 && !slices.ContainsFunc(x.Checks, func(id string) bool { return !strings.HasPrefix(id, "golden.") }) {
+		if len(x.Checks) > 0 && !slices.ContainsFunc(x.Checks, func(id string) bool { return !goldenTier(id) }) {
 			t.golden++
 		}
 		return
@@ -100,6 +102,15 @@ func (t *tally) addOutcome(x Outcome, kind string) {
 	if x.Status == Survived && (kind == "equivalent" || kind == "performance") {
 		t.same++
 	}
+}
+
+// goldenTier reports whether a check is only for the reference adapters.
+func goldenTier(id string) bool {
+	if strings.HasPrefix(id, "golden.") {
+		return true
+	}
+	named, err := checks.Named(id)
+	return err == nil && !slices.ContainsFunc(named[0].Tiers, func(t conformance.Tier) bool { return t != conformance.TierGolden })
 }
 
 func percent(n, of int) string {

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"runtime/metrics"
@@ -45,10 +46,12 @@ type Answer struct {
 const heap = 2 << 30
 
 func main() {
+	goldens := flag.Bool("goldens", true, "run the checks of the golden tier")
+	flag.Parse()
 	started, _ := on.Traced() // while packages were initialized
 	on.Trace(false)
 	go watch()
-	p, err := load()
+	p, err := load(*goldens)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -88,11 +91,11 @@ type player struct {
 	jobs map[string]runner.Job
 }
 
-func load() (*player, error) {
+func load(goldens bool) (*player, error) {
 	p := &player{jobs: map[string]runner.Job{}, cfg: conformance.Config{
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
-		Checks:   checks.All(), Golden: true, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
+		Checks:   checks.All(), Golden: goldens, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
