@@ -38,6 +38,10 @@ func Latest(ctx context.Context, name string) (string, error) {
 	return tags["latest"], nil
 }
 
+// errRegistry reports that the registry's entry of a package lacks a field, or that
+// there is no entry.
+var errRegistry = errors.New("the registry")
+
 // npmView reads one field of a package's entry in the registry.
 func npmView(ctx context.Context, into any, spec, field string) error {
 	npm, err := exec.LookPath("npm")
@@ -52,7 +56,7 @@ func npmView(ctx context.Context, into any, spec, field string) error {
 		return err
 	}
 	if len(bytes.TrimSpace(out)) == 0 {
-		return fmt.Errorf("the registry has no %s", spec)
+		return fmt.Errorf("%w has no %s of %s", errRegistry, field, spec)
 	}
 	return json.Unmarshal(out, into)
 }
@@ -80,7 +84,7 @@ func Ensure(ctx context.Context, dir, name, version string, out io.Writer) (Runt
 		}
 	}
 	root := filepath.Join(dir, name, version)
-	fmt.Fprintf(out, "%s %s, which is not pinned: %s@%s, %d MB …\n", name, version, p.Package, p.Version, p.Unpacked/1_000_000)
+	fmt.Fprintf(out, "%s %s, which is not pinned: %s@%s, %s …\n", name, version, p.Package, p.Version, sizeText(p.Unpacked))
 	if err := installPackage(ctx, root, p); err != nil {
 		return Runtime{}, fmt.Errorf("install %s %s: %w", name, version, err)
 	}
@@ -109,8 +113,19 @@ func findRelease(ctx context.Context, name, version string) (Package, error) {
 	if err := npmView(ctx, &p.Integrity, spec, "dist.integrity"); err != nil {
 		return p, err
 	}
-	err = npmView(ctx, &p.Unpacked, spec, "dist.unpackedSize")
-	return p, err
+	// The size is only printed, and many entries have none.
+	p.Unpacked = 0
+	if err := npmView(ctx, &p.Unpacked, spec, "dist.unpackedSize"); err != nil && !errors.Is(err, errRegistry) {
+		return p, err
+	}
+	return p, nil
+}
+
+func sizeText(bytes int64) string {
+	if bytes == 0 {
+		return "of unknown size"
+	}
+	return fmt.Sprintf("%d MB", bytes/1_000_000)
 }
 
 // unpinnedPackage returns the package of an installed version that is not pinned.

@@ -99,6 +99,30 @@ func TestInstallReportsSizeAndPinsIntegrity(t *testing.T) {
 	g.Expect(out.String()).To(HavePrefix("codex 0.169.0 is installed"), "the second call does nothing")
 }
 
+// Some registries, and some entries of npm's own, have no size.
+func TestEnsureInstallsReleaseWithoutSize(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	rt := locateRuntime(t, dir, "claude")
+	inside, err := filepath.Rel(rt.Root, rt.Binary)
+	g.Expect(err).NotTo(HaveOccurred())
+	fakeNPM(t, `case "$*" in
+*dist.integrity*) echo '"sha512-AAAA"';;
+*dist.unpackedSize*) ;;
+ci*) mkdir -p "$(dirname `+inside+`)"; printf x > `+inside+`; chmod +x `+inside+`;;
+esac`)
+	var out bytes.Buffer
+	got, err := runtimes.Ensure(t.Context(), dir, "claude", "99.0.1", &out)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got.Version).To(Equal("99.0.1"))
+	g.Expect(out.String()).To(ContainSubstring("99.0.1"))
+	g.Expect(out.String()).NotTo(ContainSubstring("0 MB"))
+
+	fakeNPM(t, `true`)
+	_, err = runtimes.Ensure(t.Context(), dir, "claude", "99.0.2", &out)
+	g.Expect(err).To(MatchError(ContainSubstring("the registry has no")), "an unknown version")
+}
+
 func TestAFailedInstallLeavesNothing(t *testing.T) {
 	g := NewWithT(t)
 	for script, want := range map[string]string{
