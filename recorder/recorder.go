@@ -41,7 +41,7 @@ type Options struct {
 	Out      string            // the corpus folder; "": write nothing
 	Deadline time.Duration
 	Date     string        // of the head; "": today
-	Launcher proc.Launcher // nil: real processes
+	Launcher proc.Launcher // nil: real processes with a /tmp of their own
 
 	aside string // see model.Options
 }
@@ -140,6 +140,9 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	c := &fixtures.Case{
 		ID:       path.Join(rt.Name, rt.Version, o.Scenario.ID),
 		Scenario: o.Scenario.ID, Runtime: rt.Name, Version: rt.Version, Recorded: o.Date + " turnspec record",
+	}
+	if o.Launcher == nil {
+		o.Launcher = rooms.Launcher()
 	}
 	err = run(ctx, drive.Options{
 		Scenario: o.Scenario, Runtime: client, Version: rt.Version, Binary: rt.Binary,

@@ -33,6 +33,8 @@ type Rooms struct {
 	Work string // working directory
 	Tmp  string
 	Bin  string // the first in PATH; whoever needs it creates it
+
+	Private string // holds what processes of Launcher see as /tmp
 }
 
 // handleHangup handles SIGHUP if the program was started with SIGHUP ignored, for
@@ -53,18 +55,41 @@ func NewRooms() (*Rooms, error) {
 	}
 	// The name has a fixed length, because runtimes count tokens of prompts that
 	// contain it.
+	if err := checkAbove(tmp); err != nil {
+		return nil, err
+	}
 	root := filepath.Join(tmp, fmt.Sprintf("turnspec-%08x", rand.Uint32()))
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return nil, err
 	}
-	r := &Rooms{Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp"), Bin: filepath.Join(root, "bin")}
-	for _, dir := range []string{r.Home, r.Work, r.Tmp} {
+	r := &Rooms{
+		Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp"),
+		Bin: filepath.Join(root, "bin"), Private: filepath.Join(root, "private"),
+	}
+	for _, dir := range []string{r.Home, r.Work, r.Tmp, r.Private} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			_ = os.RemoveAll(root)
 			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// checkAbove returns an error if the folder tmp or one above it is a repository: a
+// runtime would find it from its working directory and behave differently. Folders
+// that the runtime does not see, because Launcher replaces them, are not checked.
+func checkAbove(tmp string) error {
+	for dir := tmp; ; dir = filepath.Dir(dir) {
+		if !hasPrivate() || !slices.Contains(sharedFolders(), dir) {
+			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+				return fmt.Errorf("%s is a repository, and a runtime that works below it behaves differently: remove %s, or set TMPDIR to a folder outside it",
+					dir, filepath.Join(dir, ".git"))
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 // Remove kills the processes that the runtime has left and removes the folders.

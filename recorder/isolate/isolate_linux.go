@@ -103,6 +103,7 @@ func prepare() {
 		_, _ = outer.WriteString(err.Error())
 		os.Exit(1)
 	}
+	errPrivate = tryPrivate()
 	_ = outer.Close()
 }
 

@@ -1,13 +1,18 @@
 package isolate
 
 import (
+	"context"
+	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // probe is the variable that makes this test binary a program which calls Enter and
@@ -34,8 +39,77 @@ func TestMain(m *testing.M) {
 			names = append(names, i.Name)
 		}
 	}
+	if script := os.Getenv(probe); script != "1" {
+		os.Exit(runInRooms(script))
+	}
 	_, _ = os.Stdout.WriteString(host + "\n" + strings.Join(names, ",") + "\n" + strings.Join(Report(), "\n") + "\n")
 	os.Exit(7)
+}
+
+// runInRooms runs a shell script with the launcher of new rooms, twice, and returns
+// 9 if it cannot be private.
+func runInRooms(script string) int {
+	if !hasPrivate() {
+		println(ReportTmp())
+		return 9
+	}
+	rooms, err := NewRooms()
+	if err != nil {
+		println("error:", err.Error())
+		return 3
+	}
+	for range 2 {
+		p, err := rooms.Launcher().Launch(context.Background(), proc.Command{Argv: []string{"/bin/sh", "-c", script}, Dir: rooms.Work, Env: rooms.Env()})
+		if err != nil {
+			println("error:", err.Error())
+			return 3
+		}
+		_, _ = io.Copy(os.Stdout, p.Stdout())
+		_, _ = io.Copy(os.Stderr, p.Stderr())
+		if p.Wait().Code != 0 {
+			return 4
+		}
+	}
+	if err := rooms.Remove(); err != nil {
+		println("error:", err.Error())
+		return 3
+	}
+	return 7
+}
+
+// What a runtime leaves in /tmp is seen by its next process, but not by another
+// recording, and nothing of it stays on the machine.
+func TestLauncherHasItsOwnTmp(t *testing.T) {
+	g := NewWithT(t)
+	left, err := os.MkdirTemp("/tmp", "turnspec-left-") //nolint:usetesting // it must be in /tmp itself
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { g.Expect(os.RemoveAll(left)).To(Succeed()) }()
+	mark := filepath.Base(left) + "-mark"
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), marker+"=", probe+`=ls -a /tmp; pwd; echo in work > file; cat file; test -d "$TMPDIR"; echo >> /tmp/`+mark)
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code == 9 {
+		t.Skipf("%s", out)
+	} else {
+		g.Expect(code).To(Equal(7), "%v %s", err, out)
+	}
+	text := string(out)
+	g.Expect(text).NotTo(MatchRegexp("(?m)^"+filepath.Base(left)+"$"), "a folder of the machine")
+	g.Expect(strings.Count(text, "in work\n")).To(Equal(2))
+	g.Expect(strings.Count(text, mark+"\n")).To(Equal(1), "the second process sees what the first left")
+	g.Expect(filepath.Join("/tmp", mark)).NotTo(BeAnExistingFile())
+}
+
+// A repository above the working directory changes what a runtime does.
+func TestNewRoomsRejectsRepository(t *testing.T) {
+	g := NewWithT(t)
+	tmp := filepath.Join(t.TempDir(), "sub")
+	g.Expect(os.MkdirAll(filepath.Join(tmp, "..", ".git"), 0o755)).To(Succeed())
+	g.Expect(os.Mkdir(tmp, 0o755)).To(Succeed())
+	t.Setenv("TMPDIR", tmp)
+	_, err := NewRooms()
+	g.Expect(err).To(MatchError(ContainSubstring("is a repository")))
+	g.Expect(os.ReadDir(tmp)).To(BeEmpty())
 }
 
 func runProbe(t *testing.T, env ...string) (string, int) {

@@ -5,6 +5,8 @@ package isolate
 import (
 	"errors"
 	"runtime"
+
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // Enter returns an error, because recording needs Linux.
@@ -22,3 +24,13 @@ func Report() []string {
 
 // killProcesses does nothing, because nothing is recorded here.
 func (r *Rooms) killProcesses() {}
+
+// Launcher returns proc.Exec.
+func (r *Rooms) Launcher() proc.Launcher { return proc.Exec{} }
+
+// ReportTmp describes what processes of Launcher see as /tmp.
+func ReportTmp() string { return "/tmp: the machine's own" }
+
+func hasPrivate() bool { return false }
+
+func sharedFolders() []string { return nil }
