@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -35,9 +38,11 @@ func recordCmd() *cobra.Command {
 		Short: "Record scenarios on the real runtimes, offline, against a scripted model",
 		Long: `Record performs scenarios on the real runtimes and writes a case for each.
 
-A scenario is a file, or an id such as permission/allow. The runtimes run in a
-network namespace with only loopback, if the system allows it, and need no key.
-An incomplete recording, or one that the strict loader rejects, is not written.
+A scenario is an id such as permission/allow, or a file anywhere, whose cases are
+written below the working directory. The runtimes run in a network namespace with
+only loopback and with a /tmp of their own, if the system allows it, and need no
+key. An incomplete recording, or one that the strict loader rejects, is not
+written.
 
 Every installed pinned version performs the scenarios that it can; record prints
 which versions are missing and how to install them. The newest version of each
@@ -56,7 +61,7 @@ advance). Nothing is written before that.
 Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; with
 --live the runtime's own exit code.`,
 		Example: `  turnspec record permission/allow
-  turnspec record --runtime codex@0.120.0 --out cases my-scenario.txtar
+  turnspec record --runtime codex ~/my-scenario.txtar
   turnspec record --check
   turnspec record --all
   turnspec record --live --out session.txtar -- claude -p --output-format stream-json --verbose "Hello"`,
@@ -80,7 +85,7 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			if err != nil {
 				return err
 			}
-			disk, corpus, err := corpusOnDisk(dir)
+			disk, corpus, err := recordCorpus(dir, o.Out, args)
 			if err != nil {
 				return err
 			}
@@ -93,7 +98,7 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, conformance.Shard{Index: 1, Total: 1}}
+			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, conformance.Shard{Index: 1, Total: 1}, disk}
 			if part != "" {
 				if todo.shard, err = conformance.ParseShard(part, os.Getenv); err != nil {
 					return err
@@ -104,11 +109,8 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			if err := enter(ctx, isolate.Enter); err != nil {
 				return err
 			}
-			for _, line := range append(isolate.Report(), missing...) {
+			for _, line := range slices.Concat(isolate.Report(), []string{isolate.ReportTmp()}, missing) {
 				fmt.Fprintln(cmd.ErrOrStderr(), line)
-			}
-			if o.Out == "" {
-				todo.Out = disk
 			}
 			return record(ctx, cmd.OutOrStdout(), todo)
 		},
@@ -117,7 +119,7 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 	f.BoolVar(&live, "live", false, "record your own runtime, whose command follows --")
 	f.BoolVar(&lf.yes, "yes", false, "with --live: write without asking")
 	f.StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
-	f.StringVar(&o.Out, "out", "", "folder to write cases to (default: the corpus); with --live the file")
+	f.StringVar(&o.Out, "out", "", "folder to write cases to (default: the corpus, for a file the working directory); with --live the file")
 	f.StringSliceVar(&chosen, "runtime", nil, "runtimes, or runtime@version (default: all pinned versions that are installed)")
 	f.BoolVar(&newest, "newest", false, "the newest version of each runtime only")
 	f.BoolVar(&check, "check", false, "record again and compare with the stored cases; write nothing")
@@ -188,8 +190,7 @@ func everyNth(all []*fixtures.Scenario, n int) []*fixtures.Scenario {
 }
 
 func loadScenario(corpus fixtures.Corpus, arg string) (*fixtures.Scenario, error) {
-	name, isFile := strings.CutSuffix(arg, ".txtar")
-	if !isFile {
+	if !isScenarioFile(arg) {
 		s, err := corpus.LoadScenario(arg)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("no scenario %q%s; `turnspec list scenarios` prints all", arg, near(arg, scenarioIDs()))
@@ -200,11 +201,32 @@ func loadScenario(corpus fixtures.Corpus, arg string) (*fixtures.Scenario, error
 	if err != nil {
 		return nil, err
 	}
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
+	return fixtures.ParseScenario(arg, scenarioFileID(arg, b), b)
+}
+
+func isScenarioFile(arg string) bool { return strings.HasSuffix(arg, ".txtar") }
+
+var topicLine = regexp.MustCompile(`(?m)^topic: *(\S+) *$`)
+
+// scenarioFileID returns the id of a scenario file: its topic, which need not be
+// the name of its folder, and its name.
+func scenarioFileID(file string, b []byte) string {
+	topic := "unknown"
+	if m := topicLine.FindSubmatch(b); m != nil {
+		topic = string(m[1])
 	}
-	return fixtures.ParseScenario(arg, filepath.Base(filepath.Dir(abs))+"/"+filepath.Base(abs), b)
+	return topic + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
+}
+
+// recordCorpus returns the corpus on disk and its folder. Without one, scenarios
+// come from the embedded corpus, if the arguments say where the cases go.
+func recordCorpus(dir, out string, args []string) (string, fixtures.Corpus, error) {
+	disk, corpus, err := corpusOnDisk(dir)
+	files := len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return !isScenarioFile(a) })
+	if err != nil && dir == "" && (files || out != "") {
+		return "", fixtures.Embedded(), nil
+	}
+	return disk, corpus, err
 }
 
 // job describes the recordings to make.
@@ -216,6 +238,24 @@ type job struct {
 	check     bool // compare with the stored cases, write nothing
 	lifecycle bool // the replies to reads too
 	shard     conformance.Shard
+	disk      string // the folder of the corpus; "" if there is none
+}
+
+// folderOf returns the folder that holds the cases of a scenario: --out, or that of
+// the corpus, or the working directory for a scenario that is not in the corpus.
+func (j job) folderOf(s *fixtures.Scenario) string {
+	if j.Out != "" {
+		return j.Out
+	}
+	if _, err := fs.Stat(j.corpus.FS, "scenarios/"+s.ID+".txtar"); err != nil || j.disk == "" {
+		return "."
+	}
+	file, err1 := filepath.Abs(s.File)
+	own, err2 := filepath.Abs(filepath.Join(j.disk, "scenarios", filepath.FromSlash(s.ID)+".txtar"))
+	if err1 != nil || err2 != nil || file != own {
+		return "."
+	}
+	return j.disk
 }
 
 // size returns the number of recordings of all shards.
@@ -285,10 +325,15 @@ func record(ctx context.Context, out io.Writer, j job) error {
 				fmt.Fprintf(out, "skip  %s on %s: %s\n", s.ID, pin, why)
 				continue
 			}
-			o.Scenario = s
-			count(recordOne(ctx, out, o, j.corpus, j.check))
+			o.Scenario, o.Out = s, j.folderOf(s)
+			cases := j.corpus
+			if j.Out == "" && o.Out != j.disk {
+				cases = fixtures.Corpus{FS: os.DirFS(o.Out), Root: o.Out}
+			}
+			count(recordOne(ctx, out, o, cases, j.check))
 		}
 		if j.lifecycle && !fixtures.OptIn(pin.Name) && ours() { // these runtimes answer no reads
+			o.Out = cmp.Or(j.Out, j.disk)
 			count(recordReads(ctx, out, o, j.corpus, j.check))
 		}
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,4 +49,37 @@ func TestPass(t *testing.T) {
 	var told []string
 	pass(strings.NewReader("same  a  1s\nDIFF  b: recorded again, it differs:\n- x\n+ y\nok    c\n1 recordings differ\n"), func(s string) { told = append(told, s) })
 	g.Expect(told).To(Equal([]string{"same  a  1s\n", "DIFF  b: recorded again, it differs:\n- x\n+ y\n", "ok    c\n1 recordings differ\n"}))
+}
+
+// A scenario file may be anywhere: its topic names it, and its cases are written
+// below the working directory unless it belongs to the corpus.
+func TestScenarioFileAnywhere(t *testing.T) {
+	g := NewWithT(t)
+	elsewhere := t.TempDir()
+	file := filepath.Join(elsewhere, "mine.txtar")
+	text := "A scenario.\n\n-- scenario --\ntopic: text\n-- client --\nsend m1: Hi.\nwait end m1\n-- model --\n[{\"text\":[\"Hello.\"]}]\n"
+	g.Expect(os.WriteFile(file, []byte(text), 0o644)).To(Succeed())
+	t.Chdir(elsewhere)
+	disk, corpus, err := recordCorpus("", "", []string{file})
+	g.Expect(err).NotTo(HaveOccurred())
+	s, err := loadScenario(corpus, file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.ID).To(Equal("text/mine"))
+	g.Expect(job{corpus: corpus, disk: disk}.folderOf(s)).To(Equal("."))
+
+	_, _, err = recordCorpus("", "", []string{"text/plain"})
+	g.Expect(err).To(MatchError(ContainSubstring("no folder fixtures/scenarios here or above")))
+
+	clone := filepath.Join(elsewhere, "clone", "fixtures")
+	g.Expect(os.MkdirAll(filepath.Join(clone, "scenarios", "text"), 0o755)).To(Succeed())
+	stored := filepath.Join(clone, "scenarios", "text", "mine.txtar")
+	g.Expect(os.WriteFile(stored, []byte(text), 0o644)).To(Succeed())
+	t.Chdir(filepath.Dir(clone))
+	disk, corpus, err = recordCorpus("", "", []string{file})
+	g.Expect(err).NotTo(HaveOccurred())
+	for arg, want := range map[string]string{file: ".", stored: "fixtures", "text/mine": "fixtures"} {
+		s, err := loadScenario(corpus, arg)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(job{corpus: corpus, disk: disk}.folderOf(s)).To(Equal(want), arg)
+	}
 }

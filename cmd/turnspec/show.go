@@ -58,7 +58,7 @@ func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error
 	fmt.Fprintf(w, "%s\n%s\nrecorded %s on %s %s, file %s\n\n", c.ID, s.Intent, c.Recorded, c.Runtime, c.Version, c.File)
 	fmt.Fprintf(w, "steps (%s)\n", s.File)
 	for _, a := range s.Client {
-		fmt.Fprintf(w, "%6d  %s\n", a.Line, stepText(a))
+		fmt.Fprintf(w, "%6d  %s\n", a.Line, a.Source)
 	}
 	fmt.Fprintf(w, "\nwire, %d lines\n", len(c.Wire))
 	for _, l := range c.Wire {
@@ -80,20 +80,6 @@ func show(w io.Writer, c *fixtures.Case, s *fixtures.Scenario, whole bool) error
 		}
 	}
 	return nil
-}
-
-func stepText(a fixtures.Step) string {
-	var parts []string
-	for _, p := range []string{string(a.Verb), a.What, a.ID} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	s := strings.Join(parts, " ")
-	if a.Text != "" {
-		s += ": " + oneLine(a.Text)
-	}
-	return s
 }
 
 func lineText(l fixtures.WireLine) string {
@@ -153,7 +139,7 @@ func showJSON(w io.Writer, c *fixtures.Case, s *fixtures.Scenario) error {
 	v := shown{ID: c.ID, File: c.File, Scenario: c.Scenario, Runtime: c.Runtime, Version: c.Version, Recorded: c.Recorded,
 		Intent: oneLine(s.Intent), Witness: c.Witness}
 	for _, a := range s.Client {
-		v.Steps = append(v.Steps, stepText(a))
+		v.Steps = append(v.Steps, a.Source)
 	}
 	wire, err := fixtures.FormatWire(c.Wire)
 	if err != nil {
