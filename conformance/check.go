@@ -67,6 +67,10 @@ type Check struct {
 	// JudgesDeclared is set if the check judges the subject's declarations. A step that
 	// the subject declared and does not support is then a failure, and not inexpressible.
 	JudgesDeclared bool
+	// Judges are the facts that the check judges: types of events, such as plan, and
+	// fields, such as tool_result.exit_code. If one of them is wrong in the events of the
+	// reference, the check fails in some case; the tests of package facts prove that.
+	Judges []string
 	// Needs are the event types and members that the check judges by. It is not
 	// expressible if the subject does not support one of them: see EventSupporter.
 	Needs []string

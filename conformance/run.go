@@ -87,6 +87,13 @@ type index struct {
 	derived   map[reflect.Type]any // see Derive
 }
 
+// WithEvents returns a copy of the run with other events. It has no live chat.
+func (r *Run) WithEvents(events []Event) *Run {
+	out := *r
+	out.Events, out.Live, out.index = events, nil, index{}
+	return &out
+}
+
 // Recorded replaces the ids and folders of this run by the recorded ones, so that
 // the text can be compared with another run or with the witness.
 func (r *Run) Recorded(text string) string {

@@ -52,7 +52,7 @@ func explainCmd() *cobra.Command {
 }
 
 func rowOf(c *conformance.Check) checkRow {
-	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults}
+	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges}
 	for _, d := range defects.Proving(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}
@@ -83,6 +83,7 @@ func explain(w io.Writer, c *conformance.Check) {
 		faults = []string{"none: it judges the case as recorded"}
 	}
 	printLabelled(w, "faults", faults)
+	printLabelled(w, "judges", c.Judges)
 	var proven []string
 	for _, d := range defects.Proving(c.ID) {
 		proven = append(proven, d.Name+": an adapter that "+d.Sentence)

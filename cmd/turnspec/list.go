@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/go-json-experiment/json"
@@ -10,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/facts"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -17,13 +20,14 @@ func listCmd() *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list cases|checks|scenarios",
-		Short: "List cases, checks or scenarios",
+		Use:   "list cases|checks|facts|scenarios",
+		Short: "List cases, checks, scenarios, or the facts that checks judge",
 		Example: `  turnspec list checks
+  turnspec list facts
   turnspec list cases --json
   turnspec list scenarios`,
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: []string{"cases", "checks", "scenarios"},
+		ValidArgs: []string{"cases", "checks", "facts", "scenarios"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := openCorpus(dir)
 			if err != nil {
@@ -34,12 +38,14 @@ func listCmd() *cobra.Command {
 			switch args[0] {
 			case "checks":
 				rows, table = listChecks()
+			case "facts":
+				rows, table = listFacts()
 			case "cases":
 				rows, table, err = listCases(c)
 			case "scenarios":
 				rows, table, err = listScenarios(c)
 			default:
-				err = fmt.Errorf("cannot list %q; want cases, checks or scenarios", args[0])
+				err = fmt.Errorf("cannot list %q; want cases, checks, facts or scenarios", args[0])
 			}
 			if err != nil {
 				return err
@@ -85,6 +91,7 @@ type checkRow struct {
 	Tiers    []conformance.Tier `json:"tiers"`
 	Harm     []string           `json:"harm,omitempty"`
 	Proven   []string           `json:"proven_by,omitempty"`
+	Judges   []string           `json:"judges,omitempty"`
 }
 
 func listChecks() (rows []checkRow, table [][]string) {
@@ -92,6 +99,24 @@ func listChecks() (rows []checkRow, table [][]string) {
 		row := rowOf(c)
 		rows = append(rows, row)
 		table = append(table, []string{row.ID, row.Severity, row.Sentence})
+	}
+	return rows, table
+}
+
+// listFacts lists the types of events and the fields of their JSON form, with the
+// checks that judge them.
+func listFacts() (rows []facts.Fact, table [][]string) {
+	rows = facts.All(checks.All())
+	for _, f := range rows {
+		judged := strings.Join(f.Checks, " ")
+		switch {
+		case judged != "":
+		case f.Unjudged != "":
+			judged = "- not judged: " + f.Unjudged
+		default:
+			judged = "- not judged: no recording holds it"
+		}
+		table = append(table, []string{f.Name, judged})
 	}
 	return rows, table
 }

@@ -10,6 +10,10 @@ import (
 // Update is the check component.update.
 var Update = &conformance.Check{
 	ID: "component.update", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges: []string{
+		"component_update", "component_update.component_id", "component_update.component_name", "component_update.merge", "component_update.props",
+		"component_update.surface",
+	},
 	Needs:    []string{"component_update"},
 	Sentence: "component_update creates, replaces or merges by id on its surface; an unregistered name or surface changes nothing.",
 	Judge:    judgeShown,

@@ -9,6 +9,7 @@ import (
 // Reported is the check mode.reported.
 var Reported = &conformance.Check{
 	ID: "mode.reported", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"mode_changed", "model_changed"},
 	Aliases:  []string{"mode.told"},
 	Needs:    []string{"mode_changed"},
 	Sentence: "A change of model or mode is reported when it takes effect. If the runtime rejects it, the call returns an error and no event reports it.",

@@ -7,6 +7,7 @@ import (
 // Seq is the check order.seq.
 var Seq = &conformance.Check{
 	ID: "order.seq", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"seq"},
 	Needs:    []string{"seq"},
 	Sentence: "seq counts 1, 2, 3 … within a session, also across resume.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {

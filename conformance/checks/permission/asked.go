@@ -15,6 +15,7 @@ import (
 // Asked is the check permission.asked.
 var Asked = &conformance.Check{
 	ID: "permission.asked", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:        []string{"interrupt", "permission_request", "permission_request.tool_input", "permission_request.tool_use_id"},
 	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_use_id"},
 	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input.",
 	JudgesWritten: true,

@@ -13,6 +13,7 @@ import (
 // DeclineIsNotCancel is the check permission.decline-is-not-cancel.
 var DeclineIsNotCancel = &conformance.Check{
 	ID: "permission.decline-is-not-cancel", Source: "acpx#535", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:        []string{"done.stopped"},
 	Sentence:      "Declining one tool does not end the turn. Only a stop ends it.",
 	JudgesWritten: true,
 	Judge:         judgeDecline,

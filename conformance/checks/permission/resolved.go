@@ -11,6 +11,11 @@ import (
 // Resolved is the check permission.resolved.
 var Resolved = &conformance.Check{
 	ID: "permission.resolved", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges: []string{
+		"interrupt", "interrupt.component_name", "interrupt.interrupt_id", "interrupt.surface", "interrupt_resolved", "interrupt_resolved.by",
+		"interrupt_resolved.interrupt_id", "permission_request", "permission_request.request_id", "permission_resolved", "permission_resolved.allowed",
+		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id",
+	},
 	Needs:    []string{"permission_resolved"},
 	Sentence: "Each permission_request and each interrupt is resolved once, with the decision and who made it.",
 	Judge:    judgeResolved,

@@ -12,6 +12,7 @@ import (
 // ExitCode is the check process.exit-code.
 var ExitCode = &conformance.Check{
 	ID: "process.exit-code", Source: "adapters that report a killed runtime as a good end", Tiers: []conformance.Tier{conformance.TierWitness},
+	Judges:   []string{"error", "session_end.exit_code"},
 	Needs:    []string{"session_end.exit_code"},
 	Sentence: "If the runtime exits by itself or by a signal, session_end follows without a call and holds the exit code. A turn that ran ends before it.",
 	Judge:    judgeExit,

@@ -9,6 +9,7 @@ import (
 // ForkIndependent is the check session.fork-independent.
 var ForkIndependent = &conformance.Check{
 	ID: "session.fork-independent", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"session_id", "session_ready.forked_from"},
 	Needs:    []string{"session_ready.forked_from"},
 	Sentence: "A fork has a new id and the history up to the fork. A turn in one does not appear in the other.",
 	Judge:    judgeFork,

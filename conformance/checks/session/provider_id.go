@@ -8,6 +8,7 @@ import (
 // ProviderID is the check session.provider-id.
 var ProviderID = &conformance.Check{
 	ID: "session.provider-id", Source: "adapters that read result.id where Codex answers result.thread.id", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"session_ready.provider_session_id"},
 	Aliases:  []string{"session.ready-once-per-open"},
 	Needs:    []string{"session_ready.provider_session_id"},
 	Sentence: "session_ready holds the session or thread id that the runtime sent.",

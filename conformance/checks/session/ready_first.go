@@ -8,6 +8,7 @@ import (
 // ReadyFirst is the check session.ready-first.
 var ReadyFirst = &conformance.Check{
 	ID: "session.ready-first", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"session_end", "session_ready"},
 	Aliases:  []string{"session.ready-once-per-open"},
 	Needs:    []string{"session_ready"},
 	Sentence: "The first event of a session is session_ready.",

@@ -9,6 +9,7 @@ import (
 // Attributed is the check subagent.attributed.
 var Attributed = &conformance.Check{
 	ID: "subagent.attributed", Source: "wire/codex: child threads; chats that flatten sub-agents", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"subagent_id"},
 	Needs:    []string{"subagent_id"},
 	Sentence: "The tool calls of a sub-agent have its subagent_id, and those of the parent have none.",
 	Judge:    judgeAttributed,

@@ -9,6 +9,7 @@ import (
 // Background is the check subagent.background.
 var Background = &conformance.Check{
 	ID: "subagent.background", Source: "wire/claude: a sub-agent continues after the result", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"task", "task.kind", "task.status"},
 	Needs:    []string{"subagent_id", "task"},
 	Sentence: "The task of a sub-agent is reported to start and to end, each once. No event of the sub-agent follows the end, also if it outlives the turn of its parent.",
 	Judge:    judgeTasks,

@@ -11,6 +11,7 @@ import (
 // Spawn is the check subagent.spawn.
 var Spawn = &conformance.Check{
 	ID: "subagent.spawn", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_start.subagent_spawn"},
 	Needs:    []string{"tool_start.subagent_spawn"},
 	Sentence: "The tool_start of a call that spawns a sub-agent sets subagent_spawn, and no other does.",
 	Judge:    judgeSpawn,

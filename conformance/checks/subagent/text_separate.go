@@ -10,6 +10,7 @@ import (
 // TextSeparate is the check subagent.text-separate.
 var TextSeparate = &conformance.Check{
 	ID: "subagent.text-separate", Source: "chats that flatten sub-agents", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"subagent_id"},
 	Aliases:  []string{"subagent.text-apart"},
 	Needs:    []string{"subagent_id"},
 	Sentence: "A sub-agent's text is not part of the parent's.",

@@ -10,6 +10,7 @@ import (
 // BlockBoundary is the check text.block-boundary.
 var BlockBoundary = &conformance.Check{
 	ID: "text.block-boundary", Source: "wire/claude: a message has several blocks", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"delta.block_id"},
 	Needs:    []string{"delta.block_id"},
 	Sentence: "Two texts of the model are two blocks: text before a tool call and text after it are never one block.",
 	Judge:    judgeBoundaries,

@@ -12,6 +12,7 @@ import (
 // Once is the check text.once.
 var Once = &conformance.Check{
 	ID: "text.once", Source: "ex_mcp#14, parsar#308: text shown twice", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"block_end", "block_end.block_id", "block_end.status", "block_end.text", "delta", "delta.text", "turn_start.message_ids"},
 	Aliases:  []string{"text.fallback"},
 	Needs:    []string{"delta"},
 	NeedsFor: runindex.StreamNeeds,

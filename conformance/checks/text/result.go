@@ -11,6 +11,7 @@ import (
 // Result is the check text.result.
 var Result = &conformance.Check{
 	ID: "text.result", Source: "adapters that show the result in addition to the stream", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"block_end.text", "delta", "delta.text", "result.text"},
 	Needs:    []string{"result"},
 	NeedsFor: runindex.StreamNeeds,
 	Sentence: "If a turn has a result, it is the final text of the turn.",

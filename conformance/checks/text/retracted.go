@@ -12,6 +12,7 @@ import (
 // Retracted is the check text.retracted.
 var Retracted = &conformance.Check{
 	ID: "text.retracted", Source: "Claude Code abandons blocks of a cut stream; Codex repeats a retried message in a new item", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"block_end", "block_end.block_id"},
 	Needs:    []string{"delta", "block_end"},
 	Sentence: "Deltas that the runtime abandoned (cut stream, retry) do not stay in the final text.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {

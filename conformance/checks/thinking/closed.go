@@ -8,6 +8,7 @@ import (
 // Closed is the check thinking.closed.
 var Closed = &conformance.Check{
 	ID: "thinking.closed", Source: "thinking bubbles whose spinner never ends", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"thinking.done"},
 	Needs:    []string{"thinking.done"},
 	Sentence: "Thinking is closed (done:true) before text, a tool call or the end of the turn follows.",
 	Judge:    judgeThinkingClosed,

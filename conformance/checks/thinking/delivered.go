@@ -11,6 +11,7 @@ import (
 // Delivered is the check thinking.delivered.
 var Delivered = &conformance.Check{
 	ID: "thinking.delivered", Source: "adapters that listened to reasoning/textDelta, which the wire calls item/reasoning/textDelta", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"thinking.block_id", "thinking.text"},
 	Aliases:  []string{"wire.both-prefixes"},
 	Needs:    []string{"thinking"},
 	NeedsFor: runindex.StreamNeeds,

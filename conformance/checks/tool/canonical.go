@@ -12,6 +12,7 @@ import (
 // Canonical is the check tool.canonical.
 var Canonical = &conformance.Check{
 	ID: "tool.canonical", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_start.tool"},
 	Needs:    []string{"tool_start.tool"},
 	Sentence: "A call has the canonical name of what it does: Bash, Read, Write, Edit, Glob, Grep, WebSearch, WebFetch, mcp__server__tool.",
 	Judge:    judgeCanonical,

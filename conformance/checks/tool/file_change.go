@@ -9,6 +9,7 @@ import (
 // FileChange is the check tool.file-change.
 var FileChange = &conformance.Check{
 	ID: "tool.file-change", Source: "wire/codex: fileChange", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_result.changes"},
 	Needs:    []string{"tool_result.changes"},
 	Sentence: "The result of a successful change of a file holds its path, its kind and the diff.",
 	Judge:    judgeChanges,

@@ -9,6 +9,7 @@ import (
 // FileRead is the check tool.file-read.
 var FileRead = &conformance.Check{
 	ID: "tool.file-read", Source: "wire/codex: commandActions", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_start.is_file_read"},
 	Needs:    []string{"tool_start.is_file_read"},
 	Sentence: "A call that only reads a file is marked as a file read, and a call that writes or runs something is not.",
 	Judge:    judgeFileRead,

@@ -15,6 +15,7 @@ import (
 // Known is the check tool.known.
 var Known = &conformance.Check{
 	ID: "tool.known", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"interrupt", "tool_start", "tool_start.command", "tool_start.input", "tool_start.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_start.tool_use_id", "tool_start.input"},
 	NeedsFor: knownNeeds,
 	Sentence: "Each tool call of the model appears as one tool_start with its id and name; its input holds what the model gave, unless the scenario states that the wire hides it; no other call appears.",

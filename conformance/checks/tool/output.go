@@ -15,6 +15,7 @@ import (
 // Output is the check tool.output.
 var Output = &conformance.Check{
 	ID: "tool.output", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_result.exit_code", "tool_result.is_error", "tool_result.output", "tool_result.status"},
 	Aliases:  []string{"wire.both-prefixes"},
 	Needs:    []string{"tool_result", "tool_start.tool_use_id", "tool_result.output"},
 	NeedsFor: outputNeeds,

@@ -9,6 +9,7 @@ import (
 // Paired is the check tool.paired.
 var Paired = &conformance.Check{
 	ID: "tool.paired", Source: "hermes-agent#114395", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_result", "tool_result.tool_use_id", "tool_start", "tool_start.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_result"},
 	NeedsFor: runindex.StreamNeeds,
 	Sentence: "Each tool_start is followed by exactly one tool_result with the same id, and no other tool_result appears.",

@@ -11,6 +11,7 @@ import (
 // Streamed is the check tool.streamed.
 var Streamed = &conformance.Check{
 	ID: "tool.streamed", Source: "adapters that append cumulative snapshots", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"tool_output", "tool_output.text"},
 	Needs:    []string{"tool_output", "tool_result.output"},
 	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {

@@ -14,6 +14,7 @@ import (
 // AfterStop is the check turn.after-stop.
 var AfterStop = &conformance.Check{
 	ID: "turn.after-stop", Source: "adapters whose next turn inherits the stop", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"done.stopped"},
 	Needs:    []string{"user_message"},
 	NeedsFor: runindex.StreamNeeds,
 	Sentence: "The turn after a stopped one completes and holds only its own events.",

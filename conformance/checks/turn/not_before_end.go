@@ -12,6 +12,7 @@ import (
 // NotBeforeEnd is the check turn.not-before-end.
 var NotBeforeEnd = &conformance.Check{
 	ID: "turn.not-before-end", Source: "multica#7554: a turn that ends early", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	Judges:   []string{"done"},
 	Sentence: "The terminal event does not come before the runtime's own end of that turn.",
 	Judge:    judgeNotBeforeEnd,
 }

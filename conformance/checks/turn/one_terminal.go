@@ -9,6 +9,7 @@ import (
 // OneTerminal is the check turn.one-terminal.
 var OneTerminal = &conformance.Check{
 	ID: "turn.one-terminal", Source: "openai/codex#35810, claude-code#25629", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"turn", "done", "error"},
 	Needs:    []string{"turn", "done"},
 	NeedsFor: runindex.StreamNeeds,
 	Sentence: "Each turn ends in exactly one terminal event.",

@@ -12,6 +12,7 @@ import (
 // Steer is the check turn.steer.
 var Steer = &conformance.Check{
 	ID: "turn.steer", Source: "wire/codex: turn/steer", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"user_message.via"},
 	Needs:    []string{"user_message"},
 	Sentence: "A steered message becomes part of the running turn: user_message reports it, and it reaches the model.",
 	Judge:    judgeSteer,

@@ -11,6 +11,7 @@ import (
 // Stop is the check turn.stop.
 var Stop = &conformance.Check{
 	ID: "turn.stop", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"done.stopped"},
 	Aliases:  []string{"time.limits"},
 	Needs:    []string{"done.stopped"},
 	NeedsFor: runindex.StreamNeeds,

@@ -9,6 +9,7 @@ import (
 // Unprompted is the check turn.unprompted.
 var Unprompted = &conformance.Check{
 	ID: "turn.unprompted", Source: "wire/claude: a turn that a background task begins", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"turn_start.cause"},
 	Needs:    []string{"turn_start.cause"},
 	Sentence: "A turn that the runtime starts by itself has a turn_start with cause task, and no other turn has.",
 	Judge:    judgeUnprompted,

@@ -12,6 +12,7 @@ import (
 // Reported is the check usage.reported.
 var Reported = &conformance.Check{
 	ID: "usage.reported", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness},
+	Judges:   []string{"turn", "usage", "usage.context.used", "usage.tokens", "usage.tokens.cached", "usage.tokens.input", "usage.tokens.output", "usage.tokens.reasoning"},
 	Aliases:  []string{"usage.told"},
 	Needs:    []string{"usage"},
 	Sentence: "usage reports the tokens of the model's replies, of the turn or of the session so far, and the context is that of the last reply.",

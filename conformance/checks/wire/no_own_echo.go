@@ -9,6 +9,7 @@ import (
 // NoOwnEcho is the check wire.no-own-echo.
 var NoOwnEcho = &conformance.Check{
 	ID: "wire.no-own-echo", Source: "wire/claude: user messages are replayed", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:   []string{"user_message", "user_message.message_id", "user_message.text"},
 	Needs:    []string{"user_message"},
 	Sentence: "An echo of a message of the client is not reported as another message: each message is reported once, with its own text.",
 	Judge:    judgeEcho,

@@ -1,0 +1,128 @@
+package facts_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/facts"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/worker"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// whole reports whether each fact is made false in each case, which takes minutes:
+// `make matrix` sets it. `go test` stops looking at a fact when the checks that judge
+// it have failed once.
+func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
+
+// tally counts the cases in which a fact was made false, and in which checks failed.
+type tally struct {
+	tried, noticed int
+	by             map[string]int // check → cases
+}
+
+// TestJudgesFail demands that each check fails in some case when a fact that it judges
+// is false.
+func TestJudgesFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays most of the corpus")
+	}
+	all := facts.All(checks.All())
+	tallies := make([]tally, len(all))
+	for i := range tallies {
+		tallies[i].by = map[string]int{}
+	}
+	var mu sync.Mutex
+	pending := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return whole() || slices.ContainsFunc(all, func(f facts.Fact) bool {
+			return len(unproven(f, &tallies[slices.IndexFunc(all, func(g facts.Fact) bool { return g.Name == f.Name })])) > 0
+		})
+	}
+	ids := caseIDs(t)
+	err := worker.Each(t.Context(), 0, len(ids), func(i int) error {
+		if !pending() {
+			return nil
+		}
+		run, err := play(ids[i])
+		if run == nil || err != nil {
+			return err
+		}
+		broken := map[*conformance.Check]bool{} // it fails on the recording as it is
+		for _, c := range checks.All() {
+			broken[c] = facts.Fails(c, run)
+		}
+		for k, f := range all {
+			mu.Lock()
+			tried := unproven(f, &tallies[k])
+			mu.Unlock()
+			if whole() {
+				tried = checks.All()
+			}
+			if len(tried) == 0 {
+				continue
+			}
+			failed := map[string]bool{}
+			occurs := false
+			for _, altered := range facts.Falsified(run, f) {
+				occurs = true
+				for _, c := range tried {
+					if !broken[c] && facts.Fails(c, altered.Run) {
+						failed[c.ID] = true
+					}
+				}
+			}
+			mu.Lock()
+			tallies[k].add(occurs, failed)
+			mu.Unlock()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, f := range all {
+		for _, c := range unproven(f, &tallies[k]) {
+			t.Errorf("%s judges %s, but fails in no case when it is false", c.ID, f.Name)
+		}
+		if whole() && tallies[k].tried > 0 {
+			_, _ = fmt.Fprintf(os.Stdout, "%-40s noticed in %3d of %3d cases: %v\n", f.Name, tallies[k].noticed, tallies[k].tried, tallies[k].by)
+		}
+	}
+}
+
+func (t *tally) add(occurs bool, failed map[string]bool) {
+	if occurs {
+		t.tried++
+	}
+	if len(failed) > 0 {
+		t.noticed++
+	}
+	for id := range failed {
+		t.by[id]++
+	}
+}
+
+// unproven returns the checks that judge a fact and have not failed.
+func unproven(f facts.Fact, t *tally) []*conformance.Check {
+	return slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return !slices.Contains(f.Checks, c.ID) || t.by[c.ID] > 0 })
+}
+
+// play lets the reference perform a case. It returns nil if the runtime cannot.
+func play(id string) (*conformance.Run, error) {
+	c, err := fixtures.Embedded().LoadCase(id)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := (&perform.Loader{Corpus: fixtures.Embedded()}).Load(c)
+	if err != nil || rec.Scenario.Inexpressible(c.Runtime) != "" {
+		return nil, err
+	}
+	return perform.Virtual(references()[c.Runtime], rec, nil), nil
+}
