@@ -90,8 +90,8 @@ func forbidden(from, to string) string {
 		return "the recorder shares no code with adapters but proc, lines and event"
 	case under(from, "conformance") && !under(from, "conformance/bench") && under(to, "conformance/bench"):
 		return "the suite does not import what measures"
-	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift") && under(to, "recorder"):
-		return "only conformance/live and conformance/drift join conformance and recorder"
+	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift", "conformance/explore") && under(to, "recorder"):
+		return "only conformance/live, drift and explore join conformance and recorder"
 	case !under(from, "cmd") && under(to, "cmd"):
 		return "nothing imports cmd"
 	}

@@ -2,6 +2,7 @@ package census
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -175,4 +176,12 @@ func Form(s string) string {
 		return "word"
 	}
 	return "text"
+}
+
+// Paths returns the sorted paths of the members of a message, in the form of
+// Kind.Fields.
+func Paths(v jsontext.Value) []string {
+	k := &Kind{Fields: map[string]*Field{}}
+	k.countMessage(v)
+	return slices.Sorted(maps.Keys(k.Fields))
 }

@@ -1,0 +1,99 @@
+package explore
+
+import "slices"
+
+// A move is a part of a scenario that a client and a model play: a turn or something
+// between two turns (grammar), a reply of the model within a turn (rounds), or the end of
+// a turn (endings).
+type move struct {
+	name    string
+	weight  int
+	on      []string // the runtimes that can do it; nil: all
+	modes   []string // the permission modes in which it can happen; nil: all
+	after   int      // how many turns must have ended well before
+	compose func(c *composer)
+}
+
+// possible reports whether a runtime can do the move in a mode.
+func (m move) possible(runtime, mode string) bool {
+	return (m.on == nil || slices.Contains(m.on, runtime)) && (m.modes == nil || slices.Contains(m.modes, mode))
+}
+
+// The names of moves that a plan treats in a special way.
+const (
+	turnMove       = "turn"
+	askFromNowMove = "ask-from-now"
+)
+
+var (
+	claudeOnly = []string{"claude"}
+	codexOnly  = []string{"codex"}
+	neverOnly  = []string{"never"}
+	askOnly    = []string{"ask"}
+	noPlan     = []string{"never", "ask"}
+	planOnly   = []string{"plan"}
+)
+
+// grammar lists the turn and what happens between turns.
+var grammar = []move{
+	{name: turnMove, weight: 40},
+	{name: "stop-when-idle", weight: 1, on: claudeOnly, after: 1, compose: stopWhenIdle},
+	{name: "resume", weight: 5, after: 1, compose: resume},
+	{name: "fork", weight: 2, after: 1, compose: fork},
+	{name: "kill", weight: 2, after: 1, compose: kill},
+	{name: "compact", weight: 2, after: 2, compose: compact},
+	{name: askFromNowMove, weight: 2, modes: neverOnly, after: 1, compose: askFromNow},
+	{name: "other-model", weight: 1, after: 1, compose: otherModel},
+	{name: "name", weight: 1, after: 1, compose: nameSession},
+	{name: "revert", weight: 2, on: codexOnly, after: 2, compose: revert},
+	{name: "archive", weight: 1, on: codexOnly, after: 1, compose: archive},
+	{name: "tasks-end", weight: 3, compose: (*composer).finishTasks},
+}
+
+// rounds lists what happens in a turn before its end.
+var rounds = []move{
+	{name: "quick", weight: 10, modes: noPlan, compose: quickTools},
+	{name: "read", weight: 3, compose: readTool},
+	{name: "waits", weight: 6, modes: neverOnly, compose: waitingTool},
+	{name: "parallel-waits", weight: 2, modes: neverOnly, compose: parallelPipes},
+	{name: "files", weight: 4, modes: neverOnly, compose: fileTools},
+	{name: "wrong", weight: 3, modes: noPlan, compose: wrongTool},
+	{name: "client", weight: 3, modes: neverOnly, compose: clientTool},
+	{name: "server", weight: 3, modes: neverOnly, compose: serverTool},
+	{name: "todo", weight: 2, modes: neverOnly, compose: todoTool},
+	{name: "background", weight: 3, modes: neverOnly, compose: backgroundTool},
+	{name: "held", weight: 5, compose: heldReply},
+	{name: "message-meanwhile", weight: 4, modes: neverOnly, compose: messageDuringTool},
+	{name: "message-into", weight: 4, on: codexOnly, compose: messageIntoText},
+	{name: "message-queued", weight: 4, on: claudeOnly, compose: messageQueued},
+	{name: "once-failed", weight: 3, compose: failedOnce},
+	{name: "cut", weight: 4, compose: cutAndRetried},
+	{name: "asks", weight: 14, modes: askOnly, compose: askedTool},
+	{name: "asks-twice", weight: 4, modes: askOnly, compose: askedTwice},
+	{name: "message-while-asked", weight: 3, modes: askOnly, compose: messageWhileAsked},
+	{name: "question", weight: 10, modes: planOnly, compose: userQuestion},
+	{name: "agent", weight: 4, on: claudeOnly, modes: noPlan, compose: agentInFront},
+	{name: "agents", weight: 2, on: claudeOnly, modes: noPlan, compose: agentsInParallel},
+	{name: "agent-beside", weight: 4, modes: noPlan, compose: agentBeside},
+	{name: "search", weight: 2, on: codexOnly, compose: hostedSearch},
+}
+
+// endings lists how a turn ends.
+var endings = []move{
+	{name: "answer", weight: 20, compose: answer},
+	{name: "stopped-in-text", weight: 5, compose: stopInText},
+	{name: "stopped-in-tool", weight: 4, modes: neverOnly, compose: stopInTool},
+	{name: "stopped-in-input", weight: 2, modes: noPlan, compose: stopInInput},
+	{name: "stopped-while-asked", weight: 4, modes: askOnly, compose: stopWhileAsked},
+	{name: "cancelled", weight: 3, modes: askOnly, compose: cancelAnswer},
+	{name: "stopped-in-question", weight: 2, modes: planOnly, compose: stopInQuestion},
+	{name: "stopped-in-client-tool", weight: 2, modes: neverOnly, compose: stopInClientTool},
+	{name: "failed", weight: 3, compose: failForGood},
+	{name: "failed-in-text", weight: 3, compose: failInText},
+	{name: "short", weight: 2, compose: shortAnswer},
+	{name: "silent", weight: 1, compose: silentAnswer},
+	{name: "killed", weight: 1, after: 1, compose: killInText},
+}
+
+// maxRounds is how many rounds a turn of a new plan has at most before its end.
+const maxRounds = 4

@@ -1,0 +1,83 @@
+package explore
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+)
+
+// TestPlansComposeScenarios checks that each plan, fresh or changed, gives a scenario that
+// the loader accepts, and the same one each time.
+func TestPlansComposeScenarios(t *testing.T) {
+	for _, runtime := range []string{"claude", "codex"} {
+		seen := map[string]bool{}
+		last := Fresh(runtime, 2, 0)
+		for i := range 400 {
+			rng := newRand("test", uint64(i))
+			p := Fresh(runtime, 1, i)
+			for _, p := range []Plan{p, p.mutate(runtime, rng, last)} {
+				text := p.Compose(runtime)
+				if !bytes.Equal(text, p.Compose(runtime)) {
+					t.Fatalf("%s: %s composes two texts", runtime, p)
+				}
+				if _, err := Parse(text); err != nil {
+					t.Fatalf("%s: %s: %v\n%s", runtime, p, err, text)
+				}
+				seen[Fingerprint(text)] = true
+			}
+			last = p
+		}
+		if len(seen) < 700 {
+			t.Errorf("%s: 800 plans compose %d scenarios", runtime, len(seen))
+		}
+	}
+}
+
+// TestEachMoveIsComposed checks that each move of the grammar occurs in some scenario.
+func TestEachMoveIsComposed(t *testing.T) {
+	used := map[string]bool{}
+	for _, runtime := range []string{"claude", "codex"} {
+		for i := range 3000 {
+			for _, m := range Fresh(runtime, 5, i).Moves {
+				used[m.Move] = true
+				for _, inner := range m.Inner {
+					used[inner.Move] = true
+				}
+			}
+		}
+	}
+	for _, m := range slices.Concat(grammar, rounds, endings) {
+		if !used[m.name] {
+			t.Errorf("%s never occurs", m.name)
+		}
+	}
+}
+
+// TestReductionsAreSmaller checks that each reduction of a plan has fewer moves, and that
+// reductions of a text lead to valid scenarios.
+func TestReductionsAreSmaller(t *testing.T) {
+	size := func(p Plan) (n int) {
+		for _, m := range p.Moves {
+			n += 1 + len(m.Inner)
+		}
+		return n
+	}
+	valid := 0
+	for i := range 30 {
+		p := Fresh("codex", 9, i)
+		for _, smaller := range p.reductions() {
+			if size(smaller) >= size(p) {
+				t.Errorf("%s is not smaller than %s", smaller, p)
+			}
+		}
+		text := p.Compose("codex")
+		for _, smaller := range textReductions(text) {
+			if _, err := Parse(smaller); err == nil {
+				valid++
+			}
+		}
+	}
+	if valid < 300 {
+		t.Errorf("only %d reductions are scenarios", valid)
+	}
+}
