@@ -95,6 +95,9 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		if !streamTypes[ev.Type] {
 			t.noticeUnknown(b)
 		}
+		if !m.isLate(msg) { // an API error has ended the message; its tokens are spent
+			t.noteContext(ev.Usage)
+		}
 		return // late: its turn or its message has ended
 	}
 	if msg != "" && m.running && msg != m.id && ev.Type != "message_start" {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -52,7 +51,7 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	if id := ln.SessionID.get(); id != "" {
-		t.updateSessionID(ln, id)
+		t.updateSessionID(ln, id, b)
 	}
 	switch ln.Type {
 	case "stream_event":
@@ -144,14 +143,14 @@ func truncate(b []byte, n int) string {
 
 // updateSessionID stores the runtime's session id. In a transcript, the session
 // begins with the first line that has one.
-func (t *translator) updateSessionID(ln *line, id string) {
+func (t *translator) updateSessionID(ln *line, id string, b []byte) {
 	switch {
 	case t.provider == id:
 	case t.provider == "":
 		t.provider = id
 	case t.live == nil || t.live.isReady:
 		t.provider = id
-		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session id has changed", event.Raw(`{"session_id":`+strconv.Quote(id)+`}`))
+		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session id has changed", b)
 	}
 	if t.live != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
 		return

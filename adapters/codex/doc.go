@@ -160,7 +160,8 @@
 // # Items
 //
 //	userMessage            user_message (via turn, merge or steer); of a sub-agent ignored, because its
-//	                       parent's tool call contains it. Text that streams at that moment was cut: interrupted
+//	                       parent's tool call contains it, as is a picture that the model looked at (0.98).
+//	                       Text that streams at that moment was cut: interrupted
 //	agentMessage           without deltas: one delta with the whole text. Then block_end: complete if the deltas
 //	                       add up to the text, else replaced (with the text)
 //	plan                   like agentMessage; text of its message after the plan is a separate block

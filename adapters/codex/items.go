@@ -159,6 +159,14 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	}
 	th.retrying = false
 	switch it.Type {
+	case "imageView":
+		th.imageViewed = true
+	case "userMessage":
+		if th.imageViewed && it.ClientID == "" && it.isImage() {
+			return // 0.98 repeats a picture that the model looked at
+		}
+	}
+	switch it.Type {
 	case "userMessage":
 		t.handleUserMessage(th, sc, it, completed)
 	case "agentMessage", "plan":
@@ -312,6 +320,12 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 	}
 	d.Text = strings.Join(texts, "\n")
 	sc.Emit(d)
+}
+
+// isImage reports whether the content is pictures alone.
+func (it *item) isImage() bool {
+	inputs := decodeRaw[list[input]](it.Content)
+	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in input) bool { return in.Type != "image" })
 }
 
 // endBackgroundCommand emits the end of a command that outlived its turn.

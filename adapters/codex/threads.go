@@ -28,6 +28,7 @@ type thread struct {
 	lastText      string            // text of the running turn's last complete message
 	failure       *turnError
 	retrying      bool
+	imageViewed   bool // the model looked at a picture in the running turn
 	compacting    bool
 	compacted     bool
 	tokens        *event.Tokens

@@ -27,6 +27,14 @@
 // After it, no event carries that turn, except those of a sub-agent that is still
 // running.
 //
+// # Presence
+//
+// An optional field is present if the runtime states the fact, in that line or before:
+// the cost and the context of usage, the stats of a result, the reason of done, the
+// tokens of a compaction, the provider_turn_id of turn_start, the model, cwd and version
+// of session_ready. An error's message holds that of the runtime. An adapter that leaves
+// a field out declares so to the conformance suite, and is then not judged by it.
+//
 // # Decisions
 //
 // The set is frozen: a change is a decision and is recorded here.
