@@ -1,18 +1,21 @@
 package mode
 
 import (
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Reported is the check mode.reported.
 var Reported = &conformance.Check{
 	ID: "mode.reported", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
-	Judges:   []string{"mode_changed", "model_changed"},
+	Judges:   []string{"mode_changed", "mode_changed.value", "model_changed", "model_changed.value"},
 	Aliases:  []string{"mode.told"},
 	Needs:    []string{"mode_changed"},
-	Sentence: "A change of model or mode is reported when it takes effect. If the runtime rejects it, the call returns an error and no event reports it.",
+	Sentence: "A change of model or mode is reported, with its value, when it takes effect. If the runtime rejects it, the call returns an error and no event reports it.",
 	Judge:    judgeReported,
 }
 
@@ -22,21 +25,47 @@ func judgeReported(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		f.Asserted(1)
-		told := false
+		value := a.Step.ValueFor(t.Runtime)
+		reported := false
 		for _, e := range t.Events {
-			if e.Steps > i && (a.Step.What == "model" && e.Type() == event.TypeModelChanged || a.Step.What == "mode" && e.Type() == event.TypeModeChanged) {
-				told = true
+			changed, ok := changedValue(e.Data, a.Step.What)
+			if !ok || e.Steps <= i {
+				continue
 			}
+			reported = reported || changed == value || a.Step.What == "model" && slices.Contains(models(t.Run), changed) || a.Step.Refused
 		}
 		switch {
 		case a.Step.Refused && a.Err == nil:
-			f.Failf("set %s %s was rejected by the runtime, but the subject returned no error", a.Step.What, a.Step.Text)
-		case a.Step.Refused && told:
-			f.Failf("set %s %s was rejected by the runtime, but an event reports the change", a.Step.What, a.Step.Text)
+			f.Failf("set %s %s was rejected by the runtime, but the subject returned no error", a.Step.What, value)
+		case a.Step.Refused && reported:
+			f.Failf("set %s %s was rejected by the runtime, but an event reports the change", a.Step.What, value)
 		case !a.Step.Refused && a.Err != nil:
-			f.Failf("set %s %s: %v", a.Step.What, a.Step.Text, a.Err)
-		case !a.Step.Refused && !told:
-			f.Failf("set %s %s: no event reports the change", a.Step.What, a.Step.Text)
+			f.Failf("set %s %s: %v", a.Step.What, value, a.Err)
+		case !a.Step.Refused && !reported:
+			f.Failf("set %s %s: no event reports the change", a.Step.What, value)
 		}
 	}
+}
+
+// changedValue returns the value of an event that reports a change of model or mode.
+func changedValue(d event.Data, what string) (value string, ok bool) {
+	switch d := d.(type) {
+	case event.ModelChanged:
+		return d.Value, what == "model"
+	case event.ModeChanged:
+		return d.Value, what == "mode"
+	}
+	return "", false
+}
+
+// models returns the models that the runtime states: the full names of those that the
+// client asks for.
+func models(r *conformance.Run) []string {
+	var out []string
+	for _, s := range runindex.StatementsOf(r) {
+		if s.Model != "" {
+			out = append(out, s.Model)
+		}
+	}
+	return out
 }

@@ -14,3 +14,18 @@ var changesInSilence = broken.Adapter{
 		}
 	}),
 }
+
+var changesToDefault = broken.Adapter{
+	Name: "changes-to-default", Sentence: "reports each new model and mode as \"default\"",
+	Fails: []string{"mode.reported", "mode.stated"},
+	Only:  map[string]string{"mode.stated": "claude"}, // the cases of Codex change the mode only
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		switch e.Type() {
+		case event.TypeModelChanged:
+			e.Data = event.ModelChanged{Value: "default"}
+		case event.TypeModeChanged:
+			e.Data = event.ModeChanged{Value: "default"}
+		}
+		out(e)
+	}),
+}

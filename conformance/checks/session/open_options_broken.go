@@ -10,19 +10,21 @@ import (
 
 var opensWithAnyModel = broken.Adapter{
 	Name: "opens-with-any-model", Sentence: "opens a session with the runtime's default model instead of the given one",
-	Fails:    []string{"session.open-options"},
+	Fails:    []string{"session.described", "session.open-options"},
+	Only:     map[string]string{"session.described": "claude"},
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Model = "" }),
 }
 
 var opensInAnyMode = broken.Adapter{
 	Name: "opens-in-any-mode", Sentence: "opens a session in a mode that asks for nothing",
-	Fails:    []string{"session.open-options"},
+	Fails:    []string{"session.described", "session.open-options"},
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Mode, o.Ask = adapters.ModeNever, false }),
 }
 
 var opensElsewhere = broken.Adapter{
 	Name: "opens-elsewhere", Sentence: "opens a session in another folder",
-	Fails:    []string{"session.open-options"},
+	Fails:    []string{"session.described", "session.open-options"},
+	Only:     map[string]string{"session.described": "claude"},
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Dir = "/play" }),
 }
 

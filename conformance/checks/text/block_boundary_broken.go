@@ -7,7 +7,7 @@ import (
 
 var oneBlockForAll = broken.Adapter{
 	Name: "one-block-for-all", Sentence: "joins the text before and after a tool call into one block",
-	Fails: []string{"text.block-boundary", "text.once", "text.paragraph-break", "text.result", "turn.crash-ends", "turn.stall-ends"},
+	Fails: []string{"text.block-boundary", "text.block-end", "text.message-id", "text.once", "text.paragraph-break", "text.result", "turn.crash-ends", "turn.stall-ends"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
 		case event.Delta:

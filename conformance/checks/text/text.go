@@ -8,10 +8,10 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Once, Order, Retracted, ParagraphBreak, BlockBoundary, Result, Unicode, NotThinking}
+	return []*conformance.Check{Once, Order, Retracted, ParagraphBreak, BlockBoundary, Result, Unicode, NotThinking, MessageID, BlockEnd}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{oneBlockForAll, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters}
+	return []broken.Adapter{oneBlockForAll, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters, numbersItsMessages, leavesBlocksOpen, interruptsEachBlock}
 }

@@ -7,7 +7,7 @@ import (
 
 var thinksBlank = broken.Adapter{
 	Name: "thinks-blank", Sentence: "emits a block of reasoning without words",
-	Fails: []string{"thinking.delivered", "thinking.hidden", "turn.stall-ends"},
+	Fails: []string{"thinking.blocks", "thinking.delivered", "thinking.hidden", "turn.stall-ends"},
 	Only:  map[string]string{"turn.stall-ends": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)

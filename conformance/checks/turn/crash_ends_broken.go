@@ -77,7 +77,7 @@ var tellsACrashLate = broken.Adapter{
 
 var leavesTextOpenAtACrash = broken.Adapter{
 	Name: "leaves-text-open-at-a-crash", Sentence: "does not close the open text block if the runtime exits",
-	Fails: []string{"turn.crash-ends"},
+	Fails: []string{"text.block-end", "turn.crash-ends"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.BlockEnd); !ok || d.Status != event.BlockInterrupted {
 			out(e)

@@ -18,7 +18,7 @@ var endsTwice = broken.Adapter{
 
 var losesTheEnd = broken.Adapter{
 	Name: "loses-the-end", Sentence: "does not report the end of a successful turn",
-	Fails: []string{"process.exit-code", "turn.crash-ends", "turn.one-terminal", "turn.stall-ends"},
+	Fails: []string{"process.exit-code", "turn.crash-ends", "turn.one-terminal", "turn.queue", "turn.stall-ends"},
 	Only:  map[string]string{"turn.stall-ends": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); !ok || d.Stopped {

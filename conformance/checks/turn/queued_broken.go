@@ -7,8 +7,8 @@ import (
 
 var losesWhatWaited = broken.Adapter{
 	Name: "loses-what-waited", Sentence: "does not report a message that joins the running turn",
-	Fails: []string{"turn.queued", "turn.steer"},
-	Only:  map[string]string{"turn.steer": "codex"},
+	Fails: []string{"turn.queued", "turn.steer", "turn.user-messages"},
+	Only:  map[string]string{"turn.user-messages": "claude", "turn.steer": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.UserMessage); ok && d.Via != event.ViaTurn {
 			return

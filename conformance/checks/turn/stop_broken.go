@@ -22,7 +22,7 @@ var stoppedToolsFail = broken.Adapter{
 
 var stopsSlowly = broken.Adapter{
 	Name: "stops-slowly", Sentence: "reports late that a turn was stopped",
-	Fails: []string{"permission.unsupported-request", "session.idle-stays-open", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+	Fails: []string{"permission.unsupported-request", "session.idle-stays-open", "time.no-added-delay", "time.ts", "turn.crash-ends", "turn.queue", "turn.stall-ends", "turn.stop"},
 	Only:  map[string]string{"permission.unsupported-request": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); ok && d.Stopped {

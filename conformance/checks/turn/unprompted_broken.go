@@ -12,7 +12,7 @@ import (
 
 var beginsByItself = broken.Adapter{
 	Name: "begins-by-itself", Sentence: "reports every turn as begun by the runtime",
-	Fails: []string{"turn.unprompted"},
+	Fails: []string{"turn.unprompted", "turn.user-messages"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.TurnStart); ok {
 			d.Cause, d.MessageIDs = event.CauseTask, []string{}

@@ -106,9 +106,12 @@ var proof = []string{
 	"client/closed-while-a-tool-runs",
 	"client/stopped-while-a-tool-runs",
 	"client/tool-fails",
+	"compaction/automatic-in-mid-turn",
 	"component/shown-changed-and-removed",
 	"component/tool-linked",
 	"file/write-and-edit",
+	"history/revert-the-last-turn",
+	"history/rewind-files",
 	"hook/adds-to-a-message",
 	"image/sent-with-a-message",
 	"mcp/answers",
@@ -182,6 +185,7 @@ var alone = map[string]string{
 	"session.concurrent-threads": "codex", // a process of Claude Code is one session
 	"turn.steer":                 "codex", // Claude Code injects a message into a turn by itself
 	"tool.streamed":              "codex", // Claude Code reports a command's output when it has ended
+	"turn.provider-id":           "codex", // Claude Code does not name its turns
 	"tool.web-search":            "codex", // Claude Code reports the query when a search begins
 }
 

@@ -166,6 +166,9 @@ func (s *session) Backlog() (depth int, oldest time.Duration) {
 
 func (s *session) Events() <-chan event.Event { return s.events }
 
+// Unwrap lets adapters.As find the abilities that no mutation changes.
+func (s *session) Unwrap() adapters.Session { return s.Session }
+
 func (s *session) Send(ctx context.Context, m adapters.Message) error {
 	if s.a.Files != nil && len(m.Attachments) > 0 {
 		m.Attachments = s.a.Files(m.Attachments)

@@ -1,0 +1,65 @@
+package mode
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Stated is the check mode.stated.
+var Stated = &conformance.Check{
+	ID: "mode.stated", Source: "the event contract (adapters/event): model_changed, mode_changed", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	Judges:   []string{"model_changed.value"},
+	Needs:    []string{"model_changed", "mode_changed"},
+	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated.",
+	Judge:    judgeStated,
+}
+
+func judgeStated(t *conformance.Trial, f *conformance.Finding) {
+	model, mode := "", ""
+	statements := runindex.StatementsOf(t.Run)
+	changed := func(e conformance.Event, what, was, is string) {
+		f.Asserted(1)
+		known := setValues(t.Run, e, what)
+		if what == "model" {
+			for i := range min(e.Line, len(statements)) {
+				known = append(known, statements[i].Model)
+			}
+		}
+		switch {
+		case was == is:
+			f.At(e, "the %s was %q before", what, was)
+		case what == "model" && !slices.Contains(known, is):
+			f.At(e, "neither the client nor the runtime has named the model %q", is)
+		}
+	}
+	for _, e := range t.Events {
+		if e.SubagentID != "" {
+			continue
+		}
+		switch d := e.Data.(type) {
+		case event.SessionReady:
+			model, mode = d.Model, d.Mode
+		case event.ModelChanged:
+			changed(e, "model", model, d.Value)
+			model = d.Value
+		case event.ModeChanged:
+			changed(e, "mode", mode, d.Value)
+			mode = d.Value
+		}
+	}
+}
+
+// setValues returns the values that the client has set before an event.
+func setValues(r *conformance.Run, e conformance.Event, what string) []string {
+	var out []string
+	for _, a := range r.Steps[:min(e.Steps, len(r.Steps))] {
+		if a.Step.Verb == fixtures.VerbSet && a.Step.What == what {
+			out = append(out, a.Step.ValueFor(r.Runtime))
+		}
+	}
+	return out
+}

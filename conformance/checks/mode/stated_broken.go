@@ -1,0 +1,17 @@
+package mode
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var changesTwice = broken.Adapter{
+	Name: "changes-twice", Sentence: "reports each change of model or mode twice",
+	Fails: []string{"mode.stated"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		out(e)
+		if e.Type() == event.TypeModelChanged || e.Type() == event.TypeModeChanged {
+			out(e)
+		}
+	}),
+}

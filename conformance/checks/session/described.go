@@ -1,0 +1,79 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// Described is the check session.described.
+var Described = &conformance.Check{
+	ID: "session.described", Source: "the event contract (adapters/event): session_ready", Tiers: []conformance.Tier{conformance.TierWitness},
+	Judges:   []string{"session_ready.session_id", "session_ready.runtime", "session_ready.runtime_version", "session_ready.resumed", "session_ready.forked_from", "session_ready.model", "session_ready.cwd", "session_ready.mode"},
+	Needs:    []string{"session_ready"},
+	Sentence: "session_ready names the runtime, its version, the model, the folder and the mode as the runtime states them or as the client asked, and whether the session was resumed or forked.",
+	Judge:    judgeDescribed,
+}
+
+func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
+	opens := slices.DeleteFunc(slices.Clone(t.Opens), func(o conformance.OpenResult) bool { return o.Err != nil })
+	n := 0
+	for e, d := range runindex.EventsOf[event.SessionReady](t.Run) {
+		if n == len(opens) {
+			return // session.ready-first reports it
+		}
+		o := opens[n]
+		n++
+		f.Asserted(1)
+		stated := lastSettings(t.Run, e)
+		if d.SessionID != e.SessionID {
+			f.At(e, "the session_id is %q, that of the event %q", d.SessionID, e.SessionID)
+		}
+		judgeField(t, f, e, "runtime", d.Runtime, t.Runtime)
+		judgeField(t, f, e, "runtime_version", d.RuntimeVersion, stated.Version)
+		if d.RuntimeVersion != "" && d.RuntimeVersion != t.Version {
+			f.At(e, "the runtime_version is %q, the runtime's is %q", d.RuntimeVersion, t.Version)
+		}
+		judgeField(t, f, e, "model", d.Model, stated.Model, o.Model)
+		if !sameDir(d.Cwd, o.Dir) { // a client may resolve links
+			judgeField(t, f, e, "cwd", t.Recorded(d.Cwd), t.Recorded(stated.Dir), t.Recorded(o.Dir))
+		}
+		if d.Mode != "" && d.Mode != t.Scenario.InitialMode() && n == 1 && !asksForms(t.Run) {
+			f.At(e, "the mode is %q, the session was opened with %q", d.Mode, t.Scenario.InitialMode())
+		}
+		if resumed := o.Step.What == "resume" || o.Step.What == "unarchive"; d.Resumed != resumed && t.Supports("session_ready.resumed") {
+			f.At(e, "resumed is %v, but the client's step was open %s", d.Resumed, o.Step.What)
+		}
+		want := ""
+		if o.Step.What == "fork" {
+			want = o.Resume
+		}
+		if d.ForkedFrom != want && t.Supports("session_ready.forked_from") {
+			f.At(e, "forked_from is %q, the session was forked from %q", d.ForkedFrom, want)
+		}
+	}
+}
+
+// judgeField demands one of the values that are known; a field may be empty if none
+// is.
+func judgeField(t *conformance.Trial, f *conformance.Finding, e conformance.Event, name, got string, known ...string) {
+	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
+	switch {
+	case got == "" && (len(known) == 0 || !t.Supports("session_ready."+name)):
+	case len(known) > 0 && !slices.Contains(known, got):
+		f.At(e, "the %s is %q, the runtime states or the client asked for %q", name, got, known)
+	}
+}
+
+// lastSettings returns the settings that the process of an event stated before it.
+func lastSettings(r *conformance.Run, e conformance.Event) (out wire.Statement) {
+	all := runindex.StatementsOf(r)
+	for i := min(e.Line, len(all)) - 1; i >= 0 && r.Played[i].Line.Process == r.Played[min(e.Line, len(all))-1].Line.Process; i-- {
+		out.Model, out.Dir, out.Version = cmp.Or(out.Model, all[i].Model), cmp.Or(out.Dir, all[i].Dir), cmp.Or(out.Version, all[i].Version)
+	}
+	return out
+}

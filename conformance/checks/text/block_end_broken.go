@@ -1,0 +1,28 @@
+package text
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var leavesBlocksOpen = broken.Adapter{
+	Name: "leaves-blocks-open", Sentence: "does not report that a block of text is complete",
+	Fails: []string{"text.block-end", "turn.crash-ends"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.BlockEnd); !ok || d.Status != event.BlockComplete {
+			out(e)
+		}
+	}),
+}
+
+var interruptsEachBlock = broken.Adapter{
+	Name: "interrupts-each-block", Sentence: "reports each block of text as interrupted",
+	Fails: []string{"text.block-end"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockComplete {
+			d.Status = event.BlockInterrupted
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,49 @@
+package text
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// MessageID is the check text.message-id.
+var MessageID = &conformance.Check{
+	ID: "text.message-id", Source: "the event contract (adapters/event): delta.message_id", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	Judges:   []string{"delta.message_id"},
+	Needs:    []string{"delta.message_id"},
+	Sentence: "message_id is the runtime's message that the text belongs to, the same in all deltas of a block.",
+	Judge:    judgeMessageID,
+}
+
+func judgeMessageID(t *conformance.Trial, f *conformance.Finding) {
+	lines := runindex.Of(t.Run).Lines()
+	named := make([][]string, len(lines)) // the messages that the lines up to there name
+	statements := runindex.StatementsOf(t.Run)
+	var all []string
+	for i := range lines {
+		for _, id := range []string{lines[i].Message, lines[i].Item, lines[i].UUID, statements[i].Message} {
+			if id != "" && !slices.Contains(all, id) && lines[i].Kind != wire.Reply {
+				all = append(all, id)
+			}
+		}
+		named[i] = slices.Clip(all)
+	}
+	type block struct{ agent, id string }
+	of := map[block]string{}
+	for e, d := range runindex.EventsOf[event.Delta](t.Run) {
+		f.Asserted(1)
+		id, k := t.Recorded(d.MessageID), block{e.SubagentID, d.BlockID}
+		first, seen := of[k]
+		of[k] = id
+		switch {
+		case seen && first != id:
+			f.At(e, "block %s holds text of the messages %q and %q", d.BlockID, first, id)
+		case seen || e.Line == 0 || e.Line > len(named):
+		case !slices.Contains(named[e.Line-1], id):
+			f.At(e, "the message_id is %q, but the runtime has named no such message", id)
+		}
+	}
+}

@@ -1,0 +1,18 @@
+package text
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var numbersItsMessages = broken.Adapter{
+	Name: "numbers-its-messages", Sentence: "reports the block as the message of a text",
+	Fails: []string{"text.message-id"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Delta); ok {
+			d.MessageID = "m" + d.BlockID
+			e.Data = d
+		}
+		out(e)
+	}),
+}

@@ -1,0 +1,16 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var compactsForEver = broken.Adapter{
+	Name: "compacts-for-ever", Sentence: "does not report the end of a compaction",
+	Fails: []string{"turn.compaction"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Compaction); !ok || d.Phase != event.PhaseEnd {
+			out(e)
+		}
+	}),
+}

@@ -1,0 +1,85 @@
+package turn
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// EndStated is the check turn.end-stated.
+var EndStated = &conformance.Check{
+	ID: "turn.end-stated", Source: "the event contract (adapters/event): done, result", Tiers: []conformance.Tier{conformance.TierWitness},
+	Judges:   []string{"done.stopped", "done.reason", "result", "result.text", "result.stats", "result.stats.duration_ms", "result.stats.rounds"},
+	Needs:    []string{"turn", "error"},
+	Sentence: "A turn ends as the runtime states: completed, stopped or failed, with its reason, and the result holds the stated text, duration and number of rounds.",
+	Judge:    judgeEndStated,
+}
+
+func judgeEndStated(t *conformance.Trial, f *conformance.Finding) {
+	results := map[int]*event.Result{}
+	for e, d := range runindex.EventsOf[event.Result](t.Run) {
+		if e.SubagentID == "" {
+			results[e.Turn] = &d
+		}
+	}
+	for _, end := range runindex.TurnEnds(t.Run) {
+		f.Asserted(1)
+		d, done := end.Data.(event.Done)
+		switch end.End {
+		case wire.EndFailed:
+			if done && !d.Stopped { // a runtime may report a turn that the client stopped as failed
+				f.At(end.Event, "the runtime states that turn %d failed, but it ends in %s", end.Turn, runindex.Describe(end.Data))
+			}
+			continue
+		case wire.EndStopped:
+			if !done || !d.Stopped {
+				f.At(end.Event, "the runtime states that turn %d was stopped, but it ends in %s", end.Turn, runindex.Describe(end.Data))
+			}
+		case wire.EndCompleted:
+			if !done || d.Stopped && !runindex.StopsTurn(t.Run) {
+				f.At(end.Event, "the runtime states that turn %d was completed, but it ends in %s", end.Turn, runindex.Describe(end.Data))
+			}
+		}
+		if done && d.Reason != end.Reason && (d.Reason != "" || t.Supports("done.reason")) && !strings.EqualFold(d.Reason, string(end.End)) {
+			f.At(end.Event, "the runtime states the reason %q for the end of turn %d, but done has %q", end.Reason, end.Turn, d.Reason)
+		}
+		judgeStats(t, f, &end, results[end.Turn])
+	}
+}
+
+// judgeStats compares a result with the end that the runtime states.
+func judgeStats(t *conformance.Trial, f *conformance.Finding, end *runindex.TurnEnd, d *event.Result) {
+	if !t.Supports("result") || d == nil {
+		if t.Supports("result") && end.Result != "" && !runindex.StopsTurn(t.Run) && !compacts(t.Run, end.Turn) {
+			f.At(end.Event, "the runtime states the result %q of turn %d, but no event holds it", runindex.Clip(end.Result), end.Turn)
+		}
+		return
+	}
+	if end.Result != "" && t.Recorded(d.Text) != t.Recorded(end.Result) {
+		f.At(end.Event, "the runtime states the result %q of turn %d, but the event has %q", runindex.Clip(end.Result), end.Turn, runindex.Clip(d.Text))
+	}
+	if d.Stats == nil {
+		if end.Duration > 0 && t.Supports("result.stats") {
+			f.At(end.Event, "the runtime states how long turn %d took, but its result has no stats", end.Turn)
+		}
+		return
+	}
+	if d.Stats.DurationMS != end.Duration || d.Stats.Rounds != end.Rounds {
+		f.At(end.Event, "the runtime states that turn %d took %d ms and %d rounds, but its result has %d ms and %d rounds",
+			end.Turn, end.Duration, end.Rounds, d.Stats.DurationMS, d.Stats.Rounds)
+	}
+}
+
+// compacts reports whether a turn holds a compaction: the runtime states its outcome
+// as the result.
+func compacts(r *conformance.Run, turn int) bool {
+	for e := range runindex.EventsOf[event.Compaction](r) {
+		if e.Turn == turn {
+			return true
+		}
+	}
+	return false
+}

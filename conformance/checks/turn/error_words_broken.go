@@ -1,0 +1,30 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var hidesTheReason = broken.Adapter{
+	Name: "hides-the-reason", Sentence: "replaces the message of an error by words of its own",
+	Fails: []string{"turn.error-words"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Error); ok && e.Turn > 0 {
+			d.Message = "something went wrong"
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var blamesTheNetwork = broken.Adapter{
+	Name: "blames-the-network", Sentence: "reports a request that the model's API refused as a failure of the network",
+	Fails: []string{"turn.error-words"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorInvalid {
+			d.Code = event.ErrorNetwork
+			e.Data = d
+		}
+		out(e)
+	}),
+}

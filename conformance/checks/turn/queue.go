@@ -1,0 +1,80 @@
+package turn
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Queue is the check turn.queue.
+var Queue = &conformance.Check{
+	ID: "turn.queue", Source: "the event contract (adapters/event): queue", Tiers: []conformance.Tier{conformance.TierWitness},
+	Judges:   []string{"queue", "queue.message_ids"},
+	Needs:    []string{"queue", "user_message"},
+	Sentence: "queue lists the messages that wait, each once: sent by the client and neither taken by a turn nor withdrawn. A message that begins a later turn than the one in which it was sent is listed before.",
+	Judge:    judgeQueue,
+}
+
+func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
+	taken, listed := map[string]bool{}, map[string]bool{}
+	for _, e := range t.Events {
+		if e.SubagentID != "" {
+			continue
+		}
+		switch d := e.Data.(type) {
+		case event.UserMessage:
+			taken[d.MessageID] = true
+		case event.Queue:
+			f.Asserted(1)
+			judgeList(t, f, e, d, taken)
+			for _, id := range d.MessageIDs {
+				listed[id] = true
+			}
+		}
+	}
+	for i, a := range t.Steps {
+		if a.Step.Verb != fixtures.VerbSend || a.Err != nil || !taken[a.Step.ID] {
+			continue
+		}
+		running := runindex.Of(t.Run).TurnAt(i)
+		if running == nil {
+			continue
+		}
+		for _, m := range runindex.Of(t.Run).Messages() {
+			if m.Data.MessageID == a.Step.ID && m.Turn > running.N {
+				f.Asserted(1)
+				if !listed[a.Step.ID] {
+					f.At(m.Event, "message %s was sent during turn %d and began turn %d, but no queue event lists it", a.Step.ID, running.N, m.Turn)
+				}
+			}
+		}
+	}
+}
+
+// judgeList judges the list of one event.
+func judgeList(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Queue, taken map[string]bool) {
+	sent, withdrawn := map[string]bool{}, map[string]bool{}
+	for _, a := range t.Steps[:min(e.Steps, len(t.Steps))] {
+		switch {
+		case a.Step.Verb == fixtures.VerbSend || a.Step.Verb == fixtures.VerbSteer:
+			sent[a.Step.ID] = true
+		case a.Step.Verb == fixtures.VerbWithdraw && a.Err == nil && a.At+a.For < e.At:
+			withdrawn[a.Step.ID] = true
+		}
+	}
+	for i, id := range d.MessageIDs {
+		switch {
+		case !sent[id]:
+			f.At(e, "the queue lists %s, which the client has not sent", id)
+		case taken[id]:
+			f.At(e, "the queue lists %s, which a turn has taken", id)
+		case withdrawn[id]:
+			f.At(e, "the queue lists %s, which was withdrawn", id)
+		case slices.Contains(d.MessageIDs[:i], id):
+			f.At(e, "the queue lists %s twice", id)
+		}
+	}
+}

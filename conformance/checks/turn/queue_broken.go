@@ -1,0 +1,17 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var hidesTheQueue = broken.Adapter{
+	Name: "hides-the-queue", Sentence: "does not report that messages wait",
+	Fails: []string{"turn.queue"},
+	Only:  map[string]string{"turn.queue": "claude"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if e.Type() != event.TypeQueue {
+			out(e)
+		}
+	}),
+}

@@ -1,0 +1,29 @@
+package turn
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var speaksForTheUser = broken.Adapter{
+	Name: "speaks-for-the-user", Sentence: "reports a stop as a message of the user",
+	Fails: []string{"turn.user-messages"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Stopped {
+			out(event.Event{Data: event.UserMessage{MessageID: "stop", Text: "[Request interrupted by user]", Via: event.ViaMerge}, Turn: e.Turn, TS: e.TS, SessionID: e.SessionID})
+		}
+		out(e)
+	}),
+}
+
+var losesTheAttachments = broken.Adapter{
+	Name: "loses-the-attachments", Sentence: "reports a message without its attachments",
+	Fails: []string{"turn.user-messages"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.UserMessage); ok {
+			d.Attachments = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}

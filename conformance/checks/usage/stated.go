@@ -1,0 +1,120 @@
+package usage
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// Stated is the check usage.stated.
+var Stated = &conformance.Check{
+	ID: "usage.stated", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	Judges:   []string{"usage", "usage.tokens", "usage.tokens.input", "usage.tokens.cached", "usage.tokens.output", "usage.tokens.reasoning", "usage.tokens.total", "usage.cost", "usage.context", "usage.context.used", "usage.context.window"},
+	Needs:    []string{"usage"},
+	Sentence: "usage holds what the runtime states: tokens, cost, the context in use and its window. A turn whose usage the runtime states has one.",
+	Judge:    judgeStated,
+}
+
+func judgeStated(t *conformance.Trial, f *conformance.Finding) {
+	statements := runindex.StatementsOf(t.Run)
+	reported := map[int]bool{}
+	began := map[int]int{} // how many lines had been played when a turn began
+	for _, e := range t.Events {
+		d, is := e.Data.(event.Usage)
+		if e.Type() == event.TypeTurnStart {
+			began[e.Turn] = e.Line
+		}
+		if !is || e.SubagentID != "" {
+			continue
+		}
+		reported[e.Turn] = true
+		f.Asserted(1)
+		s, ok := statements.Last(e.Line, func(s wire.Statement) bool { return s.Tokens != nil })
+		if !ok {
+			f.At(e, "the runtime has not stated this usage")
+			continue
+		}
+		if !slices.Contains(statedTokens(statements, s, began[e.Turn], e.Line), tokensOf(d.Tokens)) {
+			f.At(e, "the usage is %s, but the runtime states %s", tokenWords(d.Tokens), tokenWords(eventTokens(*s.Tokens)))
+		}
+		if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
+			f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
+		}
+		judgeCost(t, f, e, d, s)
+		judgeContext(t, f, e, d, s, lastReply(statements, began[e.Turn], e.Line))
+	}
+	for _, end := range runindex.TurnEnds(t.Run) {
+		if end.Tokens != nil && !reported[end.Turn] {
+			f.At(end.Event, "the runtime states the usage of turn %d, but no event reports it", end.Turn)
+		}
+	}
+}
+
+func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {
+	switch {
+	case d.Cost == nil && (s.Cost == nil || !t.Supports("usage.cost")):
+	case d.Cost == nil:
+		f.At(e, "the runtime states a cost of $%v, but the usage has none", *s.Cost)
+	case s.Cost == nil:
+		f.At(e, "the runtime states no cost, but the usage has $%v", *d.Cost)
+	case *d.Cost != *s.Cost:
+		f.At(e, "the runtime states a cost of $%v, but the usage has $%v", *s.Cost, *d.Cost)
+	}
+}
+
+// judgeContext judges the window of the context, and how much of it the last reply of
+// the model used.
+func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement, last *wire.Tokens) {
+	switch {
+	case d.Context == nil && (len(s.Windows) == 0 || last == nil || !t.Supports("usage.context")):
+	case d.Context == nil:
+		f.At(e, "the runtime states a window of %v tokens, but the usage has no context", s.Windows)
+	case !slices.Contains(s.Windows, d.Context.Window):
+		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", s.Windows, d.Context.Window)
+	case last != nil && d.Context.Used != last.Total:
+		f.At(e, "the last reply used %d tokens of the context, but the usage has %d", last.Total, d.Context.Used)
+	}
+}
+
+// lastReply returns the tokens of the model's last reply in a turn that began at a
+// line; nil if none is stated.
+func lastReply(all runindex.Statements, began, now int) *wire.Tokens {
+	for i := min(now, len(all)) - 1; i >= max(began-1, 0); i-- {
+		if all[i].Last != nil {
+			return all[i].Last
+		}
+	}
+	return nil
+}
+
+// statedTokens returns what the tokens may be: as stated, or, of one turn where the
+// runtime states those of the session, and the other way round.
+func statedTokens(all runindex.Statements, s wire.Statement, began, now int) []event.Tokens {
+	out := []event.Tokens{eventTokens(*s.Tokens)}
+	if before, ok := all.Last(began, func(s wire.Statement) bool { return s.Tokens != nil }); ok {
+		out = append(out, minus(eventTokens(*s.Tokens), eventTokens(*before.Tokens)))
+	}
+	var sum event.Tokens
+	for i := range min(now, len(all)) {
+		if k := all[i].Tokens; k != nil && all[i].End != "" {
+			sum = minus(sum, minus(event.Tokens{}, eventTokens(*k)))
+		}
+	}
+	return append(out, sum)
+}
+
+func eventTokens(k wire.Tokens) event.Tokens {
+	return event.Tokens{Input: k.Input, Cached: k.Cached, Output: k.Output, Reasoning: k.Reasoning}
+}
+
+func tokensOf(k event.Tokens) event.Tokens {
+	k.Total = 0
+	return k
+}
+
+func minus(a, b event.Tokens) event.Tokens {
+	return event.Tokens{Input: a.Input - b.Input, Cached: a.Cached - b.Cached, Output: a.Output - b.Output, Reasoning: a.Reasoning - b.Reasoning}
+}

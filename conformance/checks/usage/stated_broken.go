@@ -1,0 +1,37 @@
+package usage
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var roundsTheCost = broken.Adapter{
+	Name: "rounds-the-cost", Sentence: "reports the cost of a session in whole cents",
+	Fails: []string{"usage.stated"}, Runtime: "claude", Why: "Codex states no cost",
+	Mutation: eachUsage(func(d *event.Usage) {
+		if d.Cost != nil {
+			cents := float64(int(*d.Cost * 100))
+			d.Cost = &cents
+		}
+	}),
+}
+
+var guessesTheWindow = broken.Adapter{
+	Name: "guesses-the-window", Sentence: "takes each context window for one of 128,000 tokens",
+	Fails: []string{"usage.stated"},
+	Mutation: eachUsage(func(d *event.Usage) {
+		if d.Context != nil {
+			d.Context = &event.Context{Used: d.Context.Used, Window: 128_000}
+		}
+	}),
+}
+
+func eachUsage(f func(d *event.Usage)) broken.Mutation {
+	return broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Usage); ok {
+			f(&d)
+			e.Data = d
+		}
+		out(e)
+	})
+}
