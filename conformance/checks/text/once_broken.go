@@ -7,12 +7,20 @@ import (
 
 var showsTheResultToo = broken.Adapter{
 	Name: "shows-the-result-too", Sentence: "shows the final text after it was streamed",
-	Fails: []string{"text.block-boundary", "text.block-end", "text.message-id", "text.once", "text.result"},
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		out(e)
-		if d, ok := e.Data.(event.Result); ok && d.Text != "" {
-			e.Data = event.Delta{Text: d.Text, MessageID: "result", BlockID: "result"}
+	Fails: []string{"text.block-boundary", "text.once", "text.result"},
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		message := ""
+		return func(e event.Event, out func(event.Event)) {
 			out(e)
+			switch d := e.Data.(type) {
+			case event.Delta:
+				message = d.MessageID
+			case event.Result:
+				e.Data = event.Delta{Text: d.Text, MessageID: message, BlockID: "result"}
+				out(e)
+				e.Data = event.BlockEnd{BlockID: "result", Status: event.BlockComplete}
+				out(e)
+			}
 		}
-	}),
+	}},
 }
