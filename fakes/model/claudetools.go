@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -73,6 +74,22 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			return wireCall{}, err
 		}
 		return callTool(file{Path: p, Old: &in.Old, New: &in.New}, "Edit")
+	case "notebook":
+		in, err := decodeInput[notebookInput](c)
+		if err != nil {
+			return wireCall{}, err
+		}
+		p, err := absolute(c, dir, in.Path)
+		if err != nil {
+			return wireCall{}, err
+		}
+		return callTool(struct {
+			Path   string `json:"notebook_path"`
+			Cell   string `json:"cell_id,omitzero"`
+			Kind   string `json:"cell_type,omitzero"`
+			Source string `json:"new_source"`
+			Mode   string `json:"edit_mode,omitzero"`
+		}{p, in.Cell, in.Kind, in.Source, in.Mode}, "NotebookEdit")
 	case "search":
 		in, err := decodeInput[searchInput](c)
 		if err != nil {
@@ -102,7 +119,7 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		t, err := find("mcp__" + in.Server + "__" + in.Tool)
+		t, err := find("mcp__" + claudeName(in.Server) + "__" + claudeName(in.Tool))
 		return wireCall{kind: "function", name: t.name, input: arguments(in.Arguments)}, err
 	case "client", "structured", "discover":
 		return claudeExtension(c, o)
@@ -130,6 +147,12 @@ func claudeCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 	}
 	return wireCall{}, fmt.Errorf("tool %s %q: no translation for Claude Code", c.Tool, c.ID)
 }
+
+// notInNames are the signs that Claude Code replaces in the names of MCP servers and
+// their tools.
+var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+func claudeName(name string) string { return notInNames.ReplaceAllString(name, "_") }
 
 // arguments are those of a call; without any they are an object without
 // members.

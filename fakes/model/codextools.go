@@ -76,14 +76,14 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 		if err != nil {
 			return wireCall{}, err
 		}
-		ns := "mcp__" + in.Server
-		if t, ok := o.findTool(ns + "__" + in.Tool); ok { // older versions have no namespaces
+		ns, tool := "mcp__"+codexName(in.Server), codexName(in.Tool)
+		if t, ok := o.findTool(ns + "__" + tool); ok { // older versions have no namespaces
 			return wireCall{kind: "function", name: t.name, input: arguments(in.Arguments)}, nil
 		}
-		if !o.canCall(ns, in.Tool) {
-			return wireCall{}, notOffered(c, o, ns+"."+in.Tool)
+		if !o.canCall(ns, tool) {
+			return wireCall{}, notOffered(c, o, ns+"."+tool)
 		}
-		return wireCall{kind: "function", namespace: ns, name: in.Tool, input: arguments(in.Arguments)}, nil
+		return wireCall{kind: "function", namespace: ns, name: tool, input: arguments(in.Arguments)}, nil
 	case "view", "client", "discover":
 		return codexExtension(c, o)
 	case "subagent":
@@ -105,6 +105,9 @@ func codexCall(c *fixtures.ToolCall, o offer) (wireCall, error) {
 	}
 	return wireCall{}, fmt.Errorf("tool %s %q: no translation for Codex", c.Tool, c.ID)
 }
+
+// codexName returns the name of an MCP server or of its tool as Codex offers it.
+func codexName(name string) string { return strings.NewReplacer("-", "_", ".", "_").Replace(name) }
 
 func codexShell(c *fixtures.ToolCall, o offer, in shellInput) (wireCall, error) {
 	t, ok := o.findTool("exec_command")
@@ -162,6 +165,9 @@ func (in patchInput) body() string {
 				b.WriteString("*** Move to: " + c.Move + "\n")
 			}
 			b.WriteString("@@\n" + prefixLines("-", c.Old) + prefixLines("+", c.New))
+			for _, h := range c.Also {
+				b.WriteString("@@\n" + prefixLines("-", h.Old) + prefixLines("+", h.New))
+			}
 		}
 	}
 	return b.String()

@@ -38,6 +38,10 @@ type (
 		Move    string `json:"move"`
 		Old     string `json:"old"`
 		New     string `json:"new"`
+		Also    []struct {
+			Old string `json:"old"`
+			New string `json:"new"`
+		} `json:"also"`
 	}
 	stdinInput struct {
 		To   string `json:"to"`
@@ -57,6 +61,13 @@ type (
 		Path string `json:"path"`
 		Old  string `json:"old"`
 		New  string `json:"new"`
+	}
+	notebookInput struct {
+		Path   string `json:"path"`
+		Cell   string `json:"cell"`
+		Kind   string `json:"kind"` // of an inserted cell: code, markdown
+		Source string `json:"source"`
+		Mode   string `json:"mode"` // replace, insert, delete
 	}
 	searchInput struct {
 		Pattern string `json:"pattern"`

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -35,6 +36,10 @@ func serverArgs(scn *fixtures.Scenario) []string {
 		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))
 		if scn.Policy != nil {
 			set += `,default_tools_approval_mode="prompt"`
+		}
+		if strings.Contains(s.Name, ".") { // the runtime splits the key of -c at each point
+			args = append(args, "-c", fmt.Sprintf("mcp_servers={%q={%s}}", s.Name, set))
+			continue
 		}
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, set))
 	}

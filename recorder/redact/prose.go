@@ -156,7 +156,7 @@ func (e *eliding) runs(text string, least int) []span {
 			known = known || covered[ti]
 		}
 		switch {
-		case known:
+		case known, isLetterAlone(text, f):
 			flush()
 		case letters:
 			if n == 0 {
@@ -171,6 +171,13 @@ func (e *eliding) runs(text string, least int) []span {
 	}
 	flush()
 	return out
+}
+
+// isLetterAlone reports whether a word is one letter on a line of its own. No prose is,
+// but the output of a command may be.
+func isLetterAlone(text string, f wordPos) bool {
+	return utf8.RuneCountInString(text[f.start:f.end]) == 1 &&
+		f.start > 0 && text[f.start-1] == '\n' && (f.end == len(text) || text[f.end] == '\n')
 }
 
 // lead is the length of the punctuation before a word, or of everything up to a
