@@ -103,8 +103,8 @@
 // status is denied if the client or a rule denied the tool, interrupted if a stop
 // cut it, backgrounded if the runtime put it into the background, else by is_error.
 // exit_code comes from "Exit code N". changes come from structuredPatch (hunks
-// without file headers) or the whole content of a created file. A result of a
-// tool that never started is a notice late.
+// without file headers), the sources of a notebook's cell, or the whole content of a
+// created file. A result of a tool that never started is a notice late.
 //
 // # Tasks
 //

@@ -146,6 +146,8 @@ func exitCode(output string) *int {
 // fileChanges returns the files that a tool has written.
 func fileChanges(r *toolUseResult) []event.FileChange {
 	switch {
+	case r.Notebook != "" && r.CellError == "":
+		return []event.FileChange{{Path: string(r.Notebook), Kind: "update", Diff: cellDiff(string(r.OldSource), string(r.NewSource))}}
 	case r.FilePath == "":
 		return nil
 	case r.Type == "create":
@@ -162,6 +164,25 @@ func fileChanges(r *toolUseResult) []event.FileChange {
 		}
 	}
 	return []event.FileChange{{Path: string(r.FilePath), Kind: "update", Diff: sb.String()}}
+}
+
+// cellDiff returns the diff of a cell of a notebook. Its line numbers are those of the
+// cell: the file holds the cells as JSON.
+func cellDiff(before, after string) string {
+	var lines strings.Builder
+	add := func(sign, text string) (start, n int) {
+		if text == "" {
+			return 0, 0
+		}
+		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			lines.WriteString(sign + l + "\n")
+			n++
+		}
+		return 1, n
+	}
+	from, removed := add("-", before)
+	to, added := add("+", after)
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n", from, removed, to, added) + lines.String()
 }
 
 // handleUser handles user lines: tool results, echoes, and text that the

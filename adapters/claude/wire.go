@@ -281,6 +281,7 @@ type toolUseResult struct {
 	IsAsync  bool   `json:"isAsync"`
 	Status   text   `json:"status"`
 	AgentID  text   `json:"agentId"`
+	notebookResult
 	todoResult
 }
 
@@ -301,6 +302,14 @@ func (r *toolUseResult) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		*r = toolUseResult(p)
 	}
 	return nil
+}
+
+// notebookResult is the result of an edit of a cell of a notebook.
+type notebookResult struct {
+	Notebook  text `json:"notebook_path"`
+	OldSource text `json:"old_source"`
+	NewSource text `json:"new_source"`
+	CellError text `json:"error"`
 }
 
 type hunk struct {

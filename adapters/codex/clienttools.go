@@ -184,6 +184,10 @@ func mcpServerArgs(o adapters.Options) []string {
 		if o.Judge != nil {
 			v += alwaysPrompt
 		}
+		if strings.Contains(s.Name, ".") { // the runtime splits the key of -c at each point
+			args = append(args, "-c", fmt.Sprintf("mcp_servers={%s={%s}}", tomlString(s.Name), v))
+			continue
+		}
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, v))
 	}
 	return args

@@ -23,7 +23,8 @@
 //	dont-ask      never            read-only            never asks; changes fail
 //	never         never            danger-full-access   never asks
 //
-// Options.MCP becomes -c mcp_servers.NAME={…}; Options.Tools the thread's
+// Options.MCP becomes -c mcp_servers.NAME={…}, or -c mcp_servers={"NAME"={…}} if the
+// name contains a point; Options.Tools the thread's
 // dynamicTools (a resumed thread keeps its tools); Options.Schema the outputSchema
 // of each turn; Options.Hooks is ErrUnsupported.
 //
