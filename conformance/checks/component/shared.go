@@ -114,8 +114,8 @@ func MergeProps(base, add jsontext.Value) jsontext.Value {
 // surface that the scenario does not register changes nothing.
 func (k *Kinds) Asked(r *conformance.Run) *Board {
 	b := newBoard()
-	for _, call := range runindex.Calls(r) {
-		in, ok := runindex.ClientCall(call.OutputPart)
+	for _, call := range completeCalls(r) {
+		in, ok := runindex.ClientCall(call)
 		if !ok {
 			continue
 		}
@@ -145,6 +145,24 @@ func (k *Kinds) Asked(r *conformance.Run) *Board {
 		}
 	}
 	return b
+}
+
+// completeCalls returns the calls of the model and of its sub-agents, in their order,
+// without those of replies that failed or were abandoned.
+func completeCalls(r *conformance.Run) []fixtures.OutputPart {
+	main := map[string]bool{}
+	for _, call := range runindex.Calls(r) {
+		main[call.ID] = true
+	}
+	var out []fixtures.OutputPart
+	for _, q := range r.Witness {
+		for _, call := range q.Output {
+			if call.Tool != "" && (q.Agent == "" && main[call.ID] || q.Agent != "" && q.Ended != fixtures.EndedFailed) {
+				out = append(out, call)
+			}
+		}
+	}
+	return out
 }
 
 // emitted returns the board after all events of the subject.

@@ -16,3 +16,14 @@ var replacesWhereItMerges = broken.Adapter{
 		return d
 	}),
 }
+
+var showsTheParentsOnly = broken.Adapter{
+	Name: "shows-the-parents-only", Sentence: "drops the components that a sub-agent shows",
+	Fails:   []string{"component.update", "replay.components"},
+	Runtime: "claude", Why: "in the cases of Codex no sub-agent shows a component",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if e.Type() != event.TypeComponentUpdate || e.SubagentID == "" {
+			out(e)
+		}
+	}),
+}

@@ -17,7 +17,7 @@ var FileChange = &conformance.Check{
 
 func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 	for _, call := range runindex.Calls(t.Run) {
-		if call.Hidden || call.Tool != "write" && call.Tool != "edit" {
+		if call.Hidden || call.Tool != "write" && call.Tool != "edit" && call.Tool != "notebook" {
 			continue
 		}
 		for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {

@@ -8,7 +8,7 @@ import (
 
 var readsShortLines = broken.Adapter{
 	Name: "reads-short-lines", Sentence: "splits lines at 64 KiB",
-	Fails: []string{"wire.long-line"},
+	Fails: []string{"text.once", "time.no-added-delay", "wire.long-line", "wire.same-chunk", "wire.split", "wire.unknown"},
 	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
 		if len(chunk) == 64<<10 && !bytes.Contains(chunk, []byte("\n")) {
 			return []byte("\n")

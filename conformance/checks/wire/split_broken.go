@@ -8,7 +8,9 @@ import (
 
 var readsChunks = broken.Adapter{
 	Name: "reads-chunks", Sentence: "takes each read for a line",
-	Fails: []string{"text.unicode", "time.backlog", "wire.long-line", "wire.split"},
+	Fails: []string{
+		"text.once", "text.unicode", "time.backlog", "time.no-added-delay", "turn.nothing-after-terminal", "wire.long-line", "wire.same-chunk", "wire.split", "wire.unknown",
+	},
 	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
 		return append(bytes.TrimRight(bytes.ReplaceAll(chunk, []byte("\n"), nil), "\r"), '\n')
 	}},
