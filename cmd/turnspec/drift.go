@@ -25,7 +25,7 @@ type driftFlags struct {
 	corpus, from, to, failOn string
 	scenarios                []string
 	json, markdown, all      bool
-	stored                   bool
+	stored, again            bool
 }
 
 func driftCmd() *cobra.Command {
@@ -39,7 +39,11 @@ sends (messages added, removed, reordered), and what matters: for which scenario
 the reference adapter emits other events, and which checks fail.
 
 Versions that are not installed come from the npm registry. The old side is taken
-from the corpus, or recorded if the corpus lacks it.
+from the corpus, or recorded if the corpus lacks it. What record --check ignores
+is no difference. What differs is recorded again, on the new version and, if it is
+installed, on the old one, and counts only if it differs each time.
+
+If both sides are the same version, nothing is recorded, unless --again is set.
 
 The verdict is one of
   none         nothing differs
@@ -63,6 +67,7 @@ Exit codes: 0 better than --fail-on, 1 --fail-on or worse, 2 the comparison fail
 	fl.StringVar(&f.failOn, "fail-on", string(drift.Behavioural), "fail from this verdict on: additive, behavioural or breaking")
 	fl.StringArrayVar(&f.scenarios, "scenario", nil, "glob over scenarios: permission, text/plain (again for more; default: all)")
 	fl.BoolVar(&f.stored, "stored", false, "take the new side from the corpus too, without running anything")
+	fl.BoolVar(&f.again, "again", false, "compare a version with itself: record it although the old side is the same")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown for a pull request")
 	fl.BoolVar(&f.all, "all", false, "print every schema finding, and differences in full")
@@ -85,6 +90,19 @@ func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 	step, wipe := progress(cmd.ErrOrStderr())
 	defer wipe()
 	cfg, err := sides(ctx, cmd.ErrOrStderr(), c, runtime, f, step)
+	out := cmd.OutOrStdout()
+	if same, ok := errors.AsType[*sameVersionError](err); ok {
+		rep := &drift.Report{Runtime: runtime, From: same.version, To: same.version, Verdict: drift.None, Changes: []drift.Change{}}
+		switch {
+		case f.json:
+			return printJSON(out, rep)
+		case f.markdown:
+			_, err = fmt.Fprintf(out, "### Drift: %s %s: none\n\n%s\n", runtime, same.version, same)
+		default:
+			_, err = fmt.Fprintln(out, same)
+		}
+		return err
+	}
 	if err != nil {
 		return err
 	}
@@ -94,7 +112,6 @@ func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 		return err
 	}
 	wipe()
-	out := cmd.OutOrStdout()
 	switch {
 	case f.json:
 		err = printJSON(out, rep)
@@ -109,6 +126,36 @@ func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 	return err
 }
 
+// sameVersionError reports that there is nothing to compare.
+type sameVersionError struct {
+	runtime, version, hint string
+}
+
+func (e *sameVersionError) Error() string {
+	return fmt.Sprintf("%s %s is the same version on both sides: nothing to compare. %s", e.runtime, e.version, e.hint)
+}
+
+// checkVersions returns a sameVersionError if both sides are the same version.
+// Without --from, that is so if the corpus has the latest version.
+func (f driftFlags) checkVersions(c fixtures.Corpus, runtime, to string) error {
+	if f.again || strings.ContainsRune(f.to, os.PathSeparator) {
+		return nil
+	}
+	if f.from == to {
+		return &sameVersionError{runtime, to, "--again records it and compares it with itself."}
+	}
+	if versions, err := c.Versions(runtime); f.from == "" && f.to == latestVersion && err == nil && slices.Contains(versions, to) {
+		hint := "--again records it and compares it with itself."
+		if older := before(c, runtime, to); older != "" {
+			hint = fmt.Sprintf("It is the latest, and the corpus has it; --from %s compares it with an older one.", older)
+		}
+		return &sameVersionError{runtime, to, hint}
+	}
+	return nil
+}
+
+const latestVersion = "latest"
+
 // sides finds, installs and records both versions. It uses the network before it
 // enters the namespace.
 func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime string, f driftFlags, step func(int, int, string)) (*drift.Config, error) {
@@ -122,10 +169,22 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	}
 	cfg := &drift.Config{Runtime: runtime, Scenarios: scenarios, Subject: refs[0], Checks: checks.All()}
 	var to runtimes.Runtime
+	newest := f.to
+	if f.to == latestVersion && !f.stored {
+		if newest, err = runtimes.Latest(ctx, runtime); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.checkVersions(c, runtime, newest); err != nil {
+		return nil, err
+	}
 	if f.stored {
 		to = runtimes.Runtime{Name: runtime, Version: f.to}
-	} else if to, err = newSide(ctx, errOut, runtime, f.to); err != nil {
+	} else if to, err = newSide(ctx, errOut, runtime, newest); err != nil {
 		return nil, err
+	}
+	if f.from == "" && f.again && f.to == latestVersion {
+		f.from = to.Version
 	}
 	if f.from == "" {
 		if f.from = before(c, runtime, to.Version); f.from == "" {
@@ -173,6 +232,16 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	if cfg.To, err = drift.Recorded(ctx, scenarios, to, step); err != nil {
 		return nil, err
 	}
+	cfg.Again = func(ctx context.Context, old bool, scenarios []*fixtures.Scenario) (drift.Side, error) {
+		rt := to
+		if old {
+			var err error
+			if rt, err = runtimes.Find("", runtime, f.from); err != nil {
+				return drift.Side{}, nil // the corpus has one recording of each scenario
+			}
+		}
+		return drift.RecordedScenarios(ctx, scenarios, rt, step)
+	}
 	cfg.From.Schema, cfg.To.Schema = old, now
 	return cfg, nil
 }
@@ -181,7 +250,7 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 // versions that were looked up.
 func (f driftFlags) insideArgs(runtime string, to runtimes.Runtime) []string {
 	args := []string{"drift", runtime, "--from", f.from, "--to", f.to, "--fail-on", f.failOn}
-	if f.to == "latest" {
+	if f.to == latestVersion {
 		args[5] = to.Version
 	}
 	if f.corpus != "" {
@@ -190,7 +259,7 @@ func (f driftFlags) insideArgs(runtime string, to runtimes.Runtime) []string {
 	for _, g := range f.scenarios {
 		args = append(args, "--scenario", g)
 	}
-	for flag, on := range map[string]bool{"--json": f.json, "--markdown": f.markdown, "--all": f.all} {
+	for flag, on := range map[string]bool{"--json": f.json, "--markdown": f.markdown, "--all": f.all, "--again": f.again} {
 		if on {
 			args = append(args, flag)
 		}
@@ -219,12 +288,6 @@ func (f driftFlags) chosen(c fixtures.Corpus) ([]*fixtures.Scenario, error) {
 func newSide(ctx context.Context, errOut io.Writer, runtime, to string) (runtimes.Runtime, error) {
 	if strings.ContainsRune(to, os.PathSeparator) {
 		return runtimes.AtPath(ctx, runtime, to)
-	}
-	if to == "latest" {
-		var err error
-		if to, err = runtimes.Latest(ctx, runtime); err != nil {
-			return runtimes.Runtime{}, err
-		}
 	}
 	return runtimes.Ensure(ctx, "", runtime, to, errOut)
 }

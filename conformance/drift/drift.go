@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -38,6 +39,12 @@ type Config struct {
 	Progress  func(done, total int, id string)
 	// SchemaError is the error of reading a schema.
 	SchemaError error
+	// Again records scenarios once more, on the old or the new version, because a
+	// change that does not occur each time is chance. If it cannot, the Side it
+	// returns is empty. If Again is nil, Compare believes every change.
+	Again func(ctx context.Context, old bool, scenarios []*fixtures.Scenario) (Side, error)
+
+	cache *cache
 }
 
 // Verdict is how much the changes matter.
@@ -92,6 +99,8 @@ type Change struct {
 	Where  []string `json:"where,omitempty"`  // scenarios, or messages that share it
 	Chance bool     `json:"chance,omitempty"` // may differ from run to run, so the verdict ignores it
 	Diff   string   `json:"diff,omitempty"`   // of the events of the first scenario in Where
+
+	scenarios []string // that show it; none for what is declared
 }
 
 // Report is the result of a comparison.
@@ -108,27 +117,27 @@ type Report struct {
 // Compare compares both sides. It returns an error if the comparison could not be
 // made.
 func Compare(ctx context.Context, cfg Config) (*Report, error) {
-	rep := &Report{Runtime: cfg.Runtime, From: cfg.From.Version, To: cfg.To.Version, Changes: []Change{}}
-	rep.Changes = append(rep.Changes, schemaChanges(cfg.From.Schema, cfg.To.Schema)...)
-	rep.Changes = append(rep.Changes, cfg.recordedOnOne()...)
+	cfg.cache = newCache()
+	cfg.From.Cases, cfg.To.Cases = maps.Clone(cfg.From.Cases), maps.Clone(cfg.To.Cases)
+	cfg.From.Failed, cfg.To.Failed = maps.Clone(cfg.From.Failed), maps.Clone(cfg.To.Failed)
+	found, err := cfg.findChanges(ctx)
+	if err == nil && cfg.Again != nil {
+		found, err = cfg.changesThatLast(ctx, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Runtime: cfg.Runtime, From: cfg.From.Version, To: cfg.To.Version, Changes: schemaChanges(cfg.From.Schema, cfg.To.Schema)}
 	both := cfg.recordedOnBoth()
 	rep.Scenarios = len(both)
-	rep.Changes = append(rep.Changes, wireChanges(cfg, both)...)
+	rep.Changes = append(rep.Changes, joinValues(found)...)
 	rep.Changes = append(rep.Changes, lifecycleChanges(cfg.From.Lifecycle, cfg.To.Lifecycle)...)
-	for i, scn := range both {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		changes, err := cfg.compareEvents(scn)
-		if err != nil {
-			return nil, err
-		}
-		if len(changes) == 0 {
-			rep.Same++
-		}
-		rep.addChanges(changes)
-		if cfg.Progress != nil {
-			cfg.Progress(i+1, len(both), scn.ID)
+	rep.Same = len(both)
+	for _, s := range both {
+		if slices.ContainsFunc(found, func(c Change) bool {
+			return (c.Level == LevelEvents || c.Level == LevelChecks || c.Level == LevelRun) && slices.Contains(c.scenarios, s.ID)
+		}) {
+			rep.Same--
 		}
 	}
 	for _, side := range []Side{cfg.From, cfg.To} {
@@ -142,8 +151,41 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 	if len(both) == 0 {
 		rep.Changes = append(rep.Changes, Change{Level: LevelRun, Sort: Fails, What: "no scenario was recorded on both versions"})
 	}
+	if rep.Changes == nil {
+		rep.Changes = []Change{}
+	}
 	rep.Verdict = verdictOf(rep.Changes)
 	return rep, nil
+}
+
+// findChanges compares the recordings of both sides.
+func (cfg *Config) findChanges(ctx context.Context) ([]Change, error) {
+	masked := cfg.withoutChance()
+	both := masked.recordedOnBoth()
+	rep := &Report{Changes: masked.recordedOnOne()}
+	rep.Changes = append(rep.Changes, wireChanges(masked, both)...)
+	for i, scn := range both {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		from, to := masked.From.Cases[scn.ID], masked.To.Cases[scn.ID]
+		if from != to {
+			key := [2]*fixtures.Case{from, to}
+			changes, known := cfg.cache.events[key]
+			if !known {
+				var err error
+				if changes, err = masked.compareEvents(scn); err != nil {
+					return nil, err
+				}
+				cfg.cache.events[key] = changes
+			}
+			rep.addChanges(changes)
+		}
+		if cfg.Progress != nil {
+			cfg.Progress(i+1, len(both), scn.ID)
+		}
+	}
+	return rep.Changes, nil
 }
 
 // addChanges adds the changes of a scenario. If a change is in the report already,
@@ -151,13 +193,14 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 func (r *Report) addChanges(changes []Change) {
 	for _, c := range changes {
 		i := slices.IndexFunc(r.Changes, func(x Change) bool {
-			return x.Level == c.Level && x.Sort == c.Sort && x.What == c.What && x.Detail == c.Detail && len(c.Where) > 0
+			return x.isSame(c) && len(c.Where) > 0
 		})
 		if i < 0 {
 			r.Changes = append(r.Changes, c)
 			continue
 		}
-		r.Changes[i].Where = append(r.Changes[i].Where, c.Where...)
+		r.Changes[i].Where = slices.Concat(r.Changes[i].Where, c.Where)
+		r.Changes[i].scenarios = slices.Concat(r.Changes[i].scenarios, c.scenarios)
 	}
 }
 
@@ -176,13 +219,13 @@ func (cfg Config) recordedOnBoth() []*fixtures.Scenario {
 func (cfg Config) recordedOnOne() []Change {
 	var out []Change
 	for _, s := range cfg.Scenarios {
-		what := "scenario " + s.ID
+		what, own := "scenario "+s.ID, []string{s.ID}
 		from, to := cfg.From.Cases[s.ID] != nil, cfg.To.Cases[s.ID] != nil
 		switch {
 		case cfg.To.Failed[s.ID] != nil:
-			out = append(out, Change{Level: LevelRun, Sort: Fails, What: what, Detail: cfg.To.Failed[s.ID].Error()})
+			out = append(out, Change{Level: LevelRun, Sort: Fails, What: what, Detail: cfg.To.Failed[s.ID].Error(), scenarios: own})
 		case cfg.From.Failed[s.ID] != nil:
-			out = append(out, Change{Level: LevelRun, Sort: Fails, What: what, Detail: cfg.From.Version + ": " + cfg.From.Failed[s.ID].Error()})
+			out = append(out, Change{Level: LevelRun, Sort: Fails, What: what, Detail: cfg.From.Version + ": " + cfg.From.Failed[s.ID].Error(), scenarios: own})
 		case from && !to:
 			out = append(out, Change{Level: LevelWire, Sort: Gone, What: what, Detail: cfg.To.Excluded[s.ID]})
 		case to && !from:

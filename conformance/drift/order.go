@@ -24,7 +24,7 @@ func orderChanges(from, to []*fixtures.Case) []Change {
 		}
 		out = append(out, Change{
 			Level: LevelWire, Sort: Reordered, What: p.first + " and " + p.second,
-			Detail: "the first came first, now the second does", Where: sortedNames(scenarios),
+			Detail: "the first came first, now the second does", Where: sortedNames(scenarios), scenarios: sortedNames(scenarios),
 		})
 	}
 	return out

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,12 +94,20 @@ func memberDifferences(name string, a, b map[string]any) []difference {
 			out = append(out, difference{Added, what, ""})
 		case !inB:
 			out = append(out, difference{Gone, what, ""})
-		case u != v:
+		case u != v && !(isNumberedID(u) && isNumberedID(v)): // an id more or less changes all numbers after it
 			out = append(out, difference{Changed, what, valueForm(u) + " → " + valueForm(v)})
 		}
 	}
 	return out
 }
+
+// isNumberedID reports whether nameID made a value.
+func isNumberedID(v any) bool {
+	s, ok := v.(string)
+	return ok && numberedID.MatchString(s)
+}
+
+var numberedID = regexp.MustCompile(`^id \d+$`)
 
 func flatten(path string, v any, into map[string]any) {
 	switch v := v.(type) {

@@ -21,7 +21,7 @@ func wireChanges(cfg Config, both []*fixtures.Scenario) []Change {
 	a, b := census.Take(from), census.Take(to)
 	out := kindChanges(a, b)
 	out = append(out, memberChanges(a, b)...)
-	out = append(out, presenceChanges(a, b)...)
+	out = append(out, presenceChanges(cfg.Runtime, a, b)...)
 	out = append(out, orderChanges(from, to)...)
 	for i := range from {
 		out = append(out, callOrderChanges(from[i], to[i])...)
@@ -43,9 +43,9 @@ func kindChanges(a, b *census.Census) []Change {
 		switch {
 		case !isSentByRuntime(k):
 		case ka == nil:
-			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Where: sortedNames(kb.Cases)})
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Where: sortedNames(kb.Cases), scenarios: sortedNames(kb.Cases)})
 		case kb == nil:
-			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Where: sortedNames(ka.Cases)})
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Where: sortedNames(ka.Cases), scenarios: sortedNames(ka.Cases)})
 		}
 	}
 	return out
@@ -53,18 +53,18 @@ func kindChanges(a, b *census.Census) []Change {
 
 // presenceChanges returns the messages that a scenario has on one side only, while
 // other scenarios have them on both.
-func presenceChanges(a, b *census.Census) []Change {
+func presenceChanges(runtime string, a, b *census.Census) []Change {
 	var out []Change
 	for _, k := range sortedKeys(a.Kinds, b.Kinds) {
 		ka, kb := a.Kinds[k], b.Kinds[k]
-		if !isSentByRuntime(k) || ka == nil || kb == nil {
+		if !isSentByRuntime(k) || ka == nil || kb == nil || isChance(runtime, k) {
 			continue
 		}
 		if only := without(ka.Cases, kb.Cases); len(only) > 0 {
-			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Detail: "in some scenarios", Where: only})
+			out = append(out, Change{Level: LevelWire, Sort: Gone, What: messageName(k), Detail: "in some scenarios", Where: only, scenarios: only})
 		}
 		if only := without(kb.Cases, ka.Cases); len(only) > 0 {
-			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Detail: "in some scenarios", Where: only})
+			out = append(out, Change{Level: LevelWire, Sort: Added, What: messageName(k), Detail: "in some scenarios", Where: only, scenarios: only})
 		}
 	}
 	return out
@@ -77,8 +77,14 @@ func memberChanges(a, b *census.Census) []Change {
 		sort         Sort
 		what, detail string
 	}
-	where := map[found][]string{}
-	note := func(f found, kind string) { where[f] = append(where[f], strings.TrimPrefix(kind, "out ")) }
+	where, scenarios := map[found][]string{}, map[found]map[string]bool{}
+	note := func(f found, kind string, in map[string]bool) {
+		where[f] = append(where[f], strings.TrimPrefix(kind, "out "))
+		if scenarios[f] == nil {
+			scenarios[f] = map[string]bool{}
+		}
+		maps.Copy(scenarios[f], in)
+	}
 	for _, k := range sortedKeys(a.Kinds, b.Kinds) {
 		ka, kb := a.Kinds[k], b.Kinds[k]
 		if !isSentByRuntime(k) || ka == nil || kb == nil {
@@ -88,15 +94,15 @@ func memberChanges(a, b *census.Census) []Change {
 			fa, fb := ka.Fields[path], kb.Fields[path]
 			switch {
 			case fa == nil && !hasMissingAncestor(path, ka.Fields, kb.Fields):
-				note(found{Added, "field " + path, ""}, k)
+				note(found{Added, "field " + path, ""}, k, fb.Cases)
 			case fb == nil && !hasMissingAncestor(path, kb.Fields, ka.Fields):
-				note(found{Gone, "field " + path, ""}, k)
+				note(found{Gone, "field " + path, ""}, k, fa.Cases)
 			case fa == nil || fb == nil:
 			case areDisjoint(fa.Forms, fb.Forms):
-				note(found{Changed, "field " + path, formNames(fa) + " → " + formNames(fb)}, k)
-			default:
-				if d := changedValues(fa, fb, strings.HasSuffix(path, "[]")); d != "" {
-					note(found{Changed, "values of " + path, d}, k)
+				note(found{Changed, "field " + path, formNames(fa) + " → " + formNames(fb)}, k, fb.Cases)
+			case !hasChanceValues(path):
+				for _, v := range changedValues(fa, fb, strings.HasSuffix(path, "[]")) {
+					note(found{v.sort, valuesOfMember + path, v.text}, k, v.scenarios)
 				}
 			}
 		}
@@ -104,7 +110,28 @@ func memberChanges(a, b *census.Census) []Change {
 	var out []Change
 	for f, in := range where {
 		slices.Sort(in)
-		out = append(out, Change{Level: LevelWire, Sort: f.sort, What: f.what, Detail: f.detail, Where: in})
+		out = append(out, Change{Level: LevelWire, Sort: f.sort, What: f.what, Detail: f.detail, Where: in, scenarios: sortedNames(scenarios[f])})
+	}
+	return out
+}
+
+const valuesOfMember = "values of "
+
+// joinValues makes one change of the values of a member that changed in the same
+// messages.
+func joinValues(changes []Change) []Change {
+	var out []Change
+	for _, c := range changes {
+		i := slices.IndexFunc(out, func(x Change) bool {
+			return strings.HasPrefix(c.What, valuesOfMember) && x.What == c.What && x.Level == c.Level && slices.Equal(x.Where, c.Where)
+		})
+		if i < 0 {
+			out = append(out, c)
+			continue
+		}
+		if out[i].Detail += " " + c.Detail; c.Sort != out[i].Sort {
+			out[i].Sort = Changed
+		}
 	}
 	return out
 }
@@ -154,28 +181,35 @@ func formNames(f *census.Field) string {
 // maxValues bounds the values of a closed list. A list of tools has some dozens.
 const maxValues = census.MaxValues
 
+// value is a value that only one side has.
+type value struct {
+	sort      Sort
+	text      string
+	scenarios map[string]bool
+}
+
 // changedValues returns the values that only one side has, if the member has few. Of
 // a list, such as that of the tools, it also returns the values that were in most
 // lists and are in hardly any now, or the other way round: a scenario may have asked
 // for a value that is no default any more.
-func changedValues(a, b *census.Field, listed bool) string {
+func changedValues(a, b *census.Field, listed bool) []value {
 	if a.Forms["word"] == 0 || b.Forms["word"] == 0 || len(a.Values) > maxValues && len(b.Values) > maxValues {
-		return ""
+		return nil
 	}
-	var out []string
+	var out []value
 	for _, w := range sortedKeys(a.Values, b.Values) {
 		switch {
 		case a.Values[w] == 0:
-			out = append(out, "+"+w)
+			out = append(out, value{Added, "+" + w, b.ValueCases[w]})
 		case b.Values[w] == 0:
-			out = append(out, "-"+w)
+			out = append(out, value{Changed, "-" + w, a.ValueCases[w]})
 		case listed && isCommon(a, w) && !isNotRare(b, w):
-			out = append(out, "-"+w+" (rare now)")
+			out = append(out, value{Changed, "-" + w + " (rare now)", b.Cases})
 		case listed && !isNotRare(a, w) && isCommon(b, w):
-			out = append(out, "+"+w+" (was rare)")
+			out = append(out, value{Changed, "+" + w + " (was rare)", b.Cases})
 		}
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // isCommon and isNotRare compare how often a list has a value with how often it
@@ -191,21 +225,44 @@ func commonest(f *census.Field) int {
 	return n
 }
 
-// delayChanges returns the replies that take more than a second on one side only.
+// delayChanges returns the replies that take more than a second on one side only,
+// relative to the others: a machine under load delays all of them. They depend on the
+// machine, so the verdict ignores them.
 func delayChanges(from, to []*fixtures.Case) []Change {
 	a, b := answerTimes(from), answerTimes(to)
+	slower := slowdown(a, b)
 	var out []Change
 	for _, k := range sortedKeys(a, b) {
 		x, y := a[k], b[k]
-		if x == 0 || y == 0 || max(x, y) < time.Second || max(x, y) < 5*min(x, y) {
+		if x == 0 || y == 0 {
+			continue
+		}
+		y = time.Duration(float64(y) / slower)
+		if max(x, y) < time.Second || max(x, y) < 5*min(x, y) {
 			continue
 		}
 		out = append(out, Change{
-			Level: LevelWire, Sort: Changed, What: "wait for the " + k,
-			Detail: fmt.Sprintf("%.1fs → %.1fs, the median", x.Seconds(), y.Seconds()),
+			Level: LevelWire, Sort: Changed, What: "wait for the " + k, Chance: true,
+			Detail: fmt.Sprintf("%.1fs → %.1fs, the median", x.Seconds(), b[k].Seconds()),
 		})
 	}
 	return out
+}
+
+// slowdown returns how much longer the replies of b take than those of a: the median
+// of all kinds of replies.
+func slowdown(a, b map[string]time.Duration) float64 {
+	var ratios []float64
+	for k, x := range a {
+		if y := b[k]; x > 0 && y > 0 {
+			ratios = append(ratios, float64(y)/float64(x))
+		}
+	}
+	if len(ratios) == 0 {
+		return 1
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
 }
 
 // answerTimes returns the median times from the start of a process, or from a

@@ -30,8 +30,11 @@ type Kind struct {
 // data.
 type Field struct {
 	Count  int
-	Forms  map[string]int // number, boolean, null, object, list, and of strings: uuid, path, word …
-	Values map[string]int // of the form word, true and false; at most MaxValues
+	Cases  map[string]bool // scenarios that have it
+	Forms  map[string]int  // number, boolean, null, object, list, and of strings: uuid, path, word …
+	Values map[string]int  // of the form word, true and false; at most MaxValues
+	// ValueCases has, for each of Values, the scenarios that have it.
+	ValueCases map[string]map[string]bool
 }
 
 // MaxValues bounds how many values of a member are kept. A member with more values
@@ -51,7 +54,7 @@ func Take(cases []*fixtures.Case) *Census {
 			}
 			k.Count++
 			k.Cases[one.Scenario] = true
-			k.countMessage(m.Value)
+			k.countMessage(one.Scenario, m.Value)
 		}
 	}
 	return c
@@ -75,34 +78,34 @@ func Shown(kinds map[string]*Kind, name string) int {
 	return n
 }
 
-func (k *Kind) countMessage(v jsontext.Value) {
+func (k *Kind) countMessage(scenario string, v jsontext.Value) {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), wire.AsWritten)
-	_ = k.countValue(dec, "") // what is not JSON is counted up to there
+	_ = k.countValue(scenario, dec, "") // what is not JSON is counted up to there
 }
 
-func (k *Kind) countValue(dec *jsontext.Decoder, path string) error {
+func (k *Kind) countValue(scenario string, dec *jsontext.Decoder, path string) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
 	}
 	switch tok.Kind() {
 	case '{':
-		k.countField(path, "object", "")
+		k.countField(scenario, path, "object", "")
 		for dec.PeekKind() != '}' {
 			name, err := dec.ReadToken()
 			if err != nil {
 				return err
 			}
-			if err := k.countValue(dec, strings.TrimPrefix(path+"."+memberName(name.String()), ".")); err != nil {
+			if err := k.countValue(scenario, dec, strings.TrimPrefix(path+"."+memberName(name.String()), ".")); err != nil {
 				return err
 			}
 		}
 		_, err = dec.ReadToken()
 		return err
 	case '[':
-		k.countField(path, "list", "")
+		k.countField(scenario, path, "list", "")
 		for dec.PeekKind() != ']' {
-			if err := k.countValue(dec, path+"[]"); err != nil {
+			if err := k.countValue(scenario, dec, path+"[]"); err != nil {
 				return err
 			}
 		}
@@ -114,30 +117,35 @@ func (k *Kind) countValue(dec *jsontext.Decoder, path string) error {
 		if form == "word" {
 			word = tok.String()
 		}
-		k.countField(path, form, word)
+		k.countField(scenario, path, form, word)
 	case 'n':
-		k.countField(path, "null", "")
+		k.countField(scenario, path, "null", "")
 	case 't', 'f':
-		k.countField(path, "boolean", tok.String())
+		k.countField(scenario, path, "boolean", tok.String())
 	default:
-		k.countField(path, "number", "")
+		k.countField(scenario, path, "number", "")
 	}
 	return nil
 }
 
-func (k *Kind) countField(path, form, value string) {
+func (k *Kind) countField(scenario, path, form, value string) {
 	if path == "" {
 		return
 	}
 	f := k.Fields[path]
 	if f == nil {
-		f = &Field{Forms: map[string]int{}, Values: map[string]int{}}
+		f = &Field{Cases: map[string]bool{}, Forms: map[string]int{}, Values: map[string]int{}, ValueCases: map[string]map[string]bool{}}
 		k.Fields[path] = f
 	}
 	f.Count++
+	f.Cases[scenario] = true
 	f.Forms[form]++
 	if _, have := f.Values[value]; value != "" && (have || len(f.Values) <= MaxValues) {
 		f.Values[value]++
+		if f.ValueCases[value] == nil {
+			f.ValueCases[value] = map[string]bool{}
+		}
+		f.ValueCases[value][scenario] = true
 	}
 }
 

@@ -89,3 +89,23 @@ var noiseTexts = []struct {
 	{regexp.MustCompile(`cc-socks/\d+\.sock`), "cc-socks/<pid>.sock"},                                              // Claude, named by process
 	{regexp.MustCompile(`(retry(?:ing)?,? (?:in|after)|try again in) \d+(?:\.\d+)? ?(?:s|sec|seconds)`), "$1 <t>"}, // jitter
 }
+
+// IsNoise reports whether a comparison ignores members of this name.
+func IsNoise(member string) bool {
+	_, noise := noiseMembers[member]
+	return noise || noiseSuffix(member)
+}
+
+// HoldsID reports whether members of this name hold ids that a runtime makes.
+func HoldsID(member string) bool { return idMembers[member] }
+
+var anyID = regexp.MustCompile(uuid + "|" + blob)
+
+// MaskText replaces the parts of a text that depend on chance.
+func MaskText(s string) string {
+	s = anyID.ReplaceAllString(s, "<id>")
+	for _, t := range noiseTexts {
+		s = t.find.ReplaceAllString(s, t.repl)
+	}
+	return s
+}
