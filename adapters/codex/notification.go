@@ -18,9 +18,10 @@ func (t *translator) handleNotification(b []byte) {
 	if t.live != nil && t.main == nil && concernsThread(t.m.Method.s) {
 		return // nothing of the session can run before its thread is known
 	}
-	if t.isForeign(p.ThreadID.val()) {
+	if t.isForeign(p.ThreadID.val(), t.m.Method.s) {
 		return
 	}
+	t.checkLegacy(t.m.Method.s)
 	switch method := t.m.Method.s; method {
 	case "item/agentMessage/delta":
 		t.handleTextDelta("agentMessage")
@@ -77,6 +78,21 @@ func (t *translator) handleNotification(b []byte) {
 		if !isIgnored(method) {
 			t.noticeUnknown(b)
 		}
+	}
+}
+
+// checkLegacy emits one notice if the wire has the work of a turn in the old form
+// only, which this adapter does not read: the app server of 0.98 sends it in
+// addition, and other front ends of older versions send nothing else.
+func (t *translator) checkLegacy(method string) {
+	old, isOld := strings.CutPrefix(method, "codex/event/")
+	switch {
+	case !isOld:
+		t.formKnown = t.formKnown || strings.HasPrefix(method, "item/") || strings.HasPrefix(method, "turn/")
+	case !t.formKnown && (old == "agent_message" || old == "task_complete" || old == "turn_aborted"):
+		t.formKnown = true
+		t.notice(event.LevelWarning, event.NoticeUnknownMessage,
+			"the wire has codex/event notifications only, an old form that is not read: record it from `codex app-server`, with thread/start and turn/start", nil)
 	}
 }
 

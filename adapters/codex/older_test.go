@@ -90,3 +90,29 @@ func TestOlderVersionNamesASubagentAtTheEndOfItsCall(t *testing.T) {
 	g.Expect(evs[len(evs)-2].Data).To(Equal(event.Task{TaskID: "C", Kind: event.TaskSubagent, ToolUseID: "c1", Name: "Count.",
 		Status: event.TaskCompleted, Text: "I count."}))
 }
+
+// A wire of the old notifications alone is not read, and one notice says so.
+func TestOldFormAloneIsReported(t *testing.T) {
+	g := NewWithT(t)
+	var lines []string
+	for _, l := range []string{
+		`{"type":"task_started","model_context_window":1}`, `{"type":"user_message","message":"hi"}`,
+		`{"type":"agent_message_delta","delta":"one"}`, `{"type":"agent_message","message":"one"}`, `{"type":"task_complete","last_agent_message":"one"}`,
+	} {
+		name := strings.Split(l, `"`)[3]
+		lines = append(lines, `{"method":"codex/event/`+name+`","params":{"id":"0","msg":`+l+`,"conversationId":"T"}}`)
+	}
+	lines = append(lines, lines...)
+	var notices []event.Notice
+	n := codex.NewNormalizer("s", func(e event.Event) {
+		if d, ok := e.Data.(event.Notice); ok {
+			notices = append(notices, d)
+		}
+	})
+	for _, l := range lines {
+		n.Line(time.Unix(0, 0), []byte(l))
+	}
+	n.End()
+	g.Expect(notices).To(HaveLen(1))
+	g.Expect(notices[0].Text).To(ContainSubstring("codex/event notifications only"))
+}

@@ -42,7 +42,7 @@ const (
 // handleRequest handles a line with a method and an id.
 func (t *translator) handleRequest(b []byte) {
 	p := &t.m.Params
-	if t.isForeign(p.ThreadID.val()) {
+	if t.isForeign(p.ThreadID.val(), t.m.Method.s) {
 		return // the client that opened that thread answers
 	}
 	method := t.m.Method.s

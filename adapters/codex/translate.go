@@ -22,7 +22,8 @@ type translator struct {
 	m              message
 	main           *thread
 	subs           []*thread
-	foreignThreads []string // threads of other clients; bounded
+	siblings       []*sibling // threads of other conversations on this connection; bounded
+	opened         sibling    // how the session's thread was opened
 	questions      []*question
 	version        string
 	model          string // in force
@@ -30,6 +31,7 @@ type translator struct {
 	requestedTurns []string // turns that a request started, from replies; bounded
 	handshakeSeen  bool     // the handshake was seen, so a turn without a request is a command's
 	newProcess     bool     // another process has started
+	formKnown      bool     // work of a turn was seen in a form that is read, or a notice reported the old one
 	live           *client
 }
 
@@ -104,23 +106,25 @@ func (t *translator) recordRequestedTurn(id string) {
 	t.requestedTurns = append(t.requestedTurns, id)
 }
 
-// threadOpened handles the reply to thread/start, thread/resume or thread/fork.
+// threadOpened handles the reply to thread/start, thread/resume or thread/fork. In
+// a transcript, the first thread is the session's; others are siblings.
 func (t *translator) threadOpened(r *result, resumed bool, forkedFrom, mode string) {
 	th := r.Thread.v
 	id := string(th.ID)
-	// The conversation continues in a fork, but not in another process.
-	forked := t.main != nil && string(th.ForkedFromID) == t.main.id && th.ParentThreadID == ""
-	if t.main == nil || forked || t.newProcess {
+	if t.main != nil && t.main.id != id && !t.newProcess {
+		t.addSibling(r)
+		return
+	}
+	if t.main == nil || t.newProcess {
 		t.main = &thread{id: id}
+		t.siblings, t.opened = nil, *newSibling(r)
 	}
 	t.newProcess = false
-	if t.main.id == id {
-		t.model, t.mode = string(cmp.Or(r.Model, th.Model)), mode
-		t.l.SessionReady(event.SessionReady{
-			Runtime: "codex", RuntimeVersion: cmp.Or(t.version, string(th.CLIVersion)), ProviderSessionID: id, Resumed: resumed,
-			ForkedFrom: forkedFrom, Model: t.model, Cwd: string(cmp.Or(r.Cwd, th.Cwd)), Mode: mode,
-		})
-	}
+	t.model, t.mode = string(cmp.Or(r.Model, th.Model)), mode
+	t.l.SessionReady(event.SessionReady{
+		Runtime: "codex", RuntimeVersion: cmp.Or(t.version, string(th.CLIVersion)), ProviderSessionID: string(th.ID), Resumed: resumed,
+		ForkedFrom: forkedFrom, Model: t.model, Cwd: string(cmp.Or(r.Cwd, th.Cwd)), Mode: mode,
+	})
 }
 
 // versionOf returns the version in "name/0.169.0 (Debian 12; x86_64) …".
@@ -162,32 +166,6 @@ func (t *translator) threadOf(id string) *thread {
 	s := &thread{id: id, sub: true}
 	t.subs = append(t.subs, s)
 	return s
-}
-
-// handleThreadStarted opens a transcript. Later it reports a thread that
-// another client on this connection opened; sub-agents send none.
-func (t *translator) handleThreadStarted(o opt[threadInfo]) {
-	th := o.v
-	if th == nil || th.ParentThreadID != "" {
-		return
-	}
-	id := string(th.ID)
-	switch {
-	case t.main == nil && t.live == nil:
-		t.threadOpened(&result{Thread: o}, false, string(th.ForkedFromID), "")
-	case t.main == nil, id == t.main.id, id == "", string(th.ForkedFromID) == t.main.id:
-	case slices.ContainsFunc(t.subs, func(s *thread) bool { return s.id == id && s.toolUse != "" }):
-	default:
-		if t.foreignThreads = append(t.foreignThreads, id); len(t.foreignThreads) > maxSubs {
-			t.foreignThreads = slices.Delete(t.foreignThreads, 0, 1)
-		}
-	}
-}
-
-// isForeign reports whether a thread belongs neither to this session nor to a
-// sub-agent of it.
-func (t *translator) isForeign(id string) bool {
-	return len(t.foreignThreads) > 0 && slices.Contains(t.foreignThreads, id)
 }
 
 // evictSubagent removes the sub-agent that has been idle longest, if any is

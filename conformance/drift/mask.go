@@ -30,7 +30,7 @@ func (cfg *Config) differ(from, to *fixtures.Case) bool {
 	key := [2]*fixtures.Case{from, to}
 	d, known := cfg.cache.differ[key]
 	if !known {
-		d = compare.Diff(from, to) != ""
+		d = !compare.Same(from, to)
 		cfg.cache.differ[key] = d
 	}
 	return d
