@@ -24,6 +24,7 @@ type messageStream struct {
 	keyName          string // caches the key of block keyIndex
 	keyIndex         int
 	hidden           bool     // reasoning that has shown no text yet
+	toolResultSeen   bool     // a tool's result has followed
 	lastTurnMessages []string // messages of the last turn; their lines are late
 	turnMessages     []string // messages of this turn
 }
@@ -103,6 +104,9 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 	if msg != "" && m.running && msg != m.id && ev.Type != "message_start" {
 		return // belongs to an abandoned message
 	}
+	if ev.Type == "message_start" {
+		t.startTurnWithoutInit(msg)
+	}
 	s := t.lineScope(ln)
 	if s == nil {
 		return
@@ -114,7 +118,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 	switch ev.Type {
 	case "message_start":
 		t.retractMessage(s)
-		m.id, m.keyName, m.seen, m.running, m.kind, m.stopReasonSeen = ev.Message.ID, "", true, true, "", false
+		m.id, m.keyName, m.seen, m.running, m.kind, m.stopReasonSeen, m.toolResultSeen = ev.Message.ID, "", true, true, "", false, false
 		m.addMessage(m.id)
 		t.noteContext(ev.Message.Usage)
 	case "content_block_start":
@@ -219,6 +223,12 @@ func blockIndex(key string) int {
 // one repeats them.
 func (t *translator) retractMessage(s *ledger.Scope) {
 	s.ThinkingDone()
+	if t.stream.id == "" && t.stream.toolResultSeen { // without ids, nothing tells a repeated message from the next one
+		for _, key := range s.OpenBlocks() {
+			s.BlockEnd(key, event.BlockComplete, "")
+		}
+		return
+	}
 	if m := &t.stream; m.kind == "thinking" && !m.wholeSeen {
 		s.ThinkingRetract(m.blockKey(m.index))
 	}
@@ -233,6 +243,9 @@ func (t *translator) handleAssistant(ln *line, b []byte) {
 	sub := ln.ParentToolUseID.get() != ""
 	if !sub && t.stream.isLate(ln.Message.ID) {
 		return
+	}
+	if !sub && ln.Message.Model != "<synthetic>" {
+		t.startTurnWithoutInit(ln.Message.ID)
 	}
 	s := t.lineScope(ln)
 	if s == nil {

@@ -198,6 +198,7 @@ func (t *translator) handleUser(ln *line, b []byte) {
 		switch bl := &blocks[i]; {
 		case bl.Type == "tool_result":
 			if s := t.lineScope(ln); s != nil {
+				t.stream.toolResultSeen = t.stream.toolResultSeen || ln.ParentToolUseID.get() == ""
 				t.endTool(s, ln, bl, b)
 			}
 		case t.l.Turn() != nil && ln.ParentToolUseID.get() == "" && strings.HasPrefix(string(bl.Text), "[Request interrupted by user"):

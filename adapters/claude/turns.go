@@ -71,6 +71,15 @@ func (t *translator) startTurn() {
 	}
 }
 
+// startTurnWithoutInit starts a turn for a message of the model between two turns
+// of a transcript that has no init lines: other tools filter them. A message of the
+// last turn, or one without an id, is late.
+func (t *translator) startTurnWithoutInit(messageID string) {
+	if t.live == nil && t.turn.anyTurn && messageID != "" && !t.stream.isLate(messageID) {
+		t.startTurn()
+	}
+}
+
 // messageTaken emits that the running turn has taken a message.
 func (t *translator) messageTaken(m queuedMessage) {
 	if t.turn.headUUID == "" {

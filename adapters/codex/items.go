@@ -191,6 +191,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 		sc.Emit(event.Compaction{Phase: phase})
 	case "enteredReviewMode", "exitedReviewMode", "hookPrompt":
 	default:
+		t.endUnnamedMessage(th, sc)
 		if !t.handleToolItem(th, sc, it, completed) {
 			t.noticeUnknown(b)
 		}
@@ -211,6 +212,15 @@ func (t *translator) startMessage(th *thread, sc *ledger.Scope, it *item) {
 		_, _ = o.hash.WriteString(string(it.Text))
 		o.length = len(it.Text)
 		sc.Delta(id, id, string(it.Text))
+	}
+}
+
+// endUnnamedMessage ends a message without an id before a tool starts, so that the
+// message after the tool does not continue or replace it.
+func (t *translator) endUnnamedMessage(th *thread, sc *ledger.Scope) {
+	if o := th.findItem(""); o != nil && (o.kind == "agentMessage" || o.kind == "plan") {
+		sc.BlockEnd("", event.BlockComplete, "")
+		th.dropItem(o)
 	}
 }
 

@@ -101,3 +101,42 @@ func TestForkBesideItsSourceIsLeftOut(t *testing.T) {
 	g.Expect(turns).To(Equal([]string{"one", "two"}))
 	g.Expect(notices).To(HaveLen(1))
 }
+
+// Messages without item ids are different messages if a tool ran between them.
+func TestMessagesWithoutIDsKeepTheirText(t *testing.T) {
+	const at = `"threadId":"A","turnId":"t"`
+	started := `{"method":"item/started","params":{` + at + `,"item":{"type":"agentMessage","text":""}}}`
+	delta := func(text string) string {
+		return `{"method":"item/agentMessage/delta","params":{` + at + `,"delta":"` + text + `"}}`
+	}
+	completed := func(text string) string {
+		return `{"method":"item/completed","params":{` + at + `,"item":{"type":"agentMessage","text":"` + text + `"}}}`
+	}
+	command := func(method, status string) string {
+		return `{"method":"` + method + `","params":{` + at + `,"item":{"type":"commandExecution","id":"c1","command":"ls","status":"` + status + `"}}}`
+	}
+	a := transcriptThread{id: "A"}
+	for name, message := range map[string]func(string) []string{
+		"whole":   func(s string) []string { return []string{started, delta(s), completed(s)} },
+		"no end":  func(s string) []string { return []string{started, delta(s)} },
+		"deltas":  func(s string) []string { return []string{delta(s)} },
+		"ends":    func(s string) []string { return []string{completed(s)} },
+		"no head": func(s string) []string { return []string{delta(s), completed(s)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			lines := append([]string{a.begin("t")}, message("first")...)
+			lines = append(lines, command("item/started", "inProgress"), command("item/completed", "completed"))
+			lines = append(append(lines, message("second")...), a.end("t"))
+			text, _ := visible(normalizeText(lines...))
+			g.Expect(text).To(Equal("firstsecond"))
+			blocks := map[string]string{}
+			for _, e := range normalizeText(lines...) {
+				if d, ok := e.Data.(event.Delta); ok {
+					blocks[d.BlockID] += d.Text
+				}
+			}
+			g.Expect(blocks).To(HaveLen(2))
+		})
+	}
+}

@@ -239,10 +239,14 @@ func cleanData(v any, names map[string]string) any {
 	return v
 }
 
+// maxMasked bounds the texts that are searched for chance. Longer ones are made by
+// the scenario.
+const maxMasked = 16 << 10
+
 // mask replaces the parts of a text that depend on chance, but not known ids, which
 // replaceIDs numbers.
 func mask(text string, names map[string]string) string {
-	if names[text] != "" {
+	if names[text] != "" || len(text) > maxMasked {
 		return text
 	}
 	return counted.ReplaceAllString(compare.MaskText(text), "${1}N${2}")
