@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +23,14 @@ func importCmd() *cobra.Command {
 		Short: "Convert a recording from elsewhere to a case",
 		Long: `Import reads lines of JSON (- is stdin), detects their format, and converts them to
 a case: redacted and linted as any recording, without a witness, with a note on its
-origin. If something that must not be published remains, import refuses the input
-and writes nothing.
+origin. If something that must not be published remains, or a line is no JSON
+object, import refuses the input and writes nothing. The version that the lines name
+wins over --runtime. fixtures/IMPORT.md says what an imported case is for.
 
   plain        each line is a line of the runtime's stdout
   timed        {"t_ms":12,"dir":"in|out|err","line":…}
-  tape         {"dir":"read|write","frame":{…}}, of claude-agent-cassette
+  tape         {"dir":"read","frame":{…}} and {"dir":"write","data":"…"}, of
+               claude-agent-cassette
   transcript   {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
 
 Exit codes: 0 converted, 2 the input cannot be converted.`,
@@ -45,6 +48,9 @@ Exit codes: 0 converted, 2 the input cannot be converted.`,
 				in, from = f, filepath.Base(args[0])
 			}
 			rec, err := capture.Read(in)
+			if line, ok := errors.AsType[*capture.LineError](err); ok {
+				return fmt.Errorf("%s:%d: %w", from, line.Line, line.Err)
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", from, err)
 			}
@@ -68,19 +74,21 @@ Exit codes: 0 converted, 2 the input cannot be converted.`,
 	return cmd
 }
 
-// whose sets the runtime and version of lines: those of the flag if it is set, else
-// those that the lines contain.
+// whose sets the runtime and version of lines: those that the lines contain, or else
+// those of the flag.
 func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
-	if name, version, _ := strings.Cut(flag, "@"); flag != "" {
-		h.Runtime, h.Version = name, version
-	}
 	runtime, version := capture.Guess(wire)
+	name, wanted, _ := strings.Cut(flag, "@")
+	if flag != "" {
+		if runtime != "" && name != runtime {
+			return fmt.Errorf("--runtime %s: the lines are of %s", flag, strings.TrimSpace(runtime+" "+version))
+		}
+		h.Runtime = name
+	}
 	if h.Runtime == "" {
 		h.Runtime = runtime
 	}
-	if h.Version == "" && h.Runtime == runtime {
-		h.Version = version
-	}
+	h.Version = cmp.Or(version, wanted, h.Version)
 	if h.Runtime != "codex" && h.Runtime != "claude" || h.Version == "" {
 		return errors.New("the lines do not contain runtime and version: add --runtime codex@VERSION or claude@VERSION")
 	}

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters/claude"
@@ -41,7 +45,8 @@ func normalizeCmd() *cobra.Command {
 --output-format stream-json) from a file or from stdin, and writes events as they
 occur, one JSON object per line. Its memory is bounded by the longest line.
 
-A line that it does not understand becomes a notice.`,
+A line that it does not understand becomes a notice. Normalize rejects the output of
+another runtime, and recordings of other tools, which turnspec import reads.`,
 		Example: `  turnspec normalize claude transcript.jsonl
   claude -p --output-format stream-json --verbose 'Say hello' | turnspec normalize claude
   turnspec normalize codex wire.jsonl | turnspec chat`,
@@ -91,6 +96,7 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 		return err
 	}
 	lines := linereader.NewReader(in, 0)
+	checked := false
 	for number := 1; failed == nil; number++ {
 		line, err := lines.Next()
 		switch {
@@ -102,10 +108,77 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 		case err != nil:
 			return fmt.Errorf("%s:%d: %w", name, number, err)
 		}
+		if !checked {
+			shape := shapeOf(line)
+			if err := shape.check(runtime, name); err != nil {
+				return fmt.Errorf("%s:%d: %w", name, number, err)
+			}
+			checked = shape != unknownShape
+		}
 		n.Line(time.Now(), line)
 		if failed == nil {
 			failed = buffer.Flush()
 		}
 	}
 	return failed
+}
+
+// shape is whose line a line is.
+type shape string
+
+const (
+	unknownShape   shape = ""
+	claudeShape    shape = "claude"
+	codexShape     shape = "codex"
+	codexExecShape shape = "codex exec"
+	recordingShape shape = "recording"
+)
+
+// shapeOf returns whose line a line is, by the members that all lines of a runtime
+// have.
+func shapeOf(line []byte) shape {
+	var m struct {
+		Type   jsontext.Value `json:"type"`
+		Method jsontext.Value `json:"method"`
+		ID     jsontext.Value `json:"id"`
+		Result jsontext.Value `json:"result"`
+		Error  jsontext.Value `json:"error"`
+		Dir    jsontext.Value `json:"dir"`
+		Line   jsontext.Value `json:"line"`
+		Frame  jsontext.Value `json:"frame"`
+		Data   jsontext.Value `json:"data"`
+	}
+	if json.Unmarshal(line, &m, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+		return unknownShape
+	}
+	var kind string
+	_ = json.Unmarshal(m.Type, &kind) // no string: not a type of ours
+	switch {
+	case m.Dir != nil && (m.Line != nil || m.Frame != nil || m.Data != nil), m.Frame != nil && m.Type != nil:
+		return recordingShape
+	case m.Method != nil && m.Type == nil, m.ID != nil && m.Type == nil && (m.Result != nil || m.Error != nil):
+		return codexShape
+	case strings.HasPrefix(kind, "thread.") || strings.HasPrefix(kind, "turn.") || strings.HasPrefix(kind, "item."):
+		return codexExecShape
+	case slices.Contains([]string{"system", "assistant", "user", "result", "stream_event", "control_request", "control_response"}, kind):
+		return claudeShape
+	}
+	return unknownShape
+}
+
+// check returns an error that names the right command if a line is not one of the
+// runtime.
+func (s shape) check(runtime, file string) error {
+	if file == "stdin" {
+		file = "-"
+	}
+	switch s {
+	case unknownShape, shape(runtime):
+		return nil
+	case recordingShape:
+		return fmt.Errorf("this is a recording of another tool: turnspec import %s", file)
+	case codexExecShape:
+		return errors.New("this is the output of codex exec --json, and normalize reads that of codex app-server only")
+	}
+	return fmt.Errorf("this is the output of %s, not of %s: turnspec normalize %s %s", s, runtime, s, file)
 }

@@ -43,10 +43,14 @@ func Here() redact.Facts {
 var (
 	homes = regexp.MustCompile(`(?:/home|/Users)/([A-Za-z0-9._-]+)`)
 	cwds  = regexp.MustCompile(`"cwd":"(/[^"\\]+)"`)
+	// temps matches the folders for temporary files of macOS, which have random names
+	// for each user, with and without the link /private.
+	temps = regexp.MustCompile(`(?:/private)?/var/folders/[A-Za-z0-9_+-]+/[A-Za-z0-9_+-]+(?:/[TC]\b)?|/private/(?:var/)?tmp\b`)
 )
 
 // Elsewhere returns the facts of the machine where lines were recorded, as far as
-// the lines contain them: homes, working directory and user.
+// the lines contain them: homes, working directory, user and folders for temporary
+// files.
 func Elsewhere(wire []fixtures.WireLine) redact.Facts {
 	f := redact.Facts{UID: -1, Tmp: "/tmp", Paths: map[string]string{}}
 	for _, l := range wire {
@@ -57,6 +61,9 @@ func Elsewhere(wire []fixtures.WireLine) redact.Facts {
 			case home != f.Home:
 				f.Paths[home] = "home-of-another"
 			}
+		}
+		for _, m := range temps.FindAll(l.Bytes, -1) {
+			f.Paths[string(m)] = "tmp"
 		}
 		if m := cwds.FindSubmatch(l.Bytes); m != nil && f.Work == "" && path.Clean(string(m[1])) != "/" {
 			f.Work = string(m[1])

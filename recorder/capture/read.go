@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +21,7 @@ import (
 const (
 	Plain      = "plain"      // a line of the runtime's stdout
 	Timed      = "timed"      // {"t_ms":12,"dir":"in|out|err","line":…}
-	Tape       = "tape"       // {"dir":"read|write","frame":{…}}, of claude-agent-cassette
+	Tape       = "tape"       // {"dir":"read","frame":{…}} and {"dir":"write","data":"…"}, of claude-agent-cassette
 	Transcript = "transcript" // {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
 )
 
@@ -38,6 +39,7 @@ type anyLine struct {
 	TMS   *float64       `json:"t_ms"`
 	Line  jsontext.Value `json:"line"`
 	Frame jsontext.Value `json:"frame"`
+	Data  *string        `json:"data"` // of a tape: the line that the client wrote
 	After float64        `json:"afterMs"`
 
 	Provider string `json:"provider"`
@@ -47,7 +49,7 @@ type anyLine struct {
 // formatOf returns the format of a line.
 func formatOf(f *anyLine) string {
 	switch {
-	case f.Frame != nil && (f.Dir == "read" || f.Dir == "write"):
+	case f.Frame != nil && (f.Dir == "read" || f.Dir == "write"), f.Data != nil && f.Dir == "write":
 		return Tape
 	case f.Dir != "" && f.Line != nil:
 		return Timed
@@ -67,8 +69,19 @@ func runtimeOf(alias string) string {
 	return ""
 }
 
+// LineError is an error about a line of the input.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+func (e *LineError) Unwrap() error { return e.Err }
+
 // Read reads a recording. Its first line selects the format. Lines are not encoded
-// again.
+// again. A line that is no JSON object is an error, except in a format that says
+// where it comes from.
 func Read(in io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	lines := linereader.NewReader(in, 0)
@@ -79,15 +92,18 @@ func Read(in io.Reader) (*Recording, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, &LineError{n, err}
 		}
 		b = bytes.TrimSpace(b)
 		if len(b) == 0 {
 			continue
 		}
 		var f anyLine
-		if wire.Decode(b, &f) != nil {
-			f = anyLine{} // a plain line need not be JSON
+		switch v := jsontext.Value(b); {
+		case v.Kind() != '{' || !v.IsValid(wire.AsWritten):
+			return nil, &LineError{n, fmt.Errorf("it is no JSON object: %.60q; remove it if another program wrote it", b)}
+		case wire.Decode(b, &f) != nil:
+			f = anyLine{} // a plain line may have members of other types
 		}
 		format := formatOf(&f)
 		if rec.Format == "" {
@@ -97,7 +113,7 @@ func Read(in io.Reader) (*Recording, error) {
 			format = Plain
 		}
 		if format != rec.Format {
-			return nil, fmt.Errorf("line %d: it is not in the format %s of the first line", n, rec.Format)
+			return nil, &LineError{n, fmt.Errorf("it is not in the format %s of the first line", rec.Format)}
 		}
 		dir, line := fixtures.Out, b
 		switch format {
@@ -119,6 +135,14 @@ func Read(in io.Reader) (*Recording, error) {
 		case Tape:
 			if line = f.Frame; f.Dir == "write" {
 				dir = fixtures.In
+			}
+			if f.Data != nil { // one write may hold several lines
+				for part := range strings.Lines(*f.Data) {
+					if part = strings.TrimSpace(part); part != "" {
+						rec.Wire = append(rec.Wire, fixtures.WireLine{T: at, Process: 1, Dir: dir, Bytes: []byte(part)})
+					}
+				}
+				continue
 			}
 		case Transcript:
 			at += time.Duration(f.After * float64(time.Millisecond))

@@ -13,12 +13,46 @@ import (
 
 func TestLinesAreNotReencoded(t *testing.T) {
 	g := NewWithT(t)
-	rec, err := capture.Read(strings.NewReader(`{ "type" : "system", "n":1.50 }` + "\r\n\n" + `not JSON`))
+	rec, err := capture.Read(strings.NewReader(`{ "type" : "system", "n":1.50 }` + "\r\n\n" + `{"type":7}`))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rec.Format).To(Equal(capture.Plain))
 	g.Expect(rec.Wire).To(HaveLen(2))
 	g.Expect(string(rec.Wire[0].Bytes)).To(Equal(`{ "type" : "system", "n":1.50 }`))
-	g.Expect(string(rec.Wire[1].Bytes)).To(Equal("not JSON"))
+	g.Expect(string(rec.Wire[1].Bytes)).To(Equal(`{"type":7}`))
+}
+
+// A line that is no JSON object is none of a runtime.
+func TestJunkIsRejected(t *testing.T) {
+	for _, junk := range []string{"# A page", "[1]", "{", "npm warn: no"} {
+		_, err := capture.Read(strings.NewReader(`{"type":"system"}` + "\n\n" + junk + "\n"))
+		g := NewWithT(t)
+		g.Expect(err).To(BeAssignableToTypeOf(&capture.LineError{}), junk)
+		g.Expect(err).To(MatchError(HavePrefix("line 3: it is no JSON object")))
+	}
+}
+
+// A tape holds what the client wrote as text, and what the runtime sent as JSON.
+func TestTapeHoldsWrittenText(t *testing.T) {
+	g := NewWithT(t)
+	rec, err := capture.Read(strings.NewReader(`{"dir":"write","data":"{\"type\":\"control_request\"}\n{\"type\":\"user\"}\n"}
+{"dir":"read","frame":{"type":"system"}}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rec.Format).To(Equal(capture.Tape))
+	var got []string
+	for _, l := range rec.Wire {
+		got = append(got, string(l.Dir)+" "+string(l.Bytes))
+	}
+	g.Expect(got).To(Equal([]string{`in {"type":"control_request"}`, `in {"type":"user"}`, `out {"type":"system"}`}))
+}
+
+// Folders for temporary files on a Mac are replaced, whoever's they are.
+func TestMacFoldersAreRedacted(t *testing.T) {
+	g := NewWithT(t)
+	line := `{"type":"system","subtype":"init","cwd":"/private/var/folders/zz/x8k_3w5n7dl/T/tmp.Ab1","a":"/var/folders/zz/x8k_3w5n7dl/T/y","b":"/private/tmp/z","c":"/Users/ann/w"}`
+	wire := []fixtures.WireLine{{Process: 1, Dir: fixtures.Out, Bytes: []byte(line)}}
+	b, err := capture.Make(capture.Head{Name: "imported/x", Runtime: "claude", Version: "1.0.0", Recorded: "today"}, capture.Elsewhere(wire), wire)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(b)).To(ContainSubstring(`"cwd":"<work>","a":"<tmp>/y","b":"<tmp>/z","c":"<home>/w"`))
 }
 
 // The redactor cannot know everything about another machine. If the lint finds
