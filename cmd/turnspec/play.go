@@ -30,7 +30,7 @@ A link named codex or claude to this program does the same, with the case in
 ` + standin.EnvCase + `: put it before the real one in the PATH of the program under test.
 
 Flags:
-  --case CASE     the case: its id, or a glob that matches one case
+  --case CASE     the case: its id, a glob that matches one case, or a file
   --corpus DIR    folder with scenarios and cases (default: the embedded corpus)
   --speed N       1 keeps the recorded pauses, 2 halves them (default: no pauses)
   --state DIR     folder that counts the processes of a case, for cases that
@@ -101,6 +101,14 @@ func play(argv []string, own map[string]string) error {
 		return err
 	}
 	glob := own["--case"]
+	if isCaseFile(glob) {
+		f, err := openCaseFile(corpus, glob)
+		if err != nil {
+			return err
+		}
+		defer f.remove()
+		corpus, glob, own["--corpus"] = f.Corpus, f.id, f.dir
+	}
 	if !strings.HasPrefix(glob, argv[0]+"/") {
 		glob = argv[0] + "/*/" + glob
 	}

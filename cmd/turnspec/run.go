@@ -105,7 +105,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.corpus)
-	fl.StringArrayVar(&f.cases, "case", nil, "glob over case ids or parts of them: permission, codex/*/text/plain (again for more)")
+	fl.StringArrayVar(&f.cases, "case", nil, "glob over case ids or parts of them: permission, codex/*/text/plain (again for more), or the file of one case")
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more)")
 	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: codex or claude; with a version: claude@2.1.197 (live takes the newest without)")
@@ -152,6 +152,21 @@ func collectSeldom() {
 
 func suite(cmd *cobra.Command, f runFlags) error {
 	collectSeldom()
+	if len(f.cases) == 1 && isCaseFile(f.cases[0]) {
+		base, err := openCorpus(f.corpus)
+		if err != nil {
+			return err
+		}
+		one, err := openCaseFile(base, f.cases[0])
+		if err != nil {
+			return err
+		}
+		defer one.remove()
+		f.corpus, f.cases = one.dir, []string{one.id}
+		if len(f.tier) == 0 { // it has no golden
+			f.tier = []string{string(conformance.TierWitness), string(conformance.TierTiming)}
+		}
+	}
 	cfg, err := f.config()
 	if err != nil {
 		return err

@@ -21,12 +21,14 @@ func showCmd() *cobra.Command {
 	var dir string
 	var wire, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show CASE",
+		Use:   "show CASE|FILE",
 		Short: "Print a case: its intent, steps, wire and witness",
-		Long:  `Show prints a recording. Wire lines are shortened; --wire prints them in full.`,
+		Long: `Show prints a recording, stored or in a file. Wire lines are shortened; --wire
+prints them in full.`,
 		Example: `  turnspec show codex/0.169.0/text/plain
   turnspec show 'claude/*/permission/allow' --wire
-  turnspec show 'codex/*/text/plain' --json`,
+  turnspec show 'codex/*/text/plain' --json
+  turnspec show imported.txtar`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,9 +36,21 @@ func showCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := oneCase(corpus, args[0])
+			glob := args[0]
+			if isCaseFile(glob) {
+				f, err := openCaseFile(corpus, glob)
+				if err != nil {
+					return err
+				}
+				defer f.remove()
+				corpus, glob = f.Corpus, f.id
+			}
+			c, err := oneCase(corpus, glob)
 			if err != nil {
 				return err
+			}
+			if isCaseFile(args[0]) {
+				c.File = args[0]
 			}
 			s, err := corpus.LoadScenario(c.Scenario)
 			if err != nil {

@@ -42,7 +42,7 @@ func Here() redact.Facts {
 
 var (
 	homes = regexp.MustCompile(`(?:/home|/Users)/([A-Za-z0-9._-]+)`)
-	cwds  = regexp.MustCompile(`"cwd":"(/[^"\\]+)"`)
+	cwds  = regexp.MustCompile(`"cwd"\s*:\s*"(/[^"\\]+)"`)
 	// temps matches the folders for temporary files of macOS, which have random names
 	// for each user, with and without the link /private.
 	temps = regexp.MustCompile(`(?:/private)?/var/folders/[A-Za-z0-9_+-]+/[A-Za-z0-9_+-]+(?:/[TC]\b)?|/private/(?:var/)?tmp\b`)

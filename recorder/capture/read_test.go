@@ -31,6 +31,20 @@ func TestJunkIsRejected(t *testing.T) {
 	}
 }
 
+// Other tools write JSON with spaces.
+func TestGuessReadsSpacedJSON(t *testing.T) {
+	g := NewWithT(t)
+	for line, want := range map[string]string{
+		`{"type": "system", "session_id": "s", "claude_code_version": "2.1.197"}`: "claude 2.1.197",
+		`{"type": "system", "session_id": "s"}`:                                   "claude ",
+		`{"id": 1, "result": {"userAgent": "x/0.120.0 (Debian)"}}`:                "codex 0.120.0",
+		`{"id": 1, "result": {"thread": {"cliVersion": "0.98.0"}}}`:               "codex 0.98.0",
+	} {
+		runtime, version := capture.Guess([]fixtures.WireLine{{Dir: fixtures.Out, Bytes: []byte(line)}})
+		g.Expect(runtime + " " + version).To(Equal(want))
+	}
+}
+
 // A tape holds what the client wrote as text, and what the runtime sent as JSON.
 func TestTapeHoldsWrittenText(t *testing.T) {
 	g := NewWithT(t)

@@ -21,8 +21,8 @@ var Runtime = &drive.Runtime{
 	New:        newClaude,
 	Connect:    connect,
 	ReadSchema: readSchema,
-	VersionIn:  regexp.MustCompile(`"claude_code_version":"([0-9][0-9A-Za-z.-]*)"`),
-	SessionIn:  regexp.MustCompile(`"session_id":`),
+	VersionIn:  regexp.MustCompile(`"claude_code_version"\s*:\s*"([0-9][0-9A-Za-z.-]*)"`),
+	SessionIn:  regexp.MustCompile(`"session_id"\s*:`),
 	Aliases:    []string{"claudeAgent"},
 }
 

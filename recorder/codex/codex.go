@@ -25,7 +25,7 @@ var Runtime = &drive.Runtime{
 	New:        newCodex,
 	Connect:    Connect,
 	ReadSchema: readSchema,
-	VersionIn:  regexp.MustCompile(`"(?:cliVersion":"|userAgent":"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
+	VersionIn:  regexp.MustCompile(`"(?:cliVersion"\s*:\s*"|userAgent"\s*:\s*"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
 	Aliases:    []string{"codex"},
 }
 

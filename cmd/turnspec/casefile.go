@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// isCaseFile reports whether an argument names the file of a case, not its id.
+func isCaseFile(arg string) bool {
+	if !strings.HasSuffix(arg, ".txtar") {
+		return false
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// fileCorpus is a corpus of one case, whose file may be anywhere.
+type fileCorpus struct {
+	fixtures.Corpus
+	dir string // temporary
+	id  string
+}
+
+func (f *fileCorpus) remove() { _ = os.RemoveAll(f.dir) }
+
+// openCaseFile makes a corpus of a case file. Its scenario comes from the base
+// corpus, or from the lines of its client.
+func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	c, err := fixtures.ParseCase(file, strings.TrimSuffix(filepath.ToSlash(file), ".txtar"), b)
+	if err != nil {
+		return nil, err
+	}
+	f := &fileCorpus{id: path.Join(c.Runtime, c.Version, c.Scenario)}
+	if strings.Count(f.id, "/") != 3 || !fs.ValidPath(f.id) {
+		return nil, fmt.Errorf("%s: scenario %q: want TOPIC/NAME", file, c.Scenario)
+	}
+	scenario, err := fs.ReadFile(base.FS, "scenarios/"+c.Scenario+".txtar")
+	if errors.Is(err, fs.ErrNotExist) || c.NoWitness {
+		scenario, err = scenarioOf(c), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.dir, err = os.MkdirTemp("", "turnspec-case-"); err != nil {
+		return nil, err
+	}
+	f.Corpus = fixtures.Corpus{FS: os.DirFS(f.dir), Root: filepath.ToSlash(f.dir)}
+	files := map[string][]byte{f.id + ".txtar": b, "scenarios/" + c.Scenario + ".txtar": scenario}
+	replies := path.Join(c.Runtime, c.Version, "lifecycle.txtar")
+	if b, err := fs.ReadFile(base.FS, replies); err == nil {
+		files[replies] = b
+	}
+	for name, data := range files {
+		name = filepath.Join(f.dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, data, 0o644)); err != nil {
+			f.remove()
+			return nil, err
+		}
+	}
+	if _, err := f.LoadScenario(c.Scenario); err != nil {
+		f.remove()
+		return nil, fmt.Errorf("%s: the steps of its client: %w", file, err)
+	}
+	return f, nil
+}
+
+// scenarioOf returns a scenario with the steps that the client of a recording took.
+// What the model said is unknown.
+func scenarioOf(c *fixtures.Case) []byte {
+	topic, _, _ := strings.Cut(c.Scenario, "/")
+	var steps []string
+	message, waits := 0, false
+	wait := func() {
+		if waits {
+			steps = append(steps, fmt.Sprintf("wait end m%d", message))
+		}
+		waits = false
+	}
+	for i, l := range c.Lines() {
+		if c.Wire[i].Dir == fixtures.Out {
+			if l.Kind == wire.TurnEnd {
+				wait()
+			}
+			continue
+		}
+		if l.Step == nil {
+			continue
+		}
+		switch l.Kind {
+		case wire.Send:
+			message++
+			waits = true
+			steps = append(steps, fmt.Sprintf("send m%d: %s", message, oneLineText(l.Step.Text)))
+		case wire.Stop:
+			steps = append(steps, "stop")
+		case wire.Answer:
+			if l.Step.Answer.Word == wire.Allow || l.Step.Answer.Word == wire.Deny {
+				steps = append(steps, "answer "+l.Step.Answer.Word)
+			}
+		}
+	}
+	wait()
+	if message == 0 { // the lines of the client were not recorded
+		steps = []string{"send m1: unknown"}
+	}
+	return []byte("Recorded elsewhere: " + c.Recorded + ".\n\n-- scenario --\ntopic: " + topic +
+		"\n-- client --\n" + strings.Join(steps, "\n") + "\n-- model --\n[{\"text\":[\"unknown\"]}]\n")
+}
+
+// oneLineText returns a text as a step has it.
+func oneLineText(text string) string {
+	if text = strings.ReplaceAll(strings.TrimSpace(text), "\n", `\n`); text == "" {
+		return "unknown"
+	}
+	return text
+}
