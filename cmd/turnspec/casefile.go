@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -25,9 +26,14 @@ func isCaseFile(arg string) bool {
 // fileCorpus is a corpus of one case, whose file may be anywhere.
 type fileCorpus struct {
 	fixtures.Corpus
-	dir string // temporary
-	id  string
+	dir       string // temporary
+	id        string
+	noWitness bool
 }
+
+// lawChecks are the checks and topics that hold for any recording: they compare
+// events with each other and with the wire, not with what the model said.
+var lawChecks = []string{"order", "replay", "wire", "process", "turn.one-terminal", "turn.nothing-after-terminal"}
 
 func (f *fileCorpus) remove() { _ = os.RemoveAll(f.dir) }
 
@@ -42,7 +48,10 @@ func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fileCorpus{id: path.Join(c.Runtime, c.Version, c.Scenario)}
+	if b, err = withExit(c, b); err != nil {
+		return nil, err
+	}
+	f := &fileCorpus{id: path.Join(c.Runtime, c.Version, c.Scenario), noWitness: c.NoWitness}
 	if strings.Count(f.id, "/") != 3 || !fs.ValidPath(f.id) {
 		return nil, fmt.Errorf("%s: scenario %q: want TOPIC/NAME", file, c.Scenario)
 	}
@@ -74,6 +83,20 @@ func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 		return nil, fmt.Errorf("%s: the steps of its client: %w", file, err)
 	}
 	return f, nil
+}
+
+// withExit returns the file of a case, with the exit of its process if another tool
+// has not recorded it: when its stdin is closed. Without it, a stand-in would wait
+// forever.
+func withExit(c *fixtures.Case, b []byte) ([]byte, error) {
+	if !c.NoWitness || len(c.Wire) == 0 || slices.ContainsFunc(c.Wire, func(l fixtures.WireLine) bool { return l.Dir == fixtures.Exit }) {
+		return b, nil
+	}
+	whole, last := *c, c.Wire[len(c.Wire)-1]
+	whole.Wire = append(slices.Clip(c.Wire),
+		fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.EOF},
+		fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.Exit})
+	return whole.Format()
 }
 
 // scenarioOf returns a scenario with the steps that the client of a recording took.

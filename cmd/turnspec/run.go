@@ -166,6 +166,10 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		if len(f.tier) == 0 { // it has no golden
 			f.tier = []string{string(conformance.TierWitness), string(conformance.TierTiming)}
 		}
+		if one.noWitness && len(f.checks) == 0 {
+			f.checks, f.tier = lawChecks, []string{string(conformance.TierWitness)}
+			fmt.Fprintln(cmd.ErrOrStderr(), "the recording has no witness: only checks that need none are run; --check chooses others")
+		}
 	}
 	cfg, err := f.config()
 	if err != nil {

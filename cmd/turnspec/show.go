@@ -49,12 +49,15 @@ prints them in full.`,
 			if err != nil {
 				return err
 			}
-			if isCaseFile(args[0]) {
-				c.File = args[0]
-			}
 			s, err := corpus.LoadScenario(c.Scenario)
 			if err != nil {
 				return err
+			}
+			if isCaseFile(args[0]) {
+				c.File = args[0]
+				if s.File = strings.TrimPrefix(s.File, corpus.Root+"/"); c.NoWitness {
+					s.File = "read from the lines of the client"
+				}
 			}
 			if asJSON {
 				return showJSON(cmd.OutOrStdout(), c, s)
