@@ -190,6 +190,6 @@ func Form(s string) string {
 // Kind.Fields.
 func Paths(v jsontext.Value) []string {
 	k := &Kind{Fields: map[string]*Field{}}
-	k.countMessage(v)
+	k.countMessage("", v)
 	return slices.Sorted(maps.Keys(k.Fields))
 }
