@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -15,8 +16,8 @@ import (
 // Asked is the check permission.asked.
 var Asked = &conformance.Check{
 	ID: "permission.asked", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
-	Judges:        []string{"interrupt", "permission_request", "permission_request.tool_input", "permission_request.tool_use_id"},
-	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_use_id"},
+	Judges:        []string{"interrupt", "permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
+	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
 	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input.",
 	JudgesWritten: true,
 	Judge:         judgeAsked,
@@ -51,6 +52,7 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 				f.At(e, "permission_request %s does not name the tool", d.RequestID)
 			}
 			ids[d.RequestID] = true
+			judgeAskedWords(t, e, d, f)
 			judgeAskedInput(t, e, d, f)
 		case event.Interrupt:
 			interrupts[d.InterruptID] = true
@@ -59,6 +61,25 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	// A plan is approved by yes or no, but its question is an interrupt.
 	if len(ids)+len(interrupts) != want || len(interrupts) < questions {
 		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, questions, len(ids), len(interrupts))
+	}
+}
+
+// judgeAskedWords demands that the reason is the runtime's, and that the tool has the name
+// with which its call began.
+func judgeAskedWords(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
+	if d.Reason != "" && !runindex.States(t.Run, e, d.Reason) {
+		f.At(e, "permission_request %s: the reason %q is not the runtime's", d.RequestID, runindex.Clip(d.Reason))
+	}
+	for _, option := range d.Options {
+		known := option == string(event.DecisionAllow) || option == string(event.DecisionDeny) || option == string(event.DecisionCancel)
+		if !known && !jsontext.Value(option).IsValid() && !runindex.States(t.Run, e, option) {
+			f.At(e, "permission_request %s: the option %q is not the runtime's", d.RequestID, runindex.Clip(option))
+		}
+	}
+	for _, tool := range runindex.Of(t.Run).Tools() {
+		if tool.ID == d.ToolUseID && len(tool.Starts) > 0 && tool.Start().Tool != d.ToolName {
+			f.At(e, "permission_request %s names the tool %q, but its call is of %q", d.RequestID, d.ToolName, tool.Start().Tool)
+		}
 	}
 }
 

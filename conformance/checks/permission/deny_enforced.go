@@ -1,16 +1,22 @@
 package permission
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // DenyEnforced is the check permission.deny-enforced.
 var DenyEnforced = &conformance.Check{
 	ID: "permission.deny-enforced", Source: "claude-code#34046", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Aliases:       []string{"permission.deny-holds"},
-	Sentence:      "A denied call has no effect, and the model receives the denial.",
+	Sentence:      "A denied call has no effect, and the model receives the denial, with the words of the user if the wire has a place for them.",
 	JudgesWritten: true,
 	Judge:         judgeDeny,
 }
@@ -37,6 +43,8 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 			case !runindex.Denies(want):
 			case i >= len(sent):
 				f.Missingf("question %d had to be denied, but was not answered", i+1)
+			case want.Text != "" && t.Case != nil && answersWith(t.Case, want.Text) && !wrote(t.Run, want.Text):
+				f.Failf("question %d: the user said %q, and the subject did not send it", i+1, want.Text)
 			case sent[i] == "allow":
 				f.Failf("question %d: the user answered %s, but the subject sent allow", i+1, want.What)
 			}
@@ -60,4 +68,18 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
+}
+
+// answersWith reports whether a recorded answer of the client holds a text.
+func answersWith(c *fixtures.Case, text string) bool {
+	return slices.ContainsFunc(c.Wire, func(l fixtures.WireLine) bool {
+		return l.Dir == fixtures.In && bytes.Contains(l.Bytes, wire.Quote(text))
+	})
+}
+
+// wrote reports whether the subject sent a text as an answer.
+func wrote(r *conformance.Run, text string) bool {
+	return slices.ContainsFunc(r.ClientActions, func(a standin.ClientAction) bool {
+		return a.Kind == standin.KindAnswer && runindex.Holds(a.Bytes, text)
+	})
 }

@@ -25,3 +25,10 @@ var setsSomethingElse = broken.Adapter{
 	},
 	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return adapters.ModePlan, nil }},
 }
+
+var deniesWithoutAWord = broken.Adapter{
+	Name: "denies-without-a-word", Sentence: "denies without the words of the user",
+	Fails:   []string{"permission.deny-enforced", "wire.valid-input"},
+	Runtime: "claude", Why: "a decision of Codex has no place for words",
+	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) { a.Message = "" }},
+}

@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, blamesARule, answersWhatItKnows, refusesInSilence}
+	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, blamesARule, answersWhatItKnows, refusesInSilence, deniesWithoutAWord}
 }

@@ -14,17 +14,18 @@ var Resolved = &conformance.Check{
 	Judges: []string{
 		"interrupt", "interrupt.component_name", "interrupt.interrupt_id", "interrupt.surface", "interrupt_resolved", "interrupt_resolved.by",
 		"interrupt_resolved.interrupt_id", "permission_request", "permission_request.request_id", "permission_resolved", "permission_resolved.allowed",
-		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id",
+		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id", "permission_resolved.tool_name",
 	},
 	Needs:    []string{"permission_resolved"},
-	Sentence: "Each permission_request and each interrupt is resolved once, with the decision and who made it.",
+	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it.",
 	Judge:    judgeResolved,
 }
 
 func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	told := runindex.Answers(t.Run)
 	open := map[string]bool{}
-	shown := map[string]bool{} // questions of components: the scenario has no step that answers them
+	names := map[string]string{} // the tools that the questions name
+	shown := map[string]bool{}   // questions of components: the scenario has no step that answers them
 	resolved := func(e conformance.Event, id string, by event.By) (next fixtures.Step, ok bool) {
 		if !open[id] {
 			f.At(e, "%s of %q, which is not open", e.Type(), id)
@@ -50,7 +51,7 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 		switch d := e.Data.(type) {
 		case event.PermissionRequest:
 			f.Asserted(1)
-			open[d.RequestID] = true
+			open[d.RequestID], names[d.RequestID] = true, d.ToolName
 		case event.Interrupt:
 			f.Asserted(1)
 			open[d.InterruptID] = true
@@ -66,6 +67,9 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 		case event.PermissionResolved:
 			if act, ok := resolved(e, d.RequestID, d.By); ok && d.Decision != decisionOf(act) {
 				f.At(e, "question %s: the user answered %s, but the event holds %s", d.RequestID, act.What, d.Decision)
+			}
+			if d.ToolName != names[d.RequestID] {
+				f.At(e, "question %s is about the tool %q, but the event names %q", d.RequestID, names[d.RequestID], d.ToolName)
 			}
 			if d.Allowed != (d.Decision == event.DecisionAllow) {
 				f.At(e, "question %s: decision %s, but allowed is %v", d.RequestID, d.Decision, d.Allowed)

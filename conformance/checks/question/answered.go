@@ -2,6 +2,7 @@ package question
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,8 +18,9 @@ import (
 // Answered is the check question.answered.
 var Answered = &conformance.Check{
 	ID: "question.answered", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges:        []string{"interrupt.props", "interrupt_resolved.value"},
 	Needs:         []string{"interrupt"},
-	Sentence:      "A question to the user becomes an interrupt with its component, and the answer reaches the model.",
+	Sentence:      "A question to the user becomes an interrupt with its component, which holds each question and choice. The answer reaches the model, and interrupt_resolved holds it.",
 	JudgesWritten: true,
 	Judge:         judgeAnswered,
 }
@@ -42,6 +44,8 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "interrupt %s has no component or no props", d.InterruptID)
 		}
 	}
+	judgeQuestions(t, f)
+	judgeValues(t, f)
 	var came strings.Builder
 	if f.Sent = t.Tier != conformance.TierLive; f.Sent {
 		for _, w := range t.ClientActions {
@@ -57,6 +61,68 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 	for _, w := range words {
 		if !strings.Contains(came.String(), w) {
 			f.Failf("the user answered %q, but the answer did not reach the runtime or its model", w)
+		}
+	}
+}
+
+// judgeQuestions demands that an interrupt holds the text of each question that the
+// model asked, and of each choice.
+func judgeQuestions(t *conformance.Trial, f *conformance.Finding) {
+	if len(t.Unrecorded) > 0 {
+		return
+	}
+	for _, call := range runindex.AllCalls(t.Run) {
+		var in struct {
+			Questions []struct {
+				Question string `json:"question"`
+				Options  []struct {
+					Label string `json:"label"`
+				} `json:"options"`
+			} `json:"questions"`
+		}
+		if call.Tool != "ask" || json.Unmarshal(call.Input, &in) != nil {
+			continue
+		}
+		for _, q := range in.Questions {
+			words := []string{q.Question}
+			for _, o := range q.Options {
+				words = append(words, o.Label)
+			}
+			f.Asserted(1)
+			if !asked(t.Run, words) {
+				f.Failf("the model asked %q, but the props of no interrupt hold the question and its choices", words)
+			}
+		}
+	}
+}
+
+// asked reports whether the props of an interrupt hold all texts.
+func asked(r *conformance.Run, texts []string) bool {
+	for _, d := range runindex.EventsOf[event.Interrupt](r) {
+		if !slices.ContainsFunc(texts, func(s string) bool { return !runindex.Holds(d.Props, s) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeValues compares the values of interrupt_resolved with the answers of the user.
+func judgeValues(t *conformance.Trial, f *conformance.Finding) {
+	want := slices.DeleteFunc(runindex.Answers(t.Run), func(a fixtures.Step) bool { return a.What != fixtures.AnswerValue })
+	var got []conformance.Event
+	for e, d := range runindex.EventsOf[event.InterruptResolved](t.Run) {
+		if d.By == event.ByUser && d.Value.Kind() == '{' {
+			got = append(got, e)
+		}
+	}
+	if len(got) != len(want) {
+		return // a question was answered with yes or no
+	}
+	for i, e := range got {
+		d, _ := e.Data.(event.InterruptResolved)
+		f.Asserted(1)
+		if runindex.Canonical(d.Value) != runindex.Canonical(want[i].Value) {
+			f.At(e, "the user answered %s, but the value of %s is %s", want[i].Value, d.InterruptID, d.Value)
 		}
 	}
 }

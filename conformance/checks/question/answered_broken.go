@@ -2,6 +2,7 @@ package question
 
 import (
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
@@ -9,4 +10,16 @@ var forgetsTheAnswer = broken.Adapter{
 	Name: "forgets-the-answer", Sentence: "sends an answer of the user without its value",
 	Fails:    []string{"question.answered", "wire.valid-input"},
 	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) { a.Value = nil }},
+}
+
+var asksWithoutChoices = broken.Adapter{
+	Name: "asks-without-choices", Sentence: "asks the user a question without its text and choices",
+	Fails: []string{"question.answered"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Interrupt); ok {
+			d.Props = event.Raw(`{"title":"A question"}`)
+			e.Data = d
+		}
+		out(e)
+	}),
 }

@@ -10,3 +10,13 @@ var hidesThePath = broken.Adapter{
 	Fails:    []string{"tool.fields"},
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.FilePath = "" }),
 }
+
+var showsAnotherCommand = broken.Adapter{
+	Name: "shows-another-command", Sentence: "shows a command with the name of its tool before it",
+	Fails: []string{"tool.fields"},
+	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
+		if d.Command != "" {
+			d.Command = d.Tool + " " + d.Command
+		}
+	}),
+}

@@ -1,25 +1,37 @@
 package tool
 
 import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // FileChange is the check tool.file-change.
 var FileChange = &conformance.Check{
 	ID: "tool.file-change", Source: "wire/codex: fileChange", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
-	Judges:   []string{"tool_result.changes"},
+	Judges: []string{
+		"tool_result.changes", "tool_result.changes.path", "tool_result.changes.kind", "tool_result.changes.move_to", "tool_result.changes.diff",
+	},
 	Needs:    []string{"tool_result.changes"},
-	Sentence: "The result of a successful change of a file holds its path, its kind and the diff.",
+	Sentence: "The result of a successful change of files holds each file with its path, its kind, where it was moved, and the changed lines.",
 	Judge:    judgeChanges,
 }
 
 func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
+	judgeStatedChanges(t, f)
 	for _, call := range runindex.Calls(t.Run) {
 		if call.Hidden || call.Tool != "write" && call.Tool != "edit" && call.Tool != "notebook" {
 			continue
 		}
+		var in runindex.Input
+		_ = json.Unmarshal(call.Input, &in) // without a path, any path will do
 		for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 			if e.SubagentID != "" || !runindex.SameCall(d.ToolUseID, call.ID) || d.Status != event.ToolOK {
 				continue
@@ -32,7 +44,79 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 				if c.Path == "" || c.Kind == "" || c.Diff == "" && c.Kind != event.ChangeDelete && c.Kind != event.ChangeMove {
 					f.At(e, "%s %s: the change of %q is %q, with a diff of %d bytes", call.Tool, call.ID, c.Path, c.Kind, len(c.Diff))
 				}
+				if !strings.HasSuffix(path.Clean("/"+c.Path), path.Clean("/"+in.Path)) {
+					f.At(e, "%s %s changes %q, but its result holds the path %q", call.Tool, call.ID, in.Path, c.Path)
+				}
 			}
 		}
 	}
+}
+
+// judgeStatedChanges compares the changes of a successful call with those that the
+// runtime's line states.
+func judgeStatedChanges(t *conformance.Trial, f *conformance.Finding) {
+	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
+		stated := runindex.StatedResult(t.Run, e, d.ToolUseID)
+		if stated == nil || len(stated.Changes) == 0 || d.Status != event.ToolOK {
+			continue
+		}
+		f.Asserted(1)
+		var want, got []string
+		for _, c := range stated.Changes {
+			want = append(want, changeText(c))
+		}
+		for _, c := range d.Changes {
+			got = append(got, changeText(wire.FileChange{
+				Path: t.Recorded(statedPath(t.Run, c.Path, stated)), Kind: string(c.Kind), MoveTo: t.Recorded(c.MoveTo), Diff: t.Recorded(c.Diff),
+			}))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			f.At(e, "tool %s: the changed files are %q, but the runtime reports %q", d.ToolUseID, got, want)
+		}
+	}
+}
+
+// statedPath returns the absolute path that the runtime states for a relative one.
+func statedPath(r *conformance.Run, p string, stated *wire.ToolResult) string {
+	for _, c := range stated.Changes {
+		if !path.IsAbs(p) && strings.HasSuffix(c.Path, "/"+path.Clean(r.Recorded(p))) {
+			return c.Path
+		}
+	}
+	return p
+}
+
+// changeText returns a change in a form that does not depend on how the diff is
+// written: its context and its headers are left out.
+func changeText(c wire.FileChange) string {
+	switch {
+	case c.MoveTo != "":
+		c.Kind = wire.FileMoved
+	case c.Kind != wire.FileAdded && c.Kind != wire.FileDeleted:
+		c.Kind = wire.FileUpdated // whatever a newer version calls it
+	}
+	text := c.Diff
+	if c.Kind == wire.FileUpdated || c.Kind == wire.FileMoved {
+		text = changedLines(c.Diff)
+	}
+	return strings.TrimSpace(c.Path+" "+c.Kind+" "+c.MoveTo) + "\n" + strings.TrimRight(text, "\n")
+}
+
+// changedLines returns the removed and added lines of the hunks of a diff.
+func changedLines(diff string) string {
+	var out strings.Builder
+	inHunk := !strings.Contains(diff, "@@ ") // hunks without a header
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			inHunk = true
+		case strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") && !inHunk:
+			inHunk = false
+		case inHunk && (line[0] == '-' || line[0] == '+'):
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }

@@ -1,6 +1,9 @@
 package tool
 
 import (
+	"path"
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -11,6 +14,21 @@ var losesTheChange = broken.Adapter{
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Changes = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var changesAnotherFile = broken.Adapter{
+	Name: "changes-another-file", Sentence: "reports the changes of a file with the name of its folder",
+	Fails: []string{"tool.file-change"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Changes = slices.Clone(d.Changes)
+			for i, c := range d.Changes {
+				d.Changes[i].Path = path.Dir(c.Path)
+			}
 			e.Data = d
 		}
 		out(e)

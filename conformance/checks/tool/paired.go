@@ -9,10 +9,10 @@ import (
 // Paired is the check tool.paired.
 var Paired = &conformance.Check{
 	ID: "tool.paired", Source: "hermes-agent#114395", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
-	Judges:   []string{"tool_result", "tool_result.tool_use_id", "tool_start", "tool_start.tool_use_id"},
+	Judges:   []string{"tool_result", "tool_result.tool_use_id", "tool_start", "tool_start.tool_use_id", "tool_output.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_result"},
 	NeedsFor: runindex.StreamNeeds,
-	Sentence: "Each tool_start is followed by exactly one tool_result with the same id, and no other tool_result appears.",
+	Sentence: "Each tool_start is followed by exactly one tool_result with the same id, and no other tool_result or tool_output appears.",
 	Judge:    judgePaired,
 }
 
@@ -25,6 +25,11 @@ func judgePaired(t *conformance.Trial, f *conformance.Finding) {
 				f.Asserted(1)
 				if starts++; starts > 1 {
 					f.At(e, "tool %s starts twice", tool.ID)
+				}
+			case event.ToolOutput:
+				f.Asserted(1)
+				if starts == 0 {
+					f.At(e, "tool_output of %s without a tool_start before it", tool.ID)
 				}
 			case event.ToolResult:
 				switch results++; {

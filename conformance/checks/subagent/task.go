@@ -1,0 +1,133 @@
+package subagent
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// Task is the check subagent.task.
+var Task = &conformance.Check{
+	ID: "subagent.task", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Judges: []string{
+		"task.task_id", "task.kind", "task.status", "task.tool_use_id", "task.parent_id", "task.name", "task.text",
+		"task.usage.input", "task.usage.output", "task.usage.total", "tool_start.subagent_name",
+	},
+	Needs:    []string{"task", "task.status"},
+	NeedsFor: runindex.StreamNeeds,
+	Sentence: "A task holds the subagent_id, the call and the parent of its work, its text and figures are the runtime's, and it ends as the runtime reports.",
+	Judge:    judgeTaskFields,
+}
+
+func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
+	calls := runindex.AllCalls(t.Run)
+	tasks := map[string]event.Task{} // the last event of each
+	for e, d := range runindex.EventsOf[event.Task](t.Run) {
+		f.Asserted(1)
+		tasks[d.TaskID] = d
+		i := slices.IndexFunc(calls, func(c fixtures.OutputPart) bool { return runindex.SameCall(d.ToolUseID, c.ID) })
+		switch {
+		case d.ToolUseID == "":
+		case i < 0 && !runindex.States(t.Run, e, d.ToolUseID):
+			f.At(e, "task %s: the model made no call %q", d.TaskID, d.ToolUseID)
+		case i >= 0 && (calls[i].Tool == "shell" && d.Kind != event.TaskCommand || calls[i].Tool == "subagent" && d.Kind != event.TaskSubagent):
+			f.At(e, "task %s: its kind is %q, but its call %s is of the tool %s", d.TaskID, d.Kind, d.ToolUseID, calls[i].Tool)
+		}
+		for field, text := range map[string]string{"name": d.Name, "text": d.Text} {
+			if text != "" && !runindex.States(t.Run, e, text) {
+				f.At(e, "task %s: its %s is %q, which the runtime did not write", d.TaskID, field, runindex.Clip(text))
+			}
+		}
+		if u := d.Usage; u != nil {
+			for field, n := range map[string]int64{"input": u.Input, "output": u.Output, "total": u.Total} {
+				if n != 0 && !runindex.StatesNumber(t.Run, e, float64(n)) {
+					f.At(e, "task %s: usage.%s is %d, which the runtime did not write", d.TaskID, field, n)
+				}
+			}
+		}
+		if want := endOfTask(t.Run, e, d); want != "" && d.Status != event.TaskRunning && d.Status != want && !(want == event.TaskStopped && d.Status == event.TaskInterrupted) {
+			f.At(e, "task %s: its status is %s, but the runtime reports %s", d.TaskID, d.Status, want)
+		}
+	}
+	judgeTaskIDs(t, tasks, f)
+	judgeBackgrounded(t, tasks, f)
+	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
+		if d.SubagentName != "" && d.SubagentName != defaultName && !runindex.States(t.Run, e, d.SubagentName) {
+			f.Asserted(1)
+			f.At(e, "tool %s: subagent_name is %q, which the runtime did not write", d.ToolUseID, d.SubagentName)
+		}
+	}
+}
+
+// defaultName is the name of a sub-agent that has none.
+const defaultName = "sub-agent"
+
+// judgeTaskIDs demands that the tasks of sub-agents have the ids of the sub-agents, that
+// a parent is one of them, and that each command that runs is reported to end.
+func judgeTaskIDs(t *conformance.Trial, tasks map[string]event.Task, f *conformance.Finding) {
+	for _, e := range t.Events {
+		if d, ok := tasks[e.SubagentID]; len(tasks) > 0 && e.SubagentID != "" && (!ok || d.Kind != event.TaskSubagent) {
+			f.At(e, "the sub-agent %s has no task", e.SubagentID)
+			return
+		}
+	}
+	for id, d := range tasks {
+		if parent, ok := tasks[d.ParentID]; d.ParentID != "" && (!ok || parent.Kind != event.TaskSubagent) {
+			f.Failf("task %s: its parent %q is the task of no sub-agent", id, d.ParentID)
+		}
+		if d.Kind == event.TaskCommand && d.Status == event.TaskRunning {
+			f.Failf("the end of the command %s is not reported", id)
+		}
+	}
+}
+
+// judgeBackgrounded demands a task for each command of the model that goes on in the
+// background.
+func judgeBackgrounded(t *conformance.Trial, tasks map[string]event.Task, f *conformance.Finding) {
+	of := map[string]bool{}
+	for _, d := range tasks {
+		of[d.ToolUseID] = true
+	}
+	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
+		if d.Status == event.ToolBackgrounded && !of[""] {
+			i := slices.IndexFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool { return runindex.SameCall(d.ToolUseID, c.ID) && c.Tool == "shell" })
+			if i < 0 {
+				continue // more work for a sub-agent that has a task
+			}
+			f.Asserted(1)
+			if !of[d.ToolUseID] {
+				f.At(e, "the call %s goes on in the background, but has no task", d.ToolUseID)
+			}
+		}
+	}
+}
+
+// endOfTask returns how the wire had reported the end of a task when an event came, or
+// "".
+func endOfTask(r *conformance.Run, e conformance.Event, d event.Task) event.TaskStatus {
+	lines := runindex.Of(r).Lines()
+	for _, l := range lines[:min(e.Line, len(lines))] {
+		if l.Kind == wire.TaskEnd && l.Task == r.Recorded(d.TaskID) && l.Task != "" {
+			switch l.Status {
+			case "completed":
+				return event.TaskCompleted
+			case "failed":
+				return event.TaskFailed
+			case "stopped", "killed":
+				return event.TaskStopped
+			}
+		}
+	}
+	stated := runindex.StatedResult(r, e, d.ToolUseID)
+	switch {
+	case d.Kind != event.TaskCommand || stated == nil || stated.ExitCode == nil || *stated.ExitCode < 0:
+		return ""
+	case *stated.ExitCode == 0:
+		return event.TaskCompleted
+	}
+	return event.TaskFailed
+}
