@@ -7,7 +7,7 @@ import (
 
 var asksWithoutTheTool = broken.Adapter{
 	Name: "asks-without-the-tool", Sentence: "asks for permission without the tool and its input",
-	Fails: []string{"permission.asked"},
+	Fails: []string{"permission.asked", "permission.resolved"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.PermissionRequest); ok {
 			d.ToolName, d.ToolInput = "", event.Raw("{}")
@@ -20,8 +20,8 @@ var asksWithoutTheTool = broken.Adapter{
 var asksNobody = broken.Adapter{
 	Name: "asks-nobody", Sentence: "drops the questions of the runtime",
 	// No question is answered then, so the checks of answers fail too.
-	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
-	Only:  map[string]string{"tool.known": "codex", "turn.slow-continues": "claude"},
+	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.deny-enforced", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
+	Only:  map[string]string{"permission.deny-enforced": "claude", "tool.known": "codex", "turn.slow-continues": "claude"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch e.Data.(type) {
 		case event.PermissionRequest, event.PermissionResolved, event.Interrupt, event.InterruptResolved:

@@ -1,6 +1,8 @@
 package permission
 
 import (
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/component"
@@ -17,11 +19,12 @@ var Resolved = &conformance.Check{
 		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id", "permission_resolved.tool_name",
 	},
 	Needs:    []string{"permission_resolved"},
-	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it.",
+	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it. A denied call ends with the status denied.",
 	Judge:    judgeResolved,
 }
 
 func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
+	judgeDeniedStatus(t, f)
 	told := runindex.Answers(t.Run)
 	open := map[string]bool{}
 	names := map[string]string{} // the tools that the questions name
@@ -81,6 +84,34 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	}
 	if len(told) > 0 && len(t.Unrecorded) == 0 {
 		f.Failf("%d answers of the user are not reported", len(told))
+	}
+}
+
+// judgeDeniedStatus demands that the result of a call that the user or the policy has
+// denied has the status denied. A call that a stop ended may be interrupted.
+func judgeDeniedStatus(t *conformance.Trial, f *conformance.Finding) {
+	failed := slices.ContainsFunc(runindex.Answers(t.Run), func(a fixtures.Step) bool { return a.What == fixtures.AnswerError || a.What == fixtures.AnswerWrong })
+	if failed || !t.Supports("tool_result.status") || len(t.Unrecorded) > 0 {
+		return // the runtime understood no decision, or the wire ends here
+	}
+	denied, about := map[string]bool{}, map[string]string{}
+	for _, e := range t.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			about[d.RequestID] = d.ToolUseID
+		case event.PermissionResolved:
+			if d.Decision == event.DecisionDeny && (d.By == event.ByUser || d.By == event.ByPolicy) {
+				denied[about[d.RequestID]] = true
+			}
+		case event.ToolResult:
+			if !denied[d.ToolUseID] || d.ToolUseID == "" {
+				continue
+			}
+			f.Asserted(1)
+			if d.Status != event.ToolDenied && d.Status != event.ToolInterrupted {
+				f.At(e, "the call %s was denied, but its status is %s", d.ToolUseID, d.Status)
+			}
+		}
 	}
 }
 

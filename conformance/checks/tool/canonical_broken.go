@@ -9,7 +9,7 @@ import (
 
 var keepsNativeNames = broken.Adapter{
 	Name: "keeps-native-names", Sentence: "reports tools by the runtime's own names",
-	Fails:    []string{"component.tool-linked", "replay.tool-linked", "tool.canonical"},
+	Fails:    []string{"component.tool-linked", "permission.asked", "replay.tool-linked", "tool.canonical"},
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.Tool = "native_" + d.Tool }),
 }
 

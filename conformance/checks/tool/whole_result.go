@@ -1,12 +1,14 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -57,6 +59,11 @@ func judgeWholeOutput(t *conformance.Trial, e conformance.Event, d event.ToolRes
 		if got == withoutSpace(t.Recorded(text)) {
 			return
 		}
+	}
+	if t.Case != nil && slices.ContainsFunc(t.ClientActions, func(a standin.ClientAction) bool {
+		return a.Kind == standin.KindAnswer && runindex.Holds(a.Bytes, d.Output)
+	}) {
+		return // the words of a denial are the subject's own
 	}
 	f.At(e, "tool %s: the output of %d bytes is %q, but the runtime's line holds %d bytes: %q", d.ToolUseID, len(d.Output), runindex.Clip(d.Output), len(want.Outputs[0]), runindex.Clip(want.Outputs[0]))
 }

@@ -10,7 +10,8 @@ import (
 
 var stoppedToolsFail = broken.Adapter{
 	Name: "stopped-tools-fail", Sentence: "reports a stopped tool as failed",
-	Fails: []string{"turn.crash-ends", "turn.stall-ends", "turn.stop"},
+	Fails: []string{"tool.whole-result", "turn.crash-ends", "turn.stall-ends", "turn.stop"},
+	Only:  map[string]string{"tool.whole-result": "claude"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok && (d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded) {
 			d.Status, d.IsError = event.ToolError, true
