@@ -69,16 +69,17 @@ func reopened(events []event.Event, newest int, options []replay.Option) (want, 
 	}
 	for i, e := range events {
 		if i > 0 && i%step == 0 {
+			// A message that the client has loaded may vanish since. Then it shows fewer.
+			first := at.First()
+			if kept := at.View().Last(newest); len(kept) == newest {
+				first = max(first, kept[0].Number)
+			}
 			data, err := at.Snapshot(newest)
 			if err != nil {
 				return nil, nil, err
 			}
 			if at, err = replay.Restore(data, options...); err != nil {
 				return nil, nil, err
-			}
-			first := 1
-			if kept := stays.View().Last(newest); len(kept) == newest {
-				first = kept[0].Number
 			}
 			seen(first)
 			for _, e := range events[max(0, i-again):i] {

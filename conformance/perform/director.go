@@ -67,7 +67,8 @@ type director struct {
 	conversations []*conversation // in the order of their first open
 	turns         int             // of all sessions: turn numbers are unique in a run
 	current       *conversation
-	changed       chan struct{} // closed and replaced at each event
+	answered      map[string]bool // questions that a step has answered, by id
+	changed       chan struct{}   // closed and replaced at each event
 	calls         clientCalls
 	chats         liveChats
 

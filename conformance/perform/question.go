@@ -41,7 +41,8 @@ func (d *director) question(s fixtures.Step) (question, bool) {
 		slices.Reverse(all)
 	}
 	for _, q := range all {
-		if q.closed == s.Late && (s.ID == "" || isAbout(d.run, q, s.ID)) {
+		closed := q.closed || d.answered[q.id] // a slow subject reports the answer later
+		if closed == s.Late && (s.ID == "" || isAbout(d.run, q, s.ID)) {
 			return q, true
 		}
 	}
@@ -123,7 +124,16 @@ func (d *director) answerQuestion(ctx context.Context, sess adapters.Session, s 
 	default:
 		a.Decision = event.DecisionDeny
 	}
-	return sess.Answer(ctx, q.id, a)
+	if err := sess.Answer(ctx, q.id, a); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answered == nil {
+		d.answered = map[string]bool{}
+	}
+	d.answered[q.id] = true
+	return nil
 }
 
 // withMembers returns an object with some members replaced.

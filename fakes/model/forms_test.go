@@ -86,3 +86,17 @@ func TestWholeReplyFailsByStatus(t *testing.T) {
 	g.Expect(status).To(Equal(529))
 	g.Expect(m.Witness()[0].Status).To(Equal(529))
 }
+
+// TestRawReasoningEndsWithItsBlock checks that a reply that breaks off later does not leave
+// the reasoning before it open, and that raw reasoning is recorded only if it was sent.
+func TestRawReasoningEndsWithItsBlock(t *testing.T) {
+	g := NewWithT(t)
+	m, c := start(t, scenario(t, "send m1: hi", `[{"think":["sum"],"raw":["own"]},{"text":["half"]},{"cut":true}]
+[{"retry":true},{"think":["sum"],"raw":["own"]},{"cut":true}]`))
+	for range 2 {
+		_, _, _ = post(t, c, m.URL()+"/v1/responses", `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`)
+	}
+	w := m.Witness()
+	g.Expect(w[0].Output).To(Equal([]fixtures.OutputPart{{Think: "sum"}, {Think: "own"}, {Text: "half", Unfinished: true}}))
+	g.Expect(w[1].Output).To(Equal([]fixtures.OutputPart{{Think: "sum", Unfinished: true}}))
+}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -15,8 +16,9 @@ type replyWriter struct {
 	calls []wireCall
 	usage *fixtures.Usage
 	begun bool
-	cur   *part // the open block
-	held  bool  // a hold came after the last text
+	cur   *part    // the open block
+	raw   []string // the raw reasoning of the open block, which is sent at its end
+	held  bool     // a hold came after the last text
 }
 
 // writeReply writes the parts. Its error is why the reply ended early.
@@ -69,7 +71,16 @@ func (y *replyWriter) closeBlock() error {
 	y.cur.open = false
 	y.s.mu.Unlock()
 	y.cur = nil
-	return y.v.closeBlock()
+	if err := y.v.closeBlock(); err != nil {
+		return err
+	}
+	if y.raw != nil { // the witness has it as a separate part
+		raw := &part{think: true}
+		raw.text.WriteString(strings.Join(y.raw, ""))
+		y.s.recordPart(y.x, raw)
+		y.raw = nil
+	}
+	return nil
 }
 
 func (y *replyWriter) writePart(ctx context.Context, p fixtures.Part) error {
@@ -151,20 +162,14 @@ func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 		}
 		y.recordText(d)
 	}
-	// The witness records the final text instead of the deltas, and raw reasoning as a
-	// separate part.
+	// The witness records the final text instead of the deltas.
 	if f := p.Form.Final; f != nil {
 		y.s.mu.Lock()
 		y.cur.text.Reset()
 		y.s.mu.Unlock()
 		y.recordText(*f)
 	}
-	if p.Form.Raw != nil {
-		y.startPart(true)
-		for _, d := range p.Form.Raw {
-			y.recordText(d)
-		}
-	}
+	y.raw = append(y.raw, p.Form.Raw...)
 	return nil
 }
 

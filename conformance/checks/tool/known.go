@@ -111,8 +111,19 @@ func judgeInput(call runindex.Call, d event.ToolStart, at conformance.Event, f *
 	}
 	// A tool that reads may be reported as the command that the runtime ran for it.
 	for _, text := range in.Texts() {
-		if !runindex.Holds(d.Input, text) {
+		if !runindex.Holds(d.Input, text) && !holdsLines(d.Input, text) {
 			f.At(at, "tool %s: the input %s does not hold %q", call.ID, runindex.Clip(string(d.Input)), text)
 		}
 	}
+}
+
+// holdsLines reports whether an input holds each line of a text. The lines of a diff have
+// a sign in front.
+func holdsLines(input event.Raw, text string) bool {
+	for line := range strings.Lines(text) {
+		if !runindex.Holds(input, strings.TrimRight(line, "\n")) {
+			return false
+		}
+	}
+	return true
 }
