@@ -17,7 +17,7 @@ import (
 
 // corpusFlag adds --corpus, a folder to read instead of the embedded corpus.
 func corpusFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "corpus", "", "folder with scenarios and cases (default: the embedded corpus)")
+	cmd.Flags().StringVar(dir, "corpus", "", "folder or zip archive with scenarios and cases (default: the embedded corpus)")
 	_ = cmd.MarkFlagDirname("corpus")
 }
 
@@ -25,6 +25,9 @@ func corpusFlag(cmd *cobra.Command, dir *string) {
 func openCorpus(dir string) (fixtures.Corpus, error) {
 	if dir == "" {
 		return fixtures.Embedded(), nil
+	}
+	if strings.HasSuffix(dir, ".zip") {
+		return zippedCorpus(dir)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "scenarios")); err != nil || !info.IsDir() {
 		return fixtures.Corpus{}, fmt.Errorf("%s is not a corpus: it has no folder scenarios", dir)

@@ -185,7 +185,9 @@ func (f *exploreFlags) config() (*explore.Config, error) {
 // log.
 func exploreProgress(w io.Writer) func(explore.Summary, string) {
 	if !isTerminal(w) {
-		return func(s explore.Summary, line string) { fmt.Fprintf(w, "%s %s\n", time.Now().Format(time.TimeOnly), line) }
+		return func(s explore.Summary, line string) {
+			fmt.Fprintf(w, "%s %s\n", time.Now().Format(time.TimeOnly), line)
+		}
 	}
 	return func(s explore.Summary, line string) {
 		fmt.Fprintf(w, "\r\033[K%d performed, %d not, %d new shapes, %d findings; %.80s", s.Performed, s.NotPerformed, s.Shapes, len(s.Findings), line)

@@ -138,6 +138,21 @@ func (o *outcome) add(results []conformance.Result) {
 // has reports whether a failure is among those of the outcome.
 func (o *outcome) has(f failure) bool { return slices.ContainsFunc(o.failures, f.same) }
 
+// hasLike reports whether a failure with the same words is among those of the outcome. A
+// smaller scenario may fail the same check for another reason.
+func (o *outcome) hasLike(f failure) bool {
+	return slices.ContainsFunc(o.failures, func(g failure) bool { return f.same(g) && f.words() == g.words() })
+}
+
+// words returns the beginning of the problem, up to what comes from the scenario.
+func (f failure) words() string {
+	words, _, _ := strings.Cut(f.Problem, ":")
+	if i := strings.IndexAny(words, `"{`); i >= 0 {
+		words = words[:i]
+	}
+	return digits.ReplaceAllString(words, "N")
+}
+
 // reason shortens why a scenario was not performed, so that equal reasons have equal
 // texts.
 func reason(err string) string {

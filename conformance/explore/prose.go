@@ -33,6 +33,16 @@ func (c *composer) prose() []any {
 	return out
 }
 
+// simpleProse is prose that a hold may follow: of it, a client can find out what the model
+// has sent.
+func (c *composer) simpleProse() []any {
+	var out []any
+	for range c.rng.IntN(3) {
+		out = append(out, object{pick(c, []string{"text", "text", "think"}): c.sentence()})
+	}
+	return out
+}
+
 func (c *composer) block() any {
 	p := object{}
 	kind := "text"
@@ -78,7 +88,7 @@ func (c *composer) beginning() []any {
 	return append(append(c.usage(), c.thoughts()...), c.prose()...)
 }
 
-// wholeText is a text that a hold may follow.
+// plainText is a text that a hold may follow.
 func (c *composer) plainText() object {
 	return object{"text": []string{pick(c, words), pick(c, words), "so " + string(rune('a'+c.newMark()%26))}}
 }

@@ -9,7 +9,7 @@ func (c *composer) rest() {
 }
 
 func stopWhenIdle(c *composer) {
-	c.step("wait idle")
+	c.rest()
 	c.step("stop")
 }
 
@@ -58,7 +58,7 @@ func askFromNow(c *composer) {
 func otherModel(c *composer) { c.step("set model codex:gpt-5.4 claude:sonnet") }
 
 func nameSession(c *composer) {
-	c.step("wait idle")
+	c.rest()
 	c.step("name Session %d", c.newMark())
 }
 

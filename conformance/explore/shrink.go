@@ -80,7 +80,7 @@ func (s *shrinker) try(ctx context.Context, text []byte) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if err != nil || out.notPerformed != "" || !out.has(s.failure) {
+	if err != nil || out.notPerformed != "" || !out.hasLike(s.failure) {
 		return false, nil //nolint:nilerr // nor can the harness perform each
 	}
 	s.best = out

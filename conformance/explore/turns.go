@@ -17,7 +17,7 @@ func heldReply(c *composer) {
 		first = object{"think": first["text"]}
 	}
 	id := c.newTool()
-	c.reply(append(c.prose(), first, object{"hold": hold}, textPart(" goes on."), shell(id, c.safeCommand()))...)
+	c.reply(append(c.simpleProse(), first, object{"hold": hold}, textPart(" goes on."), shell(id, c.safeCommand()))...)
 	c.step("wait hold %s", hold)
 	c.step("release %s", hold)
 	c.allow(id)
@@ -43,7 +43,7 @@ func messageDuringTool(c *composer) {
 // turn at once.
 func messageIntoText(c *composer) {
 	hold := c.newHold()
-	c.reply(append(c.prose(), c.plainText(), object{"hold": hold}, textPart(" is not said."))...)
+	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" is not said."))...)
 	c.step("wait hold %s", hold)
 	verb := "send"
 	if c.chance(40) {
@@ -57,7 +57,7 @@ func messageIntoText(c *composer) {
 // turn has ended.
 func messageQueued(c *composer) {
 	hold := c.newHold()
-	c.reply(append(c.prose(), c.plainText(), object{"hold": hold}, textPart(" and ends."))...)
+	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" and ends."))...)
 	c.step("wait hold %s", hold)
 	if c.chance(20) {
 		id, text := c.newMessage()
@@ -92,7 +92,7 @@ func failedOnce(c *composer) {
 func cutAndRetried(c *composer) {
 	c.needs["few-retries"] = true
 	hold := c.newHold()
-	parts := c.prose()
+	parts := c.simpleProse()
 	if c.runtime == "claude" {
 		parts = nil // it keeps whole blocks and asks for the rest
 	}
@@ -120,7 +120,7 @@ func stopInText(c *composer) {
 	if c.chance(30) {
 		part = object{"think": part["text"]}
 	}
-	parts := c.beginning()
+	parts := c.simpleProse()
 	if c.chance(20) {
 		parts, part = nil, nil
 	}
@@ -141,7 +141,7 @@ func (c *composer) stop() {
 	ended := c.turns
 	c.endTurn()
 	c.turns = ended
-	if c.chance(30) {
+	if len(c.tasks) == 0 && c.chance(30) {
 		c.step("wait idle")
 	}
 }
@@ -157,7 +157,7 @@ func stopInTool(c *composer) {
 func stopInInput(c *composer) {
 	hold, id := c.newHold(), c.newTool()
 	c.hide(id, "a call is no item before its input is whole")
-	c.reply(append(c.beginning(), object{"tool": "shell", "id": id, "input": object{"command": "wc -l notes.txt"}, "open": true}, object{"hold": hold})...)
+	c.reply(append(c.simpleProse(), object{"tool": "shell", "id": id, "input": object{"command": "wc -l notes.txt"}, "open": true}, object{"hold": hold})...)
 	c.step("wait hold %s", hold)
 	c.stop()
 }

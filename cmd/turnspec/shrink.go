@@ -1,0 +1,210 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/shrink"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+type shrinkFlags struct {
+	run          runFlags // corpus, subject, acp and http
+	check, fault string
+	broken       string
+	out          string
+	limit        time.Duration
+	tries        int
+	seed         uint64
+}
+
+func shrinkCmd() *cobra.Command {
+	var f shrinkFlags
+	cmd := &cobra.Command{
+		Use:   "shrink CASE --check ID -o FILE",
+		Short: "Make a case smaller on which an adapter fails a check",
+		Long: `Shrink removes turns, steps and lines from a case, and shortens what is left, as long
+as the adapter fails the same check in the same words. The reference adapter must
+pass the check on the smaller case, so that it shows a defect of the adapter and
+nothing else.
+
+FILE is a corpus to attach to a bug report: a zip archive if the name ends in .zip, a
+folder otherwise. It holds the scenario, the case, and a README.txt with the command
+that fails. ` + "`turnspec run --corpus FILE`" + ` plays it. The case is a made one: it is no
+recording any more, and its head says so.
+
+--subject, --acp and --http choose the adapter as in ` + "`turnspec run`" + `.
+
+Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
+it could not run.`,
+		Example: `  turnspec shrink codex/0.169.0/tool/parallel --check tool.paired --subject 'python3 my_adapter.py' -o bug.zip
+  turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent
+  turnspec run --corpus bug.zip --runtime codex --subject 'python3 my_adapter.py'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the case, such as codex/0.169.0/tool/parallel; `turnspec list cases` prints all")
+			}
+			return f.run.commandArgs(args[1:])
+		},
+		ValidArgsFunction: complete(caseIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.run.command = args[1:]
+			return runShrink(cmd, args[0], f)
+		},
+	}
+	fl := cmd.Flags()
+	corpusFlag(cmd, &f.run.corpus)
+	fl.StringVar(&f.check, "check", "", "id of the check that fails (required)")
+	fl.StringVar(&f.fault, "fault", "", "fail with this fault; without it, as the first failure of the case does")
+	fl.StringVar(&f.run.subject, "subject", "", "the command of the adapter")
+	fl.BoolVar(&f.run.acp, "acp", false, "an ACP agent: its command follows, after --")
+	fl.StringVar(&f.run.http, "http", "", "a sidecar at this address, started by the command after --, if there is one")
+	standinFlag(cmd, &f.run.standin)
+	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
+	fl.StringVar(&f.broken, "broken", "", "a broken adapter of the suite, to try it out; `turnspec explain CHECK` names those of a check")
+	fl.StringVarP(&f.out, "output", "o", "", "the archive or folder to write (required)")
+	fl.DurationVar(&f.limit, "for", 2*time.Minute, "stop after this time with the smallest case so far")
+	fl.IntVar(&f.tries, "tries", 0, "stop after so many tries (default: no limit)")
+	fl.Uint64Var(&f.seed, "seed", 1, "pick the places of the faults by this number")
+	completeFlag(cmd, "check", checkIDs)
+	return cmd
+}
+
+func runShrink(cmd *cobra.Command, id string, f shrinkFlags) error {
+	collectSeldom()
+	cfg, err := f.config(id)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(f.out); err == nil {
+		return fmt.Errorf("%s exists: name another file with -o", f.out)
+	}
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	step, wipe := progress(cmd.ErrOrStderr())
+	if step != nil {
+		total := 0
+		cfg.Progress = func(tries, lines int) {
+			total = max(total, lines)
+			step(total-lines, total, fmt.Sprintf("%d lines left, %d tries", lines, tries))
+		}
+	}
+	res, err := shrink.Shrink(ctx, *cfg)
+	wipe()
+	if err != nil {
+		return err
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	again := f.rerun(cfg, res.Case.ID)
+	files, err := res.Files(about(cfg, res, id, again))
+	if err != nil {
+		return err
+	}
+	if err := shrink.Write(f.out, files); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d of %d lines, %d of %d steps, %d of %d bytes after %d tries\n  %s\n  %s\n", f.out,
+		res.After.Lines, res.Before.Lines, res.After.Steps, res.Before.Steps, res.After.Bytes, res.Before.Bytes, res.Tries, oneLine(res.Problem), again)
+	return nil
+}
+
+func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
+	switch {
+	case f.check == "":
+		return nil, errors.New("--check is missing: name the check that fails; the failures of `turnspec run` name it")
+	case f.out == "":
+		return nil, errors.New("-o is missing: name the file to write, such as bug.zip")
+	}
+	corpus, err := openCorpus(f.run.corpus)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := checks.Named(f.check)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) != 1 {
+		return nil, fmt.Errorf("--check %s names %d checks: name one", f.check, len(chosen))
+	}
+	f.run.runtime, _, _ = strings.Cut(id, "/")
+	cfg := &shrink.Config{
+		Corpus: corpus, Case: id, Check: chosen[0], Fault: f.fault, Seed: f.seed, Tries: f.tries, Limit: f.limit,
+	}
+	if ids, err := matching(corpus, id); err != nil {
+		return nil, err
+	} else if len(ids) == 1 {
+		cfg.Case = ids[0]
+	} else {
+		return nil, fmt.Errorf("%q matches %d cases: name one", id, len(ids))
+	}
+	f.run.runtime, _, _ = fixtures.SplitCaseID(cfg.Case)
+	guard, err := references(f.run.runtime)
+	if err != nil {
+		return nil, err
+	}
+	if f.broken != "" {
+		d, err := defects.Named(f.broken)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Subject, cfg.Guard = d.Subject(guard[0]), guard[0]
+		return cfg, nil
+	}
+	subjects, err := f.run.subjects()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Subject = subjects[0]
+	if f.run.external() {
+		cfg.Guard = guard[0]
+	}
+	return cfg, nil
+}
+
+// rerun returns the command that fails on the smaller case.
+func (f *shrinkFlags) rerun(cfg *shrink.Config, id string) string {
+	command := fmt.Sprintf("turnspec run --corpus %s --runtime %s --case %s --check %s", f.out, f.run.runtime, id, cfg.Check.ID)
+	switch {
+	case f.run.subject != "":
+		command += fmt.Sprintf(" --subject %q", f.run.subject)
+	case f.run.acp:
+		command += " --acp -- " + strings.Join(f.run.command, " ")
+	case f.run.http != "":
+		command += " --http " + f.run.http
+		if len(f.run.command) > 0 {
+			command += " -- " + strings.Join(f.run.command, " ")
+		}
+	}
+	return command
+}
+
+func about(cfg *shrink.Config, res *shrink.Result, id, again string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s fails the check %s.\n\n%s\n\n%s\n", cfg.Subject.Name(), cfg.Check.ID, cfg.Check.Sentence, res.Problem)
+	if res.Fault != "" {
+		fmt.Fprintf(&b, "\nIt fails with the fault %s.\n", res.Fault)
+	}
+	fmt.Fprintf(&b, "\nThe case was made from %s by `turnspec shrink`: %d of its %d lines are left. It is no recording any more.\n", id, res.After.Lines, res.Before.Lines)
+	fmt.Fprintf(&b, "\n  %s\n", again)
+	return b.String()
+}
+
+// zippedCorpus opens a corpus that is a zip archive.
+func zippedCorpus(file string) (fixtures.Corpus, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return fixtures.Corpus{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return fixtures.Corpus{FS: z, Root: file}, nil // it stays open until the program exits
+}
