@@ -27,12 +27,16 @@ type past struct {
 
 // lineage returns the past of each message, by the steps of the scenario. It leaves
 // out what is unknown: the content of a summary, and the turn that ran when a runtime
-// was killed, because the runtime may not have stored it.
+// was killed or closed, because the runtime may not have stored it.
 func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool) {
 	of, resumed = map[string]past{}, map[string]bool{}
 	histories := [][]string{nil}
 	at, again := 0, false
 	var all, unended []string
+	group := map[string]string{} // the first of the messages that may share a turn
+	forget := func(lost func(m string) bool) {
+		all, histories[at] = slices.DeleteFunc(all, lost), slices.DeleteFunc(slices.Clone(histories[at]), lost)
+	}
 	for i, a := range s.Client {
 		switch a.Verb {
 		case fixtures.VerbOpen:
@@ -62,15 +66,21 @@ func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool)
 			}
 		case fixtures.VerbRevert:
 			if k := slices.Index(histories[at], a.ID); !a.Refused && k >= 0 {
-				histories[at] = slices.Clip(histories[at][:k])
+				// What went into the turn of an earlier message goes with that turn.
+				first := max(0, slices.Index(histories[at], group[a.ID]))
+				shared := histories[at][first:k]
+				histories[at] = slices.Clip(histories[at][:first])
+				all = slices.DeleteFunc(all, func(m string) bool { return slices.Contains(shared, m) })
 			}
+		case fixtures.VerbWithdraw:
+			forget(func(m string) bool { return m == a.ID })
 		case fixtures.VerbWait:
 			if a.What == "end" {
 				unended = nil
 			}
-		case fixtures.VerbKill:
-			lost := func(m string) bool { return slices.Contains(unended, m) }
-			all, histories[at], unended = slices.DeleteFunc(all, lost), slices.DeleteFunc(slices.Clone(histories[at]), lost), nil
+		case fixtures.VerbKill, fixtures.VerbClose:
+			forget(func(m string) bool { return slices.Contains(unended, m) })
+			unended = nil
 		case fixtures.VerbCompact:
 			return of, resumed
 		case fixtures.VerbSend, fixtures.VerbSteer:
@@ -82,6 +92,7 @@ func lineage(s *fixtures.Scenario) (of map[string]past, resumed map[string]bool)
 			}
 			of[a.ID], resumed[a.ID] = p, again
 			all, histories[at], unended = append(all, a.ID), append(histories[at], a.ID), append(unended, a.ID)
+			group[a.ID] = unended[0]
 		}
 	}
 	return of, resumed

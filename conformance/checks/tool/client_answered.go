@@ -26,12 +26,14 @@ func judgeAnswersWritten(t *conformance.Trial, f *conformance.Finding) {
 	judgeServed(t, f)
 	for _, tool := range t.Scenario.Tools {
 		want := 0
-		for _, c := range t.ToolCalls {
-			if c.Tool == tool.Name && c.Answered {
-				want++
+		said := answersOf(&tool)
+		for _, other := range t.Scenario.Tools { // with the same answer
+			for _, c := range t.ToolCalls {
+				if c.Tool == other.Name && c.Answered && slices.Equal(answersOf(&other), said) {
+					want++
+				}
 			}
 		}
-		said := answersOf(&tool)
 		if want == 0 || len(said) == 0 {
 			continue
 		}
