@@ -105,7 +105,7 @@ func writes(command string) string {
 			return words[0]
 		}
 		for _, w := range words[1:] {
-			if slices.Contains(doesMore, w) && !(words[0] == "grep" || words[0] == "ls") {
+			if slices.Contains(doesMore, w) && words[0] != "grep" && words[0] != "ls" {
 				return w
 			}
 		}

@@ -52,7 +52,7 @@ func judgeWholeOutput(t *conformance.Trial, e conformance.Event, d event.ToolRes
 	texts := want.Outputs
 	for id, sent := range runindex.ToolResults(t.Run) {
 		if runindex.SameCall(d.ToolUseID, id) {
-			texts = append(texts[:len(texts):len(texts)], plainText(sent)) // what the model received is whole too
+			texts = append(slices.Clip(texts), plainText(sent)) // what the model received is whole too
 		}
 	}
 	for _, text := range texts {
