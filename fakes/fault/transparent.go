@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // maxBytewise is how much of a line is cut into single bytes. The rest of a line of
@@ -149,14 +150,65 @@ func longPause() Operator {
 				return i+1 < len(c.wire) && c.wire[i+1].Dir == fixtures.Out && c.isText(i) && c.isText(i+1)
 			})
 		},
-		apply: func(c *lines, place int) Fault {
-			return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				lines = slices.Clone(lines)
-				for k := range lines[i+1:] {
-					lines[i+1+k].T += PauseLength
-				}
-				return lines
+		apply: pauseAfter,
+	}
+}
+
+// longTool lets a tool run for minutes.
+func longTool() Operator {
+	return Operator{
+		Name: "long-tool", Kind: Transparent, Doc: fmt.Sprintf("Nothing comes for %v after the start of a tool or of another item, and then the rest. Requests are answered meanwhile.", PauseLength),
+		places: func(c *lines, _ bool) []int {
+			return c.outputsWhere(func(i int) bool {
+				return i+1 < len(c.wire) && c.wire[i+1].Dir == fixtures.Out && c.startsTool(i) && !c.endsTool(i) && !c.inStoppedTurn(i)
 			})
 		},
+		apply: pauseAfter,
 	}
+}
+
+func (c *lines) startsTool(i int) bool {
+	return slices.ContainsFunc(c.read[i].Tools, func(t wire.Tool) bool { return !t.Ends })
+}
+
+func (c *lines) endsTool(i int) bool {
+	return slices.ContainsFunc(c.read[i].Tools, func(t wire.Tool) bool { return t.Ends })
+}
+
+// inStoppedTurn reports whether the client stops the turn that runs at a line. A client
+// that has stopped a turn need not wait for minutes for its end.
+func (c *lines) inStoppedTurn(i int) bool {
+	process := c.wire[i].Process
+	stops := func(k int, until wire.Kind) (stop, over bool) {
+		if c.wire[k].Process != process {
+			return false, false
+		}
+		return c.wire[k].Dir == fixtures.In && c.read[k].Kind == wire.Stop, c.read[k].Kind == until
+	}
+	for k := i; k < len(c.wire); k++ {
+		if stop, over := stops(k, wire.TurnEnd); stop {
+			return true
+		} else if over {
+			break
+		}
+	}
+	for k := i; k >= 0; k-- {
+		if stop, over := stops(k, wire.TurnStart); stop {
+			return true
+		} else if over {
+			break
+		}
+	}
+	return false
+}
+
+// pauseAfter makes all lines behind a place come later by PauseLength.
+func pauseAfter(c *lines, place int) Fault {
+	return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+		lines = slices.Clone(lines)
+		for k := range lines[i+1:] {
+			lines[i+1+k].T += PauseLength
+		}
+		return lines
+	})
 }

@@ -10,7 +10,7 @@ import (
 
 var answersTwice = broken.Adapter{
 	Name: "answers-twice", Sentence: "answers each question twice",
-	Fails: []string{"permission.answered-once", "wire.valid-input"},
+	Fails: []string{"permission.answered-once", "permission.stale-request", "wire.valid-input"},
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		_, err := w.Write(line)
 		if bytes.Contains(line, []byte(`"decision"`)) || bytes.Contains(line, []byte(`"behavior"`)) {

@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
+	"github.com/turnspec/turnspec/fakes/fault"
 )
 
 var allowsWhatItCannotRead = broken.Adapter{
@@ -17,4 +20,18 @@ var allowsWhatItCannotRead = broken.Adapter{
 		}
 		return j(ctx, c)
 	}),
+}
+
+var allowsTheUnreadable = broken.Adapter{
+	Name: "allows-the-unreadable", Sentence: "allows a call that it cannot read",
+	Fails: []string{"policy.fail-closed"},
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		if bytes.Contains(line, []byte(`"`+fault.UnreadableRequestID)) {
+			line = bytes.ReplaceAll(line, []byte(`"behavior":"deny"`), []byte(`"behavior":"allow"`))
+			line = bytes.ReplaceAll(line, []byte(`"permissionDecision":"deny"`), []byte(`"permissionDecision":"allow"`))
+			line = bytes.ReplaceAll(line, []byte(`"decision":"decline"`), []byte(`"decision":"accept"`))
+		}
+		_, err := w.Write(line)
+		return err
+	}},
 }

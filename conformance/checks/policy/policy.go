@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{allowsWhatItCannotRead, judgesTheFirstWord, judgesCommandsAlone}
+	return []broken.Adapter{allowsWhatItCannotRead, allowsTheUnreadable, judgesTheFirstWord, judgesCommandsAlone}
 }

@@ -9,7 +9,7 @@ import (
 
 var endsWhatIsIdle = broken.Adapter{
 	Name: "ends-what-is-idle", Sentence: "closes the runtime's stdin after ten idle minutes",
-	Fails: []string{"session.idle-stays-open"},
+	Fails: []string{"permission.waits-for-user", "session.idle-stays-open"},
 	Mutation: broken.Mutation{Launch: func(p proc.Process) proc.Process {
 		timer := time.AfterFunc(10*time.Minute, func() { _ = p.Stdin().Close() })
 		go func() { p.Wait(); timer.Stop() }()

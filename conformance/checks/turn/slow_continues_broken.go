@@ -9,7 +9,7 @@ import (
 
 var takesThoughtForDeath = broken.Adapter{
 	Name: "takes-thought-for-death", Sentence: "ends a turn after three minutes without output",
-	Fails: []string{"turn.slow-continues"},
+	Fails: []string{"permission.waits-for-user", "turn.slow-continues"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var last event.Event
 		dead := 0
@@ -21,6 +21,26 @@ var takesThoughtForDeath = broken.Adapter{
 			if last = e; e.Turn == 0 || e.Turn != dead {
 				out(e)
 			}
+		}
+	}},
+}
+
+var givesUpATool = broken.Adapter{
+	Name: "gives-up-a-tool", Sentence: "reports a tool as interrupted that ran for more than three minutes",
+	Fails: []string{"turn.slow-continues"},
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		began := map[string]time.Time{}
+		return func(e event.Event, out func(event.Event)) {
+			switch d := e.Data.(type) {
+			case event.ToolStart:
+				began[d.ToolUseID] = e.TS
+			case event.ToolResult:
+				if e.TS.Sub(began[d.ToolUseID]) > 3*time.Minute {
+					d.Status, d.IsError = event.ToolInterrupted, true
+					e.Data = d
+				}
+			}
+			out(e)
 		}
 	}},
 }

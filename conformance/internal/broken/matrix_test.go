@@ -174,6 +174,7 @@ var struck = []string{
 	"mode/changed-between-turns",
 	"permission/allow",
 	"permission/deny-then-stop",
+	"policy/denied-write",
 	"session/another-thread-talks",
 	"session/archived-is-not-resumed",
 	"session/resume-of-an-unknown-id",

@@ -50,6 +50,7 @@ type Mutation struct {
 	SendError     func(err error) error                         // changes what Send returns
 	AnswerError   func(err error) error                         // changes what Answer returns
 	Stop          func(before int) error                        // returns an error instead of stopping; before counts the earlier stops
+	AnswerAfter   time.Duration                                 // allows each permission by itself after this time
 	SetMode       func(mode string) (string, error)             // changes the mode to set
 	BeforeClose   func(p proc.Process)                          // runs before Close
 	AfterArchive  func(e event.Event, out func(event.Event))    // changes what it emits after Archive
@@ -113,6 +114,9 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 		out := make(chan event.Event)
 		go s.a.Relay(sess.Events(), out)
 		b.events = out
+	}
+	if s.a.AnswerAfter > 0 {
+		emit = b.answerAfter
 	}
 	if emit != nil {
 		out := make(chan event.Event)
@@ -211,6 +215,19 @@ func (s *session) afterArchive() func(event.Event, func(event.Event)) {
 		if s.put.Load() {
 			s.a.AfterArchive(e, out)
 			return
+		}
+		out(e)
+	}
+}
+
+// answerAfter allows each permission that is still open after the time. The reference
+// rejects an answer to one that is not.
+func (s *session) answerAfter() func(event.Event, func(event.Event)) {
+	return func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.PermissionRequest); ok {
+			time.AfterFunc(s.a.AnswerAfter, func() {
+				_ = s.Session.Answer(context.Background(), d.RequestID, adapters.Answer{Decision: event.DecisionAllow})
+			})
 		}
 		out(e)
 	}

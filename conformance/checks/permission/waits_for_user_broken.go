@@ -1,0 +1,13 @@
+package permission
+
+import (
+	"time"
+
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var allowsAfterAWhile = broken.Adapter{
+	Name: "allows-after-a-while", Sentence: "allows what the user has not answered within 20 s",
+	Fails:    []string{"permission.waits-for-user"},
+	Mutation: broken.Mutation{AnswerAfter: 20 * time.Second},
+}

@@ -1,0 +1,107 @@
+package fault
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/turnspec/turnspec/fixtures/wire"
+)
+
+// The beginnings of the ids of the requests that stale-request and unreadable-request
+// add.
+const (
+	StaleRequestID      = "stale-"
+	UnreadableRequestID = "unreadable-"
+)
+
+// isQuestion reports whether a line is a question of the runtime to its user.
+func (c *lines) isQuestion(i int) bool {
+	a := c.read[i].Asked
+	return a != nil && !a.Calls
+}
+
+// staleRequest asks again, under a new id, what the runtime asked in a turn that has
+// ended.
+func staleRequest() Operator {
+	return Operator{
+		Name: "stale-request", Kind: Transparent, Doc: "After the end of a turn, and while the next one runs if lines name their turn, a question of that turn comes again under a new id.",
+		places: func(c *lines, _ bool) []int { return slices.Sorted(maps.Keys(c.staleQuestions())) },
+		apply: addLine(Fault{NoticeAllowed: true}, func(c *lines, place int) []byte {
+			return c.underNewID(c.staleQuestions()[place], StaleRequestID)
+		}),
+	}
+}
+
+// staleQuestions are the places at which a question of a turn that has ended may come,
+// and that question of each.
+func (c *lines) staleQuestions() map[int]int {
+	out := map[int]int{}
+	open, ended := map[thread]int{}, map[thread]int{}
+	for _, i := range c.outputs() {
+		at := c.ofSession(i)
+		l := &c.read[i]
+		own := l.Agent == "" && (l.Session == "" || l.Session == at.id)
+		switch {
+		case own && c.isQuestion(i):
+			open[at] = i
+		case own && l.Kind == wire.TurnEnd:
+			delete(ended, at)
+			if q, ok := open[at]; ok {
+				ended[at], out[i] = q, q
+				delete(open, at)
+			}
+		case own && c.rt.TurnIDs && c.turns[i] != "":
+			if q, ok := ended[at]; ok {
+				out[i] = q
+			}
+		}
+	}
+	return out
+}
+
+// underNewID returns a request with another id.
+func (c *lines) underNewID(i int, prefix string) []byte {
+	b, id := c.wire[i].Bytes, c.read[i].ID
+	for _, name := range []string{"id", "request_id"} {
+		if at, ok := wire.Member(b, name); ok && bytes.Equal(b[at.From:at.To], id) {
+			return slices.Concat(b[:at.From], fmt.Appendf(nil, "%q", fmt.Sprint(prefix, i)), b[at.To:])
+		}
+	}
+	return b
+}
+
+// unreadableRequest asks about a call that the client cannot read: each member of its
+// parameters that is a text or an object is a number.
+func unreadableRequest() Operator {
+	return Operator{
+		Name: "unreadable-request", Kind: Transparent, Selective: true,
+		Doc: "After a question of the runtime, or a call of its client's hook, comes another one whose tool and input cannot be read.",
+		places: func(c *lines, named bool) []int {
+			if !named {
+				return nil
+			}
+			return c.outputsWhere(func(i int) bool { return c.isQuestion(i) || c.read[i].Asked != nil && c.read[i].Asked.Hook != "" })
+		},
+		apply: addLine(Fault{NoticeAllowed: true}, func(c *lines, place int) []byte {
+			return withoutCall(c.underNewID(place, UnreadableRequestID))
+		}),
+	}
+}
+
+// callMembers are the members of requests that hold a call or a part of it.
+var callMembers = [][]string{
+	{"params", "command"}, {"params", "commandActions"}, {"params", "changes"}, {"params", "fileChanges"}, {"params", "itemId"},
+	{"request", "tool_name"}, {"request", "tool_use_id"}, {"request", "input", "tool_name"}, {"request", "input", "tool_input"}, {"request", "input", "tool_use_id"},
+}
+
+// withoutCall makes a number of each member of a request that holds a part of a call.
+func withoutCall(b []byte) []byte {
+	for _, path := range callMembers {
+		if at, ok := wire.Member(b, path...); ok {
+			b = slices.Concat(b[:at.From], []byte("7"), b[at.To:])
+		}
+	}
+	return b
+}
