@@ -11,6 +11,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ type Ledger struct {
 	ended       bool
 	hint        event.SessionReady // used if the stream has no handshake
 	early       []event.Event      // emitted after session_ready
+	dropped     int                // events before session_ready that exceeded maxEarly
 	turn        *Scope
 	subs        []*Scope // running sub-agents, oldest first
 	blockCounts recent   // blocks of ended sub-agents, so that ids stay unique
@@ -63,10 +65,16 @@ func (l *Ledger) SessionReady(d event.SessionReady) {
 		l.emitNext(e)
 	}
 	l.early = nil
+	if l.dropped > 0 {
+		l.Emit(event.Notice{
+			Level: event.LevelWarning, Code: event.NoticeWarning,
+			Text: fmt.Sprintf("%d more events from before the session was ready were dropped", l.dropped),
+		})
+	}
 }
 
 // maxEarly bounds the events held back until session_ready, because a runtime
-// may never become ready.
+// may never become ready. A notice reports how many further events were dropped.
 const maxEarly = 256
 
 // Session emits an event of the session. Before session_ready, the event is
@@ -75,6 +83,8 @@ func (l *Ledger) Session(d event.Data) {
 	if !l.ready {
 		if len(l.early) < maxEarly {
 			l.early = append(l.early, event.Event{Data: d})
+		} else {
+			l.dropped++
 		}
 		return
 	}

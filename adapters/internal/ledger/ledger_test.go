@@ -37,6 +37,20 @@ func TestSessionReadyComesFirstAndNumberingContinues(t *testing.T) {
 	g.Expect(l.Position()).To(Equal(event.Position{Seq: 11, Turn: 3}))
 }
 
+func TestEventsDroppedBeforeSessionReadyAreCounted(t *testing.T) {
+	const early = 256 // maxEarly
+	g := NewWithT(t)
+	l, evs := newLedger()
+	for range early + 3 {
+		l.Session(event.Notice{Code: event.NoticeGarbage})
+	}
+	l.SessionReady(event.SessionReady{})
+	g.Expect(*evs).To(HaveLen(1 + early + 1))
+	last, _ := (*evs)[1+early].Data.(event.Notice)
+	g.Expect(last.Code).To(Equal(event.NoticeWarning))
+	g.Expect(last.Text).To(HavePrefix("3 more events"))
+}
+
 func TestTimeNeverRunsBackwards(t *testing.T) {
 	l, evs := newLedger()
 	l.SessionReady(event.SessionReady{})
