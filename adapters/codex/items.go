@@ -155,6 +155,9 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	}
 	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
+		if !knownItem(it) { // a known one is late and is dropped
+			t.noticeUnknown(b)
+		}
 		return
 	}
 	th.retrying = false
@@ -196,6 +199,16 @@ func (t *translator) handleItem(b []byte, completed bool) {
 			t.noticeUnknown(b)
 		}
 	}
+}
+
+// knownItem reports whether handleItem handles the type of an item.
+func knownItem(it *item) bool {
+	switch it.Type {
+	case "userMessage", "agentMessage", "plan", "reasoning", "contextCompaction", "enteredReviewMode", "exitedReviewMode", "hookPrompt":
+		return true
+	}
+	_, known := toolStart(it)
+	return known
 }
 
 func (t *translator) startMessage(th *thread, sc *ledger.Scope, it *item) {

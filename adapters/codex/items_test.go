@@ -107,6 +107,8 @@ func TestItems(t *testing.T) {
 		"a message that a stop has cut off": {[]string{"d agentMessage/delta one",
 			`{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"u1","status":"interrupted","items":[{"type":"agentMessage","id":"i","text":"one two"}]}}}`},
 			[]string{"delta one", "block_end interrupted", "done true"}},
+		"an unknown item of a turn that has ended": {[]string{"e completed", `{"method":"item/completed","params":{"threadId":"T","turnId":"u1","item":{"type":"weather","id":"i"}}}`},
+			[]string{"done false", "notice unknown_message"}},
 		"a compaction of two kinds": {[]string{`+ "type":"contextCompaction","id":"i"`, `- "type":"contextCompaction","id":"i"`, `{"method":"thread/compacted","params":{"threadId":"T","turnId":"u1"}}`, "e completed"},
 			[]string{"compaction", "compaction", "done false"}},
 		"old kinds of changes": {[]string{`- "type":"fileChange","id":"i","status":"completed","changes":[{"path":"/a","kind":"add","diff":"x"}]`, "e completed"},
