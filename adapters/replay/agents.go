@@ -88,7 +88,10 @@ func (r *Reducer) handleTask(e event.Event, d event.Task) {
 		}
 	}
 	s := n.block.Subagent
-	s.Name, s.Usage = cmp.Or(t.Name, s.Name), cmp.Or(t.Usage, s.Usage)
+	s.Name = cmp.Or(t.Name, s.Name)
+	if d.Usage != nil { // t.Usage may be older than the last usage event of the agent
+		s.Usage = t.Usage
+	}
 	if d.Text != "" {
 		n.replaceText(d.Text)
 	}

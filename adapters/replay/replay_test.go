@@ -268,6 +268,16 @@ func TestSubagents(t *testing.T) {
 	g.Expect(c.Tasks).To(HaveLen(1))
 }
 
+// TestSubagentKeepsItsNewestUsage lets a sub-agent work twice and end without a usage.
+func TestSubagentKeepsItsNewestUsage(t *testing.T) {
+	task := func(s event.TaskStatus, u *event.Tokens) event.Task {
+		return event.Task{TaskID: "k", Kind: event.TaskSubagent, Status: s, Usage: u}
+	}
+	c := Reduce(numbered(task("running", nil), task("completed", &event.Tokens{Input: 1}), task("running", nil),
+		fromAgent("k", event.Usage{Tokens: event.Tokens{Input: 2}}), task("interrupted", nil)))
+	NewWithT(t).Expect(c.Messages[0].Blocks[0].Subagent.Usage.Input).To(BeEquivalentTo(2))
+}
+
 func TestStatusAndActivity(t *testing.T) {
 	g := NewWithT(t)
 	code := 3
