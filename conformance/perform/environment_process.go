@@ -107,6 +107,7 @@ type processEnvironment struct {
 	play *standin.Play
 	post *relay.Post
 	last atomic.Int64 // when something moved last, since the start
+	lag  atomic.Int64 // the longest time that the open session took for an event after the last move
 	recordedEffects
 
 	// Of the director's goroutine:
@@ -180,6 +181,8 @@ func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
 			idle = idleTimeDrained
 		case len(p.play.Unrecorded()) > 0:
 			idle = idleTimeAstray
+		case p.standinWaits():
+			idle = p.idleTimeBehind()
 		}
 		unmoved := p.unmovedFor()
 		if unmoved >= idle {
@@ -196,6 +199,39 @@ func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
 	}
 }
 
+// standinWaits reports whether the stand-in has written all that it writes before the
+// next step.
+func (p *processEnvironment) standinWaits() bool {
+	_, more := p.play.Next()
+	s := p.play.State()
+	return !more && (s.Finished || s.Barrier != nil)
+}
+
+// lagFactor is how many times longer than ever before in its session a subject may
+// take for its next event.
+const lagFactor = 8
+
+// idleTimeBehind is how long nothing must have moved before no further events are
+// expected although the stand-in waits. A subject that cannot report the point that a
+// step waits for would otherwise take idleTime at each such step.
+func (p *processEnvironment) idleTimeBehind() time.Duration {
+	lag := time.Duration(p.lag.Load())
+	if lag == 0 {
+		return idleTime // it has not emitted anything yet
+	}
+	return min(max(lagFactor*lag, idleTimeAstray), idleTime)
+}
+
+// recordLag records how long the session took for an event.
+func (p *processEnvironment) recordLag() {
+	p.d.mu.Lock()
+	open := p.d.sess != nil
+	p.d.mu.Unlock()
+	if lag := int64(p.unmovedFor()); open && lag > p.lag.Load() {
+		p.lag.Store(lag)
+	}
+}
+
 // waitMove waits for an event, for done, or for a time. It reports whether done is
 // closed.
 func (p *processEnvironment) waitMove(event, done <-chan struct{}, limit time.Duration) bool {
@@ -205,6 +241,7 @@ func (p *processEnvironment) waitMove(event, done <-chan struct{}, limit time.Du
 	case <-done:
 		return true
 	case <-event:
+		p.recordLag()
 		p.moved()
 	case <-t.C:
 	}
