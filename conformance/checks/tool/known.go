@@ -53,7 +53,7 @@ func judgeKnown(t *conformance.Trial, f *conformance.Finding) {
 		if d.Tool == "" {
 			f.At(starts[0], "tool %s has no name", call.ID)
 		}
-		judgeInput(call, d, starts[0], f)
+		judgeInput(t.Run, call, d, starts[0], f)
 	}
 }
 
@@ -63,7 +63,30 @@ func fromScript(s fixtures.OutputPart, d event.ToolStart) bool {
 	var in struct {
 		Script string `json:"script"`
 	}
-	return s.Tool == "other" && d.Command != "" && json.Unmarshal(s.Input, &in) == nil && strings.Contains(in.Script, d.Command)
+	if s.Tool != "other" || json.Unmarshal(s.Input, &in) != nil {
+		return false
+	}
+	if d.Command != "" {
+		return strings.Contains(in.Script, d.Command)
+	}
+	var input any
+	return runindex.Decode(d.Input, &input) && commandIn(input, in.Script)
+}
+
+// commandIn reports whether a member "command" somewhere in a JSON value is part of a
+// script.
+func commandIn(v any, script string) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return commandIn(x, script) })
+	case map[string]any:
+		for name, x := range v {
+			if text, ok := x.(string); ok && name == "command" && text != "" && strings.Contains(script, text) || commandIn(x, script) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // askedAbout reports whether a question names the call.
@@ -94,14 +117,14 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-func judgeInput(call runindex.Call, d event.ToolStart, at conformance.Event, f *conformance.Finding) {
+func judgeInput(r *conformance.Run, call runindex.Call, d event.ToolStart, at conformance.Event, f *conformance.Finding) {
 	var in runindex.Input
 	if json.Unmarshal(call.Input, &in) != nil {
 		return
 	}
 	switch call.Tool {
 	case "shell":
-		if !strings.Contains(d.Command, in.Command) {
+		if r.Supports("tool_start.command") && !strings.Contains(d.Command, in.Command) {
 			f.At(at, "tool %s: command is %q, the model gave %q", call.ID, d.Command, in.Command)
 		}
 	case "read", "write", "edit":

@@ -3,6 +3,7 @@ package tool
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -44,7 +45,8 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 		if d.Status == event.ToolOK && d.IsError || d.Status == event.ToolError && !d.IsError {
 			f.At(e, "tool %s: status %s, but is_error is %v", d.ToolUseID, d.Status, d.IsError)
 		}
-		if d.Status != event.ToolOK && d.Status != event.ToolError {
+		background := d.Status == event.ToolBackgrounded
+		if d.Status != event.ToolOK && d.Status != event.ToolError && !background {
 			continue
 		}
 		for id, text := range sent {
@@ -58,9 +60,10 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			case shortened(text, got):
 			case elided.MatchString(got) && got == strings.TrimRight(text, "\n"):
 				// the text that the model received for a call that did not complete
-			case !strings.Contains(text, strings.TrimSpace(afterElided(got))):
+			case !strings.Contains(text, strings.TrimSpace(afterElided(got))) && !agree(text, got):
 				f.At(e, "tool %s: output %q is not in what the model received: %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
-			case known && got != whole || !known && got == "" && prints(t, id):
+			case background: // the model may have received more or less than had been printed by then
+			case known && got != whole && (!elided.MatchString(got) || !agree(whole, got)) || !known && got == "" && prints(t, id):
 				f.At(e, "tool %s: output is %q, the model received %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
 			}
 		}
@@ -122,6 +125,63 @@ func afterElided(text string) string {
 		return text[spans[len(spans)-1][1]:]
 	}
 	return text
+}
+
+// maxAgree bounds the product of the lengths that agree compares.
+const maxAgree = 1 << 24
+
+// agree reports whether a text can contain got if each elided span stands for at most
+// as many bytes as it names: the redactor may elide more in one of the two than in the
+// other. It reports true if they are too long to be compared, and false if nothing is
+// elided.
+func agree(text, got string) bool {
+	if !elided.MatchString(text) && !elided.MatchString(got) {
+		return false
+	}
+	w, g := spread(text), spread(strings.TrimSpace(got))
+	if len(w)*len(g) > maxAgree {
+		return true
+	}
+	// row[j] reports whether what was read of w can end with the first j of g.
+	row, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
+	done := false
+	for _, c := range append(w, 0) {
+		row[0] = true // got may begin here
+		for j, d := range g {
+			row[j+1] = row[j+1] || row[j] && d == optional
+		}
+		if done = done || row[len(g)]; c == 0 {
+			break
+		}
+		for j, d := range g {
+			next[j+1] = c == optional && row[j+1] || row[j] && (c == d || c == optional || d == optional)
+		}
+		row, next = next, row
+	}
+	return done
+}
+
+// optional stands for a byte, or for none.
+const optional = -1
+
+// spread returns the bytes of a text, from 1 to 256, with each elided span as optional
+// bytes.
+func spread(text string) []int {
+	var out []int
+	at := 0
+	literal := func(end int) {
+		for _, c := range []byte(text[at:end]) {
+			out = append(out, int(c)+1)
+		}
+	}
+	for _, span := range elided.FindAllStringIndex(text, -1) {
+		literal(span[0])
+		n, _ := strconv.Atoi(text[span[0]+len("<elided:") : span[1]-1]) // digits; too many of them give 0
+		out = append(out, slices.Repeat([]int{optional}, min(n, maxAgree))...)
+		at = span[1]
+	}
+	literal(len(text))
+	return out
 }
 
 // printed returns the whole output of a scripted command that prints, if it can be
