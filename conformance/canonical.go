@@ -17,6 +17,10 @@ import (
 // they hold.
 var CanonicalJSON = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
+// canonicalForm also normalizes JSON that events hold as the runtime sent it: an adapter
+// may encode it again.
+var canonicalForm = json.JoinOptions(CanonicalJSON, jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(true), jsontext.CanonicalizeRawFloats(true))
+
 // Canonical returns the events as JSON, without what differs between two runs: seq
 // and ts, and ids that the subject or the stand-in chose. The run must be over.
 //
@@ -72,7 +76,7 @@ func appendCanonical(b *bytes.Buffer, e *Event) {
 		head, _ = jsontext.AppendQuote(append(head, `,"subagent_id":`...), e.SubagentID) // it fails on invalid UTF-8 only, which it replaces
 	}
 	b.Write(append(head, `,"data":`...))
-	if err := json.MarshalWrite(b, e.Data, CanonicalJSON); err != nil {
+	if err := json.MarshalWrite(b, e.Data, canonicalForm); err != nil {
 		text, _ := jsontext.AppendQuote(nil, err.Error())
 		b.Write(text)
 	}

@@ -119,6 +119,7 @@ type Event struct {
 type StepResult struct {
 	Step fixtures.Step
 	At   time.Duration // when it began
+	Line int           // how many wire lines had been played by then
 	For  time.Duration // how long it took
 	Err  error         // nil: it succeeded
 }

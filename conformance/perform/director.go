@@ -218,7 +218,7 @@ func (d *director) sessionStep(ctx context.Context, s fixtures.Step) error {
 func (d *director) recordStart(s fixtures.Step) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.Steps = append(d.run.Steps, conformance.StepResult{Step: s, At: time.Since(d.start)})
+	d.run.Steps = append(d.run.Steps, conformance.StepResult{Step: s, At: time.Since(d.start), Line: len(d.run.Played)})
 	return len(d.run.Steps) - 1
 }
 

@@ -20,6 +20,10 @@ const EndLimit = 15 * time.Second
 // nothing more: it has to distinguish that from a slow one.
 const StallLimit = 5 * time.Minute
 
+// PromptLimit is how long a subject may take for what it must do at once, such as a
+// reply that depends on nothing else.
+const PromptLimit = time.Second
+
 // idleWait is how long the director waits for events of the subject after nothing
 // moves in the environment any more. If the fault has ended the runtime, the
 // subject gets the time to notice.

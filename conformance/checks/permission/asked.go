@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/component"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -24,7 +25,7 @@ var Asked = &conformance.Check{
 }
 
 func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
-	want := len(runindex.Answers(t.Run)) + len(byPolicy(t.Run))
+	want := asked(t.Run)
 	if want == 0 {
 		return
 	}
@@ -34,12 +35,13 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	ids, interrupts := map[string]bool{}, map[string]bool{}
-	questions := 0
+	values := 0
 	for _, a := range runindex.Answers(t.Run) {
 		if a.What == fixtures.AnswerValue || slices.Contains(t.Scenario.Needs, "elicitation") {
-			questions++
+			values++
 		}
 	}
+	components, _ := component.KindsOf(t.Scenario)
 	for _, e := range t.Events {
 		switch d := e.Data.(type) {
 		case event.PermissionRequest:
@@ -55,12 +57,14 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 			judgeAskedWords(t, e, d, f)
 			judgeAskedInput(t, e, d, f)
 		case event.Interrupt:
-			interrupts[d.InterruptID] = true
+			if !components.Has(d.ComponentName, d.Surface) { // the model asks by a component, and not the runtime
+				interrupts[d.InterruptID] = true
+			}
 		}
 	}
 	// A plan is approved by yes or no, but its question is an interrupt.
-	if len(ids)+len(interrupts) != want || len(interrupts) < questions {
-		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, questions, len(ids), len(interrupts))
+	if len(ids)+len(interrupts) != want || len(interrupts) < values {
+		f.Failf("the runtime asked %d times, %d of them for more than yes or no; the subject asked for %d permissions and %d answers", want, values, len(ids), len(interrupts))
 	}
 }
 
@@ -83,12 +87,23 @@ func judgeAskedWords(t *conformance.Trial, e conformance.Event, d event.Permissi
 	}
 }
 
+// asked returns how often the runtime asked, whether the user answers or not: a stop
+// may come first, or the runtime may withdraw the question. Live, the answers of the
+// client and the policy are all that is known.
+func asked(r *conformance.Run) int {
+	if r.Tier != conformance.TierLive {
+		return len(questions(r))
+	}
+	return len(runindex.Answers(r)) + len(byPolicy(r))
+}
+
 // judgeReported judges a run that has left the recording: the subject must have
-// reported the questions up to there.
+// reported the questions that the recorded client answered up to there.
 func judgeReported(r *conformance.Run, f *conformance.Finding) {
 	reported := slices.DeleteFunc(slices.Clone(runindex.Of(r).Questions()), func(q *runindex.Question) bool { return len(q.Asked) == 0 })
-	if asked := len(questions(r)); len(reported) < asked {
-		f.Failf("the runtime asked %d times; the subject reported %d questions", asked, len(reported))
+	expected := slices.DeleteFunc(questions(r), func(q standin.RuntimeRequest) bool { return !q.Expected })
+	if len(reported) < len(expected) {
+		f.Failf("the runtime asked %d times; the subject reported %d questions", len(expected), len(reported))
 	}
 }
 
@@ -113,29 +128,16 @@ func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.Permissi
 	f.At(e, "permission_request %s (tool_use_id %q): the input %s is that of none of the calls %v", d.RequestID, d.ToolUseID, runindex.Clip(string(d.ToolInput)), calls)
 }
 
-// byPolicy returns the questions of the runtime that the policy answers in the user's
-// place, by their ids.
+// byPolicy returns the questions of the runtime that the policy answered in the user's
+// place in a live run, by their ids. The witness has no ids of questions.
 func byPolicy(r *conformance.Run) map[string]bool {
 	out := map[string]bool{}
 	if r.Scenario.Policy == nil {
 		return out
 	}
-	if r.Tier == conformance.TierLive { // the witness has no ids of questions
-		for _, d := range runindex.EventsOf[event.PermissionResolved](r) {
-			if d.By != event.ByUser {
-				out[d.RequestID] = true
-			}
-		}
-		return out
-	}
-	for _, w := range r.ClientActions {
-		if w.Kind != standin.KindAnswer || w.Asked == "hook_callback" {
-			continue
-		}
-		for _, j := range r.Scenario.Verdicts {
-			if j.Effect != fixtures.VerdictAsk && runindex.AsksAbout(r, w.Tool, j.Tool) {
-				out[w.RequestID] = true
-			}
+	for _, d := range runindex.EventsOf[event.PermissionResolved](r) {
+		if d.By != event.ByUser {
+			out[d.RequestID] = true
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
@@ -47,8 +48,8 @@ func judgeUnsupported(plain, r *conformance.Run, f *conformance.Finding) {
 		if w.Answer != standin.Failed && w.Answer != standin.Deny {
 			fail("the subject does not know the request, but replies %s", w.Answer)
 		}
-		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > 0 {
-			fail("the reply comes %v after the request", late)
+		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > perform.PromptLimit {
+			fail("the reply comes %v after the request, the limit is %v", late, perform.PromptLimit)
 		}
 	}
 	if n != 1 {

@@ -227,7 +227,7 @@ func (s *display) call(what string, k ref, c *call, b *replay.Block) {
 		[]string{t.Command, t.FilePath, t.Pattern, t.SearchPath, t.Subagent})
 	same(s, "the flags of "+what, []bool{c.start.IsFileRead || c.result.IsFileRead, c.start.Background, c.start.SubagentSpawn}, []bool{t.IsFileRead, t.Background, t.Spawn})
 	if in := string(c.start.Input); in != "null" {
-		same(s, "the input of "+what, in, string(t.Input))
+		same(s, "the input of "+what, runindex.Canonical(c.start.Input), runindex.Canonical(t.Input))
 	}
 	same(s, "the start of "+what, c.at.UTC().Round(0), b.Start)
 	if k.agent == "" || c.result.Output != "" {

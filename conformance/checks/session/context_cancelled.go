@@ -20,7 +20,7 @@ var ContextCancelled = &conformance.Check{
 func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
 	fail := faulted.Failer(r, f)
 	for _, a := range r.Steps {
-		limit := r.Fault.ClientTimeout
+		limit := r.Fault.ClientTimeout + perform.PromptLimit
 		switch a.Step.Verb {
 		case fixtures.VerbClose, fixtures.VerbArchive:
 			continue // not limited by their context

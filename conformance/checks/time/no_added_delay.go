@@ -2,7 +2,6 @@ package time
 
 import (
 	"slices"
-	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -19,21 +18,14 @@ var NoAddedDelay = &conformance.Check{
 	},
 }
 
-// judgeMoments demands that events are emitted when a line is played or the client runs
-// a step: virtual time moves only in between, so an event at any other time was held
-// back.
+// judgeMoments demands that events are emitted when a line is played, the client makes
+// a call, or the subject writes to the runtime: virtual time moves only in between, so
+// an event at any other time was held back.
 func judgeMoments(t *conformance.Trial, f *conformance.Finding) {
-	moments := []time.Duration{}
-	for _, p := range t.Played {
-		moments = append(moments, p.At)
-	}
-	for _, a := range t.Steps {
-		moments = append(moments, a.At)
-	}
-	slices.Sort(moments)
+	moments := runindex.Moments(t.Run)
 	for _, e := range t.Events {
 		f.Asserted(1)
-		if _, ok := slices.BinarySearch(moments, e.At); !ok {
+		if !moments.Contain(e.At) {
 			f.At(e, "%s reached the listener at %v, when nothing happened on the wire", e.Type(), e.At)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 
 var coalesces = broken.Adapter{
 	Name: "coalesces", Sentence: "joins two deltas into one event",
-	Fails: []string{"permission.unsupported-request", "time.first-delta", "time.no-added-delay", "tool.parallel", "turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.unknown"},
-	Only:  map[string]string{"permission.unsupported-request": "claude", "tool.parallel": "claude", "wire.long-line": "claude"},
+	Fails: []string{"time.first-delta", "time.no-added-delay"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var kept *event.Event
 		return func(e event.Event, out func(event.Event)) {
@@ -30,7 +29,7 @@ var coalesces = broken.Adapter{
 
 var delaysTools = broken.Adapter{
 	Name: "delays-tools", Sentence: "holds a tool event until the next event",
-	Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+	Fails: []string{"time.no-added-delay"},
 	Mutation: holding(func(e event.Event) bool {
 		return e.Type() == event.TypeToolStart || e.Type() == event.TypeToolResult
 	}),
@@ -38,7 +37,7 @@ var delaysTools = broken.Adapter{
 
 var delaysThinking = broken.Adapter{
 	Name: "delays-thinking", Sentence: "holds a piece of thinking until the next event",
-	Fails: []string{"time.no-added-delay", "turn.crash-ends", "turn.stall-ends"},
+	Fails: []string{"time.no-added-delay"},
 	Mutation: holding(func(e event.Event) bool {
 		d, ok := e.Data.(event.Thinking)
 		return ok && d.Text != ""

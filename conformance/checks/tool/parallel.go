@@ -32,19 +32,19 @@ func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
 	want, order := byWork(plain)
 	got, more := byWork(r)
 	for _, of := range append(order, more...) {
-		if want[of] != got[of] {
+		if !faulted.SameEvents(want[of], got[of]) {
 			f.Problems = append(f.Problems, conformance.Problem{
 				Fault: r.Fault, Text: r.Fault.String() + ": the events of " + of + " differ",
-				Diff: conformance.Diff("without the fault", want[of], "with the fault", got[of]),
+				Diff: conformance.Diff("without the fault", strings.Join(want[of], "\n")+"\n", "with the fault", strings.Join(got[of], "\n")+"\n"),
 			})
 			return
 		}
 	}
 }
 
-// byWork returns the events of each tool, task and agent of a run.
-func byWork(r *conformance.Run) (told map[string]string, order []string) {
-	all := map[string]*strings.Builder{}
+// byWork returns the canonical events of each tool, task and agent of a run.
+func byWork(r *conformance.Run) (events map[string][]string, order []string) {
+	events = map[string][]string{}
 	for i, e := range r.Events {
 		of := "agent " + e.SubagentID
 		switch d := e.Data.(type) {
@@ -57,14 +57,10 @@ func byWork(r *conformance.Run) (told map[string]string, order []string) {
 		case event.Task:
 			of = "task " + d.TaskID
 		}
-		if of = r.Recorded(of); all[of] == nil {
-			all[of], order = &strings.Builder{}, append(order, of)
+		if of = r.Recorded(of); events[of] == nil {
+			order = append(order, of)
 		}
-		all[of].WriteString(r.Canonical()[i] + "\n")
+		events[of] = append(events[of], r.Canonical()[i])
 	}
-	told = map[string]string{}
-	for of, b := range all {
-		told[of] = b.String()
-	}
-	return told, order
+	return events, order
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -24,8 +25,9 @@ func hangs(r *conformance.Run, f *conformance.Finding) bool {
 	return true
 }
 
-// sameBefore demands that every step returned, and that the n events for the lines
-// before the fault are those of the run without it.
+// sameBefore demands that every step returned, and that the events for the lines
+// before the fault are those of the run without it. n is how many events of r are for
+// those lines.
 func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
 	ok = true
 	for _, a := range r.Steps {
@@ -34,36 +36,56 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 			ok = false
 		}
 	}
-	told, got := plain.Canonical(), r.Canonical()
-	n = before(plain, r)
-	if r.Tier == conformance.TierProcess {
-		n = beforeInRealTime(plain, r, told, got)
-	}
-	for lines := linesBefore(plain, r); n > 0 && plain.Events[n-1].Line == lines && beside(plain.Scenario, plain.Events[n-1]) && (len(got) < n || got[n-1] != told[n-1]); {
-		n-- // the runtime exited at the call or question that caused the event
-	}
-	same := 0
-	for same < min(n, len(got)) && got[same] == told[same] {
-		same++
+	want, got := plain.Canonical(), r.Canonical()
+	least, most := before(plain, r)
+	same, n := faulted.CommonEvents(want[:most], got)
+	for lines := linesBefore(plain, r); least > same && plain.Events[least-1].Line == lines && beside(plain.Scenario, plain.Events[least-1]); {
+		least-- // the runtime exited at the call or question that caused the event
 	}
 	switch {
-	case same < n && same < len(got):
-		fail("the events for the lines before the fault differ: event %d is %s, want %s", same+1, runindex.Clip(got[same]), runindex.Clip(told[same]))
-	case same < n:
-		fail("an event for the lines before the fault is missing: event %d, %s", same+1, runindex.Clip(told[same]))
+	case same < least && n < len(got):
+		fail("the events for the lines before the fault differ: event %d is %s, want %s", n+1, runindex.Clip(got[n]), runindex.Clip(want[same]))
+	case same < least:
+		fail("an event for the lines before the fault is missing: event %d, %s", same+1, runindex.Clip(want[same]))
 	}
-	return n, ok && same >= n
+	return n, ok && same >= least
 }
 
-// before counts the events of the plain run whose cause happened in the faulted run
-// too.
-func before(plain, harmed *conformance.Run) int {
-	lines := linesBefore(plain, harmed)
-	n := 0
-	for n < len(plain.Events) && plain.Events[n].Line <= lines && plain.Events[n].Steps <= len(harmed.Steps) {
-		n++
+// before returns how many events of the plain run must be, and how many may be, in the
+// faulted run too, because their cause is. They differ if the subject delays events:
+// then the runtime may write further lines before an event for an earlier one.
+func before(plain, harmed *conformance.Run) (least, most int) {
+	if harmed.Tier == conformance.TierProcess {
+		return beforeInRealTime(plain, harmed), len(plain.Events)
 	}
-	return n
+	lines := linesBefore(plain, harmed)
+	for least < len(plain.Events) && plain.Events[least].Line <= lines && plain.Events[least].Steps <= len(harmed.Steps) {
+		least++
+	}
+	delays := delaysEvents(plain)
+	limit := timeOf(plain, lines) + perform.PromptLimit
+	for most = least; most < len(plain.Events); most++ {
+		// An adapter that ends the turn as the runtime would have ended it hides the fault.
+		if e := plain.Events[most]; e.At > limit || e.Terminal() && !delays {
+			break
+		}
+	}
+	return least, most
+}
+
+// timeOf returns when the line of that number was played.
+func timeOf(r *conformance.Run, number int) time.Duration {
+	if number == 0 {
+		return 0
+	}
+	return r.Played[number-1].At
+}
+
+// delaysEvents reports whether an event of a run in virtual time was emitted when
+// nothing happened.
+func delaysEvents(r *conformance.Run) bool {
+	moments := runindex.Moments(r)
+	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return !moments.Contain(e.At) })
 }
 
 // beside reports whether an event comes from a tool or the policy of the client, not
@@ -74,6 +96,8 @@ func beside(s *fixtures.Scenario, e conformance.Event) bool {
 		return s.Components != nil
 	case event.PermissionResolved:
 		return s.Policy != nil
+	case event.ToolResult:
+		return s.Components != nil || len(s.Tools) > 0
 	}
 	return false
 }
@@ -92,14 +116,9 @@ func linesBefore(plain, harmed *conformance.Run) int {
 	return lines
 }
 
-// beforeInRealTime is before for runs in real time, in which the line of an event is
-// unknown: it counts the common prefix of both runs, and at least the events before
-// the last step.
-func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
-	n := 0
-	for n < min(len(want), len(got)) && want[n] == got[n] {
-		n++
-	}
+// beforeInRealTime returns how many events of the plain run must be in the faulted run
+// in real time, in which the line of an event is unknown: those before the last step.
+func beforeInRealTime(plain, harmed *conformance.Run) int {
 	acts := len(harmed.Steps)
 	if acts > 0 && harmed.Steps[acts-1].Step.Verb == fixtures.VerbClose {
 		acts-- // the runner closes the session at the end
@@ -108,7 +127,7 @@ func beforeInRealTime(plain, harmed *conformance.Run, want, got []string) int {
 	for least < len(plain.Events) && plain.Events[least].Steps < acts {
 		least++
 	}
-	return max(n, least)
+	return least
 }
 
 // judgeOpenError demands that Open returned one of the codes, because the runtime

@@ -34,7 +34,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	n, ok := sameBefore(plain, r, fail)
 	s := state{open: map[string]event.Type{}}
-	for _, e := range plain.Events[:n] {
+	for _, e := range r.Events[:n] {
 		s.add(e)
 	}
 	lost := s.running

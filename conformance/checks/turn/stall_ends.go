@@ -52,27 +52,14 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		if v := a.Step.Verb; v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen {
 			continue
 		}
-		if given && a.At < gaveUp && a.At+a.For > gaveUp {
+		if given && a.At < gaveUp && a.At+a.For > gaveUp+perform.PromptLimit {
 			fail("the subject gave up on the runtime, and %s returns %v later", runindex.StepName(a.Step), a.At+a.For-gaveUp)
 		}
 	}
-	s := state{open: map[string]event.Type{}}
-	paused, sums := false, false
-	for _, e := range r.Events[:n] {
-		s.add(e)
-		s.forget()
-		switch d := e.Data.(type) {
-		case event.Notice:
-			paused = paused || d.Code == event.NoticeRetry
-		case event.Compaction:
-			sums = d.Phase == event.PhaseStart
-		case event.Delta, event.ToolStart, event.TurnStart, event.Done, event.Error:
-			paused = false
-		}
-	}
-	paused = paused || sums
-	for _, kind := range s.open {
-		paused = paused || kind == event.TypeToolResult || kind == event.TypePermissionResolved || kind == event.TypeInterruptResolved || kind == event.TypeTask
+	s, paused := stateAfter(r.Events[:n])
+	if least, _ := before(plain, r); !paused { // the subject may close what was open at the fault
+		_, then := faulted.CommonEvents(plain.Canonical()[:least], r.Canonical())
+		_, paused = stateAfter(r.Events[:then])
 	}
 	running, waiting := s.running, untaken(r, n)
 	closed, told := closedAfter(r, stalled.At), false
@@ -85,7 +72,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		switch d := e.Data.(type) {
 		case event.Error:
 			told = true
-			if given && gaveUp < e.At {
+			if given && gaveUp+perform.PromptLimit < e.At {
 				fail("the subject gave up on the runtime, and the error is emitted %v later", e.At-gaveUp)
 			}
 			// A write to a closed pipe fails before the timeout.
@@ -113,6 +100,30 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= perform.StallLimit {
 		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, perform.StallLimit)
 	}
+}
+
+// stateAfter returns the state after some events, and whether silence may then be work:
+// a tool, a question, a task, a summary or an announced retry is open.
+func stateAfter(events []conformance.Event) (s state, paused bool) {
+	s = state{open: map[string]event.Type{}}
+	sums := false
+	for _, e := range events {
+		s.add(e)
+		s.forget()
+		switch d := e.Data.(type) {
+		case event.Notice:
+			paused = paused || d.Code == event.NoticeRetry
+		case event.Compaction:
+			sums = d.Phase == event.PhaseStart
+		case event.Delta, event.ToolStart, event.TurnStart, event.Done, event.Error:
+			paused = false
+		}
+	}
+	paused = paused || sums
+	for _, kind := range s.open {
+		paused = paused || kind == event.TypeToolResult || kind == event.TypePermissionResolved || kind == event.TypeInterruptResolved || kind == event.TypeTask
+	}
+	return s, paused
 }
 
 // givenUp returns when the subject began to end the process that had stopped

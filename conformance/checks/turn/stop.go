@@ -19,6 +19,23 @@ var Stop = &conformance.Check{
 	Judge:    judgeStop,
 }
 
+// endsUnreported reports whether the runtime had ended more turns when a step began
+// than the subject had reported: a stop then comes too late for the turn.
+func endsUnreported(r *conformance.Run, step int) bool {
+	ended, reported := 0, 0
+	for i, l := range runindex.Of(r).Lines() {
+		if l.Main && l.EndsTurn() && i < r.Steps[step].Line {
+			ended++
+		}
+	}
+	for _, e := range r.Events {
+		if e.Terminal() && e.Turn > 0 && e.SubagentID == "" && e.Steps <= step {
+			reported++
+		}
+	}
+	return ended > reported
+}
+
 // judgeStop judges the turn that ran when Stop was called.
 func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 	for i, a := range t.Steps {
@@ -26,7 +43,7 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		turn := runindex.Of(t.Run).TurnAt(i)
-		if turn == nil {
+		if turn == nil || endsUnreported(t.Run, i) {
 			continue // no turn ran; turn.stop-idempotent judges that
 		}
 		f.Asserted(1)

@@ -26,18 +26,18 @@ func judgeStderr(plain, r *conformance.Run, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(1)
-	kinds := func(r *conformance.Run) string {
-		var b strings.Builder
+	kinds := func(r *conformance.Run) (out []string) {
 		for i, e := range r.Events {
 			line := r.Canonical()[i]
 			if d, is := e.Data.(event.Error); is {
 				line = fmt.Sprintf("error %s of turn %d", d.Code, e.Turn)
 			}
-			b.WriteString(line + "\n")
+			out = append(out, line)
 		}
-		return b.String()
+		return out
 	}
-	if want, got := kinds(plain), kinds(r); got != want {
-		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the events differ", Diff: conformance.Diff("without the fault", want, "with the fault", got)})
+	if want, got := kinds(plain), kinds(r); !faulted.SameEvents(want, got) {
+		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the events differ",
+			Diff: conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", strings.Join(got, "\n")+"\n")})
 	}
 }

@@ -183,6 +183,7 @@ var struck = []string{
 	"subagent/two-beside-the-turn",
 	"subagent/waited-for",
 	"text/plain",
+	"text/unicode-and-markdown",
 	"thinking/then-text",
 	"tool/parallel",
 }
