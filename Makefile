@@ -24,9 +24,10 @@ race: ## look for data races: the same tests with the race detector, on a sample
 	$(GO) test -race ./...
 
 .PHONY: matrix
-matrix: ## run every broken adapter against every check, and make each fact false in each case (`go test` runs as few as cover all checks)
+matrix: ## run all broken adapters, and all correct but different ones, against every check, and make each fact false in each case (`go test` runs a part)
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestMatrix ./conformance/internal/broken
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestJudgesFail ./conformance/facts
+	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 120m -v -run TestDifferent ./conformance/internal/different
 
 .PHONY: run
 run: ## run the suite on the embedded corpus

@@ -1,0 +1,139 @@
+package different
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// All returns all adapters of this package.
+func All() []Adapter {
+	return []Adapter{
+		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents,
+		splitsText, repeatsState, signalsActivity,
+		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
+		rewritesJSON, roundsTime, wordsErrors,
+		withoutState, withoutDetails, withoutOutput, withoutFields,
+		writesJSONOtherwise, writesInPieces, readsBytes,
+	}
+}
+
+// each returns an Events that handles one event at a time and keeps no state.
+func each(f func(e event.Event, out func(event.Event))) func(event.Position) func(event.Event, func(event.Event)) {
+	return func(event.Position) func(event.Event, func(event.Event)) { return f }
+}
+
+// changed returns an Events that changes the data of events.
+func changed(f func(d event.Data) event.Data) func(event.Position) func(event.Event, func(event.Event)) {
+	return each(func(e event.Event, out func(event.Event)) {
+		e.Data = f(e.Data)
+		out(e)
+	})
+}
+
+// delay is how long an adapter that is slow takes.
+const delay = 20 * time.Millisecond
+
+var delaysEvents = Adapter{
+	Name: "delays-events", Sentence: "emits each event 20 ms after its line", Delays: true,
+	Relay: func(in <-chan event.Event, send func(event.Event) bool) {
+		type due struct {
+			event.Event
+			at time.Time
+		}
+		queue := make(chan due, 64)
+		go func() {
+			defer close(queue)
+			for e := range in {
+				queue <- due{e, time.Now().Add(delay)}
+			}
+		}()
+		for d := range queue {
+			time.Sleep(time.Until(d.at))
+			send(d.Event)
+		}
+	},
+}
+
+var slowToCall = Adapter{
+	Name: "slow-to-call", Sentence: "takes 20 ms before it makes a call, and 20 ms before it returns",
+	Call: func(_ context.Context, call func() error) error {
+		time.Sleep(delay)
+		defer time.Sleep(delay)
+		return call()
+	},
+}
+
+var slowToDecide = Adapter{
+	Name: "slow-to-decide", Sentence: "takes 20 ms to decide by the policy",
+	Open: func(o *conformance.Open) {
+		if judge := o.Judge; judge != nil {
+			o.Judge = func(ctx context.Context, c adapters.Call) adapters.Verdict {
+				time.Sleep(delay)
+				return judge(ctx, c)
+			}
+		}
+	},
+}
+
+var slowTools = Adapter{
+	Name: "slow-tools", Sentence: "takes 20 ms to call a tool or hook of the client",
+	Open: func(o *conformance.Open) {
+		for i := range o.Tools {
+			call := o.Tools[i].Call
+			o.Tools[i].Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+				time.Sleep(delay)
+				return call(ctx, c)
+			}
+		}
+		for i := range o.Hooks {
+			call := o.Hooks[i].Call
+			o.Hooks[i].Call = func(ctx context.Context, in event.Raw) (event.Raw, error) {
+				time.Sleep(delay)
+				return call(ctx, in)
+			}
+		}
+	},
+}
+
+var buffersEvents = Adapter{
+	Name: "buffers-events", Sentence: "has a buffer of 16 events",
+	Relay: func(in <-chan event.Event, send func(event.Event) bool) {
+		buffer := make(chan event.Event, 16)
+		go func() {
+			defer close(buffer)
+			for e := range in {
+				buffer <- e
+			}
+		}()
+		for e := range buffer {
+			send(e)
+		}
+	},
+}
+
+var roundsTime = Adapter{
+	Name: "rounds-time", Sentence: "has a clock of milliseconds",
+	Events: each(func(e event.Event, out func(event.Event)) {
+		e.TS = e.TS.Truncate(time.Millisecond)
+		out(e)
+	}),
+}
+
+var wordsErrors = Adapter{
+	Name: "words-errors", Sentence: "puts words of its own before errors and notices",
+	Events: changed(func(d event.Data) event.Data {
+		switch d := d.(type) {
+		case event.Error:
+			d.Message = "runtime: " + d.Message
+			return d
+		case event.Notice:
+			d.Text = "runtime: " + d.Text
+			return d
+		}
+		return d
+	}),
+}
