@@ -52,6 +52,17 @@ func exitOf(r *conformance.Run) (conformance.PlayedLine, bool) {
 	return conformance.PlayedLine{}, false
 }
 
+// untilReopened returns the events up to a session_ready that follows a session_end
+// after the first n events: the client has opened the session again.
+func untilReopened(events []conformance.Event, n int) []conformance.Event {
+	for i := max(n, 1); i < len(events); i++ {
+		if events[i].Type() == event.TypeSessionReady && events[i-1].Type() == event.TypeSessionEnd {
+			return events[:i]
+		}
+	}
+	return events
+}
+
 // judgeEnd demands that only closings of open items, one error if a turn runs, and
 // session_end follow the first n events.
 func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(string, ...any)) {
@@ -60,15 +71,16 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 		s.add(e)
 		s.forget()
 	}
-	if s.ended && n == len(r.Events) {
+	events := untilReopened(r.Events, n)
+	if s.ended && n == len(events) {
 		return // it was closed, or ended by itself, before the fault
 	}
 	waiting := ""
-	if s.running == 0 {
+	if s.running == 0 && len(events) == len(r.Events) {
 		waiting = untaken(r, n)
 	}
 	asked := len(r.Steps) > 0 && r.Steps[len(r.Steps)-1].Step.Verb == fixtures.VerbClose && r.Steps[len(r.Steps)-1].At <= died.At
-	for _, e := range r.Events[n:] {
+	for _, e := range events[n:] {
 		was, running := len(s.open), s.running
 		s.add(e)
 		if late := e.At - died.At; late > perform.EndLimit {
@@ -116,7 +128,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 	}
 	if !s.ended {
 		fail("the runtime exited, but there is no session_end")
-	} else if last := r.Events[len(r.Events)-1]; last.Type() != event.TypeSessionEnd {
+	} else if last := events[len(events)-1]; last.Type() != event.TypeSessionEnd {
 		fail("%s follows session_end", last.Type())
 	}
 }
