@@ -111,6 +111,7 @@ var dropped = map[string]string{
 	"seq":                 "follows from the order",
 	"usage":               "counts the tokens of a vendor's instructions",
 	"stats":               "counts and times",
+	"raw":                 "is a line of the wire, which is compared there",
 }
 
 // ids are members that hold ids. An id is replaced with its number in order of
