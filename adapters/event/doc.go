@@ -29,11 +29,11 @@
 //
 // # Presence
 //
-// An optional field is present if the runtime states the fact, in that line or before:
-// the cost and the context of usage, the stats of a result, the reason of done, the
-// tokens of a compaction, the provider_turn_id of turn_start, the model, cwd and version
-// of session_ready. An error's message holds that of the runtime. An adapter that leaves
-// a field out declares so to the conformance suite, and is then not judged by it.
+// The reference adapters set an optional field if the runtime states the fact, in that
+// line or before: the cost and the context of usage, the stats of a result, the reason
+// of done, the tokens of a compaction, the provider_turn_id of turn_start, the model, cwd
+// and version of session_ready. Another adapter may leave it out; what it sets must be
+// what the runtime states. An error's message holds that of the runtime.
 //
 // # Decisions
 //

@@ -7,7 +7,10 @@ import (
 
 // unjudged gives the reason why no check judges a fact that the reference emits.
 var unjudged = map[string]string{
-	"task.usage": "it is optional, and its figures are facts",
+	"result.stats":       "it is optional, and its figures are facts",
+	"session_end.reason": "its words are free, except that closed is the client's",
+	"usage.context":      "it is optional, and its figures are facts",
+	"task.usage":         "it is optional, and its figures are facts",
 }
 
 // Unjudged returns the facts that no check judges for a stated reason, sorted.

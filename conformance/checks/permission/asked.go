@@ -68,6 +68,13 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
+// decisionNames are options that a subject may offer in any session: the decisions of
+// permission_resolved, and the kinds of options of ACP.
+var decisionNames = []string{
+	string(event.DecisionAllow), string(event.DecisionDeny), string(event.DecisionCancel),
+	"allow_once", "allow_always", "reject_once", "reject_always",
+}
+
 // judgeAskedWords demands that the reason is the runtime's, and that the tool has the name
 // with which its call began.
 func judgeAskedWords(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
@@ -75,8 +82,7 @@ func judgeAskedWords(t *conformance.Trial, e conformance.Event, d event.Permissi
 		f.At(e, "permission_request %s: the reason %q is not the runtime's", d.RequestID, runindex.Clip(d.Reason))
 	}
 	for _, option := range d.Options {
-		known := option == string(event.DecisionAllow) || option == string(event.DecisionDeny) || option == string(event.DecisionCancel)
-		if !known && !jsontext.Value(option).IsValid() && !runindex.States(t.Run, e, option) {
+		if !slices.Contains(decisionNames, option) && !jsontext.Value(option).IsValid() && !runindex.States(t.Run, e, option) {
 			f.At(e, "permission_request %s: the option %q is not the runtime's", d.RequestID, runindex.Clip(option))
 		}
 	}

@@ -19,7 +19,7 @@ var Resolved = &conformance.Check{
 		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id", "permission_resolved.tool_name",
 	},
 	Needs:    []string{"permission_resolved"},
-	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it. A denied call ends with the status denied.",
+	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it. A denied call does not end with the status ok.",
 	Judge:    judgeResolved,
 }
 
@@ -108,7 +108,7 @@ func judgeDeniedStatus(t *conformance.Trial, f *conformance.Finding) {
 				continue
 			}
 			f.Asserted(1)
-			if d.Status != event.ToolDenied && d.Status != event.ToolInterrupted {
+			if d.Status == event.ToolOK {
 				f.At(e, "the call %s was denied, but its status is %s", d.ToolUseID, d.Status)
 			}
 		}

@@ -33,14 +33,14 @@ func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
 		if d.SessionID != e.SessionID {
 			f.At(e, "the session_id is %q, that of the event %q", d.SessionID, e.SessionID)
 		}
-		judgeField(t, f, e, "runtime", d.Runtime, t.Runtime)
-		judgeField(t, f, e, "runtime_version", d.RuntimeVersion, stated.Version)
+		judgeField(f, e, "runtime", d.Runtime, t.Runtime)
+		judgeField(f, e, "runtime_version", d.RuntimeVersion, stated.Version)
 		if d.RuntimeVersion != "" && d.RuntimeVersion != t.Version {
 			f.At(e, "the runtime_version is %q, the runtime's is %q", d.RuntimeVersion, t.Version)
 		}
-		judgeField(t, f, e, "model", d.Model, stated.Model, o.Model)
+		judgeField(f, e, "model", d.Model, stated.Model, o.Model)
 		if !sameDir(d.Cwd, o.Dir) { // a client may resolve links
-			judgeField(t, f, e, "cwd", t.Recorded(d.Cwd), t.Recorded(stated.Dir), t.Recorded(o.Dir))
+			judgeField(f, e, "cwd", t.Recorded(d.Cwd), t.Recorded(stated.Dir), t.Recorded(o.Dir))
 		}
 		if d.Mode != "" && d.Mode != t.Scenario.InitialMode() && n == 1 && !asksForms(t.Run) {
 			f.At(e, "the mode is %q, the session was opened with %q", d.Mode, t.Scenario.InitialMode())
@@ -58,12 +58,12 @@ func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// judgeField demands one of the values that are known; a field may be empty if none
-// is.
-func judgeField(t *conformance.Trial, f *conformance.Finding, e conformance.Event, name, got string, known ...string) {
+// judgeField demands one of the values that are known, if any is. An optional field may
+// be empty.
+func judgeField(f *conformance.Finding, e conformance.Event, name, got string, known ...string) {
 	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
 	switch {
-	case got == "" && (len(known) == 0 || !t.Supports("session_ready."+name)):
+	case got == "" && name != "runtime": // the others are optional
 	case len(known) > 0 && !slices.Contains(known, got):
 		f.At(e, "the %s is %q, the runtime states or the client asked for %q", name, got, known)
 	}

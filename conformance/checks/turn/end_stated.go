@@ -12,7 +12,7 @@ import (
 // EndStated is the check turn.end-stated.
 var EndStated = &conformance.Check{
 	ID: "turn.end-stated", Source: "the event contract (adapters/event): done, result", Tiers: []conformance.Tier{conformance.TierWitness},
-	Judges:   []string{"done.stopped", "done.reason", "result", "result.text", "result.stats", "result.stats.duration_ms", "result.stats.rounds"},
+	Judges:   []string{"done.stopped", "done.reason", "result", "result.text", "result.stats.duration_ms", "result.stats.rounds"},
 	Needs:    []string{"turn", "error"},
 	Sentence: "A turn ends as the runtime states: completed, stopped or failed, with its reason, and the result holds the stated text, duration and number of rounds.",
 	Judge:    judgeEndStated,
@@ -43,7 +43,7 @@ func judgeEndStated(t *conformance.Trial, f *conformance.Finding) {
 				f.At(end.Event, "the runtime states that turn %d was completed, but it ends in %s", end.Turn, runindex.Describe(end.Data))
 			}
 		}
-		if done && d.Reason != end.Reason && (d.Reason != "" || t.Supports("done.reason")) && !strings.EqualFold(d.Reason, string(end.End)) {
+		if done && d.Reason != "" && d.Reason != end.Reason && !strings.EqualFold(d.Reason, string(end.End)) {
 			f.At(end.Event, "the runtime states the reason %q for the end of turn %d, but done has %q", end.Reason, end.Turn, d.Reason)
 		}
 		judgeStats(t, f, &end, results[end.Turn])
@@ -62,10 +62,7 @@ func judgeStats(t *conformance.Trial, f *conformance.Finding, end *runindex.Turn
 		f.At(end.Event, "the runtime states the result %q of turn %d, but the event has %q", runindex.Clip(end.Result), end.Turn, runindex.Clip(d.Text))
 	}
 	if d.Stats == nil {
-		if end.Duration > 0 && t.Supports("result.stats") {
-			f.At(end.Event, "the runtime states how long turn %d took, but its result has no stats", end.Turn)
-		}
-		return
+		return // they are optional
 	}
 	if d.Stats.DurationMS != end.Duration || d.Stats.Rounds != end.Rounds {
 		f.At(end.Event, "the runtime states that turn %d took %d ms and %d rounds, but its result has %d ms and %d rounds",

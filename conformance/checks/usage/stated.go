@@ -12,7 +12,7 @@ import (
 // Stated is the check usage.stated.
 var Stated = &conformance.Check{
 	ID: "usage.stated", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
-	Judges:   []string{"usage", "usage.tokens", "usage.tokens.input", "usage.tokens.cached", "usage.tokens.output", "usage.tokens.reasoning", "usage.tokens.total", "usage.cost", "usage.context", "usage.context.used", "usage.context.window"},
+	Judges:   []string{"usage", "usage.tokens", "usage.tokens.input", "usage.tokens.cached", "usage.tokens.output", "usage.tokens.reasoning", "usage.tokens.total", "usage.cost", "usage.context.used", "usage.context.window"},
 	Needs:    []string{"usage"},
 	Sentence: "usage holds what the runtime states: tokens, cost, the context in use and its window. A turn whose usage the runtime states has one.",
 	Judge:    judgeStated,
@@ -43,8 +43,8 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
 			f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
 		}
-		judgeCost(t, f, e, d, s)
-		judgeContext(t, f, e, d, s, lastReply(statements, began[e.Turn], e.Line))
+		judgeCost(f, e, d, s)
+		judgeContext(f, e, d, s, lastReply(statements, began[e.Turn], e.Line))
 	}
 	for _, end := range runindex.TurnEnds(t.Run) {
 		if end.Tokens != nil && !reported[end.Turn] {
@@ -53,11 +53,9 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {
+func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {
 	switch {
-	case d.Cost == nil && (s.Cost == nil || !t.Supports("usage.cost")):
-	case d.Cost == nil:
-		f.At(e, "the runtime states a cost of $%v, but the usage has none", *s.Cost)
+	case d.Cost == nil: // it is optional
 	case s.Cost == nil:
 		f.At(e, "the runtime states no cost, but the usage has $%v", *d.Cost)
 	case *d.Cost != *s.Cost:
@@ -67,11 +65,9 @@ func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event
 
 // judgeContext judges the window of the context, and how much of it the last reply of
 // the model used.
-func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement, last *wire.Tokens) {
+func judgeContext(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement, last *wire.Tokens) {
 	switch {
-	case d.Context == nil && (len(s.Windows) == 0 || last == nil || !t.Supports("usage.context")):
-	case d.Context == nil:
-		f.At(e, "the runtime states a window of %v tokens, but the usage has no context", s.Windows)
+	case d.Context == nil: // it is optional
 	case !slices.Contains(s.Windows, d.Context.Window):
 		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", s.Windows, d.Context.Window)
 	case last != nil && d.Context.Used != last.Total:

@@ -116,7 +116,7 @@ func TestBrokenAgentsFailTheirChecks(t *testing.T) {
 		{neverReplies, "text/plain", "turn.one-terminal", nil},
 		{exits, "text/plain", "session.returns", []string{"text.once"}},
 		{lateChunk, "text/plain", "turn.nothing-after-terminal", []string{"text.once"}},
-		{forgetsCancel, "stop/mid-text", "turn.stop", nil},
+		{forgetsCancel, "stop/mid-text", "turn.stop", []string{"turn.end-stated"}},
 		{asksTwice, "permission/allow", "permission.asked", nil},
 		{allowsDenied, "permission/deny-then-stop", "permission.deny-enforced", []string{"wire.valid-input"}},
 	} {

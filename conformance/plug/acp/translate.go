@@ -155,9 +155,9 @@ func (x *session) endTurn(r acpsdk.PromptResponse, err error) {
 	case err != nil:
 		x.Emit(event.Error{Code: event.ErrorUnknown, Message: errorText(err)})
 	case stopped:
-		x.Emit(event.Done{Stopped: true, Reason: string(r.StopReason)})
+		x.Emit(event.Done{Stopped: true})
 	default:
-		x.Emit(event.Done{Reason: string(r.StopReason)})
+		x.Emit(event.Done{})
 	}
 }
 

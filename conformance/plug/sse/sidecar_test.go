@@ -142,7 +142,7 @@ var broken = map[string]struct {
 		&sidecarServer{plain: true, event: once(event.TypeDone, 1, func(e event.Event, tell func(event.Event)) {
 			e.Data = event.Done{}
 			tell(e)
-		})}, "stop/mid-text", "turn.stop", nil,
+		})}, "stop/mid-text", "turn.stop", []string{"turn.end-stated"},
 	},
 	"asks twice": {
 		&sidecarServer{plain: true, event: once(event.TypePermissionRequest, 1, func(e event.Event, tell func(event.Event)) {
@@ -157,7 +157,7 @@ var broken = map[string]struct {
 		&sidecarServer{plain: true, answer: func(a *adapters.Answer) { a.Decision = event.DecisionAllow; a.Message = "" }},
 		"permission/deny-then-stop", "permission.deny-enforced", []string{"wire.valid-input"},
 	},
-	"cuts the stream": {&sidecarServer{plain: true, cuts: true}, "text/plain", "session.returns", []string{"text.once", "session.call-results"}},
+	"cuts the stream": {&sidecarServer{plain: true, cuts: true}, "text/plain", "session.returns", []string{"text.once", "session.call-results", "turn.end-stated"}},
 	"counts wrong": {
 		&sidecarServer{event: once(event.TypeDelta, 2, func(e event.Event, tell func(event.Event)) {
 			e.Seq += 7
