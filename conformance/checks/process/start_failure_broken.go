@@ -16,8 +16,8 @@ var untypedStartFailure = broken.Adapter{
 
 var hangsWhenItCannotStart = broken.Adapter{
 	Name: "hangs-when-it-cannot-start", Sentence: "waits forever if the runtime does not start",
-	Fails:    []string{"permission.unsupported-request", "process.start-failure", "session.context-cancelled", "session.resume-unknown", "session.returns", "turn.crash-ends", "turn.nothing-after-terminal", "turn.refused", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.no-own-echo", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
-	Only:     map[string]string{"turn.nothing-after-terminal": "claude", "wire.no-own-echo": "codex"},
+	Fails:    []string{"permission.unsupported-request", "process.start-failure", "session.context-cancelled", "session.resume-unknown", "session.returns", "turn.crash-ends", "turn.nothing-after-terminal", "turn.refused", "turn.slow-continues", "turn.stall-ends", "wire.garbage", "wire.long-line", "wire.no-own-echo", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown"},
+	Only:     map[string]string{"turn.nothing-after-terminal": "claude", "turn.slow-continues": "codex", "wire.no-own-echo": "codex"},
 	Mutation: broken.Mutation{OpenError: func(error) error { select {} }},
 }
 

@@ -11,8 +11,8 @@ import (
 
 var breaksCharacters = broken.Adapter{
 	Name: "breaks-characters", Sentence: "decodes each read by itself",
-	Fails: []string{"text.once", "text.result", "text.unicode", "time.no-added-delay", "wire.same-chunk", "wire.split", "wire.unknown"},
-	Only:  map[string]string{"text.result": "claude"}, // Codex repeats no text at the end of a turn
+	Fails: []string{"text.once", "text.result", "text.unicode", "time.no-added-delay", "turn.end-stated", "wire.same-chunk", "wire.split", "wire.unknown"},
+	Only:  map[string]string{"text.result": "claude", "turn.end-stated": "claude"}, // Codex repeats no text at the end of a turn
 	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
 		return bytes.ToValidUTF8(chunk, []byte("?"))
 	}},

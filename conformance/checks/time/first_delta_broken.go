@@ -9,7 +9,7 @@ import (
 
 var smooths = broken.Adapter{
 	Name: "smooths", Sentence: "delays each delta by 5 ms, to look smoother",
-	Fails: []string{"time.first-delta", "time.no-added-delay"},
+	Fails: []string{"permission.stale-request", "time.first-delta", "time.no-added-delay", "time.ts"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta {
 			time.Sleep(5 * time.Millisecond)
@@ -20,7 +20,7 @@ var smooths = broken.Adapter{
 
 var holdsTheFirstDelta = broken.Adapter{
 	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event",
-	Fails: []string{"time.first-delta", "time.no-added-delay"},
+	Fails: []string{"time.first-delta", "time.no-added-delay", "time.ts"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		turn := 0
 		return holding(func(e event.Event) bool {

@@ -24,8 +24,8 @@ func withoutLines(words ...string) broken.Mutation {
 
 var servesNoCall = broken.Adapter{
 	Name: "serves-no-call", Sentence: "leaves a call of the client's tools without a reply",
-	Fails:    []string{"component.remove", "component.state", "component.tool-linked", "component.update", "replay.components", "replay.tool-linked", "session.call-results", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
-	Only:     map[string]string{"session.call-results": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // the client's tools are an MCP server there, which answers the handshake
+	Fails:    []string{"component.remove", "component.state", "component.tool-linked", "component.update", "replay.components", "replay.tool-linked", "session.call-results", "subagent.background", "subagent.parallel", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
+	Only:     map[string]string{"session.call-results": "claude", "subagent.background": "claude", "subagent.parallel": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // the client's tools are an MCP server there, which answers the handshake
 	Mutation: withoutLines(`"contentItems"`, `"mcp_response"`),
 }
 

@@ -182,6 +182,7 @@ var struck = []string{
 	"subagent/ends-while-the-parent-talks",
 	"subagent/two-beside-the-turn",
 	"subagent/waited-for",
+	"text/multi-byte-over-the-read-buffer",
 	"text/plain",
 	"text/unicode-and-markdown",
 	"thinking/then-text",
