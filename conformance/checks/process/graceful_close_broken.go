@@ -9,7 +9,7 @@ import (
 
 var killsAtOnce = broken.Adapter{
 	Name: "kills-at-once", Sentence: "kills the runtime when it is closed",
-	Fails: []string{"permission.answered-once", "process.graceful-close", "session.end-reason", "turn.not-before-end"},
+	Fails: []string{"permission.answered-once", "process.graceful-close", "turn.not-before-end"},
 	Only:  map[string]string{"turn.not-before-end": "codex"}, // Claude Code reports a killed turn like a stopped one
 	Mutation: broken.Mutation{BeforeClose: func(p proc.Process) {
 		_ = p.Signal(proc.SIGKILL)

@@ -5,12 +5,13 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-var claimsToBeClosed = broken.Adapter{
-	Name: "claims-to-be-closed", Sentence: "reports a session that ended by itself as closed by the client",
-	Fails: []string{"session.end-reason"},
+var countsExitCodes = broken.Adapter{
+	Name: "counts-exit-codes", Sentence: "reports an exit code one higher than that of the process",
+	Fails: []string{"process.exit-code", "session.end-reason"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.SessionEnd); ok {
-			d.Reason = "closed"
+		if d, ok := e.Data.(event.SessionEnd); ok && d.ExitCode != nil {
+			code := *d.ExitCode + 1
+			d.ExitCode = &code
 			e.Data = d
 		}
 		out(e)

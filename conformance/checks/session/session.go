@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{silentArchive, answersAndFails, declaresNothing, declaresTooMuch, abandonsItsTools, waitsToBeHeard, adoptsStrangers, waitsForEveryReply, takesWhatComesLate, forgetsWhatItForked, forksByResuming, endsWhatIsIdle, forgetsTheSchema, forgetsTheServers, hooksSomethingElse, opensElsewhere, opensInAnyMode, opensWithAnyModel, ownIDForTheRuntimes, talksAfterTheSession, talksBeforeReady, resumesFresh, replaysAtAResume, losesTheReason, untypedRefusal, neverReturnsFromSend, panicsInClose, forgetsTheSource, namesNoModel, claimsToBeClosed, restoresInSilence}
+	return []broken.Adapter{silentArchive, answersAndFails, declaresNothing, declaresTooMuch, abandonsItsTools, waitsToBeHeard, adoptsStrangers, waitsForEveryReply, takesWhatComesLate, forgetsWhatItForked, forksByResuming, endsWhatIsIdle, forgetsTheSchema, forgetsTheServers, hooksSomethingElse, opensElsewhere, opensInAnyMode, opensWithAnyModel, ownIDForTheRuntimes, talksAfterTheSession, talksBeforeReady, resumesFresh, replaysAtAResume, losesTheReason, untypedRefusal, neverReturnsFromSend, panicsInClose, forgetsTheSource, namesNoModel, countsExitCodes, restoresInSilence}
 }
