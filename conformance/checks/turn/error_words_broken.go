@@ -6,7 +6,7 @@ import (
 )
 
 var hidesTheReason = broken.Adapter{
-	Name: "hides-the-reason", Sentence: "replaces the message of an error by words of its own",
+	Name: "hides-the-reason", Sentence: "replaces the message of an error with other words",
 	Fails: []string{"turn.error-words"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Error); ok && e.Turn > 0 {

@@ -124,7 +124,7 @@ var roundsTime = Adapter{
 }
 
 var wordsErrors = Adapter{
-	Name: "words-errors", Sentence: "puts words of its own before errors and notices",
+	Name: "words-errors", Sentence: "puts a prefix before errors and notices",
 	Events: changed(func(d event.Data) event.Data {
 		switch d := d.(type) {
 		case event.Error:

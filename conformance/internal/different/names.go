@@ -8,7 +8,7 @@ import (
 )
 
 var renamesBlocks = Adapter{
-	Name: "renames-blocks", Sentence: "has ids of its own for blocks",
+	Name: "renames-blocks", Sentence: "renames the ids of blocks",
 	Events: func(after event.Position) func(event.Event, func(event.Event)) {
 		names := map[string]string{}
 		name := func(kind, id string) string {
@@ -62,7 +62,7 @@ var neverRepeatsIDs = Adapter{
 }
 
 var renamesQuestions = Adapter{
-	Name: "renames-questions", Sentence: "has ids of its own for questions", ID: unprefixed("question-"),
+	Name: "renames-questions", Sentence: "renames the ids of questions", ID: unprefixed("question-"),
 	Events: changed(func(d event.Data) event.Data {
 		switch d := d.(type) {
 		case event.PermissionRequest:
@@ -83,7 +83,7 @@ var renamesQuestions = Adapter{
 }
 
 var renamesAgents = Adapter{
-	Name: "renames-agents", Sentence: "has ids of its own for tasks and sub-agents", ID: unprefixed("agent-"),
+	Name: "renames-agents", Sentence: "renames the ids of tasks and sub-agents", ID: unprefixed("agent-"),
 	Events: each(func(e event.Event, out func(event.Event)) {
 		e.SubagentID = prefixed("agent-", e.SubagentID)
 		if d, ok := e.Data.(event.Task); ok {
