@@ -235,10 +235,11 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	cfg.Again = func(ctx context.Context, old bool, scenarios []*fixtures.Scenario) (drift.Side, error) {
 		rt := to
 		if old {
-			var err error
-			if rt, err = runtimes.Find("", runtime, f.from); err != nil {
-				return drift.Side{}, nil // the corpus has one recording of each scenario
+			found, err := runtimes.Find("", runtime, f.from)
+			if err != nil {
+				return drift.Side{}, nil //nolint:nilerr // it is not installed: the corpus has one recording of each scenario
 			}
+			rt = found
 		}
 		return drift.RecordedScenarios(ctx, scenarios, rt, step)
 	}

@@ -94,7 +94,7 @@ func memberDifferences(name string, a, b map[string]any) []difference {
 			out = append(out, difference{Added, what, ""})
 		case !inB:
 			out = append(out, difference{Gone, what, ""})
-		case u != v && !(isNumberedID(u) && isNumberedID(v)): // an id more or less changes all numbers after it
+		case u != v && (!isNumberedID(u) || !isNumberedID(v)): // an id more or less changes all numbers after it
 			out = append(out, difference{Changed, what, valueForm(u) + " → " + valueForm(v)})
 		}
 	}
