@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -98,6 +99,27 @@ func TestLauncherHasItsOwnTmp(t *testing.T) {
 	g.Expect(strings.Count(text, "in work\n")).To(Equal(2))
 	g.Expect(strings.Count(text, mark+"\n")).To(Equal(1), "the second process sees what the first left")
 	g.Expect(filepath.Join("/tmp", mark)).NotTo(BeAnExistingFile())
+}
+
+// MCP servers run this program, which may lie in /tmp itself.
+func TestLauncherShowsProgramInTmp(t *testing.T) {
+	g := NewWithT(t)
+	self, err := os.ReadFile(os.Args[0])
+	g.Expect(err).NotTo(HaveOccurred())
+	file, err := os.CreateTemp("/tmp", "turnspec-program-")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { g.Expect(os.Remove(file.Name())).To(Succeed()) }()
+	_, err = file.Write(self)
+	g.Expect(errors.Join(err, file.Chmod(0o700), file.Close())).To(Succeed())
+	cmd := exec.Command(file.Name())
+	cmd.Env = append(os.Environ(), marker+"=", probe+"=test -s "+file.Name()+" && echo visible")
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code == 9 {
+		t.Skipf("%s", out)
+	} else {
+		g.Expect(code).To(Equal(7), "%v %s", err, out)
+	}
+	g.Expect(string(out)).To(ContainSubstring("visible"))
 }
 
 // A repository above the working directory changes what a runtime does.

@@ -78,7 +78,7 @@ func (r *Rooms) mountPrivate(argv []string) error {
 	for _, program := range programs {
 		for _, file := range []string{program, realPath(program)} {
 			if filepath.IsAbs(file) {
-				keep = append(keep, installFolder(file))
+				keep = append(keep, visiblePath(file))
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (r *Rooms) mountPrivate(argv []string) error {
 	return nil
 }
 
-// mountOver mounts private over shared, and the folders of keep that are below
-// shared over themselves.
+// mountOver mounts private over shared, and the files and folders of keep that are
+// below shared over themselves.
 func mountOver(shared, private string, keep []string) error {
 	if err := os.MkdirAll(private, 0o755); err != nil {
 		return err
@@ -105,36 +105,55 @@ func mountOver(shared, private string, keep []string) error {
 			_ = unix.Close(fd)
 		}
 	}()
-	for _, dir := range keep {
-		inside, err := filepath.Rel(shared, dir)
-		if _, have := kept[dir]; have || err != nil || inside == "." || !filepath.IsLocal(inside) {
+	for _, path := range keep {
+		inside, err := filepath.Rel(shared, path)
+		if _, have := kept[path]; have || err != nil || inside == "." || !filepath.IsLocal(inside) {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Join(private, inside), 0o755); err != nil {
+		if err := makeMountPoint(path, filepath.Join(private, inside)); err != nil {
 			return err
 		}
-		if kept[dir], err = unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		if kept[path], err = unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
 			return err
 		}
 	}
 	if err := unix.Mount(private, shared, "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
-	for dir, fd := range kept {
-		if err := unix.Mount(fmt.Sprintf("/proc/thread-self/fd/%d", fd), dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+	for path, fd := range kept {
+		if err := unix.Mount(fmt.Sprintf("/proc/thread-self/fd/%d", fd), path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// installFolder returns the folder of an installed program: that of its npm
-// package's modules, because a program starts others beside it.
-func installFolder(program string) string {
+// makeMountPoint makes an empty file or folder over which path can be mounted.
+func makeMountPoint(path, point string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.MkdirAll(point, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(point), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(point, nil, 0o600)
+}
+
+// visiblePath returns what must stay visible for a program to run: the folder in which
+// it is installed, because a program starts others beside it. Of a program that lies in
+// a shared folder itself, it is the program alone.
+func visiblePath(program string) string {
 	if root, _, ok := strings.Cut(program, "/node_modules/"); ok {
 		return root
 	}
-	return filepath.Dir(program)
+	if dir := filepath.Dir(program); !slices.Contains(sharedFolders(), dir) {
+		return dir
+	}
+	return program
 }
 
 // sharedFolders returns the folders that every program of the machine may write to,
