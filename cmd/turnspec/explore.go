@@ -44,7 +44,8 @@ The same seed gives the same scenarios. --dir keeps what was tried: a later run 
 on where the last one ended, and tries no scenario twice. Scenarios with wire shapes
 that are new are kept, and changed to get more of them.
 
-A failure is tried again and made smaller. Then DIR/findings holds a corpus with one
+A failure is tried again and made smaller. One that does not repeat is reported as
+seen once of two tries, and does not change the exit code. Then DIR/findings holds a corpus with one
 scenario and one case that show it, a description, and the command that runs it
 again. A scenario that the runtime did not perform as composed is no failure; it is
 counted as not performed.
@@ -79,20 +80,17 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 	fl.BoolVar(&f.json, "json", false, "print the summary as JSON")
 	cmd.MarkFlagsMutuallyExclusive("subject", "acp")
 	_ = cmd.MarkFlagDirname("dir")
-	completeFlag(cmd, "runtime", exploredRuntimes)
+	completeFlag(cmd, "runtime", explore.Runtimes)
 	completeFlag(cmd, "check", checkNames)
 	return cmd
 }
 
-// exploredRuntimes returns the runtimes that the grammar knows.
-func exploredRuntimes() []string { return []string{"claude", "codex"} }
-
 func (f exploreFlags) checkRuntime() error {
 	if f.run.runtime == "" {
-		return fmt.Errorf("--runtime is missing: name %s", strings.Join(exploredRuntimes(), " or "))
+		return fmt.Errorf("--runtime is missing: name %s", strings.Join(explore.Runtimes(), " or "))
 	}
-	if !slices.Contains(exploredRuntimes(), f.run.name()) {
-		return fmt.Errorf("--runtime %s: explore composes scenarios for %s only", f.run.name(), strings.Join(exploredRuntimes(), " and "))
+	if !slices.Contains(explore.Runtimes(), f.run.name()) {
+		return fmt.Errorf("--runtime %s: explore composes scenarios for %s only", f.run.name(), strings.Join(explore.Runtimes(), " and "))
 	}
 	return nil
 }

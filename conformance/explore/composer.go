@@ -15,8 +15,9 @@ import (
 type composer struct {
 	rng     *rand.Rand
 	runtime string
-	first   string // the permission mode of the head
-	mode    string // the permission mode now
+	does    behaviour // of the runtime
+	first   string    // the permission mode of the head
+	mode    string    // the permission mode now
 
 	needs    map[string]bool
 	hidden   []string
@@ -39,6 +40,7 @@ type task struct{ steps []string }
 
 func newComposer(runtime, mode string) *composer {
 	return &composer{
+		does:    behaviours[runtime],
 		runtime: runtime, first: mode, mode: mode, needs: map[string]bool{},
 		agents: map[string][]string{}, sections: map[string]string{}, files: map[string]string{},
 	}
@@ -121,7 +123,7 @@ func (c *composer) finishTasks() {
 		for _, s := range t.steps {
 			c.step("%s", s)
 		}
-		if c.runtime == "claude" { // it begins a turn for each
+		if c.does.beginsTaskTurns {
 			c.replyTo("task", textPart("The work ", "is over."))
 		}
 		c.step("wait idle")

@@ -53,7 +53,7 @@ func (c *composer) block() any {
 	switch {
 	case c.chance(8):
 		p["whole"] = true
-	case c.runtime != "codex":
+	case !c.does.phases:
 	case kind == "text" && c.chance(10):
 		p["phase"] = pick(c, []string{"commentary", "final_answer"})
 	case kind == "text" && c.chance(4):

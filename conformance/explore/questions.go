@@ -35,7 +35,7 @@ func askedTool(c *composer) {
 func askedTwice(c *composer) {
 	one, two := c.newTool(), c.newTool()
 	c.reply(append(c.beginning(), shell(one, c.askedCommand()), shell(two, c.askedCommand()))...)
-	if c.runtime == "claude" { // it asks about one after the other
+	if c.does.asksInTurn {
 		for _, id := range []string{one, two} {
 			c.step("wait ask %s", id)
 			c.decide(id)

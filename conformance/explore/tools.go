@@ -59,7 +59,7 @@ func (c *composer) allow(ids ...string) {
 }
 
 // asksAboutAll reports whether the runtime asks about each command.
-func (c *composer) asksAboutAll() bool { return c.mode == "ask" && c.runtime == "codex" }
+func (c *composer) asksAboutAll() bool { return c.mode == "ask" && c.does.asksAboutEach }
 
 func readTool(c *composer) {
 	c.files["notes.txt"] = "alpha\nbeta\n"
@@ -129,7 +129,7 @@ func fileTools(c *composer) {
 		c.reply(append(c.beginning(), call("read", c.newTool(), object{"path": path}))...)
 		c.reply(append(c.beginning(), call("edit", c.newTool(), object{"path": path, "old": "two\n", "new": pick(c, []string{"TWO\n", "--x\n++y\n", "+plus\n-minus\n"})}))...)
 	}
-	if c.runtime == "codex" && c.chance(30) {
+	if c.does.patches && c.chance(30) {
 		c.reply(append(c.beginning(), call("patch", c.newTool(), object{"changes": []object{
 			{"add": fmt.Sprintf("new%d.txt", c.newMark()), "content": "new\n"}, {"delete": path},
 		}}))...)
@@ -157,10 +157,10 @@ func wrongTool(c *composer) {
 	c.allow(other)
 }
 
-// hide says that Codex shows no item of a call.
+// hide states that the runtime shows no item of a call that it cannot read.
 func (c *composer) hide(id, why string) {
-	if c.runtime == "codex" {
-		c.hidden = append(c.hidden, id+" on codex: "+why)
+	if c.does.hidesUnreadable {
+		c.hidden = append(c.hidden, id+" on "+c.runtime+": "+why)
 	}
 }
 

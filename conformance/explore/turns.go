@@ -31,7 +31,7 @@ func (c *composer) safeCommand() string { return fmt.Sprintf("echo %d", c.newMar
 func messageDuringTool(c *composer) {
 	_, release := c.beginWaiting()
 	verb := "send"
-	if c.runtime == "codex" && c.chance(40) {
+	if c.does.steers && c.chance(40) {
 		verb = "steer"
 		c.needs["steer"] = true
 	}
@@ -93,8 +93,8 @@ func cutAndRetried(c *composer) {
 	c.needs["few-retries"] = true
 	hold := c.newHold()
 	parts := c.simpleProse()
-	if c.runtime == "claude" {
-		parts = nil // it keeps whole blocks and asks for the rest
+	if c.does.continuesCut {
+		parts = nil
 	}
 	part := c.plainText()
 	switch c.rng.IntN(4) {
@@ -135,7 +135,7 @@ func stopInText(c *composer) {
 // stop stops the turns that run.
 func (c *composer) stop() {
 	c.step("stop")
-	if c.runtime == "claude" && c.chance(15) {
+	if c.does.stopsTwice && c.chance(15) {
 		c.step("stop")
 	}
 	ended := c.turns
