@@ -21,49 +21,14 @@ var StaleRequest = &conformance.Check{
 }
 
 func judgeStale(plain, r *conformance.Run, f *conformance.Finding) {
-	asked := playedRequest(r, fault.StaleRequestID)
-	if asked == nil && r.Hang == "" {
-		return // the run had ended before
-	}
-	before := f.Assertions
-	faulted.JudgeHarmless(plain, r, f)
-	if f.Assertions == before || r.Hang != "" {
+	asked := harmlessRequest(plain, r, f, fault.StaleRequestID)
+	if asked == nil {
 		return
 	}
-	fail := faulted.Failer(r, f)
 	for e, d := range runindex.EventsOf[event.PermissionRequest](r) {
 		if strings.Contains(d.RequestID, fault.StaleRequestID) {
-			fail("the user is asked (event %d) about a turn that has ended", e.Seq)
+			faulted.Failer(r, f)("the user is asked (event %d) about a turn that has ended", e.Seq)
 		}
 	}
-	n := 0
-	for _, w := range r.ClientActions {
-		if w.Kind == standin.KindClose && w.Process == asked.Line.Process && w.At.Sub(r.Start) <= asked.At {
-			return // after stdin is closed no reply is possible
-		}
-		if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, fault.StaleRequestID) {
-			continue
-		}
-		n++
-		if w.Answer == standin.Allow || w.Answer == standin.Value {
-			fail("the turn of the question has ended, but the subject replies %s", w.Answer)
-		}
-		if late := w.At.Sub(r.Start) - asked.At; late > 0 {
-			fail("the reply comes %v after the question", late)
-		}
-	}
-	if n != 1 {
-		fail("%d replies to a question about a turn that has ended, want one", n)
-	}
-}
-
-// playedRequest returns the request of a fault whose id has the prefix, or nil if it was
-// not played.
-func playedRequest(r *conformance.Run, prefix string) *conformance.PlayedLine {
-	for i, p := range r.Played {
-		if strings.Contains(string(p.Line.Bytes), `"`+prefix) {
-			return &r.Played[i]
-		}
-	}
-	return nil
+	judgeOneReply(r, f, asked, fault.StaleRequestID, 0, func(a string) bool { return a != standin.Allow && a != standin.Value })
 }

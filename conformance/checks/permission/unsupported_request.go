@@ -1,7 +1,9 @@
 package permission
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/faulted"
@@ -22,37 +24,46 @@ var UnsupportedRequest = &conformance.Check{
 // other change.
 func judgeUnsupported(plain, r *conformance.Run, f *conformance.Finding) {
 	const id = "weather-"
-	var asked *conformance.PlayedLine
-	for i, p := range r.Played {
-		if strings.Contains(string(p.Line.Bytes), `"`+id) {
-			asked = &r.Played[i]
-		}
+	if asked := harmlessRequest(plain, r, f, id); asked != nil {
+		judgeOneReply(r, f, asked, id, perform.PromptLimit, func(a string) bool { return a == standin.Failed || a == standin.Deny })
 	}
-	if asked == nil && r.Hang == "" {
-		return // the run had ended before
+}
+
+// harmlessRequest demands that the request of a fault changes no events. It returns the
+// request, whose id has the prefix, or nil if no reply to it can be judged.
+func harmlessRequest(plain, r *conformance.Run, f *conformance.Finding, prefix string) *conformance.PlayedLine {
+	i := slices.IndexFunc(r.Played, func(p conformance.PlayedLine) bool { return strings.Contains(string(p.Line.Bytes), `"`+prefix) })
+	if i < 0 && r.Hang == "" {
+		return nil // the run had ended before
 	}
 	before := f.Assertions
 	faulted.JudgeHarmless(plain, r, f)
-	if f.Assertions == before || r.Hang != "" {
-		return
+	if i < 0 || f.Assertions == before || r.Hang != "" {
+		return nil
 	}
+	return &r.Played[i]
+}
+
+// judgeOneReply demands one reply to a request, within a limit and one that accept
+// allows.
+func judgeOneReply(r *conformance.Run, f *conformance.Finding, asked *conformance.PlayedLine, prefix string, limit time.Duration, accept func(answer string) bool) {
 	fail, n := faulted.Failer(r, f), 0
 	for _, w := range r.ClientActions {
 		if w.Kind == standin.KindClose && w.Process == asked.Line.Process && w.At.Sub(r.Start) <= asked.At {
 			return // after stdin is closed no reply is possible
 		}
-		if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, id) {
+		if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, prefix) {
 			continue
 		}
 		n++
-		if w.Answer != standin.Failed && w.Answer != standin.Deny {
-			fail("the subject does not know the request, but replies %s", w.Answer)
+		if !accept(w.Answer) {
+			fail("the subject replies %s", w.Answer)
 		}
-		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > perform.PromptLimit {
-			fail("the reply comes %v after the request, the limit is %v", late, perform.PromptLimit)
+		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > limit {
+			fail("the reply comes %v after the request, the limit is %v", late, limit)
 		}
 	}
 	if n != 1 {
-		fail("%d replies to an unknown request, want one error", n)
+		fail("%d replies to the request, want one", n)
 	}
 }
