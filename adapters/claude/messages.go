@@ -223,7 +223,7 @@ func blockIndex(key string) int {
 // one repeats them.
 func (t *translator) retractMessage(s *ledger.Scope) {
 	s.ThinkingDone()
-	if t.stream.id == "" && t.stream.toolResultSeen { // without ids, nothing tells a repeated message from the next one
+	if t.stream.id == "" && t.stream.toolResultSeen { // without ids, a repeated message looks like the next one
 		for _, key := range s.OpenBlocks() {
 			s.BlockEnd(key, event.BlockComplete, "")
 		}

@@ -9,8 +9,8 @@ import (
 var unjudged = map[string]string{
 	"result.stats":       "it is optional, and its figures are facts",
 	"session_end.reason": "its words are free, except that closed is the client's",
-	"usage.context":      "it is optional, and its figures are facts",
 	"task.usage":         "it is optional, and its figures are facts",
+	"usage.context":      "it is optional, and its figures are facts",
 }
 
 // Unjudged returns the facts that no check judges for a stated reason, sorted.

@@ -5,8 +5,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
-// liveChats reduces events as they arrive, one chat a session: a fork is a session
-// of its own. It must not wait until the run is over, because a subject may change
+// liveChats reduces events as they arrive, one chat a session: a fork is another
+// session. It must not wait until the run is over, because a subject may change
 // an event after the listener has received it.
 type liveChats struct {
 	ids      []string // in the order of the first event

@@ -46,7 +46,7 @@ func (r *Rooms) Launcher() proc.Launcher {
 
 func hasPrivate() bool { return Isolated() && errPrivate == nil }
 
-// launchPrivate starts a process from a thread that has mounts of its own. The
+// launchPrivate starts a process from a thread with separate mounts. The
 // thread stays locked, so it ends with the goroutine.
 func (r *Rooms) launchPrivate(ctx context.Context, c proc.Command) (p proc.Process, err error) {
 	done := make(chan struct{})

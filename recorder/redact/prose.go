@@ -173,7 +173,7 @@ func (e *eliding) runs(text string, least int) []span {
 	return out
 }
 
-// isLetterAlone reports whether a word is one letter on a line of its own. No prose is,
+// isLetterAlone reports whether a word is one letter, alone on its line. No prose is,
 // but the output of a command may be.
 func isLetterAlone(text string, f wordPos) bool {
 	return utf8.RuneCountInString(text[f.start:f.end]) == 1 &&

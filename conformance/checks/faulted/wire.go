@@ -35,8 +35,8 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 		f.Problems = append(f.Problems, p)
 		return
 	}
-	told := plain.Canonical()
-	rest, notices := withoutNotices(told, r)
+	want := plain.Canonical()
+	rest, notices := withoutNotices(want, r)
 	switch {
 	case r.Fault.Kind != fault.Noticed && !r.Fault.NoticeAllowed && len(notices) > 0, len(notices) > 1:
 		p.Text = fmt.Sprintf("%s: %d notices too many", r.Fault, len(notices))
@@ -49,14 +49,13 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 		p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(notices[0].Raw))
 		f.Problems = append(f.Problems, p)
 	}
-	if slices.Equal(rest, told) {
+	if slices.Equal(rest, want) {
 		return
 	}
-	undisturbed := strings.Join(told, "\n") + "\n"
-	harmed := fault.WithoutUnknown(strings.Join(rest, "\n")) + "\n"
-	if !SameEvents(told, strings.Split(strings.TrimSuffix(harmed, "\n"), "\n")) {
+	got := fault.WithoutUnknown(strings.Join(rest, "\n"))
+	if !SameEvents(want, strings.Split(got, "\n")) {
 		p.Text = r.Fault.String() + ": the events differ"
-		p.Diff = conformance.Diff("without the fault", undisturbed, "with the fault", harmed)
+		p.Diff = conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", got+"\n")
 		f.Problems = append(f.Problems, p)
 	}
 }

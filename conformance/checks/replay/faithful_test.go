@@ -46,7 +46,7 @@ func golden(t *testing.T) map[string][]event.Event {
 // alteration applies to some case, and that the chat then differs from that of the
 // unaltered events.
 func TestAlterations(t *testing.T) {
-	altered, told := map[string]int{}, map[string]int{}
+	altered, differ := map[string]int{}, map[string]int{}
 	for id, all := range golden(t) {
 		for _, events := range sessions(all) {
 			for _, x := range alterations {
@@ -66,15 +66,15 @@ func TestAlterations(t *testing.T) {
 					a.add(e)
 				}
 				if problems, _ := a.unfaithful(replay.Reduce(some), events); len(problems) > 0 {
-					told[x.name]++
+					differ[x.name]++
 				}
 			}
 		}
 	}
 	for _, x := range alterations {
 		said := strings.Contains(x.name, string(event.TypeToolOutput)) // the result repeats the output
-		if altered[x.name] == 0 || told[x.name] == 0 && !said {
-			t.Errorf("%s%d cases are altered, and the chats of %d of them differ", x.name, altered[x.name], told[x.name])
+		if altered[x.name] == 0 || differ[x.name] == 0 && !said {
+			t.Errorf("%s%d cases are altered, and the chats of %d of them differ", x.name, altered[x.name], differ[x.name])
 		}
 	}
 }

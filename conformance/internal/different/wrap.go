@@ -33,7 +33,7 @@ type Adapter struct {
 	// position after which the session continues.
 	Events func(after event.Position) func(e event.Event, out func(event.Event))
 	// Relay forwards the events. It returns when in is closed and all events are
-	// forwarded, or when send returns false because nobody receives any more.
+	// forwarded, or when send returns false because the receiver has gone.
 	Relay func(in <-chan event.Event, send func(event.Event) bool)
 	Open  func(o *conformance.Open)                          // changes the options of a session
 	ID    func(id string) string                             // returns the reference's id for an id of this adapter
