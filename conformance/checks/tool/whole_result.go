@@ -33,16 +33,20 @@ func judgeWholeResult(t *conformance.Trial, f *conformance.Finding) {
 			f.Asserted(1)
 			judgeWholeOutput(t, e, d, want, f)
 		}
-		if final && want.Failed != nil && d.IsError != *want.Failed {
+		if final && want.Failed != nil {
 			f.Asserted(1)
-			f.At(e, "tool %s: is_error is %v, but the runtime reports %v", d.ToolUseID, d.IsError, *want.Failed)
+			if d.IsError != *want.Failed {
+				f.At(e, "tool %s: is_error is %v, but the runtime reports %v", d.ToolUseID, d.IsError, *want.Failed)
+			}
+			if (d.Status == event.ToolError) != *want.Failed {
+				f.At(e, "tool %s: status is %s, but the runtime reports that it failed: %v", d.ToolUseID, d.Status, *want.Failed)
+			}
 		}
-		if final && want.Failed != nil && (d.Status == event.ToolError) != *want.Failed {
-			f.At(e, "tool %s: status is %s, but the runtime reports that it failed: %v", d.ToolUseID, d.Status, *want.Failed)
-		}
-		if d.ExitCode != nil && want.ExitCode != nil && *d.ExitCode != *want.ExitCode {
+		if d.ExitCode != nil && want.ExitCode != nil {
 			f.Asserted(1)
-			f.At(e, "tool %s: exit_code is %d, but the runtime reports %d", d.ToolUseID, *d.ExitCode, *want.ExitCode)
+			if *d.ExitCode != *want.ExitCode {
+				f.At(e, "tool %s: exit_code is %d, but the runtime reports %d", d.ToolUseID, *d.ExitCode, *want.ExitCode)
+			}
 		}
 	}
 }
