@@ -56,8 +56,11 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 	judgeTaskIDs(t, tasks, f)
 	judgeBackgrounded(t, tasks, f)
 	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
-		if d.SubagentName != "" && d.SubagentName != defaultName && !runindex.States(t.Run, e, d.SubagentName) {
-			f.Asserted(1)
+		if d.SubagentName == "" || d.SubagentName == defaultName {
+			continue
+		}
+		f.Asserted(1)
+		if !runindex.States(t.Run, e, d.SubagentName) {
 			f.At(e, "tool %s: subagent_name is %q, which the runtime did not write", d.ToolUseID, d.SubagentName)
 		}
 	}
