@@ -113,6 +113,7 @@ type Finding struct {
 	Assertions int
 	Sent       bool // only what the subject wrote to the runtime was judged
 	Problems   []Problem
+	Defect     string // the defect of the suite because of which the check could not judge, or ""
 }
 
 // Asserted adds n to the assertions.

@@ -40,7 +40,7 @@ type Run struct {
 	Witness  []fixtures.Request
 
 	Events        []Event
-	Live          *replay.Chat // the chat, reduced as the events arrived; nil if the run did not finish
+	Live          *replay.Chat // the chat, reduced as the events arrived; nil if no check of the golden tier is applied, or the run did not finish
 	Steps         []StepResult
 	StepsAfterEnd []StepResult // steps on a session that had ended: by itself, or by Close
 	Opens         []OpenResult

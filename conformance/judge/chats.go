@@ -14,7 +14,7 @@ func Chat(r *conformance.Run) (*replay.Chat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reduced(stored), nil
+	return join(sessions(stored)), nil
 }
 
 // Shuffled reduces the stored events in reverse order, because a store may return
@@ -24,14 +24,11 @@ func Shuffled(r *conformance.Run) (*replay.Chat, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := chats{}
-	for _, e := range stored {
-		c.keep(e)
-	}
-	for _, events := range c.history {
+	ids, of := sessions(stored)
+	for _, events := range of {
 		slices.Reverse(events)
 	}
-	return c.stored(), nil
+	return join(ids, of), nil
 }
 
 // Reopened reduces the stored events as a client does that opens a chat repeatedly:
@@ -44,12 +41,9 @@ func Reopened(r *conformance.Run, newest int, options ...replay.Option) (want, g
 	if err != nil {
 		return nil, nil, err
 	}
-	var c chats
-	for _, e := range stored {
-		c.keep(e)
-	}
-	for _, id := range c.ids {
-		w, g, err := reopened(c.history[id], newest, options)
+	ids, of := sessions(stored)
+	for _, id := range ids {
+		w, g, err := reopened(of[id], newest, options)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -99,55 +93,28 @@ func from(first int, c *replay.Chat) *replay.Chat {
 	return c
 }
 
-func reduced(stored []event.Event) *replay.Chat {
-	var c chats
-	for _, e := range stored {
-		c.keep(e)
-	}
-	return c.stored()
-}
-
-// chats holds the chats of a run's sessions. A fork is a separate session.
-type chats struct {
-	ids     []string
-	live    map[string]*replay.Reducer
-	history map[string][]event.Event
-}
-
-func (c *chats) meet(id string) {
-	if c.live == nil {
-		c.live, c.history = map[string]*replay.Reducer{}, map[string][]event.Event{}
-	}
-	if c.live[id] == nil {
-		c.ids = append(c.ids, id)
-		c.live[id] = replay.New()
-	}
-}
-
-// add adds an emitted event to the live chat of its session.
-func (c *chats) add(e event.Event) {
-	c.meet(e.SessionID)
-	c.live[e.SessionID].Add(e)
-}
-
-// keep adds a stored event to the history of its session.
-func (c *chats) keep(e event.Event) {
-	c.meet(e.SessionID)
-	c.history[e.SessionID] = append(c.history[e.SessionID], e)
-}
-
-// stored reduces the stored events and joins the chats in the order of the sessions.
-func (c *chats) stored() *replay.Chat {
-	return c.join(func(id string) *replay.Chat { return replay.Reduce(c.history[id]) })
-}
-
-func (c *chats) join(of func(id string) *replay.Chat) *replay.Chat {
-	if len(c.ids) == 0 {
-		return replay.New().Chat()
-	}
-	out := of(c.ids[0])
-	for _, id := range c.ids[1:] {
-		out.Messages = append(out.Messages, of(id).Messages...)
+// join reduces the events of each session and joins the messages of the chats.
+func join(ids []string, of map[string][]event.Event) *replay.Chat {
+	out := replay.New().Chat()
+	for i, id := range ids {
+		if c := replay.Reduce(of[id]); i == 0 {
+			out = c
+		} else {
+			out.Messages = append(out.Messages, c.Messages...)
+		}
 	}
 	return out
+}
+
+// sessions returns the ids of the sessions, in the order of their first events, and the
+// events of each. A fork is a separate session.
+func sessions(events []event.Event) (ids []string, of map[string][]event.Event) {
+	of = map[string][]event.Event{}
+	for _, e := range events {
+		if of[e.SessionID] == nil {
+			ids = append(ids, e.SessionID)
+		}
+		of[e.SessionID] = append(of[e.SessionID], e)
+	}
+	return ids, of
 }

@@ -5,7 +5,9 @@ package judge
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path"
+	"runtime/debug"
 	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -54,9 +56,20 @@ func unmetNeed(c *conformance.Check, r *conformance.Run) string {
 func Apply(c *conformance.Check, t *conformance.Trial, tier conformance.Tier) conformance.Result {
 	var f conformance.Finding
 	if c.Judge != nil && t.Harness == "" {
-		c.Judge(t, &f)
+		Guard(c, &f, func() { c.Judge(t, &f) })
 	}
 	return Conclude(c, t, tier, &f)
+}
+
+// Guard calls judge, which applies the check and fills the finding. A check that
+// panics is a defect of the suite, which must not fail the subject.
+func Guard(c *conformance.Check, f *conformance.Finding, judge func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.Defect = fmt.Sprintf("internal error: %s panicked: %v\n%s", c.ID, p, debug.Stack())
+		}
+	}()
+	judge()
 }
 
 func onlyMissing(f *conformance.Finding) bool {
@@ -73,6 +86,10 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 	}
 	if t.Harness != "" {
 		res.Verdict, res.Reason = conformance.HarnessError, t.Harness
+		return res
+	}
+	if f.Defect != "" {
+		res.Verdict, res.Reason = conformance.HarnessError, f.Defect
 		return res
 	}
 	unsupported := cmp.Or(unmetNeed(c, t.Run), Unsupported(t.Run))

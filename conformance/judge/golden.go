@@ -62,7 +62,11 @@ func Golden(r *conformance.Run) ([]byte, error) {
 	b.WriteString("-- blocks --\n")
 	b.WriteString(outline(chat))
 	b.WriteString("-- course --\n")
-	b.WriteString(course(r))
+	labels, err := course(r)
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString(labels)
 	b.WriteString("-- wrote --\n")
 	b.WriteString(renderWritten(r))
 	return fixtures.CompressRepeats([]byte(r.Recorded(b.String())))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/chats"
 )
 
 // outline returns the structure of a chat: a line for the chat's own fields, and one
@@ -117,13 +118,18 @@ func flat(m *replay.Message) string {
 }
 
 // course returns each status line that the live chat showed as the events arrived.
-func course(r *conformance.Run) string {
+func course(r *conformance.Run) (string, error) {
 	var b strings.Builder
-	var c chats
+	var c chats.Live
 	last := map[string]replay.Doing{}
 	for _, e := range r.Events {
-		c.add(e.Event)
-		d := c.live[e.SessionID].View().Doing()
+		c.Add(e.Event)
+		v := c.View(e.SessionID)
+		if v == nil {
+			_, err := c.Chat()
+			return "", err
+		}
+		d := v.Doing()
 		if d == last[e.SessionID] {
 			continue
 		}
@@ -134,5 +140,5 @@ func course(r *conformance.Run) string {
 		}
 		fmt.Fprintf(&b, "%s %s%s: %s\n", e.TS.Format("04:05.999999999"), d.Kind, rest, d.Label)
 	}
-	return b.String()
+	return b.String(), nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/chats"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
@@ -70,7 +71,7 @@ type director struct {
 	answered      map[string]bool // questions that a step has answered, by id
 	changed       chan struct{}   // closed and replaced at each event
 	calls         clientCalls
-	chats         liveChats
+	chats         *chats.Live // nil: the events are not reduced
 
 	checkers []conformance.ProtocolChecker // sessions that detect protocol errors
 }
@@ -92,10 +93,24 @@ func (d *director) runScenario(ctx context.Context) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.run.Live = d.chats.join()
+	d.finishChat()
 	if err := d.protocolError(); err != nil && d.run.Hang == "" {
 		d.run.Hang = err.Error()
 	}
+}
+
+// finishChat stores the chat of the events. A defect of the reducer is an error of the
+// harness.
+func (d *director) finishChat() {
+	if d.chats == nil {
+		return
+	}
+	chat, err := d.chats.Chat()
+	if err != nil {
+		d.run.Harness = err.Error()
+		return
+	}
+	d.run.Live = chat
 }
 
 // endScenario waits for the subject's last events and closes the session.

@@ -93,7 +93,7 @@ func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn}, nil)
+	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn, ReduceLive: true}, nil)
 }
 
 // errOf returns the error of the first step with this verb.

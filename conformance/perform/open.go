@@ -137,7 +137,9 @@ func (d *director) listen(sess adapters.Session, talk *conversation, drained cha
 			continue
 		}
 		d.run.Events = append(d.run.Events, conformance.Event{Event: e, At: time.Since(d.start), Line: len(d.run.Played), Steps: len(d.run.Steps)})
-		d.chats.addEvent(e)
+		if d.chats != nil {
+			d.chats.Add(e) // at once, because a subject may change an event that it has emitted
+		}
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID
 		}

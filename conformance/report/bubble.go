@@ -6,6 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/chats"
 )
 
 // Bubble is a part of the chat with the time in which it was emitted: a user's
@@ -32,9 +33,13 @@ type timeSpan struct {
 // chatBubbles returns the chat of a run. The time of a block is that of the events
 // with its id. A block without events has the time of its message.
 func chatBubbles(run *conformance.Run) []Bubble {
-	chat := run.Live
-	if chat == nil {
-		return nil
+	var live chats.Live
+	for _, e := range run.Events {
+		live.Add(e.Event)
+	}
+	chat, err := live.Chat()
+	if err != nil {
+		return []Bubble{{Event: -1, Kind: "notice", Name: "no chat", Text: err.Error()}}
 	}
 	spans := map[string]timeSpan{}
 	turns := map[int]timeSpan{}

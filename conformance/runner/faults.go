@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -43,7 +44,7 @@ func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainO
 				}
 			}
 			if check.Judge != nil && plain.Harness == "" {
-				check.Judge(x.trial, &x.found)
+				judge.Guard(check, &x.found, func() { check.Judge(x.trial, &x.found) })
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.R
 				case run.Harness != "":
 					x.trial.Harness = run.Harness
 				default:
-					x.check.JudgeFault(plain, run, &x.found)
+					judge.Guard(x.check, &x.found, func() { x.check.JudgeFault(plain, run, &x.found) })
 				}
 				if len(x.found.Problems) > before && len(x.trial.Faulted) < keptRuns {
 					x.trial.Faulted = append(x.trial.Faulted, run)

@@ -168,6 +168,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		return nil, 0, false, err
 	}
 	external, as := tiersOf(cfg, j.Subject)
+	rec.ReduceLive = as[conformance.TierGolden] != ""
 	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn

@@ -124,6 +124,7 @@ func TestVerdicts(t *testing.T) {
 	looked := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2) }
 	failed := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Failf("wrong") }
 	sent := func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(2); f.Sent = true }
+	panics := func(_ *conformance.Trial, f *conformance.Finding) { f.Failf("wrong"); panic("out of range") }
 	steer := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSteer}, Err: adapters.ErrUnsupported}
 	send := conformance.StepResult{Step: fixtures.Step{Verb: fixtures.VerbSend}, Err: adapters.ErrUnsupported}
 	for name, x := range map[string]struct {
@@ -142,12 +143,31 @@ func TestVerdicts(t *testing.T) {
 		"what was written is at hand": {judge: failed, run: conformance.Run{Unrecorded: []string{"x"}}, wrote: true, want: conformance.Fail},
 		"no steer":                    {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{steer}}, want: conformance.NotExpressible},
 		"no send is no excuse":        {judge: failed, run: conformance.Run{Steps: []conformance.StepResult{send}}, want: conformance.Fail},
+		"a check that panics":         {judge: panics, want: conformance.HarnessError},
 		"the harness":                 {judge: looked, run: conformance.Run{Harness: "no case"}, want: conformance.HarnessError},
 	} {
 		x.run.Scenario = &fixtures.Scenario{ID: "a/b"}
 		c := conformance.Check{ID: "test.x", Judge: x.judge, JudgesWritten: x.wrote}
 		got := judge.Apply(&c, &conformance.Trial{Run: &x.run}, conformance.TierWitness)
 		g.Expect(got.Verdict).To(Equal(x.want), name)
+	}
+}
+
+// TestOnlyReferencesAreReduced checks that the events of an adapter are reduced to a
+// chat only if the checks of package replay apply, so that a defect of the reducer
+// cannot affect other adapters.
+func TestOnlyReferencesAreReduced(t *testing.T) {
+	g := NewWithT(t)
+	for _, ours := range []bool{true, false} {
+		rep, err := runner.Run(t.Context(), conformance.Config{
+			Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Reference: ours, KeepRuns: true,
+			Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierGolden},
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(rep.Results).NotTo(BeEmpty())
+		for _, r := range rep.Results {
+			g.Expect(r.Trial.Live != nil).To(Equal(ours), r.Case)
+		}
 	}
 }
 
