@@ -35,6 +35,7 @@ const (
 	Fail           Verdict = "fail"
 	NotApplicable  Verdict = "not applicable"
 	NotExpressible Verdict = "not expressible"
+	NotTried       Verdict = "not tried"
 	NotTestable    Verdict = "not testable"
 	Unrecorded     Verdict = "unrecorded"
 	HarnessError   Verdict = "harness error"

@@ -66,6 +66,8 @@
 //	not expressible  the subject, or its protocol, has no way to do a step or to
 //	                 report an event: its method is missing or returned
 //	                 adapters.ErrUnsupported
+//	not tried        the check could judge the case, but was not tried there, or the
+//	                 case was not performed to its end: Result.Reason says why
 //	unrecorded       the subject did something that the case does not hold, so what
 //	                 followed is neither right nor wrong
 //	not testable     something that the check needs is missing on this machine

@@ -44,6 +44,12 @@ type ProtocolChecker interface {
 	ProtocolError() error // nil if there was none
 }
 
+// ProgramReporter is a Session with a program.
+type ProgramReporter interface {
+	// ProgramOutput is called after the session has ended.
+	ProgramOutput() ProgramOutput
+}
+
 // ErrProtocol is the error of an Open that failed because the subject broke its
 // protocol. It is not the runtime's failure.
 var ErrProtocol = errors.New("the subject does not keep to its protocol")

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -72,6 +73,10 @@ type Run struct {
 	Workspace map[string][]byte // the files at the end
 	Home      string
 
+	// Program is the end of each program that the subject ran as; empty if it is no
+	// program.
+	Program []ProgramOutput
+
 	Hang       string // why the run did not finish, or ""
 	Harness    string // why the harness could not perform the scenario, or ""
 	EndedEarly bool   // a step could not be run, so the ones after it were not
@@ -113,6 +118,31 @@ type Event struct {
 	At    time.Duration // since the start, in the run's time
 	Line  int           // how many wire lines had been played by then
 	Steps int           // how many steps had begun by then
+}
+
+// Unfinished returns why the run was not performed to its end, or "". A run with a
+// fault may end early.
+func (r *Run) Unfinished() string {
+	switch {
+	case r.Fault != nil:
+		return ""
+	case r.Hang != "":
+		return r.Hang
+	case !r.EndedEarly:
+		return ""
+	}
+	for _, s := range slices.Backward(r.Steps) {
+		if s.Err != nil {
+			return string(s.Step.Verb) + ": " + s.Err.Error()
+		}
+	}
+	return "a step could not be run"
+}
+
+// ProgramOutput is what a program that is the subject left behind.
+type ProgramOutput struct {
+	Stderr string // the last lines
+	Exit   string // such as exit code 3; "" if it was not waited for
 }
 
 // StepResult is a step of the scenario and its result.

@@ -109,6 +109,9 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 		res.Verdict, res.Reason = conformance.Unrecorded, t.Unrecorded[0]
 	case len(f.Problems) > 0:
 		res.Verdict = conformance.Fail
+	case t.Unfinished() != "":
+		// What was judged until then may be the smaller part.
+		res.Verdict, res.Reason = conformance.NotTried, "the case was not performed to its end: "+t.Unfinished()
 	case f.Sent:
 		res.Verdict = conformance.Sent
 	default:

@@ -14,7 +14,7 @@ func Missing(results []conformance.Result) []*conformance.Check {
 		if _, seen := judged[r.Check]; !seen {
 			out = append(out, r.Check)
 		}
-		judged[r.Check] = judged[r.Check] || r.Verdict.Judged() || needsVirtualTime(&r)
+		judged[r.Check] = judged[r.Check] || r.Verdict.Judged() || r.Verdict == conformance.NotTried || needsVirtualTime(&r)
 	}
 	return slices.DeleteFunc(out, func(c *conformance.Check) bool { return judged[c] })
 }

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -9,6 +10,29 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fixtures"
 )
+
+// TestUnfinishedCaseIsNoPass checks that assertions in a case that was not performed
+// to its end are no pass, and that a problem found until then is a failure.
+func TestUnfinishedCaseIsNoPass(t *testing.T) {
+	for name, run := range map[string]conformance.Run{
+		"hang":  {Hang: "the program ended (exit code 3)"},
+		"early": {EndedEarly: true, Steps: []conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbOpen}, Err: errors.New("no licence")}}},
+	} {
+		g := gomega.NewWithT(t)
+		run.Scenario, run.Case = &fixtures.Scenario{}, &fixtures.Case{ID: "claude/1/text/x"}
+		apply := func(problems ...string) conformance.Result {
+			return judge.Apply(&conformance.Check{ID: "x", Judge: func(_ *conformance.Trial, f *conformance.Finding) {
+				f.Asserted(1)
+				for _, p := range problems {
+					f.Failf("%s", p)
+				}
+			}}, &conformance.Trial{Run: &run}, conformance.TierProcess)
+		}
+		g.Expect(apply().Verdict).To(gomega.Equal(conformance.NotTried), name)
+		g.Expect(apply().Reason).To(gomega.MatchRegexp("not performed to its end: .*(exit code 3|open: no licence)"))
+		g.Expect(apply("lost").Verdict).To(gomega.Equal(conformance.Fail), name)
+	}
+}
 
 // If the subject left the recording, missing events do not fail a check, because the
 // run never reached them.

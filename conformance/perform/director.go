@@ -74,6 +74,7 @@ type director struct {
 	chats         *chats.Live // nil: the events are not reduced
 
 	checkers []conformance.ProtocolChecker // sessions that detect protocol errors
+	programs []conformance.ProgramReporter // sessions with a program
 }
 
 // errStop ends a run whose next steps cannot be run or would prove nothing.
@@ -93,6 +94,9 @@ func (d *director) runScenario(ctx context.Context) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, p := range d.programs {
+		d.run.Program = append(d.run.Program, p.ProgramOutput())
+	}
 	d.finishChat()
 	if err := d.protocolError(); err != nil && d.run.Hang == "" {
 		d.run.Hang = err.Error()

@@ -53,6 +53,9 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	if c, ok := adapters.As[conformance.ProtocolChecker](sess); ok {
 		d.checkers = append(d.checkers, c)
 	}
+	if p, ok := adapters.As[conformance.ProgramReporter](sess); ok {
+		d.programs = append(d.programs, p)
+	}
 	if c, ok := adapters.As[conformance.EventSupporter](sess); ok {
 		before := d.run.EventSupport // of an earlier session of the run
 		d.run.EventSupport = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }

@@ -3,7 +3,9 @@ package plug
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -40,14 +42,32 @@ func (e *Error) Error() string {
 // Is reports whether target is conformance.ErrProtocol.
 func (*Error) Is(target error) bool { return target == conformance.ErrProtocol }
 
-// Clip shortens a line that an error quotes.
+// Clip shortens a line that an error quotes, and escapes its control characters,
+// which would change the terminal.
 func Clip(line string) string {
 	const limit = 200
-	line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
+	line = strings.ToValidUTF8(strings.TrimRightFunc(line, unicode.IsSpace), "\uFFFD")
 	if len(line) > limit {
-		line = line[:limit] + "…"
+		line = strings.ToValidUTF8(line[:limit], "") + "…"
 	}
-	return line
+	return Printable(line)
+}
+
+// Printable escapes the control characters of a line, except tabs.
+func Printable(line string) string {
+	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		if unicode.IsControl(r) && r != '\t' {
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // Unsupported is the error of a step that the protocol, or this program's

@@ -24,6 +24,10 @@ type Program struct {
 	Command []string // the program and its arguments
 	Dir     string   // its working directory; "" is the current one
 
+	// StartLimit is how long the program may take for its first line; 0: the limit of
+	// the protocol.
+	StartLimit time.Duration
+
 	// Watch is called with each line that is written to (in) or read from the
 	// program. It may be nil.
 	Watch func(in bool, line string)
@@ -104,13 +108,29 @@ func (p *Program) launch(ctx context.Context, o conformance.Open, args []string)
 // Keep reads r to its end. Its last bytes are part of Stderr.
 func (p *Process) Keep(r io.Reader) { p.copies.Go(func() { _, _ = io.Copy(p.output, r) }) }
 
-// Output returns the last bytes that the program wrote to stderr, or "" if p is
-// nil.
+// Output returns the last lines that the program wrote to stderr, or "" if p is
+// nil. Long lines are cut, and control characters are escaped.
 func (p *Process) Output() string {
 	if p == nil {
 		return ""
 	}
-	return p.output.String()
+	return lastLines(p.output.String())
+}
+
+// maxLines bounds the lines of stderr that an error quotes.
+const maxLines = 20
+
+func lastLines(text string) string {
+	text = strings.TrimRight(text, "\r\n")
+	if text == "" {
+		return ""
+	}
+	all := strings.Split(text, "\n")
+	all = all[max(0, len(all)-maxLines):]
+	for i, l := range all {
+		all[i] = Clip(strings.TrimRight(l, "\r"))
+	}
+	return strings.Join(all, "\n")
 }
 
 // Reap waits until end returns and the output has been read, calls last, and

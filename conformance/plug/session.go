@@ -69,6 +69,20 @@ func (s *Session) FailEnded(kind, doing, until string) {
 	s.recordError(e)
 }
 
+// ProgramOutput implements conformance.ProgramReporter.
+func (s *Session) ProgramOutput() conformance.ProgramOutput {
+	if s.Process == nil {
+		return conformance.ProgramOutput{}
+	}
+	out := conformance.ProgramOutput{Stderr: s.Process.Output()}
+	select {
+	case <-s.Process.Done:
+		out.Exit = s.Process.Exit.String()
+	default:
+	}
+	return out
+}
+
 // Abandon ends a session whose events are not read.
 func (s *Session) Abandon() {
 	s.drop()

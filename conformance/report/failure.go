@@ -78,7 +78,7 @@ func writeUnjudged(b *strings.Builder, d *Document, st Style) {
 	cases := map[why][]string{}
 	var order []why
 	for _, e := range d.Results {
-		if e.Verdict == string(conformance.Unrecorded) || e.Verdict == string(conformance.NotExpressible) {
+		if v := conformance.Verdict(e.Verdict); v == conformance.Unrecorded || v == conformance.NotExpressible || v == conformance.NotTried {
 			k := why{e.Verdict, e.Subject, e.Reason}
 			if checks[k]++; checks[k] == 1 {
 				order = append(order, k)

@@ -93,6 +93,8 @@ func letterOf(e Entry) byte {
 		return 'u'
 	case v == conformance.NotExpressible:
 		return 'x'
+	case v == conformance.NotTried:
+		return 't'
 	}
 	return '.'
 }

@@ -91,6 +91,7 @@ tool.known  not applicable
 func TestTableWithoutVerdicts(t *testing.T) {
 	for verdict, want := range map[conformance.Verdict]string{
 		conformance.NotExpressible: "text.once  not expressible in 2 cases\n",
+		conformance.NotTried:       "text.once  not tried in 2 cases\n",
 		conformance.Unrecorded:     "text.once  unrecorded in 2 cases\n",
 		conformance.NotApplicable:  "text.once  not applicable\n",
 	} {

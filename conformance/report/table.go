@@ -37,9 +37,9 @@ func (s Style) Dim(t string) string { return s.paint("2", t) }
 
 // cell sums up the results of a check for a subject.
 type cell struct {
-	pass, sent, fail, known, unrecorded, other, na int
-	assertions                                     int
-	warns                                          bool // a failure is a warning
+	pass, sent, fail, known, unrecorded, other, untried, na int
+	assertions                                              int
+	warns                                                   bool // a failure is a warning
 }
 
 // Table writes a row for each check and a column for each subject: the cases that
@@ -111,6 +111,8 @@ func (c *cell) addResult(r Entry) {
 		c.warns = r.Severity == conformance.Should.String()
 	case conformance.Unrecorded:
 		c.unrecorded++
+	case conformance.NotTried:
+		c.untried++
 	default:
 		c.other++
 	}
@@ -130,10 +132,14 @@ func (c *cell) summary() string {
 		return fmt.Sprintf("unrecorded in %d cases", c.unrecorded)
 	case c.pass+c.sent == 0 && c.other > 0:
 		return fmt.Sprintf("not expressible in %d cases", c.other)
+	case c.pass+c.sent == 0 && c.untried > 0:
+		return fmt.Sprintf("not tried in %d cases", c.untried)
 	case c.unrecorded > 0:
 		return fmt.Sprintf("pass  %3d cases, %d unrecorded", c.pass+c.sent, c.unrecorded)
 	case c.other > 0:
 		return fmt.Sprintf("pass  %3d cases, %d not expressible", c.pass+c.sent, c.other)
+	case c.untried > 0:
+		return fmt.Sprintf("pass  %3d cases, %d not tried", c.pass+c.sent, c.untried)
 	case c.pass+c.sent == 0:
 		return "not applicable"
 	case c.sent > 0:
@@ -142,7 +148,7 @@ func (c *cell) summary() string {
 	return fmt.Sprintf("pass  %3d cases %7d assertions", c.pass, c.assertions)
 }
 
-// judgedCases is on how many cases there was something to look at.
+// judgedCases is on how many cases there was something to judge.
 func (c *cell) judgedCases() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
 
 func (c *cell) paint(st Style, text string) string {
@@ -193,7 +199,7 @@ func Summary(d *Document, st Style) string {
 
 // verdicts are in the order in which Summary counts them.
 var verdicts = []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.NotApplicable,
-	conformance.NotExpressible, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError}
+	conformance.NotExpressible, conformance.NotTried, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError}
 
 // countVerdicts counts the verdicts, and known failures separately.
 func (d *Document) countVerdicts() (n map[conformance.Verdict]int, known int) {

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 
 // open initializes the connection and opens a session.
 func (x *session) open(ctx context.Context, o conformance.Open) error {
-	hello, err := call[acpsdk.InitializeResponse](ctx, x, firstLimit, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
+	hello, err := call[acpsdk.InitializeResponse](ctx, x, cmp.Or(x.Program.StartLimit, firstLimit), acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
 		ProtocolVersion: acpsdk.ProtocolVersionNumber,
 		ClientInfo:      &acpsdk.Implementation{Name: "turnspec", Version: "1"},
 	})

@@ -69,8 +69,9 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 	x := &session{Session: plug.NewSession(&s.Program, o), greeted: make(chan struct{}), calls: map[int]*call{}}
 	x.Process, x.Cancel = p, p.Kill
 	go x.readLines()
-	if !plug.WaitFor(ctx, x.greeted, helloLimit) && ctx.Err() == nil {
-		_ = x.Fail(plug.Errorf("the program wrote no line within %v", helloLimit).
+	limit := cmp.Or(s.StartLimit, helloLimit)
+	if !plug.WaitFor(ctx, x.greeted, limit) && ctx.Err() == nil {
+		_ = x.Fail(plug.Errorf("the program wrote no line within %v", limit).
 			Advise("write " + helloLine + " as the first line, at once, and flush stdout after each line"))
 	}
 	if err := cmp.Or(x.ProtocolError(), ctx.Err()); err != nil {

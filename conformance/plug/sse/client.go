@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,8 @@ func (x *session) failEnded(doing string) { x.FailEnded("sidecar", doing, "it is
 
 // connect waits until the sidecar answers, and reads what it declares.
 func (x *session) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	limit := cmp.Or(x.Program.StartLimit, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		err := x.getHealth(ctx)
@@ -160,7 +162,7 @@ func (x *session) connect(ctx context.Context) error {
 			return x.ProtocolError()
 		case <-ctx.Done():
 			t.Stop()
-			return x.Fail(plug.Errorf("the sidecar was started, but nobody answers at %s within %v", x.base, startLimit).
+			return x.Fail(plug.Errorf("the sidecar was started, but nobody answers at %s within %v", x.base, limit).
 				Advise("let it listen there: PORT holds the port, which also replaces {port} in the command"))
 		case <-t.C:
 		}

@@ -1,9 +1,9 @@
 // The page: a list of cases, and the details of the chosen one.
 
 const index = JSON.parse($("index").textContent);
-const words = { F: "failed", H: "harness error", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", p: "passed", s: "sent", ".": "not applicable" };
-const worst = "HFkwuxsp.";
-const marks = { F: "✗", H: "✗", w: "!", k: "~", u: "?", x: "–", p: "✓", s: "✓", ".": "·" };
+const words = { F: "failed", H: "harness error", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", t: "not tried", p: "passed", s: "sent", ".": "not applicable" };
+const worst = "HFkwuspxt."; // a case in which a check passed was judged
+const marks = { F: "✗", H: "✗", w: "!", k: "~", u: "?", x: "–", t: "–", p: "✓", s: "✓", ".": "·" };
 const tones = { F: "failed", H: "failed", w: "warn", k: "warn", p: "passed", s: "passed" };
 
 const columnName = (c) => index.rules[c.rule].id + (index.columns.filter((o) => o.rule === c.rule).length > 1 ? ` [${c.tier}]` : "");
@@ -184,7 +184,7 @@ addEventListener("keydown", (e) => {
 const options = (id, list) => $(id).append(...list.map(([v, t]) => el("option", { value: v }, t)));
 const counts = {};
 for (const r of index.rows) for (const l of new Set(r.verdicts.replaceAll("H", "F"))) counts[l] = (counts[l] || 0) + 1;
-options("show", [["", "all verdicts"], ...[..."Fkwuxps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
+options("show", [["", "all verdicts"], ...[..."Fkwuxtps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
 options("check", [["", "all checks"], ...index.rules.map((r) => [r.id, r.id])]);
 $("find").addEventListener("input", () => go({ find: $("find").value }));
 for (const id of ["show", "check"]) $(id).addEventListener("change", () => go({ [id]: $(id).value }));
