@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,7 +81,7 @@ func TestActionRuns(t *testing.T) {
 	script := a.Runs.Steps[len(a.Runs.Steps)-1]
 	bin := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(bin, "turnspec"), []byte("#!"+bash+"\nprintf '<%s>' \"$@\"\n"), 0o755)).To(Succeed())
-	args := func(inputs map[string]string) string {
+	run := func(inputs map[string]string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), bash, "-eo", "pipefail", "-c", script.Run)
 		cmd.Env = []string{"PATH=" + bin}
 		for name, text := range script.Env {
@@ -92,10 +93,22 @@ func TestActionRuns(t *testing.T) {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 		out, err := cmd.CombinedOutput()
-		g.Expect(err).NotTo(HaveOccurred(), string(out))
-		return string(out)
+		return string(out), err
 	}
-	g.Expect(args(nil)).To(Equal("<run><--report><github>"))
+	args := func(inputs map[string]string) string {
+		out, err := run(inputs)
+		g.Expect(err).NotTo(HaveOccurred(), out)
+		return out
+	}
+	for _, empty := range []map[string]string{nil, {"subject": " "}, {"runtime": "claude", "args": "--case\n--acp is none"}} {
+		out, err := run(empty)
+		exit, _ := errors.AsType[*exec.ExitError](err)
+		g.Expect(exit).NotTo(BeNil(), out)
+		g.Expect(exit.ExitCode()).To(Equal(2))
+		g.Expect(out).To(ContainSubstring("the input subject is empty"))
+	}
+	g.Expect(args(map[string]string{"subject": "reference"})).To(Equal("<run><--report><github>"))
+	g.Expect(args(map[string]string{"runtime": "codex", "args": "--acp\n--\nmy-agent"})).To(Equal("<run><--runtime><codex><--report><github><--acp><--><my-agent>"))
 	g.Expect(args(map[string]string{"subject": "python3 'my adapter.py' $(date)", "runtime": "claude", "shard": "2/5", "known": "known.txt",
 		"report": "html=a b.html\njunit=x.xml\n", "summary": "false", "args": "--case\ntext/*"})).To(Equal(
 		"<run><--subject><python3 'my adapter.py' $(date)><--runtime><claude><--shard><2/5><--known><known.txt><--report><html=a b.html><--report><junit=x.xml><--case><text/*>"))

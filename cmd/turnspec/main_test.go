@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 			}
 			program()
 		},
+		"subject-that": subjectThat,
 		// Under the name of a runtime the program is its stand-in.
 		"codex":  program,
 		"claude": program,
@@ -66,7 +67,7 @@ func (s panicsSession) Send(ctx context.Context, m adapters.Message) error {
 // and measures, follows a log, shows progress, or talks to another program. The other
 // scripts parse, judge and print in one goroutine. With the race detector each of
 // their commands takes seconds, so they run only without it.
-var concurrentScripts = []string{"bench", "chat", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
+var concurrentScripts = []string{"bench", "chat", "connect", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
 
 // scripts returns the scripts to run: with the race detector only the concurrent
 // ones.

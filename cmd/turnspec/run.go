@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -25,6 +26,7 @@ type runFlags struct {
 	subject             string
 	acp                 bool
 	http, standin       string
+	startLimit          time.Duration
 	command             []string // of acp and http
 	cases, checks, tier []string
 	exhaustive          bool
@@ -48,7 +50,8 @@ and prints the failures and a table of checks by runtime.
 --subject tests your adapter instead: a program in any language that speaks JSON
 lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a stand-in where
 it looks for the runtime. It runs in real time, in the tier process; check the
-connection with ` + "`turnspec smoke`" + ` first. --acp tests an ACP agent. --http tests a
+connection with ` + "`turnspec smoke`" + ` first; run does that too, and runs nothing else if the
+program does not start or does not get through one turn of text. --acp tests an ACP agent. --http tests a
 server of HTTP and server-sent events (conformance/plug/sse/ROUTES.md): either one
 that the command after -- starts (if the address has port 0, PORT holds a free
 port), or one that runs already and was started in a shell after
@@ -113,6 +116,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
 	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
 	standinFlag(cmd, &f.standin)
+	startLimitFlag(cmd, &f.startLimit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
@@ -187,9 +191,16 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	var rep *conformance.Report
-	if slices.Contains(cfg.Tiers, conformance.TierLive) {
+	connected := true
+	if f.external() {
+		rep, err = connect(ctx, cfg, cfg.Subjects[0], f.startLimit, f.smokeCommand())
+		connected = rep == nil
+	}
+	switch {
+	case err != nil || !connected:
+	case slices.Contains(cfg.Tiers, conformance.TierLive):
 		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
-	} else {
+	default:
 		rep, err = runner.Run(ctx, cfg)
 	}
 	wipe()
@@ -204,6 +215,14 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	d := report.New(rep, about)
+	if !connected {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the subject %s did not get through one turn of text, so the suite was not run; `%s` shows each line\n",
+			cfg.Subjects[0].Name(), f.smokeCommand())
+		if f.known.to != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "--write-known: %s was not written, because the suite was not run\n", f.known.to)
+		}
+		return f.out.show(cmd, d)
+	}
 	if err := f.known.write(d); err != nil {
 		return err
 	}

@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
@@ -22,6 +23,7 @@ import (
 func smokeCmd() *cobra.Command {
 	var runtime, address, dir string
 	var isACP bool
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
 		Short: "Check that a program is connected correctly as a subject",
@@ -45,7 +47,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
-			return smoke(cmd.OutOrStdout(), runtime, shown, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
+			return smoke(cmd.OutOrStdout(), runtime, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
 				return plugged(name, isACP, address, dir, args, show)
 			})
 		},
@@ -54,9 +56,14 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)
+	startLimitFlag(cmd, &limit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
+}
+
+func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
+	cmd.Flags().DurationVar(limit, "start-limit", defaultStartLimit, "how long the program may take for its first line in the smoke test")
 }
 
 // plugged returns the subject of a smoke test, and the flag that names it for run.
@@ -84,29 +91,13 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
 }
 
-func smoke(out io.Writer, runtime, shown string, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
+func smoke(out io.Writer, runtime, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
 		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
 	}
-	if version == "" {
-		version = "*"
-	}
-	corpus := fixtures.Embedded()
-	ids, err := matching(corpus, name+"/"+version+"/"+jsonl.SmokeScenario)
+	rec, err := smokeRecording(fixtures.Embedded(), name, version)
 	if err != nil {
-		return err
-	}
-	c, err := corpus.LoadCase(fixtures.Newest(ids)[0])
-	if err != nil {
-		return err
-	}
-	scn, err := corpus.LoadScenario(c.Scenario)
-	if err != nil {
-		return err
-	}
-	life, err := corpus.LoadReadReplies(c.Runtime, c.Version)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
 		return err
 	}
 	var mu sync.Mutex
@@ -123,12 +114,13 @@ func smoke(out io.Writer, runtime, shown string, plug func(name string, show fun
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "replaying %s to: %s\n", c.ID, shown)
-	steps := jsonl.Smoke(s, scn, c, life)
+	setStartLimit(s, limit)
+	fmt.Fprintf(out, "replaying %s to: %s\n", rec.Case.ID, shown)
+	r := perform.Process(s, rec, nil)
 	fmt.Fprintln(out)
-	for _, step := range steps {
+	for _, step := range jsonl.Connection(r) {
 		if step.Err != nil {
-			fmt.Fprintf(out, "FAIL %s\n  %s\n", step.Name, strings.ReplaceAll(step.Err.Error(), "\n", "\n  "))
+			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
 			return errFailed
 		}
 		fmt.Fprintf(out, "ok   %s\n", step.Name)

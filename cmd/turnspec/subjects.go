@@ -46,6 +46,32 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 // external reports whether the subject is a program.
 func (f runFlags) external() bool { return f.acp || f.subject != "" || f.http != "" }
 
+// smokeCommand returns the command of a smoke test of the subject.
+func (f runFlags) smokeCommand() string {
+	out := "turnspec smoke --runtime " + f.name()
+	command := f.subject
+	switch {
+	case f.acp:
+		out += " --acp"
+	case f.http != "":
+		out += " --http " + quoted(f.http)
+		if f.standin != "" {
+			out += " --standin " + quoted(f.standin)
+		}
+	}
+	if len(f.command) > 0 {
+		quotedWords := make([]string, len(f.command))
+		for i, word := range f.command {
+			quotedWords[i] = quoted(word)
+		}
+		command = strings.Join(quotedWords, " ")
+	}
+	if command == "" {
+		return out
+	}
+	return out + " -- " + command
+}
+
 // alone reports whether a subject runs one case at a time.
 func alone(subjects []conformance.Subject) bool {
 	return slices.ContainsFunc(subjects, func(s conformance.Subject) bool {

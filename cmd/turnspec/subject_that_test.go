@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// subjectThat runs as a subject with the defect that its argument names.
+func subjectThat() {
+	line := func(text string) { fmt.Println(text) }
+	switch os.Args[1] {
+	case "exits-at-once":
+		fmt.Fprintln(os.Stderr, "no licence")
+		os.Exit(3)
+	case "is-silent":
+		fmt.Fprintln(os.Stderr, "still loading")
+		time.Sleep(time.Hour)
+	case "prints-garbage":
+		line("Loading the model …")
+	case "floods-stderr":
+		for text := strings.Repeat("warning ", 1<<10) + "\n"; ; {
+			if _, err := os.Stderr.WriteString(text); err != nil {
+				return
+			}
+		}
+	case "starts-nothing":
+		replyToAll(nil)
+	case "exits-in-mid-turn":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				runtime := exec.Command(open[0], strings.Fields("-p --verbose --input-format stream-json --output-format stream-json --permission-prompt-tool stdio --include-partial-messages")...)
+				if _, err := runtime.StdinPipe(); err != nil {
+					panic(err)
+				}
+				if err := runtime.Start(); err != nil {
+					panic(err)
+				}
+				line(`{"event":{"type":"session_ready","data":{"session_id":"s1","runtime":"claude"}}}`)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\nKeyError: turn")
+				os.Exit(7)
+			}
+		})
+	}
+}
+
+// replyToAll says hello and replies to each command. It calls do before a reply, with
+// the command of the runtime if the command is open.
+func replyToAll(do func(name string, command []string)) {
+	fmt.Println(`{"hello":{"protocol":1,"can":[]}}`)
+	for in := bufio.NewReader(os.Stdin); ; {
+		b, err := in.ReadBytes('\n')
+		if err != nil {
+			if err != io.EOF {
+				panic(err)
+			}
+			return
+		}
+		var c struct {
+			ID      int
+			Do      string
+			Command []string
+		}
+		if err := json.Unmarshal(b, &c); err != nil {
+			panic(err)
+		}
+		if do != nil {
+			do(c.Do, c.Command)
+		}
+		fmt.Printf("{\"reply\":{\"id\":%d}}\n", c.ID)
+	}
+}
