@@ -2,4 +2,5 @@
 
 package load
 
-func cpu() int64 { return 0 }
+// cpuTime returns 0: the CPU time of this program is not known here.
+func cpuTime() int64 { return 0 }
