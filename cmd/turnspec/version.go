@@ -20,7 +20,7 @@ func versionCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			fmt.Fprintln(out, "turnspec", buildVersion())
-			scenarios, err := fixtures.Scenarios()
+			scenarios, err := fixtures.Embedded().ScenarioIDs()
 			if err != nil {
 				return err
 			}
@@ -42,10 +42,17 @@ func versionCmd() *cobra.Command {
 	}
 }
 
+// The linker sets these in releases (cmd/dist).
+var version, commit string
+
+// buildVersion returns the version of the program, the commit and the version of Go.
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"
+	}
+	if version != "" {
+		return fmt.Sprintf("v%s %.12s %s", version, commit, info.GoVersion)
 	}
 	v := info.Main.Version
 	if v == "" {
