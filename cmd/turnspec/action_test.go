@@ -1,11 +1,19 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,12 +29,14 @@ type action struct {
 	}
 	Runs struct {
 		Using string
-		Steps []struct {
-			If, Uses, Run, Shell string
-			Dir                  string `yaml:"working-directory"`
-			Env                  map[string]string
-		}
+		Steps []actionStep
 	}
+}
+
+type actionStep struct {
+	ID, If, Uses, Run, Shell string
+	Dir                      string `yaml:"working-directory"`
+	Env                      map[string]string
 }
 
 func readAction(t *testing.T) action {
@@ -112,4 +122,99 @@ func TestActionRuns(t *testing.T) {
 	g.Expect(args(map[string]string{"subject": "python3 'my adapter.py' $(date)", "runtime": "claude", "shard": "2/5", "known": "known.txt",
 		"report": "html=a b.html\njunit=x.xml\n", "summary": "false", "args": "--case\ntext/*"})).To(Equal(
 		"<run><--subject><python3 'my adapter.py' $(date)><--runtime><claude><--shard><2/5><--known><known.txt><--report><html=a b.html><--report><junit=x.xml><--case><text/*>"))
+}
+
+// TestActionDownloads checks that the action downloads the release of its tag for the
+// platform, verifies it, and asks for a build if there is none.
+func TestActionDownloads(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here; the action runs where there is")
+	}
+	g := NewWithT(t)
+	archive := packedProgram(t, "#!"+bash+"\necho the release\n")
+	sum := fmt.Sprintf("%x", sha256.Sum256(archive))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1.2.3/turnspec_1.2.3_linux_arm64.tar.gz", "/v6.6.6/turnspec_6.6.6_linux_arm64.tar.gz":
+			_, _ = w.Write(archive)
+		case "/v1.2.3/checksums.txt":
+			fmt.Fprintf(w, "%s  turnspec_1.2.3_linux_arm64.tar.gz\n", sum)
+		case "/v6.6.6/checksums.txt":
+			fmt.Fprintf(w, "%064d  turnspec_6.6.6_linux_arm64.tar.gz\n", 0)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	for _, try := range []struct {
+		name, version, ref string
+		build              string
+	}{
+		{"the tag of the action", "", "v1.2.3", "false"},
+		{"a version", "1.2.3", "main", "false"},
+		{"a branch", "", "main", "true"},
+		{"no such release", "", "v9.9.9", "true"},
+		{"an archive with another checksum", "v6.6.6", "main", "true"},
+	} {
+		tools := t.TempDir()
+		outputs := map[string]string{"VERSION": try.version, "REF": try.ref}
+		env := append(os.Environ(), "RUNNER_OS=Linux", "RUNNER_ARCH=ARM64", "RUNNER_TOOL_CACHE="+tools)
+		for _, id := range []string{"release", "download"} {
+			for name, value := range runStep(t, bash, id, append(env, "RELEASES="+server.URL), outputs) {
+				outputs[strings.ToUpper(name)] = value
+			}
+		}
+		g.Expect(outputs).To(HaveKeyWithValue("BUILD", try.build), try.name)
+		if try.build == "false" {
+			out, err := exec.Command(filepath.Join(outputs["PATH_ADDED"], "turnspec")).Output()
+			g.Expect(err).NotTo(HaveOccurred(), try.name)
+			g.Expect(string(out)).To(Equal("the release\n"), try.name)
+		}
+	}
+}
+
+// runStep runs a step of the action and returns its outputs; path_added is what it
+// added to the path.
+func runStep(t *testing.T, bash, id string, env []string, with map[string]string) map[string]string {
+	t.Helper()
+	g := NewWithT(t)
+	steps := readAction(t).Runs.Steps
+	i := slices.IndexFunc(steps, func(s actionStep) bool { return s.ID == id })
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), bash, "-eo", "pipefail", "-c", steps[i].Run)
+	cmd.Env = slices.Concat(env, []string{"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_PATH=" + filepath.Join(dir, "path")})
+	for name, value := range with {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	msg, err := cmd.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(msg))
+	out := map[string]string{}
+	b, err := os.ReadFile(filepath.Join(dir, "output"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for line := range strings.Lines(string(b)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		out[name] = value
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "path")); err == nil {
+		out["path_added"] = strings.TrimSpace(string(b))
+	}
+	return out
+}
+
+// packedProgram returns an archive of a release, with a script in place of the program.
+func packedProgram(t *testing.T, script string) []byte {
+	t.Helper()
+	g := NewWithT(t)
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for name, text := range map[string]string{"turnspec": script, "LICENSE": "MIT"} {
+		g.Expect(w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))})).To(Succeed())
+		_, err := w.Write([]byte(text))
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(w.Close()).To(Succeed())
+	g.Expect(z.Close()).To(Succeed())
+	return b.Bytes()
 }
