@@ -3,6 +3,8 @@ GO        ?= go
 BIN       := .tmp/bin
 LINT      := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
+NFPM      := $(BIN)/nfpm
+NFPM_VERSION := v2.43.1
 CODE      := adapters cmd conformance fakes fixtures recorder
 
 .DEFAULT_GOAL := help
@@ -111,6 +113,29 @@ crash: ## kill a program that appends to an event log at 200 random moments
 mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
 	$(GO) run ./conformance/mutants --page conformance/MUTANTS.md $(ARGS)
 
+# The files of a release do not depend on who builds them, or where.
+DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))
+
+.PHONY: dist
+dist: $(NFPM) ## build the files of a release into dist: archives, npm packages, wheels, .deb, formula, SBOM, checksums (ARGS='--version 1.2.3 --targets linux/amd64')
+	$(DIST) $(ARGS)
+
+.PHONY: dist-test
+dist-test: $(NFPM) ## build the files for this platform twice, compare them, install them in empty folders and run what was installed
+	$(DIST) --targets $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+	rm -rf .tmp/again && git clone -q . .tmp/again
+	cd .tmp/again && $(DIST) --targets $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+	$(GO) test -count=1 -v -tags dist ./cmd/dist -args -again $(abspath .tmp/again/dist)
+	rm -rf .tmp/again
+
+.PHONY: cross
+cross: ## compile and vet all code, tests included, for macOS and Windows
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+
+$(NFPM):
+	GOBIN=$(abspath $(BIN)) $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+
 .PHONY: clean
 clean: ## remove everything that was built and installed here
-	rm -rf bin .tmp .runtimes
+	rm -rf bin dist fixtures/corpus.packed .tmp .runtimes

@@ -1,0 +1,80 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The main package starts the program of the platform's package.
+//
+//go:embed npm/turnspec.js
+var npmStarter []byte
+
+//go:embed npm/README.md
+var npmReadme []byte
+
+// manifest is the package.json of an npm package.
+type manifest struct {
+	Name         string            `json:"name"`
+	Version      string            `json:"version"`
+	Description  string            `json:"description"`
+	License      string            `json:"license"`
+	Repository   string            `json:"repository"`
+	Bin          map[string]string `json:"bin,omitempty"`
+	OS           []string          `json:"os,omitempty"`
+	CPU          []string          `json:"cpu,omitempty"`
+	Engines      map[string]string `json:"engines,omitempty"`
+	Optional     map[string]string `json:"optionalDependencies,omitempty"`
+	PreferUnplug bool              `json:"preferUnplugged,omitempty"` // of Yarn: a program must lie in a file
+}
+
+func (r *release) manifest(name, description string) manifest {
+	return manifest{Name: name, Version: r.Version, Description: description, License: "MIT", Repository: "github:turnspec/turnspec"}
+}
+
+// writePlatformPackage writes the npm package that holds the program of a platform.
+func (r *release) writePlatformPackage(t target, binary []byte) error {
+	m := r.manifest("@turnspec/"+t.Npm, "The program of the npm package turnspec, for "+t.Npm+".")
+	system, cpu, _ := strings.Cut(t.Npm, "-")
+	m.OS, m.CPU, m.PreferUnplug = []string{system}, []string{cpu}, true
+	return r.writeNpm(m, packed{"bin/" + t.program(), binary, true})
+}
+
+// writeMainPackage writes the npm package turnspec. Of its optional dependencies npm
+// installs the one for its platform.
+func (r *release) writeMainPackage(targets []target) error {
+	m := r.manifest("turnspec", "A conformance test suite for adapters of Claude Code, Codex and other agent runtimes.")
+	m.Bin = map[string]string{"turnspec": "bin/turnspec.js"}
+	m.Engines = map[string]string{"node": ">=18"}
+	m.Optional = map[string]string{}
+	for _, t := range targets {
+		m.Optional["@turnspec/"+t.Npm] = r.Version
+	}
+	return r.writeNpm(m, packed{"bin/turnspec.js", npmStarter, true}, packed{"README.md", npmReadme, false})
+}
+
+// writeNpm writes a package as `npm pack` names and packs it.
+func (r *release) writeNpm(m manifest, files ...packed) error {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	license, err := os.ReadFile(filepath.Join(r.Source, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	all := []packed{{"package/package.json", append(b, '\n'), false}, {"package/LICENSE", license, false}}
+	for _, f := range files {
+		f.Name = "package/" + f.Name
+		all = append(all, f)
+	}
+	archive, err := tarGz(r.Time, all)
+	if err != nil {
+		return err
+	}
+	return r.write(fmt.Sprintf("%s-%s.tgz", strings.NewReplacer("@", "", "/", "-").Replace(m.Name), m.Version), archive)
+}
