@@ -2,5 +2,5 @@
 
 package bench
 
-// used is not reported on other systems.
-func used() (self, children int64) { return 0, 0 }
+// cpuTime returns 0: CPU times are not known here.
+func cpuTime() (self, children int64) { return 0, 0 }

@@ -17,13 +17,15 @@ install turnspec: https://github.com/turnspec/turnspec#install`);
   }
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// A terminal sends ^C to both; the program decides what to do with it. Other signals
+// are sent to this process only, so they are passed on.
+let child;
+process.on("SIGINT", () => {});
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (err) => {
   console.error(`turnspec: ${err.message}`);
   process.exit(2);
 });
-// A terminal sends ^C to both; the program decides what to do with it. Other signals
-// are sent to this process only, so they are passed on.
-process.on("SIGINT", () => {});
-for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
