@@ -3,14 +3,10 @@
 package proc
 
 import (
-	"context"
-	"errors"
+	"os"
+	"os/exec"
 )
 
-// Exec launches real processes. On this system Launch returns an error.
-type Exec struct{}
+func ownGroup(*exec.Cmd) {}
 
-// Launch implements Launcher.
-func (Exec) Launch(context.Context, Command) (Process, error) {
-	return nil, errors.New("starting a runtime needs Linux or macOS: process groups and signals are not available here")
-}
+func signalGroup(p *os.Process, s Signal) error { return kill(p, s) }

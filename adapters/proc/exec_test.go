@@ -1,0 +1,42 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+const sleeper = "TURNSPEC_TEST_SLEEPER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(sleeper) != "" {
+		time.Sleep(time.Hour)
+	}
+	os.Exit(m.Run())
+}
+
+// Without signals, SIGTERM and SIGKILL end a process; a process that has ended, and a
+// signal that cannot be sent, do no harm.
+func TestKill(t *testing.T) {
+	g := NewWithT(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sleeper+"=1")
+	g.Expect(cmd.Start()).To(Succeed())
+	g.Expect(kill(cmd.Process, SIGINT)).To(MatchError("SIGINT: this system has no signals"))
+	g.Expect(kill(cmd.Process, SIGTERM)).To(Succeed())
+	_ = cmd.Wait()
+	g.Expect(cmd.ProcessState.Success()).To(BeFalse())
+	g.Expect(kill(cmd.Process, SIGKILL)).To(Succeed())
+}
+
+// End ends a real process that ignores its stdin.
+func TestEnd(t *testing.T) {
+	g := NewWithT(t)
+	p, err := Exec{}.Launch(t.Context(), Command{Argv: []string{os.Args[0]}, Env: append(os.Environ(), sleeper+"=1")})
+	g.Expect(err).NotTo(HaveOccurred())
+	exit := End(p, Grace{Stdin: time.Millisecond, Term: time.Minute})
+	g.Expect(exit).NotTo(Equal(Exit{}))
+}
