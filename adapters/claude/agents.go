@@ -131,13 +131,14 @@ func (t *translator) handleTask(ln *line) {
 		}
 		if st, ended := taskEnds[string(ln.Patch.Status)]; ended {
 			a.endStatus = st
-			if t.live != nil && !t.queue.hasLifecycle && a.announced {
+			if !t.queue.hasLifecycle && a.announced {
 				// Older versions send the final notification only after the
 				// turn has ended.
 				t.endTask(a, st, "", nil)
 			}
 		}
 	case "task_notification":
+		t.turn.taskEnded = t.turn.taskEnded || t.l.Turn() == nil
 		if a != nil {
 			st, known := taskEnds[string(ln.Status)]
 			if !known {

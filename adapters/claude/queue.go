@@ -41,6 +41,7 @@ type messageQueue struct {
 	started      []queuedMessage // started by the runtime, but their turn has not begun
 	awaitingText []queuedMessage // taken, but their text is not known yet
 	hasLifecycle bool            // the runtime reports lifecycles
+	echoed       []string        // uuids of the newest messages that only an echo reported
 	emitted      []string        // the ids last emitted
 }
 
@@ -96,6 +97,11 @@ func (m *messageQueue) takeForTurn() []queuedMessage {
 	return taken
 }
 
+// isStarted reports whether a message waits for its turn to begin.
+func (m *messageQueue) isStarted(uuid string) bool {
+	return slices.ContainsFunc(m.started, func(l queuedMessage) bool { return l.uuid == uuid })
+}
+
 // takeByUUID removes and returns a waiting message.
 func (m *messageQueue) takeByUUID(uuid string) (queuedMessage, bool) {
 	i := slices.IndexFunc(m.waiting, func(l queuedMessage) bool { return l.uuid == uuid })
@@ -122,7 +128,7 @@ func (t *translator) handleLifecycle(uuid, state string) {
 	case "started":
 		l, ok := m.takeByUUID(uuid)
 		switch {
-		case !ok && t.live != nil:
+		case !ok && (t.live != nil || m.isStarted(uuid)):
 			return // already taken, or not ours
 		case !ok:
 			l = queuedMessage{id: uuid, uuid: uuid}
@@ -176,7 +182,8 @@ func (t *translator) handleEcho(ln *line) {
 		return
 	}
 	// In a transcript without lifecycles only the echo reports the message.
-	if t.live == nil && !m.hasLifecycle && ln.UUID != "" && t.l.Turn() != nil && !strings.HasPrefix(txt, "<local-command") {
+	if t.live == nil && !m.hasLifecycle && ln.UUID != "" && t.l.Turn() != nil && !strings.HasPrefix(txt, "<local-command") && !slices.Contains(m.echoed, ln.UUID) {
+		m.echoed = appendBounded(m.echoed, ln.UUID)
 		t.messageTaken(queuedMessage{id: ln.UUID, uuid: ln.UUID, text: txt, textKnown: true})
 	}
 }

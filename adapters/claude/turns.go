@@ -46,7 +46,7 @@ func (t *translator) startTurn() {
 	}
 	taken := t.queue.takeForTurn()
 	cause := event.CauseUser
-	if len(taken) == 0 && (t.live != nil || t.turn.taskEnded) {
+	if len(taken) == 0 && (t.live != nil || t.queue.hasLifecycle || t.turn.taskEnded) {
 		cause = event.CauseTask
 	}
 	ids := make([]string, 0, len(taken))
