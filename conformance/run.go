@@ -68,6 +68,10 @@ type Run struct {
 	// ToRecorded rewrites ids and folders of the run into their recorded form; nil:
 	// they are equal.
 	ToRecorded func(text string) string
+	// Transcribe returns the events that the subject derives from the lines that were
+	// played, without their client: one transcript for each process. It is nil if the
+	// subject reads no transcripts.
+	Transcribe func() ([]Event, error)
 
 	// Of a live run:
 	Workspace map[string][]byte // the files at the end

@@ -96,6 +96,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		time.Sleep(cleanupTime) // cancelled calls take this long to return
 		r.LeftRunning = play.Running()
 		recordPlay(r, play)
+		r.Transcribe = transcriptOf(s, r)
 		play.Close()
 		synctest.Wait()
 	})

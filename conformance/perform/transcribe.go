@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -18,21 +19,63 @@ func Transcribed(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case
 	if !ok {
 		return r
 	}
-	var at time.Duration
 	lines := t.Transcribe("s1", func(e event.Event) {
+		at := time.Duration(0)
+		if n := len(r.Played); n > 0 {
+			at = r.Played[n-1].At
+		}
 		r.Events = append(r.Events, conformance.Event{Event: e, At: at, Line: len(r.Played)})
 	})
 	if lines == nil {
 		return r
 	}
-	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the time at which a synctest bubble starts
 	for i := range c.Wire {
 		if w := &c.Wire[i]; w.Dir == fixtures.Out {
-			at = w.T
-			r.Played = append(r.Played, conformance.PlayedLine{Line: *w, At: at})
-			lines.Line(start.Add(at), w.Bytes)
+			r.Played = append(r.Played, conformance.PlayedLine{Line: *w, At: w.T})
+			lines.Line(bubbleStart.Add(w.T), w.Bytes)
 		}
 	}
 	lines.End()
 	return r
+}
+
+// bubbleStart is the time at which a synctest bubble starts.
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// transcriptOf returns the function for Run.Transcribe, or nil if the subject reads no
+// transcripts.
+func transcriptOf(s conformance.Subject, r *conformance.Run) func() ([]conformance.Event, error) {
+	t, ok := s.(adapters.Transcriber)
+	if !ok || t.Transcribe("", func(event.Event) {}) == nil {
+		return nil
+	}
+	return func() (out []conformance.Event, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: %v", errPanicked, p)
+			}
+		}()
+		last := map[int]int{} // by process: the index after its last line
+		for i := range r.Played {
+			last[r.Played[i].Line.Process] = i + 1
+		}
+		open := map[int]adapters.Transcript{}
+		n := 0 // the number of lines up to the current one
+		for i := range r.Played {
+			n = i + 1
+			p := &r.Played[i]
+			if open[p.Line.Process] == nil {
+				open[p.Line.Process] = t.Transcribe("s1", func(e event.Event) {
+					out = append(out, conformance.Event{Event: e, At: r.Played[n-1].At, Line: n})
+				})
+			}
+			if p.Line.Dir == fixtures.Out {
+				open[p.Line.Process].Line(r.Start.Add(p.At), p.Line.Bytes)
+			}
+			if n == last[p.Line.Process] {
+				open[p.Line.Process].End()
+			}
+		}
+		return out, nil
+	}
 }

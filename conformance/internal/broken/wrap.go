@@ -57,6 +57,7 @@ type Mutation struct {
 	AfterClose    func()                                        // runs after Close
 	OpenError     func(err error) error                         // changes the error of Open
 	Declare       func(c *adapters.Capabilities)                // changes what it declares
+	Transcript    func(e event.Event, out func(event.Event))    // changes what it reads from a transcript; without it, it reads none
 	// Launch replaces the process.
 	Launch func(p proc.Process) proc.Process
 	// Output replaces the readers of the process.
@@ -85,6 +86,16 @@ func (s *subject) Capabilities() adapters.Capabilities {
 		s.a.Declare(&c)
 	}
 	return c
+}
+
+// Transcribe implements adapters.Transcriber with Mutation.Transcript. The other
+// mutations do not apply to a transcript, so without it there is none.
+func (s *subject) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	t, ok := s.Subject.(adapters.Transcriber)
+	if !ok || s.a.Transcript == nil {
+		return nil
+	}
+	return t.Transcribe(sessionID, func(e event.Event) { s.a.Transcript(e, emit) })
 }
 
 func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {

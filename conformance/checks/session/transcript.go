@@ -1,0 +1,130 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Transcript is the check session.transcript.
+var Transcript = &conformance.Check{
+	ID: "session.transcript", Source: "adapters.Transcriber: a chat that is read from a recording and differs from the live one", Tiers: []conformance.Tier{conformance.TierWitness},
+	NeedsLines: true,
+	Sentence:   "Reading the recorded output of a session gives the events that the session emitted, except what only its client can know.",
+	Faults: []string{"unknown-message", "unknown-field", "unknown-value", "unknown-request", "long-line", "echo-input", "late-delta", "late-item", "duplicate-end",
+		"stale-line", "stale-request", "reorder-independent", "kill"},
+	Judge:      func(t *conformance.Trial, f *conformance.Finding) { judgeTranscript(t.Run, f) },
+	JudgeFault: func(_, faulted *conformance.Run, f *conformance.Finding) { judgeTranscript(faulted, f) },
+}
+
+func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
+	if r.Transcribe == nil || r.Scenario.Components != nil { // only the client knows which tools show components
+		return
+	}
+	read, err := r.Transcribe()
+	if err != nil {
+		f.Asserted(1)
+		f.Failf("the transcript cannot be read: %v", err)
+		return
+	}
+	sessions := groupByProcess(r, r.Events, r.Canonical())
+	transcripts := groupByProcess(r, read, r.WithEvents(read).Canonical())
+	for _, process := range slices.Sorted(maps.Keys(sessions)) {
+		c := comparison{finding: f, names: map[string]string{}}
+		c.compare(untilClose(r, sessions[process], transcripts[process]))
+	}
+}
+
+// comparedEvent is an event in the form in which it is compared.
+type comparedEvent struct {
+	conformance.Event
+	text string         // its canonical form and what the rules need besides
+	all  map[string]any // of the canonical form
+	data map[string]any
+}
+
+// groupByProcess groups events by the process whose line caused them.
+func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]comparedEvent {
+	out := map[int][]comparedEvent{}
+	clientTools := map[string]bool{} // by tool_use_id
+	turns := map[int]string{}        // what the rules need to know of each turn
+	for _, e := range events {
+		switch d := e.Data.(type) {
+		case event.TurnStart:
+			if d.Cause == event.CauseCommand {
+				turns[e.Turn] += ofCommand
+			}
+		case event.Error:
+			if d.Code == event.ErrorCrash {
+				turns[e.Turn] += ofCrash
+			}
+		}
+	}
+	for i, e := range events {
+		if e.Line == 0 {
+			continue // no process has written anything yet
+		}
+		x := comparedEvent{Event: e, text: canonical[i] + turns[e.Turn]}
+		// Canonical wrote the text, so it can be read.
+		_ = json.Unmarshal([]byte(canonical[i]), &x.all, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		x.data, _ = x.all["data"].(map[string]any)
+		switch d := e.Data.(type) {
+		case event.ToolStart:
+			clientTools[d.ToolUseID] = isClientTool(r.Scenario, d.Tool)
+		case event.ToolResult:
+			if clientTools[d.ToolUseID] {
+				x.text += ofClientTool
+			}
+		}
+		if e.Type() == event.TypePermissionResolved && withoutDecision(r.Scenario) {
+			x.text += ofNoDecision
+		}
+		p := r.Played[e.Line-1].Line.Process
+		out[p] = append(out[p], x)
+	}
+	return out
+}
+
+// withoutDecision reports whether the client answers a question with an error, or with
+// what the runtime does not understand.
+func withoutDecision(s *fixtures.Scenario) bool {
+	return slices.ContainsFunc(s.Client, func(x fixtures.Step) bool {
+		return x.Verb == fixtures.VerbAnswer && (x.What == fixtures.AnswerError || x.What == fixtures.AnswerWrong)
+	})
+}
+
+func isClientTool(s *fixtures.Scenario, name string) bool {
+	return slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return strings.TrimPrefix(name, clientServer) == t.Name })
+}
+
+// clientServer is the prefix of the name of a client's tool on runtimes that reach the
+// client as a server.
+const clientServer = "mcp__client__"
+
+// untilClose leaves out what a session emitted after its client had closed it, because
+// the output does not show that, and what the transcript gives from there on.
+func untilClose(r *conformance.Run, session, transcript []comparedEvent) (s, t []comparedEvent) {
+	i := slices.IndexFunc(session, func(e comparedEvent) bool {
+		return e.Steps > 0 && r.Steps[e.Steps-1].Step.Verb == fixtures.VerbClose
+	})
+	if i < 0 {
+		return session, transcript
+	}
+	line, last := r.Steps[session[i].Steps-1].Line, 0
+	for _, e := range transcript {
+		last = max(last, e.Line) // that of the events of the transcript's end
+	}
+	if len(transcript) > 0 && transcript[0].Line == last {
+		line, last = last, 0 // without a turn, all of the transcript comes at its end
+	}
+	return session[:i], slices.DeleteFunc(transcript, func(e comparedEvent) bool {
+		return e.Line > line || e.Line == last || e.Type() == event.TypeSessionEnd
+	})
+}
