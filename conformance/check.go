@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -157,3 +158,19 @@ type Result struct {
 
 // Judged reports whether the verdict is about the subject: pass, sent or fail.
 func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }
+
+// WhyUnjudged returns why no check gave a verdict, if none did: the first reason that
+// the results give. It is "" if a check gave one, or if there are no results.
+func WhyUnjudged(results []Result) string {
+	reason := ""
+	for _, r := range results {
+		if r.Verdict.Judged() || r.Verdict.Bad() {
+			return ""
+		}
+		reason = cmp.Or(reason, r.Reason)
+	}
+	if len(results) == 0 {
+		return ""
+	}
+	return cmp.Or(reason, "no check has anything to assert")
+}

@@ -23,10 +23,17 @@ type Config struct {
 	// Golden implies Reference and compares the subjects with the golden files too.
 	Golden bool
 	// Places is the largest number of places of a case at which each fault is tried; 0:
-	// all. Seed picks the places; 0: they are spread evenly.
-	Places  int
-	Seed    uint64
-	Workers int // cases that run at the same time; 0: one
+	// one. Seed picks the places; 0: they are spread evenly.
+	Places int
+	Seed   uint64
+	// Exhaustive tries each fault at all places of each case, which takes minutes.
+	// Places and Seed are then ignored.
+	Exhaustive bool
+	Workers    int // cases that run at the same time; 0: one
+	// EveryCheck fails the run if a check gives no verdict on any case. Only a corpus
+	// with cases of all runtimes can meet it: no case of Claude shows what Codex alone
+	// can do. A run of some cases, or of a shard, ignores it.
+	EveryCheck bool
 	// KnownFailures do not fail the run; see ParseKnownFailures.
 	KnownFailures []KnownFailure
 	Shard         Shard // the part of the cases to run; zero: all
@@ -39,6 +46,9 @@ type Config struct {
 	// that the worker runs that test; elsewhere any name. Empty: cases run in this
 	// process.
 	Isolate string
+	// InProcess keeps package suite from running cases in worker processes. A debugger,
+	// a coverage profile and the race detector see only the test's own process.
+	InProcess bool
 	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
 	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
@@ -51,18 +61,17 @@ type Report struct {
 	Results   []Result
 	Cases     int
 	FaultRuns int // runs with a fault: one for each case, operator and place
-	// Missing are the checks that gave no verdict on any case: they made no assertion,
-	// or every case was unrecorded or not expressible. One of them fails the suite. It
-	// is empty if only some cases ran (Config.Cases, or a shard), because those need not
-	// exercise every check.
+	// Missing are the checks that gave no verdict on any case although
+	// Config.EveryCheck is set. One of them fails the suite.
 	Missing       []*Check
 	KnownFailures []KnownFailureUse
 	Shard         Shard
 }
 
-// Failed reports whether the suite failed.
+// Failed reports whether the suite failed. A run in which no check gave a verdict
+// fails too.
 func (r *Report) Failed() bool {
-	if len(r.Missing) > 0 || len(r.Stale()) > 0 {
+	if len(r.Missing) > 0 || len(r.Stale()) > 0 || !r.Shard.Partial() && WhyUnjudged(r.Results) != "" {
 		return true
 	}
 	return slices.ContainsFunc(r.Results, func(x Result) bool {

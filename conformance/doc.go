@@ -73,9 +73,32 @@
 //	not testable     something that the check needs is missing on this machine
 //	harness error    the suite could not run the case; that is a bug of the suite
 //
+// What a subject returns decides between them:
+//
+//	Open   nil                        the session is ready for a message
+//	       adapters.ErrUnsupported    it cannot honour an option: not expressible
+//	       *adapters.OpenError        the runtime did not start; judged where the
+//	                                  recorded runtime failed too, or a fault made it
+//	       conformance.ErrProtocol    the program under test broke its protocol: fail
+//	       another error              fail
+//	Send   nil                        the message will be answered or reported
+//	       adapters.ErrUnsupported    attachments, or a priority: not expressible; a
+//	                                  message of text alone: fail
+//	Answer, Stop, and each optional method (Steer, SetModel, Compact …)
+//	       nil                        it was done
+//	       adapters.ErrUnsupported    not expressible, unless Capabilities declare it
+//	       adapters.ErrUnknownID, ErrNoTurn, ErrRefused, ErrClosed
+//	                                  judged: right only where the step deserves it
+//	       another error              judged as a refusal
+//	Close  nil                        the session has ended and left nothing behind
+//	       an error                   fail
+//
+// A method that the session does not have counts as one that returns
+// adapters.ErrUnsupported. A method that panics, or does not return, fails.
+//
 // A suite fails if a check with severity MUST fails, is not testable, or ends in a
-// harness error. A SHOULD only warns. A suite also fails if a check gave no verdict
-// on any case (Report.Missing), unless only some cases were asked for.
+// harness error. A SHOULD only warns. A suite also fails if no check gave a
+// verdict, and, if Config.EveryCheck is set, if one check gave none (Report.Missing).
 //
 // # Known failures and shards
 //

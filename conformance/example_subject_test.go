@@ -110,7 +110,6 @@ func Example() {
 		Checks:   judges,
 		Cases:    []string{"claude/2.1.329/text/plain"},
 		Tiers:    []conformance.Tier{conformance.TierWitness},
-		Places:   1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -18,7 +18,7 @@ import (
 func TestStranger(t *testing.T) {
 	g := NewWithT(t)
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(), Places: 1,
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{mine{}}, Checks: checks.All(),
 		Cases: racesample.Sample([]string{"text/plain", "text/unicode-and-markdown", "thinking", "two-turns-one-process", "stop/mid-text", "session", "permission/allow"}, 2),
 	})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -22,9 +22,7 @@ type Subject interface {
 	// a message. A failure is, or wraps, an *adapters.OpenError.
 	//
 	// The suite finds optional methods of the session, such as Steer, with
-	// adapters.As. A step for which the session has no method, or whose method returns
-	// adapters.ErrUnsupported, is not expressible for the subject. This includes a
-	// Send with attachments or a priority.
+	// adapters.As. The package comment lists what each returned error means.
 	Open(ctx context.Context, o Open) (adapters.Session, error)
 }
 

@@ -297,9 +297,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		}
 	}
 	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
-	if f.exhaustive {
-		cfg.Places = 0
-	}
+	cfg.Exhaustive = f.exhaustive
 	if f.isolate {
 		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {
 			return cfg, errors.New("--isolate does not work with the tiers process and live: their subjects run in processes already")
@@ -307,6 +305,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		cfg.Isolate = "turnspec run"
 	}
 	cfg.Reference = !f.external()
+	cfg.EveryCheck = cfg.Reference && f.runtime == "" && f.corpus == ""
 	if f.external() {
 		cfg.Golden = false
 	}

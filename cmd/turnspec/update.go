@@ -63,7 +63,7 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 			}
 			rep, err := runner.Run(ctx, conformance.Config{
 				Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
-				Cases: args, Places: places, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
+				Cases: args, Places: places, Exhaustive: places == 0, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
 			})
 			wipe()
 			if err != nil {

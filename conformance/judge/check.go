@@ -4,36 +4,13 @@ package judge
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"runtime/debug"
 	"slices"
 
-	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fixtures"
 )
-
-// Unsupported returns the step that the subject does not support, with its error, or
-// "". Only optional steps count: a subject that does not support Send fails.
-func Unsupported(r *conformance.Run) string {
-	for _, a := range r.Steps {
-		if queueUnsupported(a) || errors.Is(a.Err, conformance.ErrDeclaredUnsupported) {
-			return string(a.Step.Verb) + ": " + a.Err.Error()
-		}
-		optional := a.Step.Verb == fixtures.VerbSteer || a.Step.Verb == fixtures.VerbSet || a.Step.Verb == fixtures.VerbAnswer && needsWords(a.Step) || isOptional(a.Step)
-		if optional && errors.Is(a.Err, adapters.ErrUnsupported) {
-			return string(a.Step.Verb) + ": " + a.Err.Error()
-		}
-	}
-	return ""
-}
-
-// needsWords reports whether an answer contains more than allow or deny.
-func needsWords(a fixtures.Step) bool {
-	return a.Value != nil || a.What == fixtures.AnswerSession || a.What == fixtures.AnswerAlways
-}
 
 // unmetNeed returns why a check is not expressible for a run, or "".
 func unmetNeed(c *conformance.Check, r *conformance.Run) string {

@@ -8,22 +8,20 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// isOptional reports whether the step is an optional ability of a runtime, and so of
-// a subject.
-func isOptional(a fixtures.Step) bool {
-	switch a.Verb {
-	case fixtures.VerbRevert, fixtures.VerbRewind, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName:
-		return true
-	case fixtures.VerbOpen:
-		return a.What == "fork" || a.What == "unarchive"
+// Unsupported returns the step that the subject does not support, with its error, or
+// "".
+func Unsupported(r *conformance.Run) string {
+	for _, s := range r.Steps {
+		if errors.Is(s.Err, conformance.ErrDeclaredUnsupported) || !required(s.Step) && errors.Is(s.Err, adapters.ErrUnsupported) {
+			return string(s.Step.Verb) + ": " + s.Err.Error()
+		}
 	}
-	return false
+	return ""
 }
 
-// queueUnsupported reports whether the step is about tasks or the queue and failed
-// because the subject or its runtime does not support that.
-func queueUnsupported(a conformance.StepResult) bool {
-	optional := a.Step.Verb == fixtures.VerbStopTask || a.Step.Verb == fixtures.VerbWithdraw || a.Step.What == fixtures.StopAll ||
-		a.Step.Verb == fixtures.VerbSend && a.Step.What != ""
-	return optional && errors.Is(a.Err, adapters.ErrUnsupported)
+// required reports whether every adapter must support the step: to send a text, and
+// to close the session. An adapter that refuses every Open is found by the checks that
+// then have no verdict on any case.
+func required(s fixtures.Step) bool {
+	return s.Verb == fixtures.VerbSend && s.What == "" && len(s.Files) == 0 || s.Verb == fixtures.VerbClose
 }

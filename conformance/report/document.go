@@ -40,7 +40,9 @@ type Selection struct {
 	Tiers    []string `json:"tiers,omitempty"`  // empty means the default ones
 	Places   int      `json:"places,omitempty"` // of a case at which each fault is tried; 0 means all
 	Seed     uint64   `json:"seed,omitempty"`   // picks the places
-	Command  string   `json:"command,omitempty"`
+	// EveryCheck: a check without a verdict on any case fails the run.
+	EveryCheck bool   `json:"every_check,omitempty"`
+	Command    string `json:"command,omitempty"`
 }
 
 // Rule describes a check.
@@ -110,9 +112,9 @@ type About struct {
 
 // Select returns the selection of a configuration.
 func Select(cfg conformance.Config) Selection {
-	s := Selection{Cases: cfg.Cases, Places: cfg.Places}
-	if cfg.Places > 0 {
-		s.Seed = cfg.Seed
+	s := Selection{Cases: cfg.Cases, EveryCheck: cfg.EveryCheck && len(cfg.Cases) == 0}
+	if !cfg.Exhaustive {
+		s.Places, s.Seed = max(cfg.Places, 1), cfg.Seed
 	}
 	for _, x := range cfg.Subjects {
 		s.Subjects = append(s.Subjects, x.Name())
@@ -210,7 +212,19 @@ func (d *Document) sortAndDecide(rules map[string]Rule) {
 			d.Known[i].Stale = conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase}.Stale()
 		}
 	}
-	d.Failed = len(d.Missing) > 0 || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)
+	d.Failed = len(d.Missing) > 0 || d.unjudged() != "" || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)
+}
+
+// unjudged returns why no check gave a verdict in a whole run, or "".
+func (d *Document) unjudged() string {
+	if d.Shard != nil {
+		return ""
+	}
+	results := make([]conformance.Result, 0, len(d.Results))
+	for _, e := range d.Results {
+		results = append(results, conformance.Result{Verdict: conformance.Verdict(e.Verdict), Reason: e.Reason})
+	}
+	return conformance.WhyUnjudged(results)
 }
 
 // Bad reports whether the check failed, as a known failure or not.

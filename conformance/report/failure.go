@@ -40,6 +40,17 @@ func Failure(w io.Writer, r conformance.Result, st Style) error {
 	return err
 }
 
+// CaseFailures returns the failures of a case that fail the suite, as text, or "".
+func CaseFailures(results []conformance.Result) string {
+	var b strings.Builder
+	for _, r := range results {
+		if r.Verdict.Bad() && r.KnownFailure == nil && r.Check.Severity == conformance.Must {
+			_ = Failure(&b, r, Style{}) // a strings.Builder returns no error
+		}
+	}
+	return b.String()
+}
+
 // writeKnown writes the known failures that occurred, and the stale ones.
 func writeKnown(b *strings.Builder, d *Document, st Style) {
 	begin := "\n"

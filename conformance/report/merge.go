@@ -57,7 +57,7 @@ func Merge(parts []Part) (*Document, error) {
 			}
 		}
 	}
-	if len(out.Selection.Cases) == 0 {
+	if out.Selection.EveryCheck {
 		out.Missing = missingChecks(out.Results)
 	}
 	out.sortAndDecide(rules)

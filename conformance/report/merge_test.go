@@ -85,7 +85,7 @@ func TestMergeFindsMissingChecks(t *testing.T) {
 	part := func(i int, id string, v conformance.Verdict) report.Part {
 		rep := &conformance.Report{Cases: 1, Shard: conformance.Shard{Index: i, Total: 2},
 			Results: []conformance.Result{{Check: once, Case: id, Subject: "mine", Tier: conformance.TierWitness, Verdict: v}}}
-		return report.Part{File: fmt.Sprint(i, ".json"), Document: report.New(rep, report.About{})}
+		return report.Part{File: fmt.Sprint(i, ".json"), Document: report.New(rep, report.About{Selection: report.Selection{EveryCheck: true}})}
 	}
 	d, err := report.Merge([]report.Part{part(1, "codex/1/a/b", conformance.NotApplicable), part(2, "codex/1/a/c", conformance.Pass)})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -191,6 +191,9 @@ func Summary(d *Document, st Style) string {
 	default:
 		parts = append(parts, st.Bad(fmt.Sprintf("%d known failures are stale", stale)))
 	}
+	if why := d.unjudged(); why != "" {
+		parts = append(parts, st.Bad("no check gave a verdict: "+why))
+	}
 	for _, id := range d.Missing {
 		parts = append(parts, st.Bad("no case gave a verdict on "+id))
 	}

@@ -102,20 +102,25 @@ func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.R
 	return n, nil
 }
 
-// samplePlaces picks the places at which a fault is tried: by the seed, or evenly.
+// samplePlaces picks the places at which a fault is tried: all, or some by the seed,
+// or some evenly.
 func samplePlaces(cfg conformance.Config, places []int, what string) []int {
+	if cfg.Exhaustive {
+		return places
+	}
+	n := max(cfg.Places, 1)
 	if cfg.Seed == 0 {
-		return spread(places, cfg.Places, func(n int) int { return n / 2 })
+		return spread(places, n, func(n int) int { return n / 2 })
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(what)) // it never fails
-	return spread(places, cfg.Places, rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN)
+	return spread(places, n, rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN)
 }
 
 // spread picks at most n places: the first, which is in the handshake, and one of
 // each of n-1 equal parts. If n is 1, it picks one of all.
 func spread(places []int, n int, pick func(n int) int) []int {
-	if n <= 0 || len(places) <= n {
+	if len(places) <= n {
 		return places
 	}
 	var out []int

@@ -61,6 +61,10 @@ func TestMissing(t *testing.T) {
 	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
 	rep, err := runner.Run(t.Context(), cfg)
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Failed()).To(BeFalse(), "no case of this runtime need show the check")
+	cfg.EveryCheck = true
+	rep, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
 	g.Expect(rep.Failed()).To(BeTrue())
 	cfg.Cases = []string{"claude/2.1.329/text/plain"}
@@ -69,6 +73,10 @@ func TestMissing(t *testing.T) {
 	g.Expect(rep.Missing).To(BeEmpty())
 	g.Expect(rep.Failed()).To(BeFalse())
 	g.Expect(rep.Cases).To(Equal(1))
+	cfg.Checks = []*conformance.Check{never}
+	rep, err = runner.Run(t.Context(), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Failed()).To(BeTrue(), "no check gave a verdict")
 }
 
 // TestNothingToRun checks that a run without cases, subjects or checks returns an

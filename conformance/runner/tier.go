@@ -33,14 +33,14 @@ func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as m
 }
 
 // faultCases is the number of cases of a subject on which faults are tried in real
-// time, unless Config.Places is 0. A subject that does not notice the end of its
+// time, unless Config.Exhaustive is set. A subject that does not notice the end of its
 // runtime takes perform.EndLimit each time.
 const faultCases = 24
 
 // sampleJobs marks the jobs of a subject that run without faults: all but some that
 // are spread evenly.
 func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) {
-	if external, _ := tiersOf(cfg, s); !external || cfg.Places == 0 {
+	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive {
 		return
 	}
 	var own []int

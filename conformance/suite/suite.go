@@ -1,7 +1,9 @@
-// Package suite runs the conformance suite as a Go test or as part of a Ginkgo suite.
+// Package suite runs the conformance suite as a Go test.
 //
-// Run is for a plain Go test. Specs adds the specs to your Ginkgo suite. This is the
-// only package of the module that imports ginkgo.
+//	func TestMain(m *testing.M) {
+//		conformance.Main()
+//		os.Exit(m.Run())
+//	}
 //
 //	func TestConformance(t *testing.T) {
 //		suite.Run(t, conformance.Config{
@@ -10,84 +12,108 @@
 //			Checks:   checks.All(),
 //		})
 //	}
+//
+// Each case is a subtest named by topic, scenario, runtime and version, such as
+// TestConformance/text/plain/claude@2.1.329, so -run chooses cases:
+//
+//	go test -run TestConformance/permission
+//	go test -run TestConformance/text/plain/claude
+//
+// Package specs adds the same to a Ginkgo suite.
 package suite
 
 import (
-	"strings"
+	"sync"
 	"testing"
 
-	"github.com/turnspec/turnspec/conformance/judge"
-	"github.com/turnspec/turnspec/conformance/runner"
-
-	"github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega"
-
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/conformance/worker"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Run runs the suite as a Go test. Ginkgo allows one such call per test binary.
+// Run runs each case of the configuration as a parallel subtest of t. The subtest
+// fails if a check with severity MUST fails and is no known failure. It is skipped,
+// with the reason, if no check gave a verdict, because the subject does not support a
+// step of the case; t fails if that holds for every case. After a whole run t fails too if a known failure is stale, or if a check gave no verdict on any
+// case and cfg.EveryCheck is set; a run of some cases (Config.Cases, Config.Shard, or
+// go test -run) judges neither.
+//
+// Cases run in worker processes, which are this test program, started again. So a
+// panic or an exit of the subject fails its case only. Set cfg.InProcess to run them
+// in this process, for a debugger, a coverage profile or the race detector.
 func Run(t *testing.T, cfg conformance.Config) {
 	t.Helper()
-	gomega.RegisterFailHandler(ginkgo.Fail)
-	Specs(t, cfg)
-	ginkgo.RunSpecs(t, "turnspec")
-}
-
-// Specs adds one spec for each case and subject to the current suite; its name is
-// "<case id> [<subject>]". Each case is judged outside of the synctest bubble in
-// which the subject runs. One more spec fails if a known failure is stale, another
-// if a check gave no verdict on any case. A shard has neither. A config that names
-// cases does not have the second one.
-func Specs(t *testing.T, cfg conformance.Config) {
-	t.Helper()
+	if cfg.Isolate == "" && !cfg.InProcess && worker.Supported {
+		cfg.Isolate = t.Name()
+	}
 	jobs, err := runner.Jobs(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Ordered, because the last specs need the results of the others.
-	ginkgo.Describe("an adapter", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
-		var all []conformance.Result
-		for _, j := range jobs {
-			ginkgo.It(j.Case.ID+" ["+j.Subject.Name()+"]", func() {
-				results, faultRuns, err := runner.Do(cfg, j)
-				gomega.Expect(err).NotTo(gomega.HaveOccurred())
-				all = append(all, results...)
-				var failures strings.Builder
-				assertions := 0
-				for _, r := range results {
-					assertions += r.Assertions
-					if r.Verdict.Bad() && r.KnownFailure == nil && r.Check.Severity == conformance.Must {
-						gomega.Expect(report.Failure(&failures, r, report.Style{})).To(gomega.Succeed())
-					}
-				}
-				ginkgo.AddReportEntry("assertions", assertions, ginkgo.ReportEntryVisibilityNever)
-				ginkgo.AddReportEntry("runs with a fault", faultRuns, ginkgo.ReportEntryVisibilityNever)
-				if failures.Len() > 0 {
-					ginkgo.Fail(failures.String())
-				}
-				gomega.Expect(assertions).To(gomega.BeNumerically(">", 0), "no check made an assertion in "+j.Case.ID)
-			})
+	var (
+		mu  sync.Mutex
+		all []conformance.Result
+		ran int
+	)
+	// Cleanup runs after the parallel subtests.
+	t.Cleanup(func() {
+		if reason := conformance.WhyUnjudged(all); reason != "" {
+			t.Errorf("no check gave a verdict: %s", reason)
 		}
-		if cfg.Shard.Partial() {
-			return // only the whole run can judge the rest
+		if ran == len(jobs) && !cfg.Shard.Partial() {
+			judgeWhole(t, cfg, all)
 		}
-		ginkgo.It("has no stale known failure", func() {
-			uses, err := runner.KnownFailureUses(cfg, all)
-			gomega.Expect(err).NotTo(gomega.HaveOccurred())
-			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
-				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
-			}
-		})
-		if len(cfg.Cases) > 0 {
-			return // some cases need not exercise every check
-		}
-		ginkgo.It("is judged by every check", func() {
-			var ids []string
-			for _, c := range judge.Missing(all) {
-				ids = append(ids, c.ID)
-			}
-			gomega.Expect(ids).To(gomega.BeEmpty(), "no case gave a verdict on them")
-		})
 	})
+	for _, job := range jobs {
+		t.Run(subtestName(cfg, job), func(t *testing.T) {
+			t.Parallel()
+			results, _, err := runner.Do(cfg, job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			all = append(all, results...)
+			ran++
+			mu.Unlock()
+			if failures := report.CaseFailures(results); failures != "" {
+				t.Error("\n" + failures)
+			}
+			if reason := conformance.WhyUnjudged(results); reason != "" {
+				t.Skip(reason)
+			}
+		})
+	}
+}
+
+// subtestName names the subtest of a job. The topic comes first, because people
+// choose cases by topic more often than by version.
+func subtestName(cfg conformance.Config, job runner.Job) string {
+	runtime, version, scenario := fixtures.SplitCaseID(job.Case.ID)
+	name := scenario + "/" + runtime + "@" + version
+	if len(cfg.Subjects) > 1 {
+		name += "/" + job.Subject.Name()
+	}
+	return name
+}
+
+// judgeWhole reports what only a run of all selected cases can show.
+func judgeWhole(t *testing.T, cfg conformance.Config, all []conformance.Result) {
+	t.Helper()
+	uses, err := runner.KnownFailureUses(cfg, all)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
+		t.Errorf("%s: %s: %s; remove the entry", u.At, u.Check, u.Stale())
+	}
+	if !cfg.EveryCheck || len(cfg.Cases) > 0 {
+		return
+	}
+	for _, c := range judge.Missing(all) {
+		t.Errorf("%s: no case gave a verdict", c.ID)
+	}
 }

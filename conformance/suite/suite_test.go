@@ -1,82 +1,143 @@
 package suite_test
 
 import (
-	"io/fs"
-	"path"
-	"slices"
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestReferenceAdapters checks that the reference adapters pass without known
-// failures.
-func TestReferenceAdapters(t *testing.T) {
-	suite.Run(t, conformance.Config{
-		Cases:    sample(t),
-		Corpus:   corpus(t),
-		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
+// inside is set in the test program that TestRun starts.
+const inside = "TURNSPEC_SUITE_TEST"
+
+// TestRun starts this test program on subjects that fail or panic, and reads what it
+// prints.
+func TestRun(t *testing.T) {
+	for _, x := range []struct {
+		name, subject, run string
+		code               int
+		want, not          []string
+	}{
+		{"all cases", "sound", "TestInside$", 0, []string{
+			`--- PASS: TestInside/text/plain/claude@2\.1\.329 `, `--- PASS: TestInside/tool/parallel/claude@2\.1\.329 `}, nil},
+		{"a topic", "sound", "TestInside/text", 0, []string{`--- PASS: TestInside/text/plain/claude@2\.1\.329 `}, []string{"TestInside/tool"}},
+		{"a case", "sound", "TestInside/tool/parallel/claude", 0, []string{`--- PASS: TestInside/tool/parallel/claude`}, []string{"TestInside/text"}},
+		{"a failure", "silent", "TestInside/text", 1, []string{`--- FAIL: TestInside/text/plain/claude@2\.1\.329 `, `FAIL claude/2\.1\.329/text/plain \[witness\] text\.once`, `rerun: `}, []string{"\x1b"}},
+		// The panic is in a goroutine of the subject, so only a worker process survives it.
+		{"a panic", "panics", "TestInside", 1, []string{`--- FAIL: TestInside/text/plain/claude`, `panic: no such river`, `--- PASS: TestInside/tool/parallel/claude`}, nil},
+		{"a case that no adapter can perform", "sound-misuse", "TestInside$", 0, []string{`--- SKIP: TestInside/misuse/without-handshake/claude`, `--- PASS: TestInside/text/plain/claude`}, nil},
+		{"a subject that supports nothing", "unsupported", "TestInside$", 1, []string{`no check gave a verdict: open: not supported`}, nil},
+		{"a stale known failure", "sound-known", "TestInside$", 1, []string{`known\.txt:3: text\.once: it does not fail any more; remove the entry`}, nil},
+		{"a stale known failure of cases that do not run", "sound-known", "TestInside/tool", 0, nil, []string{"known"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+x.run, "-test.v")
+			cmd.Env = append(os.Environ(), inside+"="+x.subject, "NO_COLOR=")
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != x.code {
+				t.Errorf("exit code %d, want %d", code, x.code)
+			}
+			for _, w := range x.want {
+				if !regexp.MustCompile(w).Match(out) {
+					t.Errorf("the output lacks %s", w)
+				}
+			}
+			for _, n := range x.not {
+				if bytes.Contains(out, []byte(n)) {
+					t.Errorf("the output contains %q", n)
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s", out)
+			}
+		})
+	}
+}
+
+// TestInside is the conformance test of a user. TestRun starts it.
+func TestInside(t *testing.T) {
+	subject := os.Getenv(inside)
+	if subject == "" {
+		t.Skip("TestRun starts this test in a process of its own")
+	}
+	flag.Parse()
+	cfg := conformance.Config{
+		Corpus:   fixtures.Embedded(),
+		Subjects: []conformance.Subject{misbehaving{conformance.Adapter("claude", claude.New()), subject}},
 		Checks:   checks.All(),
-		Golden:   true,
-		Places:   1,
-	})
+		Cases:    []string{"claude/2.1.329/text/plain", "claude/2.1.329/tool/parallel"},
+	}
+	if subject == "sound-misuse" {
+		cfg.Cases = append(cfg.Cases, "claude/2.1.329/misuse/without-handshake")
+	}
+	if subject == "sound-known" {
+		cfg.KnownFailures = []conformance.KnownFailure{{Check: "text.once", Case: "text/plain", Reason: "it was broken", At: "known.txt:3"}}
+	}
+	suite.Run(t, cfg)
 }
 
-// corpus returns all cases of the newest versions and every third one of the older
-// versions. CI replays all of them with `turnspec run`. The result is a complete
-// corpus to the suite, so a check without a verdict in it fails the suite.
-func corpus(t *testing.T) fixtures.Corpus {
-	t.Helper()
-	c := fixtures.Embedded()
-	ids, err := c.CaseIDs()
+// misbehaving is the reference adapter, except that its sessions do what kind says.
+type misbehaving struct {
+	conformance.Subject
+	kind string
+}
+
+func (m misbehaving) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
+	if m.kind == "unsupported" {
+		return nil, adapters.ErrUnsupported
+	}
+	s, err := m.Subject.Open(ctx, o)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	newest, out, older := fixtures.Newest(ids), map[string]bool{}, 0
-	for _, id := range ids {
-		if _, found := slices.BinarySearch(newest, id); !found {
-			older++
-			out[id+".txtar"] = older%3 != 0
+	switch m.kind {
+	case "silent":
+		return newSilent(s), nil
+	case "panics":
+		return panics{s}, nil
+	}
+	return s, nil
+}
+
+// silent is a session without its text.
+type silent struct {
+	adapters.Session
+	events chan event.Event
+}
+
+func newSilent(s adapters.Session) silent {
+	out := silent{s, make(chan event.Event)}
+	go func() {
+		defer close(out.events)
+		for e := range s.Events() {
+			if e.Type() != event.TypeDelta {
+				out.events <- e
+			}
 		}
-	}
-	c.FS = without{c.FS, out}
-	return c
-}
-
-// without is a file system without some files.
-type without struct {
-	fs.FS
-	out map[string]bool
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (w without) ReadDir(dir string) ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(w.FS, dir)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.out[path.Join(dir, e.Name())] }), err
-}
-
-// sample returns some of the newest cases if the race detector is on, because it makes
-// replays ten times slower, and nil (all cases) otherwise.
-func sample(t *testing.T) []string {
-	t.Helper()
-	if !racesample.Enabled {
-		return nil
-	}
-	all, err := fixtures.Embedded().CaseIDs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for i, id := range fixtures.Newest(all) {
-		if rt, _, _ := fixtures.SplitCaseID(id); i%10 == 0 && rt != "codexexec" {
-			out = append(out, id)
-		}
-	}
+	}()
 	return out
+}
+
+func (s silent) Events() <-chan event.Event { return s.events }
+
+// panics is a session with a goroutine that panics when a message is about rivers.
+type panics struct{ adapters.Session }
+
+func (p panics) Send(ctx context.Context, m adapters.Message) error {
+	if strings.Contains(m.Text, "rivers") {
+		go panic("no such river")
+	}
+	return p.Session.Send(ctx, m)
 }

@@ -29,6 +29,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// Supported reports whether this system has worker processes.
+const Supported = true
+
 // env is the variable that holds the name of the run that a worker belongs to.
 const env = "TURNSPEC_WORKER"
 

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// Supported reports whether this system has worker processes.
+const Supported = false
+
 // DeathError reports that a worker ended during a request.
 type DeathError struct{ How, Said string }
 

@@ -1,0 +1,76 @@
+// Package specs adds the conformance suite to a Ginkgo suite. It is the only package
+// of the module that imports ginkgo; package suite runs the same as a plain Go test.
+package specs
+
+import (
+	"testing"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/conformance/runner"
+)
+
+// Describe adds one spec for each case and subject to the current suite; its name is
+// "<case id> [<subject>]", so -ginkgo.focus chooses cases. One more spec fails if a
+// known failure is stale, another if no case gave a verdict, and, if cfg.EveryCheck is
+// set, another if a check gave none. A shard has none of them.
+//
+// Call it before ginkgo.RunSpecs, in the test that calls RunSpecs. If cfg.Isolate is
+// t.Name(), cases run in worker processes.
+func Describe(t *testing.T, cfg conformance.Config) {
+	t.Helper()
+	jobs, err := runner.Jobs(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ordered, because the last specs need the results of the others.
+	ginkgo.Describe("an adapter", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+		var all []conformance.Result
+		for _, j := range jobs {
+			ginkgo.It(j.Case.ID+" ["+j.Subject.Name()+"]", func() {
+				results, faultRuns, err := runner.Do(cfg, j)
+				gomega.Expect(err).NotTo(gomega.HaveOccurred())
+				all = append(all, results...)
+				assertions := 0
+				for _, r := range results {
+					assertions += r.Assertions
+				}
+				ginkgo.AddReportEntry("assertions", assertions, ginkgo.ReportEntryVisibilityNever)
+				ginkgo.AddReportEntry("runs with a fault", faultRuns, ginkgo.ReportEntryVisibilityNever)
+				if failures := report.CaseFailures(results); failures != "" {
+					ginkgo.Fail(failures)
+				}
+				if reason := conformance.WhyUnjudged(results); reason != "" {
+					ginkgo.Skip(reason)
+				}
+			})
+		}
+		if cfg.Shard.Partial() {
+			return // only the whole run can judge the rest
+		}
+		ginkgo.It("gave a verdict", func() {
+			gomega.Expect(conformance.WhyUnjudged(all)).To(gomega.BeEmpty())
+		})
+		ginkgo.It("has no stale known failure", func() {
+			uses, err := runner.KnownFailureUses(cfg, all)
+			gomega.Expect(err).NotTo(gomega.HaveOccurred())
+			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
+				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
+			}
+		})
+		if !cfg.EveryCheck || len(cfg.Cases) > 0 {
+			return
+		}
+		ginkgo.It("is judged by every check", func() {
+			var ids []string
+			for _, c := range judge.Missing(all) {
+				ids = append(ids, c.ID)
+			}
+			gomega.Expect(ids).To(gomega.BeEmpty(), "no case gave a verdict on them")
+		})
+	})
+}
