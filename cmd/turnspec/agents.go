@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -117,6 +118,12 @@ Exit codes: 0 every agent is defined; 1 a definition is invalid; 2 wrong use.`,
 			}
 			if from == "" {
 				return errors.New("--from DIR is missing: name the folder of the definitions to copy")
+			}
+			if files, err := filepath.Glob(filepath.Join(from, "*"+f.Ext())); err != nil || len(files) == 0 {
+				if _, err := os.Stat(from); err != nil {
+					return fmt.Errorf("--from: %w", err)
+				}
+				return fmt.Errorf("--from: there are no %s files in %s", f.Ext(), from)
 			}
 			done, err := agentfile.Prepare(f, workspaceOf(args), os.DirFS(from), ".")
 			if at := (*agentfile.Error)(nil); errors.As(err, &at) {

@@ -26,6 +26,9 @@ type normalizer interface {
 	End()
 }
 
+// normalizable returns the runtimes that normalizerOf supports.
+func normalizable() []string { return []string{"claude", "codex"} }
+
 func normalizerOf(runtime, session string, emit func(event.Event)) (normalizer, error) {
 	switch runtime {
 	case "codex":
@@ -53,7 +56,7 @@ another runtime, and recordings of other tools, which turnspec import reads.`,
 		Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return complete(runtimeNames)(cmd, args, word)
+				return complete(normalizable)(cmd, args, word)
 			}
 			return nil, cobra.ShellCompDirectiveDefault
 		},
@@ -100,6 +103,8 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 	for number := 1; failed == nil; number++ {
 		line, err := lines.Next()
 		switch {
+		case errors.Is(err, io.EOF) && number == 1:
+			return fmt.Errorf("%s is empty: give it the output of %s", name, runtime)
 		case errors.Is(err, io.EOF):
 			n.End()
 			return errors.Join(failed, buffer.Flush())

@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/live"
 	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 type runFlags struct {
@@ -275,10 +276,9 @@ func (f runFlags) config() (conformance.Config, error) {
 		return cfg, err
 	}
 	if v := f.version(); v != "" && !onReal {
-		if len(f.cases) > 0 {
-			return cfg, errors.New("--runtime with a version cannot be combined with --case: put the version into the case, such as " + f.name() + "/" + v + "/text")
+		if f.cases, err = ofVersion(cfg.Corpus, f.name()+"/"+v+"/", f.cases); err != nil {
+			return cfg, err
 		}
-		f.cases = []string{f.name() + "/" + v + "/*/*"}
 	}
 	for _, glob := range f.cases {
 		if onReal {
@@ -316,6 +316,31 @@ func (f runFlags) config() (conformance.Config, error) {
 		cfg.Workers = 1
 	}
 	return cfg, nil
+}
+
+// ofVersion returns the globs of the cases of a version of a runtime, whose ids begin
+// with prefix, that the globs match; without globs all of them.
+func ofVersion(corpus fixtures.Corpus, prefix string, globs []string) ([]string, error) {
+	if len(globs) == 0 {
+		return []string{prefix + "*/*"}, nil
+	}
+	var out []string
+	for _, glob := range globs {
+		ids, err := matching(corpus, glob)
+		if err != nil {
+			return nil, err
+		}
+		before := len(out)
+		for _, id := range ids {
+			if strings.HasPrefix(id, prefix) {
+				out = append(out, id)
+			}
+		}
+		if len(out) == before {
+			return nil, fmt.Errorf("--case %s: no case of %s matches; `turnspec list cases` prints all", glob, strings.TrimSuffix(prefix, "/"))
+		}
+	}
+	return out, nil
 }
 
 // named returns the checks with these ids and topics, and whether the golden
