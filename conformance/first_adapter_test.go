@@ -29,8 +29,8 @@ func TestFirstAdapterPage(t *testing.T) {
 		}
 		return "<!-- file: " + part[1] + " -->\n```" + part[2] + "\n" + strings.TrimRight(string(program), "\n") + "\n```\n"
 	})
-	if shown != 3 {
-		t.Errorf("the page has %d programs, want 3", shown)
+	if shown != 5 {
+		t.Errorf("the page has %d programs, want 5", shown)
 	}
 	if want == string(b) {
 		return

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,7 +20,9 @@ const Version = 1
 //go:embed schema.json
 var Schema []byte
 
-// abilities are all that a hello may declare.
+// Abilities returns all that a hello may declare.
+func Abilities() []string { return slices.Clone(abilities) }
+
 var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
 	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename,

@@ -1,0 +1,127 @@
+package jsonl_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+)
+
+// plugged are the examples of the plugs, and what finds the plug without installing it.
+var plugged = map[string]struct {
+	folder, program, ext string
+	good                 func(version string) bool
+	want                 string
+}{
+	"python":     {"../python", "python3", ".py", func(v string) bool { return minor(v, "Python 3.") >= 8 }, "the plug needs Python 3.8 or newer"},
+	"typescript": {"../typescript", "node", ".js", func(v string) bool { return major(v) >= 18 }, "the plug needs Node 18 or newer"},
+}
+
+// plugCommand returns the command of an example, with the plug where it finds it.
+func plugCommand(t *testing.T, lang, name string) []string {
+	t.Helper()
+	x := plugged[lang]
+	folder, err := filepath.Abs(x.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "example", name+x.ext)
+	if lang == "python" {
+		return []string{x.program, "-c", "import runpy, sys; sys.path[:0] = sys.argv[1:3]; runpy.run_path(sys.argv[3], run_name='__main__')",
+			filepath.Join(folder, "src"), filepath.Join(folder, "example"), file}
+	}
+	// Node finds a package in node_modules above the program.
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "node_modules", "@turnspec"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "node_modules", "@turnspec", "plug"), os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{name + x.ext, "adapter.js"} {
+		b, err := os.ReadFile(filepath.Join(folder, "example", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, strings.Replace(f, ".js", ".mjs", 1)), []byte(strings.ReplaceAll(string(b), "./adapter.js", "./adapter.mjs")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{x.program, filepath.Join(dir, name+".mjs")}
+}
+
+// TestPlugsPass checks that an adapter behind each plug is connected, writes lines that
+// the schemas allow, and passes the checks for what it supports.
+func TestPlugsPass(t *testing.T) {
+	t.Parallel()
+	for lang, x := range plugged {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			need(t, x.program, x.good, x.want)
+			g := gomega.NewWithT(t)
+			commands, messages := schemaOf(t, "command"), schemaOf(t, "message")
+			s := &jsonl.Subject{Program: plug.Program{Title: lang + " plug", Of: "claude", Command: plugCommand(t, lang, "plug")}}
+			s.Watch = func(in bool, line string) {
+				schema := messages
+				if in {
+					schema = commands
+				}
+				if err := valid(schema, line); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			}
+			for _, step := range smoke(t, s) {
+				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
+			}
+			failed, rep := judged(t, s, 0, "claude/2.1.329/text/plain", "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/allow",
+				"claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/then-next-turn", "claude/2.1.329/turn/two-turns-one-process")
+			delete(failed, "permission.answered-once") // closing with an open question is left to the reader
+			g.Expect(failed).To(gomega.BeEmpty())
+			passed := map[string]int{}
+			for _, r := range rep.Results {
+				if r.Verdict == "pass" {
+					passed[r.Check.ID]++
+				}
+			}
+			for _, id := range []string{"text.once", "text.order", "tool.paired", "tool.output", "permission.resolved", "turn.one-terminal"} {
+				g.Expect(passed).To(gomega.HaveKey(id))
+			}
+		})
+	}
+}
+
+// TestPlugsAreShort checks that an adapter is graded with less than 20 lines of plug.
+func TestPlugsAreShort(t *testing.T) {
+	t.Parallel()
+	for lang, x := range plugged {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			need(t, x.program, x.good, x.want)
+			g := gomega.NewWithT(t)
+			b, err := os.ReadFile(filepath.Join(x.folder, "example", "text"+x.ext))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			lines := 0
+			for line := range strings.Lines(string(b)) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, `"""`) {
+					lines++
+				}
+			}
+			g.Expect(lines).To(gomega.BeNumerically("<", 20))
+			s := &jsonl.Subject{Program: plug.Program{Title: lang + " text", Of: "claude", Command: plugCommand(t, lang, "text")}}
+			failed, rep := judged(t, s, 0, "claude/2.1.329/text/plain", "claude/2.1.329/turn/two-turns-one-process")
+			g.Expect(failed).To(gomega.BeEmpty())
+			passed := 0
+			for _, r := range rep.Results {
+				if r.Verdict == "pass" && strings.HasPrefix(r.Check.ID, "text.") {
+					passed++
+				}
+			}
+			g.Expect(passed).To(gomega.BeNumerically(">", 3))
+		})
+	}
+}

@@ -1,0 +1,111 @@
+"""Speaks the protocol of subjects over stdio: conformance/plug/jsonl/PROTOCOL.md."""
+
+import asyncio
+import inspect
+import json
+import sys
+import threading
+import traceback
+
+__all__ = ["Plug", "PlugError", "serve"]
+
+# Abilities that are commands; the others are declared in `can`.
+_COMMANDS = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename".split()
+_OUTSIDE_TURNS = ("session_ready", "session_end")
+
+
+class PlugError(Exception):
+    """An error whose code the reply contains."""
+
+    def __init__(self, code, message=None):
+        super().__init__(message or code)
+        self.code = code
+
+
+class Plug:
+    """An adapter as a subject: a method for each command that it supports."""
+
+    runtime = ""
+    can = ()
+    events = None
+    without = None
+
+    _lock = threading.Lock()
+    _turn = 0
+    _running = False
+
+    def emit(self, type, /, *, turn=None, subagent_id=None, **data):
+        """Writes an event. Threads may call it."""
+        with self._lock:
+            if type == "turn_start" and subagent_id is None:
+                self._turn += 1
+                self._running = True
+            event = {"type": type, "data": data}
+            if turn is not None:
+                event["turn"] = turn
+            elif self._running and type not in _OUTSIDE_TURNS:
+                event["turn"] = self._turn
+            if subagent_id is not None:
+                event["subagent_id"] = subagent_id
+            if type in ("done", "error") and subagent_id is None:
+                self._running = False
+            _write({"event": event})
+
+
+_writing = threading.Lock()
+
+
+def _write(line):
+    text = json.dumps(line) + "\n"
+    with _writing:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+async def _handle(plug, command):
+    id, name = command.pop("id"), command.pop("do")
+    try:
+        method = getattr(plug, name, None)
+        if method is None:
+            raise PlugError("unsupported", name + " is not supported")
+        if name == "open":
+            plug._turn = command.get("after", {}).get("turn", 0)
+        result = method(**command)
+        if inspect.isawaitable(result):
+            await result
+        _write({"reply": {"id": id}})
+    except PlugError as err:
+        _write({"reply": {"id": id, "error": {"code": err.code, "message": str(err)}}})
+    except Exception as err:
+        traceback.print_exc()
+        code = "start_failure" if name == "open" else "refused"
+        _write({"reply": {"id": id, "error": {"code": code, "message": repr(err)}}})
+
+
+async def _serve(plug):
+    hello = {"protocol": 1, "runtime": plug.runtime, "can": [c for c in _COMMANDS if hasattr(plug, c)] + list(plug.can)}
+    for member in ("events", "without"):
+        if getattr(plug, member) is not None:
+            hello[member] = list(getattr(plug, member))
+    _write({"hello": hello})
+    loop, tasks, is_open = asyncio.get_running_loop(), set(), False
+    while True:
+        line = await loop.run_in_executor(None, sys.stdin.readline)
+        if not line:
+            break
+        command = json.loads(line)
+        is_open = command["do"] == "open" or is_open and command["do"] != "close"
+        # Commands also arrive while an earlier one is pending. Each begins before the next.
+        task = loop.create_task(_handle(plug, command))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        await asyncio.sleep(0)
+    if is_open:  # turnspec is gone: end the runtime too
+        result = plug.close()
+        if inspect.isawaitable(result):
+            await result
+
+
+def serve(plug):
+    """Serves the adapter over stdio until stdin is closed. Its methods may be coroutines."""
+    asyncio.run(_serve(plug))

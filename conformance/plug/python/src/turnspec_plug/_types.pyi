@@ -1,0 +1,384 @@
+# Written by `go test ./conformance/plug/jsonl -run TestTypes -update` from the schemas of events and lines.
+from typing import Any, Dict, List, Literal, TypedDict
+from typing_extensions import Required
+
+class Attachment(TypedDict, total=False):
+    """Attachment is an attachment of a user's message."""
+    kind: Required[str]
+    name: str
+    path: str
+    url: str
+    mime: str
+
+class BlockEnd(TypedDict, total=False):
+    """BlockEnd closes a block of text, or retracts one of reasoning."""
+    block_id: Required[str]
+    status: Required[BlockStatus]
+    text: str
+
+BlockStatus = Literal["complete", "replaced", "interrupted", "retracted"]
+
+By = Literal["user", "policy", "runtime", "withdrawn"]
+
+Cause = Literal["user", "task", "command"]
+
+ChangeKind = Literal["add", "update", "delete", "move"]
+
+class Checkpoint(TypedDict, total=False):
+    """Checkpoint reports a checkpoint."""
+    checkpoint_id: Required[str]
+    action: Required[CheckpointAction]
+
+CheckpointAction = Literal["created", "restored"]
+
+class Compaction(TypedDict, total=False):
+    """Compaction reports that history is being summarized."""
+    phase: Required[Phase]
+    tokens: int
+
+class ComponentRemove(TypedDict, total=False):
+    """ComponentRemove removes a component."""
+    component_id: Required[str]
+
+class ComponentUpdate(TypedDict, total=False):
+    """ComponentUpdate creates, replaces or merges a component on a surface."""
+    component_id: Required[str]
+    component_name: Required[str]
+    props: Required[Any]
+    surface: Required[str]
+    merge: bool
+
+class Context(TypedDict, total=False):
+    """Context is how much of the model's window is used, in tokens."""
+    used: Required[int]
+    window: Required[int]
+
+Decision = Literal["allow", "deny", "cancel"]
+
+class Delta(TypedDict, total=False):
+    """Delta is a fragment of visible text. MessageID is the runtime's message. BlockID is the block of text, unique within the session: the fragments of a block belong together, and different blocks are different paragraphs."""
+    text: Required[str]
+    message_id: Required[str]
+    block_id: Required[str]
+
+class Done(TypedDict, total=False):
+    """Done ends a turn."""
+    stopped: bool
+    reason: str
+    exit_code: int
+
+class Error(TypedDict, total=False):
+    """Error ends its scope: the turn if it has one, else the session."""
+    message: Required[str]
+    code: Required[ErrorCode]
+
+ErrorCode = Literal["auth", "rate_limit", "overloaded", "billing", "invalid_request", "context_window", "model", "network", "limit", "crash", "timeout", "protocol", "unknown", "start_failure"]
+
+class FileChange(TypedDict, total=False):
+    """FileChange is one changed file. Diff is a unified diff for an update, and the whole content for an added or deleted file."""
+    path: Required[str]
+    kind: Required[ChangeKind]
+    move_to: str
+    diff: str
+
+class Interrupt(TypedDict, total=False):
+    """Interrupt asks the user a question, or to approve a plan."""
+    interrupt_id: Required[str]
+    component_name: Required[str]
+    props: Required[Any]
+    surface: Required[str]
+
+class InterruptResolved(TypedDict, total=False):
+    """InterruptResolved closes an interrupt."""
+    interrupt_id: Required[str]
+    value: Required[Any]
+    by: Required[By]
+
+Level = Literal["info", "warning", "error"]
+
+class ModeChanged(TypedDict, total=False):
+    """ModeChanged reports the permission mode in force."""
+    value: Required[str]
+
+class ModelChanged(TypedDict, total=False):
+    """ModelChanged reports the model in force."""
+    value: Required[str]
+
+class Notice(TypedDict, total=False):
+    """Notice reports something that does not end the turn: an unknown message, garbage, a retry, a warning. Raw is the message as it was received."""
+    level: Required[Level]
+    code: Required[NoticeCode]
+    text: str
+    raw: Any
+
+NoticeCode = Literal["unknown_message", "garbage", "long_line", "retry", "warning", "late", "refused"]
+
+class PermissionRequest(TypedDict, total=False):
+    """PermissionRequest asks whether a tool may run."""
+    request_id: Required[str]
+    tool_use_id: str
+    tool_name: Required[str]
+    tool_input: Required[Any]
+    options: List[str]
+    reason: str
+
+class PermissionResolved(TypedDict, total=False):
+    """PermissionResolved follows each permission request exactly once."""
+    request_id: Required[str]
+    tool_name: Required[str]
+    allowed: Required[bool]
+    decision: Required[Decision]
+    by: Required[By]
+
+Phase = Literal["start", "end"]
+
+class Plan(TypedDict, total=False):
+    """Plan is the whole list of steps with their current statuses."""
+    steps: Required[List[PlanStep]]
+
+class PlanStep(TypedDict, total=False):
+    """PlanStep is one step."""
+    text: Required[str]
+    status: Required[StepStatus]
+
+class Queue(TypedDict, total=False):
+    """Queue is the whole list of queued messages."""
+    message_ids: Required[List[str]]
+
+class Result(TypedDict, total=False):
+    """Result is the final text of a turn, if the runtime sends one. It does not add a second copy to the chat."""
+    text: Required[str]
+    stats: Stats
+
+class SessionEnd(TypedDict, total=False):
+    """SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known."""
+    reason: Required[str]
+    exit_code: int
+
+class SessionReady(TypedDict, total=False):
+    """SessionReady is the first event of a session."""
+    session_id: Required[str]
+    runtime: Required[str]
+    runtime_version: str
+    provider_session_id: str
+    resumed: bool
+    forked_from: str
+    model: str
+    cwd: str
+    mode: str
+
+class Stats(TypedDict, total=False):
+    """Stats are the runtime's own figures of a turn. Durations are milliseconds."""
+    duration_ms: int
+    rounds: int
+
+StepStatus = Literal["pending", "in_progress", "completed"]
+
+class Task(TypedDict, total=False):
+    """Task reports work that may outlive its turn. A sub-agent's TaskID is the subagent_id of its events."""
+    task_id: Required[str]
+    kind: Required[TaskKind]
+    parent_id: str
+    tool_use_id: str
+    name: str
+    status: Required[TaskStatus]
+    text: str
+    usage: Tokens
+
+TaskKind = Literal["subagent", "command"]
+
+TaskStatus = Literal["running", "completed", "failed", "stopped", "interrupted"]
+
+class Thinking(TypedDict, total=False):
+    """Thinking is a fragment of visible reasoning. Done closes the block. Without text it only signals activity."""
+    text: Required[str]
+    done: bool
+    block_id: str
+
+class Tokens(TypedDict, total=False):
+    """Tokens counts tokens."""
+    input: Required[int]
+    cached: int
+    output: Required[int]
+    reasoning: int
+    total: int
+
+class ToolOutput(TypedDict, total=False):
+    """ToolOutput is a part of a running tool's output. The beginning may be missing."""
+    tool_use_id: Required[str]
+    text: Required[str]
+
+class ToolResult(TypedDict, total=False):
+    """ToolResult closes a tool call. Each call has exactly one."""
+    tool_use_id: Required[str]
+    output: Required[str]
+    is_error: Required[bool]
+    status: Required[ToolStatus]
+    exit_code: int
+    changes: List[FileChange]
+    file_path: str
+    is_file_read: bool
+
+class ToolStart(TypedDict, total=False):
+    """ToolStart announces a tool call. Input is the call's input as the runtime sent it; the fields below it repeat the parts that a UI shows first."""
+    tool_use_id: Required[str]
+    tool: Required[str]
+    input: Any
+    command: str
+    file_path: str
+    pattern: str
+    search_path: str
+    is_file_read: bool
+    background: bool
+    subagent_spawn: bool
+    subagent_name: str
+    message_id: str
+
+ToolStatus = Literal["ok", "error", "denied", "interrupted", "backgrounded"]
+
+class TurnStart(TypedDict, total=False):
+    """TurnStart begins a turn. MessageIDs are the client's messages that caused it."""
+    cause: Required[Cause]
+    message_ids: Required[List[str]]
+    provider_turn_id: str
+
+class Usage(TypedDict, total=False):
+    """Usage reports tokens and cost (US dollars, cumulative for the session)."""
+    tokens: Required[Tokens]
+    cost: float
+    context: Context
+
+class UserMessage(TypedDict, total=False):
+    """UserMessage is emitted when the runtime takes a message."""
+    message_id: Required[str]
+    text: Required[str]
+    attachments: List[Attachment]
+    via: Required[Via]
+
+Via = Literal["turn", "merge", "steer"]
+
+class OpenCommandAfter(TypedDict, total=False):
+    """Where the stream left off before a resume: seq and turn count on."""
+    seq: Required[int]
+    turn: Required[int]
+
+class OpenCommandMcp(TypedDict, total=False):
+    name: Required[str]
+    command: Required[str]
+    args: List[str]
+    env: Dict[str, str]
+
+class OpenCommand(TypedDict, total=False):
+    """The command open."""
+    session_id: Required[str]
+    dir: Required[str]
+    command: Required[List[str]]
+    args: List[str]
+    model: str
+    mode: Required[str]
+    resume: str
+    after: OpenCommandAfter
+    fork: bool
+    at: str
+    unarchive: bool
+    checkpoints: bool
+    questions: bool
+    mcp: List[OpenCommandMcp]
+    schema: Any
+    policy: Dict[str, Any]
+
+class SendCommandFiles(TypedDict, total=False):
+    kind: Required[str]
+    name: str
+    path: str
+    url: str
+    mime: str
+
+class SendCommand(TypedDict, total=False):
+    """The command send."""
+    message_id: Required[str]
+    text: Required[str]
+    files: List[SendCommandFiles]
+    priority: Literal["now", "next", "later"]
+
+class SteerCommand(TypedDict, total=False):
+    """The command steer."""
+    message_id: Required[str]
+    text: Required[str]
+
+class AnswerCommand(TypedDict, total=False):
+    """The command answer."""
+    request_id: Required[str]
+    decision: Literal["allow", "deny", "cancel"]
+    message: str
+    input: Any
+    value: Any
+    scope: Literal["session", "always"]
+
+StopCommand = Dict[str, Any]
+
+CloseCommand = Dict[str, Any]
+
+CompactCommand = Dict[str, Any]
+
+ArchiveCommand = Dict[str, Any]
+
+class SetModelCommand(TypedDict, total=False):
+    """The command set_model."""
+    model: Required[str]
+
+class SetModeCommand(TypedDict, total=False):
+    """The command set_mode."""
+    mode: Required[str]
+
+class WithdrawCommand(TypedDict, total=False):
+    """The command withdraw."""
+    message_id: Required[str]
+
+class StopTaskCommand(TypedDict, total=False):
+    """The command stop_task."""
+    task_id: Required[str]
+
+class RevertCommand(TypedDict, total=False):
+    """The command revert."""
+    message_id: Required[str]
+
+class RewindCommand(TypedDict, total=False):
+    """The command rewind."""
+    message_id: Required[str]
+    dry: bool
+
+class RenameCommand(TypedDict, total=False):
+    """The command rename."""
+    text: Required[str]
+
+EventType = Literal[
+    "block_end",
+    "checkpoint",
+    "compaction",
+    "component_remove",
+    "component_update",
+    "delta",
+    "done",
+    "error",
+    "interrupt",
+    "interrupt_resolved",
+    "mode_changed",
+    "model_changed",
+    "notice",
+    "permission_request",
+    "permission_resolved",
+    "plan",
+    "queue",
+    "result",
+    "session_end",
+    "session_ready",
+    "task",
+    "thinking",
+    "tool_output",
+    "tool_result",
+    "tool_start",
+    "turn_start",
+    "usage",
+    "user_message",
+]

@@ -1,0 +1,61 @@
+// Speaks the protocol of subjects over stdio: conformance/plug/jsonl/PROTOCOL.md.
+import { createInterface } from "node:readline";
+
+/** An error whose code the reply contains. */
+export class PlugError extends Error {
+  constructor(code, message = code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+// Abilities that are commands; the others are declared in `can`.
+const commands = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename".split(" ");
+const outsideTurns = new Set(["session_ready", "session_end"]);
+
+export function plug(adapter) {
+  let turn = 0, running = false, opened = false;
+  const write = (line) => process.stdout.write(JSON.stringify(line) + "\n");
+
+  function emit(type, data, members = {}) {
+    if (type === "turn_start" && !members.subagent_id) {
+      turn++;
+      running = true;
+    }
+    const inTurn = running && !outsideTurns.has(type) ? { turn } : {};
+    if ((type === "done" || type === "error") && !members.subagent_id) running = false;
+    write({ event: { type, data, ...inTurn, ...members } });
+  }
+
+  async function handle(command) {
+    const { id, do: name, ...params } = command;
+    const method = adapter[name];
+    try {
+      if (!method) throw new PlugError("unsupported", `${name} is not supported`);
+      if (name === "open") {
+        opened = true;
+        turn = params.after?.turn ?? 0;
+        await adapter.open(params, emit);
+      } else {
+        await method.call(adapter, params);
+      }
+      write({ reply: { id } });
+    } catch (err) {
+      if (!(err instanceof PlugError)) console.error(err);
+      const code = err instanceof PlugError ? err.code : name === "open" ? "start_failure" : "refused";
+      write({ reply: { id, error: { code, message: String(err?.message ?? err) } } });
+    }
+    if (name === "close") opened = false;
+  }
+
+  const can = [...commands.filter((c) => adapter[c]), ...(adapter.can ?? [])];
+  const { runtime, events, without } = adapter;
+  write({ hello: { protocol: 1, runtime, can, ...(events && { events }), ...(without && { without }) } });
+  const input = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  input.on("line", (line) => void handle(JSON.parse(line)));
+  // Turnspec is gone or has finished: end the runtime too.
+  input.on("close", async () => {
+    if (opened) await Promise.resolve(adapter.close({})).catch(() => {});
+    process.exit();
+  });
+}

@@ -1,0 +1,498 @@
+// Written by `go test ./conformance/plug/jsonl -run TestTypes -update` from the schemas of events and lines.
+
+/** Attachment is an attachment of a user's message. */
+export interface Attachment {
+  kind: string;
+  name?: string;
+  path?: string;
+  url?: string;
+  mime?: string;
+}
+
+/** BlockEnd closes a block of text, or retracts one of reasoning. */
+export interface BlockEnd {
+  block_id: string;
+  status: BlockStatus;
+  text?: string;
+}
+
+/** BlockStatus is how a block of text ended. */
+export type BlockStatus = "complete" | "replaced" | "interrupted" | "retracted";
+
+/** By is who decided. */
+export type By = "user" | "policy" | "runtime" | "withdrawn";
+
+/** Cause is why a turn began. */
+export type Cause = "user" | "task" | "command";
+
+/** ChangeKind is what a change did to a file. */
+export type ChangeKind = "add" | "update" | "delete" | "move";
+
+/** Checkpoint reports a checkpoint. */
+export interface Checkpoint {
+  checkpoint_id: string;
+  action: CheckpointAction;
+}
+
+/** CheckpointAction is what happened to a checkpoint. */
+export type CheckpointAction = "created" | "restored";
+
+/** Compaction reports that history is being summarized. */
+export interface Compaction {
+  phase: Phase;
+  tokens?: number;
+}
+
+/** ComponentRemove removes a component. */
+export interface ComponentRemove {
+  component_id: string;
+}
+
+/** ComponentUpdate creates, replaces or merges a component on a surface. */
+export interface ComponentUpdate {
+  component_id: string;
+  component_name: string;
+  props: unknown;
+  surface: string;
+  merge?: boolean;
+}
+
+/** Context is how much of the model's window is used, in tokens. */
+export interface Context {
+  used: number;
+  window: number;
+}
+
+/** Decision is the answer to a permission request. */
+export type Decision = "allow" | "deny" | "cancel";
+
+/** Delta is a fragment of visible text. MessageID is the runtime's message. BlockID is the block of text, unique within the session: the fragments of a block belong together, and different blocks are different paragraphs. */
+export interface Delta {
+  text: string;
+  message_id: string;
+  block_id: string;
+}
+
+/** Done ends a turn. */
+export interface Done {
+  stopped?: boolean;
+  reason?: string;
+  exit_code?: number;
+}
+
+/** Error ends its scope: the turn if it has one, else the session. */
+export interface Error {
+  message: string;
+  code: ErrorCode;
+}
+
+/** ErrorCode is the kind of an error. The list is closed. */
+export type ErrorCode = "auth" | "rate_limit" | "overloaded" | "billing" | "invalid_request" | "context_window" | "model" | "network" | "limit" | "crash" | "timeout" | "protocol" | "unknown" | "start_failure";
+
+/** FileChange is one changed file. Diff is a unified diff for an update, and the whole content for an added or deleted file. */
+export interface FileChange {
+  path: string;
+  kind: ChangeKind;
+  move_to?: string;
+  diff?: string;
+}
+
+/** Interrupt asks the user a question, or to approve a plan. */
+export interface Interrupt {
+  interrupt_id: string;
+  component_name: string;
+  props: unknown;
+  surface: string;
+}
+
+/** InterruptResolved closes an interrupt. */
+export interface InterruptResolved {
+  interrupt_id: string;
+  value: unknown;
+  by: By;
+}
+
+/** Level is the severity of a notice. */
+export type Level = "info" | "warning" | "error";
+
+/** ModeChanged reports the permission mode in force. */
+export interface ModeChanged {
+  value: string;
+}
+
+/** ModelChanged reports the model in force. */
+export interface ModelChanged {
+  value: string;
+}
+
+/** Notice reports something that does not end the turn: an unknown message, garbage, a retry, a warning. Raw is the message as it was received. */
+export interface Notice {
+  level: Level;
+  code: NoticeCode;
+  text?: string;
+  raw?: unknown;
+}
+
+/** NoticeCode is the kind of a notice. The list is closed. */
+export type NoticeCode = "unknown_message" | "garbage" | "long_line" | "retry" | "warning" | "late" | "refused";
+
+/** PermissionRequest asks whether a tool may run. */
+export interface PermissionRequest {
+  request_id: string;
+  tool_use_id?: string;
+  tool_name: string;
+  tool_input: unknown;
+  options?: string[];
+  reason?: string;
+}
+
+/** PermissionResolved follows each permission request exactly once. */
+export interface PermissionResolved {
+  request_id: string;
+  tool_name: string;
+  allowed: boolean;
+  decision: Decision;
+  by: By;
+}
+
+/** Phase is the phase of a compaction. */
+export type Phase = "start" | "end";
+
+/** Plan is the whole list of steps with their current statuses. */
+export interface Plan {
+  steps: PlanStep[];
+}
+
+/** PlanStep is one step. */
+export interface PlanStep {
+  text: string;
+  status: StepStatus;
+}
+
+/** Queue is the whole list of queued messages. */
+export interface Queue {
+  message_ids: string[];
+}
+
+/** Result is the final text of a turn, if the runtime sends one. It does not add a second copy to the chat. */
+export interface Result {
+  text: string;
+  stats?: Stats;
+}
+
+/** SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. */
+export interface SessionEnd {
+  reason: string;
+  exit_code?: number;
+}
+
+/** SessionReady is the first event of a session. */
+export interface SessionReady {
+  session_id: string;
+  runtime: string;
+  runtime_version?: string;
+  provider_session_id?: string;
+  resumed?: boolean;
+  forked_from?: string;
+  model?: string;
+  cwd?: string;
+  mode?: string;
+}
+
+/** Stats are the runtime's own figures of a turn. Durations are milliseconds. */
+export interface Stats {
+  duration_ms?: number;
+  rounds?: number;
+}
+
+/** StepStatus is the state of a plan's step. */
+export type StepStatus = "pending" | "in_progress" | "completed";
+
+/** Task reports work that may outlive its turn. A sub-agent's TaskID is the subagent_id of its events. */
+export interface Task {
+  task_id: string;
+  kind: TaskKind;
+  parent_id?: string;
+  tool_use_id?: string;
+  name?: string;
+  status: TaskStatus;
+  text?: string;
+  usage?: Tokens;
+}
+
+/** TaskKind is the kind of a task. */
+export type TaskKind = "subagent" | "command";
+
+/** TaskStatus is a task's state. */
+export type TaskStatus = "running" | "completed" | "failed" | "stopped" | "interrupted";
+
+/** Thinking is a fragment of visible reasoning. Done closes the block. Without text it only signals activity. */
+export interface Thinking {
+  text: string;
+  done?: boolean;
+  block_id?: string;
+}
+
+/** Tokens counts tokens. */
+export interface Tokens {
+  input: number;
+  cached?: number;
+  output: number;
+  reasoning?: number;
+  total?: number;
+}
+
+/** ToolOutput is a part of a running tool's output. The beginning may be missing. */
+export interface ToolOutput {
+  tool_use_id: string;
+  text: string;
+}
+
+/** ToolResult closes a tool call. Each call has exactly one. */
+export interface ToolResult {
+  tool_use_id: string;
+  output: string;
+  is_error: boolean;
+  status: ToolStatus;
+  exit_code?: number;
+  changes?: FileChange[];
+  file_path?: string;
+  is_file_read?: boolean;
+}
+
+/** ToolStart announces a tool call. Input is the call's input as the runtime sent it; the fields below it repeat the parts that a UI shows first. */
+export interface ToolStart {
+  tool_use_id: string;
+  tool: string;
+  input?: unknown;
+  command?: string;
+  file_path?: string;
+  pattern?: string;
+  search_path?: string;
+  is_file_read?: boolean;
+  background?: boolean;
+  subagent_spawn?: boolean;
+  subagent_name?: string;
+  message_id?: string;
+}
+
+/** ToolStatus is how a tool ended. */
+export type ToolStatus = "ok" | "error" | "denied" | "interrupted" | "backgrounded";
+
+/** TurnStart begins a turn. MessageIDs are the client's messages that caused it. */
+export interface TurnStart {
+  cause: Cause;
+  message_ids: string[];
+  provider_turn_id?: string;
+}
+
+/** Usage reports tokens and cost (US dollars, cumulative for the session). */
+export interface Usage {
+  tokens: Tokens;
+  cost?: number;
+  context?: Context;
+}
+
+/** UserMessage is emitted when the runtime takes a message. */
+export interface UserMessage {
+  message_id: string;
+  text: string;
+  attachments?: Attachment[];
+  via: Via;
+}
+
+/** Via is how a user's message entered a turn. */
+export type Via = "turn" | "merge" | "steer";
+
+/** The command open. */
+export interface OpenCommand {
+  /** A name for the session; events may leave it out. */
+  session_id: string;
+  /** The working directory of the runtime. */
+  dir: string;
+  /** The stand-in's program. Who finds the runtime by PATH or a variable need not look at it. */
+  command: string[];
+  /** Further arguments for the runtime. */
+  args?: string[];
+  /** The model; absent: the runtime's default. */
+  model?: string;
+  /** What the runtime is to ask before it does it. */
+  mode: string;
+  /** The provider_session_id to go on with. */
+  resume?: string;
+  /** Where the stream left off before a resume: seq and turn count on. */
+  after?: {
+    seq: number;
+    turn: number;
+  };
+  /** With resume: a new session with that history. */
+  fork?: boolean;
+  /** With fork: the provider_turn_id of the last turn that it takes over. */
+  at?: string;
+  /** With resume: the session was put away. */
+  unarchive?: boolean;
+  /** Copies of files are to be kept, so that rewind can put them back. */
+  checkpoints?: boolean;
+  /** MCP servers may ask the user. */
+  questions?: boolean;
+  /** MCP servers that the runtime starts. */
+  mcp?: {
+    name: string;
+    command: string;
+    args?: string[];
+    env?: Record<string, string>;
+  }[];
+  /** A JSON schema of the final answer. */
+  schema?: unknown;
+  /** The tool policy that the program holds, in the form of adapters/policy. */
+  policy?: Record<string, unknown>;
+}
+
+/** The command send. */
+export interface SendCommand {
+  /** The client's id of the message. */
+  message_id: string;
+  /** What the user says; of rename the name. */
+  text: string;
+  /** Files that come with the message, as data: URLs. */
+  files?: {
+    kind: string;
+    name?: string;
+    path?: string;
+    url?: string;
+    mime?: string;
+  }[];
+  /** When a message that comes during a turn is to be taken. */
+  priority?: "now" | "next" | "later";
+}
+
+/** The command steer. */
+export interface SteerCommand {
+  /** The client's id of the message. */
+  message_id: string;
+  /** What the user says; of rename the name. */
+  text: string;
+}
+
+/** The command answer. */
+export interface AnswerCommand {
+  /** Of a permission_request, or the interrupt_id of an interrupt. */
+  request_id: string;
+  /** The answer to a permission_request. */
+  decision?: "allow" | "deny" | "cancel";
+  /** With deny and cancel: what the model is told. */
+  message?: string;
+  /** With allow: run with this input instead. */
+  input?: unknown;
+  /** The answer to an interrupt: an object with the answers by question, or false. */
+  value?: unknown;
+  /** With allow: how long it holds; absent: this once. */
+  scope?: "session" | "always";
+}
+
+/** The command stop. */
+export type StopCommand = Record<string, unknown>;
+
+/** The command close. */
+export type CloseCommand = Record<string, unknown>;
+
+/** The command compact. */
+export type CompactCommand = Record<string, unknown>;
+
+/** The command archive. */
+export type ArchiveCommand = Record<string, unknown>;
+
+/** The command set_model. */
+export interface SetModelCommand {
+  /** The model; absent: the runtime's default. */
+  model: string;
+}
+
+/** The command set_mode. */
+export interface SetModeCommand {
+  /** What the runtime is to ask before it does it. */
+  mode: string;
+}
+
+/** The command withdraw. */
+export interface WithdrawCommand {
+  /** The client's id of the message. */
+  message_id: string;
+}
+
+/** The command stop_task. */
+export interface StopTaskCommand {
+  /** The task to end. */
+  task_id: string;
+}
+
+/** The command revert. */
+export interface RevertCommand {
+  /** The client's id of the message. */
+  message_id: string;
+}
+
+/** The command rewind. */
+export interface RewindCommand {
+  /** The client's id of the message. */
+  message_id: string;
+  /** Only say what would change. */
+  dry?: boolean;
+}
+
+/** The command rename. */
+export interface RenameCommand {
+  /** What the user says; of rename the name. */
+  text: string;
+}
+
+/** The data of each type of event. */
+export interface Events {
+  block_end: BlockEnd;
+  checkpoint: Checkpoint;
+  compaction: Compaction;
+  component_remove: ComponentRemove;
+  component_update: ComponentUpdate;
+  delta: Delta;
+  done: Done;
+  error: Error;
+  interrupt: Interrupt;
+  interrupt_resolved: InterruptResolved;
+  mode_changed: ModeChanged;
+  model_changed: ModelChanged;
+  notice: Notice;
+  permission_request: PermissionRequest;
+  permission_resolved: PermissionResolved;
+  plan: Plan;
+  queue: Queue;
+  result: Result;
+  session_end: SessionEnd;
+  session_ready: SessionReady;
+  task: Task;
+  thinking: Thinking;
+  tool_output: ToolOutput;
+  tool_result: ToolResult;
+  tool_start: ToolStart;
+  turn_start: TurnStart;
+  usage: Usage;
+  user_message: UserMessage;
+}
+
+/** What each command holds. */
+export interface Command {
+  open: OpenCommand;
+  send: SendCommand;
+  steer: SteerCommand;
+  answer: AnswerCommand;
+  stop: StopCommand;
+  close: CloseCommand;
+  compact: CompactCommand;
+  archive: ArchiveCommand;
+  set_model: SetModelCommand;
+  set_mode: SetModeCommand;
+  withdraw: WithdrawCommand;
+  stop_task: StopTaskCommand;
+  revert: RevertCommand;
+  rewind: RewindCommand;
+  rename: RenameCommand;
+}
