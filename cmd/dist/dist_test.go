@@ -132,6 +132,26 @@ func tarContent(t *testing.T, file string) map[string]string {
 	}
 }
 
+// The plugs have the version of the release, and all of their files.
+func TestPlugs(t *testing.T) {
+	g := NewWithT(t)
+	r := &release{Version: "1.2.3", Time: time.Unix(1e9, 0), Source: "../..", Out: t.TempDir()}
+	g.Expect(r.writePlugPackage()).To(Succeed())
+	g.Expect(r.writePlugWheel()).To(Succeed())
+	file := filepath.Join(r.Out, "turnspec-plug-1.2.3.tgz")
+	g.Expect(npmManifest(t, file).Version).To(Equal("1.2.3"))
+	for _, name := range []string{"index.js", "index.d.ts", "suite.js", "suite.d.ts", "types.d.ts", "README.md", "LICENSE"} {
+		g.Expect(tarContent(t, file)).To(HaveKey("package/" + name))
+	}
+	z, err := zip.OpenReader(filepath.Join(r.Out, "turnspec_plug-1.2.3-py3-none-any.whl"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = z.Close() }()
+	for _, name := range []string{"__init__.py", "__init__.pyi", "_types.pyi", "py.typed", "suite.py"} {
+		_, err := z.Open("turnspec_plug/" + name)
+		g.Expect(err).NotTo(HaveOccurred(), name)
+	}
+}
+
 // The formula names the archives and their checksums. It is written only if all of them
 // were built.
 func TestFormula(t *testing.T) {

@@ -131,6 +131,9 @@ func (r *release) build(targets []target, nfpm string, out io.Writer) error {
 	if err := r.writeFormula(targets); err != nil {
 		return err
 	}
+	if err := errors.Join(r.writePlugPackage(), r.writePlugWheel()); err != nil {
+		return err
+	}
 	return r.writeChecksums()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -63,11 +64,15 @@ func (r *release) writeNpm(m manifest, files ...packed) error {
 	if err != nil {
 		return err
 	}
+	return r.packNpm(m.Name, append(b, '\n'), files)
+}
+
+func (r *release) packNpm(name string, manifest []byte, files []packed) error {
 	license, err := os.ReadFile(filepath.Join(r.Source, "LICENSE"))
 	if err != nil {
 		return err
 	}
-	all := []packed{{"package/package.json", append(b, '\n'), false}, {"package/LICENSE", license, false}}
+	all := []packed{{"package/package.json", manifest, false}, {"package/LICENSE", license, false}}
 	for _, f := range files {
 		f.Name = "package/" + f.Name
 		all = append(all, f)
@@ -76,5 +81,32 @@ func (r *release) writeNpm(m manifest, files ...packed) error {
 	if err != nil {
 		return err
 	}
-	return r.write(fmt.Sprintf("%s-%s.tgz", strings.NewReplacer("@", "", "/", "-").Replace(m.Name), m.Version), archive)
+	return r.write(fmt.Sprintf("%s-%s.tgz", strings.NewReplacer("@", "", "/", "-").Replace(name), r.Version), archive)
+}
+
+// writePlugPackage writes the npm package with which programs become subjects, at the
+// version of the release.
+func (r *release) writePlugPackage() error {
+	const folder = "conformance/plug/typescript"
+	names, err := filepath.Glob(filepath.Join(r.Source, folder, "*.*s"))
+	if err != nil {
+		return err
+	}
+	var files []packed
+	for _, name := range append(names, filepath.Join(r.Source, folder, "README.md")) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		files = append(files, packed{Name: filepath.Base(name), Data: b})
+	}
+	b, err := os.ReadFile(filepath.Join(r.Source, folder, "package.json"))
+	if err != nil {
+		return err
+	}
+	const unset = `"version": "0.0.0"`
+	if !bytes.Contains(b, []byte(unset)) {
+		return fmt.Errorf("%s/package.json: want %s", folder, unset)
+	}
+	return r.packNpm("@turnspec/plug", bytes.Replace(b, []byte(unset), fmt.Appendf(nil, `"version": %q`, r.Version), 1), files)
 }
