@@ -29,6 +29,7 @@ type fileCorpus struct {
 	dir       string // temporary
 	id        string
 	noWitness bool
+	golden    bool // a golden lies beside the file
 }
 
 // lawChecks are the checks and topics that hold for any recording: they compare
@@ -37,8 +38,9 @@ var lawChecks = []string{"order", "replay", "wire", "process", "turn.one-termina
 
 func (f *fileCorpus) remove() { _ = os.RemoveAll(f.dir) }
 
-// openCaseFile makes a corpus of a case file. Its scenario comes from the base
-// corpus, or from the lines of its client.
+// openCaseFile makes a corpus of a case file. Its scenario comes from the folder
+// scenarios of the corpus that the file lies in, or from the base corpus, or from the
+// lines of its client.
 func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -55,10 +57,7 @@ func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 	if strings.Count(f.id, "/") != 3 || !fs.ValidPath(f.id) {
 		return nil, fmt.Errorf("%s: scenario %q: want TOPIC/NAME", file, c.Scenario)
 	}
-	scenario, err := fs.ReadFile(base.FS, "scenarios/"+c.Scenario+".txtar")
-	if errors.Is(err, fs.ErrNotExist) || c.NoWitness {
-		scenario, err = scenarioOf(c), nil
-	}
+	scenario, err := readScenario(base, file, c)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +66,9 @@ func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 	}
 	f.Corpus = fixtures.Corpus{FS: os.DirFS(f.dir), Root: filepath.ToSlash(f.dir)}
 	files := map[string][]byte{f.id + ".txtar": b, "scenarios/" + c.Scenario + ".txtar": scenario}
+	if b, err := os.ReadFile(goldenFile(file)); err == nil {
+		files[f.id+".golden"], f.golden = b, true
+	}
 	replies := path.Join(c.Runtime, c.Version, "lifecycle.txtar")
 	if b, err := fs.ReadFile(base.FS, replies); err == nil {
 		files[replies] = b
@@ -84,6 +86,29 @@ func openCaseFile(base fixtures.Corpus, file string) (*fileCorpus, error) {
 	}
 	return f, nil
 }
+
+// readScenario returns the text of the scenario of a case file.
+func readScenario(base fixtures.Corpus, file string, c *fixtures.Case) ([]byte, error) {
+	if c.NoWitness {
+		return scenarioOf(c), nil
+	}
+	name := filepath.Join("scenarios", filepath.FromSlash(c.Scenario)+".txtar")
+	root := file
+	for range strings.SplitSeq(path.Join(c.Runtime, c.Version, c.Scenario), "/") {
+		root = filepath.Dir(root)
+	}
+	if b, err := os.ReadFile(filepath.Join(root, name)); err == nil {
+		return b, nil
+	}
+	b, err := fs.ReadFile(base.FS, filepath.ToSlash(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return scenarioOf(c), nil
+	}
+	return b, err
+}
+
+// goldenFile returns the name of the golden of a case file.
+func goldenFile(file string) string { return strings.TrimSuffix(file, ".txtar") + ".golden" }
 
 // withExit returns the file of a case, with the exit of its process if another tool
 // has not recorded it: when its stdin is closed. Without it, a stand-in would wait

@@ -17,7 +17,7 @@ import (
 
 // corpusFlag adds --corpus, a folder to read instead of the embedded corpus.
 func corpusFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "corpus", "", "folder or zip archive with scenarios and cases (default: the embedded corpus)")
+	cmd.Flags().StringVar(dir, "corpus", "", "folder or zip archive with cases; scenarios that it lacks are the embedded ones (default: the embedded corpus)")
 	_ = cmd.MarkFlagDirname("corpus")
 }
 
@@ -29,10 +29,14 @@ func openCorpus(dir string) (fixtures.Corpus, error) {
 	if strings.HasSuffix(dir, ".zip") {
 		return zippedCorpus(dir)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "scenarios")); err != nil || !info.IsDir() {
-		return fixtures.Corpus{}, fmt.Errorf("%s is not a corpus: it has no folder scenarios", dir)
+	c := fixtures.OverEmbedded(os.DirFS(dir), filepath.ToSlash(filepath.Clean(dir)))
+	if info, err := os.Stat(filepath.Join(dir, "scenarios")); err == nil && info.IsDir() {
+		return c, nil
 	}
-	return fixtures.Corpus{FS: os.DirFS(dir), Root: filepath.ToSlash(filepath.Clean(dir))}, nil
+	if ids, err := c.CaseIDs(); err != nil || len(ids) == 0 {
+		return fixtures.Corpus{}, fmt.Errorf("%s is not a corpus: it has no folder scenarios, and no case RUNTIME/VERSION/TOPIC/NAME.txtar", dir)
+	}
+	return c, nil
 }
 
 // corpusOnDisk returns the folder to write recordings and goldens to: dir, or the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	linereader "github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // normalizer converts a transcript to events, line by line.
@@ -48,7 +50,8 @@ func normalizeCmd() *cobra.Command {
 --output-format stream-json) from a file or from stdin, and writes events as they
 occur, one JSON object per line. Its memory is bounded by the longest line.
 
-A line that it does not understand becomes a notice. Normalize rejects the output of
+FILE may be a case too, as record and import write it. A line that Normalize does not
+understand becomes a notice. Normalize rejects the output of
 another runtime, and recordings of other tools, which turnspec import reads.`,
 		Example: `  turnspec normalize claude transcript.jsonl
   claude -p --output-format stream-json --verbose 'Say hello' | turnspec normalize claude
@@ -68,6 +71,9 @@ another runtime, and recordings of other tools, which turnspec import reads.`,
 			if err != nil {
 				return err
 			}
+			if isCaseFile(name) {
+				return errors.Join(normalizeCase(args[0], session, name, in, cmd.OutOrStdout()), in.Close())
+			}
 			defer func() { _ = in.Close() }()
 			return normalize(args[0], session, in, name, cmd.OutOrStdout())
 		},
@@ -83,6 +89,28 @@ func input(cmd *cobra.Command, args []string) (io.ReadCloser, string, error) {
 	}
 	f, err := os.Open(args[0])
 	return f, args[0], err
+}
+
+// normalizeCase writes the events of the output that a case file holds.
+func normalizeCase(runtime, session, name string, in io.Reader, out io.Writer) error {
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	c, err := fixtures.ParseCase(name, strings.TrimSuffix(name, ".txtar"), b)
+	if err != nil {
+		return err
+	}
+	if c.Runtime != runtime {
+		return fmt.Errorf("%s is a case of %s, not of %s: turnspec normalize %s %s", name, c.Runtime, runtime, c.Runtime, name)
+	}
+	var lines bytes.Buffer
+	for _, l := range c.Wire {
+		if l.Dir == fixtures.Out {
+			lines.Write(append(slices.Clip(l.Bytes), '\n'))
+		}
+	}
+	return normalize(runtime, session, &lines, name, out)
 }
 
 // normalize writes the events of each line before it reads the next.

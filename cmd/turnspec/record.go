@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +40,8 @@ func recordCmd() *cobra.Command {
 		Long: `Record performs scenarios on the real runtimes and writes a case for each.
 
 A scenario is an id such as permission/allow, or a file anywhere, whose cases are
-written below the working directory. The runtimes run in a network namespace with
+written below the working directory, with a copy of the file: that folder is then a
+corpus, for --corpus of other commands. The runtimes run in a network namespace with
 only loopback and with a /tmp of their own, if the system allows it, and need no
 key. An incomplete recording, or one that the strict loader rejects, is not
 written.
@@ -330,7 +332,11 @@ func record(ctx context.Context, out io.Writer, j job) error {
 			if j.Out == "" && o.Out != j.disk {
 				cases = fixtures.Corpus{FS: os.DirFS(o.Out), Root: o.Out}
 			}
-			count(recordOne(ctx, out, o, cases, j.check))
+			same, err := recordOne(ctx, out, o, cases, j.check)
+			if err == nil && !j.check && isScenarioFile(s.File) {
+				err = storeScenario(o.Out, s)
+			}
+			count(same, err)
 		}
 		if j.lifecycle && !fixtures.OptIn(pin.Name) && ours() { // these runtimes answer no reads
 			o.Out = cmp.Or(j.Out, j.disk)
@@ -345,6 +351,26 @@ func record(ctx context.Context, out io.Writer, j job) error {
 		return errFailed
 	}
 	return nil
+}
+
+// storeScenario copies the file of a scenario beside the cases that were recorded, so
+// that their folder is a corpus.
+func storeScenario(dir string, s *fixtures.Scenario) error {
+	b, err := os.ReadFile(s.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is of the embedded corpus, which every command knows
+	}
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "scenarios", filepath.FromSlash(s.ID)+".txtar")
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, b) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o644)
 }
 
 func recordReads(ctx context.Context, out io.Writer, o recorder.Options, corpus fixtures.Corpus, check bool) (same bool, err error) {

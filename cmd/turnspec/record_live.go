@@ -35,6 +35,13 @@ func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 	if _, err := os.Stat(f.out); err == nil {
 		return fmt.Errorf("%s exists: name another file", f.out)
 	}
+	if !f.yes { // do not let a session begin that cannot be written
+		tty, err := openTerminal()
+		if err != nil {
+			return err
+		}
+		_ = tty.Close()
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -67,9 +74,9 @@ func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 // agreed shows what would be written and asks at the terminal, since stdin belongs
 // to the client.
 func agreed(file string, b []byte) error {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	tty, err := openTerminal()
 	if err != nil {
-		return errors.New("nothing was written: there is no terminal to ask at; --yes agrees in advance")
+		return err
 	}
 	defer func() { _ = tty.Close() }()
 	preview(tty, file, b)
@@ -82,6 +89,15 @@ func agreed(file string, b []byte) error {
 		return errors.New("nothing was written")
 	}
 	return nil
+}
+
+// openTerminal opens the terminal that the program was started from.
+func openTerminal() (*os.File, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, errors.New("there is no terminal at which to ask whether the recording may be written: add --yes to agree in advance")
+	}
+	return tty, nil
 }
 
 // preview prints the beginning of each line, and what was replaced.

@@ -37,6 +37,7 @@ type runFlags struct {
 	known               knownFlags
 	shard               string
 	runs, isolate       bool
+	noGolden            bool // the case is a file without a golden
 	profiles            profiles
 }
 
@@ -155,26 +156,41 @@ func collectSeldom() {
 	}
 }
 
+// chooseFile replaces the case file in f.cases by a corpus of this case. remove
+// removes the corpus.
+func (f *runFlags) chooseFile(cmd *cobra.Command) (remove func(), err error) {
+	base, err := openCorpus(f.corpus)
+	if err != nil {
+		return nil, err
+	}
+	file := f.cases[0]
+	one, err := openCaseFile(base, file)
+	if err != nil {
+		return nil, err
+	}
+	f.corpus, f.cases, f.noGolden = one.dir, []string{one.id}, !one.golden
+	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, judge.GoldenChecks()) }) {
+		one.remove()
+		return nil, fmt.Errorf("%s has no golden beside it: `turnspec update %s` writes it", file, file)
+	}
+	if one.noWitness && len(f.checks) == 0 {
+		f.checks = lawChecks
+		if !f.external() {
+			f.tier = []string{string(conformance.TierWitness)}
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "the recording has no witness: only checks that need none are run; --check chooses others")
+	}
+	return one.remove, nil
+}
+
 func suite(cmd *cobra.Command, f runFlags) error {
 	collectSeldom()
 	if len(f.cases) == 1 && isCaseFile(f.cases[0]) {
-		base, err := openCorpus(f.corpus)
+		remove, err := f.chooseFile(cmd)
 		if err != nil {
 			return err
 		}
-		one, err := openCaseFile(base, f.cases[0])
-		if err != nil {
-			return err
-		}
-		defer one.remove()
-		f.corpus, f.cases = one.dir, []string{one.id}
-		if len(f.tier) == 0 { // it has no golden
-			f.tier = []string{string(conformance.TierWitness), string(conformance.TierTiming)}
-		}
-		if one.noWitness && len(f.checks) == 0 {
-			f.checks, f.tier = lawChecks, []string{string(conformance.TierWitness)}
-			fmt.Fprintln(cmd.ErrOrStderr(), "the recording has no witness: only checks that need none are run; --check chooses others")
-		}
+		defer remove()
 	}
 	cfg, err := f.config()
 	if err != nil {
@@ -306,7 +322,7 @@ func (f runFlags) config() (conformance.Config, error) {
 	}
 	cfg.Reference = !f.external()
 	cfg.EveryCheck = cfg.Reference && f.runtime == "" && f.corpus == ""
-	if f.external() {
+	if f.external() || f.noGolden {
 		cfg.Golden = false
 	}
 	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {

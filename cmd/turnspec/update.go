@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func updateCmd() *cobra.Command {
 	var dir string
 	var places int
 	cmd := &cobra.Command{
-		Use:   "update [CASE…]",
+		Use:   "update [CASE…|FILE]",
 		Short: "Write the goldens: the events of the reference adapters",
 		Long: `Update replays cases to the reference adapters and writes their events, the chat,
 and what they write to the runtime beside each case. Read what changed: users and
@@ -39,6 +40,7 @@ defect. It refuses to run in CI, where goldens are compared and not written.
 Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not run.`,
 		Example: `  turnspec update
   turnspec update 'permission/*'
+  turnspec update my/claude/2.1.329/text/plain.txtar
   turnspec update --corpus ./fixtures codex/0.169.0/text/plain`,
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,6 +49,14 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
+			if len(args) == 1 && isCaseFile(args[0]) {
+				one, err := openCaseFile(fixtures.Embedded(), args[0])
+				if err != nil {
+					return err
+				}
+				defer one.remove()
+				return updateGoldens(ctx, cmd, one.Corpus, []string{one.id}, places, func(string) string { return goldenFile(args[0]) })
+			}
 			dir, corpus, err := corpusOnDisk(dir)
 			if err != nil {
 				return err
@@ -56,20 +66,9 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 					return err
 				}
 			}
-			step, wipe := progress(cmd.ErrOrStderr())
-			refs, err := references("")
-			if err != nil {
-				return err
-			}
-			rep, err := runner.Run(ctx, conformance.Config{
-				Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
-				Cases: args, Places: places, Exhaustive: places == 0, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
+			return updateGoldens(ctx, cmd, corpus, args, places, func(id string) string {
+				return filepath.Join(dir, filepath.FromSlash(id)+".golden")
 			})
-			wipe()
-			if err != nil {
-				return err
-			}
-			return writeGoldens(cmd.OutOrStdout(), dir, corpus, rep)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
@@ -77,9 +76,28 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 	return cmd
 }
 
+// updateGoldens replays the cases and writes their goldens to the files that fileOf
+// names.
+func updateGoldens(ctx context.Context, cmd *cobra.Command, corpus fixtures.Corpus, cases []string, places int, fileOf func(id string) string) error {
+	refs, err := references("")
+	if err != nil {
+		return err
+	}
+	step, wipe := progress(cmd.ErrOrStderr())
+	rep, err := runner.Run(ctx, conformance.Config{
+		Corpus: corpus, Subjects: refs, Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness},
+		Cases: cases, Places: places, Exhaustive: places == 0, Workers: goruntime.GOMAXPROCS(0), Progress: step, KeepRuns: true,
+	})
+	wipe()
+	if err != nil {
+		return err
+	}
+	return writeGoldens(cmd.OutOrStdout(), corpus, rep, fileOf)
+}
+
 // writeGoldens writes the goldens that changed and prints their files. A case that
 // fails keeps its golden.
-func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *conformance.Report) error {
+func writeGoldens(out io.Writer, corpus fixtures.Corpus, rep *conformance.Report, fileOf func(id string) string) error {
 	refused := map[string]bool{}
 	for _, r := range rep.Results {
 		if r.Verdict.Bad() && r.Check.Severity == conformance.Must {
@@ -103,7 +121,7 @@ func writeGoldens(out io.Writer, dir string, corpus fixtures.Corpus, rep *confor
 		if stored, err := corpus.Golden(r.Case); err == nil && bytes.Equal(stored, data) {
 			continue
 		}
-		file := filepath.Join(dir, filepath.FromSlash(r.Case)+".golden")
+		file := fileOf(r.Case)
 		if err := replaceFile(file, data); err != nil {
 			return err
 		}

@@ -157,7 +157,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	}
 	corpus := fixtures.Embedded()
 	if dir := os.Getenv(EnvCases); dir != "" {
-		corpus = fixtures.Corpus{FS: os.DirFS(dir), Root: dir}
+		corpus = fixtures.OverEmbedded(os.DirFS(dir), dir)
 	}
 	c, err := corpus.LoadCase(id)
 	if err != nil {
