@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,9 +90,17 @@ func serve(name string) error {
 	return New(&s).Run(context.Background(), &mcp.StdioTransport{})
 }
 
+// withoutRequests is the first version of the protocol in which a server cannot send
+// requests to its client, and so cannot withdraw a question.
+const withoutRequests = "2026-07-28"
+
 // New makes a server of a scenario.
 func New(s *fixtures.Server) *mcp.Server {
-	srv := mcp.NewServer(&mcp.Implementation{Name: s.Name, Version: "1"}, nil)
+	var o mcp.ServerOptions
+	if slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return t.Asks != nil && t.Asks.Until != "" }) {
+		o.SupportedProtocolVersions = slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= withoutRequests })
+	}
+	srv := mcp.NewServer(&mcp.Implementation{Name: s.Name, Version: "1"}, &o)
 	for _, t := range s.Tools {
 		schema := t.Schema
 		if schema == nil {
@@ -109,8 +118,13 @@ func New(s *fixtures.Server) *mcp.Server {
 
 func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	answer, asked := req.Params.InputResponses[question]
-	if t.Asks != nil && !asked {
-		return askUser(t.Asks), nil
+	switch {
+	case t.Asks != nil && t.Asks.Until != "":
+		if err := askUntil(ctx, t.Asks, req.Session); err != nil {
+			return nil, err
+		}
+	case t.Asks != nil && !asked:
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: elicitParams(t.Asks)}}, nil
 	}
 	for i, text := range t.Progress {
 		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
@@ -167,16 +181,34 @@ func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (
 // question is the id of a tool's question to the user.
 const question = "q1"
 
-// askUser is a result that asks the user first. The client then makes the call again, with
-// the answer. The library asks clients of older protocols by a request instead.
-func askUser(q *fixtures.Elicitation) *mcp.CallToolResult {
+// elicitParams is a question to the user. In the result of a call it asks the user
+// first: the client then makes the call again, with the answer. The library asks clients
+// of older protocols by a request instead.
+func elicitParams(q *fixtures.Elicitation) *mcp.ElicitParams {
 	p := &mcp.ElicitParams{Mode: "form", Message: q.Message}
 	if q.URL != "" {
 		p.Mode, p.URL, p.ElicitationID = "url", q.URL, "e1"
 	} else {
 		p.RequestedSchema = q.Schema
 	}
-	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: p}}
+	return p
+}
+
+// askUntil asks the user by a request, and cancels it when the file of the question
+// exists. An answer that comes first is ignored.
+func askUntil(ctx context.Context, q *fixtures.Elicitation, s *mcp.ServerSession) error {
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	awaited := make(chan error, 1)
+	go func() {
+		defer cancel()
+		awaited <- awaitFile(asking, q.Until)
+	}()
+	_, err := s.Elicit(asking, elicitParams(q))
+	if asking.Err() != nil && ctx.Err() == nil {
+		return <-awaited
+	}
+	return err
 }
 
 // answerText is the user's answer as JSON.

@@ -67,6 +67,36 @@ func TestServerAnswersAsScripted(t *testing.T) {
 	g.Expect(r.Content[0].(*mcp.TextContent).Text).To(Equal(`{"action":"accept","content":{"yes":true}}`))
 }
 
+// TestServerWithdrawsItsQuestion checks that a server cancels its question when the file
+// exists, and then sends the result.
+func TestServerWithdrawsItsQuestion(t *testing.T) {
+	g := NewWithT(t)
+	gone := filepath.Join(t.TempDir(), "gone")
+	srv := fake.New(&fixtures.Server{Name: "lab", Tools: []fixtures.Tool{
+		{Name: "ask", Asks: &fixtures.Elicitation{Message: "Sure?", Schema: []byte(`{"type":"object"}`), Until: gone}, Result: []fixtures.Content{{Text: "too late"}}},
+	}})
+	here, there := mcp.NewInMemoryTransports()
+	_, err := srv.Connect(t.Context(), there, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	withdrawn := make(chan struct{})
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if err := os.WriteFile(gone, nil, 0o600); err != nil {
+				return nil, err
+			}
+			<-ctx.Done()
+			close(withdrawn)
+			return nil, ctx.Err()
+		},
+	})
+	s, err := c.Connect(t.Context(), here, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Content[0].(*mcp.TextContent).Text).To(Equal("too late"))
+	<-withdrawn
+}
+
 func TestBrokenServerExitsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
