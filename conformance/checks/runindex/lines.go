@@ -110,3 +110,19 @@ func OpenFailed(r *conformance.Run, line int) bool {
 func Played(r *conformance.Run, line int) bool {
 	return line == 0 || slices.ContainsFunc(r.Played, func(p conformance.PlayedLine) bool { return p.Line.Line == line })
 }
+
+// FirstLineOf returns how many lines had been played when the line that caused an event
+// had been, at least. It is less than e.Line if the subject emitted the event later than
+// its ts.
+func FirstLineOf(r *conformance.Run, e conformance.Event) int {
+	at := e.TS.Sub(r.Start)
+	if r.Start.IsZero() || e.TS.IsZero() || at >= e.At {
+		return e.Line
+	}
+	for i, p := range r.Played[:e.Line] {
+		if p.At >= at {
+			return i + 1
+		}
+	}
+	return e.Line
+}

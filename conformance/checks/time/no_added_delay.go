@@ -12,10 +12,19 @@ import (
 var NoAddedDelay = &conformance.Check{
 	ID: "time.no-added-delay", Source: "the event contract (adapters/event): ts is the time of reception", Tiers: []conformance.Tier{conformance.TierTiming},
 	Sentence: "In virtual time an event is emitted at the time of the wire line that caused it, to the nanosecond.",
-	Judge: func(t *conformance.Trial, f *conformance.Finding) {
-		judgeMoments(t, f)
-		judgeCauses(t, f)
-	},
+	Judge:    judgeDelay,
+}
+
+func judgeDelay(t *conformance.Trial, f *conformance.Finding) {
+	judgeMoments(t, f)
+	judgeCauses(t, f)
+}
+
+// addsDelay reports whether the subject delays events.
+func addsDelay(t *conformance.Trial) bool {
+	var f conformance.Finding
+	judgeDelay(t, &f)
+	return len(f.Problems) > 0
 }
 
 // judgeMoments demands that events are emitted when a line is played, the client makes

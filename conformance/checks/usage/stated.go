@@ -25,32 +25,46 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		d, is := e.Data.(event.Usage)
 		if e.Type() == event.TypeTurnStart {
-			began[e.Turn] = e.Line
+			began[e.Turn] = runindex.FirstLineOf(t.Run, e)
 		}
 		if !is || e.SubagentID != "" {
 			continue
 		}
 		reported[e.Turn] = true
 		f.Asserted(1)
-		s, ok := statements.Last(e.Line, func(s wire.Statement) bool { return s.Tokens != nil })
-		if !ok {
-			f.At(e, "the runtime has not stated this usage")
-			continue
+		var problems []conformance.Problem
+		for first, now := runindex.FirstLineOf(t.Run, e), e.Line; now >= first; now-- {
+			var one conformance.Finding
+			compareUsage(statements, e, d, began[e.Turn], now, &one)
+			if problems = one.Problems; len(problems) == 0 {
+				break
+			}
 		}
-		if !slices.Contains(statedTokens(statements, s, began[e.Turn], e.Line), tokensOf(d.Tokens)) {
-			f.At(e, "the usage is %s, but the runtime states %s", tokenWords(d.Tokens), tokenWords(eventTokens(*s.Tokens)))
-		}
-		if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
-			f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
-		}
-		judgeCost(f, e, d, s)
-		judgeContext(f, e, d, s, lastReply(statements, began[e.Turn], e.Line))
+		f.Problems = append(f.Problems, problems...)
 	}
 	for _, end := range runindex.TurnEnds(t.Run) {
 		if end.Tokens != nil && !reported[end.Turn] {
 			f.At(end.Event, "the runtime states the usage of turn %d, but no event reports it", end.Turn)
 		}
 	}
+}
+
+// compareUsage compares a usage with what the runtime had stated when so many lines had
+// been played, in a turn that began at a line.
+func compareUsage(statements runindex.Statements, e conformance.Event, d event.Usage, began, now int, f *conformance.Finding) {
+	s, ok := statements.Last(now, func(s wire.Statement) bool { return s.Tokens != nil })
+	if !ok {
+		f.At(e, "the runtime has not stated this usage")
+		return
+	}
+	if !slices.Contains(statedTokens(statements, s, began, now), tokensOf(d.Tokens)) {
+		f.At(e, "the usage is %s, but the runtime states %s", tokenWords(d.Tokens), tokenWords(eventTokens(*s.Tokens)))
+	}
+	if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
+		f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
+	}
+	judgeCost(f, e, d, s)
+	judgeContext(f, e, d, s, lastReply(statements, began, now))
 }
 
 func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {

@@ -44,7 +44,7 @@ var delaysEvents = Adapter{
 			event.Event
 			at time.Time
 		}
-		queue := make(chan due, 64)
+		queue := make(chan due, 1024) // a shorter one blocks the reader, which then takes a later ts
 		go func() {
 			defer close(queue)
 			for e := range in {

@@ -42,10 +42,9 @@ type Adapter struct {
 	Call  func(ctx context.Context, call func() error) error // makes each call of a session
 }
 
-// DelayChecks are the checks that an adapter fails if it delays events. Those of time
-// measure the delay; time.ts and usage.stated take the last line that was played for
-// the cause of an event.
-var DelayChecks = []string{"time.first-delta", "time.no-added-delay", "time.ts", "usage.stated"}
+// DelayChecks are the checks that an adapter fails if it delays events, because they
+// measure the delay.
+var DelayChecks = []string{"time.first-delta", "time.no-added-delay"}
 
 // Subject changes a reference adapter.
 func (a Adapter) Subject(reference conformance.Subject) conformance.Subject {
