@@ -1,7 +1,10 @@
 package tool
 
 import (
+	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -50,5 +53,22 @@ var forgetsTheInput = broken.Adapter{
 			e.Data = d
 		}
 		out(e)
+	}),
+}
+
+var dropsFormatCharacters = broken.Adapter{
+	Name: "drops-format-characters", Sentence: "removes characters without a width from the input of a tool",
+	Fails: []string{"tool.known"},
+	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
+		input := slices.Clone(d.Input)
+		if input.Canonicalize() != nil { // it writes letters for escapes
+			return
+		}
+		d.Input = event.Raw(strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) {
+				return -1
+			}
+			return r
+		}, string(input)))
 	}),
 }

@@ -57,7 +57,7 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			text = plainText(text) + typed(t, id, sent)
 			got := strings.TrimRight(t.Recorded(d.Output), "\n")
 			switch whole, known := printed(t, id, text); {
-			case shortened(text, got):
+			case shortened(text, got), fillsSpan(text, got):
 			case elided.MatchString(got) && got == strings.TrimRight(text, "\n"):
 				// the text that the model received for a call that did not complete
 			case !strings.Contains(text, strings.TrimSpace(afterElided(got))) && !agree(text, got):
@@ -127,6 +127,23 @@ func afterElided(text string) string {
 	return text
 }
 
+// fillsSpan reports whether an output is the text that the model received, with as many
+// bytes in place of its only elided span as that names.
+func fillsSpan(text, got string) bool {
+	spans := elided.FindAllStringIndex(text, -1)
+	if len(spans) != 1 {
+		return false
+	}
+	before, after := text[:spans[0][0]], strings.TrimRight(text[spans[0][1]:], "\n")
+	return len(got) == len(before)+spanLength(text, spans[0])+len(after) && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
+}
+
+// spanLength is the length that an elided span names; 0 if it has too many digits.
+func spanLength(text string, span []int) int {
+	n, _ := strconv.Atoi(text[span[0]+len("<elided:") : span[1]-1])
+	return n
+}
+
 // maxAgree bounds the product of the lengths that agree compares.
 const maxAgree = 1 << 24
 
@@ -176,8 +193,7 @@ func spread(text string) []int {
 	}
 	for _, span := range elided.FindAllStringIndex(text, -1) {
 		literal(span[0])
-		n, _ := strconv.Atoi(text[span[0]+len("<elided:") : span[1]-1]) // digits; too many of them give 0
-		out = append(out, slices.Repeat([]int{optional}, min(n, maxAgree))...)
+		out = append(out, slices.Repeat([]int{optional}, min(spanLength(text, span), maxAgree))...)
 		at = span[1]
 	}
 	literal(len(text))

@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{keepsNativeNames, cutsNames, answersWithNothing, hookWithoutAReply, servesNoCall, callsWithNothing, letsACallRunOn, offersWithoutAWord, hidesThePath, losesTheChange, readsNothing, spinsForEver, forgetsTheInput, inventsATool, ownToolIDs, cutsOutput, errorsThatAreNone, summarizesOutput, pairsByOrder, streamsSnapshots, searchesForNothing, keepsTheFirstLine, ticksNothingOff, changesAnotherFile, showsAnotherCommand, readsEverything}
+	return []broken.Adapter{keepsNativeNames, cutsNames, answersWithNothing, hookWithoutAReply, servesNoCall, callsWithNothing, letsACallRunOn, offersWithoutAWord, hidesThePath, losesTheChange, readsNothing, spinsForEver, forgetsTheInput, dropsFormatCharacters, inventsATool, ownToolIDs, cutsOutput, errorsThatAreNone, summarizesOutput, pairsByOrder, streamsSnapshots, searchesForNothing, keepsTheFirstLine, ticksNothingOff, changesAnotherFile, showsAnotherCommand, readsEverything}
 }
