@@ -1,6 +1,7 @@
 package jsonl_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ var plugged = map[string]struct {
 	want                 string
 }{
 	"python":     {"../python", "python3", ".py", func(v string) bool { return minor(v, "Python 3.") >= 8 }, "the plug needs Python 3.8 or newer"},
-	"typescript": {"../typescript", "node", ".js", func(v string) bool { return major(v) >= 18 }, "the plug needs Node 18 or newer"},
+	"typescript": {"../typescript", "node", ".mjs", func(v string) bool { return major(v) >= 18 }, "the plug needs Node 18 or newer"},
 }
 
 // plugCommand returns the command of an example, with the plug where it finds it.
@@ -30,29 +31,24 @@ func plugCommand(t *testing.T, lang, name string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder, "example", name+x.ext)
+	examples, err := filepath.Abs(filepath.Join("..", "starter", lang, "claude"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if lang == "python" {
 		return []string{x.program, "-c", "import runpy, sys; sys.path[:0] = sys.argv[1:3]; runpy.run_path(sys.argv[3], run_name='__main__')",
-			filepath.Join(folder, "src"), filepath.Join(folder, "example"), file}
+			filepath.Join(folder, "src"), examples, filepath.Join(examples, name+x.ext)}
 	}
 	// Node finds a package in node_modules above the program.
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "node_modules", "@turnspec"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(dir, "node_modules", "@turnspec", "plug"), os.DirFS(folder)); err != nil {
+	if err := errors.Join(os.CopyFS(filepath.Join(dir, "node_modules", "@turnspec", "plug"), os.DirFS(folder)),
+		os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(examples))); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{name + x.ext, "adapter.js"} {
-		b, err := os.ReadFile(filepath.Join(folder, "example", f))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, strings.Replace(f, ".js", ".mjs", 1)), []byte(strings.ReplaceAll(string(b), "./adapter.js", "./adapter.mjs")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return []string{x.program, filepath.Join(dir, name+".mjs")}
+	return []string{x.program, filepath.Join(dir, "conformance", name+x.ext)}
 }
 
 // TestPlugsPass checks that an adapter behind each plug is connected, writes lines that
@@ -103,7 +99,7 @@ func TestPlugsAreShort(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
 			g := gomega.NewWithT(t)
-			b, err := os.ReadFile(filepath.Join(x.folder, "example", "text"+x.ext))
+			b, err := os.ReadFile(filepath.Join("..", "starter", lang, "claude", "text"+x.ext))
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			lines := 0
 			for line := range strings.Lines(string(b)) {

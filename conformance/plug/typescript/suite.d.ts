@@ -2,7 +2,6 @@
 export interface Verdict {
   id: string;
   sentence: string;
-  severity: "MUST" | "SHOULD";
   /** Each failure that is no known one, with its case and what differs. */
   failures: string[];
   /** Why there is neither a pass nor a failure. */
@@ -21,5 +20,8 @@ export interface Options {
   program?: string;
 }
 
-/** Runs the suite. It throws if the suite could not run; `failed` is also true for a stale known failure. */
-export function verdicts(options: Options): { failed: boolean; checks: Verdict[] };
+/**
+ * Runs the suite and returns a verdict for each check. It throws if the suite could not run, or if a known failure is stale. The
+ * variable TURNSPEC_ARGS adds arguments: `TURNSPEC_ARGS='--case text/*' npx vitest run`.
+ */
+export function verdicts(options: Options): Verdict[];

@@ -17,13 +17,14 @@ class Verdict(NamedTuple):
 
 
 def verdicts(runtime: str, subject: str, known: Optional[str] = None, args: Sequence[str] = (), program: Optional[str] = None) -> List[Verdict]:
-    """Runs the suite. It raises RuntimeError if the suite could not run, or if a known failure is stale."""
+    """Runs the suite and returns a verdict for each check. It raises RuntimeError if the suite could not run, or if a known failure is
+    stale. The variable TURNSPEC_ARGS adds arguments: TURNSPEC_ARGS='--case text/*' pytest."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "report.json")
         argv = [program or os.environ.get("TURNSPEC") or "turnspec", "run", "--runtime", runtime, "--subject", subject, "--report", "json=" + file]
         if known:
             argv += ["--known", known]
-        run = subprocess.run([*argv, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        run = subprocess.run([*argv, *args, *os.environ.get("TURNSPEC_ARGS", "").split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
         if run.returncode > 1:
             raise RuntimeError(run.stdout)
         with open(file, encoding="utf-8") as f:
@@ -35,7 +36,7 @@ def verdicts(runtime: str, subject: str, known: Optional[str] = None, args: Sequ
 
 
 def _verdict(check: Dict[str, Any], results: List[Dict[str, Any]]) -> Verdict:
-    failures = [_describe(r) for r in results if r["verdict"] == "fail" and "known" not in r]
+    failures = [_describe(r) for r in results if r["verdict"] == "fail" and r["severity"] == "MUST" and "known" not in r]
     skipped = None
     if not failures and not any(r["verdict"] == "pass" for r in results):
         skipped = next((r.get("reason") or r["verdict"] for r in results if r["verdict"] != "not applicable"), "not applicable")

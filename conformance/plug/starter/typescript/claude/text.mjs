@@ -1,6 +1,6 @@
-// The least that can be graded: text. turnspec run --runtime claude --subject 'node text.js'
+// The least that can be graded: text. turnspec run --runtime claude --subject 'node text.mjs'
 import { plug } from "@turnspec/plug";
-import { ClaudeAdapter } from "./adapter.js";
+import { ClaudeAdapter } from "./adapter.mjs";
 
 const adapter = new ClaudeAdapter(), ids = [];
 plug({

@@ -1,6 +1,6 @@
-// Connects the adapter to turnspec: turnspec run --runtime claude --subject 'node plug.js'
+// Connects the adapter to turnspec: turnspec run --runtime claude --subject 'node plug.mjs'
 import { plug } from "@turnspec/plug";
-import { ClaudeAdapter } from "./adapter.js";
+import { ClaudeAdapter } from "./adapter.mjs";
 
 const modes = { ask: "default", "accept-edits": "acceptEdits", plan: "plan", "dont-ask": "dontAsk", never: "bypassPermissions" };
 const adapter = new ClaudeAdapter();

@@ -1,0 +1,138 @@
+// Package starter offers the files that connect an adapter to the suite in a project of
+// its own: a plug, a test that shows each check as a test case, a file of known failures
+// and a workflow. `turnspec init` writes them.
+package starter
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed known-failures.txt workflow.yml go python typescript
+var templates embed.FS
+
+// Folder is where the files are, in the user's project.
+const Folder = "conformance"
+
+// Project is what is started.
+type Project struct {
+	Language string // one of Languages
+	Runtime  string // that the adapter wraps
+	Version  string // of turnspec, such as 1.2.3; "" means the latest
+}
+
+// File is a file to write.
+type File struct {
+	Name    string // relative to the project, with slashes
+	Content string
+}
+
+// language is what a project in a language consists of.
+type language struct {
+	name    string
+	files   map[string]string // name below Folder: template
+	example []string          // files of the example for a runtime, in a folder with the runtime's name, if there is one
+	setup   string            // steps of the workflow
+	next    []string          // commands to run after init; VERSION stands for "@1.2.3" or "==1.2.3"
+	pin     string            // how a version is pinned
+}
+
+var languages = []language{
+	{
+		name:    "typescript",
+		files:   map[string]string{"plug.mjs": "typescript/skeleton.mjs", "conformance.test.mjs": "typescript/conformance.test.mjs"},
+		example: []string{"plug.mjs", "adapter.mjs"},
+		setup: `      - uses: actions/setup-node@v4
+        with:
+          node-version: 24
+      - run: npm ci
+      - run: npx vitest run conformance
+`,
+		next: []string{"npm install --save-dev turnspecVERSION @turnspec/plugVERSION vitest", "npx turnspec smoke --runtime RUNTIME -- node conformance/plug.mjs", "npx vitest run conformance"},
+		pin:  "@",
+	},
+	{
+		name:    "python",
+		files:   map[string]string{"plug.py": "python/skeleton.py", "test_conformance.py": "python/test_conformance.py"},
+		example: []string{"plug.py", "adapter.py"},
+		setup: `      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.13"
+      - run: pip install turnspecVERSION turnspec-plugVERSION pytest
+      - run: pytest conformance
+`,
+		next: []string{"pip install turnspecVERSION turnspec-plugVERSION pytest", "turnspec smoke --runtime RUNTIME -- python3 conformance/plug.py", "pytest conformance"},
+		pin:  "==",
+	},
+	{
+		name:  "go",
+		files: map[string]string{"conformance_test.go": "go/conformance_test.go.txt"},
+		setup: `      - uses: actions/setup-go@v5
+        with:
+          go-version-file: go.mod
+      - run: go test ./conformance
+`,
+		next: []string{"go get github.com/turnspec/turnspecVERSION", "go mod tidy", "go test ./conformance"},
+		pin:  "@v",
+	},
+}
+
+// Languages returns the names of the languages.
+func Languages() (out []string) {
+	for _, l := range languages {
+		out = append(out, l.name)
+	}
+	return out
+}
+
+// Files returns the files of a project, and the commands to run after they are written.
+func (p Project) Files() (files []File, next []string, err error) {
+	i := slices.IndexFunc(languages, func(l language) bool { return l.name == p.Language })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("unknown language %q; want one of %s", p.Language, strings.Join(Languages(), ", "))
+	}
+	l := languages[i]
+	sources := map[string]string{"known-failures.txt": "known-failures.txt"}
+	maps.Copy(sources, l.files)
+	for _, name := range l.example {
+		template := path.Join(l.name, p.Runtime, name)
+		if _, err := fs.Stat(templates, template); err == nil {
+			sources[name] = template
+		}
+	}
+	fill := p.filler(l)
+	for name, template := range sources {
+		text, err := templates.ReadFile(template)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, File{path.Join(Folder, name), fill.Replace(string(text))})
+	}
+	workflow, err := templates.ReadFile("workflow.yml")
+	if err != nil {
+		return nil, nil, err
+	}
+	files = append(files, File{".github/workflows/conformance.yml", strings.Replace(string(workflow), "{{steps}}\n", fill.Replace(l.setup), 1)})
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	for _, command := range l.next {
+		next = append(next, fill.Replace(command))
+	}
+	return files, next, nil
+}
+
+// filler replaces what depends on the project.
+func (p Project) filler(l language) *strings.Replacer {
+	version := ""
+	switch {
+	case p.Version != "":
+		version = l.pin + p.Version
+	case l.name == "go":
+		version = "@latest"
+	}
+	return strings.NewReplacer("{{runtime}}", p.Runtime, "RUNTIME", p.Runtime, "VERSION", version)
+}

@@ -1,0 +1,55 @@
+package starter_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug/starter"
+)
+
+// Each project is complete: nothing is left to fill in, the workflow and the known
+// failures can be read, and versions are pinned if the program is a release.
+func TestFiles(t *testing.T) {
+	for _, language := range starter.Languages() {
+		for _, runtime := range []string{"claude", "codex"} {
+			g := NewWithT(t)
+			files, next, err := starter.Project{Language: language, Runtime: runtime, Version: "1.2.3"}.Files()
+			g.Expect(err).NotTo(HaveOccurred())
+			kinds := map[string]string{}
+			for _, f := range files {
+				for _, open := range []string{"{{", "VERSION", "RUNTIME"} {
+					g.Expect(f.Content).NotTo(ContainSubstring(open), f.Name)
+				}
+				switch {
+				case strings.HasSuffix(f.Name, ".yml"):
+					kinds["workflow"] = f.Content
+				case strings.HasSuffix(f.Name, "known-failures.txt"):
+					kinds["known"] = f.Content
+				case strings.Contains(f.Name, "test"):
+					kinds["test"] = f.Content
+				case strings.Contains(f.Name, "/plug."):
+					kinds["plug"] = f.Content
+				}
+			}
+			var workflow struct{ Jobs map[string]any }
+			g.Expect(yaml.Unmarshal([]byte(kinds["workflow"]), &workflow)).To(Succeed())
+			g.Expect(workflow.Jobs).To(HaveLen(1))
+			g.Expect(conformance.ParseKnownFailures("known", []byte(kinds["known"]))).To(BeEmpty())
+			g.Expect(kinds["test"]).To(ContainSubstring(runtime))
+			if language != "go" {
+				g.Expect(kinds["plug"]).To(ContainSubstring(runtime))
+			}
+			g.Expect(strings.Join(next, "\n")).To(ContainSubstring("1.2.3"))
+		}
+	}
+}
+
+func TestUnknownLanguage(t *testing.T) {
+	g := NewWithT(t)
+	_, _, err := starter.Project{Language: "cobol", Runtime: "claude"}.Files()
+	g.Expect(err).To(MatchError(ContainSubstring("want one of typescript, python, go")))
+}
