@@ -80,7 +80,7 @@ type command struct {
 
 	// Of send and steer, and those about a message:
 	MessageID string             `json:"message_id,omitempty"`
-	Text      string             `json:"text,omitempty"` // and of rename
+	Text      *string            `json:"text,omitzero"` // and of rename; a message may be empty
 	Files     []event.Attachment `json:"files,omitempty"`
 	Priority  string             `json:"priority,omitempty"`
 	Dry       bool               `json:"dry,omitzero"` // of rewind

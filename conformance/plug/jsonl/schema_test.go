@@ -50,7 +50,7 @@ func TestLinesFitTheSchema(t *testing.T) {
 	did := map[string]bool{}
 	for _, id := range []string{
 		plain, "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one",
-		"claude/2.1.329/queue/one-of-two-withdrawn", "claude/2.1.329/mode/changed-mid-turn", "claude/2.1.329/compaction/by-hand",
+		"claude/2.1.329/queue/one-of-two-withdrawn", "claude/2.1.329/mode/changed-mid-turn", "claude/2.1.329/turn/empty-message", "claude/2.1.329/compaction/by-hand",
 	} {
 		s := of(t, "bridge", "claude")
 		s.Watch = func(isInput bool, line string) {

@@ -48,7 +48,7 @@ var envelopeMembers = []string{"seq", "ts", "turn", "subagent_id"}
 // Send implements adapters.Session. A program may refuse a message while a turn
 // runs.
 func (x *session) Send(ctx context.Context, m adapters.Message) error {
-	c := command{Do: "send", MessageID: m.ID, Text: m.Text, Files: m.Attachments, Priority: string(m.Priority)}
+	c := command{Do: "send", MessageID: m.ID, Text: &m.Text, Files: m.Attachments, Priority: string(m.Priority)}
 	switch {
 	case len(m.Attachments) > 0:
 		return x.sendIfAble(ctx, plug.CanAttach, c)
@@ -72,7 +72,7 @@ func (x *session) Withdraw(ctx context.Context, id string) error {
 
 // Steer implements adapters.Steerer.
 func (x *session) Steer(ctx context.Context, m adapters.Message) error {
-	return x.sendIfAble(ctx, plug.CanSteer, command{Do: "steer", MessageID: m.ID, Text: m.Text})
+	return x.sendIfAble(ctx, plug.CanSteer, command{Do: "steer", MessageID: m.ID, Text: &m.Text})
 }
 
 // Answer implements adapters.Session.
@@ -122,7 +122,7 @@ func (x *session) Compact(ctx context.Context) error {
 
 // Rename implements adapters.Renamer.
 func (x *session) Rename(ctx context.Context, name string) error {
-	return x.sendIfAble(ctx, plug.CanRename, command{Do: "rename", Text: name})
+	return x.sendIfAble(ctx, plug.CanRename, command{Do: "rename", Text: &name})
 }
 
 // Archive implements adapters.Archiver. It ends the session.
