@@ -1,6 +1,7 @@
 package starter_test
 
 import (
+	"go/format"
 	"strings"
 	"testing"
 
@@ -40,6 +41,11 @@ func TestFiles(t *testing.T) {
 			g.Expect(workflow.Jobs).To(HaveLen(1))
 			g.Expect(conformance.ParseKnownFailures("known", []byte(kinds["known"]))).To(BeEmpty())
 			g.Expect(kinds["test"]).To(ContainSubstring(runtime))
+			if language == "go" {
+				formatted, err := format.Source([]byte(kinds["test"]))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(kinds["test"]).To(Equal(string(formatted)))
+			}
 			if language != "go" {
 				g.Expect(kinds["plug"]).To(ContainSubstring(runtime))
 			}

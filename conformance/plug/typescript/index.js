@@ -55,7 +55,12 @@ export function plug(adapter) {
   input.on("line", (line) => void handle(JSON.parse(line)));
   // Turnspec is gone or has finished: end the runtime too.
   input.on("close", async () => {
-    if (opened) await Promise.resolve(adapter.close({})).catch(() => {});
-    process.exit();
+    try {
+      if (opened) await adapter.close({});
+    } catch (err) {
+      console.error(err);
+    }
+    // The program exits when the runtime has ended; what else is left does not hold it up.
+    setTimeout(() => process.exit(), 5000).unref();
   });
 }

@@ -9,7 +9,7 @@ ARGV = "claude -p --verbose --input-format stream-json --output-format stream-js
 
 
 class ClaudeAdapter:
-    """Calls on_begin, on_text, on_call, on_output, on_ask, on_end and on_exit of its owner, from a thread."""
+    """Calls on_begin, on_text, on_call, on_output, on_ask, on_withdraw, on_end and on_exit of its owner, from a thread."""
 
     def __init__(self, owner):
         self.owner, self.id, self.message, self.requests = owner, str(uuid.uuid4()), 0, {}
@@ -22,16 +22,19 @@ class ClaudeAdapter:
     def say(self, text):
         self._write({"type": "user", "message": {"role": "user", "content": text}})
 
-    def decide(self, id, allow, input):
-        request = self.requests[id]
-        answer = {"behavior": "allow", "updatedInput": input or request["input"]} if allow else {"behavior": "deny", "message": "The user said no."}
+    def decide(self, id, decision, input=None, message="The user said no."):
+        request = self.requests.pop(id)
+        answer = {"behavior": "deny", "message": message, **({"interrupt": True} if decision == "cancel" else {})}
+        if decision == "allow":
+            answer = {"behavior": "allow", "updatedInput": input or request["input"]}
         self._write({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": answer}})
-        return request["tool_name"]
 
     def interrupt(self):
         self._write({"type": "control_request", "request_id": str(uuid.uuid4()), "request": {"subtype": "interrupt"}})
 
     def end(self):
+        for id in list(self.requests):
+            self.decide(id, "deny")  # nobody will answer any more
         self.child.stdin.close()
 
     def _write(self, line):
@@ -51,8 +54,11 @@ class ClaudeAdapter:
             elif m["type"] == "control_request" and m["request"]["subtype"] == "can_use_tool":
                 self.requests[m["request_id"]] = m["request"]
                 self.owner.on_ask(m["request_id"], m["request"])
+            elif m["type"] == "control_cancel_request":
+                self.requests.pop(m["request_id"], None)
+                self.owner.on_withdraw(m["request_id"])
             elif m["type"] == "result":
-                self.owner.on_end(m["is_error"], m["subtype"])
+                self.owner.on_end(m["is_error"], "\n".join(m.get("errors", [])) or m.get("result") or m["subtype"])
             elif m["type"] in ("assistant", "user") and of_main and isinstance(m["message"]["content"], list):
                 for block in m["message"]["content"]:
                     if block["type"] == "tool_use":

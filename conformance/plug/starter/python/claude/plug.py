@@ -9,11 +9,14 @@ MODES = {"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-
 class Claude(Plug):
     runtime = "claude"
     events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-    without = ["subagent_id"]
+    without = "subagent_id tool_start.file_path tool_start.pattern tool_start.search_path tool_start.background tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
     running = stopped = False
 
     def open(self, session_id, dir, mode, model=None, **_):
-        self.waiting, self.adapter = [], ClaudeAdapter(self)  # waiting: ids of messages whose turn has not begun
+        self.waiting = []  # ids of messages whose turn has not begun
+        self.tools = []  # ids of tools that run
+        self.questions = {}  # names of tools that wait for a permission, by the request's id
+        self.adapter = ClaudeAdapter(self)
         self.adapter.start(dir, model, MODES[mode])
         self.emit("session_ready", session_id=session_id, runtime="claude", provider_session_id=self.adapter.id)
 
@@ -21,9 +24,15 @@ class Claude(Plug):
         self.waiting.append(message_id)
         self.adapter.say(text)
 
-    def answer(self, request_id, decision, input=None, **_):
-        tool_name = self.adapter.decide(request_id, decision == "allow", input)
-        self.emit("permission_resolved", request_id=request_id, tool_name=tool_name, allowed=decision == "allow", decision=decision, by="user")
+    def answer(self, request_id, decision, input=None, message="The user said no.", **_):
+        self.stopped |= decision == "cancel"
+        self.adapter.decide(request_id, decision, input, message)
+        self.resolve(request_id, decision, "user")
+
+    def resolve(self, request_id, decision, by):
+        tool_name = self.questions.pop(request_id, None)
+        if tool_name:
+            self.emit("permission_resolved", request_id=request_id, tool_name=tool_name, allowed=decision == "allow", decision=decision, by=by)
 
     def stop(self):
         self.stopped = self.running
@@ -40,15 +49,29 @@ class Claude(Plug):
         self.emit("delta", text=text, message_id=message_id, block_id=block_id)
 
     def on_call(self, b):
+        self.tools.append(b["id"])
         self.emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], command=b["input"].get("command", ""))
 
     def on_output(self, tool_use_id, output, is_error):
-        self.emit("tool_result", tool_use_id=tool_use_id, output=output, is_error=is_error, status="error" if is_error else "ok")
+        self.tools.remove(tool_use_id)
+        status = ("interrupted" if self.stopped else "error") if is_error else "ok"
+        self.emit("tool_result", tool_use_id=tool_use_id, output=output, is_error=is_error, status=status)
+
+    def on_withdraw(self, request_id):
+        self.resolve(request_id, "cancel", "withdrawn")
 
     def on_ask(self, request_id, r):
+        self.questions[request_id] = r["tool_name"]
         self.emit("permission_request", request_id=request_id, tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
 
+    def end_turn(self):
+        for request_id in list(self.questions):
+            self.resolve(request_id, "cancel", "runtime")
+        while self.tools:
+            self.emit("tool_result", tool_use_id=self.tools.pop(), output="", is_error=True, status="interrupted")
+
     def on_end(self, failed, why):
+        self.end_turn()
         self.running = False
         if failed and not self.stopped:
             self.emit("error", code="unknown", message=why)
@@ -56,9 +79,10 @@ class Claude(Plug):
             self.emit("done", stopped=self.stopped)
 
     def on_exit(self, exit_code):
+        self.end_turn()
         if self.running or self.waiting:
             self.emit("error", code="crash", message="the runtime ended")
-        self.emit("session_end", reason="the runtime ended", exit_code=exit_code)
+        self.emit("session_end", reason="the runtime ended", **({"exit_code": exit_code} if exit_code >= 0 else {}))
 
 
 serve(Claude())

@@ -14,7 +14,7 @@ class Claude(Plug):
     def on_begin(self): self.emit("turn_start", cause="user", message_ids=[self.ids.pop(0)])
     def on_text(self, text, message_id, block_id): self.emit("delta", text=text, message_id=message_id, block_id=block_id)
     def on_call(self, *_): pass
-    on_output = on_ask = on_call
+    on_output = on_ask = on_withdraw = on_call
     def on_end(self, failed, why): self.emit("error", code="unknown", message=why) if failed else self.emit("done")
     def on_exit(self, _): self.emit("session_end", reason="the runtime ended")
 serve(Claude())

@@ -22,10 +22,12 @@ export class ClaudeAdapter extends EventEmitter {
     this.#write({ type: "user", message: { role: "user", content: text } });
   }
 
-  decide(id, allow, input = this.#requests.get(id).input) {
-    const response = allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message: "The user said no." };
+  decide(id, decision, input, message = "The user said no.") {
+    const asked = this.#requests.get(id).input;
+    this.#requests.delete(id);
+    const denied = { behavior: "deny", message, ...(decision === "cancel" ? { interrupt: true } : {}) };
+    const response = decision === "allow" ? { behavior: "allow", updatedInput: input ?? asked } : denied;
     this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response } });
-    return this.#requests.get(id).tool_name;
   }
 
   interrupt() {
@@ -33,6 +35,7 @@ export class ClaudeAdapter extends EventEmitter {
   }
 
   end() {
+    for (const id of this.#requests.keys()) this.decide(id, "deny"); // nobody will answer any more
     this.child.stdin.end();
   }
 
@@ -49,7 +52,10 @@ export class ClaudeAdapter extends EventEmitter {
     } else if (m.type === "control_request" && m.request.subtype === "can_use_tool") {
       this.#requests.set(m.request_id, m.request);
       this.emit("ask", m.request_id, m.request);
-    } else if (m.type === "result") this.emit("end", m.is_error, m.subtype);
+    } else if (m.type === "control_cancel_request") {
+      this.#requests.delete(m.request_id);
+      this.emit("withdraw", m.request_id);
+    } else if (m.type === "result") this.emit("end", m.is_error, m.errors?.join("\n") || m.result || m.subtype);
     else if (ofMain && Array.isArray(m.message?.content)) {
       for (const block of m.message.content) {
         if (block.type === "tool_use") this.emit("call", block);
