@@ -25,16 +25,22 @@ import (
 // test, when no other program competes with it for the processor.
 const defaultStartLimit = 20 * time.Second
 
-// smokeRecording loads the recording of the smoke test for a runtime; version "" is
-// the newest.
-func smokeRecording(corpus fixtures.Corpus, runtime, version string) (perform.Recording, error) {
+// smokeRecording loads the recording of a case for a smoke test: of is a scenario or the
+// id of a case. Version "" is the newest.
+func smokeRecording(corpus fixtures.Corpus, runtime, version, of string) (perform.Recording, error) {
 	if version == "" {
 		version = "*"
 	}
 	var rec perform.Recording
-	ids, err := matching(corpus, runtime+"/"+version+"/"+jsonl.SmokeScenario)
+	if !strings.HasPrefix(of, runtime+"/") {
+		of = runtime + "/" + version + "/" + of
+	}
+	ids, err := matching(corpus, of)
 	if err != nil {
 		return rec, err
+	}
+	if ids := fixtures.Newest(ids); len(ids) > 1 {
+		return rec, fmt.Errorf("%s matches %d cases, %s, %s …: name one", of, len(ids), ids[0], ids[1])
 	}
 	if rec.Case, err = corpus.LoadCase(fixtures.Newest(ids)[0]); err != nil {
 		return rec, err
@@ -69,7 +75,7 @@ var connectedSteps = []string{"harness", "hello", "open", "runtime started"}
 // the subject is connected and does not get through the turn, connect returns a
 // report of that one failure, and nil if it does.
 func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject, limit time.Duration, retry string) (*conformance.Report, error) {
-	rec, err := smokeRecording(fixtures.Embedded(), s.Runtime(), "")
+	rec, err := smokeRecording(fixtures.Embedded(), s.Runtime(), "", jsonl.SmokeScenario)
 	if err != nil {
 		return nil, err
 	}

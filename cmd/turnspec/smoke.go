@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 )
 
 func smokeCmd() *cobra.Command {
-	var runtime, address, dir string
+	var runtime, address, dir, of string
 	var isACP bool
 	var limit time.Duration
 	cmd := &cobra.Command{
@@ -31,11 +32,15 @@ func smokeCmd() *cobra.Command {
 prints each line of the protocol (conformance/plug/jsonl/PROTOCOL.md): hello, open,
 send, close. It tests the connection only; ` + "`turnspec run --subject`" + ` is the suite.
 
+With --case it replays that case instead, prints its lines and how each step of the
+client went, and judges nothing.
+
 With --acp the program is an agent of the Agent Client Protocol, with --http a server
 (conformance/plug/sse/ROUTES.md), which may also run already.
 
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
+  turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py
   turnspec smoke --runtime codex@0.120.0 -- ./my-adapter --stdio
   turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
@@ -47,18 +52,20 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
-			return smoke(cmd.OutOrStdout(), runtime, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
+			return smoke(cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
 				return plugged(name, isACP, address, dir, args, show)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/2.1.329/permission/allow")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
+	completeFlag(cmd, "case", caseIDs)
 	return cmd
 }
 
@@ -91,12 +98,12 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
 }
 
-func smoke(out io.Writer, runtime, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
+func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
 		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
 	}
-	rec, err := smokeRecording(fixtures.Embedded(), name, version)
+	rec, err := smokeRecording(fixtures.Embedded(), name, version, cmp.Or(of, jsonl.SmokeScenario))
 	if err != nil {
 		return err
 	}
@@ -118,6 +125,9 @@ func smoke(out io.Writer, runtime, shown string, limit time.Duration, plug func(
 	fmt.Fprintf(out, "replaying %s to: %s\n", rec.Case.ID, shown)
 	r := perform.Process(s, rec, nil)
 	fmt.Fprintln(out)
+	if of != "" {
+		return printTrace(out, r)
+	}
 	for _, step := range jsonl.Connection(r) {
 		if step.Err != nil {
 			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
@@ -126,5 +136,22 @@ func smoke(out io.Writer, runtime, shown string, limit time.Duration, plug func(
 		fmt.Fprintf(out, "ok   %s\n", step.Name)
 	}
 	fmt.Fprintf(out, "\nThe program is connected. Next: turnspec run --runtime %s %s\n", name, flag)
+	return nil
+}
+
+// printTrace prints how each step of a run went, which may be as it must.
+func printTrace(out io.Writer, r *conformance.Run) error {
+	for _, step := range jsonl.Trace(r) {
+		if step.Err == nil {
+			fmt.Fprintf(out, "ok    %s\n", step.Name)
+			continue
+		}
+		fmt.Fprintf(out, "error %s\n%s\n", step.Name, indent(step.Err.Error()))
+	}
+	if err := jsonl.Ended(r); err != nil {
+		fmt.Fprintf(out, "FAIL  end\n%s\n", indent(err.Error()+programOutput(r, err)))
+		return errFailed
+	}
+	fmt.Fprintf(out, "\nThe case was replayed to its end. Its verdicts: turnspec run --case %s …\n", r.Case.ID)
 	return nil
 }

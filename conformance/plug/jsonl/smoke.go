@@ -3,6 +3,7 @@ package jsonl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -48,7 +49,7 @@ func Connection(r *conformance.Run) []Step {
 		{"text", checkText},
 		{"done", checkEvent(event.TypeDone, "end each turn with exactly one done or error: without it a user waits for ever")},
 		{"close", checkStep(fixtures.VerbClose)},
-		{"end", checkEnd},
+		{"end", Ended},
 	} {
 		err := step.check(r)
 		out = append(out, Step{step.name, err})
@@ -143,9 +144,21 @@ func checkText(r *conformance.Run) error {
 		Advise("write one event delta for each piece of text; if there is none, check what the program wrote to the runtime: " + written)
 }
 
-// checkEnd fails if something is left after close.
-func checkEnd(r *conformance.Run) error {
+// Trace returns how each step of a run went. An error may be what the case asks for: a
+// runtime rejects some steps.
+func Trace(r *conformance.Run) (out []Step) {
+	for _, a := range r.Steps {
+		words := slices.DeleteFunc([]string{string(a.Step.Verb), a.Step.What, a.Step.ID}, func(w string) bool { return w == "" })
+		out = append(out, Step{strings.Join(words, " "), a.Err})
+	}
+	return out
+}
+
+// Ended returns an error if the run did not end, or if something is left after close.
+func Ended(r *conformance.Run) error {
 	switch {
+	case r.Harness != "":
+		return errors.New(r.Harness)
 	case r.Hang != "":
 		return errors.New(r.Hang)
 	case r.LeftRunning > 0:
