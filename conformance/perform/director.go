@@ -280,7 +280,7 @@ func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixt
 		}()
 		ctx, leave := d.stepContext(ctx, s)
 		defer leave()
-		err = steps.SessionStep(ctx, session{d, sess}, s)
+		err = steps.SessionStep(ctx, session{d: d, sess: sess, stopTwice: s.Verb == StopTwice.Verb && s.What == StopTwice.What}, s)
 	}()
 	limit := d.env.stepLimit()
 	if d.waitDone(ctx, done, limit) {

@@ -20,6 +20,8 @@ import (
 type session struct {
 	d    *director
 	sess adapters.Session // nil before the first open
+
+	stopTwice bool
 }
 
 func (s session) Open(ctx context.Context, step fixtures.Step) error {
@@ -48,7 +50,21 @@ func (s session) Answer(ctx context.Context, step fixtures.Step) error {
 	return s.d.answerQuestion(ctx, s.sess, step)
 }
 
-func (s session) Stop(ctx context.Context) error { return s.sess.Stop(ctx) }
+func (s session) Stop(ctx context.Context) error {
+	if !s.stopTwice {
+		return s.sess.Stop(ctx)
+	}
+	second := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				second <- fmt.Errorf("stop: %w: %v", errPanicked, p)
+			}
+		}()
+		second <- s.sess.Stop(ctx)
+	}()
+	return errors.Join(s.sess.Stop(ctx), <-second)
+}
 
 // withAbility calls f with the ability T of the session, or returns ErrUnsupported.
 func withAbility[T any](s session, f func(T) error) error {

@@ -191,6 +191,10 @@ func (d *director) callEnded(ctx context.Context, sess adapters.Session) {
 	}
 }
 
+// StopTwice is a step for Check.AlternateSteps: the client stops the turn by two calls at
+// the same time.
+var StopTwice = fixtures.Step{Verb: fixtures.VerbStop, What: "twice"}
+
 // LongIdle is a step for Check.AlternateSteps: the client does nothing for longer
 // than every limit of an adapter.
 var LongIdle = fixtures.Step{Verb: fixtures.VerbWait, What: "long"}

@@ -1,7 +1,9 @@
 package session
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -14,18 +16,37 @@ import (
 var IdleStaysOpen = &conformance.Check{
 	ID: "session.idle-stays-open", Source: "sessions that are gone when the user comes back from lunch", Tiers: []conformance.Tier{conformance.TierTiming},
 	Aliases:        []string{"session.idle-lives"},
-	Sentence:       "A session in which nothing runs stays open, however long: the subject emits nothing and writes nothing to the runtime.",
+	Sentence:       "A session in which nothing runs stays open, however long: the subject emits nothing, writes nothing to the runtime, and the next message has its turn.",
 	JudgesWritten:  true,
-	AlternateSteps: idleAtTheEnd, Judge: judgeIdle,
+	AlternateSteps: idleLong, Judge: judgeIdle,
 }
 
-// idleAtTheEnd adds a long idle time to the scenarios that name their own faults,
-// which are plain, and to those in which a turn is stopped.
-func idleAtTheEnd(s *fixtures.Scenario) []fixtures.Step {
-	if len(s.Faults) == 0 && !slices.ContainsFunc(s.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbStop }) {
+// idleLong adds a long idle time at the end of the scenarios that name their own faults,
+// which are plain, and of those in which a turn is stopped. There the client stops by two
+// calls at once, whose limits must both be cancelled, and is idle before its next message
+// too.
+func idleLong(s *fixtures.Scenario) []fixtures.Step {
+	stopped, open := false, 0 // messages whose turn has not ended
+	var out []fixtures.Step
+	for i, a := range s.Client {
+		switch {
+		case a.Verb == fixtures.VerbStop:
+			stopped = true
+			a.What = cmp.Or(a.What, perform.StopTwice.What)
+		case a.Verb == fixtures.VerbSend || a.Verb == fixtures.VerbSteer:
+			open++
+		case a.Verb == fixtures.VerbWait && a.What == "end":
+			open--
+		}
+		out = append(out, a)
+		if stopped && open == 0 && a.Verb == fixtures.VerbWait && a.What == "end" && i+1 < len(s.Client) && s.Client[i+1].Verb == fixtures.VerbSend {
+			out = append(out, perform.LongIdle)
+		}
+	}
+	if len(s.Faults) == 0 && !stopped {
 		return nil
 	}
-	return append(slices.Clip(s.Client), fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, perform.LongIdle)
+	return append(out, fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}, perform.LongIdle)
 }
 
 func judgeIdle(t *conformance.Trial, f *conformance.Finding) {
@@ -51,4 +72,18 @@ func judgeIdle(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
+	if want, got := turnEnds(t.Run), turnEnds(t.Alternate); want != got {
+		f.Diff("after a long idle time the turns end differently", want, got)
+	}
+}
+
+// turnEnds returns how each turn ended.
+func turnEnds(r *conformance.Run) string {
+	var b strings.Builder
+	for _, e := range r.Events {
+		if e.Terminal() && e.Turn > 0 && e.SubagentID == "" {
+			fmt.Fprintf(&b, "turn %d: %s\n", e.Turn, runindex.Describe(e.Data))
+		}
+	}
+	return b.String()
 }

@@ -16,3 +16,9 @@ var endsWhatIsIdle = broken.Adapter{
 		return p
 	}},
 }
+
+var leavesAStopLimit = broken.Adapter{
+	Name: "leaves-a-stop-limit", Sentence: "cancels only the last of two limits if a turn is stopped twice at once, and so ends the idle session",
+	Fails:    []string{"session.idle-stays-open"},
+	Mutation: broken.Mutation{StopLimit: time.Minute},
+}

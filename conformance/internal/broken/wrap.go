@@ -51,13 +51,16 @@ type Mutation struct {
 	AnswerError   func(err error) error                         // changes what Answer returns
 	Stop          func(before int) error                        // returns an error instead of stopping; before counts the earlier stops
 	AnswerAfter   time.Duration                                 // allows each permission by itself after this time
-	SetMode       func(mode string) (string, error)             // changes the mode to set
-	BeforeClose   func(p proc.Process)                          // runs before Close
-	AfterArchive  func(e event.Event, out func(event.Event))    // changes what it emits after Archive
-	AfterClose    func()                                        // runs after Close
-	OpenError     func(err error) error                         // changes the error of Open
-	Declare       func(c *adapters.Capabilities)                // changes what it declares
-	Transcript    func(e event.Event, out func(event.Event))    // changes what it reads from a transcript; without it, it reads none
+	// StopLimit closes stdin this long after a stop, unless the turn ends first. The second
+	// stop of a turn replaces the limit of the first, which is then never cancelled.
+	StopLimit    time.Duration
+	SetMode      func(mode string) (string, error)          // changes the mode to set
+	BeforeClose  func(p proc.Process)                       // runs before Close
+	AfterArchive func(e event.Event, out func(event.Event)) // changes what it emits after Archive
+	AfterClose   func()                                     // runs after Close
+	OpenError    func(err error) error                      // changes the error of Open
+	Declare      func(c *adapters.Capabilities)             // changes what it declares
+	Transcript   func(e event.Event, out func(event.Event)) // changes what it reads from a transcript; without it, it reads none
 	// Launch replaces the process.
 	Launch func(p proc.Process) proc.Process
 	// Output replaces the readers of the process.
@@ -103,7 +106,7 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 		s.a.Open(&o)
 	}
 	l := &launcher{Launcher: o.Launch, m: s.a.Mutation}
-	if s.a.Write != nil || s.a.Read != nil || s.a.BeforeClose != nil || s.a.LateAnswer != nil || s.a.Output != nil || s.a.Launch != nil {
+	if s.a.Write != nil || s.a.Read != nil || s.a.BeforeClose != nil || s.a.LateAnswer != nil || s.a.Output != nil || s.a.Launch != nil || s.a.StopLimit > 0 {
 		o.Launch = l
 	}
 	if s.a.Context != nil {
@@ -128,6 +131,9 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	}
 	if s.a.AnswerAfter > 0 {
 		emit = b.answerAfter
+	}
+	if s.a.StopLimit > 0 {
+		emit = b.cancelStopLimit
 	}
 	if emit != nil {
 		out := make(chan event.Event)
@@ -160,9 +166,11 @@ type session struct {
 	a       Adapter
 	events  <-chan event.Event
 	l       *launcher
-	stops   int
+	stops   atomic.Int64
 	runtime string
-	put     atomic.Bool   // it was archived
+	put     atomic.Bool // it was archived
+	running atomic.Bool // with StopLimit: a turn runs
+	limit   atomic.Pointer[time.Timer]
 	passed  chan struct{} // with WaitForReader: closed when the client has received all events
 }
 
@@ -202,11 +210,14 @@ func (s *session) Send(ctx context.Context, m adapters.Message) error {
 }
 
 func (s *session) Stop(ctx context.Context) error {
-	s.stops++
+	before := s.stops.Add(1) - 1
 	if s.a.Stop != nil {
-		if err := s.a.Stop(s.stops - 1); err != nil {
+		if err := s.a.Stop(int(before)); err != nil {
 			return err
 		}
+	}
+	if s.a.StopLimit > 0 && s.running.Load() {
+		s.limit.Store(time.AfterFunc(s.a.StopLimit, func() { _ = s.l.last.Stdin().Close() }))
 	}
 	return s.Session.Stop(ctx)
 }
@@ -226,6 +237,19 @@ func (s *session) afterArchive() func(event.Event, func(event.Event)) {
 		if s.put.Load() {
 			s.a.AfterArchive(e, out)
 			return
+		}
+		out(e)
+	}
+}
+
+// cancelStopLimit cancels the last limit of a stop when the turn ends.
+func (s *session) cancelStopLimit() func(event.Event, func(event.Event)) {
+	return func(e event.Event, out func(event.Event)) {
+		if e.SubagentID == "" && e.Turn > 0 {
+			s.running.Store(!e.Terminal())
+			if t := s.limit.Load(); t != nil && e.Terminal() {
+				t.Stop()
+			}
 		}
 		out(e)
 	}
