@@ -1,6 +1,7 @@
 package standin_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,35 @@ func TestClaudeReportsTheModeOfThisClient(t *testing.T) {
 	g.Expect(out).To(gomega.MatchRegexp(`"subtype":"init".*"permissionMode":"dontAsk"`))
 	g.Expect(out).NotTo(gomega.ContainSubstring("bypassPermissions"))
 	g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+}
+
+// TestClaudeRefusesToRaiseTheMode checks that a session that asks cannot be set to ask
+// nothing if its case does not say so, unless its command line allows that.
+func TestClaudeRefusesToRaiseTheMode(t *testing.T) {
+	for options, want := range map[string]string{
+		"":                                     `{"subtype":"error","request_id":"m",`,
+		"--allow-dangerously-skip-permissions": `{"subtype":"success","request_id":"m","response":{"mode":"bypassPermissions"}}`,
+	} {
+		g := gomega.NewWithT(t)
+		c := load(t, "claude/2.1.329/permission/allow")
+		life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := standin.New(c, standin.Options{Manual: true, ReadReplies: life})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer p.Close()
+		e := newEchoClient(p)
+		e.argv = func(argv []string) []string { return append(slices.Clone(argv), strings.Fields(options)...) }
+		e.instead = func(w *fixtures.WireLine) []string {
+			s := string(w.Bytes)
+			if strings.Contains(s, `"type":"user"`) {
+				return []string{`{"type":"control_request","request_id":"m","request":{"subtype":"set_permission_mode","mode":"bypassPermissions"}}`, s}
+			}
+			return []string{s}
+		}
+		g.Expect(e.perform(c)).To(gomega.Succeed())
+		g.Expect(e.out[1].String()).To(gomega.ContainSubstring(want), options)
+		g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
+	}
 }
 
 func TestClaudeRepeatsTheReasonOfThisClient(t *testing.T) {

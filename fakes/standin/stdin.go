@@ -102,6 +102,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case s.Kind == KindRead:
 		p.answerRead(l, w, &s)
 	case p.claim(l, w, &s):
+	case p.refuseSetting(l, &s):
 	case p.isOutside(l, &s) && p.replyToRead(l, &s):
 		if s.Kind == KindSet {
 			p.noteChoice(l, nil, &s)
@@ -112,6 +113,20 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		p.noteReplacement(l, &s)
 		p.refuseUnrecorded(l, &s)
 	}
+}
+
+// refuseSetting refuses a setting that the case does not hold and that the runtime would
+// refuse because of its command line. The lifecycle was recorded with another one.
+func (p *Play) refuseSetting(l *launch, s *step) bool {
+	f := p.s.rt.Replies.RefuseSetting
+	if f == nil || s.Kind != KindSet {
+		return false
+	}
+	why := f(l.argv, s.Step.Text)
+	if why != "" {
+		p.refuse(l, s, why)
+	}
+	return why != ""
 }
 
 // refuseUnrecorded reports a step that the case does not hold, and refuses it.
