@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (s session) Open(ctx context.Context, step fixtures.Step) error {
 }
 
 // Send sends a message. Its files go along as data URLs, since in virtual time
-// there is no disk.
+// there is no disk, unless the scenario sends their paths.
 func (s session) Send(ctx context.Context, step fixtures.Step) error {
 	m := adapters.Message{ID: step.ID, Text: step.Text, Priority: adapters.Priority(step.What)}
 	for _, name := range step.Files {
@@ -38,12 +39,23 @@ func (s session) Send(ctx context.Context, step fixtures.Step) error {
 		if strings.HasPrefix(mime, "image/") {
 			kind = "image"
 		}
+		if step.ByPath {
+			m.Attachments = append(m.Attachments, event.Attachment{Kind: kind, Name: name, MIME: mime, Path: path.Join(s.d.workDir(), name)})
+			continue
+		}
 		m.Attachments = append(m.Attachments, event.Attachment{
 			Kind: kind, Name: name, MIME: mime,
 			URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(s.d.run.Scenario.Workspace[name]),
 		})
 	}
 	return s.sess.Send(ctx, m)
+}
+
+// workDir returns the working directory of the session opened last.
+func (d *director) workDir() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.run.Opens[len(d.run.Opens)-1].Dir
 }
 
 func (s session) Answer(ctx context.Context, step fixtures.Step) error {

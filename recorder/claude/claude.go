@@ -146,6 +146,9 @@ func (c *client) writeMessage(id string, content any, priority string) (uuid str
 // injected into the turn.
 func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	var content any = s.Text
+	if s.ByPath {
+		return c.Error("takes the path of a picture")
+	}
 	if len(s.Files) > 0 {
 		blocks, err := c.messageBlocks(s.Text, s.Files)
 		if err != nil {

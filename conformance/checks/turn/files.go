@@ -40,10 +40,17 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Sent = true
 		for _, name := range a.Step.Files {
-			data := []byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))
-			if !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && bytes.Contains(w.Bytes, data) }) {
+			forms := [][]byte{[]byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))}
+			if a.Step.ByPath { // an adapter may read the file itself
+				forms = append(forms, []byte("/"+name+`"`))
+			}
+			if !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && containsAny(w.Bytes, forms) }) {
 				f.Failf("message %s: the subject did not write the file %s to the runtime", a.Step.ID, name)
 			}
 		}
 	}
+}
+
+func containsAny(b []byte, forms [][]byte) bool {
+	return slices.ContainsFunc(forms, func(form []byte) bool { return bytes.Contains(b, form) })
 }

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"path"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -10,4 +12,16 @@ var textAlone = broken.Adapter{
 	Fails:    []string{"turn.files", "turn.user-messages"},
 	Only:     map[string]string{"turn.user-messages": "claude"},
 	Mutation: broken.Mutation{Files: func([]event.Attachment) []event.Attachment { return nil }},
+}
+
+var losesTheFolder = broken.Adapter{
+	Name: "loses-the-folder", Sentence: "sends the name of a picture for its path",
+	Fails:   []string{"turn.files"},
+	Runtime: "codex", Why: "the messages of Claude Code hold pictures and no paths",
+	Mutation: broken.Mutation{Files: func(files []event.Attachment) []event.Attachment {
+		for i := range files {
+			files[i].Path = path.Base(files[i].Path)
+		}
+		return files
+	}},
 }

@@ -116,6 +116,7 @@ var proof = []string{
 	"history/revert-the-last-turn",
 	"history/rewind-files",
 	"hook/adds-to-a-message",
+	"image/sent-by-its-path",
 	"image/sent-with-a-message",
 	"mcp/answers",
 	"mcp/names-with-dashes-and-dots",
