@@ -3,7 +3,10 @@ package explore
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 )
 
 // TestPlansComposeScenarios checks that each plan, fresh or changed, gives a scenario that
@@ -29,6 +32,32 @@ func TestPlansComposeScenarios(t *testing.T) {
 		}
 		if len(seen) < 700 {
 			t.Errorf("%s: 800 plans compose %d scenarios", runtime, len(seen))
+		}
+	}
+}
+
+// TestTextsAreDistinct checks that no two texts or thoughts of a scenario are equal, neither
+// as composed nor in its plainest form: the checks of texts could not tell them apart.
+func TestTextsAreDistinct(t *testing.T) {
+	for _, runtime := range []string{"claude", "codex"} {
+		for i := range 400 {
+			text := Fresh(runtime, 3, i).Compose(runtime)
+			for _, form := range [][]byte{text, textReductions(text)[0]} {
+				seen := map[string]bool{}
+				for line := range strings.Lines(string(form)) {
+					for _, part := range partsOf(line) {
+						var p struct{ Text, Think []string }
+						if json.Unmarshal(part, &p) != nil || len(p.Text)+len(p.Think) == 0 {
+							continue
+						}
+						whole := strings.Join(append(p.Text, p.Think...), "")
+						if seen[whole] {
+							t.Fatalf("%s %d: two texts are %q:\n%s", runtime, i, whole, form)
+						}
+						seen[whole] = true
+					}
+				}
+			}
 		}
 	}
 }

@@ -21,7 +21,19 @@ func (c *composer) sentence() []string {
 			out = append(out, pick(c, words))
 		}
 	}
-	return append(out, "("+string(rune('a'+c.newMark()%26))+pick(c, words[:4])+").")
+	return append(out, "("+c.newLetters()+pick(c, words[:4])+").")
+}
+
+// newLetters returns letters that no other text of the scenario has at that place.
+func (c *composer) newLetters() string { return letters(c.newMark()) }
+
+// letters returns the letters of a number from 0: a to z, then ba to zz, and so on.
+func letters(n int) string {
+	last := string(rune('a' + n%26))
+	if n < 26 {
+		return last
+	}
+	return letters(n/26) + last
 }
 
 // prose returns blocks of text and of reasoning; often none.
@@ -90,5 +102,5 @@ func (c *composer) beginning() []any {
 
 // plainText is a text that a hold may follow.
 func (c *composer) plainText() object {
-	return object{"text": []string{pick(c, words), pick(c, words), "so " + string(rune('a'+c.newMark()%26))}}
+	return object{"text": []string{pick(c, words), pick(c, words), "so " + c.newLetters()}}
 }

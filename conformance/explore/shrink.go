@@ -115,7 +115,7 @@ func textReductions(text []byte) [][]byte {
 	lines := strings.Split(string(text), "\n")
 	var out [][]byte
 	with := func(changed []string) { out = append(out, []byte(strings.Join(changed, "\n"))) }
-	section := ""
+	section, texts := "", 0
 	plain := slices.Clone(lines)
 	for i, l := range lines {
 		if name, ok := strings.CutPrefix(l, "-- "); ok {
@@ -125,7 +125,7 @@ func textReductions(text []byte) [][]byte {
 		switch kind, _, _ := strings.Cut(section, " "); {
 		case kind == "model" && l != "":
 			parts := partsOf(l)
-			plain[i] = joined(parts, simplePart)
+			plain[i] = joined(parts, func(part jsontext.Value) jsontext.Value { return simplePart(part, &texts) })
 			for j := range parts {
 				if len(parts) > 1 && !isHead(parts[j]) {
 					changed := slices.Clone(lines)
@@ -165,12 +165,13 @@ func isHead(part jsontext.Value) bool {
 }
 
 // simplePart returns a text or reasoning in one plain delta; any other part unchanged.
-func simplePart(part jsontext.Value) jsontext.Value {
-	switch {
-	case bytes.HasPrefix(part, []byte(`{"text":[`)):
-		return jsontext.Value(`{"text":["so"]}`)
-	case bytes.HasPrefix(part, []byte(`{"think":[`)):
-		return jsontext.Value(`{"think":["so"]}`)
+// texts counts them: no two are equal, or the checks of texts could not tell them apart.
+func simplePart(part jsontext.Value, texts *int) jsontext.Value {
+	for _, kind := range []string{"text", "think"} {
+		if bytes.HasPrefix(part, []byte(`{"`+kind+`":[`)) {
+			*texts++
+			return jsontext.Value(fmt.Sprintf(`{%q:["so %s."]}`, kind, letters(*texts)))
+		}
 	}
 	return part
 }
