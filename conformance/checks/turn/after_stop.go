@@ -31,7 +31,10 @@ func judgeAfterStop(t *conformance.Trial, f *conformance.Finding) {
 		case a.Step.Verb != fixtures.VerbSend || a.Step.What != "" || a.Err != nil || !stopped:
 			continue
 		}
-		if slices.ContainsFunc(t.Steps[i:], stopsTurn) {
+		withdraws := func(x conformance.StepResult) bool {
+			return x.Step.Verb == fixtures.VerbWithdraw && x.Step.ID == a.Step.ID && x.Err == nil
+		}
+		if slices.ContainsFunc(t.Steps[i:], stopsTurn) || slices.ContainsFunc(t.Steps[i:], withdraws) {
 			continue
 		}
 		x := runindex.Of(t.Run)
