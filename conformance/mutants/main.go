@@ -8,7 +8,8 @@
 //
 // Up to --cases cases are played without faults, then up to --faulty cases with
 // them. `turnspec run` plays more, so a mutant that survives here may fail there,
-// but one that is killed here also fails there.
+// but one that is killed here also fails there. The cases are chosen by what they reach
+// (see reach.choose).
 package main
 
 import (
@@ -25,10 +26,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 type options struct {
@@ -47,7 +45,7 @@ func main() {
 	only := flag.String("only", "", "regular expression over mutants: adapters/codex/.* boundary")
 	flag.IntVar(&o.sample, "sample", 0, "try so many mutants, picked by the seed; 0: all")
 	flag.Uint64Var(&o.seed, "seed", 1, "picks the mutants of a sample, and the cases")
-	flag.IntVar(&o.cases, "cases", 80, "play each mutant to so many cases without faults; 0: to all that reach it")
+	flag.IntVar(&o.cases, "cases", 80, "play each mutant to so many cases without faults, those first that reach the rarest of its file; 0: to all that reach it")
 	flag.IntVar(&o.faulty, "faulty", 12, "and to so many with faults; 0: to all that reach it")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes that play")
 	flag.StringVar(&o.dir, "dir", ".tmp/mutants", "folder for the rewritten code and results.json")
@@ -123,6 +121,7 @@ func (o options) runAll() error {
 	if o.sample > 0 && o.sample < len(chosen) {
 		chosen = chosen[:o.sample]
 	}
+	reach.groupByFile(mutants)
 	out, err := o.tryAll(dir, program, reach, chosen)
 	if err != nil {
 		return err
@@ -244,6 +243,9 @@ type reach struct {
 	Faulty  map[int][]int
 	Code    string // checksum of the changed code
 	Most    int64  // the most questions that a case asks
+
+	// neighbours are the mutants of the same file, by mutant.
+	neighbours map[int][]int
 }
 
 // reach runs every case in the player, or reads the result of the previous run.
@@ -259,7 +261,7 @@ func (o options) reach(dir, program, sum string) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	r = reach{a.Cases, a.Traced, map[int][]int{}, map[int][]int{}, sum, 0}
+	r = reach{Cases: a.Cases, Started: a.Traced, Plain: map[int][]int{}, Faulty: map[int][]int{}, Code: sum}
 	var mu sync.Mutex
 	err = runParallel(o.workers, len(r.Cases), func() func(int) error {
 		w := &worker{program: program}
@@ -317,7 +319,7 @@ func (o options) tryMutant(w *worker, r *reach, m Mutant) (Outcome, error) {
 	for _, round := range []struct {
 		cases  []string
 		faults bool
-	}{{r.pick(plain, o.cases, o.seed, nil), false}, {r.pick(faulty, o.faulty, o.seed, plain), true}} {
+	}{{r.choose(m, plain, o.cases, false), false}, {r.choose(m, faulty, o.faulty, true), true}} {
 		if len(round.cases) == 0 {
 			continue
 		}
@@ -342,53 +344,6 @@ func allIndices(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i
-	}
-	return out
-}
-
-// namesFaults reports whether the scenario names faults that are tried only on it.
-func namesFaults(scenario string) bool {
-	return slices.ContainsFunc(faultScenarios(), func(id string) bool { return strings.HasSuffix(scenario, "/"+id) })
-}
-
-var faultScenarios = sync.OnceValue(func() []string {
-	all, _ := fixtures.Scenarios() // the player reports a scenario that cannot be read
-	var out []string
-	for _, s := range all {
-		if len(s.Faults) > 0 {
-			out = append(out, s.ID)
-		}
-	}
-	return out
-})
-
-// pick chooses cases: first those whose scenarios name faults, then those that are not
-// in late, each of another scenario if possible. If only a fault leads to a mutant,
-// no run without faults has tried it.
-func (r *reach) pick(from []int, n int, seed uint64, late []int) []string {
-	rnd := rand.New(rand.NewPCG(seed, uint64(len(from))))
-	from = slices.Clone(from)
-	slices.Sort(from)
-	rnd.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
-	nth := map[string]int{}
-	round := map[int]int{}
-	for _, i := range from {
-		s := scenarioOf(r.Cases[i])
-		switch round[i] = nth[s]; {
-		case nth[s] == 0 && namesFaults(s):
-			round[i] = -1
-		case slices.Contains(late, i):
-			round[i] += len(from)
-		}
-		nth[s]++
-	}
-	slices.SortStableFunc(from, func(a, b int) int { return round[a] - round[b] })
-	if n > 0 && n < len(from) {
-		from = from[:n]
-	}
-	out := make([]string, 0, len(from))
-	for _, i := range from {
-		out = append(out, r.Cases[i])
 	}
 	return out
 }
