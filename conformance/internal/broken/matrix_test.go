@@ -157,6 +157,7 @@ var proof = []string{
 	"tool/background-outlives-turn",
 	"tool/output-while-it-runs",
 	"tool/parallel",
+	"tool/shell-cd-and-cat",
 	"tool/text-tool-text-three-rounds",
 	"turn/message-during-a-tool",
 	"turn/steer",
