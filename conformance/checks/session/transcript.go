@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -76,6 +78,10 @@ func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []
 		_ = json.Unmarshal([]byte(canonical[i]), &x.all, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		x.data, _ = x.all["data"].(map[string]any)
 		switch d := e.Data.(type) {
+		case event.UserMessage:
+			if repeatsMessage(r, d.Text) {
+				x.text += ofRepeated
+			}
 		case event.ToolStart:
 			clientTools[d.ToolUseID] = isClientTool(r.Scenario, d.Tool)
 		case event.ToolResult:
@@ -90,6 +96,26 @@ func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []
 		out[p] = append(out[p], x)
 	}
 	return out
+}
+
+// repeatsMessage reports whether a line of the runtime repeats the words of a message
+// before the client closes a session.
+func repeatsMessage(r *conformance.Run, text string) bool {
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if text == "" || err != nil {
+		return false
+	}
+	repeats := false
+	for i, l := range runindex.Of(r).Lines() {
+		switch b := r.Played[i].Line.Bytes; {
+		case !l.Echo || slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool { return s.Step.Verb == fixtures.VerbClose && s.Line <= i }):
+		case bytes.Contains(b, append(slices.Clip(quoted[:len(quoted)-1]), `\n`...)):
+			return false // joined with the words of the next message
+		case bytes.Contains(b, quoted):
+			repeats = true
+		}
+	}
+	return repeats
 }
 
 // withoutDecision reports whether the client answers a question with an error, or with

@@ -36,6 +36,7 @@ type transcriptRule struct {
 const (
 	ofCommand    = " in a turn with cause command"
 	ofClientTool = " of a tool of the client"
+	ofRepeated   = " with words that the output repeats"
 	ofCrash      = " in a turn that crashed"
 	ofNoDecision = " in a scenario whose client answers without a decision"
 )
@@ -68,6 +69,8 @@ var transcriptRules = []transcriptRule{
 	{event.TypeNotice, "text", `"code":"refused"`, mayVary, "a transcript refuses nothing"},
 	{event.TypeQueue, "", "", optional, "only the client knows which of its messages wait"},
 	{event.TypeUserMessage, "", ofCommand, either, "only the client knows whether it sent a command as a message"},
+	{event.TypeUserMessage, "", ofCrash, optional, "a crash may come before the output repeats a message"},
+	{event.TypeUserMessage, "", ofRepeated, apart, "the output may repeat a message later"},
 	{event.TypeUserMessage, "", "", optional, "the output may not repeat a message"},
 	{event.TypeUserMessage, "text", `"text":"/`, mayVary, "the output shows what the runtime made of a command"},
 	{event.TypeUserMessage, "text", `"text":""`, mayVary, "the output shows what the runtime made of no words"},

@@ -42,9 +42,14 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Problems = append(f.Problems, problems...)
 	}
-	for _, end := range runindex.TurnEnds(t.Run) {
-		if end.Tokens != nil && !reported[end.Turn] {
-			f.At(end.Event, "the runtime states the usage of turn %d, but no event reports it", end.Turn)
+	for _, e := range t.Events {
+		if !e.Terminal() || e.Turn == 0 || e.SubagentID != "" || reported[e.Turn] {
+			continue
+		}
+		from, to := began[e.Turn], min(e.Line, len(statements))
+		if slices.ContainsFunc(statements[min(from, to):to], func(s wire.Statement) bool { return s.Tokens != nil }) {
+			f.Asserted(1)
+			f.At(e, "the runtime states the usage of turn %d, but no event reports it", e.Turn)
 		}
 	}
 }
