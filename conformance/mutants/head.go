@@ -19,8 +19,8 @@ runs of a case and no build.
 | statement | an assignment, call, defer, send, return without value, break or continue is left out |
 
 *Unreached* mutants are reached by no case, with or without faults: errors of wrong options, functions that the suite does not call, strings that no
-recording has. *Killed* mutants fail a check in some case; *by goldens only* are those of them for which, in the first case that failed, only the comparison with
-the stored events and chat failed. Of the survivors, *the same* are those that no test could kill: the changed code has the same results, or has them later. *Unit tests kill*
+recording has. *Killed* mutants fail a check in some case, or differ from the stored events and chat in one; *by goldens only* are those of them that fail no check in the cases to which
+they are played. Of the survivors, *the same* are those that no test could kill: the changed code has the same results, or has them later. *Unit tests kill*
 counts those that not the suite, but the adapters' own tests kill (tried with ` + "`ARGS='--units .'`" + `; - if not tried). The last column excludes unreached mutants and those that are the same. Each mutant
 is played to a selection of the cases that reach it, so the whole suite kills at least as many.
 

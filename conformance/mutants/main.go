@@ -51,7 +51,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", ".tmp/mutants", "folder for the rewritten code and results.json")
 	flag.StringVar(&o.page, "page", "", "write the page to this file")
 	units := flag.String("units", "", "let the adapters' own tests try what the suite does not kill in these packages: a regular expression")
-	flag.BoolVar(&o.goldens, "goldens", true, "run the checks of the golden tier; without them a mutant is seen as an adapter of somebody else is")
+	flag.BoolVar(&o.goldens, "goldens", true, "compare what no check kills with the stored events and chats; without them a mutant is seen as an adapter of somebody else is")
 	flag.Parse()
 	err := func() (err error) {
 		if o.only, err = regexp.Compile(*only); err != nil {
@@ -84,7 +84,7 @@ type Outcome struct {
 	Code   string   // checksum of the changed code
 	Unit   bool     `json:",omitzero"` // not the suite, but the adapters' own tests kill it
 	Tested bool     `json:",omitzero"` // the adapters' own tests were run
-	Golden bool     `json:",omitzero"` // the checks of the golden tier were run
+	Golden bool     `json:",omitzero"` // it was to be compared with the stored events and chats if no check killed it
 }
 
 // The statuses of an Outcome.
@@ -169,7 +169,7 @@ func (o options) tryAll(dir, program string, r *reach, chosen []Mutant) ([]Outco
 		}
 	}
 	err = runParallel(o.workers, len(todo), func() func(i int) error {
-		w := &worker{program: program, goldens: o.goldens}
+		w := &worker{program: program}
 		return func(i int) error {
 			x, err := o.tryMutant(w, r, todo[i])
 			x.Code, x.Golden = r.Code, o.goldens
@@ -302,12 +302,14 @@ func (o options) reach(dir, program, sum string) (*reach, error) {
 // longest case is taken to loop for ever.
 const spinFactor = 20
 
-// tryMutant plays cases against a mutant until one fails.
+// tryMutant plays cases against a mutant until one fails: without faults, with
+// faults, and then compared with the stored events and chats. So a mutant that only
+// these kill is one that the checks do not see.
 func (o options) tryMutant(w *worker, r *reach, m Mutant) (Outcome, error) {
 	out := Outcome{Mutant: m, Plain: len(r.Plain[m.ID]), Faulty: len(r.Faulty[m.ID])}
 	plain, faulty := r.Plain[m.ID], r.Faulty[m.ID]
 	if slices.Contains(r.Started, m.ID) {
-		w = &worker{program: w.program, goldens: w.goldens, from: m.ID}
+		w = &worker{program: w.program, from: m.ID}
 		defer w.endPlayer()
 		plain = allIndices(len(r.Cases))
 		faulty = plain
@@ -317,13 +319,13 @@ func (o options) tryMutant(w *worker, r *reach, m Mutant) (Outcome, error) {
 		return out, nil
 	}
 	for _, round := range []struct {
-		cases  []string
-		faults bool
-	}{{r.choose(m, plain, o.cases, false), false}, {r.choose(m, faulty, o.faulty, true), true}} {
-		if len(round.cases) == 0 {
+		cases           []string
+		faults, goldens bool
+	}{{r.choose(m, plain, o.cases, false), false, false}, {r.choose(m, faulty, o.faulty, true), true, false}, {r.choose(m, plain, o.cases, false), false, true}} {
+		if len(round.cases) == 0 || round.goldens && !o.goldens {
 			continue
 		}
-		a, err := w.ask(Ask{Mutant: m.ID, Cases: round.cases, Plain: !round.faults, Limit: spinFactor * r.Most})
+		a, err := w.ask(Ask{Mutant: m.ID, Cases: round.cases, Plain: !round.faults, Goldens: round.goldens, Limit: spinFactor * r.Most})
 		var d *deathError
 		switch {
 		case errors.As(err, &d):

@@ -18,11 +18,12 @@ import (
 type (
 	// Ask is a request to play cases.
 	Ask struct {
-		Mutant int
-		Cases  []string
-		Plain  bool
-		Trace  bool
-		Limit  int64
+		Mutant  int
+		Cases   []string
+		Plain   bool
+		Goldens bool
+		Trace   bool
+		Limit   int64
 	}
 	// Answer is the result.
 	Answer struct {
@@ -43,8 +44,7 @@ const mutantLimit = 10 * time.Minute
 // worker is a player. It is started again if it has died.
 type worker struct {
 	program string
-	goldens bool // it runs the checks of the golden tier
-	from    int  // the mutant that is on from the start; 0 for none
+	from    int // the mutant that is on from the start; 0 for none
 
 	cmd *exec.Cmd
 	in  *os.File
@@ -66,7 +66,7 @@ func (w *worker) startPlayer() error {
 	if err != nil {
 		return errors.Join(err, inR.Close(), inW.Close())
 	}
-	w.cmd, w.in, w.out, w.err = exec.Command(w.program, fmt.Sprintf("-goldens=%t", w.goldens)), inW, bufio.NewReader(outR), &tail{}
+	w.cmd, w.in, w.out, w.err = exec.Command(w.program), inW, bufio.NewReader(outR), &tail{}
 	w.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOTRACEBACK=single", fmt.Sprintf("TURNSPEC_MUTANT=%d", w.from))
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = inR, outW, w.err
 	return errors.Join(w.cmd.Start(), inR.Close(), outW.Close())

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"runtime/metrics"
@@ -23,11 +22,12 @@ import (
 
 // Ask is a request to play cases.
 type Ask struct {
-	Mutant int
-	Cases  []string // empty: return the names of all cases
-	Plain  bool     // without faults
-	Trace  bool     // return the mutants that were reached
-	Limit  int64    // the most questions that a case may ask; 0 for no limit
+	Mutant  int
+	Cases   []string // empty: return the names of all cases
+	Plain   bool     // without faults
+	Goldens bool     // compare with the stored events and chats
+	Trace   bool     // return the mutants that were reached
+	Limit   int64    // the most questions that a case may ask; 0 for no limit
 }
 
 // Answer is the result.
@@ -46,12 +46,10 @@ type Answer struct {
 const heap = 2 << 30
 
 func main() {
-	goldens := flag.Bool("goldens", true, "run the checks of the golden tier")
-	flag.Parse()
 	started, _ := on.Traced() // while packages were initialized
 	on.Trace(false)
 	go watch()
-	p, err := load(*goldens)
+	p, err := load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -91,11 +89,11 @@ type player struct {
 	jobs map[string]runner.Job
 }
 
-func load(goldens bool) (*player, error) {
+func load() (*player, error) {
 	p := &player{jobs: map[string]runner.Job{}, cfg: conformance.Config{
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
-		Checks:   checks.All(), Golden: goldens, Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
+		Checks:   checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
@@ -137,7 +135,9 @@ func (p *player) play(q Ask) (a Answer) {
 		if q.Mutant != 0 || q.Trace {
 			on.Set(q.Mutant, q.Limit)
 		}
-		results, _, err := runner.Do(p.cfg, j)
+		cfg := p.cfg
+		cfg.Golden = q.Goldens
+		results, _, err := runner.Do(cfg, j)
 		if q.Trace {
 			a.Traced, a.Questions = on.Traced()
 		}
