@@ -12,7 +12,8 @@ import (
 type frameKind byte
 
 // From the program: how it was started, bytes of stdin, the end of stdin, a signal. To it:
-// bytes of stdout and stderr, and how to exit.
+// bytes of stdout and stderr, the end of stdout or of the reading of stdin, and how to
+// exit.
 const (
 	kindHello  frameKind = 'h'
 	kindStdin  frameKind = 'i'
@@ -20,6 +21,8 @@ const (
 	kindSignal frameKind = 's'
 	kindStdout frameKind = 'o'
 	kindStderr frameKind = 'e'
+	kindMute   frameKind = 'm' // close stdout
+	kindDeaf   frameKind = 'd' // close stdin
 	kindExit   frameKind = 'x'
 )
 

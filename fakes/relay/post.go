@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -81,6 +83,24 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 // Env returns an environment in which a client finds the stand-in.
 func (p *Post) Env(base []string) []string { return environ(base, p.name, p.Program, p.Home) }
 
+// Hide removes the stand-in. It returns base as an environment in which a client finds
+// no program of the runtime at all.
+func (p *Post) Hide(base []string) ([]string, error) {
+	env := p.Env(base)
+	for i, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		if name != "PATH" {
+			continue
+		}
+		dirs := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool {
+			_, err := os.Stat(filepath.Join(dir, p.name))
+			return err == nil && dir != filepath.Dir(p.Program)
+		})
+		env[i] = "PATH=" + strings.Join(dirs, string(os.PathListSeparator))
+	}
+	return env, os.Remove(p.Program)
+}
+
 // Close ends all stand-ins and removes the folder.
 func (p *Post) Close() error {
 	err := p.listener.Close()
@@ -142,7 +162,10 @@ func (p *Post) serveConn(c net.Conn) {
 		return
 	}
 	var out sync.WaitGroup
-	out.Go(func() { _ = w.copyFrom(run.Stdout(), kindStdout) })
+	out.Go(func() {
+		_ = w.copyFrom(run.Stdout(), kindStdout)
+		_ = w.writeFrame(kindMute, nil) // the process may live on
+	})
 	out.Go(func() { _ = w.copyFrom(run.Stderr(), kindStderr) })
 	p.work.Go(func() {
 		out.Wait()
@@ -158,7 +181,9 @@ func (p *Post) serveConn(c net.Conn) {
 		}
 		switch k {
 		case kindStdin:
-			_, _ = run.Stdin().Write(b)
+			if _, err := run.Stdin().Write(b); err != nil {
+				_ = w.writeFrame(kindDeaf, nil)
+			}
 		case kindShut:
 			_ = run.Stdin().Close()
 		case kindSignal:

@@ -76,8 +76,9 @@ func runStandIn(socket, name string) (ending, error) {
 			}()
 		}
 	}()
+	stdin := closableStdin()
 	go func() {
-		_ = w.copyFrom(os.Stdin, kindStdin)
+		_ = w.copyFrom(stdin, kindStdin)
 		_ = w.writeFrame(kindShut, nil)
 	}()
 	for {
@@ -92,6 +93,10 @@ func runStandIn(socket, name string) (ending, error) {
 			}
 		case kindStderr:
 			_, _ = os.Stderr.Write(b)
+		case kindMute:
+			_ = os.Stdout.Close()
+		case kindDeaf:
+			_ = stdin.Close()
 		case kindExit:
 			var e ending
 			err := json.Unmarshal(b, &e)
