@@ -81,6 +81,10 @@ type Check struct {
 	// NeedsLines is set if the check needs the line that caused each event, which is not
 	// available in real time.
 	NeedsLines bool
+	// WithoutWaiting is set if the check judges the waiting faults, such as a runtime
+	// that writes nothing more, by what the subject does when it is closed. Other
+	// checks judge that only if the subject takes limits that make it give up soon.
+	WithoutWaiting bool
 	// Judge judges the plain run and the one with alternate steps; nil: only runs with
 	// a fault are judged.
 	Judge func(t *Trial, f *Finding)

@@ -52,6 +52,9 @@ type Config struct {
 	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
 	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
+	// Timing is called after each run in real time; nil: for none. It must be safe for
+	// concurrent use.
+	Timing func(Timing)
 	// Progress is called after each case, by one goroutine at a time.
 	Progress func(done, total int, id string)
 }
@@ -66,6 +69,15 @@ type Report struct {
 	Missing       []*Check
 	KnownFailures []KnownFailureUse
 	Shard         Shard
+	Timings       []Timing // of the runs in real time
+}
+
+// Timing is how long a run in real time took.
+type Timing struct {
+	Case, Subject string
+	Fault         string // the operator; "": none
+	Took          time.Duration
+	Waits         []Wait
 }
 
 // Failed reports whether the suite failed. A run in which no check gave a verdict

@@ -44,6 +44,11 @@ type ProtocolChecker interface {
 	ProtocolError() error // nil if there was none
 }
 
+// LimitTaker is a Session whose subject can be told limits.
+type LimitTaker interface {
+	TakesLimits() bool
+}
+
 // ProgramReporter is a Session with a program.
 type ProgramReporter interface {
 	// ProgramOutput is called after the session has ended.

@@ -53,7 +53,15 @@ type Run struct {
 	// member (see EventSupporter); nil: they hold all.
 	EventSupport func(what string) bool
 
+	// Limits are those that the subject takes: the ones that it was told, or the
+	// defaults. nil: it cannot be told any.
+	Limits *adapters.Limits
+	// StallWait is how long the subject may take to report that a running runtime emits
+	// nothing more.
+	StallWait time.Duration
+
 	// Of a replay:
+	Began           time.Time                // the start, in the clock of the run
 	Start           time.Time                // virtual time; zero in real time
 	GivenEnv        []string                 // the environment that the subject was given for the runtime, in virtual time
 	Played          []PlayedLine             // the lines that were played, with their time
@@ -80,6 +88,9 @@ type Run struct {
 	// Program is the end of each program that the subject ran as; empty if it is no
 	// program.
 	Program []ProgramOutput
+
+	Took  time.Duration // of a run in real time
+	Waits []Wait        // in real time, for what the subject did not emit
 
 	Hang       string // why the run did not finish, or ""
 	Harness    string // why the harness could not perform the scenario, or ""
@@ -141,6 +152,12 @@ func (r *Run) Unfinished() string {
 		}
 	}
 	return "a step could not be run"
+}
+
+// Wait is a wait of the suite for something that did not happen.
+type Wait struct {
+	For  string // such as: the end of message m1
+	Took time.Duration
 }
 
 // ProgramOutput is what a program that is the subject left behind.

@@ -51,6 +51,10 @@ type Open struct {
 	Policy jsontext.Value
 	Judge  adapters.Judge
 
+	// Limits are those of the session, for subjects that declare that they take limits;
+	// zero fields: the subject's own.
+	Limits adapters.Limits
+
 	Questions bool                 // MCP servers may ask the user, though no tool asks for permission
 	MCP       []adapters.MCPServer // servers that the runtime starts
 	Tools     []adapters.Tool      // tools of the client
@@ -98,6 +102,7 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
 		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
+		Limits: o.Limits,
 	})
 }
 

@@ -64,7 +64,10 @@ live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
 Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
-tries all places.
+tries all places. With --subject, --acp and --http time is real: each fault is tried
+on a few cases only, those that need long waits only if the program takes limits,
+and what needs virtual time never. All that was not tried is reported as not tried,
+with the reason; PROTOCOL.md has a table of what runs when.
 
 --isolate runs cases in worker processes: if the adapter panics in a goroutine of
 its own, or exits, only the current case fails, and its failure shows the stack.

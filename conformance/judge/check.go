@@ -14,9 +14,6 @@ import (
 
 // unmetNeed returns why a check is not expressible for a run, or "".
 func unmetNeed(c *conformance.Check, r *conformance.Run) string {
-	if c.NeedsLines && r.Tier == conformance.TierProcess {
-		return "in real time the line that caused an event is not known"
-	}
 	all := c.Needs
 	if c.NeedsFor != nil {
 		all = slices.Concat(all, c.NeedsFor(r))
@@ -79,6 +76,11 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 	switch {
 	case f.Assertions == 0 && len(f.Problems) == 0:
 		res.Verdict = conformance.NotApplicable
+		if t.Tier == conformance.TierProcess {
+			res.Reason = unsupported // what the scenario holds was not reached
+		}
+	case c.NeedsLines && t.Tier == conformance.TierProcess:
+		res.Verdict, res.Reason, res.Problems = conformance.NotTried, "it needs the line that caused an event, which is not known in real time", nil
 	case unsupported != "" && (!c.JudgesDeclared || len(f.Problems) == 0):
 		res.Verdict, res.Reason = conformance.NotExpressible, unsupported
 	case len(t.Unrecorded) > 0 && (!c.JudgesWritten || onlyMissing(f)):

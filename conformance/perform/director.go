@@ -54,6 +54,10 @@ type director struct {
 	subject conformance.Subject
 	env     environment
 	start   time.Time
+	limits  *adapters.Limits // to tell the subject; nil: none
+	// waitedOnce is set when the subject was given its whole time to report that the
+	// runtime emits nothing more.
+	waitedOnce bool
 	// callsAfterEnd makes the director call a session that has ended once more. A
 	// subject that is a program may have exited with its session.
 	callsAfterEnd bool
@@ -166,6 +170,7 @@ func (d *director) environmentStep(ctx context.Context, s fixtures.Step) error {
 			return err
 		}
 	}
+	began := time.Now()
 	if err := steps.EnvironmentStep(ctx, d.env, s); err != nil {
 		d.recordFailure(s, err)
 		return err
@@ -173,6 +178,9 @@ func (d *director) environmentStep(ctx context.Context, s fixtures.Step) error {
 	switch s.Verb {
 	case fixtures.VerbWait:
 		d.waitUntil(func() bool { return d.faultEndedSession() || d.eventsReached(s) }, d.idleWait())
+		if d.run.Tier == conformance.TierProcess && d.run.Fault == nil && !d.eventsReached(s) {
+			d.run.Waits = append(d.run.Waits, conformance.Wait{For: waitedFor(s), Took: time.Since(began)})
+		}
 		if s.What == LongIdle.What {
 			d.idleLong()
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -55,7 +56,8 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 		r.Harness = "stand-in: " + err.Error()
 		return r
 	}
-	d := &director{run: r, subject: s, start: time.Now()}
+	d := &director{run: r, subject: s, start: time.Now(), limits: rec.Limits}
+	r.Began, r.StallWait = d.start, stallWait(rec.Limits)
 	env := &processEnvironment{d: d, play: play}
 	d.env = env
 	env.moved()
@@ -79,6 +81,7 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 	player.Go(env.playLines)
 	d.runScenario(context.Background())
 	r.LeftRunning = env.waitExit()
+	r.Took = time.Since(d.start)
 	recordPlay(r, play)
 	play.Close()
 	player.Wait()
@@ -87,6 +90,15 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 	d.finished = true
 	d.mu.Unlock()
 	return r
+}
+
+// stallWait returns how long a subject in real time may take to report that the
+// runtime emits nothing more. If it was told no limits it is not waited for.
+func stallWait(l *adapters.Limits) time.Duration {
+	if l == nil {
+		return time.Second
+	}
+	return 2*(l.Idle+l.Request) + 2*time.Second
 }
 
 // WriteFiles writes the files of a scenario into a folder.
@@ -136,7 +148,11 @@ func (p *processEnvironment) sleepGap(before time.Duration) time.Duration {
 	if !ok {
 		return before
 	}
-	if gap := at - before; gap >= minGap && (p.d.run.Fault == nil || !p.d.run.Fault.Burst) {
+	switch gap := at - before; {
+	case p.d.run.Fault != nil && p.d.run.Fault.Burst:
+	case gap >= time.Minute && p.d.limits != nil: // longer than the subject's limits
+		time.Sleep(2 * (p.d.limits.Idle + p.d.limits.Request))
+	case gap >= minGap:
 		time.Sleep(min(gap, maxGap))
 	}
 	return at
@@ -162,6 +178,13 @@ func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir,
 func (p *processEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 	o.Launch, o.Dir = proc.Exec{}, p.workDir()
 	o.Command, o.Env = []string{p.post.Program}, p.post.Env(os.Environ())
+	if f := p.d.run.Fault; f != nil && f.StartError != nil {
+		env, err := p.post.Hide(os.Environ())
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // an earlier open hid it
+			p.d.run.Harness = "stand-in: " + err.Error()
+		}
+		o.Env = env
+	}
 	return o
 }
 

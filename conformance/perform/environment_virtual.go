@@ -91,7 +91,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 			d.chats = &chats.Live{}
 		}
 		env.mu = &d.mu
-		r.Start, r.GivenEnv = env.start, virtualEnv
+		r.Start, r.Began, r.GivenEnv = env.start, env.start, virtualEnv
 		d.runScenario(context.Background())
 		time.Sleep(cleanupTime) // cancelled calls take this long to return
 		r.LeftRunning = play.Running()

@@ -34,6 +34,9 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	if o.Judge, err = newJudge(o.Policy); err != nil {
 		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
 	}
+	if d.limits != nil {
+		o.Limits = *d.limits
+	}
 	sess, err := d.subject.Open(ctx, o)
 	d.mu.Lock()
 	d.eventsBefore = len(d.run.Events)
@@ -52,6 +55,9 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	}
 	if c, ok := adapters.As[conformance.ProtocolChecker](sess); ok {
 		d.checkers = append(d.checkers, c)
+	}
+	if t, ok := adapters.As[conformance.LimitTaker](sess); ok && t.TakesLimits() {
+		d.run.Limits = &o.Limits
 	}
 	if p, ok := adapters.As[conformance.ProgramReporter](sess); ok {
 		d.programs = append(d.programs, p)

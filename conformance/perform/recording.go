@@ -7,6 +7,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -25,6 +26,8 @@ type Recording struct {
 	// golden tier need that: they test package replay, whose defects must not affect other
 	// adapters.
 	ReduceLive bool
+	// Limits are told to the subject if it takes limits; nil: its own stay.
+	Limits *adapters.Limits
 	// RealTimeLimit bounds a replay in virtual time; 0: DefaultRealTimeLimit.
 	RealTimeLimit time.Duration
 }
@@ -45,7 +48,7 @@ func newRun(tier conformance.Tier, s conformance.Subject, rec Recording, f *faul
 	c := rec.Case
 	return &conformance.Run{
 		Tier: tier, Subject: s.Name(), Runtime: c.Runtime, Version: c.Version,
-		Scenario: rec.Scenario, Case: c, Fault: f, Witness: c.Witness,
+		Scenario: rec.Scenario, Case: c, Fault: f, Witness: c.Witness, StallWait: StallLimit,
 	}
 }
 

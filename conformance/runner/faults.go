@@ -13,10 +13,12 @@ import (
 
 // judging is a check that is being applied to a case.
 type judging struct {
-	check *conformance.Check
-	tier  conformance.Tier
-	trial *conformance.Trial
-	found conformance.Finding
+	check   *conformance.Check
+	tier    conformance.Tier
+	trial   *conformance.Trial
+	found   conformance.Finding
+	tried   int    // runs with a fault
+	untried string // why a fault was not tried; "": all were
 	// untimed is set if the check judges times and the subject runs in real time.
 	untimed bool
 }
@@ -51,21 +53,26 @@ func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainO
 	return out
 }
 
-// promptFaults are the faults that are tried on real processes. The effects of the
-// others take minutes, which pass quickly in virtual time only.
-var promptFaults = []string{
-	"unknown-message", "unknown-field", "split-every-byte", "split-random", "glue-lines", "crlf", "no-final-newline", "kill",
-}
-
 // judgeFaulted tries each fault that a check wants, once for all checks that want
 // it. It judges each run before the next one, so that few runs are in memory at a
 // time, and returns the number of runs.
-func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.Run, judged []*judging, external bool, replay func(*fault.Fault) *conformance.Run) (int, error) {
+func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged []*judging, external bool, replay func(*fault.Fault) *conformance.Run) (int, error) {
+	c := j.Case
 	wanted := map[string][]*judging{}
 	var names []string
 	for _, x := range judged {
 		for _, name := range x.check.Faults {
-			if external && !slices.Contains(promptFaults, name) || x.untimed {
+			if x.untimed {
+				continue
+			}
+			why := ""
+			if external {
+				why = whyUntried(j, x.check, name, plain)
+			}
+			if why != "" {
+				if err := x.noteUntried(c, plain, name, why); err != nil {
+					return 0, err
+				}
 				continue
 			}
 			if wanted[name] == nil {
@@ -86,6 +93,7 @@ func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.R
 			run.Plain = plain
 			n++
 			for _, x := range wanted[name] {
+				x.tried++
 				before := len(x.found.Problems)
 				switch {
 				case run.Harness != "":
@@ -100,6 +108,19 @@ func judgeFaulted(cfg conformance.Config, c *fixtures.Case, plain *conformance.R
 		}
 	}
 	return n, nil
+}
+
+// noteUntried records why a fault is not tried, if the case has a place for it. That it
+// is tried elsewhere is the weakest reason.
+func (x *judging) noteUntried(c *fixtures.Case, plain *conformance.Run, name, why string) error {
+	if x.untried != "" && x.untried != sampledOut {
+		return nil
+	}
+	op, err := fault.Named(name)
+	if err == nil && len(op.Places(c, plain.Scenario)) > 0 {
+		x.untried = why
+	}
+	return err
 }
 
 // samplePlaces picks the places at which a fault is tried: all, or some by the seed,

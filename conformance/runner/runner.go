@@ -25,11 +25,16 @@ import (
 type Job struct {
 	Subject conformance.Subject
 	Case    *fixtures.Case
-	// WithoutFaults leaves out the faults. In real time they are tried on some cases
-	// only.
+	// WithoutFaults leaves out the faults.
 	WithoutFaults bool
+	// Faults are the faults that are tried; nil: all. In real time each is tried on some
+	// cases only.
+	Faults []string
 
 	rec *perform.Recording // nil: Do loads it
+	// unsupported is set to true if the subject does not support what the case needs, so
+	// that no fault was tried; nil: nobody asks.
+	unsupported *bool
 }
 
 // Jobs returns the jobs of the configuration, in the order of the corpus. A shard
@@ -65,7 +70,9 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 			}
 			jobs = append(jobs, Job{Subject: s, Case: c, rec: &rec})
 		}
-		sampleJobs(cfg, s, jobs)
+		if err := sampleJobs(cfg, s, jobs); err != nil {
+			return nil, err
+		}
 	}
 	for _, g := range cfg.Cases {
 		if !matched[g] {
@@ -97,8 +104,25 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	faultRuns := make([]int, len(jobs))
 	var progress sync.Mutex
 	done := 0
-	err = worker.Each(ctx, cfg.Workers, len(jobs), func(i int) (err error) {
+	var timings []conformance.Timing
+	if cfg.Timing == nil {
+		var mu sync.Mutex
+		cfg.Timing = func(t conformance.Timing) {
+			mu.Lock()
+			defer mu.Unlock()
+			timings = append(timings, t)
+		}
+	}
+	unsupported := make([]bool, len(jobs))
+	do := func(i int) (err error) {
+		jobs[i].unsupported = &unsupported[i]
 		results[i], faultRuns[i], err = Do(cfg, jobs[i])
+		return err
+	}
+	order := slowFirst(jobs)
+	err = worker.Each(ctx, cfg.Workers, len(jobs), func(i int) (err error) {
+		i = order[i]
+		err = do(i)
 		progress.Lock()
 		defer progress.Unlock()
 		if done++; cfg.Progress != nil {
@@ -109,7 +133,14 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard}
+	again, err := moveFaults(cfg, jobs, unsupported)
+	if err == nil {
+		err = worker.Each(ctx, cfg.Workers, len(again), func(i int) error { return do(again[i]) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard, Timings: timings}
 	for i := range jobs {
 		rep.Results = append(rep.Results, results[i]...)
 		rep.FaultRuns += faultRuns[i]
@@ -169,19 +200,27 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	}
 	external, as := tiersOf(cfg, j.Subject)
 	rec.ReduceLive = as[conformance.TierGolden] != ""
+	var plain *conformance.Run
 	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn
 		if external {
-			return perform.Process(j.Subject, rec, f)
+			r := perform.Process(j.Subject, withLimits(rec, f, plain), f)
+			if cfg.Timing != nil {
+				cfg.Timing(timingOf(r))
+			}
+			return r
 		}
 		r := perform.Virtual(j.Subject, rec, f)
 		hung = hung || r.Hang != ""
 		return r
 	}
-	plain := replay(nil, scn)
-	plainOnly := judge.Unsupported(plain) != "" || inWorker && plain.Hang != "" // further runs would prove nothing more
+	plain = replay(nil, scn)
+	plainOnly := judge.Unsupported(plain) != "" || (inWorker || external) && plain.Hang != "" // further runs would prove nothing more
 	j.WithoutFaults = j.WithoutFaults || plainOnly
+	if j.unsupported != nil {
+		*j.unsupported = plainOnly
+	}
 	judged := judgePlain(cfg, plain, external, plainOnly, as, func(client []fixtures.Step) *conformance.Run {
 		other := *scn
 		other.Client = client
@@ -189,14 +228,18 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	})
 	n := 0
 	if !j.WithoutFaults {
-		if n, err = judgeFaulted(cfg, j.Case, plain, judged, external, func(f *fault.Fault) *conformance.Run { return replay(f, scn) }); err != nil {
+		if n, err = judgeFaulted(cfg, j, plain, judged, external, func(f *fault.Fault) *conformance.Run { return replay(f, scn) }); err != nil {
 			return nil, 0, hung, err
 		}
 	}
 	var out []conformance.Result
 	for _, x := range judged {
 		if x.untimed {
-			out = append(out, judge.Untimed(x.check, plain))
+			out = append(out, judge.NotTried(x.check, plain, conformance.TierTiming, judge.InRealTime))
+			continue
+		}
+		if x.untried != "" && x.check.Judge == nil && x.tried == 0 {
+			out = append(out, judge.NotTried(x.check, plain, x.tier, x.untried))
 			continue
 		}
 		out = append(out, judge.Conclude(x.check, x.trial, x.tier, &x.found))

@@ -47,7 +47,6 @@ func few(t *testing.T) fixtures.Corpus {
 func TestSpread(t *testing.T) {
 	g := NewWithT(t)
 	places := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-	g.Expect(runner.Spread(places, 0, func(n int) int { return n / 2 })).To(Equal(places), "all")
 	g.Expect(runner.Spread(places, 10, func(n int) int { return n / 2 })).To(Equal(places))
 	g.Expect(runner.Spread(places, 1, func(n int) int { return n / 2 })).To(Equal([]int{5}), "the middle")
 	g.Expect(runner.Spread(places, 3, func(n int) int { return n / 2 })).To(Equal([]int{0, 2, 7}), "the first, and the inside")

@@ -32,29 +32,6 @@ func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as m
 	return true, as
 }
 
-// faultCases is the number of cases of a subject on which faults are tried in real
-// time, unless Config.Exhaustive is set. A subject that does not notice the end of its
-// runtime takes perform.EndLimit each time.
-const faultCases = 24
-
-// sampleJobs marks the jobs of a subject that run without faults: all but some that
-// are spread evenly.
-func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) {
-	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive {
-		return
-	}
-	var own []int
-	for i := range jobs {
-		if jobs[i].Subject == s {
-			own = append(own, i)
-		}
-	}
-	tried := spread(own, faultCases, func(n int) int { return n / 2 })
-	for _, i := range own {
-		jobs[i].WithoutFaults = !slices.Contains(tried, i)
-	}
-}
-
 // judgesReference reports whether the checks of the tier golden apply.
 func judgesReference(cfg conformance.Config) bool {
 	return (cfg.Reference || cfg.Golden) && cfg.Tier(conformance.TierGolden)

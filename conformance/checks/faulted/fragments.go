@@ -3,6 +3,7 @@ package faulted
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,6 +40,44 @@ func CommonEvents(want, got []string) (nWant, nGot int) {
 func SameEvents(want, got []string) bool {
 	nWant, nGot := CommonEvents(want, got)
 	return nWant == len(want) && nGot == len(got)
+}
+
+// sameApart reports whether two runs in real time have the same events of the runtime
+// and the same events of the client's steps, each in their order. How the two
+// interleave depends on time.
+func sameApart(want, got []string) bool {
+	wantClient, wantRuntime := splitByCause(want)
+	gotClient, gotRuntime := splitByCause(got)
+	return SameEvents(wantRuntime, gotRuntime) && SameEvents(wantClient, gotClient)
+}
+
+// clientEvents are the types of events that a step of the client may cause at once.
+var clientEvents = []string{"permission_resolved", "interrupt_resolved", "user_message", "queue", "model_changed", "mode_changed"}
+
+func splitByCause(events []string) (client, runtime []string) {
+	for _, e := range events {
+		if slices.ContainsFunc(clientEvents, func(t string) bool { return strings.HasPrefix(e, `{"type":"`+t+`"`) }) {
+			client = append(client, e)
+		} else {
+			runtime = append(runtime, e)
+		}
+	}
+	return client, runtime
+}
+
+// ContainsAll reports whether got contains each of the events in want as often, in any
+// order.
+func ContainsAll(got, want []string) bool {
+	n := map[string]int{}
+	for _, e := range got {
+		n[e]++
+	}
+	for _, e := range want {
+		if n[e]--; n[e] < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // reader reads canonical events as texts, each with the rest of its event.

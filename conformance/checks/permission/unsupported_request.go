@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/standin"
 )
@@ -49,8 +50,8 @@ func harmlessRequest(plain, r *conformance.Run, f *conformance.Finding, prefix s
 func judgeOneReply(r *conformance.Run, f *conformance.Finding, asked *conformance.PlayedLine, prefix string, limit time.Duration, accept func(answer string) bool) {
 	fail, n := faulted.Failer(r, f), 0
 	for _, w := range r.ClientActions {
-		if w.Kind == standin.KindClose && w.Process == asked.Line.Process && w.At.Sub(r.Start) <= asked.At {
-			return // after stdin is closed no reply is possible
+		if runindex.ClosedStdin(r, w, asked) {
+			return // no reply is possible any more
 		}
 		if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, prefix) {
 			continue

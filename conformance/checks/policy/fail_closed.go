@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -31,8 +32,8 @@ func judgeUnreadable(_, r *conformance.Run, f *conformance.Finding) {
 		f.Asserted(1)
 		replies := 0
 		for _, w := range r.ClientActions {
-			if w.Kind == standin.KindClose && w.Process == p.Line.Process && w.At.Sub(r.Start) <= p.At {
-				return // after stdin is closed no reply is possible
+			if runindex.ClosedStdin(r, w, &p) {
+				return // no reply is possible any more
 			}
 			if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, fault.UnreadableRequestID) {
 				continue

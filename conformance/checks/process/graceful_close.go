@@ -19,7 +19,7 @@ var GracefulClose = &conformance.Check{
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		judgeGraceful(t.Run, f, f.Failf)
 	},
-	Faults: []string{"stall", "no-end-by-term"},
+	Faults: []string{"stall", "no-end-by-term"}, WithoutWaiting: true,
 	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 		judgeGraceful(r, f, faulted.Failer(r, f))
 	},

@@ -14,7 +14,7 @@ var NoOrphans = &conformance.Check{
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		faulted.JudgeOrphans(t.Run, f, f.Failf)
 	},
-	Faults: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"},
+	Faults: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"}, WithoutWaiting: true,
 	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
 		faulted.JudgeOrphans(r, f, faulted.Failer(r, f))
 	},

@@ -14,7 +14,7 @@ import (
 
 // StallEnds is the check turn.stall-ends.
 var StallEnds = &conformance.Check{
-	ID: "turn.stall-ends", Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
+	ID: "turn.stall-ends", Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:    []string{"time.limits"},
 	Needs:      []string{"turn", "error.code"},
 	Sentence:   "If the runtime stops writing, the turn ends in an error of code timeout, unless a tool or a question is open. If the subject gives up on the runtime, every pending call returns.",
@@ -97,8 +97,8 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			}
 		}
 	}
-	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= perform.StallLimit {
-		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, perform.StallLimit)
+	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= r.StallWait {
+		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, r.StallWait)
 	}
 }
 

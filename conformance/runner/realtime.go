@@ -1,0 +1,226 @@
+package runner
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// faultSample is on how many cases of an external subject each fault is tried, unless
+// Config.Exhaustive is set. Real processes take a second a run, and a subject that does not
+// notice the end of its runtime takes perform.EndLimit.
+const faultSample = 6
+
+// slowSample is on how many cases a fault of slowFaults is tried.
+const slowSample = 2
+
+// slowFaults take seconds to tens of seconds a run, because the suite waits for the
+// subject to give up.
+var slowFaults = append([]string{"lost-end", "close-stdout", "no-end-by-term"}, waitingFaults...)
+
+// Why a fault is not tried on a subject that runs in real time.
+const (
+	sampledOut  = "its faults are tried on other cases; --exhaustive tries all"
+	noCancel    = "the protocols of external subjects cannot cancel a call"
+	alwaysReads = "the suite always reads what a program writes, because its replies come on the same stream"
+	needsLimits = `the subject does not declare that it takes limits ("can": ["limits"]), and its own may be minutes`
+	ownProgram  = "the subject was started before the run, so the suite cannot hide the runtime from it"
+)
+
+// untriable are the faults that are never tried in real time, with the reason.
+var untriable = map[string]string{
+	"no-reply": noCancel, "no-handshake-in-time": noCancel, "nobody-listens": alwaysReads, "flood": alwaysReads,
+}
+
+// waitingFaults show their effect only after a limit of the subject has passed. The
+// subject is told short limits then.
+var waitingFaults = []string{"stall", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
+
+// scaledLimits are the limits that a subject is told for waitingFaults.
+var scaledLimits = adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: 2 * time.Second}
+
+// whyUntried returns why the fault is not tried for the check in real time, or "".
+func whyUntried(j Job, c *conformance.Check, name string, plain *conformance.Run) string {
+	if why := untriable[name]; why != "" {
+		return why
+	}
+	if p, is := j.Subject.(conformance.PlacedStandin); is && p.Standin() != "" && name == "no-program" {
+		return ownProgram
+	}
+	if slices.Contains(waitingFaults, name) && plain.Limits == nil && !c.WithoutWaiting {
+		return needsLimits
+	}
+	if j.Faults != nil && !slices.Contains(j.Faults, name) {
+		return sampledOut
+	}
+	return ""
+}
+
+// withLimits adds to a recording what a waiting fault needs.
+func withLimits(rec perform.Recording, f *fault.Fault, plain *conformance.Run) perform.Recording {
+	if f != nil && plain != nil && plain.Limits != nil && slices.Contains(waitingFaults, f.Operator) {
+		rec.Limits = &scaledLimits
+	}
+	return rec
+}
+
+// sampleJobs chooses the faults that are tried on each job of a subject that runs in
+// real time: each fault on some cases, half of which need no optional ability of the
+// subject.
+func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error {
+	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive {
+		return nil
+	}
+	for i := range jobs {
+		if jobs[i].Subject == s {
+			jobs[i].Faults = []string{}
+		}
+	}
+	for _, name := range wantedFaults(cfg.Checks) {
+		op, err := fault.Named(name)
+		if err != nil {
+			return err
+		}
+		var simple, others []int
+		for i, j := range jobs {
+			switch {
+			case j.Subject != s || j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0:
+			case needsNoAbility(j.rec.Scenario):
+				simple = append(simple, i)
+			default:
+				others = append(others, i)
+			}
+		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(s.Name() + name))                 // it never fails
+		pick := rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN // so that the faults fall on different cases
+		sample := faultSample
+		if slices.Contains(slowFaults, name) {
+			sample = slowSample
+		}
+		n := max(sample/2, sample-len(others))
+		for _, i := range slices.Concat(spreadOver(simple, n, pick), spreadOver(others, max(1, sample-min(n, len(simple))), pick)) {
+			jobs[i].Faults = append(jobs[i].Faults, name)
+		}
+	}
+	return nil
+}
+
+// spreadOver picks one of each of n equal parts.
+func spreadOver(all []int, n int, pick func(n int) int) []int {
+	if len(all) <= n {
+		return all
+	}
+	out := make([]int, n)
+	for i := range out {
+		from, to := i*len(all)/n, (i+1)*len(all)/n
+		out[i] = all[from+pick(to-from)]
+	}
+	return out
+}
+
+// slowFirst returns the indexes of the jobs, those with the most slow faults first: one
+// that begins last would keep the others waiting.
+func slowFirst(jobs []Job) []int {
+	slow := make([]int, len(jobs))
+	order := make([]int, len(jobs))
+	for i, j := range jobs {
+		order[i] = i
+		for _, name := range j.Faults {
+			if slices.Contains(slowFaults, name) {
+				slow[i]++
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slow[b], slow[a]) })
+	return order
+}
+
+// wantedFaults returns the faults that the checks want, each once.
+func wantedFaults(checks []*conformance.Check) []string {
+	var out []string
+	for _, c := range checks {
+		for _, name := range c.Faults {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// needsNoAbility reports whether the client of a scenario only sends messages and
+// answers questions.
+func needsNoAbility(s *fixtures.Scenario) bool {
+	if len(s.Tools)+len(s.Hooks)+len(s.Servers) > 0 || s.Components != nil || s.Schema != nil || s.Policy != nil {
+		return false
+	}
+	return !slices.ContainsFunc(s.Client, func(step fixtures.Step) bool {
+		switch step.Verb {
+		case fixtures.VerbWait, fixtures.VerbClose, fixtures.VerbWrite, fixtures.VerbRelease:
+			return false
+		case fixtures.VerbSend:
+			return len(step.Files) > 0 || step.What != ""
+		case fixtures.VerbAnswer:
+			return step.Value != nil || step.What == fixtures.AnswerSession || step.What == fixtures.AnswerAlways
+		case fixtures.VerbOpen:
+			return step.What != ""
+		}
+		return true
+	})
+}
+
+// timingOf returns how long a run took.
+func timingOf(r *conformance.Run) conformance.Timing {
+	t := conformance.Timing{Case: r.Case.ID, Subject: r.Subject, Took: r.Took, Waits: r.Waits}
+	if r.Fault != nil {
+		t.Fault = r.Fault.Operator
+	}
+	return t
+}
+
+// moveFaults moves the faults of the jobs that the subject does not support to others,
+// and returns the indexes of those. They are done again.
+func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, error) {
+	var again []int
+	for from := range jobs {
+		if !unsupported[from] {
+			continue
+		}
+		for _, name := range jobs[from].Faults {
+			op, err := fault.Named(name)
+			if err != nil {
+				return nil, err
+			}
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(jobs[from].Case.ID + name)) // it never fails
+			first := rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN(len(jobs))
+			for k := range jobs {
+				to := (first + k) % len(jobs)
+				j := &jobs[to]
+				if unsupported[to] || j.Subject != jobs[from].Subject || j.Faults == nil || slices.Contains(j.Faults, name) || j.rec == nil ||
+					j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0 {
+					continue
+				}
+				j.Faults = append(j.Faults, name)
+				if !slices.Contains(again, to) {
+					again = append(again, to)
+				}
+				break
+			}
+		}
+	}
+	return again, nil
+}
+
+// TriedInRealTime reports whether a fault is tried on external subjects that take
+// limits.
+func TriedInRealTime(operator string) bool { return untriable[operator] == "" }
