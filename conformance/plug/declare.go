@@ -30,6 +30,11 @@ const (
 	CanMCP      = "mcp" // open with MCP servers
 	CanSchema   = "schema"
 	CanPolicy   = "policy" // open with a tool policy
+	CanLimits   = "limits" // open with limits
+
+	CanTools      = "tools"      // open with tools of the client
+	CanHooks      = "hooks"      // open with hooks of the client
+	CanComponents = "components" // open with components
 )
 
 // Declaration is what a program declares about itself.

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,11 +31,15 @@ type bridge struct {
 	reply func(do string, id int) []int
 	// takes is how many messages it accepts; 0 means all.
 	takes int
+	// wrap breaks the adapter; nil: it is the reference.
+	wrap func(conformance.Subject) conformance.Subject
 
-	sent int
-	mu   sync.Mutex
-	sess adapters.Session
-	seen sync.WaitGroup
+	sent    int
+	asked   int // calls of the client's tools and hooks
+	results map[string]chan *command
+	mu      sync.Mutex
+	sess    adapters.Session
+	seen    sync.WaitGroup
 }
 
 func (b *bridge) write(line any) {
@@ -50,7 +56,7 @@ func (b *bridge) write(line any) {
 func (b *bridge) run() {
 	all := []string{
 		"answer", "question", "stop", "steer", "resume", "fork", "set_model", "set_mode", "attach", "priority", "withdraw", "stop_task",
-		"revert", "rewind", "compact", "archive", "rename", "mcp", "schema",
+		"revert", "rewind", "compact", "archive", "rename", "mcp", "schema", "limits", "tools", "hooks", "components",
 	}
 	b.write(map[string]any{"hello": map[string]any{"protocol": 1, "runtime": b.runtime, "can": all, "without": b.without}})
 	in := bufio.NewReader(os.Stdin)
@@ -63,6 +69,13 @@ func (b *bridge) run() {
 		var c command
 		if err := json.Unmarshal(line, &c, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)); err != nil {
 			panic(err)
+		}
+		if c.Do == "result" {
+			b.mu.Lock()
+			result := b.results[c.Call]
+			b.mu.Unlock()
+			result <- &c
+			continue
 		}
 		do := func() {
 			reply := map[string]any{"id": c.ID}
@@ -89,7 +102,7 @@ func (b *bridge) run() {
 				b.write(map[string]any{"reply": reply})
 			}
 		}
-		if c.Do == "close" || c.Do == "open" {
+		if c.Do == "open" {
 			do()
 		} else {
 			work.Go(do)
@@ -113,6 +126,11 @@ type command struct {
 	After     event.Position
 	Fork      bool
 	At        string
+	Limits    struct {
+		Start int64 `json:"start_ms"`
+		Stop  int64 `json:"stop_ms"`
+		Stall int64 `json:"stall_ms"`
+	}
 	Unarchive bool
 
 	Checkpoints, Questions, Dry bool
@@ -121,7 +139,28 @@ type command struct {
 		Args          []string
 		Env           map[string]string
 	}
-	Schema    jsontext.Value
+	Schema     jsontext.Value
+	Components jsontext.Value
+	Tools      []struct {
+		Name, Description string
+		Schema            jsontext.Value
+		ReadOnly          bool `json:"read_only"`
+	}
+	Hooks []struct {
+		Event, Matcher string
+		Timeout        float64 `json:"timeout_s"`
+	}
+
+	Call    string // of result
+	Content []struct {
+		Text  string
+		Image []byte
+		MIME  string
+	}
+	IsError bool `json:"is_error"`
+	Output  jsontext.Value
+	Error   string
+
 	MessageID string `json:"message_id"`
 	Text      string
 	Files     []event.Attachment
@@ -191,18 +230,25 @@ func ability[T any](s adapters.Session) T {
 	return t
 }
 
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
 func (b *bridge) open(ctx context.Context, c *command) error {
 	s := conformance.Adapter("claude", claude.New())
 	if b.runtime == "codex" {
 		s = conformance.Adapter("codex", codex.New())
 	}
+	if b.wrap != nil {
+		s = b.wrap(s)
+	}
 	o := conformance.Open{
 		SessionID: c.SessionID, Dir: c.Dir, Command: c.Command, Args: c.Args, Model: c.Model, Mode: c.Mode, Resume: c.Resume, After: c.After,
 		Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, Questions: c.Questions, Schema: c.Schema,
+		Limits: adapters.Limits{Handshake: ms(c.Limits.Start), Stop: ms(c.Limits.Stop), Idle: ms(c.Limits.Stall / 2), Request: ms(c.Limits.Stall / 2)},
 	}
 	for _, m := range c.MCP {
 		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env})
 	}
+	b.addCalls(&o, c)
 	sess, err := s.Open(ctx, o)
 	if err != nil {
 		return err
@@ -233,5 +279,60 @@ func says(lines ...string) func() {
 			}
 		}
 		_, _ = io.Copy(io.Discard, in)
+	}
+}
+
+// addCalls adds the tools and hooks of the client, which are called over the wire.
+func (b *bridge) addCalls(o *conformance.Open, c *command) {
+	o.Components = c.Components
+	for _, t := range c.Tools {
+		o.Tools = append(o.Tools, adapters.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema, ReadOnly: t.ReadOnly,
+			Call: func(ctx context.Context, call adapters.ToolCall) (adapters.ToolAnswer, error) {
+				r, err := b.call(ctx, map[string]any{"tool": t.Name, "input": call.Input, "tool_use_id": call.ID})
+				if err != nil {
+					return adapters.ToolAnswer{}, err
+				}
+				a := adapters.ToolAnswer{IsError: r.IsError}
+				for _, p := range r.Content {
+					a.Content = append(a.Content, adapters.ToolContent{Text: p.Text, Image: p.Image, MIME: p.MIME})
+				}
+				return a, nil
+			}})
+	}
+	for i, h := range c.Hooks {
+		o.Hooks = append(o.Hooks, adapters.Hook{Event: h.Event, Matcher: h.Matcher, Timeout: time.Duration(h.Timeout * float64(time.Second)),
+			Call: func(ctx context.Context, input event.Raw) (event.Raw, error) {
+				r, err := b.call(ctx, map[string]any{"hook": i, "input": input})
+				if err != nil {
+					return nil, err
+				}
+				return r.Output, nil
+			}})
+	}
+}
+
+// call asks the client for a call and waits for its result.
+func (b *bridge) call(ctx context.Context, call map[string]any) (*command, error) {
+	b.mu.Lock()
+	b.asked++
+	id := fmt.Sprint("c", b.asked)
+	result := make(chan *command, 1)
+	if b.results == nil {
+		b.results = map[string]chan *command{}
+	}
+	b.results[id] = result
+	b.mu.Unlock()
+	call["id"] = id
+	b.write(map[string]any{"call": call})
+	select {
+	case r := <-result:
+		if r.Error != "" {
+			return nil, errors.New(r.Error)
+		}
+		return r, nil
+	case <-ctx.Done():
+		b.write(map[string]any{"cancel": map[string]any{"id": id}})
+		<-result // the tool may take its time to end
+		return nil, ctx.Err()
 	}
 }

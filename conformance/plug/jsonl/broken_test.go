@@ -31,7 +31,7 @@ func addBroken() {
 		}}).run,
 		"one message": (&bridge{runtime: "claude", takes: 1}).run,
 	})
-	for name, b := range broken {
+	for name, b := range brokenPrograms {
 		b.bridge.runtime = "claude"
 		programs[name] = b.bridge.run
 	}
@@ -55,8 +55,8 @@ func dropped(event.Event, func(event.Event)) {}
 
 func doubled(e event.Event, write func(event.Event)) { write(e); write(e) }
 
-// broken are programs with one defect, and the checks that must fail.
-var broken = map[string]struct {
+// brokenPrograms are programs with one defect, and the checks that must fail.
+var brokenPrograms = map[string]struct {
 	bridge *bridge
 	on     string
 	fails  []string
@@ -174,7 +174,7 @@ func TestBridgedReferenceConforms(t *testing.T) {
 // with it.
 func TestBrokenProgramsFail(t *testing.T) {
 	t.Parallel()
-	for name, b := range broken {
+	for name, b := range brokenPrograms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)

@@ -26,7 +26,7 @@ func Abilities() []string { return slices.Clone(abilities) }
 var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
 	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename,
-	plug.CanMCP, plug.CanSchema, plug.CanPolicy,
+	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
 
 // Hello is the first line of a program. It declares what the program supports.
@@ -41,6 +41,14 @@ type message struct {
 	Hello *Hello         `json:"hello"`
 	Reply *reply         `json:"reply"`
 	Event jsontext.Value `json:"event"`
+
+	Call   *clientCall `json:"call"`
+	Cancel *cancelled  `json:"cancel"`
+}
+
+// cancelled names a call that the runtime cancelled.
+type cancelled struct {
+	ID string `json:"id"`
 }
 
 // reply is the reply to a command.
@@ -78,6 +86,12 @@ type command struct {
 	Schema      jsontext.Value   `json:"schema,omitzero"`
 	Policy      jsontext.Value   `json:"policy,omitzero"`
 
+	Limits *limits `json:"limits,omitempty"`
+
+	Tools      []clientTool   `json:"tools,omitempty"`
+	Hooks      []clientHook   `json:"hooks,omitempty"`
+	Components jsontext.Value `json:"components,omitzero"`
+
 	// Of send and steer, and those about a message:
 	MessageID string             `json:"message_id,omitempty"`
 	Text      *string            `json:"text,omitzero"` // and of rename; a message may be empty
@@ -94,6 +108,13 @@ type command struct {
 	Scope     string         `json:"scope,omitempty"`
 
 	TaskID string `json:"task_id,omitempty"` // of stop_task
+}
+
+// limits bound how long the program waits, in milliseconds.
+type limits struct {
+	Start int64 `json:"start_ms"` // for the runtime to be ready
+	Stop  int64 `json:"stop_ms"`  // for a turn to end after stop
+	Stall int64 `json:"stall_ms"` // for anything from a runtime that is silent in a turn
 }
 
 type position struct {

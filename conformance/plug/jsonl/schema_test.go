@@ -51,6 +51,7 @@ func TestLinesFitTheSchema(t *testing.T) {
 	for _, id := range []string{
 		plain, "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one",
 		"claude/2.1.329/queue/one-of-two-withdrawn", "claude/2.1.329/mode/changed-mid-turn", "claude/2.1.329/turn/empty-message", "claude/2.1.329/compaction/by-hand",
+		"claude/2.1.329/client/stopped-while-a-tool-runs",
 	} {
 		s := of(t, "bridge", "claude")
 		s.Watch = func(isInput bool, line string) {
@@ -76,7 +77,7 @@ func TestLinesFitTheSchema(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, do := range []string{"open", "send", "answer", "stop", "set_mode", "withdraw", "compact", "close"} {
+	for _, do := range []string{"open", "send", "answer", "stop", "set_mode", "withdraw", "compact", "close", "result"} {
 		g.Expect(did).To(gomega.HaveKey(do))
 	}
 }

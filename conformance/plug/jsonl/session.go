@@ -52,6 +52,9 @@ type session struct {
 	lastID int
 	calls  map[int]*call // that have no reply; nil when the program has ended
 
+	tools   []adapters.Tool // of the client; set before open is sent
+	hooks   []adapters.Hook
+	running map[string]context.CancelFunc // calls of tools and hooks, by id; guarded by Mu
 }
 
 // call is a command that has no reply yet.
@@ -101,7 +104,10 @@ func (x *session) readLines() {
 		}
 	}
 	// A program that closes only its stdout can send nothing more.
-	x.Process.Reap(func() proc.Exit { return proc.End(x.Process, proc.Grace{Stdin: endLimit, Term: time.Second}) }, x.failCalls)
+	x.Process.Reap(func() proc.Exit { return proc.End(x.Process, proc.Grace{Stdin: endLimit, Term: time.Second}) }, func() {
+		x.cancelCalls()
+		x.failCalls()
+	})
 	x.Finish()
 }
 
@@ -174,6 +180,11 @@ func (x *session) handleLine(b []byte) *plug.Error {
 		if err := x.handleEvent(m.Event); err != nil {
 			return plug.Errorf("line %d of stdout: the event is not right: %v: %s", x.lines, err, plug.Clip(string(b))).Advise(eventRules)
 		}
+		return nil
+	case m.Call != nil:
+		return x.handleCall(m.Call)
+	case m.Cancel != nil:
+		x.cancelCall(m.Cancel.ID)
 		return nil
 	}
 	return x.badLine(b, errors.New("neither hello nor reply nor event"))
@@ -252,16 +263,7 @@ func (x *session) send(ctx context.Context, c *command) error {
 	c.ID = x.lastID
 	x.calls[c.ID] = pending
 	x.Mu.Unlock()
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	x.Program.Show(true, string(b))
-	go func() { // because a program that does not read would block the write
-		x.writing.Lock()
-		defer x.writing.Unlock()
-		_, _ = x.Process.Stdin().Write(append(b, '\n')) // if the program has ended, failCalls reports it
-	}()
+	x.write(c)
 	t := time.NewTimer(replyLimit)
 	defer t.Stop()
 	select {
@@ -274,6 +276,21 @@ func (x *session) send(ctx context.Context, c *command) error {
 			`write {"reply":{"id":%d}} when it is done, or {"reply":{"id":%d,"error":{"code":"unsupported","message":"…"}}}; `+
 				"go on reading while a turn runs, because commands come then too", c.ID, c.ID)))
 	}
+}
+
+// write writes a line to the program. It does not block if the program does not read.
+func (x *session) write(line any) {
+	b, err := json.Marshal(line)
+	if err != nil {
+		_ = x.Fail(plug.Errorf("the suite could not write %T: %v", line, err))
+		return
+	}
+	x.Program.Show(true, string(b))
+	go func() {
+		x.writing.Lock()
+		defer x.writing.Unlock()
+		_, _ = x.Process.Stdin().Write(append(b, '\n')) // if the program has ended, failCalls reports it
+	}()
 }
 
 // closeStdin closes the program's stdin and waits for its end.

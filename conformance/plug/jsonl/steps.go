@@ -42,6 +42,9 @@ func (x *session) Supports(what string) bool {
 	return slices.Contains(envelopeMembers, what) || x.hello.Emits(event.Type(typ))
 }
 
+// TakesLimits implements conformance.LimitTaker.
+func (x *session) TakesLimits() bool { return x.hello.Require(plug.CanLimits) == nil }
+
 // envelopeMembers are the members of an event outside its data that may be missing.
 var envelopeMembers = []string{"seq", "ts", "turn", "subagent_id"}
 

@@ -40,6 +40,9 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		{len(o.MCP) > 0, plug.CanMCP},
 		{o.Schema != nil, plug.CanSchema},
 		{o.Policy != nil, plug.CanPolicy},
+		{len(o.Tools) > 0, plug.CanTools},
+		{len(o.Hooks) > 0, plug.CanHooks},
+		{o.Components != nil, plug.CanComponents},
 	} {
 		if need.wanted {
 			if err := x.hello.Require(need.ability); err != nil {
@@ -47,19 +50,17 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 			}
 		}
 	}
-	switch {
-	case len(o.Tools) > 0 || len(o.Hooks) > 0:
-		return plug.Unsupported("tools and hooks of the client")
-	case o.Components != nil:
-		return plug.Unsupported("components")
-	}
 	c := command{
 		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
 		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
 		MCP: plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
 	}
+	x.offer(&c, o)
 	if o.After != (event.Position{}) {
 		c.After = &position{o.After.Seq, o.After.Turn}
+	}
+	if o.Limits != (adapters.Limits{}) && x.TakesLimits() {
+		c.Limits = &limits{o.Limits.Handshake.Milliseconds(), o.Limits.Stop.Milliseconds(), (o.Limits.Idle + o.Limits.Request).Milliseconds()}
 	}
 	err := x.send(ctx, &c)
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok {

@@ -15,6 +15,15 @@ export class PlugError extends Error {
  */
 export type Emit = <T extends keyof Events>(type: T, data: Events[T], members?: { turn?: number; subagent_id?: string }) => void;
 
+/**
+ * Calls a tool or hook of the client, which `open` named. The promise also resolves after the signal has cancelled the call: when
+ * the tool has ended.
+ */
+export type Call = (
+  request: { tool: string; input?: unknown; tool_use_id?: string } | { hook: number; input?: unknown },
+  signal?: AbortSignal,
+) => Promise<Omit<Command["result"], "call">>;
+
 type Method<K extends keyof Command> = (command: Command[K]) => unknown;
 
 /**
@@ -25,14 +34,14 @@ export interface Adapter {
   /** The runtime that the adapter wraps. */
   runtime: "claude" | "codex" | "codexexec";
   /** Abilities that are not commands. */
-  can?: ("question" | "resume" | "fork" | "attach" | "priority" | "mcp" | "schema" | "policy")[];
+  can?: ("question" | "resume" | "fork" | "attach" | "priority" | "mcp" | "schema" | "policy" | "limits" | "tools" | "hooks" | "components")[];
   /** The types of events that the adapter emits; all if it is missing. */
   events?: (keyof Events)[];
   /** Members that its events lack, such as `tool_start.file_path` or `subagent_id`. */
   without?: string[];
 
   /** Starts the runtime in `dir` and emits `session_ready`. */
-  open(command: Command["open"], emit: Emit): unknown;
+  open(command: Command["open"], emit: Emit, call: Call): unknown;
   send: Method<"send">;
   /** Ends the runtime. Also called if stdin is closed before. */
   close(command: object): unknown;

@@ -27,15 +27,32 @@ export function plug(adapter) {
     write({ event: { type, data, ...inTurn, ...members } });
   }
 
+  // Calls of the client's tools and hooks that have no result yet.
+  const calls = new Map();
+  let lastCall = 0;
+  function call(request, signal) {
+    const id = `c${++lastCall}`;
+    signal?.addEventListener("abort", () => calls.has(id) && write({ cancel: { id } }));
+    const result = new Promise((resolve) => calls.set(id, resolve));
+    write({ call: { id, ...request } });
+    return result;
+  }
+
   async function handle(command) {
     const { id, do: name, ...params } = command;
+    if (name === "result") {
+      const { call: of, ...result } = params;
+      calls.get(of)?.(result);
+      calls.delete(of);
+      return;
+    }
     const method = adapter[name];
     try {
       if (!method) throw new PlugError("unsupported", `${name} is not supported`);
       if (name === "open") {
         opened = true;
         turn = params.after?.turn ?? 0;
-        await adapter.open(params, emit);
+        await adapter.open(params, emit, call);
       } else {
         await method.call(adapter, params);
       }

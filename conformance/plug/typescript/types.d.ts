@@ -346,6 +346,31 @@ export interface OpenCommand {
   schema?: unknown;
   /** The tool policy that the program holds, in the form of adapters/policy. */
   policy?: Record<string, unknown>;
+  /** How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it. */
+  limits?: {
+    /** Until the runtime is ready: after it the open fails with code timeout. */
+    start_ms: number;
+    /** Until a turn has ended after stop. */
+    stop_ms: number;
+    /** For any sign of life of a runtime that is silent in a turn, with all that the program does to find out: after it the turn ends in an error with code timeout. */
+    stall_ms: number;
+  };
+  /** Tools of the client, which the program offers to the runtime. A call of one is a line call. */
+  tools?: {
+    name: string;
+    description?: string;
+    /** The JSON schema of its input. */
+    schema?: unknown;
+    read_only?: boolean;
+  }[];
+  /** Hooks of the client, by the runtime's own names. A call names one by its index. */
+  hooks?: {
+    event: string;
+    matcher?: string;
+    timeout_s?: number;
+  }[];
+  /** What the agent may show, in the form of adapters/component. The program offers the tools for it. */
+  components?: unknown;
 }
 
 /** The command send. */
@@ -446,6 +471,25 @@ export interface RenameCommand {
   text: string;
 }
 
+/** The command result. */
+export interface ResultCommand {
+  /** The id of the call. */
+  call: string;
+  /** What the tool returned. */
+  content?: {
+    text?: string;
+    /** Base64. */
+    image?: string;
+    mime?: string;
+  }[];
+  /** The tool failed; content says how. */
+  is_error?: boolean;
+  /** What the hook returned, in the runtime's own form; absent: nothing. */
+  output?: unknown;
+  /** The tool or hook could not answer. */
+  error?: string;
+}
+
 /** The data of each type of event. */
 export interface Events {
   block_end: BlockEnd;
@@ -495,4 +539,5 @@ export interface Command {
   revert: RevertCommand;
   rewind: RewindCommand;
   rename: RenameCommand;
+  result: ResultCommand;
 }

@@ -51,6 +51,20 @@ class Plug:
                 self._running = False
             _write({"event": event})
 
+    _calls = {}
+
+    async def call(self, *, input=None, **request):
+        """Calls a tool or hook of the client, and returns the result."""
+        id, result = "c%d" % (len(self._calls) + 1), asyncio.get_running_loop().create_future()
+        self._calls[id] = result
+        _write({"call": {"id": id, "input": input, **request}})
+        try:
+            return await asyncio.shield(result)
+        except asyncio.CancelledError:
+            _write({"cancel": {"id": id}})
+            await result
+            raise
+
 
 _writing = threading.Lock()
 
@@ -63,7 +77,10 @@ def _write(line):
 
 
 async def _handle(plug, command):
-    id, name = command.pop("id"), command.pop("do")
+    id, name = command.pop("id", None), command.pop("do")
+    if name == "result":
+        plug._calls[command.pop("call")].set_result(command)
+        return
     try:
         method = getattr(plug, name, None)
         if method is None:

@@ -9,7 +9,7 @@ class PlugError(Exception):
     code: str
     def __init__(self, code: str, message: Optional[str] = None) -> None: ...
 
-_Ability = Literal["question", "resume", "fork", "attach", "priority", "mcp", "schema", "policy"]
+_Ability = Literal["question", "resume", "fork", "attach", "priority", "mcp", "schema", "policy", "limits", "tools", "hooks", "components"]
 
 class Plug:
     """An adapter as a subject. A subclass has a method for each command that it supports: open, send, close, and those whose
@@ -29,6 +29,12 @@ class Plug:
     def emit(self, type: EventType, /, *, turn: Optional[int] = None, subagent_id: Optional[str] = None, **data: Any) -> None:
         """Writes an event with the data. Without turn it has the number of the running turn: turn_start begins it, done and
         error end it. Threads may call it."""
+
+    async def call(
+        self, *, tool: str = ..., hook: int = ..., input: Any = None, tool_use_id: str = ...
+    ) -> Dict[str, Any]:
+        """Calls a tool of open, or a hook by its index, and returns the members of the result: content, is_error, output, error.
+        If the awaiting task is cancelled, so is the call; call returns when the tool has ended."""
 
 def serve(plug: Plug) -> None:
     """Serves the adapter over stdio until stdin is closed. Write logs to stderr: stdout belongs to the protocol."""

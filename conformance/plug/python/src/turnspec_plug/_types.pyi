@@ -268,6 +268,23 @@ class OpenCommandMcp(TypedDict, total=False):
     args: List[str]
     env: Dict[str, str]
 
+class OpenCommandLimits(TypedDict, total=False):
+    """How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it."""
+    start_ms: Required[int]
+    stop_ms: Required[int]
+    stall_ms: Required[int]
+
+class OpenCommandTools(TypedDict, total=False):
+    name: Required[str]
+    description: str
+    schema: Any
+    read_only: bool
+
+class OpenCommandHooks(TypedDict, total=False):
+    event: Required[str]
+    matcher: str
+    timeout_s: float
+
 class OpenCommand(TypedDict, total=False):
     """The command open."""
     session_id: Required[str]
@@ -286,6 +303,10 @@ class OpenCommand(TypedDict, total=False):
     mcp: List[OpenCommandMcp]
     schema: Any
     policy: Dict[str, Any]
+    limits: OpenCommandLimits
+    tools: List[OpenCommandTools]
+    hooks: List[OpenCommandHooks]
+    components: Any
 
 class SendCommandFiles(TypedDict, total=False):
     kind: Required[str]
@@ -351,6 +372,19 @@ class RewindCommand(TypedDict, total=False):
 class RenameCommand(TypedDict, total=False):
     """The command rename."""
     text: Required[str]
+
+class ResultCommandContent(TypedDict, total=False):
+    text: str
+    image: str
+    mime: str
+
+class ResultCommand(TypedDict, total=False):
+    """The command result."""
+    call: Required[str]
+    content: List[ResultCommandContent]
+    is_error: bool
+    output: Any
+    error: str
 
 EventType = Literal[
     "block_end",
