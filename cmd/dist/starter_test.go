@@ -17,7 +17,7 @@ import (
 // project runs as it is, and shows the check that a broken adapter fails.
 
 // someCases makes the tests of a project short.
-const someCases = "TURNSPEC_ARGS=--case claude/2.1.329/text/* --case claude/2.1.329/permission/allow"
+const someCases = "TURNSPEC_ARGS=--case claude/2.1.329/text/plain --check text"
 
 // tested runs a test command in a folder and returns whether it passed, and its output.
 func tested(t *testing.T, dir string, env []string, name string, args ...string) (bool, string) {
@@ -53,7 +53,7 @@ func TestStarterTypeScript(t *testing.T) {
 	passed, out := tested(t, dir, []string{someCases}, "npx", "--no-install", "vitest", "run", "conformance", "--reporter=verbose")
 	g.Expect(passed).To(BeTrue(), out)
 	g.Expect(out).To(MatchRegexp(`✓ .*text\.once: `))
-	g.Expect(out).To(MatchRegexp(`↓ .*order\.seq: `))
+	g.Expect(out).To(MatchRegexp(`↓ .*text\.retracted: `))
 
 	breakAdapter(t, filepath.Join(dir, "conformance", "plug.mjs"), `adapter.on("text"`)
 	passed, out = tested(t, dir, []string{someCases}, "npx", "--no-install", "vitest", "run", "conformance", "--reporter=verbose")
@@ -75,7 +75,7 @@ func TestStarterPython(t *testing.T) {
 	passed, out := tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")
 	g.Expect(passed).To(BeTrue(), out)
 	g.Expect(out).To(ContainSubstring("test_check[text.once] PASSED"))
-	g.Expect(out).To(ContainSubstring("test_check[order.seq] SKIPPED"))
+	g.Expect(out).To(ContainSubstring("test_check[text.retracted] SKIPPED"))
 
 	breakAdapter(t, filepath.Join(dir, "conformance", "plug.py"), `self.emit("delta"`)
 	passed, out = tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")

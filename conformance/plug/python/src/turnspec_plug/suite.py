@@ -24,7 +24,7 @@ def verdicts(runtime: str, subject: str, known: Optional[str] = None, args: Sequ
         argv = [program or os.environ.get("TURNSPEC") or "turnspec", "run", "--runtime", runtime, "--subject", subject, "--report", "json=" + file]
         if known:
             argv += ["--known", known]
-        run = subprocess.run([*argv, *args, *os.environ.get("TURNSPEC_ARGS", "").split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        run = subprocess.run([*argv, *args, *os.environ.get("TURNSPEC_ARGS", "").split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
         if run.returncode > 1:
             raise RuntimeError(run.stdout)
         with open(file, encoding="utf-8") as f:
