@@ -121,3 +121,25 @@ func TestStarterGo(t *testing.T) {
 	g.Expect(passed).To(BeTrue(), out)
 	g.Expect(out).To(MatchRegexp(`--- PASS: TestConformance/text/plain/claude@`))
 }
+
+func TestStarterRust(t *testing.T) {
+	if _, err := exec.LookPath("cargo"); err != nil {
+		t.Skip("there is no cargo here; the project needs nothing else")
+	}
+	g := NewWithT(t)
+	dir := t.TempDir()
+	program, err := filepath.Abs(filepath.Join(*built, ours(t).binary()))
+	g.Expect(err).NotTo(HaveOccurred())
+	output(t, dir, program, "init", "--lang", "rust")
+	env := []string{someCases, "TURNSPEC=" + program}
+	test := []string{"test", "--offline", "--manifest-path", "conformance/Cargo.toml"}
+	passed, out := tested(t, dir, env, "cargo", test...)
+	g.Expect(passed).To(BeTrue(), out)
+	g.Expect(out).To(ContainSubstring("test text.once ... ok"))
+	g.Expect(out).To(ContainSubstring("test text.retracted ... ignored"))
+
+	breakAdapter(t, filepath.Join(dir, "conformance", "main.rs"), `emit.event("delta"`)
+	passed, out = tested(t, dir, env, "cargo", test...)
+	g.Expect(passed).To(BeFalse(), out)
+	g.Expect(out).To(ContainSubstring("test text.once ... FAILED"))
+}

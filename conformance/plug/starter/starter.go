@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed known-failures.txt workflow.yml go python typescript
+//go:embed known-failures.txt workflow.yml go python rust typescript
 var templates embed.FS
 
 // Folder is where the files are, in the user's project.
@@ -37,8 +37,8 @@ type language struct {
 	name    string
 	files   map[string]string // name below Folder: template
 	example []string          // files of the example for a runtime, in a folder with the runtime's name, if there is one
-	setup   string            // steps of the workflow
-	next    []string          // commands to run after init; VERSION stands for "@1.2.3" or "==1.2.3"
+	setup   string            // steps of the workflow; in it and in next {{version}} stands for pin and version, such as @1.2.3
+	next    []string          // commands to run after init
 	pin     string            // how a version is pinned
 }
 
@@ -53,7 +53,7 @@ var languages = []language{
       - run: npm ci
       - run: npx vitest run conformance
 `,
-		next: []string{"npm install --save-dev turnspecVERSION @turnspec/plugVERSION vitest", "npx turnspec smoke --runtime RUNTIME -- node conformance/plug.mjs", "npx vitest run conformance"},
+		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.mjs", "npx vitest run conformance"},
 		pin:  "@",
 	},
 	{
@@ -63,10 +63,10 @@ var languages = []language{
 		setup: `      - uses: actions/setup-python@v5
         with:
           python-version: "3.13"
-      - run: pip install turnspecVERSION turnspec-plugVERSION pytest
+      - run: pip install turnspec{{version}} turnspec-plug{{version}} pytest
       - run: pytest conformance
 `,
-		next: []string{"pip install turnspecVERSION turnspec-plugVERSION pytest", "turnspec smoke --runtime RUNTIME -- python3 conformance/plug.py", "pytest conformance"},
+		next: []string{"pip install turnspec{{version}} turnspec-plug{{version}} pytest", "turnspec smoke --runtime {{runtime}} -- python3 conformance/plug.py", "pytest conformance"},
 		pin:  "==",
 	},
 	{
@@ -77,8 +77,21 @@ var languages = []language{
           go-version-file: go.mod
       - run: go test ./conformance
 `,
-		next: []string{"go get github.com/turnspec/turnspecVERSION", "go mod tidy", "go test ./conformance"},
+		next: []string{"go get github.com/turnspec/turnspec{{version}}", "go mod tidy", "go test ./conformance"},
 		pin:  "@v",
+	},
+	{
+		name: "rust",
+		files: map[string]string{
+			"Cargo.toml": "rust/Cargo.toml.txt", "main.rs": "rust/skeleton.rs", "protocol.rs": "rust/protocol.rs", "json.rs": "rust/json.rs", "checks.rs": "rust/checks.rs",
+			".gitignore": "rust/gitignore.txt",
+		},
+		example: []string{"main.rs"},
+		setup: `      - run: npm install --global turnspec{{version}}
+      - run: cargo test --manifest-path conformance/Cargo.toml
+`,
+		next: []string{"npm install --global turnspec{{version}}", "turnspec smoke --runtime {{runtime}} -- cargo run -q --manifest-path conformance/Cargo.toml", "cargo test --manifest-path conformance/Cargo.toml"},
+		pin:  "@",
 	},
 }
 
@@ -134,5 +147,5 @@ func (p Project) filler(l language) *strings.Replacer {
 	case l.name == "go":
 		version = "@latest"
 	}
-	return strings.NewReplacer("{{runtime}}", p.Runtime, "RUNTIME", p.Runtime, "VERSION", version)
+	return strings.NewReplacer("{{runtime}}", p.Runtime, "{{version}}", version)
 }
