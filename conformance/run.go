@@ -92,9 +92,12 @@ type Run struct {
 	Took  time.Duration // of a run in real time
 	Waits []Wait        // in real time, for what the subject did not emit
 
-	Hang       string // why the run did not finish, or ""
-	Harness    string // why the harness could not perform the scenario, or ""
-	EndedEarly bool   // a step could not be run, so the ones after it were not
+	Hang    string // why the run did not finish, or ""
+	Harness string // why the harness could not perform the scenario, or ""
+	// ClosedAfterKill: the session did not end by itself when its process was killed, so
+	// the harness closed it.
+	ClosedAfterKill bool
+	EndedEarly      bool // a step could not be run, so the ones after it were not
 
 	index index
 }

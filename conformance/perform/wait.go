@@ -179,6 +179,7 @@ func (d *director) closeKilled(ctx context.Context) {
 	if d.sess == nil {
 		return
 	}
+	d.run.ClosedAfterKill = true
 	_ = d.callWithin(ctx, d.sess, fixtures.Step{Verb: fixtures.VerbClose})
 	d.sess = nil
 	_ = d.waitDrained()

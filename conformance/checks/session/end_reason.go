@@ -34,7 +34,7 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.SessionEnd](t.Run) {
 		n++
 		f.Asserted(1)
-		closed := e.Steps > 0 && endsSession(t.Steps[:e.Steps])
+		closed := t.ClosedAfterKill || e.Steps > 0 && endsSession(t.Steps[:e.Steps])
 		if !closed && d.Reason == "closed" {
 			f.At(e, "the reason is closed, but the client has not closed the session")
 		}

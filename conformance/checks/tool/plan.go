@@ -34,7 +34,10 @@ func judgePlan(t *conformance.Trial, f *conformance.Finding) {
 			got = append(got, planText(d.Steps))
 		}
 	}
-	got = slices.Compact(got) // a plan may be emitted again
+	if runindex.Runtime(t.Run).PlansTickOff {
+		want, got = tickedOff(want), tickedOff(got)
+	}
+	want, got = slices.Compact(want), slices.Compact(got) // a plan may be emitted again
 	if !slices.Equal(want, got) {
 		f.Diff("the plans are not those that the model made", strings.Join(want, "\n")+"\n", strings.Join(got, "\n")+"\n")
 	}
@@ -87,7 +90,16 @@ func plannedLists(r *conformance.Run) []string {
 			out = append(out, planText(slices.DeleteFunc(slices.Clone(steps), func(s event.PlanStep) bool { return s.Text == "" })))
 		}
 	}
-	return slices.Compact(out)
+	return out
+}
+
+// tickedOff returns the lists of a wire that does not show which step is in progress.
+func tickedOff(lists []string) []string {
+	var out []string
+	for _, l := range lists {
+		out = append(out, strings.ReplaceAll(l, string(event.StepInProgress)+": ", string(event.StepPending)+": "))
+	}
+	return out
 }
 
 func stepStatus(s event.StepStatus) event.StepStatus {

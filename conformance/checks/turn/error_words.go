@@ -32,6 +32,9 @@ func judgeErrorWords(t *conformance.Trial, f *conformance.Finding) {
 				f.At(end.Event, "the runtime states %q, but the error of turn %d is %q", runindex.Clip(end.Failure), end.Turn, runindex.Clip(got))
 			}
 		}
+		if !t.Supports("error.code") {
+			continue
+		}
 		if end.Limited {
 			f.Asserted(1)
 			if d.Code != event.ErrorLimit {

@@ -1,7 +1,7 @@
 // @anthropic-ai/claude-agent-sdk in a loop, as its documentation shows it: one
 // query with streaming input, text from stream events, tools from the messages.
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import { ask, begin, call, emit, end, ready, Refused, running, serve, text } from "./plug.mjs";
+import { ask, begin, call, emit, end, number, ready, Refused, running, serve, text } from "./plug.mjs";
 
 const modes = { ask: "default", "accept-edits": "acceptEdits", plan: "plan", "dont-ask": "dontAsk", never: "bypassPermissions" };
 const waiting = [];
@@ -25,14 +25,14 @@ function show(m) {
     case "system":
       if (m.subtype !== "init") break;
       ready("claude", m.session_id);
-      if (!running()) begin(sent.shift());
+      if (!running()) begin(...sent.splice(0)); // the runtime answers all queued messages in one turn
       break;
     case "stream_event": {
       const { event } = m;
       if (event.type === "message_start") messages++;
       if (event.type !== "content_block_delta") break;
-      const block_id = `${messages}.${event.index}`;
-      if (event.delta.type === "text_delta") emit("delta", { text: event.delta.text, message_id: `${messages}`, block_id });
+      const message_id = `${number()}.${messages}`, block_id = `${message_id}.${event.index}`; // unique in a resumed session too
+      if (event.delta.type === "text_delta") emit("delta", { text: event.delta.text, message_id, block_id });
       if (event.delta.type === "thinking_delta") emit("thinking", { text: event.delta.thinking, block_id });
       break;
     }
@@ -68,7 +68,7 @@ async function listen() {
 serve({
   name: "@anthropic-ai/claude-agent-sdk", runtime: "claude", can: ["answer", "stop", "resume", "mcp"],
   events: ["session_ready", "turn_start", "delta", "thinking", "tool_start", "tool_result", "permission_request", "permission_resolved", "error", "done"],
-  without: ["session_ready", "subagent_id", "turn_start", "thinking.done", "tool_start.is_file_read", "tool_start.subagent_spawn", "tool_result.changes", "tool_result.status", "error.code"],
+  without: ["session_ready", "subagent_id", "turn_start", "thinking.done", "tool_start.background", "tool_start.is_file_read", "tool_start.subagent_spawn", "tool_result.changes", "tool_result.status", "error.code"],
 }, {
   open({ dir, mode, model, resume, fork, args, mcp = [] }) {
     if (!modes[mode]) throw new Refused("unsupported", `no mode ${mode}`);

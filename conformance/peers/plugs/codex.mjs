@@ -22,5 +22,5 @@ export function result(part) {
   } catch {}
   if (item?.type === "output-delta") return emit("tool_output", { tool_use_id: part.toolCallId, text: item.delta });
   const isError = part.type === "tool-error" || item?.status === "failed" || item?.status === "declined";
-  return { type: "tool-result", toolCallId: part.toolCallId, isError, output: item?.aggregatedOutput ?? item?.result?.content ?? item?.error?.message ?? "" };
+  return { type: "tool-result", toolCallId: part.toolCallId, isError, output: item?.type === "webSearch" ? item.query : item?.aggregatedOutput ?? item?.result?.content ?? item?.error?.message ?? "" };
 }

@@ -35,9 +35,10 @@ export function ready(runtime, provider_session_id) {
 // that is over carries no turn, and is judged as that. What runs when its caller
 // stops a turn, or when the client throws, ends with it; a turn that went well is
 // to have closed its calls itself.
-export function begin(message_id) {
+export function begin(...message_ids) {
   turn = ++turns;
-  emit("turn_start", { cause: message_id ? "user" : "task", message_ids: message_id ? [message_id] : [] });
+  message_ids = message_ids.filter(Boolean);
+  emit("turn_start", { cause: message_ids.length ? "user" : "task", message_ids });
 }
 export const number = () => turn;
 
