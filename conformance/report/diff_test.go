@@ -36,3 +36,15 @@ func TestLongLinesKeepTheirDifference(t *testing.T) {
 	g.Expect(len(diff(strings.Repeat("y", 1<<20)+"\n", strings.Repeat("x", 1<<20)+"\n"))).To(BeNumerically("<", 6000), "all differs")
 	g.Expect(strings.Count(diff("", strings.Repeat("x\n", 9999)), "\n")).To(Equal(401))
 }
+
+// TestClippedLinesAreText checks that a line is cut between characters, at each length.
+func TestClippedLinesAreText(t *testing.T) {
+	g := NewWithT(t)
+	const line = "a𝄞üb𝄞"
+	for n := 1; n <= len(line)+1; n++ {
+		got := report.ClipLine(line, n)
+		g.Expect(utf8.ValidString(got)).To(BeTrue(), "%d: %q", n, got)
+	}
+	g.Expect(report.ClipLine(line, len(line))).To(Equal(line))
+	g.Expect(report.ClipLine(line, 9)).To(Equal("a𝄞üb…"))
+}

@@ -32,3 +32,6 @@ func membersOf(t reflect.Type) []string {
 	}
 	return out
 }
+
+// ClipLine shortens a line.
+func ClipLine(s string, n int) string { return clipLine(s, n) }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report/table"
@@ -86,11 +87,14 @@ func Table(w io.Writer, d *Document, st Style) error {
 // maxSubject bounds the name of a subject in the table.
 const maxSubject = 34
 
+// clipLine shortens a line to n bytes, at a character, and shows that it did.
 func clipLine(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return s[:n-1] + "…"
+	for n--; n > 0 && !utf8.RuneStart(s[n]); n-- {
+	}
+	return s[:n] + "…"
 }
 
 func (c *cell) addResult(r Entry) {
