@@ -70,6 +70,9 @@ type Report struct {
 	KnownFailures []KnownFailureUse
 	Shard         Shard
 	Timings       []Timing // of the runs in real time
+	// Interrupted reports that the run ended before all cases were done. Cases is then how
+	// many were.
+	Interrupted bool
 }
 
 // Timing is how long a run in real time took.

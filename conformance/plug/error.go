@@ -3,7 +3,6 @@ package plug
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -50,24 +49,7 @@ func Clip(line string) string {
 	if len(line) > limit {
 		line = strings.ToValidUTF8(line[:limit], "") + "…"
 	}
-	return Printable(line)
-}
-
-// Printable escapes the control characters of a line, except tabs.
-func Printable(line string) string {
-	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
-		return line
-	}
-	var b strings.Builder
-	for _, r := range line {
-		if unicode.IsControl(r) && r != '\t' {
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return conformance.Printable(line)
 }
 
 // Unsupported is the error of a step that the protocol, or this program's

@@ -30,6 +30,9 @@ type Document struct {
 	Checks    []Rule             `json:"checks"`
 	Results   []Entry            `json:"results"`
 	Plays     []Play             `json:"plays,omitempty"`
+	Slowest   []CaseTime         `json:"slowest_cases,omitempty"` // in real time
+	// Interrupted reports that the run was ended before all cases were done.
+	Interrupted bool `json:"interrupted,omitzero"`
 }
 
 // Selection is what was asked for. All shards of a run have the same.
@@ -161,15 +164,16 @@ func New(rep *conformance.Report, about About) *Document {
 	for _, c := range rep.Missing {
 		d.Missing = append(d.Missing, c.ID)
 	}
+	d.Slowest, d.Interrupted = slowest(rep.Timings), rep.Interrupted
 	d.sortAndDecide(rules)
 	return d
 }
 
 func newEntry(r conformance.Result) Entry {
 	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: r.Check.Severity.String(),
-		Verdict: string(r.Verdict), Assertions: r.Assertions, Reason: r.Reason}
+		Verdict: string(r.Verdict), Assertions: r.Assertions, Reason: conformance.Printable(r.Reason)}
 	for _, p := range r.Problems {
-		q := Problem{Diff: shortenDiff(p.Diff), Seq: p.Seq, Line: p.Line}
+		q := Problem{Diff: shortenDiff(conformance.Printable(p.Diff)), Seq: p.Seq, Line: p.Line}
 		q.Text, _ = clipText(p.Text)
 		if h := p.Fault; h != nil {
 			q.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}

@@ -27,6 +27,7 @@ func Failures(w io.Writer, d *Document, st Style) error {
 	}
 	writeKnown(&b, d, st)
 	writeUnjudged(&b, d, st)
+	writeSlowest(&b, d, st)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -144,7 +145,33 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fa
 			}
 		}
 	}
+	writePrograms(b, e, plain, find)
 	fmt.Fprintf(b, "  rerun: %s\n", d.Rerun(e))
+}
+
+// writePrograms writes the stderr and the exit of the subject's programs: those of the
+// first run with a fault that shows a problem, or of the run without one.
+func writePrograms(b *strings.Builder, e Entry, plain *Play, find func(Entry, *Fault) *Play) {
+	play := plain
+	for _, p := range e.Problems {
+		if p.Fault != nil {
+			if faulted := find(e, p.Fault); faulted != nil {
+				play = faulted
+			}
+			break
+		}
+	}
+	if play == nil {
+		return
+	}
+	for _, p := range play.Programs {
+		if p.Exit != "" && p.Exit != "exit code 0" {
+			fmt.Fprintf(b, "  the subject's program ended: %s\n", p.Exit)
+		}
+		if p.Stderr != "" && !strings.Contains(play.Hang, "stderr: ") {
+			fmt.Fprintf(b, "  its stderr: %s\n", strings.ReplaceAll(p.Stderr, "\n", "\n              "))
+		}
+	}
 }
 
 // Rerun returns the command that runs only this check on this case.

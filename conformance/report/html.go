@@ -41,6 +41,7 @@ type pageIndex struct {
 	Corpus   string       `json:"corpus,omitempty"`
 	Missing  []string     `json:"missing,omitempty"`
 	Known    []KnownUse   `json:"known,omitempty"`
+	Slow     []string     `json:"slow,omitempty"`
 	Subjects []string     `json:"subjects"`
 	Rules    []Rule       `json:"rules"`
 	Columns  []pageColumn `json:"columns"`
@@ -125,7 +126,7 @@ func HTML(w io.Writer, d *Document) error {
 func newPage(d *Document) (*pageIndex, []pageDetail) {
 	p := &pageIndex{
 		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus,
-		Missing: d.Missing, Known: d.Known, Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
+		Missing: d.Missing, Known: d.Known, Slow: d.slowLines(), Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
 	}
 	rules := map[string]int{}
 	for i, r := range d.Checks {

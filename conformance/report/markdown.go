@@ -41,6 +41,7 @@ func Markdown(w io.Writer, d *Document) error {
 	writeList(&b, "Known failures", known, func(u KnownUse) string {
 		return fmt.Sprintf("`%s` `%s`, %d: %s %s", u.Check, u.Case, u.Failed, table.Escape(u.Reason), u.Link)
 	})
+	writeList(&b, "The slowest cases", d.slowLines(), table.Escape)
 	writeDetails(&b, d)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -19,20 +19,28 @@ const maxFaulty = 3
 
 // Play is one run of a case against a subject.
 type Play struct {
-	Case       string   `json:"case"`
-	Subject    string   `json:"subject"`
-	Live       bool     `json:"live,omitzero"` // with the real runtime
-	Fault      *Fault   `json:"fault,omitempty"`
-	Intent     string   `json:"intent,omitempty"`
-	File       string   `json:"file,omitempty"`     // of the case
-	Scenario   string   `json:"scenario,omitempty"` // its file
-	Steps      []Step   `json:"steps,omitempty"`
-	Wire       []Wire   `json:"wire,omitempty"`
-	Events     []Event  `json:"events,omitempty"`
-	Chat       []Bubble `json:"chat,omitempty"`
-	Hang       string   `json:"hang,omitempty"`
-	Unrecorded []string `json:"unrecorded,omitempty"`
-	Violations []string `json:"violations,omitempty"`
+	Case     string   `json:"case"`
+	Subject  string   `json:"subject"`
+	Live     bool     `json:"live,omitzero"` // with the real runtime
+	Fault    *Fault   `json:"fault,omitempty"`
+	Intent   string   `json:"intent,omitempty"`
+	File     string   `json:"file,omitempty"`     // of the case
+	Scenario string   `json:"scenario,omitempty"` // its file
+	Steps    []Step   `json:"steps,omitempty"`
+	Wire     []Wire   `json:"wire,omitempty"`
+	Events   []Event  `json:"events,omitempty"`
+	Chat     []Bubble `json:"chat,omitempty"`
+	Hang     string   `json:"hang,omitempty"`
+	// Programs are what the programs of the subject left behind, one for each session.
+	Programs   []Program `json:"programs,omitempty"`
+	Unrecorded []string  `json:"unrecorded,omitempty"`
+	Violations []string  `json:"violations,omitempty"`
+}
+
+// Program is the end of a program.
+type Program struct {
+	Stderr string `json:"stderr,omitempty"` // its last lines
+	Exit   string `json:"exit,omitempty"`
 }
 
 // Step is a step of the scenario.
@@ -109,8 +117,13 @@ func newPlays(r conformance.Result, taken map[playKey]bool) []Play {
 
 func newPlay(r conformance.Result, run *conformance.Run) Play {
 	p := Play{
-		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(run.Hang, 12),
+		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(conformance.Printable(run.Hang), 24),
 		Unrecorded: run.Unrecorded, Violations: run.Violations,
+	}
+	for _, x := range run.Program {
+		if x != (conformance.ProgramOutput{}) {
+			p.Programs = append(p.Programs, Program{conformance.Printable(x.Stderr), x.Exit})
+		}
 	}
 	if h := run.Fault; h != nil {
 		p.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}
@@ -124,7 +137,7 @@ func newPlay(r conformance.Result, run *conformance.Run) Play {
 	for _, a := range run.Steps {
 		x := Step{At: int64(a.At), Line: a.Step.Line, Verb: string(a.Step.Verb), Text: stepText(a.Step)}
 		if a.Err != nil {
-			x.Error = a.Err.Error()
+			x.Error = conformance.Printable(a.Err.Error())
 		}
 		p.Steps = append(p.Steps, x)
 	}
@@ -162,7 +175,7 @@ func stepText(a fixtures.Step) string {
 // clipText shortens a text that is too long, at a rune. It returns the length of
 // such a text, and else 0.
 func clipText(s string) (string, int) {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = conformance.Printable(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(s) <= maxText {
 		return s, 0
 	}

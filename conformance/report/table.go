@@ -172,6 +172,9 @@ func Summary(d *Document, st Style) string {
 	if d.FaultRuns > 0 && d.Selection.Seed > 0 {
 		head = fmt.Sprintf("%d cases and %d runs with a fault (seed %d): %d verdicts", d.Cases, d.FaultRuns, d.Selection.Seed, len(d.Results))
 	}
+	if d.Interrupted {
+		head = "interrupted: " + head
+	}
 	if d.Shard != nil {
 		head = fmt.Sprintf("shard %v, %s", d.Shard, head)
 	}

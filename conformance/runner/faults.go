@@ -88,6 +88,9 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			return n, err
 		}
 		for _, place := range samplePlaces(cfg, op.Places(c, plain.Scenario), c.ID+" "+name) {
+			if j.ended != nil && j.ended() {
+				return n, nil
+			}
 			f := op.Apply(c, place)
 			run := replay(&f)
 			run.Plain = plain

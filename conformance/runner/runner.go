@@ -35,6 +35,8 @@ type Job struct {
 	// unsupported is set to true if the subject does not support what the case needs, so
 	// that no fault was tried; nil: nobody asks.
 	unsupported *bool
+	// ended reports that the run was interrupted; nil: it cannot be.
+	ended func() bool
 }
 
 // Jobs returns the jobs of the configuration, in the order of the corpus. A shard
@@ -94,7 +96,8 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 }
 
 // Run replays the cases and applies the checks. An error means that the suite could
-// not be run, not that a check failed.
+// not be run, not that a check failed. If ctx ends, Run returns its error and the
+// report of the cases that were done.
 func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, error) {
 	jobs, err := Jobs(cfg)
 	if err != nil {
@@ -116,7 +119,11 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	unsupported := make([]bool, len(jobs))
 	do := func(i int) (err error) {
 		jobs[i].unsupported = &unsupported[i]
-		results[i], faultRuns[i], err = Do(cfg, jobs[i])
+		jobs[i].ended = func() bool { return ctx.Err() != nil }
+		rs, n, err := Do(cfg, jobs[i])
+		if ctx.Err() == nil { // else it may have left out faults
+			results[i], faultRuns[i] = rs, n
+		}
 		return err
 	}
 	order := slowFirst(jobs)
@@ -130,6 +137,9 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 		}
 		return err
 	})
+	if err != nil && ctx.Err() != nil {
+		return interrupted(cfg, results, faultRuns, timings), err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +160,20 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	}
 	rep.KnownFailures, err = KnownFailureUses(cfg, rep.Results)
 	return rep, err
+}
+
+// interrupted returns the report of the jobs that were done. It cannot show that a
+// check is missing or that a known failure is stale.
+func interrupted(cfg conformance.Config, results [][]conformance.Result, faultRuns []int, timings []conformance.Timing) *conformance.Report {
+	rep := &conformance.Report{Shard: cfg.Shard, Timings: timings, Interrupted: true}
+	for i := range results {
+		if len(results[i]) > 0 {
+			rep.Cases++
+			rep.Results = append(rep.Results, results[i]...)
+			rep.FaultRuns += faultRuns[i]
+		}
+	}
+	return rep
 }
 
 // matches reports whether the configuration asks for a case, and marks the globs

@@ -193,3 +193,21 @@ func TestDiff(t *testing.T) {
 	g.Expect(conformance.Diff("want", "a\nb\n", "got", "a\nc\n")).To(Equal("--- want\n+++ got\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"))
 	g.Expect(conformance.Diff("want", "a\n", "got", "a\n")).To(BeEmpty())
 }
+
+// TestInterruptedRunReportsWhatIsDone checks that a run whose context ends returns the
+// verdicts on the cases that were done before.
+func TestInterruptedRunReportsWhatIsDone(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}}
+	cfg.Progress = func(done, _ int, _ string) {
+		if done == 1 {
+			cancel()
+		}
+	}
+	rep, err := runner.Run(ctx, cfg)
+	g.Expect(err).To(MatchError(context.Canceled))
+	g.Expect(rep.Interrupted).To(BeTrue())
+	g.Expect(rep.Cases).To(Equal(1))
+	g.Expect(rep.Results).NotTo(BeEmpty())
+}

@@ -140,7 +140,8 @@ function drawSummary() {
     ...items("Checks on which no case gave a verdict", index.missing || [], (m) => el("code", { class: "failed" }, m)),
     ...items("Known failures that are stale", stale, (k) => [el("span", { class: "failed" }, k.stale), ": ", el("code", {}, `${k.at || ""} ${k.check} ${k.case}`)]),
     ...items("Known failures", known, (k) => [el("code", {}, `${k.check} ${k.case}`), `, ${k.failed}: ${k.reason}`]),
-    el("div", { class: "scroll" }, table));
+    el("div", { class: "scroll" }, table),
+    ...items("The slowest cases", index.slow || [], (s) => s));
 }
 
 let last = null;

@@ -134,6 +134,7 @@ function drawPlay(play, problems) {
   rows();
   return el("div", {}, time,
     play.hang ? el("p", { class: "failed" }, "The run hung: " + play.hang) : "",
+    ...(play.programs || []).map((p) => el("p", {}, `The program ended: ${p.exit || "unknown"}. `, p.stderr ? el("pre", {}, p.stderr) : "It wrote nothing to stderr.")),
     (play.unrecorded || []).map((u) => el("p", { class: "warn" }, "Unrecorded: " + u)),
     (play.violations || []).map((v) => el("p", { class: "warn" }, "Violation: " + v)), list);
 }
