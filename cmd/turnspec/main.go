@@ -114,5 +114,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 // interruptible returns the command's context, canceled by ^C or SIGTERM. Commands
 // that only stream do not use it: there ^C ends the program at once.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
+	return ctx, stop
 }

@@ -227,14 +227,21 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
 		err = errors.New("no check ran: none of the chosen checks runs in the chosen tiers; `turnspec explain CHECK` lists its tiers")
 	}
-	if err != nil {
+	interrupted := err != nil && rep != nil && rep.Interrupted && len(rep.Results) > 0
+	if err != nil && !interrupted {
 		return err
 	}
-	about, err := f.about(cmd, cfg)
-	if err != nil {
-		return err
+	about, aboutErr := f.about(cmd, cfg)
+	if aboutErr != nil {
+		return aboutErr
 	}
 	d := report.New(rep, about)
+	if interrupted {
+		if shown := f.out.show(cmd, d); shown != nil && !errors.Is(shown, errFailed) {
+			return shown
+		}
+		return err
+	}
 	if !connected {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the subject %s did not get through one turn of text, so the suite was not run; `%s` shows each line\n",
 			cfg.Subjects[0].Name(), f.smokeCommand())

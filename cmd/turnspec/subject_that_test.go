@@ -31,18 +31,24 @@ func subjectThat() {
 		}
 	case "starts-nothing":
 		replyToAll(nil)
+	case "is-wrong":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				line(`{"event":{"type":"delta","turn":1,"data":{"text":"another text","message_id":"1","block_id":"1"}}}`)
+				line(`{"event":{"type":"done","turn":1,"data":{}}}`)
+				fmt.Fprintln(os.Stderr, "Exception in thread reader\x1b")
+			}
+		})
+		os.Exit(5)
 	case "exits-in-mid-turn":
 		replyToAll(func(do string, open []string) {
 			switch do {
 			case "open":
-				runtime := exec.Command(open[0], strings.Fields("-p --verbose --input-format stream-json --output-format stream-json --permission-prompt-tool stdio --include-partial-messages")...)
-				if _, err := runtime.StdinPipe(); err != nil {
-					panic(err)
-				}
-				if err := runtime.Start(); err != nil {
-					panic(err)
-				}
-				line(`{"event":{"type":"session_ready","data":{"session_id":"s1","runtime":"claude"}}}`)
+				startRuntime(open)
 			case "send":
 				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
 				fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\nKeyError: turn")
@@ -50,6 +56,23 @@ func subjectThat() {
 			}
 		})
 	}
+}
+
+// startRuntime starts the runtime, writes one message to it, and reports that it is
+// ready.
+func startRuntime(command []string) {
+	runtime := exec.Command(command[0], strings.Fields("-p --verbose --input-format stream-json --output-format stream-json --permission-prompt-tool stdio --include-partial-messages")...)
+	in, err := runtime.StdinPipe()
+	if err == nil {
+		err = runtime.Start()
+	}
+	if err == nil {
+		_, err = io.WriteString(in, `{"type":"user","message":{"role":"user","content":"Name three rivers."}}`+"\n")
+	}
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(`{"event":{"type":"session_ready","data":{"session_id":"s1","runtime":"claude"}}}`)
 }
 
 // replyToAll says hello and replies to each command. It calls do before a reply, with
