@@ -109,14 +109,22 @@ func asked(r *conformance.Run, texts []string) bool {
 // judgeValues compares the values of interrupt_resolved with the answers of the user.
 func judgeValues(t *conformance.Trial, f *conformance.Finding) {
 	want := slices.DeleteFunc(runindex.Answers(t.Run), func(a fixtures.Step) bool { return a.What != fixtures.AnswerValue })
-	var got []conformance.Event
+	var got, all []conformance.Event
 	for e, d := range runindex.EventsOf[event.InterruptResolved](t.Run) {
-		if d.By == event.ByUser && d.Value.Kind() == '{' {
+		if d.By != event.ByUser {
+			continue
+		}
+		all = append(all, e)
+		if d.Value.Kind() == '{' {
 			got = append(got, e)
 		}
 	}
-	if len(got) != len(want) {
-		return // a question was answered with yes or no
+	switch len(want) {
+	case len(all):
+		got = all // none was answered with yes or no, so each has a value
+	case len(got):
+	default:
+		return
 	}
 	for i, e := range got {
 		d, _ := e.Data.(event.InterruptResolved)

@@ -23,3 +23,15 @@ var asksWithoutChoices = broken.Adapter{
 		out(e)
 	}),
 }
+
+var resolvesWithoutTheAnswer = broken.Adapter{
+	Name: "resolves-without-the-answer", Sentence: "reports that a question was answered, without the answer",
+	Fails: []string{"question.answered"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.InterruptResolved); ok {
+			d.Value = event.Raw("null")
+			e.Data = d
+		}
+		out(e)
+	}),
+}

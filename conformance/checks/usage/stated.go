@@ -118,6 +118,9 @@ func statedTokens(all runindex.Statements, s wire.Statement, began, now int) []e
 			sum = minus(sum, minus(event.Tokens{}, eventTokens(*k)))
 		}
 	}
+	if sum == (event.Tokens{}) { // no end of a turn states tokens
+		return out
+	}
 	return append(out, sum)
 }
 

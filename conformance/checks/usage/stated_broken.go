@@ -26,6 +26,12 @@ var guessesTheWindow = broken.Adapter{
 	}),
 }
 
+var countsNothing = broken.Adapter{
+	Name: "counts-nothing", Sentence: "reports a usage of no tokens",
+	Fails:    []string{"usage.reported", "usage.stated"},
+	Mutation: eachUsage(func(d *event.Usage) { d.Tokens = event.Tokens{} }),
+}
+
 func eachUsage(f func(d *event.Usage)) broken.Mutation {
 	return broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Usage); ok {
