@@ -20,7 +20,7 @@ var smooths = broken.Adapter{
 
 var holdsTheFirstDelta = broken.Adapter{
 	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event",
-	Fails: []string{"time.first-delta", "time.no-added-delay", "time.ts"},
+	Fails: []string{"time.first-delta", "time.no-added-delay"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		turn := 0
 		return holding(func(e event.Event) bool {
