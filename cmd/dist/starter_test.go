@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -42,7 +43,16 @@ func breakAdapter(t *testing.T, file, line string) {
 	g.Expect(os.WriteFile(file, indent.ReplaceAll(b, []byte("$0\n$0")), 0o644)).To(Succeed())
 }
 
+// needsPrograms skips a test where programs cannot be tested.
+func needsPrograms(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("programs under test find the stand-in as a shell script, which Windows does not run")
+	}
+}
+
 func TestStarterTypeScript(t *testing.T) {
+	needsPrograms(t)
 	g := NewWithT(t)
 	of, dir := ours(t), t.TempDir()
 	output(t, dir, "npm", "install", "--@turnspec:registry="+registry(t), "--no-audit", "--no-fund", "--loglevel=error",
@@ -62,6 +72,7 @@ func TestStarterTypeScript(t *testing.T) {
 }
 
 func TestStarterPython(t *testing.T) {
+	needsPrograms(t)
 	g := NewWithT(t)
 	of, dir := ours(t), t.TempDir()
 	python := withPytest(t)
@@ -123,6 +134,7 @@ func TestStarterGo(t *testing.T) {
 }
 
 func TestStarterRust(t *testing.T) {
+	needsPrograms(t)
 	if _, err := exec.LookPath("cargo"); err != nil {
 		t.Skip("there is no cargo here; the project needs nothing else")
 	}
