@@ -64,6 +64,7 @@ func (l *inputList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // turnMetadata is a header in which Codex describes a request.
 type turnMetadata struct {
 	ThreadID string `json:"thread_id"`
+	Turn     string `json:"turn_id"`
 	Agent    string `json:"agent_name"`
 	Kind     string `json:"request_kind"`
 	Source   string `json:"thread_source"`
@@ -90,7 +91,7 @@ func (responsesAPI) read(h http.Header, body []byte) (*request, error) {
 	if meta.ThreadID != "" {
 		q.thread = meta.ThreadID
 	}
-	q.compact = strings.Contains(meta.Kind, "compact")
+	q.turn, q.compact = meta.Turn, strings.Contains(meta.Kind, "compact")
 	if n := len(m.Input); n > 0 && strings.Contains(m.Input[n-1].Content.joined(), codexSummary) {
 		q.compact = true
 	}
@@ -118,6 +119,10 @@ func (responsesAPI) read(h http.Header, body []byte) (*request, error) {
 		case it.Role == "developer" || it.Role == "system":
 			for _, b := range it.Content {
 				q.offer.deferred = append(q.offer.deferred, deferredNamespaces(b.Text)...)
+			}
+		case it.Role == "assistant":
+			for _, b := range it.Content {
+				q.replies = append(q.replies, b.Text)
 			}
 		case it.Role == "user" || it.Type == "agent_message":
 			for _, b := range it.Content {

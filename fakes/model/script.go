@@ -187,7 +187,10 @@ func (s *script) receive(q *request) *exchange {
 		ag = &agent{seen: map[string]bool{}}
 		s.agents[name] = ag
 	}
-	x := &exchange{Request: fixtures.Request{Agent: name, History: s.messagesIn(q.texts), Files: q.files, Stream: q.stream}, before: ag.last}
+	x := &exchange{Request: fixtures.Request{Agent: name, History: s.messagesIn(q.texts), Files: q.files, Stream: q.stream}, before: ag.last, turn: q.turn}
+	if ag.last != nil && ag.last.dropped(q) {
+		ag.last.Ended = fixtures.EndedClosed
+	}
 	for _, id := range x.History {
 		if !ag.seen[id] {
 			ag.seen[id] = true

@@ -204,3 +204,37 @@ func TestTranslation(t *testing.T) {
 	_, err := claudeCall(&fixtures.ToolCall{Tool: "read", ID: "t1", Input: jsontext.Value(`{"path":"a"}`)}, claude, "")
 	g.Expect(err).To(MatchError(ContainSubstring("without a workspace")))
 }
+
+// TestDroppedReplyIsClosed checks that a complete reply is recorded as closed if the
+// runtime asks again in the same turn without its text: a message came into the turn
+// before the runtime had read the reply.
+func TestDroppedReplyIsClosed(t *testing.T) {
+	for _, c := range []struct {
+		name, turn string
+		replies    []string
+		want       fixtures.Ended
+	}{
+		{"dropped", "t1", nil, fixtures.EndedClosed},
+		{"kept", "t1", []string{"one"}, fixtures.EndedComplete},
+		{"of another turn", "t2", nil, fixtures.EndedComplete},
+		{"of a runtime that names no turn", "", nil, fixtures.EndedComplete},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScript(scenario(t, "send m1: Say one.\nsend m2: Say two.", `[{"text":["one"]}]`))
+			q := texts("Say one.")
+			q.turn = "t1"
+			if c.turn == "" {
+				q.turn = ""
+			}
+			x := s.receive(q)
+			p := &part{}
+			p.text.WriteString("one")
+			x.said, x.Ended = []*part{p}, fixtures.EndedComplete
+			q = texts("Say one.", "Say two.")
+			q.turn, q.replies = c.turn, c.replies
+			s.receive(q)
+			g.Expect(x.Ended).To(Equal(c.want))
+		})
+	}
+}

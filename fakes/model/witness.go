@@ -15,7 +15,9 @@ type request struct {
 	name    string // the runtime's name of the agent
 	sub     bool   // marked as a sub-agent's
 	maySub  bool   // it has no mark: its text decides
+	turn    string // the runtime's id of the turn; "" if it sends none
 	texts   []string
+	replies []string // the texts of the model that it repeats, if it sends the turn
 	results []result
 	files   int  // pictures and documents in messages of the user
 	notes   int  // how many notes about tasks that ended
@@ -95,6 +97,7 @@ func (o offer) String() string {
 type exchange struct {
 	fixtures.Request
 	before *exchange // the request of this agent before it
+	turn   string    // the runtime's id of its turn, or ""
 	line   *line     // what answers it; nil if it is refused
 	said   []*part
 
@@ -130,6 +133,17 @@ func (x *exchange) request() fixtures.Request {
 		r.Output = append(r.Output, s)
 	}
 	return r
+}
+
+// dropped reports whether the runtime asks again in the same turn and has dropped the
+// last text of a complete reply: a message came into the turn before it had read the
+// reply.
+func (x *exchange) dropped(q *request) bool {
+	if x.turn == "" || x.turn != q.turn || q.compact || x.Ended != fixtures.EndedComplete || len(x.said) == 0 || slices.Contains(x.New, "compact") {
+		return false
+	}
+	last := x.said[len(x.said)-1]
+	return last.Tool == "" && !last.think && last.text.Len() > 0 && !slices.Contains(q.replies, last.text.String())
 }
 
 // soFar returns the text so far.
