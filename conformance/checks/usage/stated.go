@@ -46,7 +46,7 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		if !e.Terminal() || e.Turn == 0 || e.SubagentID != "" || reported[e.Turn] {
 			continue
 		}
-		from, to := began[e.Turn], min(e.Line, len(statements))
+		from, to := began[e.Turn], min(runindex.FirstLineOf(t.Run, e), len(statements))
 		if slices.ContainsFunc(statements[min(from, to):to], func(s wire.Statement) bool { return s.Tokens != nil }) {
 			f.Asserted(1)
 			f.At(e, "the runtime states the usage of turn %d, but no event reports it", e.Turn)
