@@ -7,7 +7,7 @@ import (
 
 var hidesThePath = broken.Adapter{
 	Name: "hides-the-path", Sentence: "reports the path of a file only in the input",
-	Fails:    []string{"tool.fields"},
+	Fails:    []string{"tool.fields", "tool.read-described"},
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.FilePath = "" }),
 }
 
