@@ -145,11 +145,15 @@ func (o options) report(out []Outcome, all int) error {
 	}
 	var b bytes.Buffer
 	if len(out) < all {
-		fmt.Fprintf(&b, "Of %d mutants, %d were tried at random. A survivor was played to %s without faults, and to %s with them.\n\n",
-			all, len(out), upTo(o.cases), upTo(o.faulty))
+		fmt.Fprintf(&b, "Of %d mutants, %d were tried at random", all, len(out))
+		if only := o.only.String(); only != "" {
+			fmt.Fprintf(&b, " among those that match `%s`", only)
+		}
+		fmt.Fprintf(&b, " (`--sample %d --seed %d --cases %d --faulty %d`). A survivor was played to %s without faults, and to %s with them.\n\n",
+			o.sample, o.seed, o.cases, o.faulty, upTo(o.cases), upTo(o.faulty))
 	}
 	writeFigures(&b, out, reasons)
-	if o.page == "" || o.only.String() != "" {
+	if o.page == "" {
 		_, err := os.Stdout.Write(b.Bytes())
 		return err
 	}
