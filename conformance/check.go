@@ -58,6 +58,9 @@ type Check struct {
 	// Faults are the faults that are tried for the check, by the name of their operator;
 	// nil: it judges the plain run only.
 	Faults []string
+	// FaultShows reports whether the faults of the check can show anything in a case; nil:
+	// in each. In real time the check's faults are tried on some of these cases too.
+	FaultShows func(c *fixtures.Case) bool
 	// AlternateSteps returns steps to run in place of the scenario's, such as another
 	// end than the recorded one; nil: none for this scenario. The result is
 	// Trial.Alternate.

@@ -111,7 +111,30 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 			jobs[i].Faults = append(jobs[i].Faults, name)
 		}
 	}
+	for _, c := range cfg.Checks {
+		if c.FaultShows != nil {
+			addTelling(c, s, jobs)
+		}
+	}
 	return nil
+}
+
+// addTelling adds the faults of a check to two of the cases in which they show
+// something.
+func addTelling(c *conformance.Check, s conformance.Subject, jobs []Job) {
+	var telling []int
+	for i, j := range jobs {
+		if j.Subject == s && needsNoAbility(j.rec.Scenario) && c.FaultShows(j.Case) {
+			telling = append(telling, i)
+		}
+	}
+	for _, i := range spreadOver(telling, slowSample, func(n int) int { return n / 2 }) {
+		for _, name := range c.Faults {
+			if !slices.Contains(jobs[i].Faults, name) {
+				jobs[i].Faults = append(jobs[i].Faults, name)
+			}
+		}
+	}
 }
 
 // spreadOver picks one of each of n equal parts.

@@ -3,6 +3,7 @@ package text
 import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Unicode is the check text.unicode.
@@ -12,6 +13,16 @@ var Unicode = &conformance.Check{
 	Sentence:   "The text is the same however the stream is split, also inside a character or an escape.",
 	Faults:     []string{"split-every-byte"},
 	JudgeFault: judgeUnicode,
+	FaultShows: func(c *fixtures.Case) bool {
+		for _, q := range c.Witness {
+			for _, part := range q.Output {
+				if len(part.Text) != len([]rune(part.Text)) {
+					return true
+				}
+			}
+		}
+		return false
+	},
 }
 
 // judgeUnicode looks at text that has more than one byte to a character.
