@@ -20,8 +20,8 @@ var breaksCharacters = broken.Adapter{
 
 var decodesInParts = broken.Adapter{
 	Name: "decodes-in-parts", Sentence: "decodes a line that is longer than its buffer in parts of 64 KiB",
-	Fails: []string{"text.once", "text.result", "time.no-added-delay", "wire.unknown"},
-	Only:  map[string]string{"text.result": "claude"}, // Codex repeats no text at the end of a turn
+	Fails: []string{"text.once", "text.result", "time.no-added-delay", "turn.end-stated", "wire.unknown"},
+	Only:  map[string]string{"text.result": "claude", "turn.end-stated": "claude"}, // Codex repeats no text at the end of a turn
 	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
 		r, rest := bufio.NewReaderSize(p.Stdout(), 64<<10), []byte(nil)
 		return broken.ReaderFunc(func(b []byte) (int, error) {

@@ -7,7 +7,7 @@ import (
 
 var noThinking = broken.Adapter{
 	Name: "no-thinking", Sentence: "listens for a method that no runtime sends and drops the thinking",
-	Fails: []string{"thinking.blocks", "thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
+	Fails: []string{"thinking.blocks", "thinking.delivered", "turn.crash-ends"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Thinking); !ok || d.Text == "" {
 			out(e)

@@ -7,7 +7,7 @@ import (
 
 var summarizesOutput = broken.Adapter{
 	Name: "summarizes-output", Sentence: "replaces the output of a tool with its own text",
-	Fails: []string{"component.tool-linked", "replay.faithful", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
 	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
@@ -20,7 +20,7 @@ var summarizesOutput = broken.Adapter{
 
 var cutsOutput = broken.Adapter{
 	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
+	Fails: []string{"component.tool-linked", "replay.faithful", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
 	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
