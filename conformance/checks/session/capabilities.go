@@ -61,7 +61,8 @@ var abilities = []ability{
 	{"archive", func(c *adapters.Capabilities) bool { return c.Archive }, verb(fixtures.VerbArchive), nil},
 	{"stop all", func(c *adapters.Capabilities) bool { return c.StopAll }, verb(fixtures.VerbStop, fixtures.StopAll), nil},
 	{"rename", func(c *adapters.Capabilities) bool { return c.Rename }, verb(fixtures.VerbName), nil},
-	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, nil, ofType(event.TypePermissionRequest)},
+	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, allowsOrDenies, ofType(event.TypePermissionRequest)},
+	{"stop a turn", func(*adapters.Capabilities) bool { return true }, verb(fixtures.VerbStop, ""), nil},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
 	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
 	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Event) bool { return e.SubagentID != "" }},
@@ -69,6 +70,12 @@ var abilities = []ability{
 		d, ok := e.Data.(event.ToolResult)
 		return ok && d.Status == event.ToolBackgrounded
 	}},
+}
+
+// allowsOrDenies reports whether a step answers a question about a permission with
+// yes or no.
+func allowsOrDenies(a fixtures.Step) bool {
+	return a.Verb == fixtures.VerbAnswer && (a.What == fixtures.AnswerAllow || a.What == fixtures.AnswerDeny) && a.Value == nil
 }
 
 // forksAt reports whether a step forks a session in the middle of its history.
