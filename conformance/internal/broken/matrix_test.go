@@ -190,6 +190,7 @@ var struck = []string{
 	"text/plain",
 	"text/unicode-and-markdown",
 	"thinking/then-text",
+	"tool/format-characters-in-an-input",
 	"tool/parallel",
 }
 
