@@ -198,7 +198,7 @@ func (t *translator) releaseTurn(th *thread, status string) {
 	}
 	for _, a := range slices.Clone(t.questions) {
 		if a.th == th {
-			t.closeQuestion(a, th.failure == nil)
+			t.closeQuestion(a, th.failure == nil && status != "completed")
 		}
 	}
 	if t.live != nil {
