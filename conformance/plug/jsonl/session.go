@@ -51,6 +51,7 @@ type session struct {
 	// Guarded by Mu:
 	lastID int
 	calls  map[int]*call // that have no reply; nil when the program has ended
+	sent   bool          // a message was sent, and no turn has begun or ended since
 
 	tools   []adapters.Tool // of the client; set before open is sent
 	hooks   []adapters.Hook
@@ -223,7 +224,7 @@ func (x *session) handleEvent(b []byte) error {
 		x.Closing = true
 	case event.TypeTurnStart, event.TypeDone, event.TypeError:
 		if out.SubagentID == "" && out.Turn > 0 {
-			x.Running = out.Type() == event.TypeTurnStart
+			x.Running, x.sent = out.Type() == event.TypeTurnStart, false
 		}
 	}
 	x.Add(out)

@@ -59,7 +59,8 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 		return x.sendIfAble(ctx, plug.CanPriority, c)
 	}
 	x.Mu.Lock()
-	running := x.Running
+	running := x.Running || x.sent // the program knows of the turn before its turn_start is read
+	x.sent = true
 	x.Mu.Unlock()
 	err := x.send(ctx, &c)
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok && running && r.Code == "unsupported" {
