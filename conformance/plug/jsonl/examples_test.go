@@ -67,8 +67,8 @@ func TestExamplesAreShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := bytes.Count(b, []byte("\n")); n >= 60 {
-			t.Errorf("%s has %d lines, want less than 60", x.file, n)
+		if n := bytes.Count(b, []byte("\n")); n >= 80 {
+			t.Errorf("%s has %d lines, want less than 80", x.file, n)
 		}
 	}
 }

@@ -24,7 +24,8 @@ def read():
         elif kind in ("assistant", "user") and not child:
             for b in filter(lambda b: isinstance(b, dict), m["message"]["content"]):
                 if b["type"] == "tool_use":
-                    emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], command=b["input"].get("command", ""))
+                    shown = {"command": b["input"].get("command", ""), "file_path": b["input"].get("file_path", ""), "background": b["input"].get("run_in_background", False)}
+                    emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], **shown)
                 elif b["type"] == "tool_result":
                     output = b["content"] if isinstance(b["content"], str) else "\n".join(c.get("text", "") for c in b["content"])
                     emit("tool_result", tool_use_id=b["tool_use_id"], output=output, is_error=b.get("is_error", False), status="error" if b.get("is_error") else "ok")
@@ -32,14 +33,17 @@ def read():
             id, r = m["request_id"], asked.setdefault(m["request_id"], m["request"])
             emit("permission_request", request_id=id, tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
         elif m["type"] == "result":
-            emit("error", message=kind, code="unknown") if m["is_error"] else emit("done")
+            stopped = "aborted" in m.get("terminal_reason", "")
+            failed = m["is_error"] and not stopped
+            emit("error", message=m.get("result") or "; ".join(m.get("errors", [kind])), code="unknown") if failed else emit("done", stopped=stopped)
             running = False
     if running or waiting:
         emit("error", message="the runtime ended", code="crash")
     emit("session_end", reason="the runtime ended", exit_code=runtime.wait())
 
 EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer"], "events": EVENTS, "without": ["subagent_id"]})
+WITHOUT = ["subagent_id", "error.code", "tool_start.pattern", "tool_start.search_path", "tool_start.is_file_read", "tool_result.changes"]
+write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer"], "events": EVENTS, "without": WITHOUT})
 for c in map(json.loads, sys.stdin):
     if c["do"] == "open":
         argv = [*ARGV.split(), "--session-id", id := str(uuid.uuid4()), "--permission-mode", MODES[c["mode"]], *(["--model", c["model"]] if "model" in c else [])]
@@ -49,10 +53,14 @@ for c in map(json.loads, sys.stdin):
     elif c["do"] == "send":
         waiting.append(c["message_id"])
         write(runtime.stdin, type="user", message={"role": "user", "content": c["text"]})
+    elif c["do"] == "answer" and "scope" in c:
+        write(sys.stdout, reply={"id": c["id"], "error": {"code": "unsupported", "message": "an answer for longer than this call"}})
+        continue
     elif c["do"] == "answer":
         id, r, yes = c["request_id"], asked[c["request_id"]], c["decision"] == "allow"
         emit("permission_resolved", request_id=id, tool_name=r["tool_name"], allowed=yes, decision=c["decision"], by="user")
-        said = {"behavior": "allow", "updatedInput": c.get("input", r["input"])} if yes else {"behavior": "deny", "message": "The user said no."}
+        no = {"behavior": "deny", "message": "The user said no.", "interrupt": c["decision"] == "cancel"}
+        said = {"behavior": "allow", "updatedInput": c.get("input", r["input"])} if yes else no
         write(runtime.stdin, type="control_response", response={"subtype": "success", "request_id": id, "response": said})
     elif c["do"] == "close":
         runtime.stdin.close()
