@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
@@ -37,6 +41,33 @@ type fileCorpus struct {
 var lawChecks = []string{"order", "replay", "wire", "process", "turn.one-terminal", "turn.nothing-after-terminal"}
 
 func (f *fileCorpus) remove() { _ = os.RemoveAll(f.dir) }
+
+// chooseFile replaces the case file in f.cases by a corpus of this case. remove
+// removes the corpus.
+func (f *runFlags) chooseFile(cmd *cobra.Command) (remove func(), err error) {
+	base, err := openCorpus(f.corpus)
+	if err != nil {
+		return nil, err
+	}
+	file := f.cases[0]
+	one, err := openCaseFile(base, file)
+	if err != nil {
+		return nil, err
+	}
+	f.corpus, f.cases, f.noGolden = one.dir, []string{one.id}, !one.golden
+	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, judge.GoldenChecks()) }) {
+		one.remove()
+		return nil, fmt.Errorf("%s has no golden beside it: `turnspec update %s` writes it", file, file)
+	}
+	if one.noWitness && len(f.checks) == 0 {
+		f.checks = lawChecks
+		if !f.external() {
+			f.tier = []string{string(conformance.TierWitness)}
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "the recording has no witness: only checks that need none are run; --check chooses others")
+	}
+	return one.remove, nil
+}
 
 // openCaseFile makes a corpus of a case file. Its scenario comes from the folder
 // scenarios of the corpus that the file lies in, or from the base corpus, or from the

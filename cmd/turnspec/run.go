@@ -37,6 +37,7 @@ type runFlags struct {
 	known               knownFlags
 	shard               string
 	runs, isolate       bool
+	lastFailed          bool
 	noGolden            bool // the case is a file without a golden
 	profiles            profiles
 }
@@ -90,6 +91,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
+  turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
@@ -124,6 +126,10 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	startLimitFlag(cmd, &f.startLimit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
+	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
+	for _, other := range []string{"case", "shard"} {
+		cmd.MarkFlagsMutuallyExclusive("last-failed", other)
+	}
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	for _, other := range []string{"subject", "acp", "http"} {
@@ -159,33 +165,6 @@ func collectSeldom() {
 	}
 }
 
-// chooseFile replaces the case file in f.cases by a corpus of this case. remove
-// removes the corpus.
-func (f *runFlags) chooseFile(cmd *cobra.Command) (remove func(), err error) {
-	base, err := openCorpus(f.corpus)
-	if err != nil {
-		return nil, err
-	}
-	file := f.cases[0]
-	one, err := openCaseFile(base, file)
-	if err != nil {
-		return nil, err
-	}
-	f.corpus, f.cases, f.noGolden = one.dir, []string{one.id}, !one.golden
-	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, judge.GoldenChecks()) }) {
-		one.remove()
-		return nil, fmt.Errorf("%s has no golden beside it: `turnspec update %s` writes it", file, file)
-	}
-	if one.noWitness && len(f.checks) == 0 {
-		f.checks = lawChecks
-		if !f.external() {
-			f.tier = []string{string(conformance.TierWitness)}
-		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "the recording has no witness: only checks that need none are run; --check chooses others")
-	}
-	return one.remove, nil
-}
-
 func suite(cmd *cobra.Command, f runFlags) error {
 	collectSeldom()
 	if len(f.cases) == 1 && isCaseFile(f.cases[0]) {
@@ -194,6 +173,13 @@ func suite(cmd *cobra.Command, f runFlags) error {
 			return err
 		}
 		defer remove()
+	}
+	if f.lastFailed {
+		ids, err := readLastFailed(rerun(cmd))
+		if err != nil {
+			return err
+		}
+		f.cases = ids
 	}
 	cfg, err := f.config()
 	if err != nil {
@@ -252,6 +238,9 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	}
 	if err := f.known.write(d); err != nil {
 		return err
+	}
+	if err := storeLastFailed(about.Selection.Command, d); err != nil && f.lastFailed {
+		return err // without a cache, only --last-failed is missing
 	}
 	return f.out.show(cmd, d)
 }
