@@ -75,7 +75,7 @@ func sample(t *testing.T) []string {
 	}
 	var out []string
 	for i, id := range fixtures.Newest(all) {
-		if rt, _, _ := fixtures.SplitCaseID(id); i%10 == 0 && rt != "codexexec" {
+		if rt, _, _ := fixtures.SplitCaseID(id); i%20 == 0 && rt != "codexexec" {
 			out = append(out, id)
 		}
 	}

@@ -151,12 +151,15 @@ func TestBridgedReferenceConforms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)
-			cases := racesample.Sample(cases, 2)
+			cases, places := racesample.Sample(cases, 4), 1
+			if racesample.Enabled {
+				places = 0 // faults are minutes of waiting, and `make test` tries them
+			}
 			runtime := "claude"
 			if name == "bridge codex" {
 				runtime = "codex"
 			}
-			failed, rep := judged(t, of(t, name, runtime), 1, cases...)
+			failed, rep := judged(t, of(t, name, runtime), places, cases...)
 			g.Expect(failed).To(gomega.BeEmpty())
 			passed := 0
 			for _, r := range rep.Results {
@@ -165,7 +168,7 @@ func TestBridgedReferenceConforms(t *testing.T) {
 				}
 			}
 			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks made assertions")
-			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">", 5*len(cases)))
+			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">=", 6*places*len(cases)))
 		})
 	}
 }

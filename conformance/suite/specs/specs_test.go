@@ -20,7 +20,7 @@ func TestReferenceAdapter(t *testing.T) {
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("claude", claude.New())},
 		Checks:   checks.All(),
-		Cases:    []string{"claude/2.1.329/text"},
+		Cases:    []string{"claude/2.1.329/text/plain", "claude/2.1.329/text/two-blocks", "claude/2.1.329/misuse/without-handshake"},
 	})
 	ginkgo.RunSpecs(t, "turnspec")
 }
