@@ -44,7 +44,7 @@ type ProtocolChecker interface {
 	ProtocolError() error // nil if there was none
 }
 
-// LimitTaker is a Session whose subject can be told limits.
+// LimitTaker is a Session whose subject may take limits.
 type LimitTaker interface {
 	TakesLimits() bool
 }

@@ -53,8 +53,8 @@ type Run struct {
 	// member (see EventSupporter); nil: they hold all.
 	EventSupport func(what string) bool
 
-	// Limits are those that the subject takes: the ones that it was told, or the
-	// defaults. nil: it cannot be told any.
+	// Limits are those that the subject takes: the ones that it was given, or the
+	// defaults. nil: it takes none.
 	Limits *adapters.Limits
 	// StallWait is how long the subject may take to report that a running runtime emits
 	// nothing more.

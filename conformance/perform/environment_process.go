@@ -93,7 +93,7 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 }
 
 // stallWait returns how long a subject in real time may take to report that the
-// runtime emits nothing more. If it was told no limits it is not waited for.
+// runtime emits nothing more. If the subject takes no limits, the run does not wait for it.
 func stallWait(l *adapters.Limits) time.Duration {
 	if l == nil {
 		return time.Second

@@ -26,7 +26,7 @@ type Recording struct {
 	// golden tier need that: they test package replay, whose defects must not affect other
 	// adapters.
 	ReduceLive bool
-	// Limits are told to the subject if it takes limits; nil: its own stay.
+	// Limits are passed to the subject if it takes limits; nil: it keeps its own.
 	Limits *adapters.Limits
 	// RealTimeLimit bounds a replay in virtual time; 0: DefaultRealTimeLimit.
 	RealTimeLimit time.Duration

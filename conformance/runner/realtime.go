@@ -41,10 +41,10 @@ var untriable = map[string]string{
 }
 
 // waitingFaults show their effect only after a limit of the subject has passed. The
-// subject is told short limits then.
+// subject gets short limits then.
 var waitingFaults = []string{"stall", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
 
-// scaledLimits are the limits that a subject is told for waitingFaults.
+// scaledLimits are the limits of a subject for waitingFaults.
 var scaledLimits = adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: 2 * time.Second}
 
 // whyUntried returns why the fault is not tried for the check in real time, or "".

@@ -62,7 +62,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		_, paused = stateAfter(r.Events[:then])
 	}
 	running, waiting := s.running, untaken(r, n)
-	closed, told := closedAfter(r, stalled.At), false
+	closed, reported := closedAfter(r, stalled.At), false
 	for _, e := range r.Events[n:] {
 		if e.At >= closed {
 			break
@@ -71,7 +71,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		s.add(e)
 		switch d := e.Data.(type) {
 		case event.Error:
-			told = true
+			reported = true
 			if given && gaveUp+perform.PromptLimit < e.At {
 				fail("the subject gave up on the runtime, and the error is emitted %v later", e.At-gaveUp)
 			}
@@ -97,7 +97,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			}
 		}
 	}
-	if (running != 0 || waiting != "") && !paused && !told && closed-stalled.At >= r.StallWait {
+	if (running != 0 || waiting != "") && !paused && !reported && closed-stalled.At >= r.StallWait {
 		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, r.StallWait)
 	}
 }
