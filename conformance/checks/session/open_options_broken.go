@@ -10,8 +10,7 @@ import (
 
 var opensWithAnyModel = broken.Adapter{
 	Name: "opens-with-any-model", Sentence: "opens a session with the runtime's default model instead of the given one",
-	Fails:    []string{"session.described", "session.open-options"},
-	Only:     map[string]string{"session.described": "claude"},
+	Fails:    []string{"session.open-options"},
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Model = "" }),
 }
 

@@ -18,6 +18,7 @@ var noThinking = broken.Adapter{
 var thinksTwice = broken.Adapter{
 	Name: "thinks-twice", Sentence: "repeats the reasoning when it is complete",
 	Fails: []string{"thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
+	Only:  map[string]string{"turn.stall-ends": "codex"},
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		whole := ""
 		return func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 
 var allTextIsTheFirstTurns = broken.Adapter{
 	Name: "all-text-is-the-first-turns", Sentence: "reports the text of later turns as that of the first",
-	Fails: []string{"text.once", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
+	Fails: []string{"text.once", "text.paragraph-break", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta {
 			e.Turn = 1
