@@ -135,6 +135,8 @@ func (messagesAPI) calls(parts []fixtures.Part, o offer, dir string) ([]wireCall
 			return nil, errors.New("final: the Messages API sends a text in deltas only")
 		case p.Form.Raw != nil:
 			return nil, errors.New("raw: the Messages API has one form of reasoning")
+		case p.Tool != nil && p.Tool.Alternates:
+			return nil, errAlternates
 		}
 	}
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return claudeCall(c, o, dir) })
@@ -256,6 +258,8 @@ func usageOf(u *fixtures.Usage) aUsage {
 	return aUsage{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
 }
 
+func (v *messagesEncoder) separatesTexts() bool { return true }
+
 func (v *messagesEncoder) start(u *fixtures.Usage) error {
 	v.msg = aMessage{
 		ID: v.o.id("msg_"), Type: "message", Role: "assistant", Model: v.o.model, Content: []any{},
@@ -309,12 +313,13 @@ func (v *messagesEncoder) addCall(c wireCall) error {
 	if err := v.event(aEvent{Type: "content_block_start", Index: &v.index, Block: b}); err != nil {
 		return err
 	}
-	in := string(c.input)
-	if c.scenario.Unfinished {
-		in = in[:len(in)/2]
+	for _, piece := range c.pieces() {
+		if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &piece}}); err != nil {
+			return err
+		}
 	}
-	if err := v.event(aEvent{Type: "content_block_delta", Index: &v.index, Delta: aDelta{Type: "input_json_delta", JSON: &in}}); err != nil || c.scenario.Unfinished {
-		return err
+	if c.scenario.Unfinished {
+		return nil
 	}
 	if b.Input = c.input; !b.Input.IsValid() { // a reply that is not streamed cannot hold it
 		b.Input = jsontext.Value("{}")

@@ -8,6 +8,7 @@
 //	POST /v1/messages               Anthropic Messages, streamed and whole
 //	POST /v1/messages/count_tokens  a fixed number
 //	POST /v1/responses              OpenAI Responses, streamed and whole
+//	POST /v1/chat/completions       chat completions as OpenAI and others offer them, streamed and whole
 //	HEAD /                          an empty response
 //
 // Any other request gets 404. If it asks a model, it is also a refusal (Err).
@@ -32,6 +33,9 @@
 //	retry       nothing, and the request before it has not ended well
 //	again       nothing, and the request before it was answered
 //
+// A chat completion that offers no tool and asks for a title gets a fixed one. It takes no line,
+// and the witness does not have it.
+//
 // A retry is answered by the next unused of the {"retry":true} lines that stand
 // right below the line that failed; if there is none, that line is used again. Any
 // other request is answered by the line that is bound to what it brings ({"on":…}),
@@ -45,7 +49,8 @@
 // Each delta of the scenario is one event, flushed. Each text and each think part is
 // a separate block, and a block ends when the next part begins. But hold, cut and
 // stall are no blocks: they leave the block before them open, and text after a
-// hold continues the same block. To break off right after a finished block, begin another:
+// hold continues the same block. Chat completions have no blocks: texts that follow each other are
+// one text, also in the witness. To break off right after a finished block, begin another:
 // {"text":["a"]},{"text":[]},{"cut":true}.
 //
 // When the connection breaks, a client may discard what it has received but not yet read,
@@ -54,7 +59,8 @@
 // {"text":["a"]},{"hold":"h1"},{"cut":true}.
 //
 // A fail at the start of a reply is the HTTP answer, and so it is for a reply that is not
-// streamed; later, it is the API's error event within the stream. For Codex, the message of a
+// streamed; later, it is the API's error event within the stream (of chat completions, a chunk
+// with an error). For Codex, the message of a
 // kind with the header retry-after also holds how long to wait. A cut or close before
 // any text leaves no event at all.
 //
@@ -114,6 +120,17 @@
 // takes a single step. Claude Code drops the text of plan: its plan is a file that the
 // runtime names. Codex takes update_plan for a list of steps and refuses it in plan mode, where a plan
 // is text between <proposed_plan> tags. A summary (compact) of Claude Code is between <summary> tags.
+//
+// Many agents use chat completions, and each has its own tools. A call is made of the tool that
+// the request offers under one of these names, with the members that its schema declares:
+//
+//	shell     bash, shell           subagent  task
+//	read      read, read_file       ask       question, ask
+//	view      read, read_file       todo      todowrite
+//	write     write, write_file     patch     apply_patch
+//	edit      edit, edit_file       web       webfetch, websearch
+//	search    grep, search          mcp       SERVER_TOOL, mcp__SERVER__TOOL
+//	client    TOOL
 //
 // A tool is offered if it is among the request's tools or in the list of
 // deferred tools that the runtime gives in a message.

@@ -295,9 +295,9 @@ func TestOtherEndpoints(t *testing.T) {
 	status, _, _ := post(t, c, m.URL()+"/v1/telemetry", `{}`)
 	g.Expect(status).To(Equal(404))
 	g.Expect(m.Err()).NotTo(HaveOccurred(), "only a model request is a refusal")
-	status, _, _ = post(t, c, m.URL()+"/v1/chat/completions", `{}`)
+	status, _, _ = post(t, c, m.URL()+"/v1/completions", `{}`)
 	g.Expect(status).To(Equal(404))
-	g.Expect(m.Err()).To(MatchError(ContainSubstring("/v1/chat/completions is not served")))
+	g.Expect(m.Err()).To(MatchError(ContainSubstring("/v1/completions is not served")))
 	g.Expect(m.Witness()).To(BeEmpty())
 }
 

@@ -27,11 +27,14 @@ type api interface {
 type encoderOptions struct {
 	id    func(prefix string) string // the next id of that prefix
 	model string
+	usage bool // the client asks for usage in the stream
 	sink  sink
 }
 
 // encoder writes a reply in the form of an API. Blocks do not nest.
 type encoder interface {
+	// separatesTexts reports whether the client can see that one text ends and the next begins.
+	separatesTexts() bool
 	start(u *fixtures.Usage) error
 	openBlock(think bool, how fixtures.Form) error // a block of text or reasoning
 	addDelta(text string) error
@@ -87,7 +90,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, a api, q *re
 		id = func(prefix string) string { return s.id("aside_" + prefix) }
 	}
 	k := newSink(w, q.stream)
-	v := a.voice(encoderOptions{id: id, model: q.model, sink: k})
+	v := a.voice(encoderOptions{id: id, model: q.model, usage: q.usage, sink: k})
 	switch err := s.writeReply(ctx, v, k, x, l.Parts, calls); {
 	case err == nil, errors.Is(err, errClose):
 	case errors.Is(err, errCut):

@@ -169,6 +169,9 @@ func (responsesAPI) calls(parts []fixtures.Part, o offer, _ string) ([]wireCall,
 		if p.Search != nil {
 			return nil, errors.New("search: with the Responses API a search is the tool `web` of the model")
 		}
+		if p.Tool != nil && p.Tool.Alternates {
+			return nil, errAlternates
+		}
 	}
 	return eachCall(parts, func(c *fixtures.ToolCall) (wireCall, error) { return codexCall(c, o) })
 }

@@ -141,6 +141,8 @@ func (v *responsesEncoder) response(status string) *oResponse {
 	return r
 }
 
+func (v *responsesEncoder) separatesTexts() bool { return true }
+
 func (v *responsesEncoder) start(u *fixtures.Usage) error {
 	v.usage = u
 	v.id = v.o.id("resp_")
@@ -169,7 +171,7 @@ func (v *responsesEncoder) addCall(c wireCall) error {
 		return v.endItem(oSearch{"tool_search_call", v.o.id("tsc_"), callPrefix + c.scenario.ID, "client", "completed", c.input})
 	}
 	item := oCall{Type: "function_call", ID: v.o.id("fc_"), CallID: callPrefix + c.scenario.ID, Namespace: c.namespace, Name: c.name, Status: "in_progress"}
-	delta, done := oEvent{Type: "response.function_call_arguments.delta", Delta: &in}, oEvent{Type: "response.function_call_arguments.done", Args: &in}
+	delta, done := oEvent{Type: "response.function_call_arguments.delta"}, oEvent{Type: "response.function_call_arguments.done", Args: &in}
 	field := &item.Arguments
 	if c.kind == "custom" {
 		item.Type = "custom_tool_call"
@@ -180,16 +182,19 @@ func (v *responsesEncoder) addCall(c wireCall) error {
 	if err := v.event(oEvent{Type: "response.output_item.added", Output: v.outputIndex(), Item: item}); err != nil {
 		return err
 	}
-	if c.scenario.Unfinished {
-		half := in[:len(in)/2]
-		delta.Delta, delta.Output, delta.ItemID = &half, v.outputIndex(), item.ID
-		return v.event(delta)
-	}
-	for _, e := range []oEvent{delta, done} {
-		e.Output, e.ItemID = v.outputIndex(), item.ID
-		if err := v.event(e); err != nil {
+	delta.Output, delta.ItemID = v.outputIndex(), item.ID
+	for _, piece := range c.pieces() {
+		delta.Delta = &piece
+		if err := v.event(delta); err != nil {
 			return err
 		}
+	}
+	if c.scenario.Unfinished {
+		return nil
+	}
+	done.Output, done.ItemID = v.outputIndex(), item.ID
+	if err := v.event(done); err != nil {
+		return err
 	}
 	*field, item.Status = &in, "completed"
 	return v.endItem(item)

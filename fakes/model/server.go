@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ type Options struct {
 	Dir  string // the workspace: Claude Code's file tools want absolute paths
 	// Aside is the reply to a request for structured output: clients ask for a title
 	// with one, outside the session. "": the scenario answers it. Such requests are not
-	// in the witness.
+	// in the witness. A chat completion that asks for a title and offers no tool always gets
+	// Aside, or a fixed title.
 	Aside string
 }
 
@@ -100,7 +102,7 @@ func loopback(addr string) error {
 	return nil
 }
 
-// URL is the base for Claude Code; Codex wants URL()+"/v1".
+// URL is the base for Claude Code; Codex and clients of chat completions want URL()+"/v1".
 func (s *Server) URL() string { return s.url }
 
 // Err returns the first refusal.
@@ -209,6 +211,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		a = messagesAPI{}
 	case "POST /v1/responses":
 		a = responsesAPI{}
+	case "POST /v1/chat/completions":
+		a = chatAPI{}
 	default:
 		if r.Method == http.MethodPost && asksModel(r.URL.Path) {
 			s.refuse(fmt.Errorf("model: %s %s is not served", r.Method, r.URL.Path))
@@ -264,12 +268,15 @@ func (s *Server) recordRefusal(err error) {
 	s.notifyChange()
 }
 
+// fixedTitle is the reply to a request for a title if Options has none.
+const fixedTitle = "A title"
+
 // acceptRequest adds a request to the witness and chooses the line that answers it.
 func (s *Server) acceptRequest(a api, q *request) (*exchange, *line, []wireCall, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if q.form && s.side != "" {
-		l := &line{Reply: fixtures.Reply{Parts: []fixtures.Part{{Text: []string{s.side}}}}, used: true}
+	if q.title || q.form && s.side != "" {
+		l := &line{Reply: fixtures.Reply{Parts: []fixtures.Part{{Text: []string{cmp.Or(s.side, fixedTitle)}}}}, used: true}
 		return &exchange{line: l, aside: true}, l, nil, nil
 	}
 	x := s.script.receive(q)

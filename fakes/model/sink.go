@@ -29,7 +29,11 @@ func (s *eventSink) event(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	s.buf = append(append(append(append(append(s.buf[:0], "event: "...), name...), "\ndata: "...), b...), "\n\n"...)
+	s.buf = s.buf[:0]
+	if name != "" { // chat completions have no names of events
+		s.buf = append(append(append(s.buf, "event: "...), name...), '\n')
+	}
+	s.buf = append(append(append(s.buf, "data: "...), b...), "\n\n"...)
 	return s.write(s.buf)
 }
 

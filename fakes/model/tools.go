@@ -1,9 +1,11 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -149,6 +151,28 @@ func eachCall(parts []fixtures.Part, f func(*fixtures.ToolCall) (wireCall, error
 	}
 	return out, nil
 }
+
+// pieces are the deltas in which the input is sent: only half of it if the call stays unfinished.
+func (c wireCall) pieces() []string {
+	in := string(c.input)
+	if c.scenario.Unfinished {
+		in = in[:len(in)/2]
+	}
+	n := max(c.scenario.Pieces, 1)
+	out := make([]string, 0, n)
+	for ; n > 1; n-- {
+		size := len(in) / n
+		for size < len(in) && !utf8.RuneStart(in[size]) {
+			size++
+		}
+		out = append(out, in[:size])
+		in = in[size:]
+	}
+	return append(out, in)
+}
+
+// errAlternates refuses deltas of several calls in turn.
+var errAlternates = errors.New("alternates: the API sends one call after the other")
 
 // otherCall calls a tool by a name that the runtime may not offer.
 func otherCall(c *fixtures.ToolCall) (wireCall, error) {

@@ -23,6 +23,8 @@ type request struct {
 	notes   int  // how many notes about tasks that ended
 	compact bool // asks for a summary
 	form    bool // asks for structured output
+	title   bool // asks for a title of the conversation, and offers no tool
+	usage   bool // asks for usage in the stream
 	search  bool // asks for a search of the web, and offers nothing else
 	prefix  string
 	offer   offer
@@ -44,6 +46,7 @@ type offered struct {
 	kind      string // function, custom, web_search …; "" on Anthropic's API
 	namespace string
 	name      string
+	members   map[string]string // of its input, with their descriptions; chat completions only
 }
 
 // names are the tools that are offered, and those that are held back.

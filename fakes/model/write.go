@@ -136,21 +136,30 @@ func (y *replyWriter) writePart(ctx context.Context, p fixtures.Part) error {
 }
 
 // writeText writes text or reasoning. After a hold, more of the same kind continues the same
-// block.
+// block; so does any of the same kind if the API does not separate texts, and then the witness has
+// both as one part.
 func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 	think := p.Think != nil
 	deltas := p.Text
 	if think {
 		deltas = p.Think
 	}
-	if !y.held || y.cur == nil || y.cur.think != think {
-		if err := y.closeBlock(); err != nil {
+	same := y.cur != nil && y.cur.think == think
+	if !same || !y.held {
+		joins := same && !y.v.separatesTexts()
+		closeBlock := y.closeBlock
+		if joins {
+			closeBlock = y.v.closeBlock // the part of the witness goes on
+		}
+		if err := closeBlock(); err != nil {
 			return err
 		}
 		if err := y.v.openBlock(think, p.Form); err != nil {
 			return err
 		}
-		y.startPart(think)
+		if !joins {
+			y.startPart(think)
+		}
 	}
 	y.held = false
 	for _, d := range deltas {

@@ -1,0 +1,218 @@
+package model
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// chatEncoder writes a reply in chunks. Its text is one string, whatever comes between the
+// pieces of it.
+type chatEncoder struct {
+	o     encoderOptions
+	id    string
+	think bool
+	how   fixtures.Form
+	whole strings.Builder // the text of a block without deltas
+	usage *cUsage
+	calls int        // how many calls were begun
+	alter []wireCall // calls whose deltas alternate with those of the next
+
+	message cDelta // all of it, for a whole reply
+}
+
+type (
+	cChunk struct {
+		ID      string    `json:"id"`
+		Object  string    `json:"object"`
+		Created int       `json:"created"`
+		Model   string    `json:"model"`
+		Choices []cChoice `json:"choices"`
+		Usage   *cUsage   `json:"usage,omitzero"`
+	}
+	cChoice struct {
+		Index   int       `json:"index"`
+		Delta   *cDelta   `json:"delta,omitzero"`
+		Message *cMessage `json:"message,omitzero"`
+		Finish  *string   `json:"finish_reason"`
+	}
+	cDelta struct {
+		Role             string  `json:"role,omitzero"`
+		Content          *string `json:"content,omitzero"`
+		ReasoningContent *string `json:"reasoning_content,omitzero"`
+		Reasoning        *string `json:"reasoning,omitzero"`
+		ReasoningText    *string `json:"reasoning_text,omitzero"`
+		Calls            []cCall `json:"tool_calls,omitzero"`
+	}
+	// cMessage is a delta with all of the reply, whose content may be null.
+	cMessage struct {
+		Role             string  `json:"role"`
+		Content          *string `json:"content"`
+		ReasoningContent *string `json:"reasoning_content,omitzero"`
+		Reasoning        *string `json:"reasoning,omitzero"`
+		ReasoningText    *string `json:"reasoning_text,omitzero"`
+		Calls            []cCall `json:"tool_calls,omitzero"`
+	}
+	cCall struct {
+		Index    *int      `json:"index,omitzero"`
+		ID       string    `json:"id,omitzero"`
+		Type     string    `json:"type,omitzero"`
+		Function cFunction `json:"function"`
+	}
+	cFunction struct {
+		Name string `json:"name,omitzero"`
+		Args string `json:"arguments"`
+	}
+	cUsage struct {
+		Prompt        int `json:"prompt_tokens"`
+		Completion    int `json:"completion_tokens"`
+		Total         int `json:"total_tokens"`
+		PromptDetails struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionDetails struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+)
+
+func (v *chatEncoder) separatesTexts() bool { return false }
+
+func (v *chatEncoder) start(u *fixtures.Usage) error {
+	if u == nil {
+		u = &fixtures.Usage{Input: inputTokens, Output: outputTokens}
+	}
+	v.usage = &cUsage{Prompt: u.Input, Completion: u.Output, Total: u.Input + u.Output}
+	v.usage.PromptDetails.Cached, v.usage.CompletionDetails.Reasoning = u.Cached, u.Reasoning
+	v.id = v.o.id("chatcmpl-")
+	v.message.Role = "assistant"
+	return v.chunk(cDelta{Role: "assistant", Content: new(string)}, nil)
+}
+
+// chunk writes a chunk of the reply's only choice.
+func (v *chatEncoder) chunk(d cDelta, finish *string) error {
+	return v.o.sink.event("", v.reply("chat.completion.chunk", []cChoice{{Delta: &d, Finish: finish}}))
+}
+
+func (v *chatEncoder) reply(object string, choices []cChoice) cChunk {
+	return cChunk{ID: v.id, Object: object, Model: v.o.model, Choices: choices}
+}
+
+func (v *chatEncoder) openBlock(think bool, how fixtures.Form) error {
+	v.think, v.how = think, how
+	v.whole.Reset()
+	return nil
+}
+
+func (v *chatEncoder) addDelta(s string) error {
+	appendText(v.member(&v.message), s)
+	if v.how.Whole {
+		v.whole.WriteString(s)
+		return nil
+	}
+	var d cDelta
+	appendText(v.member(&d), s)
+	return v.chunk(d, nil)
+}
+
+// member is where the text of the open block belongs.
+func (v *chatEncoder) member(d *cDelta) **string {
+	switch {
+	case !v.think:
+		return &d.Content
+	case v.how.Field == "reasoning":
+		return &d.Reasoning
+	case v.how.Field == "reasoning_text":
+		return &d.ReasoningText
+	}
+	return &d.ReasoningContent
+}
+
+// appendText appends to a member, which it makes present.
+func appendText(to **string, s string) {
+	if *to != nil {
+		s = **to + s
+	}
+	*to = &s
+}
+
+func (v *chatEncoder) closeBlock() error {
+	if !v.how.Whole {
+		return nil
+	}
+	var d cDelta
+	appendText(v.member(&d), v.whole.String())
+	return v.chunk(d, nil)
+}
+
+// addRedacted and addSearch are never called: calls refuses both before the reply begins.
+func (v *chatEncoder) addRedacted(string) error         { return nil }
+func (v *chatEncoder) addSearch(*fixtures.Search) error { return nil }
+
+// addCall writes a call, and with it those before it whose deltas alternate with its own.
+func (v *chatEncoder) addCall(c wireCall) error {
+	v.alter = append(v.alter, c)
+	if c.scenario.Alternates {
+		return nil
+	}
+	calls, first := v.alter, v.calls
+	v.alter, v.calls = nil, v.calls+len(v.alter)
+	pieces := make([][]string, len(calls))
+	for i, c := range calls {
+		begin := cCall{Index: new(first + i), ID: callPrefix + c.scenario.ID, Type: "function", Function: cFunction{Name: c.name}}
+		if err := v.chunk(cDelta{Calls: []cCall{begin}}, nil); err != nil {
+			return err
+		}
+		pieces[i] = c.pieces()
+		begin.Index, begin.Function.Args = nil, string(c.input)
+		v.message.Calls = append(v.message.Calls, begin)
+	}
+	for more := true; more; {
+		more = false
+		for i := range pieces {
+			if len(pieces[i]) == 0 {
+				continue
+			}
+			more = true
+			d := cCall{Index: new(first + i), Function: cFunction{Args: pieces[i][0]}}
+			if err := v.chunk(cDelta{Calls: []cCall{d}}, nil); err != nil {
+				return err
+			}
+			pieces[i] = pieces[i][1:]
+		}
+	}
+	return nil
+}
+
+func (v *chatEncoder) fail(f *fixtures.Fail) error {
+	_, body := chatAPI{}.fail(f)
+	return v.o.sink.event("", jsontext.Value(body))
+}
+
+func (v *chatEncoder) finish(why string) error {
+	reason := "stop"
+	if v.calls > 0 {
+		reason = "tool_calls"
+	}
+	reason = cmp.Or(chatReasons[why], reason)
+	if err := v.chunk(cDelta{}, &reason); err != nil {
+		return err
+	}
+	if v.o.usage {
+		u := v.reply("chat.completion.chunk", []cChoice{})
+		u.Usage = v.usage
+		if err := v.o.sink.event("", u); err != nil {
+			return err
+		}
+	}
+	if err := v.o.sink.raw("data: [DONE]\n\n"); err != nil {
+		return err
+	}
+	m := cMessage(v.message)
+	r := v.reply("chat.completion", []cChoice{{Message: &m, Finish: &reason}})
+	r.Usage = v.usage
+	return v.o.sink.whole(r)
+}
