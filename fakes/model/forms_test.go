@@ -35,7 +35,7 @@ func TestForms(t *testing.T) {
 		"kind":     {`[{"fail":{"kind":"context"}}]`, []string{"prompt is too long"}, []string{"context_length_exceeded"}, []string{"context_length_exceeded"}, "", `[] failed`},
 		"spoil":    {`[{"tool":"other","id":"t1","input":{"name":"x"},"spoil":"{no"}]`, []string{`"partial_json":"{no"`}, []string{`"arguments":"{no"`}, []string{`"arguments":"{no"`}, "", `["other"] complete`},
 		"pieces":   {`[{"tool":"other","id":"t1","input":{"name":"x","input":{"a":"é☃"}},"pieces":4}]`, []string{`"partial_json":"{\"a"`, `"partial_json":"\":\""`}, []string{`"delta":"{\"a"`}, []string{`"arguments":"{\"a"`}, "", `["other"] complete`},
-		"in turn":   {`[{"tool":"other","id":"t1","input":{"name":"x"},"alternates":true},{"tool":"other","id":"t2","input":{"name":"y"}}]`, nil, nil, []string{`"index":1,"id":"call_t2"`}, "", `["other" "other"] complete`},
+		"in turn":  {`[{"tool":"other","id":"t1","input":{"name":"x"},"alternates":true},{"tool":"other","id":"t2","input":{"name":"y"}}]`, nil, nil, []string{`"index":1,"id":"call_t2"`}, "", `["other" "other"] complete`},
 	} {
 		for path, want := range map[string][]string{"/v1/messages": c.messages, "/v1/responses": c.responses, "/v1/chat/completions": c.chat} {
 			t.Run(name+path, func(t *testing.T) {

@@ -13,4 +13,8 @@
 //	claude-acp   @agentclientprotocol/claude-agent-acp  the same, as an ACP agent
 //	codex-sdk    @openai/codex-sdk                     `codex exec --experimental-json`
 //	codex-acp    @agentclientprotocol/codex-acp        `codex app-server`, as an ACP agent
+//
+// One client talks to the scripted model itself, because no runtime does it in this way:
+//
+//	ai-sdk       ai, @ai-sdk/openai-compatible         chat completions
 package clients

@@ -49,6 +49,7 @@ type plan struct {
 	Agent  string `json:"agent,omitempty"`
 	Mode   string `json:"mode,omitempty"`
 	Title  string `json:"title,omitempty"`
+	Model  string `json:"model,omitempty"` // the address of the model, for a client that talks to it
 	Steps  []step `json:"acts"`
 }
 
