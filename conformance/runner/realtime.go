@@ -80,7 +80,7 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 		return nil
 	}
 	for i := range jobs {
-		if jobs[i].Subject == s {
+		if sameSubject(jobs[i].Subject, s) {
 			jobs[i].Faults = []string{}
 		}
 	}
@@ -92,7 +92,7 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 		var simple, others []int
 		for i, j := range jobs {
 			switch {
-			case j.Subject != s || j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0:
+			case !sameSubject(j.Subject, s) || j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0:
 			case needsNoAbility(j.rec.Scenario):
 				simple = append(simple, i)
 			default:
@@ -124,7 +124,7 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 func addTelling(c *conformance.Check, s conformance.Subject, jobs []Job) {
 	var telling []int
 	for i, j := range jobs {
-		if j.Subject == s && needsNoAbility(j.rec.Scenario) && c.FaultShows(j.Case) {
+		if sameSubject(j.Subject, s) && needsNoAbility(j.rec.Scenario) && c.FaultShows(j.Case) {
 			telling = append(telling, i)
 		}
 	}
@@ -148,6 +148,11 @@ func spreadOver(all []int, n int, pick func(n int) int) []int {
 		out[i] = all[from+pick(to-from)]
 	}
 	return out
+}
+
+// sameSubject reports whether two subjects are the same. Their types may be uncomparable.
+func sameSubject(a, b conformance.Subject) bool {
+	return a.Name() == b.Name() && a.Runtime() == b.Runtime()
 }
 
 // slowFirst returns the indexes of the jobs, those with the most slow faults first: one
@@ -229,7 +234,7 @@ func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, 
 			for k := range jobs {
 				to := (first + k) % len(jobs)
 				j := &jobs[to]
-				if unsupported[to] || j.Subject != jobs[from].Subject || j.Faults == nil || slices.Contains(j.Faults, name) || j.rec == nil ||
+				if unsupported[to] || !sameSubject(j.Subject, jobs[from].Subject) || j.Faults == nil || slices.Contains(j.Faults, name) || j.rec == nil ||
 					j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0 {
 					continue
 				}
