@@ -34,6 +34,7 @@ const (
 	Pass           Verdict = "pass"
 	Sent           Verdict = "sent"
 	Fail           Verdict = "fail"
+	Flaky          Verdict = "flaky"
 	NotApplicable  Verdict = "not applicable"
 	NotExpressible Verdict = "not expressible"
 	NotTried       Verdict = "not tried"
@@ -44,6 +45,9 @@ const (
 
 // Bad reports whether the verdict fails the suite if the check is a MUST.
 func (v Verdict) Bad() bool { return v == Fail || v == NotTestable || v == HarnessError }
+
+// BadOnce reports whether the verdict is bad, or was in the first of two tries.
+func (v Verdict) BadOnce() bool { return v.Bad() || v == Flaky }
 
 // Check is a rule with a name.
 type Check struct {
@@ -157,14 +161,20 @@ type Result struct {
 	Tier         Tier
 	Verdict      Verdict
 	Assertions   int
-	Reason       string // for verdicts that are neither pass nor fail
-	Problems     []Problem
+	Reason       string        // for verdicts that are neither pass nor fail
+	Problems     []Problem     // of a flaky check: those of the first try
 	KnownFailure *KnownFailure // names the failure; nil: none does
 	Trial        *Trial        // nil if it did not fail, unless Config.KeepRuns is set
 }
 
-// Judged reports whether the verdict is about the subject: pass, sent or fail.
-func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail }
+// Judged reports whether the verdict is about the subject: pass, sent, fail or flaky.
+func (v Verdict) Judged() bool { return v == Pass || v == Sent || v == Fail || v == Flaky }
+
+// Fails reports whether the result fails a run. A flaky one does if failOnFlaky is set.
+func (r *Result) Fails(failOnFlaky bool) bool {
+	bad := r.Verdict.Bad() || failOnFlaky && r.Verdict == Flaky
+	return bad && r.KnownFailure == nil && r.Check.Severity == Must
+}
 
 // WhyUnjudged returns why no check gave a verdict, if none did: the first reason that
 // the results give. It is "" if a check gave one, or if there are no results.

@@ -34,6 +34,11 @@ type Config struct {
 	// with cases of all runtimes can meet it: no case of Claude shows what Codex alone
 	// can do. A run of some cases, or of a shard, ignores it.
 	EveryCheck bool
+	// FailOnFlaky makes flaky verdicts fail the run. Only runs in real time have any.
+	FailOnFlaky bool
+	// SingleTry keeps failures in real time from being tried a second time, so that no
+	// verdict is flaky.
+	SingleTry bool
 	// KnownFailures do not fail the run; see ParseKnownFailures.
 	KnownFailures []KnownFailure
 	Shard         Shard // the part of the cases to run; zero: all
@@ -73,6 +78,7 @@ type Report struct {
 	// Interrupted reports that the run ended before all cases were done. Cases is then how
 	// many were.
 	Interrupted bool
+	FailOnFlaky bool // of the configuration
 }
 
 // Timing is how long a run in real time took.
@@ -89,9 +95,7 @@ func (r *Report) Failed() bool {
 	if len(r.Missing) > 0 || len(r.Stale()) > 0 || !r.Shard.Partial() && WhyUnjudged(r.Results) != "" {
 		return true
 	}
-	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict.Bad() && x.KnownFailure == nil && x.Check.Severity == Must
-	})
+	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Fails(r.FailOnFlaky) })
 }
 
 // Stale returns the known failures that do not fail any more. It is empty for a

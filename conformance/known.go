@@ -15,6 +15,9 @@ type KnownFailure struct {
 	Reason  string
 	Link    string
 	At      string // file:line of the entry, or ""
+	// MayPass is set for a failure that comes and goes. The entry is not stale if it
+	// passes, and the runner does not try it a second time.
+	MayPass bool
 }
 
 // Names reports whether it names a result.
@@ -25,7 +28,8 @@ func (k KnownFailure) Names(r Result) bool {
 // KnownFailureUse counts the results of a run that a known failure names.
 type KnownFailureUse struct {
 	KnownFailure
-	Failed int // failed results that it names
+	Failed int // failed results that it names, flaky ones too
+	Flaky  int // the flaky ones of them
 	Judged int // verdicts that it names, if all tiers of the check ran
 	// NoSuchCase is set if Case matches no case of the whole corpus.
 	NoSuchCase bool
@@ -38,7 +42,7 @@ func (u KnownFailureUse) Stale() string {
 		return ""
 	case u.NoSuchCase:
 		return "the corpus holds no such case"
-	case u.Judged > 0:
+	case u.Judged > 0 && !u.MayPass:
 		return "it does not fail any more"
 	}
 	return "" // no case that it names was run
@@ -56,6 +60,7 @@ const KnownFailureTodo = "TODO"
 //	subject: mine                only this subject (optional)
 //	reason: the result is shown too, until we drop v1   required
 //	link: https://…              optional
+//	flaky: yes                   it may pass; the entry is never stale then (optional)
 //
 // Each case line makes a KnownFailure.
 func ParseKnownFailures(file string, b []byte) ([]KnownFailure, error) {
@@ -108,8 +113,13 @@ func (e *knownEntry) parseLine(at, line string) error {
 			return fmt.Errorf("case %q is not a glob: %w", value, err)
 		}
 		e.cases = append(e.cases, KnownFailure{Case: value, At: at})
+	case key == "flaky":
+		if value != "yes" {
+			return fmt.Errorf("flaky: want yes, not %q; leave it out if the failure never passes", value)
+		}
+		e.MayPass = true
 	case field == nil:
-		return fmt.Errorf("no key %q, only check, case, subject, reason, link", key)
+		return fmt.Errorf("no key %q, only check, case, subject, reason, link, flaky", key)
 	case *field != "":
 		return fmt.Errorf("%s is given twice; an empty line begins the next entry", key)
 	case key == "reason" && strings.HasPrefix(value, KnownFailureTodo):

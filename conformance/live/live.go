@@ -64,24 +64,60 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
-		if err == nil {
-			err = ctx.Err() // a cancelled run proves nothing
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
-		}
-		for _, c := range cfg.Checks {
-			if slices.Contains(c.Tiers, conformance.TierLive) {
-				rep.Results = append(rep.Results, judge.Apply(c, &conformance.Trial{Run: run}, conformance.TierLive))
+		perform := func() (*conformance.Run, error) {
+			run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
+			if err == nil {
+				err = ctx.Err() // a cancelled run proves nothing
 			}
+			if err != nil {
+				return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
+			}
+			return run, nil
 		}
-		rep.Results = append(rep.Results, judgeComplete(run))
+		results, err := judgeTwice(cfg.Checks, perform)
+		if err != nil {
+			return nil, err
+		}
+		rep.Results = append(rep.Results, results...)
 		if cfg.Progress != nil {
 			cfg.Progress(i+1, len(jobs), j.rt.Name+"/"+j.scn.ID)
 		}
 	}
 	return rep, nil
+}
+
+// judgeTwice judges a run, and another one if a check failed. A check that fails in the
+// first of the two only is flaky.
+func judgeTwice(checks []*conformance.Check, perform func() (*conformance.Run, error)) ([]conformance.Result, error) {
+	run, err := perform()
+	if err != nil {
+		return nil, err
+	}
+	results := judgeRun(checks, run)
+	if !slices.ContainsFunc(results, func(r conformance.Result) bool { return r.Verdict == conformance.Fail }) {
+		return results, nil
+	}
+	if run, err = perform(); err != nil {
+		return nil, err
+	}
+	for i, again := range judgeRun(checks, run) {
+		if results[i].Verdict == conformance.Fail {
+			results[i] = judge.SecondTry(results[i], again)
+		}
+	}
+	return results, nil
+}
+
+// judgeRun applies the checks of the tier to a run. The results have the order of the
+// checks.
+func judgeRun(checks []*conformance.Check, run *conformance.Run) []conformance.Result {
+	var out []conformance.Result
+	for _, c := range checks {
+		if slices.Contains(c.Tiers, conformance.TierLive) {
+			out = append(out, judge.Apply(c, &conformance.Trial{Run: run}, conformance.TierLive))
+		}
+	}
+	return append(out, judgeComplete(run))
 }
 
 // performed is the check that a live run is complete. Without it the other checks

@@ -44,8 +44,10 @@ type Selection struct {
 	Places   int      `json:"places,omitempty"` // of a case at which each fault is tried; 0 means all
 	Seed     uint64   `json:"seed,omitempty"`   // picks the places
 	// EveryCheck: a check without a verdict on any case fails the run.
-	EveryCheck bool   `json:"every_check,omitempty"`
-	Command    string `json:"command,omitempty"`
+	EveryCheck bool `json:"every_check,omitempty"`
+	// FailOnFlaky: a flaky verdict fails the run.
+	FailOnFlaky bool   `json:"fail_on_flaky,omitzero"`
+	Command     string `json:"command,omitempty"`
 }
 
 // Rule describes a check.
@@ -92,6 +94,8 @@ type Known struct {
 	Reason string `json:"reason"`
 	Link   string `json:"link,omitempty"`
 	At     string `json:"at,omitempty"` // file:line
+	// MayPass: the failure comes and goes, so that the entry is never stale.
+	MayPass bool `json:"may_pass,omitzero"`
 }
 
 // KnownUse is a known failure and how often it was used.
@@ -100,7 +104,8 @@ type KnownUse struct {
 	Case    string `json:"case"`
 	Subject string `json:"subject,omitempty"`
 	Known
-	Failed     int    `json:"failed"`
+	Failed     int    `json:"failed"`         // flaky ones too
+	Flaky      int    `json:"flaky,omitzero"` // of the failed ones
 	Judged     int    `json:"judged"`
 	NoSuchCase bool   `json:"no_such_case,omitzero"`
 	Stale      string `json:"stale,omitempty"` // why it must be removed
@@ -115,7 +120,7 @@ type About struct {
 
 // Select returns the selection of a configuration.
 func Select(cfg conformance.Config) Selection {
-	s := Selection{Cases: cfg.Cases, EveryCheck: cfg.EveryCheck && len(cfg.Cases) == 0}
+	s := Selection{Cases: cfg.Cases, EveryCheck: cfg.EveryCheck && len(cfg.Cases) == 0, FailOnFlaky: cfg.FailOnFlaky}
 	if !cfg.Exhaustive {
 		s.Places, s.Seed = max(cfg.Places, 1), cfg.Seed
 	}
@@ -145,20 +150,21 @@ func New(rep *conformance.Report, about About) *Document {
 	if rep.Shard.Partial() {
 		d.Shard = &rep.Shard
 	}
+	d.Selection.FailOnFlaky = d.Selection.FailOnFlaky || rep.FailOnFlaky
 	rules := map[string]Rule{}
 	taken := map[playKey]bool{}
 	for _, r := range rep.Results {
 		c := r.Check
 		rules[c.ID] = Rule{c.ID, c.Sentence, c.Severity.String(), c.Source}
 		d.Results = append(d.Results, newEntry(r))
-		if r.Verdict.Bad() || about.Runs {
+		if r.Verdict.BadOnce() || about.Runs {
 			d.Plays = append(d.Plays, newPlays(r, taken)...)
 		}
 	}
 	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
-			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: Known{u.Reason, u.Link, u.At},
-			Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase,
+			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: newKnown(u.KnownFailure),
+			Failed: u.Failed, Flaky: u.Flaky, Judged: u.Judged, NoSuchCase: u.NoSuchCase,
 		})
 	}
 	for _, c := range rep.Missing {
@@ -181,10 +187,13 @@ func newEntry(r conformance.Result) Entry {
 		e.Problems = append(e.Problems, q)
 	}
 	if r.KnownFailure != nil {
-		e.Known = &Known{r.KnownFailure.Reason, r.KnownFailure.Link, r.KnownFailure.At}
+		k := newKnown(*r.KnownFailure)
+		e.Known = &k
 	}
 	return e
 }
+
+func newKnown(k conformance.KnownFailure) Known { return Known{k.Reason, k.Link, k.At, k.MayPass} }
 
 // sortAndDecide sorts everything into an order that does not depend on shards, and
 // sets the members that follow from the verdicts.
@@ -213,10 +222,12 @@ func (d *Document) sortAndDecide(rules map[string]Rule) {
 	for i, u := range d.Known {
 		d.Known[i].Stale = ""
 		if d.Shard == nil {
-			d.Known[i].Stale = conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase}.Stale()
+			use := conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase}
+			use.MayPass = u.MayPass
+			d.Known[i].Stale = use.Stale()
 		}
 	}
-	d.Failed = len(d.Missing) > 0 || d.unjudged() != "" || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, Entry.Fails)
+	d.Failed = len(d.Missing) > 0 || d.unjudged() != "" || len(d.Stale()) > 0 || slices.ContainsFunc(d.Results, d.Fails)
 }
 
 // unjudged returns why no check gave a verdict in a whole run, or "".
@@ -231,12 +242,17 @@ func (d *Document) unjudged() string {
 	return conformance.WhyUnjudged(results)
 }
 
-// Bad reports whether the check failed, as a known failure or not.
-func (e Entry) Bad() bool { return conformance.Verdict(e.Verdict).Bad() }
+// BadOnce reports whether the check failed, in both tries or in one, as a known failure
+// or not.
+func (e Entry) BadOnce() bool { return conformance.Verdict(e.Verdict).BadOnce() }
 
-// Fails reports whether the verdict fails the run.
-func (e Entry) Fails() bool {
-	return e.Bad() && e.Known == nil && e.Severity == conformance.Must.String()
+// Flaky reports whether the check failed in one of two tries.
+func (e Entry) Flaky() bool { return e.Verdict == string(conformance.Flaky) }
+
+// Fails reports whether a verdict fails the run.
+func (d *Document) Fails(e Entry) bool {
+	bad := e.BadOnce() && (d.Selection.FailOnFlaky || !e.Flaky())
+	return bad && e.Known == nil && e.Severity == conformance.Must.String()
 }
 
 // Stale returns the known failures that must be removed.

@@ -21,7 +21,7 @@ func Failures(w io.Writer, d *Document, st Style) error {
 	var b strings.Builder
 	find := d.playFinder()
 	for _, e := range d.Results {
-		if e.Bad() && e.Known == nil {
+		if e.BadOnce() && e.Known == nil {
 			writeFailure(&b, d, e, find, st)
 		}
 	}
@@ -42,10 +42,10 @@ func Failure(w io.Writer, r conformance.Result, st Style) error {
 }
 
 // CaseFailures returns the failures of a case that fail the suite, as text, or "".
-func CaseFailures(results []conformance.Result) string {
+func CaseFailures(cfg conformance.Config, results []conformance.Result) string {
 	var b strings.Builder
 	for _, r := range results {
-		if r.Verdict.Bad() && r.KnownFailure == nil && r.Check.Severity == conformance.Must {
+		if r.Fails(cfg.FailOnFlaky) {
 			_ = Failure(&b, r, Style{}) // a strings.Builder returns no error
 		}
 	}
@@ -68,12 +68,28 @@ func writeKnown(b *strings.Builder, d *Document, st Style) {
 		case u.Stale != "":
 			fmt.Fprintf(b, "%s%s %s: %s: %s; remove it\n", begin, st.Bad("STALE"), u.location(), at, u.Stale)
 		case u.Failed > 0:
-			fmt.Fprintf(b, "%s%s %s: %d failures: %s%s\n", begin, st.Dim("KNOWN"), at, u.Failed, u.Reason, st.Dim(link))
+			fmt.Fprintf(b, "%s%s %s: %s: %s%s\n", begin, st.Dim("KNOWN"), at, u.countFailures(), u.Reason, st.Dim(link))
 		default:
 			continue
 		}
 		begin = ""
 	}
+}
+
+// countFailures counts the failures that an entry names. If some are flaky and the entry
+// does not allow that, it will be stale in a run in which none fails.
+func (u KnownUse) countFailures() string {
+	text := "1 failure"
+	if u.Failed != 1 {
+		text = fmt.Sprintf("%d failures", u.Failed)
+	}
+	if u.Flaky > 0 {
+		text += fmt.Sprintf(", %d of them flaky", u.Flaky)
+	}
+	if u.Flaky > 0 && !u.MayPass {
+		text += " (add the line `flaky: yes`, or the entry will be stale when it passes)"
+	}
+	return text
 }
 
 func (u KnownUse) location() string {
@@ -112,8 +128,11 @@ func writeUnjudged(b *strings.Builder, d *Document, st Style) {
 
 func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fault) *Play, st Style) {
 	label := st.Bad(strings.ToUpper(e.Verdict))
-	if e.Severity == conformance.Should.String() {
+	switch {
+	case e.Severity == conformance.Should.String():
 		label = st.Dim("WARNING")
+	case e.Flaky() && !d.Fails(e):
+		label = st.Dim("FLAKY")
 	}
 	fmt.Fprintf(b, "\n%s %s [%s] %s  (%s)\n", label, e.Case, e.Tier, e.Check, e.Subject)
 	fmt.Fprintf(b, "  %s\n", d.findRule(e.Check).Sentence)

@@ -75,16 +75,20 @@ type pageEntry struct {
 }
 
 // letterOf returns a letter for a verdict. Capital letters fail the run, k is a
-// known failure, w a warning, and a dot means not applicable.
-func letterOf(e Entry) byte {
+// known failure, w a warning, l and L are flaky, and a dot means not applicable.
+func (d *Document) letterOf(e Entry) byte {
 	switch v := conformance.Verdict(e.Verdict); {
 	case e.Known != nil:
 		return 'k'
-	case e.Fails() && v == conformance.HarnessError:
+	case d.Fails(e) && v == conformance.HarnessError:
 		return 'H'
-	case e.Fails():
+	case d.Fails(e) && e.Flaky():
+		return 'L'
+	case d.Fails(e):
 		return 'F'
-	case e.Bad():
+	case e.Flaky():
+		return 'l'
+	case e.BadOnce():
 		return 'w'
 	case v == conformance.Pass:
 		return 'p'
@@ -166,8 +170,8 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 			p.Rows = append(p.Rows, pageRow{Case: e.Case, Subject: k.subject})
 			letters = append(letters, bytes.Repeat([]byte{' '}, len(p.Columns)))
 		}
-		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = letterOf(e)
-		if e.Bad() {
+		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = d.letterOf(e)
+		if e.BadOnce() {
 			at := detail(row)
 			at.Entries = append(at.Entries, pageEntry{e, d.Rerun(e)})
 		}

@@ -107,18 +107,18 @@ func newJUnitCase(d *Document, results []Entry, find func(Entry, *Fault) *Play) 
 	c := junitCase{Name: parts[n], Class: strings.ReplaceAll(strings.Join(parts[:max(n-1, 0)], "-"), ".", "_") + "." + parts[max(n-1, 0)]}
 	var body, warnings strings.Builder
 	var failed, known []string
-	harness, judged, reason := true, false, ""
+	harness, flaky, judged, reason := true, true, false, ""
 	for _, e := range results {
 		v := conformance.Verdict(e.Verdict)
 		judged = judged || v.Judged()
 		switch {
-		case e.Fails():
+		case d.Fails(e):
 			failed = append(failed, e.Check)
-			harness = harness && v == conformance.HarnessError
+			harness, flaky = harness && v == conformance.HarnessError, flaky && e.Flaky()
 			writeFailure(&body, d, e, find, Style{})
 		case e.Known != nil:
 			known = append(known, e.Check+": "+e.Known.Reason)
-		case e.Bad():
+		case e.BadOnce():
 			writeFailure(&warnings, d, e, find, Style{})
 		case e.Reason != "" && reason == "":
 			reason = e.Verdict + ": " + e.Reason
@@ -129,7 +129,11 @@ func newJUnitCase(d *Document, results []Entry, find func(Entry, *Fault) *Play) 
 	case len(failed) > 0 && harness:
 		c.Error = &junitNote{Message: strings.Join(unique(failed), ", "), Type: string(conformance.HarnessError), Text: body.String()}
 	case len(failed) > 0:
-		c.Failure = &junitNote{Message: strings.Join(unique(failed), ", "), Type: string(conformance.Fail), Text: body.String()}
+		kind := conformance.Fail
+		if flaky {
+			kind = conformance.Flaky
+		}
+		c.Failure = &junitNote{Message: strings.Join(unique(failed), ", "), Type: string(kind), Text: body.String()}
 	case len(known) > 0:
 		c.Skipped = &junitNote{Message: "known to fail: " + strings.Join(unique(known), "; ")}
 	case !judged && reason != "":

@@ -12,17 +12,20 @@ import (
 // WriteKnown writes a file of known failures for the failures that are not known
 // yet: an entry for each check, with a reason that the reader has to write.
 func WriteKnown(w io.Writer, d *Document) error {
-	type key struct{ check, subject string }
+	type key struct {
+		check, subject string
+		flaky          bool
+	}
 	var order []key
 	cases := map[key][]string{}
 	first := map[key]string{}
 	subjects := map[string]bool{}
 	for _, r := range d.Results {
 		subjects[r.Subject] = true
-		if !r.Bad() || r.Known != nil {
+		if !r.BadOnce() || r.Known != nil {
 			continue
 		}
-		k := key{r.Check, r.Subject}
+		k := key{r.Check, r.Subject, r.Flaky()}
 		if cases[k] == nil {
 			order = append(order, k)
 			if len(r.Problems) > 0 {
@@ -47,6 +50,9 @@ func WriteKnown(w io.Writer, d *Document) error {
 		}
 		for _, id := range cases[k] {
 			fmt.Fprintf(&b, "case: %s\n", id)
+		}
+		if k.flaky {
+			b.WriteString("flaky: yes\n")
 		}
 		fmt.Fprintf(&b, "reason: %s\n", conformance.KnownFailureTodo)
 	}

@@ -39,7 +39,7 @@ func Markdown(w io.Writer, d *Document) error {
 		}
 	}
 	writeList(&b, "Known failures", known, func(u KnownUse) string {
-		return fmt.Sprintf("`%s` `%s`, %d: %s %s", u.Check, u.Case, u.Failed, table.Escape(u.Reason), u.Link)
+		return fmt.Sprintf("`%s` `%s`, %s: %s %s", u.Check, u.Case, u.countFailures(), table.Escape(u.Reason), u.Link)
 	})
 	writeList(&b, "The slowest cases", d.slowLines(), table.Escape)
 	writeDetails(&b, d)
@@ -49,15 +49,18 @@ func Markdown(w io.Writer, d *Document) error {
 
 // writeChecks writes the table of failed checks.
 func writeChecks(b *strings.Builder, d *Document) {
-	type key struct{ check, subject string }
+	type key struct {
+		check, subject string
+		flaky          bool
+	}
 	failed := map[key]int{}
 	first := map[key]Entry{}
 	var order []key
 	for _, e := range d.Results {
-		if !e.Bad() || e.Known != nil {
+		if !e.BadOnce() || e.Known != nil {
 			continue
 		}
-		k := key{e.Check, e.Subject}
+		k := key{e.Check, e.Subject, e.Flaky()}
 		if failed[k]++; failed[k] == 1 {
 			order = append(order, k)
 			first[k] = e
@@ -73,7 +76,10 @@ func writeChecks(b *strings.Builder, d *Document) {
 			break
 		}
 		warn := ""
-		if !first[k].Fails() {
+		switch {
+		case k.flaky:
+			warn = " (flaky)"
+		case !d.Fails(first[k]):
 			warn = " (warning)"
 		}
 		rows = append(rows, []string{
@@ -90,7 +96,7 @@ func writeDetails(b *strings.Builder, d *Document) {
 	seen := map[string]bool{}
 	for _, e := range d.Results {
 		// One failure of each check is more useful than ten of the first check.
-		if !e.Fails() || seen[e.Check] {
+		if !d.Fails(e) || seen[e.Check] {
 			continue
 		}
 		seen[e.Check] = true

@@ -20,7 +20,7 @@ func TestMarkdown(t *testing.T) {
 	g.Expect(text).To(ContainSubstring("<details><summary><code>text.once</code> on <code>codex/1/text/plain</code></summary>\n\n```\nFAIL"))
 	text = written(t, report.Markdown, known())
 	g.Expect(text).To(ContainSubstring("- known.txt:7: `turn.stop` `stop/*`: it does not fail any more\n"))
-	g.Expect(text).To(ContainSubstring("- `text.once` `text`, 1: twice \\| until v2 https://example.org/1\n"))
+	g.Expect(text).To(ContainSubstring("- `text.once` `text`, 1 failure: twice \\| until v2 https://example.org/1\n"))
 	g.Expect(text).NotTo(ContainSubstring("<details>"))
 	rep := sample()
 	rep.Results, rep.Missing = rep.Results[1:4], nil

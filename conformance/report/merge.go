@@ -55,6 +55,7 @@ func Merge(parts []Part) (*Document, error) {
 		for j := range out.Known {
 			if i > 0 {
 				out.Known[j].Failed += p.Known[j].Failed
+				out.Known[j].Flaky += p.Known[j].Flaky
 				out.Known[j].Judged += p.Known[j].Judged
 			}
 		}
@@ -86,6 +87,7 @@ func checkParts(parts []Part) error {
 			{"cases", first.Selection.Cases, p.Selection.Cases},
 			{"tiers", first.Selection.Tiers, p.Selection.Tiers},
 			{"numbers of places for a fault", first.Selection.Places, p.Selection.Places},
+			{"settings of --fail-on-flaky", first.Selection.FailOnFlaky, p.Selection.FailOnFlaky},
 			{"known failures", knownEntries(first.Known), knownEntries(p.Known)},
 		} {
 			if !reflect.DeepEqual(x.a, x.b) {
@@ -126,7 +128,7 @@ func checkShards(parts []Part) error {
 func knownEntries(all []KnownUse) []KnownUse {
 	out := make([]KnownUse, 0, len(all))
 	for _, u := range all {
-		u.Failed, u.Judged, u.Stale = 0, 0, ""
+		u.Failed, u.Flaky, u.Judged, u.Stale = 0, 0, 0, ""
 		out = append(out, u)
 	}
 	return out

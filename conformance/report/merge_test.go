@@ -119,7 +119,7 @@ func TestMergeRejectsOtherRuns(t *testing.T) {
 		"versions": {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Turnspec = "v2" })}, "1.json and 2.json are of different versions of turnspec: v1 and v2; run all shards with the same flags"},
 		"corpora":  {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Corpus = "b" })}, "1.json and 2.json are of different corpora: a and b; run all shards with the same flags"},
 		"cases":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Selection.Cases = []string{"text"} })}, "1.json and 2.json are of different cases: [] and [text]; run all shards with the same flags"},
-		"known":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Known = []report.KnownUse{{Check: "a"}} })}, "1.json and 2.json are of different known failures: [] and [{a   {  } 0 0 false }]; run all shards with the same flags"},
+		"known":    {[]report.Part{part(1, 2, nil), part(2, 2, func(d *report.Document) { d.Known = []report.KnownUse{{Check: "a"}} })}, "1.json and 2.json are of different known failures: [] and [{a   {   false} 0 0 0 false }]; run all shards with the same flags"},
 	} {
 		if _, err := report.Merge(x.parts); err == nil || err.Error() != x.want {
 			t.Errorf("%s: %v, want %s", name, err, x.want)

@@ -38,9 +38,10 @@ func (s Style) Dim(t string) string { return s.paint("2", t) }
 
 // cell sums up the results of a check for a subject.
 type cell struct {
-	pass, sent, fail, known, unrecorded, other, untried, na int
-	assertions                                              int
-	warns                                                   bool // a failure is a warning
+	pass, sent, fail, flaky, known, unrecorded, other, untried, na int
+	assertions                                                     int
+	warns                                                          bool // a failure is a warning
+	flakyFails                                                     bool // a flaky verdict fails the run
 }
 
 // Table writes a row for each check and a column for each subject: the cases that
@@ -58,7 +59,7 @@ func Table(w io.Writer, d *Document, st Style) error {
 		}
 		k := [2]string{id, r.Subject}
 		if cells[k] == nil {
-			cells[k] = &cell{}
+			cells[k] = &cell{flakyFails: d.Selection.FailOnFlaky}
 		}
 		cells[k].addResult(r)
 	}
@@ -113,6 +114,13 @@ func (c *cell) addResult(r Entry) {
 		}
 		c.fail++
 		c.warns = r.Severity == conformance.Should.String()
+	case conformance.Flaky:
+		if r.Known != nil {
+			c.known++
+			break
+		}
+		c.flaky++
+		c.warns = r.Severity == conformance.Should.String()
 	case conformance.Unrecorded:
 		c.unrecorded++
 	case conformance.NotTried:
@@ -129,7 +137,16 @@ func (c *cell) summary() string {
 		if c.warns {
 			word = "WARN"
 		}
+		if c.flaky > 0 {
+			return fmt.Sprintf("%s %d of %d cases, %d flaky", word, c.fail, c.judgedCases(), c.flaky)
+		}
 		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judgedCases())
+	case c.flaky > 0:
+		word := "flaky"
+		if c.fails() {
+			word = "FLAKY"
+		}
+		return fmt.Sprintf("%s %d of %d cases", word, c.flaky, c.judgedCases())
 	case c.known > 0:
 		return fmt.Sprintf("known %2d of %d cases fail", c.known, c.judgedCases())
 	case c.pass+c.sent == 0 && c.unrecorded > 0:
@@ -153,13 +170,18 @@ func (c *cell) summary() string {
 }
 
 // judgedCases is on how many cases there was something to judge.
-func (c *cell) judgedCases() int { return c.fail + c.known + c.pass + c.sent + c.other + c.unrecorded }
+func (c *cell) judgedCases() int {
+	return c.fail + c.flaky + c.known + c.pass + c.sent + c.other + c.unrecorded
+}
+
+// fails reports whether one of the results fails the run.
+func (c *cell) fails() bool { return !c.warns && (c.fail > 0 || c.flaky > 0 && c.flakyFails) }
 
 func (c *cell) paint(st Style, text string) string {
 	switch {
-	case c.fail > 0 && !c.warns:
+	case c.fails():
 		return st.Bad(text)
-	case c.pass+c.sent == 0 || c.other+c.unrecorded+c.fail+c.known > 0:
+	case c.pass+c.sent == 0 || c.other+c.unrecorded+c.fail+c.flaky+c.known > 0:
 		return st.Dim(text)
 	}
 	return st.Good(text)
@@ -182,7 +204,7 @@ func Summary(d *Document, st Style) string {
 	for _, v := range verdicts {
 		if n[v] > 0 {
 			text := fmt.Sprintf("%d %s", n[v], v)
-			if v.Bad() {
+			if v.Bad() || v == conformance.Flaky && d.Selection.FailOnFlaky {
 				text = st.Bad(text)
 			}
 			parts = append(parts, text)
@@ -208,7 +230,7 @@ func Summary(d *Document, st Style) string {
 }
 
 // verdicts are in the order in which Summary counts them.
-var verdicts = []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.NotApplicable,
+var verdicts = []conformance.Verdict{conformance.Pass, conformance.Sent, conformance.Fail, conformance.Flaky, conformance.NotApplicable,
 	conformance.NotExpressible, conformance.NotTried, conformance.NotTestable, conformance.Unrecorded, conformance.HarnessError}
 
 // countVerdicts counts the verdicts, and known failures separately.

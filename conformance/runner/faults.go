@@ -23,12 +23,15 @@ type judging struct {
 	untimed bool
 }
 
+// replayFunc performs the case with a fault, or without one if it is nil.
+type replayFunc func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run
+
 // keptRuns is how many runs with a fault a failure keeps for the report.
 const keptRuns = 3
 
 // judgePlain applies the checks to the run without a fault, and to one with
 // alternate steps if a check has them.
-func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainOnly bool, as map[conformance.Tier]conformance.Tier, replay func(client []fixtures.Step) *conformance.Run) []*judging {
+func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainOnly bool, as map[conformance.Tier]conformance.Tier, replay replayFunc) []*judging {
 	var out []*judging
 	for _, check := range cfg.Checks {
 		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
@@ -37,20 +40,53 @@ func judgePlain(cfg conformance.Config, plain *conformance.Run, external, plainO
 			}
 			x := &judging{check: check, tier: as[tier], trial: &conformance.Trial{Run: plain}, untimed: external && tier == conformance.TierTiming}
 			out = append(out, x)
-			if x.untimed {
-				continue
-			}
-			if check.AlternateSteps != nil && !plainOnly {
-				if client := check.AlternateSteps(plain.Scenario); client != nil {
-					x.trial.Alternate = replay(client)
-				}
-			}
-			if check.Judge != nil && plain.Harness == "" {
-				judge.Guard(check, &x.found, func() { check.Judge(x.trial, &x.found) })
+			if !x.untimed {
+				x.judgePlain(!plainOnly, replay)
 			}
 		}
 	}
 	return out
+}
+
+// judgePlain applies the check to the run without a fault, and to one with alternate
+// steps if alternate is set and the check has them.
+func (x *judging) judgePlain(alternate bool, replay replayFunc) {
+	plain := x.trial.Run
+	if x.check.AlternateSteps != nil && alternate {
+		if client := x.check.AlternateSteps(plain.Scenario); client != nil {
+			other := *plain.Scenario
+			other.Client = client
+			x.trial.Alternate = replay(nil, &other)
+		}
+	}
+	if x.check.Judge != nil && plain.Harness == "" {
+		judge.Guard(x.check, &x.found, func() { x.check.Judge(x.trial, &x.found) })
+	}
+}
+
+// judgeFault applies the check to a run with a fault.
+func (x *judging) judgeFault(plain, faulted *conformance.Run) {
+	x.tried++
+	before := len(x.found.Problems)
+	if faulted.Harness != "" {
+		x.trial.Harness = faulted.Harness
+	} else {
+		judge.Guard(x.check, &x.found, func() { x.check.JudgeFault(plain, faulted, &x.found) })
+	}
+	if len(x.found.Problems) > before && len(x.trial.Faulted) < keptRuns {
+		x.trial.Faulted = append(x.trial.Faulted, faulted)
+	}
+}
+
+// conclude returns the verdict of the check.
+func (x *judging) conclude(plain *conformance.Run) conformance.Result {
+	switch {
+	case x.untimed:
+		return judge.NotTried(x.check, plain, conformance.TierTiming, judge.InRealTime)
+	case x.untried != "" && x.check.Judge == nil && x.tried == 0:
+		return judge.NotTried(x.check, plain, x.tier, x.untried)
+	}
+	return judge.Conclude(x.check, x.trial, x.tier, &x.found)
 }
 
 // judgeFaulted tries each fault that a check wants, once for all checks that want
@@ -96,17 +132,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			run.Plain = plain
 			n++
 			for _, x := range wanted[name] {
-				x.tried++
-				before := len(x.found.Problems)
-				switch {
-				case run.Harness != "":
-					x.trial.Harness = run.Harness
-				default:
-					judge.Guard(x.check, &x.found, func() { x.check.JudgeFault(plain, run, &x.found) })
-				}
-				if len(x.found.Problems) > before && len(x.trial.Faulted) < keptRuns {
-					x.trial.Faulted = append(x.trial.Faulted, run)
-				}
+				x.judgeFault(plain, run)
 			}
 		}
 	}

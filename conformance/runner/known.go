@@ -6,9 +6,9 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// applyKnown sets KnownFailure of a failed result that a known failure names.
+// applyKnown sets KnownFailure of a failed or flaky result that a known failure names.
 func applyKnown(cfg conformance.Config, r *conformance.Result) {
-	if !r.Verdict.Bad() {
+	if !r.Verdict.BadOnce() {
 		return
 	}
 	for i := range cfg.KnownFailures {
@@ -50,8 +50,11 @@ func KnownFailureUses(cfg conformance.Config, results []conformance.Result) ([]c
 			if !k.Names(r) {
 				continue
 			}
-			if r.Verdict.Bad() {
+			if r.Verdict.BadOnce() {
 				u.Failed++
+			}
+			if r.Verdict == conformance.Flaky {
+				u.Flaky++
 			}
 			if (r.Verdict.Judged() || r.Verdict == conformance.NotApplicable) && allTiers(cfg, r.Check, r.Subject) {
 				u.Judged++

@@ -24,12 +24,13 @@ subject: mine
 check: turn.end
 case: *
 reason: later
+flaky: yes
 `))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got).To(Equal([]conformance.KnownFailure{
 		{Check: "text.once", Case: "claude/*/tool/*", Reason: "the result is shown too: until v2", Link: "https://example.org/1", At: "known.txt:4"},
 		{Check: "text.once", Case: "stop/mid-text", Reason: "the result is shown too: until v2", Link: "https://example.org/1", At: "known.txt:5"},
-		{Check: "turn.end", Case: "*", Subject: "mine", Reason: "later", At: "known.txt:11"},
+		{Check: "turn.end", Case: "*", Subject: "mine", Reason: "later", At: "known.txt:11", MayPass: true},
 	}))
 	none, err := conformance.ParseKnownFailures("known.txt", []byte("\n# nothing\n"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -40,7 +41,8 @@ func TestParseKnownRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"check text.once":                             "k:1: want `key: value`, not \"check text.once\"",
 		"\ncheck:":                                    "k:2: check is empty",
-		"check: a\nchecks: b":                         `k:2: no key "checks", only check, case, subject, reason, link`,
+		"check: a\nchecks: b":                         `k:2: no key "checks", only check, case, subject, reason, link, flaky`,
+		"check: a\nflaky: often":                      `k:2: flaky: want yes, not "often"; leave it out if the failure never passes`,
 		"check: a\ncheck: b":                          "k:2: check is given twice; an empty line begins the next entry",
 		"check: a\ncase: [\nreason: x":                `k:2: case "[" is not a glob: syntax error in pattern`,
 		"case: a\nreason: x":                          "k:1: the entry has no check",

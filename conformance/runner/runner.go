@@ -150,7 +150,7 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard, Timings: timings}
+	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky}
 	for i := range jobs {
 		rep.Results = append(rep.Results, results[i]...)
 		rep.FaultRuns += faultRuns[i]
@@ -165,7 +165,7 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 // interrupted returns the report of the jobs that were done. It cannot show that a
 // check is missing or that a known failure is stale.
 func interrupted(cfg conformance.Config, results [][]conformance.Result, faultRuns []int, timings []conformance.Timing) *conformance.Report {
-	rep := &conformance.Report{Shard: cfg.Shard, Timings: timings, Interrupted: true}
+	rep := &conformance.Report{Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky, Interrupted: true}
 	for i := range results {
 		if len(results[i]) > 0 {
 			rep.Cases++
@@ -245,11 +245,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	if j.unsupported != nil {
 		*j.unsupported = plainOnly
 	}
-	judged := judgePlain(cfg, plain, external, plainOnly, as, func(client []fixtures.Step) *conformance.Run {
-		other := *scn
-		other.Client = client
-		return replay(nil, &other)
-	})
+	judged := judgePlain(cfg, plain, external, plainOnly, as, replay)
 	n := 0
 	if !j.WithoutFaults {
 		if n, err = judgeFaulted(cfg, j, plain, judged, external, func(f *fault.Fault) *conformance.Run { return replay(f, scn) }); err != nil {
@@ -258,21 +254,16 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	}
 	var out []conformance.Result
 	for _, x := range judged {
-		if x.untimed {
-			out = append(out, judge.NotTried(x.check, plain, conformance.TierTiming, judge.InRealTime))
-			continue
-		}
-		if x.untried != "" && x.check.Judge == nil && x.tried == 0 {
-			out = append(out, judge.NotTried(x.check, plain, x.tier, x.untried))
-			continue
-		}
-		out = append(out, judge.Conclude(x.check, x.trial, x.tier, &x.found))
+		out = append(out, x.conclude(plain))
+	}
+	if external && !cfg.SingleTry && (j.ended == nil || !j.ended()) {
+		retryFailures(cfg, plain, out, replay)
 	}
 	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !external {
 		out = append(out, judge.Goldens(cfg, plain)...)
 	}
 	for i := range out {
-		if !out[i].Verdict.Bad() && !cfg.KeepRuns {
+		if !out[i].Verdict.BadOnce() && !cfg.KeepRuns {
 			out[i].Trial = nil
 		}
 	}

@@ -78,8 +78,13 @@ func Run(t *testing.T, cfg conformance.Config) {
 			all = append(all, results...)
 			ran++
 			mu.Unlock()
-			if failures := report.CaseFailures(results); failures != "" {
+			if failures := report.CaseFailures(cfg, results); failures != "" {
 				t.Error("\n" + failures)
+			}
+			for _, r := range results {
+				if r.Verdict == conformance.Flaky && !r.Fails(cfg.FailOnFlaky) {
+					t.Logf("flaky: %s: %s", r.Check.ID, r.Reason)
+				}
 			}
 			if reason := conformance.WhyUnjudged(results); reason != "" {
 				t.Skip(reason)

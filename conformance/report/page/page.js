@@ -1,10 +1,10 @@
 // The page: a list of cases, and the details of the chosen one.
 
 const index = JSON.parse($("index").textContent);
-const words = { F: "failed", H: "harness error", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", t: "not tried", p: "passed", s: "sent", ".": "not applicable" };
-const worst = "HFkwuspxt."; // a case in which a check passed was judged
-const marks = { F: "✗", H: "✗", w: "!", k: "~", u: "?", x: "–", t: "–", p: "✓", s: "✓", ".": "·" };
-const tones = { F: "failed", H: "failed", w: "warn", k: "warn", p: "passed", s: "passed" };
+const words = { F: "failed", H: "harness error", L: "flaky", l: "flaky", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", t: "not tried", p: "passed", s: "sent", ".": "not applicable" };
+const worst = "HFLlkwuspxt."; // a case in which a check passed was judged
+const marks = { F: "✗", H: "✗", L: "≈", l: "≈", w: "!", k: "~", u: "?", x: "–", t: "–", p: "✓", s: "✓", ".": "·" };
+const tones = { F: "failed", H: "failed", L: "failed", l: "warn", w: "warn", k: "warn", p: "passed", s: "passed" };
 
 const columnName = (c) => index.rules[c.rule].id + (index.columns.filter((o) => o.rule === c.rule).length > 1 ? ` [${c.tier}]` : "");
 for (const r of index.rows) r.worst = [...worst].find((l) => r.verdicts.includes(l)) || ".";

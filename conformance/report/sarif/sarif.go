@@ -30,7 +30,7 @@ func Write(w io.Writer, d *report.Document) error {
 	}
 	place := d.Places()
 	for _, e := range d.Results {
-		if e.Bad() {
+		if e.BadOnce() {
 			run.AddResult(result(d, e, place))
 		}
 	}
@@ -47,6 +47,9 @@ func level(severity string) string {
 
 func result(d *report.Document, e report.Entry, place func(report.Entry) (string, int)) *sarif.Result {
 	texts := []string{e.Case + " (" + e.Subject + ", " + e.Tier + ")"}
+	if e.Flaky() {
+		texts[0] = "flaky: " + texts[0]
+	}
 	if e.Reason != "" {
 		texts = append(texts, e.Reason)
 	}
@@ -57,7 +60,11 @@ func result(d *report.Document, e report.Entry, place func(report.Entry) (string
 		texts = append(texts, strings.TrimSpace(p.Text+"\n"+p.Diff))
 	}
 	texts = append(texts, "rerun: "+d.Rerun(e))
-	r := sarif.NewRuleResult(e.Check).WithLevel(level(e.Severity)).WithMessage(sarif.NewTextMessage(strings.Join(texts, "\n"))).
+	severity := e.Severity
+	if e.Flaky() && !d.Selection.FailOnFlaky {
+		severity = string(conformance.Should)
+	}
+	r := sarif.NewRuleResult(e.Check).WithLevel(level(severity)).WithMessage(sarif.NewTextMessage(strings.Join(texts, "\n"))).
 		WithPartialFingerprints(map[string]string{"turnspec/v1": strings.Join([]string{e.Check, e.Subject, e.Tier, e.Case}, " ")})
 	where := sarif.NewLocation().WithLogicalLocations([]*sarif.LogicalLocation{sarif.NewLogicalLocation().WithFullyQualifiedName(e.Case)})
 	if file, line := place(e); file != "" {

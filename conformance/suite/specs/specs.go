@@ -41,7 +41,7 @@ func Describe(t *testing.T, cfg conformance.Config) {
 				}
 				ginkgo.AddReportEntry("assertions", assertions, ginkgo.ReportEntryVisibilityNever)
 				ginkgo.AddReportEntry("runs with a fault", faultRuns, ginkgo.ReportEntryVisibilityNever)
-				if failures := report.CaseFailures(results); failures != "" {
+				if failures := report.CaseFailures(cfg, results); failures != "" {
 					ginkgo.Fail(failures)
 				}
 				if reason := conformance.WhyUnjudged(results); reason != "" {

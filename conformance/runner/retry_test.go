@@ -1,0 +1,143 @@
+package runner_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/runner"
+)
+
+func TestMain(m *testing.M) {
+	conformance.Main() // the test program is the stand-in of the process tier
+	os.Exit(m.Run())
+}
+
+// muteAt is the reference adapter, except that the sessions with these numbers, counted
+// from 1, emit no text.
+type muteAt struct {
+	conformance.Subject
+	sessions []int
+	opened   *atomic.Int32
+}
+
+func (m muteAt) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
+	s, err := m.Subject.Open(ctx, o)
+	if n := int(m.opened.Add(1)); err != nil || !slices.Contains(m.sessions, n) {
+		return s, err
+	}
+	out := muteSession{s, make(chan event.Event)}
+	go func() {
+		defer close(out.events)
+		for e := range s.Events() {
+			if e.Type() != event.TypeDelta {
+				out.events <- e
+			}
+		}
+	}()
+	return out, nil
+}
+
+type muteSession struct {
+	adapters.Session
+	events chan event.Event
+}
+
+func (s muteSession) Events() <-chan event.Event { return s.events }
+
+// TestFailureIsTriedAgainInRealTime checks that a check which fails and then passes is
+// flaky, and that one which fails twice has failed. The sessions of a run are: without a
+// fault, with one, and after a failure the same again as far as it failed.
+func TestFailureIsTriedAgainInRealTime(t *testing.T) {
+	hasText := func(r *conformance.Run) bool {
+		return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return e.Type() == event.TypeDelta })
+	}
+	check := &conformance.Check{
+		ID: "test.text", Tiers: []conformance.Tier{conformance.TierWitness}, Faults: []string{"garbage-line"},
+		Judge: func(trial *conformance.Trial, f *conformance.Finding) {
+			if f.Asserted(1); !hasText(trial.Run) {
+				f.Failf("there is no text")
+			}
+		},
+		JudgeFault: func(_, faulted *conformance.Run, f *conformance.Finding) {
+			if f.Asserted(1); !hasText(faulted) {
+				f.Problems = append(f.Problems, conformance.Problem{Text: "there is no text", Fault: faulted.Fault})
+			}
+		},
+	}
+	known := conformance.KnownFailure{Check: "test.text", Case: "text", Reason: "x", At: "known.txt:1"}
+	mayPass := known
+	mayPass.MayPass = true
+	for name, x := range map[string]struct {
+		mute     []int
+		onDemand bool
+		known    []conformance.KnownFailure
+		sessions int
+		verdict  conformance.Verdict
+		failed   bool
+		stale    int
+	}{
+		"never":                          {sessions: 2, verdict: conformance.Pass},
+		"without a fault":                {mute: []int{1}, sessions: 3, verdict: conformance.Flaky},
+		"without a fault, twice":         {mute: []int{1, 3}, sessions: 3, verdict: conformance.Fail, failed: true},
+		"with a fault":                   {mute: []int{2}, sessions: 4, verdict: conformance.Flaky},
+		"with a fault, twice":            {mute: []int{2, 4}, sessions: 4, verdict: conformance.Fail, failed: true},
+		"both":                           {mute: []int{1, 2}, sessions: 4, verdict: conformance.Flaky},
+		"both, then with a fault":        {mute: []int{1, 2, 4}, sessions: 4, verdict: conformance.Fail, failed: true},
+		"on demand":                      {mute: []int{1}, onDemand: true, sessions: 3, verdict: conformance.Flaky, failed: true},
+		"known":                          {mute: []int{1}, onDemand: true, known: []conformance.KnownFailure{known}, sessions: 3, verdict: conformance.Flaky},
+		"known, and it passes":           {known: []conformance.KnownFailure{known}, sessions: 2, verdict: conformance.Pass, failed: true, stale: 1},
+		"known to come and go":           {mute: []int{1}, onDemand: true, known: []conformance.KnownFailure{mayPass}, sessions: 2, verdict: conformance.Fail},
+		"known to come and go, and pass": {known: []conformance.KnownFailure{mayPass}, sessions: 2, verdict: conformance.Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			s := muteAt{reference(), x.mute, &atomic.Int32{}}
+			rep, err := runner.Run(t.Context(), conformance.Config{
+				Corpus: few(t), Subjects: []conformance.Subject{s}, Checks: []*conformance.Check{check}, Cases: []string{"text/plain"},
+				Tiers: []conformance.Tier{conformance.TierProcess}, FailOnFlaky: x.onDemand, KnownFailures: x.known,
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(rep.Results).To(HaveLen(1))
+			r := rep.Results[0]
+			g.Expect(r.Verdict).To(Equal(x.verdict), r.Reason)
+			g.Expect(int(s.opened.Load())).To(Equal(x.sessions))
+			g.Expect(rep.FaultRuns).To(Equal(1), "a second try is no further run with a fault")
+			g.Expect(rep.Failed()).To(Equal(x.failed))
+			g.Expect(rep.Stale()).To(HaveLen(x.stale))
+			if x.verdict == conformance.Flaky {
+				g.Expect(r.Reason).To(ContainSubstring("pass"))
+				g.Expect(r.Problems).NotTo(BeEmpty())
+				g.Expect(r.Trial).NotTo(BeNil(), "the report shows the run that failed")
+				g.Expect(r.KnownFailure != nil).To(Equal(len(x.known) > 0))
+			}
+		})
+	}
+}
+
+// TestVirtualTimeHasNoSecondTry checks that a failure in virtual time, where a second try
+// would be the same, stays a failure.
+func TestVirtualTimeHasNoSecondTry(t *testing.T) {
+	g := NewWithT(t)
+	s := muteAt{reference(), []int{1}, &atomic.Int32{}}
+	text := &conformance.Check{ID: "test.text", Tiers: []conformance.Tier{conformance.TierWitness}, Judge: func(trial *conformance.Trial, f *conformance.Finding) {
+		f.Asserted(1)
+		if !slices.ContainsFunc(trial.Events, func(e conformance.Event) bool { return e.Type() == event.TypeDelta }) {
+			f.Failf("there is no text")
+		}
+	}}
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: few(t), Subjects: []conformance.Subject{s}, Checks: []*conformance.Check{text}, Cases: []string{"text/plain"},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Results[0].Verdict).To(Equal(conformance.Fail))
+	g.Expect(int(s.opened.Load())).To(Equal(1))
+}
