@@ -55,7 +55,7 @@ func storeLastFailed(command string, d *report.Document) error {
 	}
 	var ids []string
 	for _, e := range d.Results {
-		if e.Fails() && !slices.Contains(ids, e.Case) {
+		if d.Fails(e) && !slices.Contains(ids, e.Case) {
 			ids = append(ids, e.Case)
 		}
 	}

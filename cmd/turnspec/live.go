@@ -52,7 +52,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 	if cfg.Progress == nil { // the run takes minutes: show progress in a log too
 		cfg.Progress = func(done, total int, id string) { fmt.Fprintf(errOut, "%d/%d %s\n", done, total, id) }
 	}
-	rep := &conformance.Report{}
+	rep := &conformance.Report{FailOnFlaky: cfg.FailOnFlaky}
 	for i, s := range cfg.Subjects {
 		one, err := live.Run(ctx, live.Config{Corpus: cfg.Corpus, Version: version, Scenarios: chosen[i], Subjects: []conformance.Subject{s}, Checks: cfg.Checks, Progress: cfg.Progress})
 		if err != nil {

@@ -38,6 +38,7 @@ type runFlags struct {
 	shard               string
 	runs, isolate       bool
 	lastFailed          bool
+	failOnFlaky         bool
 	noGolden            bool // the case is a file without a golden
 	profiles            profiles
 }
@@ -70,6 +71,10 @@ on a few cases only, those that need long waits only if the program takes limits
 and what needs virtual time never. All that was not tried is reported as not tried,
 with the reason; PROTOCOL.md has a table of what runs when.
 
+In real time a failure is tried a second time: the same check on the same case, with
+the same faults. If it does not fail again, the verdict is flaky, which fails the run
+only with --fail-on-flaky. In virtual time nothing is flaky.
+
 --isolate runs cases in worker processes: if the adapter panics in a goroutine of
 its own, or exits, only the current case fails, and its failure shows the stack.
 
@@ -81,7 +86,8 @@ no failure any more does. The file has entries such as
   reason: the result is shown too, until we drop v1
 
 with optional subject: and link: lines, and an empty line between two entries;
---write-known creates such a file.
+--write-known creates such a file. A line "flaky: yes" is for a failure that comes and
+goes: the entry may match nothing, and --fail-on-flaky does not concern it.
 
 Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 		Example: `  turnspec run
@@ -92,6 +98,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed
+  turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
@@ -135,6 +142,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	for _, other := range []string{"subject", "acp", "http"} {
 		cmd.MarkFlagsMutuallyExclusive("isolate", other)
 	}
+	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
@@ -312,7 +320,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		}
 	}
 	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
-	cfg.Exhaustive = f.exhaustive
+	cfg.Exhaustive, cfg.FailOnFlaky = f.exhaustive, f.failOnFlaky
 	if f.isolate {
 		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {
 			return cfg, errors.New("--isolate does not work with the tiers process and live: their subjects run in processes already")

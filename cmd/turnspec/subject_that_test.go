@@ -44,6 +44,27 @@ func subjectThat() {
 			}
 		})
 		os.Exit(5)
+	case "exits-every-other-time":
+		sessions, err := os.OpenFile(os.Getenv("SESSIONS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			panic(err)
+		}
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				if _, err := sessions.WriteString("x"); err != nil {
+					panic(err)
+				}
+				if info, err := sessions.Stat(); err != nil || info.Size()%2 == 0 {
+					os.Exit(7)
+				}
+				line(`{"event":{"type":"delta","turn":1,"data":{"text":"another text","message_id":"1","block_id":"1"}}}`)
+				line(`{"event":{"type":"done","turn":1,"data":{}}}`)
+			}
+		})
 	case "exits-in-mid-turn":
 		replyToAll(func(do string, open []string) {
 			switch do {
