@@ -62,6 +62,8 @@
 //	sent             the subject wrote the right thing to the runtime; only the live
 //	                 tier can prove that it reached the model
 //	fail             an assertion did not hold
+//	flaky            the check failed in real time, and did not fail again on a second
+//	                 try of the case with the same faults
 //	not applicable   the case has nothing that the check could assert
 //	not expressible  the subject, or its protocol, has no way to do a step or to
 //	                 report an event: its method is missing or returned
@@ -96,14 +98,16 @@
 // A method that the session does not have counts as one that returns
 // adapters.ErrUnsupported. A method that panics, or does not return, fails.
 //
-// A suite fails if a check with severity MUST fails, is not testable, or ends in a
-// harness error. A SHOULD only warns. A suite also fails if no check gave a
-// verdict, and, if Config.EveryCheck is set, if one check gave none (Report.Missing).
+// A suite fails if a check with severity MUST fails, is not testable, ends in a harness
+// error, or is flaky and Config.FailOnFlaky is set. A SHOULD only warns. A suite also
+// fails if no check gave a verdict, and, if Config.EveryCheck is set, if one check gave
+// none (Report.Missing).
 //
 // # Known failures and shards
 //
 // A failure that Config.KnownFailures names does not fail the suite. A known
-// failure that does not fail any more does, so the list only shrinks.
+// failure that does not fail any more does, so the list only shrinks. An entry for a
+// failure that comes and goes (KnownFailure.MayPass) is not stale if it passes.
 // ParseKnownFailures reads such a list.
 //
 // Config.Shard runs a part of the cases; each case is in exactly one shard. Package

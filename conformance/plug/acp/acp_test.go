@@ -43,7 +43,7 @@ func run(t *testing.T, broken string, ids ...string) *conformance.Report {
 		t.Fatal(err)
 	}
 	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4,
+		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4, SingleTry: true,
 		Subjects: []conformance.Subject{&acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}},
 	}
 	for _, id := range ids {

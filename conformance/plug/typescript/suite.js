@@ -13,8 +13,9 @@ export function verdicts({ runtime, subject, known, args = [], program = process
     const run = spawnSync(program, argv, { encoding: "utf8", maxBuffer: 1 << 30 });
     if (run.error) throw new Error(`${program} cannot be started (npm install --save-dev turnspec): ${run.error.message}`);
     if (run.status !== 0 && run.status !== 1) throw new Error(run.stderr || run.stdout);
-    const { checks, results } = JSON.parse(readFileSync(file, "utf8"));
-    const all = checks.map((check) => verdict(check, results.filter((r) => r.check === check.id)));
+    const { checks, results, selection } = JSON.parse(readFileSync(file, "utf8"));
+    const bad = selection.fail_on_flaky ? ["fail", "flaky"] : ["fail"];
+    const all = checks.map((check) => verdict(check, results.filter((r) => r.check === check.id), bad));
     // Such as a known failure that is stale.
     if (run.status === 1 && !all.some((v) => v.failures.length)) throw new Error(run.stdout.slice(-4000));
     return all;
@@ -23,8 +24,8 @@ export function verdicts({ runtime, subject, known, args = [], program = process
   }
 }
 
-function verdict({ id, sentence }, results) {
-  const failures = results.filter((r) => r.verdict === "fail" && r.severity === "MUST" && !r.known).map(describe);
+function verdict({ id, sentence }, results, bad) {
+  const failures = results.filter((r) => bad.includes(r.verdict) && r.severity === "MUST" && !r.known).map(describe);
   if (failures.length || results.some((r) => r.verdict === "pass")) return { id, sentence, failures };
   return { id, sentence, failures, skipped: results.find((r) => r.verdict !== "not applicable")?.reason ?? "not applicable" };
 }

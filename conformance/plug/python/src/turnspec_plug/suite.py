@@ -29,14 +29,15 @@ def verdicts(runtime: str, subject: str, known: Optional[str] = None, args: Sequ
             raise RuntimeError(run.stdout)
         with open(file, encoding="utf-8") as f:
             report = json.load(f)
-    out = [_verdict(check, [r for r in report["results"] if r["check"] == check["id"]]) for check in report["checks"]]
+    bad = ("fail", "flaky") if report["selection"].get("fail_on_flaky") else ("fail",)
+    out = [_verdict(check, [r for r in report["results"] if r["check"] == check["id"]], bad) for check in report["checks"]]
     if run.returncode and not any(v.failures for v in out):
         raise RuntimeError(run.stdout[-4000:])
     return out
 
 
-def _verdict(check: Dict[str, Any], results: List[Dict[str, Any]]) -> Verdict:
-    failures = [_describe(r) for r in results if r["verdict"] == "fail" and r["severity"] == "MUST" and "known" not in r]
+def _verdict(check: Dict[str, Any], results: List[Dict[str, Any]], bad: Sequence[str]) -> Verdict:
+    failures = [_describe(r) for r in results if r["verdict"] in bad and r["severity"] == "MUST" and "known" not in r]
     skipped = None
     if not failures and not any(r["verdict"] == "pass" for r in results):
         skipped = next((r.get("reason") or r["verdict"] for r in results if r["verdict"] != "not applicable"), "not applicable")
