@@ -122,7 +122,7 @@ func misuse(r *rand.Rand, c *fixtures.Case) error {
 		return err
 	}
 	defer play.Close()
-	a := codex.New()
+	var a adapters.Adapter = codex.New()
 	if c.Runtime == "claude" {
 		a = claude.New()
 	}

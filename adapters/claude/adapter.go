@@ -20,14 +20,15 @@ import (
 // executableVar names the program, as in the vendor's own clients.
 const executableVar = "CLAUDE_CODE_EXECUTABLE"
 
-type adapter struct{}
+// Adapter is the adapter for Claude Code. It has no state.
+type Adapter struct{}
 
 // New returns the adapter for Claude Code.
-func New() adapters.Adapter { return adapter{} }
+func New() Adapter { return Adapter{} }
 
 // Capabilities implements adapters.Adapter. There is no steering: the runtime
 // puts a message that arrives while a tool runs into the turn (via merge).
-func (adapter) Capabilities() adapters.Capabilities {
+func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
 		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
@@ -37,7 +38,7 @@ func (adapter) Capabilities() adapters.Capabilities {
 }
 
 // Open implements adapters.Adapter.
-func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	switch {
 	case o.Fork && o.Resume == "":
 		return nil, invalidOption("fork", fmt.Errorf("fork: needs resume, the session to fork"))

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
@@ -46,4 +47,25 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 func (n *Normalizer) End() {
 	n.t.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "eof"})
+}
+
+// Mapping implements reference.Adapter.
+func (Adapter) Mapping() []adapters.Mapped { return Mapping() }
+
+// Unenforceable implements reference.Adapter.
+func (Adapter) Unenforceable(version string) []adapters.Gap { return Unenforceable(version) }
+
+// Recognizes reports whether a line is one of Claude Code, by its type.
+func (Adapter) Recognizes(line []byte) bool {
+	var m struct {
+		Type jsontext.Value `json:"type"`
+	}
+	if json.Unmarshal(line, &m, lenient) != nil {
+		return false
+	}
+	switch string(m.Type) {
+	case `"system"`, `"assistant"`, `"user"`, `"result"`, `"stream_event"`, `"control_request"`, `"control_response"`:
+		return true
+	}
+	return false
 }

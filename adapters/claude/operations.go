@@ -35,7 +35,7 @@ var (
 	_ adapters.Rewinder    = liveSession{}
 	_ adapters.Compacter   = liveSession{}
 	_ adapters.Renamer     = liveSession{}
-	_ adapters.Transcriber = adapter{}
+	_ adapters.Transcriber = Adapter{}
 )
 
 // checkpointVar makes the runtime keep copies of the files that it changes.
@@ -45,7 +45,7 @@ const checkpointVar = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 const compactCommand = "/compact"
 
 // Transcribe implements adapters.Transcriber.
-func (adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
 	return NewNormalizer(sessionID, emit)
 }
 

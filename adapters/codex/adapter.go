@@ -20,12 +20,13 @@ import (
 const clientVersion = "0.1.0"
 
 // New returns the adapter for codex app-server.
-func New() adapters.Adapter { return adapter{} }
+func New() Adapter { return Adapter{} }
 
-type adapter struct{}
+// Adapter is the adapter for codex app-server. It has no state.
+type Adapter struct{}
 
 // Capabilities implements adapters.Adapter.
-func (adapter) Capabilities() adapters.Capabilities {
+func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: "codex", Resume: true, Fork: true, Steer: true, Permissions: true,
 		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
@@ -35,7 +36,7 @@ func (adapter) Capabilities() adapters.Capabilities {
 }
 
 // Open implements adapters.Adapter.
-func (adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	m, ok := modes[cmp.Or(o.Mode, adapters.ModeAsk)]
 	if !ok {
 		return nil, invalidOption(fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", ")))

@@ -3,6 +3,10 @@ package codex
 import (
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
@@ -32,4 +36,23 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 func (n *Normalizer) End() {
 	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "end of transcript"})
+}
+
+// Mapping implements reference.Adapter.
+func (Adapter) Mapping() []adapters.Mapped { return Mapping() }
+
+// Unenforceable implements reference.Adapter.
+func (Adapter) Unenforceable(version string) []adapters.Gap { return Unenforceable(version) }
+
+// Recognizes reports whether a line is one of codex app-server: it has a method, or it
+// is a reply.
+func (Adapter) Recognizes(line []byte) bool {
+	var m struct {
+		Type   jsontext.Value `json:"type"`
+		Method jsontext.Value `json:"method"`
+		ID     jsontext.Value `json:"id"`
+		Result jsontext.Value `json:"result"`
+		Error  jsontext.Value `json:"error"`
+	}
+	return json.Unmarshal(line, &m, lenient) == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error != nil))
 }

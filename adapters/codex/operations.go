@@ -24,11 +24,11 @@ var (
 	_ adapters.Compacter   = liveSession{}
 	_ adapters.Archiver    = liveSession{}
 	_ adapters.Renamer     = liveSession{}
-	_ adapters.Transcriber = adapter{}
+	_ adapters.Transcriber = Adapter{}
 )
 
 // Transcribe implements adapters.Transcriber.
-func (adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
 	return NewNormalizer(sessionID, emit)
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/bench"
 	"github.com/turnspec/turnspec/conformance/bench/gate"
@@ -28,10 +27,8 @@ import (
 // benchMain runs one part of a benchmark if a benchmark started this program for it.
 func benchMain() {
 	steps := map[string]adapters.Transcriber{}
-	for _, a := range []adapters.Adapter{codex.New(), claude.New()} {
-		if t, ok := a.(adapters.Transcriber); ok {
-			steps[a.Capabilities().Runtime] = t
-		}
+	for _, a := range reference.All() {
+		steps[a.Capabilities().Runtime] = a
 	}
 	bench.Main(steps)
 }

@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/census"
 	"github.com/turnspec/turnspec/recorder/coverage"
@@ -114,9 +112,6 @@ func printNever(w io.Writer, reports []*coverage.Report, name string) error {
 	return nil
 }
 
-// mappings lists, per runtime, what the reference adapter does with each message.
-var mappings = map[string]func() []adapters.Mapped{"codex": codex.Mapping, "claude": claude.Mapping}
-
 // printIgnored lists ignored messages that occur in the corpus: a reason to ignore
 // a rare message may not hold once it is common.
 func printIgnored(w io.Writer, c fixtures.Corpus, reports []*coverage.Report) error {
@@ -127,7 +122,11 @@ func printIgnored(w io.Writer, c fixtures.Corpus, reports []*coverage.Report) er
 		}
 		kinds := census.Take(cases).Kinds
 		rows := [][]string{}
-		for _, m := range mappings[rep.Runtime]() {
+		a := reference.Of(rep.Runtime)
+		if a == nil {
+			continue
+		}
+		for _, m := range a.Mapping() {
 			if n := census.Shown(kinds, m.Name); n > 0 && m.Ignored != "" {
 				rows = append(rows, []string{"  " + m.Kind, m.Name, fmt.Sprintf("%d times", n), m.Ignored})
 			}

@@ -15,31 +15,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	linereader "github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fixtures"
 )
-
-// normalizer converts a transcript to events, line by line.
-type normalizer interface {
-	Line(at time.Time, line []byte)
-	End()
-}
-
-// normalizable returns the runtimes that normalizerOf supports.
-func normalizable() []string { return []string{"claude", "codex"} }
-
-func normalizerOf(runtime, session string, emit func(event.Event)) (normalizer, error) {
-	switch runtime {
-	case "codex":
-		return codex.NewNormalizer(session, emit), nil
-	case "claude":
-		return claude.NewNormalizer(session, emit), nil
-	}
-	return nil, fmt.Errorf("unknown runtime %q; want codex or claude", runtime)
-}
 
 func normalizeCmd() *cobra.Command {
 	var session string
@@ -59,13 +39,13 @@ another runtime, and recordings of other tools, which turnspec import reads.`,
 		Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return complete(normalizable)(cmd, args, word)
+				return complete(reference.Names)(cmd, args, word)
 			}
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := normalizerOf(args[0], session, nil); err != nil {
-				return err
+			if reference.Of(args[0]) == nil {
+				return fmt.Errorf("unknown runtime %q; want %s", args[0], strings.Join(reference.Names(), " or "))
 			}
 			in, name, err := input(cmd, args[1:])
 			if err != nil {
@@ -118,14 +98,11 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 	buffer := bufio.NewWriterSize(out, 64<<10)
 	encoder := event.NewEncoder(buffer)
 	var failed error
-	n, err := normalizerOf(runtime, session, func(e event.Event) {
+	n := reference.Of(runtime).Transcribe(session, func(e event.Event) {
 		if failed == nil {
 			failed = encoder.Encode(e)
 		}
 	})
-	if err != nil {
-		return err
-	}
 	lines := linereader.NewReader(in, 0)
 	checked := false
 	for number := 1; failed == nil; number++ {
@@ -142,11 +119,11 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 			return fmt.Errorf("%s:%d: %w", name, number, err)
 		}
 		if !checked {
-			shape := shapeOf(line)
-			if err := shape.check(runtime, name); err != nil {
+			known, err := checkSource(line, runtime, name)
+			if err != nil {
 				return fmt.Errorf("%s:%d: %w", name, number, err)
 			}
-			checked = shape != unknownShape
+			checked = known
 		}
 		n.Line(time.Now(), line)
 		if failed == nil {
@@ -156,62 +133,34 @@ func normalize(runtime, session string, in io.Reader, name string, out io.Writer
 	return failed
 }
 
-// shape is whose line a line is.
-type shape string
-
-const (
-	unknownShape   shape = ""
-	claudeShape    shape = "claude"
-	codexShape     shape = "codex"
-	codexExecShape shape = "codex exec"
-	recordingShape shape = "recording"
-)
-
-// shapeOf returns whose line a line is, by the members that all lines of a runtime
-// have.
-func shapeOf(line []byte) shape {
-	var m struct {
-		Type   jsontext.Value `json:"type"`
-		Method jsontext.Value `json:"method"`
-		ID     jsontext.Value `json:"id"`
-		Result jsontext.Value `json:"result"`
-		Error  jsontext.Value `json:"error"`
-		Dir    jsontext.Value `json:"dir"`
-		Line   jsontext.Value `json:"line"`
-		Frame  jsontext.Value `json:"frame"`
-		Data   jsontext.Value `json:"data"`
-	}
-	if json.Unmarshal(line, &m, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
-		return unknownShape
-	}
-	var kind string
-	_ = json.Unmarshal(m.Type, &kind) // no string: not a type of ours
-	switch {
-	case m.Dir != nil && (m.Line != nil || m.Frame != nil || m.Data != nil), m.Frame != nil && m.Type != nil:
-		return recordingShape
-	case m.Method != nil && m.Type == nil, m.ID != nil && m.Type == nil && (m.Result != nil || m.Error != nil):
-		return codexShape
-	case strings.HasPrefix(kind, "thread.") || strings.HasPrefix(kind, "turn.") || strings.HasPrefix(kind, "item."):
-		return codexExecShape
-	case slices.Contains([]string{"system", "assistant", "user", "result", "stream_event", "control_request", "control_response"}, kind):
-		return claudeShape
-	}
-	return unknownShape
-}
-
-// check returns an error that names the right command if a line is not one of the
-// runtime.
-func (s shape) check(runtime, file string) error {
+// checkSource reports whether it is known who wrote a line. If that is not the runtime,
+// it returns an error that names the right command.
+func checkSource(line []byte, runtime, file string) (known bool, err error) {
 	if file == "stdin" {
 		file = "-"
 	}
-	switch s {
-	case unknownShape, shape(runtime):
-		return nil
-	case recordingShape:
-		return fmt.Errorf("this is a recording of another tool: turnspec import %s", file)
-	case codexExecShape:
-		return errors.New("this is the output of codex exec --json, and normalize reads that of codex app-server only")
+	if isRecording(line) {
+		return true, fmt.Errorf("this is a recording of another tool: turnspec import %s", file)
 	}
-	return fmt.Errorf("this is the output of %s, not of %s: turnspec normalize %s %s", s, runtime, s, file)
+	a := reference.Recognize(line)
+	if a == nil {
+		return false, nil
+	}
+	if whose := a.Capabilities().Runtime; whose != runtime {
+		return true, fmt.Errorf("this is the output of %s, not of %s: turnspec normalize %s %s", whose, runtime, whose, file)
+	}
+	return true, nil
+}
+
+// isRecording reports whether a line is one of a recording that another tool made.
+func isRecording(line []byte) bool {
+	var m struct {
+		Type  jsontext.Value `json:"type"`
+		Dir   jsontext.Value `json:"dir"`
+		Line  jsontext.Value `json:"line"`
+		Frame jsontext.Value `json:"frame"`
+		Data  jsontext.Value `json:"data"`
+	}
+	return json.Unmarshal(line, &m, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) == nil &&
+		(m.Dir != nil && (m.Line != nil || m.Frame != nil || m.Data != nil) || m.Frame != nil && m.Type != nil)
 }

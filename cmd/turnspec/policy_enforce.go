@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 )
 
 func policyEnforceCmd() *cobra.Command {
@@ -25,15 +23,11 @@ before it happens.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name, version, _ := strings.Cut(runtime, "@")
-			var gaps []adapters.Gap
-			switch name {
-			case "codex":
-				gaps = codex.Unenforceable(version)
-			case "claude":
-				gaps = claude.Unenforceable(version)
-			default:
-				return fmt.Errorf("--runtime: unknown runtime %q; want codex or claude, with @VERSION if not the newest", name)
+			a := reference.Of(name)
+			if a == nil {
+				return fmt.Errorf("--runtime: unknown runtime %q; want %s, with @VERSION if not the newest", name, strings.Join(reference.Names(), " or "))
 			}
+			gaps := a.Unenforceable(version)
 			w := cmd.OutOrStdout()
 			if asJSON {
 				return printJSON(w, gaps)
@@ -46,9 +40,9 @@ before it happens.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "codex or claude, with @VERSION")
+	cmd.Flags().StringVar(&runtime, "runtime", "", strings.Join(reference.Names(), " or ")+", with @VERSION")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("runtime")
-	completeFlag(cmd, "runtime", runtimeNames)
+	completeFlag(cmd, "runtime", reference.Names)
 	return cmd
 }

@@ -9,8 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
@@ -169,7 +168,11 @@ func program(command, runtime string) (*jsonl.Subject, error) {
 
 // builtin returns the reference adapters. A test replaces it by a broken one.
 var builtin = func() []conformance.Subject {
-	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	var out []conformance.Subject
+	for _, a := range reference.All() {
+		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+	}
+	return out
 }
 
 // references returns the reference adapter of a runtime, or all if runtime is "".

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	Main(map[string]adapters.Transcriber{"codex": codex.New().(adapters.Transcriber), "claude": claude.New().(adapters.Transcriber)})
+	Main(map[string]adapters.Transcriber{"codex": codex.New(), "claude": claude.New()})
 	os.Exit(m.Run())
 }
 

@@ -12,8 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance/runner"
 
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/mutants/on"
@@ -91,13 +90,15 @@ type player struct {
 
 func load() (*player, error) {
 	p := &player{jobs: map[string]runner.Job{}, cfg: conformance.Config{
-		Corpus:   fixtures.Embedded(),
-		Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
-		Checks:   checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
+		Corpus: fixtures.Embedded(),
+		Checks: checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
+	for _, a := range reference.All() {
+		p.cfg.Subjects = append(p.cfg.Subjects, conformance.Adapter(a.Capabilities().Runtime, a))
+	}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
-		if runtime, _, _ := fixtures.SplitCaseID(id); runtime == "codex" || runtime == "claude" {
+		if runtime, _, _ := fixtures.SplitCaseID(id); reference.Of(runtime) != nil {
 			p.ids = append(p.ids, id)
 		}
 	}
