@@ -70,6 +70,9 @@ type Entry struct {
 	Reason     string    `json:"reason,omitempty"`
 	Problems   []Problem `json:"problems,omitempty"`
 	Known      *Known    `json:"known,omitempty"`
+	// Follows is the check that failed earlier on the wire of the same run, and so may be
+	// why this one failed; "": none did.
+	Follows string `json:"follows,omitempty"`
 }
 
 // Problem is one violation of a check.
@@ -161,6 +164,7 @@ func New(rep *conformance.Report, about About) *Document {
 			d.Plays = append(d.Plays, newPlays(r, taken)...)
 		}
 	}
+	d.setFollows(rep.Results)
 	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
 			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: newKnown(u.KnownFailure),
@@ -179,7 +183,7 @@ func newEntry(r conformance.Result) Entry {
 	e := Entry{Check: r.Check.ID, Case: r.Case, Subject: r.Subject, Tier: string(r.Tier), Severity: r.Check.Severity.String(),
 		Verdict: string(r.Verdict), Assertions: r.Assertions, Reason: conformance.Printable(r.Reason)}
 	for _, p := range r.Problems {
-		q := Problem{Diff: shortenDiff(conformance.Printable(p.Diff)), Seq: p.Seq, Line: p.Line}
+		q := Problem{Diff: shortenDiff(conformance.Printable(p.Diff)), Seq: p.Seq, Line: fileLine(runOf(&r, p), p)}
 		q.Text, _ = clipText(p.Text)
 		if h := p.Fault; h != nil {
 			q.Fault = &Fault{h.Operator, string(h.Kind), h.Place, h.Line}

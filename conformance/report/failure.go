@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +16,15 @@ import (
 const MaxProblems = 5
 
 // Failures writes every failed verdict: the check's sentence, the case's intent, the
-// problems, the wire around each one, and the command that reruns it. Then it writes
+// problems, the wire around each one, and the command that reruns it. Checks that failed
+// later in the same run are listed below, a line each. Then it writes
 // the known failures, the stale ones, and why there is no verdict on something.
 func Failures(w io.Writer, d *Document, st Style) error {
 	var b strings.Builder
-	find := d.playFinder()
+	find, followers := d.newPlayFinder(), d.followers()
 	for _, e := range d.Results {
 		if e.BadOnce() && e.Known == nil {
-			writeFailure(&b, d, e, find, st)
+			writeGroup(&b, d, e, find, followers, st)
 		}
 	}
 	writeKnown(&b, d, st)
@@ -36,20 +38,66 @@ func Failures(w io.Writer, d *Document, st Style) error {
 func Failure(w io.Writer, r conformance.Result, st Style) error {
 	d := New(&conformance.Report{Results: []conformance.Result{r}}, About{})
 	var b strings.Builder
-	writeFailure(&b, d, d.Results[0], d.playFinder(), st)
+	writeFailure(&b, d, d.Results[0], d.newPlayFinder(), st)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // CaseFailures returns the failures of a case that fail the suite, as text, or "".
 func CaseFailures(cfg conformance.Config, results []conformance.Result) string {
+	failed := slices.DeleteFunc(slices.Clone(results), func(r conformance.Result) bool { return !r.Fails(cfg.FailOnFlaky) })
+	if len(failed) == 0 {
+		return ""
+	}
 	var b strings.Builder
-	for _, r := range results {
-		if r.Fails(cfg.FailOnFlaky) {
-			_ = Failure(&b, r, Style{}) // a strings.Builder returns no error
-		}
+	d := New(&conformance.Report{Results: failed, FailOnFlaky: cfg.FailOnFlaky}, About{})
+	find, followers := d.newPlayFinder(), d.followers()
+	for _, e := range d.Results {
+		writeGroup(&b, d, e, find, followers, Style{})
 	}
 	return b.String()
+}
+
+// writeGroup writes a failure and the checks that follow it. It writes nothing for a
+// failure that follows another.
+func writeGroup(b *strings.Builder, d *Document, e Entry, find playFinder, followers func(Entry) []Entry, st Style) {
+	if e.Follows == "" {
+		writeFailure(b, d, e, find, st)
+		writeFollowers(b, d, followers(e))
+	}
+}
+
+func countChecks(n int) string {
+	if n == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", n)
+}
+
+// maxFollowers bounds the checks that are listed below the failure that they follow.
+const maxFollowers = 12
+
+// writeFollowers lists the checks that failed later in the run of a failure.
+func writeFollowers(b *strings.Builder, d *Document, all []Entry) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "  follows: %s failed later in the same run (--check NAME shows one alone)\n", countChecks(len(all)))
+	for i, e := range all {
+		if i == maxFollowers {
+			fmt.Fprintf(b, "    … and %d more\n", len(all)-i)
+			return
+		}
+		verdict := ""
+		switch {
+		case e.Flaky():
+			verdict = " (flaky)"
+		case !d.Fails(e):
+			verdict = " (warning)"
+		}
+		text, _, _ := strings.Cut(e.Problems[0].Text, "\n")
+		fmt.Fprintf(b, "    %s%s: %s\n", e.Check, verdict, clipLine(text, 120))
+	}
 }
 
 // writeKnown writes the known failures that occurred, and the stale ones.
@@ -126,7 +174,7 @@ func writeUnjudged(b *strings.Builder, d *Document, st Style) {
 	}
 }
 
-func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fault) *Play, st Style) {
+func writeFailure(b *strings.Builder, d *Document, e Entry, find playFinder, st Style) {
 	label := st.Bad(strings.ToUpper(e.Verdict))
 	switch {
 	case e.Severity == conformance.Should.String():
@@ -170,7 +218,7 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find func(Entry, *Fa
 
 // writePrograms writes the stderr and the exit of the subject's programs: those of the
 // first run with a fault that shows a problem, or of the run without one.
-func writePrograms(b *strings.Builder, e Entry, plain *Play, find func(Entry, *Fault) *Play) {
+func writePrograms(b *strings.Builder, e Entry, plain *Play, find playFinder) {
 	play := plain
 	for _, p := range e.Problems {
 		if p.Fault != nil {
@@ -207,8 +255,10 @@ func (d *Document) Rerun(e Entry) string {
 	return command
 }
 
-// playFinder returns a function that finds the play of a verdict.
-func (d *Document) playFinder() func(Entry, *Fault) *Play {
+// playFinder finds the play of a verdict with a fault, or without one; nil: there is none.
+type playFinder func(Entry, *Fault) *Play
+
+func (d *Document) newPlayFinder() playFinder {
 	byKey := make(map[playKey]*Play, len(d.Plays))
 	for i := range d.Plays {
 		byKey[d.Plays[i].playKey()] = &d.Plays[i]
@@ -222,7 +272,7 @@ func (d *Document) playFinder() func(Entry, *Fault) *Play {
 // Places returns a function that finds the file of a verdict's case, and the line of
 // its first problem; 0 if none has a line.
 func (d *Document) Places() func(Entry) (file string, line int) {
-	find := d.playFinder()
+	find := d.newPlayFinder()
 	return func(e Entry) (string, int) {
 		plain := find(e, nil)
 		if plain == nil {

@@ -34,6 +34,9 @@ func faulty(t *testing.T) *report.Document {
 	faulted.Fault = &fault.Fault{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
 	r.Trial.Faulted = []*conformance.Run{&faulted}
 	r.Problems = append(r.Problems, conformance.Problem{Text: "killed: </script><script>alert(1)</script>", Fault: faulted.Fault})
+	later := *r
+	later.Check, later.Problems = &conformance.Check{ID: "turn.end", Sentence: "A turn ends."}, []conformance.Problem{{Text: "the turn did not end"}}
+	rep.Results = append(rep.Results, later)
 	rep.KnownFailures = []conformance.KnownFailureUse{{KnownFailure: conformance.KnownFailure{Check: "turn.stop", Case: "</script>", Reason: "<!--"}, Judged: 1}}
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0123456789abcdef"})
 }
@@ -72,7 +75,7 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 	g.Expect(json.Unmarshal([]byte(m[1]), &index)).To(Succeed())
 	g.Expect(index.Failed).To(BeTrue())
-	g.Expect(index.Rules).To(HaveLen(3))
+	g.Expect(index.Rules).To(HaveLen(4))
 	got := map[string]string{}
 	for _, r := range index.Rows {
 		got[r.Case] = r.Verdicts
@@ -142,6 +145,7 @@ func TestHTMLIsDrawn(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<h2>codex/1/text/plain</h2>", "The user asks, the model answers.", "the text came twice", `<div class="del">-a</div>`, `<div class="add">+a<ins>a</ins></div>`,
+		"follows: 1 check failed later in the same run", "the turn did not end",
 		"rerun", `role="tablist"`, "fault: kill at line 12", "<svg", `class="m-out"`, `class="m-event"`, `class="at"`, `class="row bad"`, `class="type">delta`, "alert(1)",
 	} {
 		if !strings.Contains(drawn, want) {

@@ -49,7 +49,7 @@ type (
 // many checks at once. The failure of a testcase names all its checks.
 func JUnit(w io.Writer, d *Document) error {
 	all := junitSuites{Name: "turnspec"}
-	find := d.playFinder()
+	find, followers := d.newPlayFinder(), d.followers()
 	for from := 0; from < len(d.Results); {
 		first := d.Results[from]
 		to := from + 1
@@ -59,7 +59,7 @@ func JUnit(w io.Writer, d *Document) error {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != first.Subject {
 			all.Suites = append(all.Suites, junitSuite{Name: first.Subject})
 		}
-		all.Suites[len(all.Suites)-1].addCase(newJUnitCase(d, d.Results[from:to], find))
+		all.Suites[len(all.Suites)-1].addCase(newJUnitCase(d, d.Results[from:to], find, followers))
 		from = to
 	}
 	whole := junitSuite{Name: "the whole run"}
@@ -100,7 +100,7 @@ func (s *junitSuite) addCase(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func newJUnitCase(d *Document, results []Entry, find func(Entry, *Fault) *Play) junitCase {
+func newJUnitCase(d *Document, results []Entry, find playFinder, followers func(Entry) []Entry) junitCase {
 	parts := strings.Split(results[0].Case, "/")
 	n := len(parts) - 1
 	// Readers split package and class at the last dot.
@@ -115,11 +115,11 @@ func newJUnitCase(d *Document, results []Entry, find func(Entry, *Fault) *Play) 
 		case d.Fails(e):
 			failed = append(failed, e.Check)
 			harness, flaky = harness && v == conformance.HarnessError, flaky && e.Flaky()
-			writeFailure(&body, d, e, find, Style{})
+			writeGroup(&body, d, e, find, followers, Style{})
 		case e.Known != nil:
 			known = append(known, e.Check+": "+e.Known.Reason)
 		case e.BadOnce():
-			writeFailure(&warnings, d, e, find, Style{})
+			writeGroup(&warnings, d, e, find, followers, Style{})
 		case e.Reason != "" && reason == "":
 			reason = e.Verdict + ": " + e.Reason
 		}

@@ -53,7 +53,7 @@ func writeChecks(b *strings.Builder, d *Document) {
 		check, subject string
 		flaky          bool
 	}
-	failed := map[key]int{}
+	failed, follow := map[key]int{}, map[key]int{}
 	first := map[key]Entry{}
 	var order []key
 	for _, e := range d.Results {
@@ -64,6 +64,9 @@ func writeChecks(b *strings.Builder, d *Document) {
 		if failed[k]++; failed[k] == 1 {
 			order = append(order, k)
 			first[k] = e
+		}
+		if e.Follows != "" {
+			follow[k]++
 		}
 	}
 	if len(order) == 0 {
@@ -82,8 +85,12 @@ func writeChecks(b *strings.Builder, d *Document) {
 		case !d.Fails(first[k]):
 			warn = " (warning)"
 		}
+		count := strconv.Itoa(failed[k])
+		if follow[k] > 0 {
+			count += fmt.Sprintf(" (%d follow)", follow[k])
+		}
 		rows = append(rows, []string{
-			"`" + k.check + "`" + warn, table.Escape(k.subject), strconv.Itoa(failed[k]), "`" + first[k].Case + "`", table.Escape(d.findRule(k.check).Sentence),
+			"`" + k.check + "`" + warn, table.Escape(k.subject), count, "`" + first[k].Case + "`", table.Escape(d.findRule(k.check).Sentence),
 		})
 	}
 	b.WriteByte('\n')
@@ -91,12 +98,12 @@ func writeChecks(b *strings.Builder, d *Document) {
 }
 
 func writeDetails(b *strings.Builder, d *Document) {
-	find := d.playFinder()
+	find, followers := d.newPlayFinder(), d.followers()
 	n := 0
 	seen := map[string]bool{}
 	for _, e := range d.Results {
 		// One failure of each check is more useful than ten of the first check.
-		if !d.Fails(e) || seen[e.Check] {
+		if !d.Fails(e) || e.Follows != "" || seen[e.Check] {
 			continue
 		}
 		seen[e.Check] = true
@@ -105,7 +112,7 @@ func writeDetails(b *strings.Builder, d *Document) {
 			return
 		}
 		var text strings.Builder
-		writeFailure(&text, d, e, find, Style{})
+		writeGroup(&text, d, e, find, followers, Style{})
 		body := strings.TrimSpace(text.String())
 		if len(body) > maxDetail {
 			body = strings.ToValidUTF8(body[:maxDetail], "") + "\n…"

@@ -39,6 +39,7 @@ func (s Style) Dim(t string) string { return s.paint("2", t) }
 // cell sums up the results of a check for a subject.
 type cell struct {
 	pass, sent, fail, flaky, known, unrecorded, other, untried, na int
+	follow                                                         int // of fail: after another check in the same run
 	assertions                                                     int
 	warns                                                          bool // a failure is a warning
 	flakyFails                                                     bool // a flaky verdict fails the run
@@ -113,6 +114,9 @@ func (c *cell) addResult(r Entry) {
 			break
 		}
 		c.fail++
+		if r.Follows != "" {
+			c.follow++
+		}
 		c.warns = r.Severity == conformance.Should.String()
 	case conformance.Flaky:
 		if r.Known != nil {
@@ -137,10 +141,14 @@ func (c *cell) summary() string {
 		if c.warns {
 			word = "WARN"
 		}
-		if c.flaky > 0 {
-			return fmt.Sprintf("%s %d of %d cases, %d flaky", word, c.fail, c.judgedCases(), c.flaky)
+		text := fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judgedCases())
+		if c.follow > 0 {
+			text += fmt.Sprintf(", %d follow", c.follow)
 		}
-		return fmt.Sprintf("%s %d of %d cases", word, c.fail, c.judgedCases())
+		if c.flaky > 0 {
+			text += fmt.Sprintf(", %d flaky", c.flaky)
+		}
+		return text
 	case c.flaky > 0:
 		word := "flaky"
 		if c.fails() {
@@ -209,6 +217,9 @@ func Summary(d *Document, st Style) string {
 			}
 			parts = append(parts, text)
 		}
+	}
+	if n := d.countFollowers(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of the failures follow others", n))
 	}
 	if known > 0 {
 		parts = append(parts, fmt.Sprintf("%d known to fail", known))

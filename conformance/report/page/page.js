@@ -82,6 +82,16 @@ function drawEntry(e, plays, choose) {
     e.rerun ? copy(e.rerun) : "");
 }
 
+// drawGroup shows a failure and, folded, the ones that follow it in the same run.
+function drawGroup(e, followers, plays, choose) {
+  const own = drawEntry(e, plays, choose);
+  if (followers.length) {
+    own.append(el("details", { class: "follows" }, el("summary", {}, `follows: ${followers.length} ${followers.length > 1 ? "checks" : "check"} failed later in the same run`),
+      followers.map((f) => drawEntry(f, plays, choose))));
+  }
+  return own;
+}
+
 async function drawCase(row) {
   const main = $("main");
   main.replaceChildren(el("p", { class: "soft" }, "…"));
@@ -103,7 +113,7 @@ async function drawCase(row) {
     el("a", { class: "back", href: "#" + without("case") }, "← all cases"),
     el("h2", {}, row.case), index.subjects.length > 1 ? el("p", { class: "soft" }, index.subjects[row.subject]) : "",
     plain ? el("p", {}, plain.intent || "", el("br"), el("span", { class: "soft mono" }, [plain.file, plain.scenario].filter(Boolean).join(" · "))) : "",
-    d.entries.map((e) => drawEntry(e, d.plays, choose)),
+    d.entries.filter((e) => !e.follows).map((e) => drawGroup(e, d.entries.filter((f) => f.follows === e.check), d.plays, choose)),
     d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
       : el("p", { class: "soft" }, "The wire and events of a case that did not fail are in the report only if the run had --runs."),
     el("h3", {}, "Checks"),
