@@ -57,7 +57,7 @@ type Config struct {
 	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
 	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
-	// Timing is called after each run in real time; nil: for none. It must be safe for
+	// Timing is called after each run of a case; nil: for none. It must be safe for
 	// concurrent use.
 	Timing func(Timing)
 	// Progress is called after each case, by one goroutine at a time.
@@ -74,14 +74,15 @@ type Report struct {
 	Missing       []*Check
 	KnownFailures []KnownFailureUse
 	Shard         Shard
-	Timings       []Timing // of the runs in real time
+	Timings       []Timing // of the runs, with faults and without
 	// Interrupted reports that the run ended before all cases were done. Cases is then how
 	// many were.
 	Interrupted bool
 	FailOnFlaky bool // of the configuration
 }
 
-// Timing is how long a run in real time took.
+// Timing is how long a run took, in real time. A run in virtual time takes milliseconds,
+// unless the subject spins or hangs.
 type Timing struct {
 	Case, Subject string
 	Fault         string // the operator; "": none

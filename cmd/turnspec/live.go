@@ -60,6 +60,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 		}
 		rep.Results = append(rep.Results, one.Results...)
 		rep.Cases += one.Cases
+		rep.Timings = append(rep.Timings, one.Timings...)
 	}
 	rep.KnownFailures, err = runner.ApplyKnownFailures(cfg, rep.Results)
 	return rep, err

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
@@ -65,6 +66,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 			return nil, err
 		}
 		perform := func() (*conformance.Run, error) {
+			began := time.Now()
 			run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
 			if err == nil {
 				err = ctx.Err() // a cancelled run proves nothing
@@ -72,6 +74,9 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
 			}
+			rep.Timings = append(rep.Timings, conformance.Timing{
+				Case: path.Join(j.rt.Name, j.rt.Version, j.scn.ID), Subject: j.s.Name(), Took: time.Since(began), Waits: run.Waits,
+			})
 			return run, nil
 		}
 		results, err := judgeTwice(cfg.Checks, perform)

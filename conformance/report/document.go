@@ -30,7 +30,7 @@ type Document struct {
 	Checks    []Rule             `json:"checks"`
 	Results   []Entry            `json:"results"`
 	Plays     []Play             `json:"plays,omitempty"`
-	Slowest   []CaseTime         `json:"slowest_cases,omitempty"` // in real time
+	Times     []CaseTime         `json:"case_times,omitempty"`
 	// Interrupted reports that the run was ended before all cases were done.
 	Interrupted bool `json:"interrupted,omitzero"`
 }
@@ -174,7 +174,7 @@ func New(rep *conformance.Report, about About) *Document {
 	for _, c := range rep.Missing {
 		d.Missing = append(d.Missing, c.ID)
 	}
-	d.Slowest, d.Interrupted = slowest(rep.Timings), rep.Interrupted
+	d.Times, d.Interrupted = caseTimes(rep.Timings), rep.Interrupted
 	d.sortAndDecide(rules)
 	return d
 }
@@ -212,6 +212,7 @@ func (d *Document) sortAndDecide(rules map[string]Rule) {
 	}
 	slices.SortStableFunc(d.Results, func(a, b Entry) int { return order(a.Subject, a.Case, b.Subject, b.Case) })
 	slices.SortStableFunc(d.Plays, func(a, b Play) int { return order(a.Subject, a.Case, b.Subject, b.Case) })
+	slices.SortStableFunc(d.Times, func(a, b CaseTime) int { return order(a.Subject, a.Case, b.Subject, b.Case) })
 	d.Checks = []Rule{}
 	for _, e := range d.Results {
 		if rule, ok := rules[e.Check]; ok {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,6 +62,8 @@ type pageRow struct {
 	Subject  int    `json:"subject"`
 	Verdicts string `json:"verdicts"`
 	Detail   int    `json:"detail,omitzero"` // the number of its pageDetail, from 1
+	Took     int64  `json:"took_ns,omitzero"`
+	Times    string `json:"times,omitempty"` // how long its runs took, in words, if they took long
 }
 
 // pageDetail holds the problems and plays of a case.
@@ -154,6 +157,7 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 	rows := map[key]int{}
 	var letters [][]byte
 	var details []pageDetail
+	timeOf := d.timeFinder()
 	detail := func(row int) *pageDetail {
 		if p.Rows[row].Detail == 0 {
 			details = append(details, pageDetail{})
@@ -167,7 +171,11 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 		if !ok {
 			row = len(p.Rows)
 			rows[k] = row
-			p.Rows = append(p.Rows, pageRow{Case: e.Case, Subject: k.subject})
+			t := timeOf(e.Subject, e.Case)
+			p.Rows = append(p.Rows, pageRow{Case: e.Case, Subject: k.subject, Took: int64(t.total())})
+			if t.FaultRuns > 0 && t.total() > time.Second || len(t.Waits) > 0 {
+				p.Rows[row].Times = t.describe()
+			}
 			letters = append(letters, bytes.Repeat([]byte{' '}, len(p.Columns)))
 		}
 		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = d.letterOf(e)

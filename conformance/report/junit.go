@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -18,6 +19,7 @@ type (
 		Tests    int          `xml:"tests,attr"`
 		Failures int          `xml:"failures,attr"`
 		Errors   int          `xml:"errors,attr"`
+		Time     junitTime    `xml:"time,attr,omitempty"`
 		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
@@ -26,11 +28,13 @@ type (
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
 		Skipped  int         `xml:"skipped,attr"`
+		Time     junitTime   `xml:"time,attr,omitempty"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
 		Class   string     `xml:"classname,attr"`
 		Name    string     `xml:"name,attr"`
+		Time    junitTime  `xml:"time,attr,omitempty"` // of all runs
 		Failure *junitNote `xml:"failure"`
 		Error   *junitNote `xml:"error"`
 		Skipped *junitNote `xml:"skipped"`
@@ -43,13 +47,21 @@ type (
 	}
 )
 
+// junitTime is a duration, which is written in seconds.
+type junitTime time.Duration
+
+// MarshalXMLAttr implements xml.MarshalerAttr.
+func (t junitTime) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	return xml.Attr{Name: name, Value: fmt.Sprintf("%.3f", time.Duration(t).Seconds())}, nil
+}
+
 // JUnit writes a suite for each subject with a testcase for each case, and one suite
 // for the run as a whole. There is no testcase for each check on a case, because
 // these are fifty times as many, most of them not applicable, and a bad case fails
 // many checks at once. The failure of a testcase names all its checks.
 func JUnit(w io.Writer, d *Document) error {
 	all := junitSuites{Name: "turnspec"}
-	find, followers := d.newPlayFinder(), d.followers()
+	find, followers, timeOf := d.newPlayFinder(), d.followers(), d.timeFinder()
 	for from := 0; from < len(d.Results); {
 		first := d.Results[from]
 		to := from + 1
@@ -59,7 +71,9 @@ func JUnit(w io.Writer, d *Document) error {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != first.Subject {
 			all.Suites = append(all.Suites, junitSuite{Name: first.Subject})
 		}
-		all.Suites[len(all.Suites)-1].addCase(newJUnitCase(d, d.Results[from:to], find, followers))
+		c := newJUnitCase(d, d.Results[from:to], find, followers)
+		c.Time = junitTime(timeOf(first.Subject, first.Case).total())
+		all.Suites[len(all.Suites)-1].addCase(c)
 		from = to
 	}
 	whole := junitSuite{Name: "the whole run"}
@@ -73,7 +87,7 @@ func JUnit(w io.Writer, d *Document) error {
 		all.Suites = append(all.Suites, whole)
 	}
 	for _, s := range all.Suites {
-		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
+		all.Tests, all.Failures, all.Errors, all.Time = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Time+s.Time
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -89,6 +103,7 @@ func JUnit(w io.Writer, d *Document) error {
 
 func (s *junitSuite) addCase(c junitCase) {
 	s.Tests++
+	s.Time += c.Time
 	switch {
 	case c.Failure != nil:
 		s.Failures++

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
@@ -42,6 +43,7 @@ func Markdown(w io.Writer, d *Document) error {
 		return fmt.Sprintf("`%s` `%s`, %s: %s %s", u.Check, u.Case, u.countFailures(), table.Escape(u.Reason), u.Link)
 	})
 	writeList(&b, "The slowest cases", d.slowLines(), table.Escape)
+	writeTimes(&b, d)
 	writeDetails(&b, d)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -95,6 +97,33 @@ func writeChecks(b *strings.Builder, d *Document) {
 	}
 	b.WriteByte('\n')
 	table.New(b).Markdown([]string{"check", "subject", table.Align + "failures", "first case", "rule"}, rows)
+}
+
+// leastListed is how long a case takes at least to be listed in the table of durations.
+const leastListed = 100 * time.Millisecond
+
+// writeTimes writes how long the slowest cases took, and all together.
+func writeTimes(b *strings.Builder, d *Document) {
+	var sum time.Duration
+	for _, c := range d.Times {
+		sum += c.total()
+	}
+	var rows [][]string
+	for _, c := range d.slowest() {
+		if c.total() < leastListed {
+			break
+		}
+		rows = append(rows, []string{"`" + c.Case + "`", table.Escape(c.Subject), seconds(c.Took), seconds(c.Faults), strconv.Itoa(c.FaultRuns)})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	if n := len(d.Times) - len(rows); n > 0 {
+		rows = append(rows, []string{fmt.Sprintf("… and %d more", n), "", "", "", ""})
+	}
+	fmt.Fprintf(b, "\n<details><summary>Durations: %s in %d cases</summary>\n\n", seconds(int64(sum)), len(d.Times))
+	table.New(b).Markdown([]string{"case", "subject", table.Align + "without faults", table.Align + "with faults", table.Align + "runs with a fault"}, rows)
+	b.WriteString("\n</details>\n")
 }
 
 func writeDetails(b *strings.Builder, d *Document) {

@@ -40,7 +40,7 @@ func Merge(parts []Part) (*Document, error) {
 		out.FaultRuns += p.FaultRuns
 		out.Results = append(out.Results, p.Results...)
 		out.Plays = append(out.Plays, p.Plays...)
-		out.Slowest = append(out.Slowest, p.Slowest...)
+		out.Times = append(out.Times, p.Times...)
 		out.Interrupted = out.Interrupted || p.Interrupted
 		for _, r := range p.Checks {
 			rules[r.ID] = r
@@ -63,7 +63,6 @@ func Merge(parts []Part) (*Document, error) {
 	if out.Selection.EveryCheck {
 		out.Missing = missingChecks(out.Results)
 	}
-	out.Slowest = longest(out.Slowest)
 	out.sortAndDecide(rules)
 	return out, nil
 }

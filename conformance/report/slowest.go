@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// maxSlowest bounds the cases of Document.Slowest.
+// maxSlowest bounds the cases that a text lists.
 const maxSlowest = 10
 
 // leastSlow is how long a case takes at least to be listed in a text.
@@ -20,11 +20,13 @@ const leastSlow = 5 * time.Second
 type CaseTime struct {
 	Case      string `json:"case"`
 	Subject   string `json:"subject"`
-	Took      int64  `json:"took_ns"`   // without a fault
-	Faults    int64  `json:"faults_ns"` // all runs with a fault
-	FaultRuns int    `json:"runs_with_a_fault"`
-	Waits     []Wait `json:"waits,omitempty"` // of the run without a fault
+	Took      int64  `json:"took_ns"`            // all runs without a fault
+	Faults    int64  `json:"faults_ns,omitzero"` // all runs with a fault
+	FaultRuns int    `json:"runs_with_a_fault,omitzero"`
+	Waits     []Wait `json:"waits,omitempty"` // of the last run without a fault
 }
+
+func (c CaseTime) total() time.Duration { return time.Duration(c.Took + c.Faults) }
 
 // Wait is a wait for something that did not happen.
 type Wait struct {
@@ -32,8 +34,8 @@ type Wait struct {
 	Took int64  `json:"took_ns"`
 }
 
-// slowest returns the cases that took longest.
-func slowest(all []conformance.Timing) []CaseTime {
+// caseTimes adds up the times of each case.
+func caseTimes(all []conformance.Timing) []CaseTime {
 	index := map[[2]string]int{}
 	var out []CaseTime
 	for _, t := range all {
@@ -49,19 +51,20 @@ func slowest(all []conformance.Timing) []CaseTime {
 			out[i].FaultRuns++
 			continue
 		}
-		out[i].Took = max(out[i].Took, int64(t.Took))
+		out[i].Took += int64(t.Took)
 		out[i].Waits = nil // a case may be done again
 		for _, w := range t.Waits {
 			out[i].Waits = append(out[i].Waits, Wait{w.For, int64(w.Took)})
 		}
 	}
-	return longest(out)
+	return out
 }
 
-// longest sorts the cases and keeps the first.
-func longest(all []CaseTime) []CaseTime {
+// slowest returns the cases that took longest.
+func (d *Document) slowest() []CaseTime {
+	all := slices.Clone(d.Times)
 	slices.SortStableFunc(all, func(a, b CaseTime) int {
-		return cmp.Or(cmp.Compare(b.Took+b.Faults, a.Took+a.Faults), cmp.Compare(a.Case, b.Case))
+		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.Case, b.Case))
 	})
 	return all[:min(len(all), maxSlowest)]
 }
@@ -69,24 +72,39 @@ func longest(all []CaseTime) []CaseTime {
 // slowLines returns a line for each slow case, with what the suite waited for.
 func (d *Document) slowLines() []string {
 	var out []string
-	for _, c := range d.Slowest {
-		if time.Duration(c.Took+c.Faults) < leastSlow {
+	for _, c := range d.slowest() {
+		if c.total() < leastSlow {
 			break
 		}
-		line := c.Case + ": " + seconds(c.Took)
-		if c.FaultRuns > 0 {
-			line += fmt.Sprintf(" and %s in %d runs with a fault", seconds(c.Faults), c.FaultRuns)
-		}
-		waits := make([]string, len(c.Waits))
-		for i, w := range c.Waits {
-			waits[i] = w.For + " (" + seconds(w.Took) + ")"
-		}
-		if len(waits) > 0 {
-			line += "; the suite waited in vain for " + strings.Join(waits, ", ")
-		}
-		out = append(out, line)
+		out = append(out, c.Case+": "+c.describe())
 	}
 	return out
+}
+
+// describe says how long a case took, and what the suite waited for.
+func (c CaseTime) describe() string {
+	line := seconds(c.Took)
+	if c.FaultRuns > 0 {
+		line += fmt.Sprintf(" and %s in %d runs with a fault", seconds(c.Faults), c.FaultRuns)
+	}
+	waits := make([]string, len(c.Waits))
+	for i, w := range c.Waits {
+		waits[i] = w.For + " (" + seconds(w.Took) + ")"
+	}
+	if len(waits) > 0 {
+		line += "; the suite waited in vain for " + strings.Join(waits, ", ")
+	}
+	return line
+}
+
+// timeFinder returns a function that finds the time of a case; its zero value if it is
+// not known.
+func (d *Document) timeFinder() func(subject, name string) CaseTime {
+	all := make(map[[2]string]CaseTime, len(d.Times))
+	for _, c := range d.Times {
+		all[[2]string{c.Subject, c.Case}] = c
+	}
+	return func(subject, name string) CaseTime { return all[[2]string{subject, name}] }
 }
 
 func seconds(ns int64) string { return fmt.Sprintf("%.1f s", time.Duration(ns).Seconds()) }

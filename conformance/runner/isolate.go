@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
@@ -20,6 +21,13 @@ type jobReply struct {
 	Faulted int // runs with a fault
 	Err     string
 	Hung    bool // a run hung
+	Timings []timingReply
+}
+
+// timingReply is how long a run took, in nanoseconds.
+type timingReply struct {
+	Fault string
+	Took  int64
 }
 
 type resultReply struct {
@@ -50,6 +58,8 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 			return jobReply{Err: fmt.Sprintf("the worker has no case %s for %s: its arguments differ from those of the run", q.Case, q.Subject)}, true
 		}
 		var out jobReply
+		cfg := cfg
+		cfg.Timing = func(t conformance.Timing) { out.Timings = append(out.Timings, timingReply{t.Fault, int64(t.Took)}) } // one run at a time
 		results, faulted, hung, err := doHere(cfg, jobs[i], true)
 		out.Faulted, out.Hung = faulted, hung
 		if err != nil {
@@ -74,8 +84,12 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 // it does the job here again, so that the report can show its runs.
 func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	pool := worker.Of(cfg.Isolate)
+	began := time.Now()
 	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID})
 	if death, ok := errors.AsType[*worker.DeathError](err); ok {
+		if cfg.Timing != nil {
+			cfg.Timing(conformance.Timing{Case: j.Case.ID, Subject: j.Subject.Name(), Took: time.Since(began)})
+		}
 		return deathResults(cfg, j, death)
 	}
 	if err == nil && t.Err != "" {
@@ -87,6 +101,11 @@ func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error
 	if !t.Hung && (cfg.KeepRuns || slices.ContainsFunc(t.Results, func(r resultReply) bool { return r.Verdict.Bad() })) {
 		out, n, _, err := doHere(cfg, j, false)
 		return out, n, err
+	}
+	if cfg.Timing != nil {
+		for _, x := range t.Timings {
+			cfg.Timing(conformance.Timing{Case: j.Case.ID, Subject: j.Subject.Name(), Fault: x.Fault, Took: time.Duration(x.Took)})
+		}
 	}
 	run, err := emptyRun(cfg, j)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
@@ -228,15 +229,17 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn
+		began := time.Now()
+		var r *conformance.Run
 		if external {
-			r := perform.Process(j.Subject, withLimits(rec, f, plain), f)
-			if cfg.Timing != nil {
-				cfg.Timing(timingOf(r))
-			}
-			return r
+			r = perform.Process(j.Subject, withLimits(rec, f, plain), f)
+		} else {
+			r = perform.Virtual(j.Subject, rec, f)
+			hung = hung || r.Hang != ""
 		}
-		r := perform.Virtual(j.Subject, rec, f)
-		hung = hung || r.Hang != ""
+		if cfg.Timing != nil {
+			cfg.Timing(timingOf(r, time.Since(began)))
+		}
 		return r
 	}
 	plain = replay(nil, scn)

@@ -47,7 +47,7 @@ function drawList() {
     const parts = r.case.split("/");
     const s = state();
     s.set("case", idOf(r));
-    return el("li", {}, el("a", { href: "#" + s, "aria-current": idOf(r) === current ? "true" : null },
+    return el("li", {}, el("a", { href: "#" + s, title: r.took_ns ? "took " + seconds(r.took_ns) : null, "aria-current": idOf(r) === current ? "true" : null },
       el("span", { class: tones[r.worst] || "soft", title: words[r.worst] }, marks[r.worst]),
       el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject])))));
   }));
@@ -112,6 +112,7 @@ async function drawCase(row) {
   main.replaceChildren(...[
     el("a", { class: "back", href: "#" + without("case") }, "← all cases"),
     el("h2", {}, row.case), index.subjects.length > 1 ? el("p", { class: "soft" }, index.subjects[row.subject]) : "",
+    row.took_ns ? el("p", { class: "soft" }, "Took " + (row.times || seconds(row.took_ns))) : "",
     plain ? el("p", {}, plain.intent || "", el("br"), el("span", { class: "soft mono" }, [plain.file, plain.scenario].filter(Boolean).join(" · "))) : "",
     d.entries.filter((e) => !e.follows).map((e) => drawGroup(e, d.entries.filter((f) => f.follows === e.check), d.plays, choose)),
     d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
