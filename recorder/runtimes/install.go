@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,34 +79,46 @@ type packageLock struct {
 	Packages        map[string]lockedPackage `json:"packages"`
 }
 
-// writeManifests writes what npm needs to install one package. npm rejects a package
-// that does not have the integrity.
-func writeManifests(dir string, p Package) error {
+// writeManifests writes what npm needs to install a package and those beside it, and
+// reports whether they are locked. npm rejects a locked package that does not have the
+// integrity.
+func writeManifests(dir string, p Package) (locked bool, err error) {
 	spec := p.Version
 	if p.Name != p.Package {
 		spec = "npm:" + p.Package + "@" + p.Version
 	}
 	deps := map[string]string{p.Name: spec}
-	base := p.Package[strings.LastIndex(p.Package, "/")+1:]
-	for file, v := range map[string]any{
-		"package.json": manifest{"runtime", true, deps},
-		"package-lock.json": packageLock{"runtime", 3, true, map[string]lockedPackage{
-			"": {Name: "runtime", Dependencies: deps},
-			"node_modules/" + p.Name: {
-				Name: p.Package, Version: p.Version, Integrity: p.Integrity,
-				Resolved: fmt.Sprintf("https://registry.npmjs.org/%s/-/%s-%s.tgz", p.Package, base, p.Version),
-			},
-		}},
-	} {
-		b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), append(b, '\n'), 0o644); err != nil {
-			return err
-		}
+	maps.Copy(deps, p.Beside)
+	if err := writeJSON(filepath.Join(dir, "package.json"), manifest{"runtime", true, deps}); err != nil {
+		return false, err
 	}
-	return nil
+	lockPath := filepath.Join(dir, "package-lock.json")
+	switch {
+	case p.Lock != "":
+		b, err := npmLocks.ReadFile("npm/" + p.Lock)
+		if err != nil {
+			return false, err
+		}
+		return true, os.WriteFile(lockPath, b, 0o644)
+	case len(p.Beside) > 0: // nothing pins what the package needs
+		return false, nil
+	}
+	base := p.Package[strings.LastIndex(p.Package, "/")+1:]
+	return true, writeJSON(lockPath, packageLock{"runtime", 3, true, map[string]lockedPackage{
+		"": {Name: "runtime", Dependencies: deps},
+		"node_modules/" + p.Name: {
+			Name: p.Package, Version: p.Version, Integrity: p.Integrity,
+			Resolved: fmt.Sprintf("https://registry.npmjs.org/%s/-/%s-%s.tgz", p.Package, base, p.Version),
+		},
+	}})
+}
+
+func writeJSON(file string, v any) error {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
 // installPackage fetches a package into a temporary folder and renames it to target.
@@ -125,16 +138,25 @@ func installPackage(ctx context.Context, target string, p Package) error {
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	if err := writeManifests(tmp, p); err != nil {
+	// npm does not find the lock of several packages through a link.
+	if tmp, err = filepath.EvalSymlinks(tmp); err != nil {
 		return err
 	}
-	// The package holds the native binary, so its scripts need not run.
-	cmd := exec.CommandContext(ctx, npm, "ci", "--prefix", tmp, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+	locked, err := writeManifests(tmp, p)
+	if err != nil {
+		return err
+	}
+	command := "ci" // only ci uses the lock as it is
+	if !locked {
+		command = "install"
+	}
+	// The packages hold the programs, so their scripts need not run.
+	cmd := exec.CommandContext(ctx, npm, command, "--prefix", tmp, "--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional", "--loglevel=error")
 	cmd.Dir = tmp
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, bytes.TrimSpace(output.Bytes()))
+		return fmt.Errorf("npm %s: %w\n%s", command, err, bytes.TrimSpace(output.Bytes()))
 	}
 	rt := layout(p, tmp)
 	if info, err := os.Stat(rt.Binary); err != nil || info.Mode()&0o111 == 0 {

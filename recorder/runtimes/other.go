@@ -108,7 +108,7 @@ func findRelease(ctx context.Context, name, version string) (Package, error) {
 	if !versionNumber.MatchString(version) {
 		return p, fmt.Errorf("%q is not a version of %s", version, name)
 	}
-	p.Version = strings.Replace(p.Version, old, version, 1)
+	p.Version, p.Lock = strings.Replace(p.Version, old, version, 1), ""
 	spec := p.Package + "@" + p.Version
 	if err := npmView(ctx, &p.Integrity, spec, "dist.integrity"); err != nil {
 		return p, err

@@ -2,12 +2,13 @@
 //
 // lock.json pins their versions: package, integrity and size. Install gets them
 // from the npm registry, with the npm client, into a folder that is not committed.
-// Find returns the path of the native binary, so that a recording does not run
-// Node.
+// Find returns the path of the native binary. A runtime that is a script of Node is
+// installed with the packages that it needs, which npm/NAME-VERSION.json pins, and with
+// a Node of its own, so that a recording does not depend on the Node of the machine.
 package runtimes
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,6 +27,9 @@ import (
 //go:embed lock.json
 var lockFile []byte
 
+//go:embed npm
+var npmLocks embed.FS
+
 // Env is the variable that names the folder of installed runtimes.
 const Env = "TURNSPEC_RUNTIMES"
 
@@ -35,7 +39,7 @@ type Release struct {
 	Platforms map[string]Package `json:"platforms"` // by GOOS/GOARCH
 }
 
-// Package is the npm package that holds a runtime's native binary.
+// Package is the npm package that holds a runtime's program.
 type Package struct {
 	Name      string   `json:"name"`    // the folder below node_modules
 	Package   string   `json:"package"` // its name in the registry
@@ -44,13 +48,19 @@ type Package struct {
 	Unpacked  int64    `json:"unpacked"`       // bytes
 	Binary    string   `json:"binary"`         // below the package's folder
 	Path      []string `json:"path,omitempty"` // folders of programs that the runtime starts
+
+	// Beside are packages that are installed with it, by their names, with their versions.
+	Beside map[string]string `json:"beside,omitempty"`
+	// Lock is the file in the folder npm that pins all packages; "": the package needs no
+	// other.
+	Lock string `json:"lock,omitempty"`
 }
 
 // Runtime is an installed runtime.
 type Runtime struct {
 	Name, Version string
 	Root          string   // the install folder
-	Binary        string   // the native binary
+	Binary        string   // the program
 	Path          []string // folders that precede PATH
 }
 
