@@ -178,6 +178,9 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	if err != nil {
 		return nil, err
 	}
+	if err := conn.WriteHome(rooms.Home); err != nil {
+		return nil, err
+	}
 	unprompted := 0
 	switch c, err := corpus.LoadCase(path.Join(rt.Name, rt.Version, scn.ID)); {
 	case err == nil:

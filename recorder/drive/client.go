@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -43,6 +44,18 @@ type Connection struct {
 	Args  []string
 	Env   []string // in addition to a clean environment
 	Model string   // the name of the model to ask for; "": the runtime's default
+	// Home are files of settings, by their paths below the home folder.
+	Home map[string]string
+}
+
+// WriteHome writes the files of Home.
+func (c Connection) WriteHome(home string) error {
+	for name, text := range c.Home {
+		if err := writeFile(filepath.Join(home, filepath.FromSlash(name)), []byte(text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Nowhere is an address of loopback where nothing listens, for scenarios in which

@@ -37,7 +37,9 @@ func RunReads(ctx context.Context, o Options) ([]Exchange, error) {
 		if err := d.runSteps(); err != nil {
 			return err
 		}
-		out = append(out, findExchange(o.Runtime.Wire, lines, "initialize", 0, len(lines)))
+		if method := handshakeOf(o.Runtime.Wire, lines); method != "" {
+			out = append(out, findExchange(o.Runtime.Wire, lines, method, 0, len(lines)))
+		}
 		for _, r := range d.client.Reads() {
 			from := len(lines)
 			if err := d.client.Request(r); err != nil {
@@ -55,6 +57,16 @@ func RunReads(ctx context.Context, o Options) ([]Exchange, error) {
 		return d.closeStdin()
 	})
 	return out, err
+}
+
+// handshakeOf returns the method of the handshake, or "" if the wire has none.
+func handshakeOf(rt *wire.Runtime, lines []fixtures.WireLine) string {
+	for _, w := range lines {
+		if l := w.Read(rt); w.Dir == fixtures.In && l.Step.Handshake {
+			return l.Method
+		}
+	}
+	return ""
 }
 
 // findExchange finds the first request in lines[from:limit], and its reply.
