@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/codex"
 	"github.com/turnspec/turnspec/recorder/codexexec"
 	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/recorder/schema"
 )
@@ -21,6 +22,7 @@ var all = []*drive.Runtime{
 	claude.Runtime,
 	codex.Runtime,
 	codexexec.Runtime,
+	pi.Runtime,
 }
 
 // Register adds a runtime that this module does not have. It must be called before
