@@ -60,6 +60,10 @@ type Config struct {
 	// Timing is called after each run of a case; nil: for none. It must be safe for
 	// concurrent use.
 	Timing func(Timing)
+	// Judged is called with the results of each case, by one goroutine at a time. The first
+	// cases are one of each topic. A case whose faults change later is judged again without
+	// a call.
+	Judged func(done, total int, results []Result)
 	// Progress is called after each case, by one goroutine at a time.
 	Progress func(done, total int, id string)
 }

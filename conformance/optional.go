@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Declarer is a Subject that declares what it can do.
@@ -27,6 +28,17 @@ type External interface {
 type PlacedStandin interface {
 	External
 	Standin() string // the folder; "": the subject is started like any other External
+}
+
+// Decliner is an External that knows from what its program has declared which scenarios it
+// does not support. They are judged without being performed, because the program would
+// only be started to refuse a step.
+type Decliner interface {
+	Subject
+	// Declines returns the first step that the subject does not support, with an error
+	// that wraps ErrDeclaredUnsupported. The error is nil if there is none, or if the
+	// program has not been started yet.
+	Declines(s *fixtures.Scenario) (fixtures.Step, error)
 }
 
 // EventSupporter is a Session whose events cannot hold everything, because its

@@ -202,6 +202,9 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	cfg.KeepRuns = f.runs
 	step, wipe := progress(cmd.ErrOrStderr())
 	cfg.Progress = step
+	if f.external() {
+		cfg.Judged = newEarly(cmd.ErrOrStderr(), wipe).add
+	}
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	var rep *conformance.Report

@@ -55,8 +55,8 @@ type director struct {
 	env     environment
 	start   time.Time
 	limits  *adapters.Limits // to tell the subject; nil: none
-	// waitedOnce is set when the subject was given its whole time to report that the
-	// runtime emits nothing more.
+	// waitedOnce is set when the subject was given its whole time to report what the
+	// fault did to the runtime.
 	waitedOnce bool
 	// callsAfterEnd makes the director call a session that has ended once more. A
 	// subject that is a program may have exited with its session.
@@ -209,7 +209,7 @@ func (d *director) sessionStep(ctx context.Context, s fixtures.Step) error {
 		d.waitUntil(func() bool { _, ok := d.findQuestion(s); return ok || d.faultEndedSession() }, d.idleWait())
 	}
 	if d.faultEndedProcess() {
-		d.waitUntil(d.faultEndedSession, EndLimit) // a process that only closed its stdout takes its time to end
+		d.waitUntil(d.faultEndedSession, d.onlyOnce(EndLimit)) // a process that only closed its stdout takes its time to end
 	}
 	if d.faultEndedSession() {
 		return errStop

@@ -48,9 +48,16 @@ const pollTime = 5 * time.Millisecond
 var placedMu sync.Mutex
 
 // Process lets a subject perform a case in real time. The stand-in is a process,
-// which the subject, or its program, starts. Like Virtual it never fails.
+// which the subject, or its program, starts. Like Virtual it never fails. If the subject
+// declines the scenario, the run has that step only.
 func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
 	r := newRun(conformance.TierProcess, s, rec, f)
+	if d, is := s.(conformance.Decliner); is {
+		if step, err := d.Declines(rec.Scenario); err != nil {
+			r.Steps = []conformance.StepResult{{Step: step, Err: err}}
+			return r
+		}
+	}
 	play, err := rec.newPlay(f)
 	if err != nil {
 		r.Harness = "stand-in: " + err.Error()

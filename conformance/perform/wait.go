@@ -31,29 +31,41 @@ func (d *director) idleWait() time.Duration {
 	switch f := d.run.Fault; {
 	case f == nil || f.Kind != fault.Terminal:
 		return time.Second
-	case f.Hangs && d.waitedOnce && d.run.Tier == conformance.TierProcess:
-		return time.Second // real time is not wasted on a second wait
-	case f.Hangs && d.linePlayed(f.Line):
-		return d.run.StallWait
-	case f.Hangs:
+	case f.Hangs && !d.faultPlayed():
 		return time.Second
+	case f.Hangs:
+		return d.onlyOnce(d.run.StallWait)
 	}
-	return EndLimit
+	return d.onlyOnce(EndLimit)
+}
+
+// onlyOnce returns the limit of a wait for what the fault did. Real time is not wasted on
+// a second wait if a first one was in vain.
+func (d *director) onlyOnce(limit time.Duration) time.Duration {
+	if d.waitedOnce && d.run.Tier == conformance.TierProcess {
+		return min(limit, time.Second)
+	}
+	return limit
 }
 
 // waitUntil waits until cond holds, or the subject has emitted no event for the
 // idle time. It returns at once if cond holds.
 func (d *director) waitUntil(cond func() bool, idle time.Duration) {
 	for {
-		event := d.nextEvent()
+		event, faulty := d.nextEvent(), d.faultPlayed()
 		if cond() {
 			return
 		}
 		if !d.waitDone(context.Background(), event, idle) {
-			d.waitedOnce = d.waitedOnce || idle == d.run.StallWait
+			d.waitedOnce = d.waitedOnce || faulty && idle > time.Second
 			return
 		}
 	}
+}
+
+// faultPlayed reports whether the line was played at which the fault happens.
+func (d *director) faultPlayed() bool {
+	return d.run.Fault != nil && d.linePlayed(d.run.Fault.Line)
 }
 
 // nextEvent returns a channel that is closed at the next event.
@@ -175,7 +187,7 @@ func (d *director) stepContext(ctx context.Context, s fixtures.Step) (context.Co
 // closeKilled gives the subject time to notice that its runtime was killed, and then
 // closes the session. The checks judge whether it reported the end by itself.
 func (d *director) closeKilled(ctx context.Context) {
-	d.waitUntil(d.sessionEnded, EndLimit)
+	d.waitUntil(d.sessionEnded, d.onlyOnce(EndLimit))
 	if d.sess == nil {
 		return
 	}

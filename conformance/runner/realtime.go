@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -79,26 +80,31 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive {
 		return nil
 	}
-	for i := range jobs {
-		if sameSubject(jobs[i].Subject, s) {
-			jobs[i].Faults = []string{}
+	names := wantedFaults(cfg.Checks)
+	simple, others := map[string][]int{}, map[string][]int{} // by fault, the jobs with a place for it
+	for i, j := range jobs {
+		if !sameSubject(j.Subject, s) {
+			continue
 		}
-	}
-	for _, name := range wantedFaults(cfg.Checks) {
-		op, err := fault.Named(name)
-		if err != nil {
-			return err
+		jobs[i].Faults = []string{}
+		if !performable(j) {
+			continue
 		}
-		var simple, others []int
-		for i, j := range jobs {
-			switch {
-			case !sameSubject(j.Subject, s) || j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0:
-			case needsNoAbility(j.rec.Scenario):
-				simple = append(simple, i)
-			default:
-				others = append(others, i)
+		list := others
+		if needsNoAbility(j.rec.Scenario) {
+			list = simple
+		}
+		for _, name := range names {
+			op, err := fault.Named(name)
+			if err != nil {
+				return err
+			}
+			if len(op.Places(j.Case, j.rec.Scenario)) > 0 {
+				list[name] = append(list[name], i)
 			}
 		}
+	}
+	for _, name := range names {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(s.Name() + name))                 // it never fails
 		pick := rand.New(rand.NewPCG(cfg.Seed, h.Sum64())).IntN // so that the faults fall on different cases
@@ -106,8 +112,9 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 		if slices.Contains(slowFaults, name) {
 			sample = slowSample
 		}
-		n := max(sample/2, sample-len(others))
-		for _, i := range slices.Concat(spreadOver(simple, n, pick), spreadOver(others, max(1, sample-min(n, len(simple))), pick)) {
+		n := max(sample/2, sample-len(others[name]))
+		chosen := slices.Concat(spreadOver(simple[name], n, pick), spreadOver(others[name], max(1, sample-min(n, len(simple[name]))), pick))
+		for _, i := range chosen {
 			jobs[i].Faults = append(jobs[i].Faults, name)
 		}
 	}
@@ -119,12 +126,26 @@ func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error
 	return nil
 }
 
+// performable reports whether the subject can perform the case of a job, as far as that is
+// known before the run.
+func performable(j Job) bool {
+	if j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" {
+		return false
+	}
+	d, is := j.Subject.(conformance.Decliner)
+	if !is {
+		return true
+	}
+	_, err := d.Declines(j.rec.Scenario)
+	return err == nil
+}
+
 // addTelling adds the faults of a check to two of the cases in which they show
 // something.
 func addTelling(c *conformance.Check, s conformance.Subject, jobs []Job) {
 	var telling []int
 	for i, j := range jobs {
-		if sameSubject(j.Subject, s) && needsNoAbility(j.rec.Scenario) && c.FaultShows(j.Case) {
+		if sameSubject(j.Subject, s) && needsNoAbility(j.rec.Scenario) && performable(j) && c.FaultShows(j.Case) {
 			telling = append(telling, i)
 		}
 	}
@@ -155,20 +176,32 @@ func sameSubject(a, b conformance.Subject) bool {
 	return a.Name() == b.Name() && a.Runtime() == b.Runtime()
 }
 
-// slowFirst returns the indexes of the jobs, those with the most slow faults first: one
-// that begins last would keep the others waiting.
-func slowFirst(jobs []Job) []int {
-	slow := make([]int, len(jobs))
+// runOrder returns the indexes of the jobs in the order in which they are begun: first the
+// cheapest case of each topic, for verdicts within seconds, then those with the most slow
+// faults, because one that begins last would keep the others waiting.
+func runOrder(jobs []Job) []int {
+	cheapest := map[string]int{}
+	for i, j := range jobs {
+		topic, _, _ := strings.Cut(j.Case.Scenario, "/")
+		if k, ok := cheapest[topic]; len(j.Faults) == 0 && j.rec != nil && performable(j) && (!ok || jobCost(j) < jobCost(jobs[k])) {
+			cheapest[topic] = i
+		}
+	}
+	const soon = 1 << 10 // more than there are slow faults
+	urgency := make([]int, len(jobs))
 	order := make([]int, len(jobs))
 	for i, j := range jobs {
 		order[i] = i
 		for _, name := range j.Faults {
 			if slices.Contains(slowFaults, name) {
-				slow[i]++
+				urgency[i]++
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slow[b], slow[a]) })
+	for _, i := range cheapest {
+		urgency[i] = soon
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(urgency[b], urgency[a]) })
 	return order
 }
 
@@ -235,7 +268,7 @@ func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, 
 				to := (first + k) % len(jobs)
 				j := &jobs[to]
 				if unsupported[to] || !sameSubject(j.Subject, jobs[from].Subject) || j.Faults == nil || slices.Contains(j.Faults, name) || j.rec == nil ||
-					j.rec.Scenario.Inexpressible(j.Case.Runtime) != "" || len(op.Places(j.Case, j.rec.Scenario)) == 0 {
+					!performable(*j) || len(op.Places(j.Case, j.rec.Scenario)) == 0 {
 					continue
 				}
 				j.Faults = append(j.Faults, name)

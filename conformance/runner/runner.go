@@ -127,13 +127,17 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 		}
 		return err
 	}
-	order := slowFirst(jobs)
+	order := runOrder(jobs)
 	err = worker.Each(ctx, cfg.Workers, len(jobs), func(i int) (err error) {
 		i = order[i]
 		err = do(i)
 		progress.Lock()
 		defer progress.Unlock()
-		if done++; cfg.Progress != nil {
+		done++
+		if cfg.Judged != nil && err == nil {
+			cfg.Judged(done, len(jobs), results[i])
+		}
+		if cfg.Progress != nil {
 			cfg.Progress(done, len(jobs), jobs[i].Case.ID)
 		}
 		return err

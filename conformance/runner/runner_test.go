@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -210,4 +211,25 @@ func TestInterruptedRunReportsWhatIsDone(t *testing.T) {
 	g.Expect(rep.Interrupted).To(BeTrue())
 	g.Expect(rep.Cases).To(Equal(1))
 	g.Expect(rep.Results).NotTo(BeEmpty())
+}
+
+// TestBeginsWithEachTopic checks that a run begins with the cheapest case of each topic,
+// and passes the results of each case on at once.
+func TestBeginsWithEachTopic(t *testing.T) {
+	g := NewWithT(t)
+	var first []string
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Workers: 1,
+		Cases: []string{"claude/2.1.329/text/*", "claude/2.1.329/permission/*", "claude/2.1.329/stop/*"},
+		Judged: func(done, total int, results []conformance.Result) {
+			g.Expect(results).NotTo(BeEmpty())
+			g.Expect(done).To(BeNumerically("<=", total))
+			if topic := strings.Split(results[0].Case, "/")[2]; done <= 3 {
+				first = append(first, topic)
+			}
+		},
+	}
+	_, err := runner.Run(t.Context(), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(first).To(ConsistOf("text", "permission", "stop"))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 type bridge struct {
 	runtime string
 	without []string
+	cannot  string // the ability that it does not have; "": it has all
 	// event replaces what is written for an event; nil writes the event.
 	event func(e event.Event, write func(event.Event))
 	// reply replaces the id of a reply.
@@ -58,6 +60,7 @@ func (b *bridge) run() {
 		"answer", "question", "stop", "steer", "resume", "fork", "set_model", "set_mode", "attach", "priority", "withdraw", "stop_task",
 		"revert", "rewind", "compact", "archive", "rename", "mcp", "schema", "limits", "tools", "hooks", "components",
 	}
+	all = slices.DeleteFunc(all, func(ability string) bool { return ability == b.cannot })
 	b.write(map[string]any{"hello": map[string]any{"protocol": 1, "runtime": b.runtime, "can": all, "without": b.without}})
 	in := bufio.NewReader(os.Stdin)
 	var work sync.WaitGroup

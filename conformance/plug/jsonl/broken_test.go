@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -31,6 +32,11 @@ func addBroken() {
 		}}).run,
 		"one message": (&bridge{runtime: "claude", takes: 1}).run,
 	})
+	for _, ability := range jsonl.Abilities() {
+		for _, runtime := range []string{"claude", "codex"} {
+			programs[runtime+" cannot "+ability] = (&bridge{runtime: runtime, cannot: ability}).run
+		}
+	}
 	for name, b := range brokenPrograms {
 		b.bridge.runtime = "claude"
 		programs[name] = b.bridge.run

@@ -44,6 +44,8 @@ type session struct {
 	*plug.Session
 	greeted chan struct{} // closed after hello, or when the program has ended
 	hello   Hello
+	// declared is where the subject keeps what the program declares.
+	declared *plug.LastDeclaration
 
 	writing sync.Mutex // guards stdin
 	lines   int        // read from stdout
@@ -70,7 +72,7 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	x := &session{Session: plug.NewSession(&s.Program, o), greeted: make(chan struct{}), calls: map[int]*call{}}
+	x := &session{Session: plug.NewSession(&s.Program, o), greeted: make(chan struct{}), declared: &s.LastDeclaration, calls: map[int]*call{}}
 	x.Process, x.Cancel = p, p.Kill
 	go x.readLines()
 	limit := cmp.Or(s.StartLimit, helloLimit)
@@ -201,6 +203,7 @@ func (x *session) handleHello(h *Hello) *plug.Error {
 	x.Mu.Lock()
 	x.hello = *h
 	x.Mu.Unlock()
+	x.declared.Store(h.Declaration)
 	close(x.greeted)
 	return nil
 }

@@ -11,7 +11,12 @@ import (
 )
 
 // Subject is a program that speaks the protocol of this package.
-type Subject struct{ plug.Program }
+type Subject struct {
+	plug.Program
+	plug.LastDeclaration
+}
+
+var _ conformance.Decliner = (*Subject)(nil)
 
 // Open implements conformance.Subject: it starts the program, waits for its hello
 // and sends it the command open.

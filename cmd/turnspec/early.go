@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
+)
+
+// earlyCases is after how many cases the first verdicts are printed. The runner begins with
+// one case of each topic.
+const earlyCases = 10
+
+// early prints the first verdicts of a run that takes minutes: a summary of the first
+// cases, and of each check its first failure.
+type early struct {
+	out    io.Writer
+	wipe   func() // removes the line of progress
+	failed map[string]bool
+	passed map[string]bool
+}
+
+func newEarly(out io.Writer, wipe func()) *early {
+	return &early{out: out, wipe: wipe, failed: map[string]bool{}, passed: map[string]bool{}}
+}
+
+// add handles the results of a case; it has the form of conformance.Config.Judged.
+func (e *early) add(done, total int, results []conformance.Result) {
+	for _, r := range results {
+		switch {
+		case r.Verdict == conformance.Pass:
+			e.passed[r.Check.ID] = true
+		case !r.Verdict.Bad() || r.KnownFailure != nil || r.Check.Severity != conformance.Must || e.failed[r.Check.ID]:
+		default:
+			e.failed[r.Check.ID] = true
+			e.wipe()
+			fmt.Fprintf(e.out, "first failure of %s: %s: %s\n", r.Check.ID, r.Case, firstProblem(r))
+		}
+	}
+	if done != earlyCases || total <= done {
+		return
+	}
+	for id := range e.failed {
+		delete(e.passed, id)
+	}
+	e.wipe()
+	fmt.Fprintf(e.out, "%d of %d cases, one of each topic: checks passed: %d, failed: %d\n", done, total, len(e.passed), len(e.failed))
+}
+
+// firstProblem returns the first line of what failed.
+func firstProblem(r conformance.Result) string {
+	text := r.Reason
+	if len(r.Problems) > 0 {
+		text = r.Problems[0].Text
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return plug.Clip(text)
+}

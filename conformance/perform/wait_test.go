@@ -1,0 +1,44 @@
+package perform
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/fault"
+)
+
+// idle is an environment in which nothing moves.
+type idle struct{ environment }
+
+func (idle) runUntil(<-chan struct{}) bool { return false }
+
+// TestWaitsOnceForAFault checks that a subject in real time that does not react to a fault
+// is given the whole limit once, from the line of the fault on, and a second at each later
+// wait. In virtual time each wait has the whole limit.
+func TestWaitsOnceForAFault(t *testing.T) {
+	for tier, want := range map[conformance.Tier]time.Duration{
+		conformance.TierProcess: EndLimit + time.Second,
+		conformance.TierWitness: 2 * EndLimit,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &conformance.Run{Tier: tier, Fault: &fault.Fault{Kind: fault.Terminal, Line: 3}}
+			d := &director{run: r, env: idle{}, changed: make(chan struct{})}
+			wait := func() time.Duration {
+				began := time.Now()
+				d.waitUntil(func() bool { return false }, d.idleWait())
+				return time.Since(began)
+			}
+			if took := wait(); took != EndLimit {
+				t.Errorf("%s: waits %v before the fault, want %v", tier, took, EndLimit)
+			}
+			var played conformance.PlayedLine
+			played.Line.Line = 3
+			r.Played = append(r.Played, played)
+			if took := wait() + wait(); took != want {
+				t.Errorf("%s: two waits after the fault take %v, want %v", tier, took, want)
+			}
+		})
+	}
+}
