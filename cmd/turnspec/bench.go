@@ -84,7 +84,7 @@ lines follows after --.
 Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 		Example: `  turnspec bench
   turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'
-  turnspec bench --runtime codex -- python3 my_adapter.py
+  turnspec bench --runtime claude -- python3 my_adapter.py
   turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec bench --sessions 50,200,400 --rate 50
   turnspec bench --sessions 500,2000 --share 50 --rate 50

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/shell"
 
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -48,61 +47,10 @@ func TestReadmeShowsTheRealDemo(t *testing.T) {
 	}
 }
 
-// Every turnspec command in README names an existing subcommand and flags, with a
-// valid number of arguments.
-func TestReadmeCommandsExist(t *testing.T) {
-	commands := regexp.MustCompile("(?m)(?:^\\$ go run \\./cmd/turnspec|[`]turnspec)((?: [^`\n]*)?)(?:`|$)").FindAllStringSubmatch(readme(t), -1)
-	if len(commands) < 8 {
-		t.Fatalf("found only %d commands", len(commands))
-	}
-	for _, c := range commands {
-		args, err := shell.Fields(strings.NewReplacer("<", "", ">", "").Replace(c[1]), nil)
-		if err != nil {
-			t.Errorf("turnspec%s: %v", c[1], err)
-		}
-		if len(args) == 0 {
-			continue
-		}
-		cmd, rest, err := rootWithCompletion().Find(args)
-		if err != nil {
-			t.Errorf("turnspec%s: %v", c[1], err)
-			continue
-		}
-		if cmd.DisableFlagParsing {
-			if _, _, err := playArgs(rest); err != nil {
-				t.Errorf("turnspec%s: %v", c[1], err)
-			}
-			continue
-		}
-		if err := cmd.ParseFlags(rest); err != nil {
-			t.Errorf("turnspec%s: %v", c[1], err)
-		} else if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
-			t.Errorf("turnspec%s: %v", c[1], err)
-		}
-	}
-}
-
 func rootWithCompletion() *cobra.Command {
 	root := rootCmd()
 	root.InitDefaultCompletionCmd("bash")
 	return root
-}
-
-// Every `make` target in README exists.
-func TestReadmeTargetsExist(t *testing.T) {
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	targets := regexp.MustCompile("(?m)(?:^\\$ |`)make ([a-z-]+)").FindAllStringSubmatch(readme(t), -1)
-	if len(targets) == 0 {
-		t.Fatal("README names no target")
-	}
-	for _, m := range targets {
-		if !bytes.Contains(makefile, []byte("\n"+m[1]+":")) {
-			t.Errorf("README names make %s, the Makefile has no such target", m[1])
-		}
-	}
 }
 
 var update = flag.Bool("update", false, "write what README shows of the corpus")

@@ -46,9 +46,9 @@ recording any more, and its head says so.
 
 Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
 it could not run.`,
-		Example: `  turnspec shrink codex/0.169.0/tool/parallel --check tool.paired --subject 'python3 my_adapter.py' -o bug.zip
+		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent
-  turnspec run --corpus bug.zip --runtime codex --subject 'python3 my_adapter.py'`,
+  turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the case, such as codex/0.169.0/tool/parallel; `turnspec list cases` prints all")

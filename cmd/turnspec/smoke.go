@@ -41,7 +41,7 @@ With --acp the program is an agent of the Agent Client Protocol, with --http a s
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
   turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py
-  turnspec smoke --runtime codex@0.120.0 -- ./my-adapter --stdio
+  turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio
   turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -1,0 +1,246 @@
+package main
+
+// how says how a documented command is run. The zero value: as typed, in an empty
+// folder, with the exit code 0.
+type how struct {
+	files   []string          // what the page takes to be in the folder: names of provide
+	after   []string          // documented commands to run before it in the same folder
+	exit    int               // the exit code that the page implies
+	add     string            // flags added after the subcommand, so that it takes seconds
+	replace map[string]string // values of placeholders
+	clone   bool              // it is run in the repository
+	notRun  string            // why it is only parsed
+}
+
+// Reasons for which a command is only parsed.
+const (
+	needsRuntimes  = "it needs the real runtimes; .ci/run records, checks and drives them"
+	needsRegistry  = "it installs from a registry; `make dist-test` and cmd/dist install the built files"
+	needsNPM       = "npx downloads the agent; `make peers` runs it"
+	runByCI        = "it is a step of .ci/run"
+	readsTheCorpus = "it reads the whole corpus, half a minute; a script in testdata/script runs it on a part"
+	takesMinutes   = "it takes minutes"
+	writesTheClone = "it writes files of the repository; the test without -update runs in each `go test`"
+	endsOnSignal   = "it runs until it is ended"
+)
+
+// short makes a run of a program take seconds: each check with a fault takes more.
+const short = "--case text/plain --check text.order --tier process"
+
+var (
+	pythonAdapter  = []string{"my_adapter.py"}
+	failingAdapter = []string{"my_adapter.py that fails"}
+)
+
+// documentedTable has the commands that cannot be run as typed in an empty folder
+// with the exit code 0. A command that has no row is run so.
+var documentedTable = map[string]how{
+	// The suite on a program or a server.
+	"turnspec run":                                                     {add: "--case text/plain"},
+	"turnspec run --exhaustive":                                        {add: "--case text/plain"},
+	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
+	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
+	"turnspec run --case 'permission/*' --check permission -v":         {},
+	"turnspec run --runtime codex --check text.once --json":            {add: "--case text/plain"},
+	"turnspec run --report junit=junit.xml --report html=report.html":  {add: "--case text/plain"},
+	"turnspec run --known known.txt --shard 2/5 --report json=2.json":  {files: []string{"known.txt"}, add: "--case 'text/p*'"},
+	"turnspec run --known FILE --report html=report.html":              {files: []string{"known.txt"}, add: "--case text/plain", replace: map[string]string{"FILE": "known.txt"}},
+	"turnspec run --write-known known.txt":                             {add: "--case text/plain"},
+	"turnspec run … --write-known known.txt":                           {add: "--case text/plain", replace: map[string]string{"… ": ""}},
+	"turnspec run --shard 1/2 --report json=1.json   # on one machine": {add: "--case 'text/p*'"},
+	"turnspec run --shard 2/2 --report json=2.json   # on another":     {add: "--case 'text/p*'"},
+	"turnspec merge 1.json 2.json --report junit=junit.xml --report html=report.html": {
+		after: []string{"turnspec run --shard 1/2 --report json=1.json   # on one machine", "turnspec run --shard 2/2 --report json=2.json   # on another"},
+	},
+	"turnspec merge part-*.json": {files: []string{"part-1.json"}},
+	"turnspec merge part-*.json --report junit=junit.xml --report html=report.html":    {files: []string{"part-1.json"}},
+	"turnspec smoke --runtime claude -- python3 my_adapter.py":                         {files: pythonAdapter},
+	"turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py": {files: pythonAdapter},
+	"turnspec smoke --runtime claude --case permission/allow -- CMD":                   {files: pythonAdapter, replace: map[string]string{"CMD": "python3 my_adapter.py"}},
+	"turnspec run --runtime claude --subject 'python3 my_adapter.py'":                  {files: pythonAdapter, add: short},
+	"turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329":          {files: pythonAdapter, add: short},
+	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed": {
+		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude --subject 'python3 my_adapter.py'"}, // none failed
+	},
+	"turnspec run --subject 'python3 -m my_adapter' --runtime claude --known known.txt --report junit=junit.xml --report html=report.html": {
+		files: []string{"my_adapter.py", "known.txt"}, add: short,
+	},
+	"turnspec run --subject 'node src/adapter.ts' --runtime codex --shard auto --report json=part-$CI_NODE_INDEX.json || [ $? -eq 1 ]": {
+		notRun: "it is a line of a workflow of GitLab, for an adapter of the reader's; TestScripts/shard runs --shard auto",
+	},
+	"turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio": {files: []string{"my-adapter"}},
+	"turnspec shrink CASE --check ID -o bug.zip": {
+		add:   "--tries 2",
+		files: failingAdapter, replace: map[string]string{"CASE": "claude/2.1.329/text/plain --subject 'python3 my_adapter.py'", "ID": "text.once"},
+	},
+	"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip": {files: failingAdapter, add: "--tries 2"},
+	"turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'": {
+		files: failingAdapter, add: "--check text.once --tier process", exit: exitFailed,
+		after: []string{"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip"},
+	},
+	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/shrink tests faults"},
+	"turnspec smoke --runtime claude -- python3 claude.py":                                                                {files: []string{"claude.py"}},
+	"turnspec run --runtime claude --subject 'python3 claude.py'":                                                         {files: []string{"claude.py"}, add: short},
+	"turnspec smoke --runtime claude -- node claude.ts":                                                                   {files: []string{"claude.ts"}},
+	"turnspec run --runtime claude --subject 'node claude.ts'":                                                            {files: []string{"claude.ts"}, add: short},
+	"npx turnspec demo":                                                           {files: []string{"node_modules"}},
+	"npx turnspec init --lang typescript":                                         {files: []string{"node_modules"}},
+	"npx turnspec smoke --runtime claude -- node my_adapter.ts":                   {files: []string{"node_modules", "my_adapter.ts"}},
+	"npx turnspec run --runtime claude --subject 'node my_adapter.ts'":            {files: []string{"node_modules", "my_adapter.ts"}, replace: map[string]string{"run ": "run " + short + " "}},
+	"npx turnspec smoke --runtime claude -- node plug.mjs":                        {files: []string{"node_modules", "plug.mjs"}},
+	"npx turnspec run --runtime claude --subject 'node plug.mjs'":                 {files: []string{"node_modules", "plug.mjs"}, replace: map[string]string{"run ": "run " + short + " "}},
+	"turnspec smoke --runtime claude -- python3 plug.py":                          {files: []string{"plug.py"}},
+	"turnspec run --runtime claude --subject 'python3 plug.py'":                   {files: []string{"plug.py"}, add: short},
+	"turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},
+	"turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js":   {files: []string{"server.js"}, add: short},
+	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:  {},
+	`eval "$(turnspec env --runtime claude)" && node server.js`:                   {notRun: endsOnSignal},
+	"node server.js": {notRun: endsOnSignal},
+	"turnspec run --runtime claude --http http://127.0.0.1:3000      # in another":             {notRun: "it needs a server at that port; conformance/plug/sse tests one that runs already"},
+	"turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp":              {notRun: needsNPM},
+	"turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp":            {notRun: needsNPM},
+	"turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp":            {notRun: needsNPM},
+	"turnspec explore --runtime codex --for 1h --acp -- npx -y @agentclientprotocol/codex-acp": {notRun: needsNPM},
+
+	// Files of the reader's.
+	"turnspec explain CHECK":                                                        {replace: map[string]string{"CHECK": "text.once"}},
+	"turnspec show CASE":                                                            {replace: map[string]string{"CASE": "codex/0.169.0/text/plain"}},
+	"turnspec show imported.txtar":                                                  {files: []string{"imported.txtar"}},
+	"turnspec show session.txtar":                                                   {files: []string{"session.txtar"}},
+	"turnspec play claude --case session.txtar":                                     {files: []string{"session.txtar"}},
+	"turnspec run --case session.txtar":                                             {files: []string{"session.txtar"}},
+	"turnspec import FILE":                                                          {files: []string{"session.jsonl"}, replace: map[string]string{"FILE": "session.jsonl"}},
+	"turnspec import session.jsonl --out session.txtar":                             {files: []string{"session.jsonl"}},
+	"turnspec import --runtime codex@0.120.0 - <wire.jsonl":                         {files: []string{"wire.jsonl"}},
+	"turnspec normalize claude FILE":                                                {files: []string{"transcript.jsonl"}, replace: map[string]string{"FILE": "transcript.jsonl"}},
+	"turnspec normalize claude transcript.jsonl":                                    {files: []string{"transcript.jsonl"}},
+	"turnspec normalize codex wire.jsonl | turnspec chat":                           {files: []string{"wire.jsonl"}},
+	"turnspec normalize claude transcript.jsonl | turnspec chat":                    {files: []string{"transcript.jsonl"}},
+	"turnspec normalize claude transcript.jsonl | turnspec log append chats.db":     {files: []string{"transcript.jsonl"}},
+	"turnspec normalize codex wire.jsonl | turnspec log append chats.db":            {files: []string{"wire.jsonl"}},
+	"turnspec chat FILE":                                                            {files: []string{"events.jsonl"}, replace: map[string]string{"FILE": "events.jsonl"}},
+	"turnspec chat --log FILE":                                                      {files: []string{"chats.db"}, replace: map[string]string{"FILE": "chats.db"}},
+	"turnspec chat events.jsonl":                                                    {files: []string{"events.jsonl"}},
+	"turnspec chat --full events.jsonl":                                             {files: []string{"events.jsonl"}},
+	"turnspec chat --json events.jsonl":                                             {files: []string{"events.jsonl"}},
+	"turnspec chat --log chats.db s1":                                               {files: []string{"chats.db"}},
+	"turnspec log append chats.db events.jsonl":                                     {files: []string{"events.jsonl"}},
+	"turnspec log append FILE":                                                      {files: []string{"events.jsonl"}, replace: map[string]string{"FILE": "chats.db <events.jsonl"}},
+	"turnspec log ls FILE":                                                          {files: []string{"chats.db"}, replace: map[string]string{"FILE": "chats.db"}},
+	"turnspec log ls chats.db":                                                      {files: []string{"chats.db"}},
+	"turnspec log ls chats.db --json":                                               {files: []string{"chats.db"}},
+	"turnspec log show chats.db":                                                    {files: []string{"chats.db"}},
+	"turnspec log show chats.db s1 --after 40":                                      {files: []string{"chats.db"}},
+	"turnspec log show chats.db s1 --json | turnspec chat":                          {files: []string{"chats.db"}},
+	"turnspec log follow chats.db s1 --until-end":                                   {files: []string{"chats.db"}},
+	"turnspec log follow FILE":                                                      {notRun: endsOnSignal},
+	"turnspec log follow chats.db":                                                  {notRun: endsOnSignal},
+	"turnspec log follow chats.db s1 --json":                                        {notRun: endsOnSignal},
+	"turnspec log follow chats.db s1 --after 40 --json":                             {notRun: endsOnSignal},
+	"turnspec policy check policy.yaml":                                             {files: []string{"policy.yaml"}},
+	"turnspec policy explain 'git status; sudo ls'":                                 {exit: exitFailed}, // it denies
+	"turnspec policy explain 'cat a.txt | sort -o b.txt'":                           {exit: exitFailed},
+	"turnspec policy explain --mode implementation 'git status && rm -rf build'":    {},
+	"turnspec policy explain --tool Write --input '{\"file_path\":\"/etc/hosts\"}'": {exit: exitFailed},
+	"turnspec policy explain --rules policy.yaml --json 'git push'":                 {files: []string{"policy.yaml"}, exit: exitFailed},
+	"turnspec agents list --runtime codex --json ../service":                        {files: []string{"../service"}},
+	"turnspec agents prepare --runtime claude --from templates":                     {files: []string{"templates"}},
+	"turnspec agents prepare --runtime claude --from templates/claude":              {files: []string{"templates"}},
+	"turnspec agents prepare --runtime codex --from templates/codex ../service":     {files: []string{"templates", "../service"}},
+
+	// Measurements.
+	"turnspec bench": {notRun: takesMinutes},
+	"turnspec bench                                          # the reference adapters: some minutes":                   {notRun: takesMinutes},
+	"turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'":                                         {notRun: "its verdict depends on how busy the machine is"},
+	"turnspec bench --load stream --gate 'added-p99<=2x raw'  # in CI":                                                 {notRun: "its verdict depends on how busy the machine is"},
+	"turnspec bench --runtime claude -- python3 my_adapter.py":                                                         {files: pythonAdapter, add: quick},
+	"turnspec bench --runtime claude --http http://127.0.0.1:0 -- node server.js":                                      {files: []string{"server.js"}, add: quick},
+	"turnspec bench --sessions 50,200,400 --rate 50":                                                                   {notRun: takesMinutes},
+	"turnspec bench --sessions 500,2000 --share 50 --rate 50":                                                          {notRun: takesMinutes},
+	"turnspec bench --json > new.json && turnspec bench compare old.json new.json":                                     {files: []string{"old.json"}, add: quick},
+	"turnspec bench compare old.json new.json":                                                                         {files: []string{"old.json", "new.json"}},
+	"turnspec bench show new.json":                                                                                     {files: []string{"new.json"}},
+	"turnspec bench show --markdown new.json sessions.json > RESULTS.md":                                               {files: []string{"new.json", "sessions.json"}},
+	"turnspec bench show --html new.html new.json":                                                                     {files: []string{"new.json"}},
+	"turnspec bench --repeat 10 --gate targets --html index.html":                                                      {notRun: takesMinutes},
+	"turnspec bench --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --html sessions.html":           {notRun: takesMinutes},
+	"turnspec bench --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --html shared.html": {notRun: takesMinutes},
+	"make bench > old.txt      # then change something":                                                                {notRun: takesMinutes},
+	"make bench > new.txt && go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt":                            {notRun: takesMinutes},
+	"make bench-page": {notRun: takesMinutes},
+
+	// The corpus.
+	"turnspec coverage":                                            {},
+	"turnspec lint --corpus fixtures --json":                       {notRun: readsTheCorpus},
+	"turnspec lint fixtures/codex/0.169.0/text/plain.txtar":        {clone: true},
+	"turnspec update":                                              {notRun: writesTheClone},
+	"turnspec update 'permission/*'":                               {notRun: writesTheClone},
+	"turnspec update permission/allow":                             {notRun: writesTheClone},
+	"turnspec update <topic>/<what-happens>":                       {notRun: writesTheClone},
+	"turnspec update --corpus ./fixtures codex/0.169.0/text/plain": {clone: true},
+	"turnspec update my/claude/2.1.329/text/plain.txtar":           {files: []string{"my"}},
+	"turnspec record permission/allow":                             {notRun: needsRuntimes},
+	"turnspec record <topic>/<what-happens>":                       {notRun: needsRuntimes},
+	"turnspec record --runtime NAME":                               {notRun: needsRuntimes},
+	"turnspec record --lifecycle":                                  {notRun: needsRuntimes},
+	"turnspec record --live":                                       {notRun: needsRuntimes},
+	"turnspec record FILE":                                         {notRun: needsRuntimes},
+	"turnspec record --runtime codex ~/my-scenario.txtar":          {notRun: needsRuntimes},
+	"turnspec record --check":                                      {notRun: needsRuntimes},
+	"turnspec record --all":                                        {notRun: needsRuntimes},
+	"turnspec record --live --out session.txtar -- claude -p --output-format stream-json --verbose \"Hello\"": {notRun: needsRuntimes},
+	"turnspec drift codex": {notRun: needsRegistry},
+	"turnspec drift codex --from 0.120.0 --to 0.169.0 --stored":         {notRun: readsTheCorpus},
+	"turnspec drift claude --from 2.1.197 --to 2.1.329 --stored --json": {notRun: readsTheCorpus},
+	"turnspec schema codex":                                                                   {notRun: needsRuntimes},
+	"turnspec drift codex --to latest":                                                        {notRun: needsRuntimes},
+	"turnspec drift codex --from 0.120.0 --to 0.169.0 --all":                                  {notRun: needsRuntimes},
+	"turnspec drift claude --to ./claude --markdown":                                          {notRun: needsRuntimes},
+	"turnspec explore --runtime codex --for 10m":                                              {notRun: needsRuntimes},
+	"turnspec explore --runtime claude --seed 112":                                            {notRun: needsRuntimes},
+	"turnspec explore --runtime claude --seed 7 --count 50 --dir found":                       {notRun: needsRuntimes},
+	"turnspec runtimes install":                                                               {notRun: needsRegistry},
+	"turnspec runtimes install codex":                                                         {notRun: needsRegistry},
+	"turnspec runtimes install --all":                                                         {notRun: needsRegistry},
+	"turnspec runtimes install codex@0.98.0 --dir ./runtimes":                                 {notRun: needsRegistry},
+	"turnspec schema claude@2.1.197 --write":                                                  {notRun: writesTheClone},
+	"turnspec schema --check":                                                                 {notRun: needsRuntimes},
+	"claude -p --output-format stream-json --verbose 'Say hello' | turnspec normalize claude": {notRun: needsRuntimes},
+
+	// Installing, and the clone.
+	"git clone https://github.com/turnspec/turnspec && cd turnspec": {notRun: "it needs the network"},
+	"go run ./cmd/turnspec demo":                                    {clone: true},
+	"go run ./cmd/turnspec run":                                     {notRun: runByCI},
+	"go run ./cmd/turnspec":                                         {clone: true},
+	"go test ./...":                                                 {notRun: runByCI},
+	"go doc ./fixtures":                                             {clone: true},
+	"go doc ./adapters/policy":                                      {clone: true},
+	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true},
+	"go build -o bin/turnspec ./cmd/turnspec":                       {clone: true, after: []string{"mkdir -p bin"}},
+	"ln -sf turnspec bin/codex":                                     {after: []string{"mkdir -p bin"}},
+	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":    {clone: true, after: []string{"go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
+	`ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`: {files: []string{"bin/my-adapter"}},
+	"go install github.com/turnspec/turnspec/cmd/turnspec@latest":                                                       {notRun: needsRegistry},
+	"pip install turnspec": {notRun: needsRegistry},
+	"pip install turnspec==1.2.3 # or: npm install --save-dev turnspec@1.2.3": {notRun: needsRegistry},
+	"pip install -e .":          {notRun: "it is a line of a workflow, for an adapter of the reader's"},
+	"npm ci":                    {notRun: "it is a line of a workflow, for an adapter of the reader's"},
+	"make runtimes":             {notRun: runByCI},
+	"make live":                 {notRun: needsRuntimes},
+	"make record-check":         {notRun: needsRuntimes},
+	"go mod tidy && go test -v": {notRun: "the module is not published; conformance runs the page's code as its example"},
+	"go test -run TestConformance/permission":                           {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
+	"go test ./cmd/turnspec -run TestReadmeCoverage -update":            {notRun: writesTheClone},
+	"go test ./conformance/plug/jsonl -run TestTypes -update":           {notRun: writesTheClone},
+	"go test ./conformance/internal/broken -run TestBugs -update":       {notRun: writesTheClone},
+	"go test ./conformance/facts -run TestFactsPage -update":            {notRun: writesTheClone},
+	"go test ./conformance/drift -run TestKnownChangesAreFound -update": {notRun: writesTheClone},
+}
+
+// quick makes a measurement take seconds.
+const quick = "--load slow --deltas 5 --rate 500 --slow 1ms --repeat 1 --control raw"
+
+// documentedElsewhere lists pages whose commands are only parsed, with the reason.
+var documentedElsewhere = map[string]string{
+	"conformance/PEERS.md": "it is written by `make peers-update`, which runs these commands on the installed peers",
+}

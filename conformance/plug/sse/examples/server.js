@@ -1,0 +1,65 @@
+// A small server that puts Claude Code behind HTTP and server-sent events: text and stop.
+const { spawn } = require("node:child_process");
+const { randomUUID } = require("node:crypto");
+const http = require("node:http");
+const { createInterface } = require("node:readline");
+
+const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages".split(" ");
+const sessions = new Map();
+
+function start({ session_id, params }) {
+  const id = randomUUID(), listeners = new Set(), early = [];
+  const options = ["--session-id", id, "--permission-mode", params.permissionMode ?? "default"];
+  const claude = spawn("claude", [...argv, ...options], { cwd: params.workingDir, stdio: ["pipe", "pipe", "inherit"] });
+  const session = { claude, listeners, early, stopped: false };
+  const emit = (type, data) => {
+    const frame = `event: ${type}\ndata: ${JSON.stringify({ type, data, ts: new Date().toISOString() })}\n\n`;
+    if (listeners.size === 0) early.push(frame);
+    for (const l of listeners) l.write(frame);
+  };
+  createInterface({ input: claude.stdout }).on("line", (line) => {
+    const m = JSON.parse(line);
+    if (m.type === "stream_event" && !m.parent_tool_use_id && m.event.delta?.text) emit("delta", { text: m.event.delta.text });
+    if (m.type === "result" && m.is_error && !session.stopped) emit("error", { message: m.errors?.join("\n") || m.result || m.subtype });
+    else if (m.type === "result") emit("done", { stopped: session.stopped });
+  });
+  session.write = (line) => claude.stdin.write(JSON.stringify(line) + "\n");
+  sessions.set(session_id, session);
+  emit("session_ready", { provider_session_id: id });
+  return { id: session_id, provider_session_id: id };
+}
+
+const server = http.createServer(async (request, response) => {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  const body = text ? JSON.parse(text) : {};
+  const [, , id, what] = request.url.split("?")[0].split("/");
+  const session = sessions.get(id);
+  const answer = (code, value = {}) => response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(value));
+  switch (`${request.method} ${what ?? ""}`) {
+    case "GET ":
+      return answer(200, { runtime: "claude", can: [], events: ["session_ready", "delta", "done", "error"], without: ["subagent_id", "error.code"] });
+    case "POST ":
+      return answer(201, start(body));
+    case "GET events":
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(": connected\n\n" + session.early.splice(0).join(""));
+      session.listeners.add(response);
+      return request.on("close", () => session.listeners.delete(response));
+    case "POST message":
+      session.stopped = false;
+      session.write({ type: "user", message: { role: "user", content: body.message } });
+      return answer(202);
+    case "POST stop":
+      session.stopped = true;
+      session.write({ type: "control_request", request_id: randomUUID(), request: { subtype: "interrupt" } });
+      return answer(202);
+    case "DELETE ":
+      session.claude.once("exit", () => answer(200));
+      session.claude.stdin.end();
+      for (const l of session.listeners) l.end();
+      return sessions.delete(id);
+  }
+  answer(501, { error: { code: "unsupported", message: `${request.method} ${request.url}` } });
+});
+server.listen(process.env.PORT ?? 3000, "127.0.0.1");
+process.on("SIGTERM", () => process.exit(0));
