@@ -113,7 +113,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
 	fl.StringVar(&f.html, "html", "", "write an HTML page with plots to this file")
-	completeFlag(cmd, "runtime", runtimeNames)
+	completeSubjectRuntime(cmd, "acp", "http")
 	completeFlag(cmd, "case", scenarioIDs)
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/live"
@@ -76,6 +77,21 @@ func scenarioIDs() []string {
 }
 
 func runtimeNames() []string { return runtimes.Kinds() }
+
+// completeSubjectRuntime completes --runtime of a command that runs the reference
+// adapters unless one of the flags names another subject.
+func completeSubjectRuntime(cmd *cobra.Command, flags ...string) {
+	err := cmd.RegisterFlagCompletionFunc("runtime", func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		names := reference.Names
+		if slices.ContainsFunc(flags, cmd.Flags().Changed) || len(args) > 0 {
+			names = runtimeNames
+		}
+		return complete(names)(cmd, args, word)
+	})
+	if err != nil {
+		panic(err) // the flag does not exist: a bug in this program
+	}
+}
 
 func tierNames() []string {
 	return []string{string(conformance.TierWitness), string(conformance.TierGolden), string(conformance.TierTiming), string(conformance.TierProcess), string(conformance.TierLive)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance/plug/starter"
 )
 
@@ -58,7 +59,7 @@ everything runs at once: replace it by yours. It overwrites no file.`,
 	cmd.Flags().StringVar(&p.Language, "lang", "", "the language of the adapter: "+strings.Join(starter.Languages(), ", "))
 	cmd.Flags().StringVar(&p.Runtime, "runtime", "claude", "the runtime that the adapter wraps")
 	completeFlag(cmd, "lang", starter.Languages)
-	completeFlag(cmd, "runtime", runtimeNames)
+	completeFlag(cmd, "runtime", reference.Names)
 	return cmd
 }
 

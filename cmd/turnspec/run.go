@@ -153,7 +153,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	completeFlag(cmd, "case", caseIDs)
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "tier", tierNames)
-	completeFlag(cmd, "runtime", runtimeNames)
+	completeSubjectRuntime(cmd, "subject", "acp", "http")
 	return cmd
 }
 
