@@ -79,7 +79,7 @@ func hookReply(decision adapters.Effect, reason string) hookOutput {
 
 // answerJudgeHook replies to the hook. A call that is not denied is decided by
 // the mode, and is judged again if the runtime asks. The hook allows only in a
-// mode that asks nobody. The hook never replies with an error, because the
+// mode that never asks. The hook never replies with an error, because the
 // runtime would then run the tool.
 func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	var c hookInput

@@ -204,7 +204,7 @@ func hookLine(request, tool string) string {
 }
 
 // The judge's hook stays in force when the mode changes. It allows a call only
-// in a mode that asks nobody.
+// in a mode that never asks.
 func TestSetModeKeepsTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		mode, flag string

@@ -85,7 +85,7 @@
 // denied. The wire has no field for the reason of a denial: the model is informed that
 // a user refused. 0.169 asks about every command, older versions not about those that
 // they know to only read. An allowed command runs in the sandbox; but if it fails
-// there soon after its start, it runs again without the sandbox, and nobody is asked
+// there soon after its start, it runs again without the sandbox, and the user is not asked
 // (12 of 12 on 0.98, 8 of 12 on 0.120, 1 of 12 on 0.169, on a busy machine). A command
 // that fails later does not. An allowed patch is applied outside the sandbox.
 //

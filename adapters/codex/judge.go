@@ -77,7 +77,7 @@ func (c *client) callJudged(ctx context.Context, tool adapters.Tool, call adapte
 }
 
 // decisionFor returns the decision of a verdict and who made it. If the judge
-// asks, the mode decides: a mode that asks nobody would not have asked without
+// asks, the mode decides: a mode that does not ask the user would not have asked without
 // the Judge. It returns "" if the user decides.
 func (c *client) decisionFor(e adapters.Effect) (event.Decision, event.By) {
 	switch {

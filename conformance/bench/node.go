@@ -113,7 +113,7 @@ func performNode(ctx context.Context, name string, script []byte, places []place
 	}
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	if len(lines) != len(places)+1 {
-		return u, fmt.Errorf("node told of %d sessions, want %d", len(lines)-1, len(places))
+		return u, fmt.Errorf("node reported %d sessions, want %d", len(lines)-1, len(places))
 	}
 	for _, l := range lines[:len(places)] {
 		var s nodeReport

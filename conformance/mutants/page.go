@@ -225,7 +225,7 @@ func writeSurvivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 	for _, g := range order {
 		if g.kind != last {
 			last = g.kind
-			title, means := "Not explained", "nobody has written why they survive"
+			title, means := "Not explained", "no reason is given why they survive"
 			if i := rank(g); i >= 0 {
 				title, means = strings.ToUpper(g.kind[:1])+g.kind[1:], kinds[i].means
 			}

@@ -60,7 +60,7 @@ func Virtual(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 		return r
 	case <-t.C:
 		r := newRun(conformance.TierWitness, s, rec, f)
-		r.Hang = fmt.Sprintf("the subject did not come to rest within %v of real time: it spins, or waits for a lock that nobody gives up", limit)
+		r.Hang = fmt.Sprintf("the subject did not come to rest within %v of real time: it spins, or waits for a lock that is never released", limit)
 		return r
 	}
 }

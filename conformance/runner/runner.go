@@ -34,7 +34,7 @@ type Job struct {
 
 	rec *perform.Recording // nil: Do loads it
 	// unsupported is set to true if the subject does not support what the case needs, so
-	// that no fault was tried; nil: nobody asks.
+	// that no fault was tried; nil: it is not needed.
 	unsupported *bool
 	// ended reports that the run was interrupted; nil: it cannot be.
 	ended func() bool

@@ -148,7 +148,7 @@ func Operators() []Operator {
 		hugeLine(),
 		endlessLine(),
 		flood(),
-		nobodyListens(),
+		listenerGone(),
 		longPause(),
 		longTool(),
 		wholeWire("unknown-field", "Each message, and each object in it, has a member that no version has.",

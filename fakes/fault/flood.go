@@ -31,7 +31,7 @@ func floodDelta(i int) string { return fmt.Sprintf("<%d>", i) }
 func flood() Operator {
 	return Operator{
 		Name: "flood", Kind: Transparent, Selective: true,
-		Doc: fmt.Sprintf("%d more deltas follow a delta at once, and nobody takes an event for a while.", FloodDeltas),
+		Doc: fmt.Sprintf("%d more deltas follow a delta at once, and the client takes no event for a while.", FloodDeltas),
 		places: func(c *lines, named bool) []int {
 			if all := c.outputsWhere(c.isText); named && len(all) > 0 {
 				return all[:1]

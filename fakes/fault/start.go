@@ -134,12 +134,12 @@ func noReply() Operator {
 	}
 }
 
-// nobodyListens is a client that takes no more events and closes the session. At the
+// listenerGone is a client that takes no more events and closes the session. At the
 // second place it waits for Close only for a while.
-func nobodyListens() Operator {
+func listenerGone() Operator {
 	return Operator{
 		Name: "nobody-listens", Kind: Transparent, Selective: true,
-		Doc:    "After a line of stdout nobody takes an event any more, until the session was closed.",
+		Doc:    "After a line of stdout the client takes no event any more, until the session was closed.",
 		places: middleAndLast,
 		apply: func(c *lines, place int) Fault {
 			f := Fault{ListenerBlocked: true}

@@ -234,7 +234,7 @@ func (p *play) stretch(line []byte, text string) error {
 type clientLines struct {
 	argv          []string
 	before, after [][]byte // the first message
-	told          bool     // Ready was written
+	wroteReady    bool     // Ready was written
 }
 
 func clientLinesOf(c *fixtures.Case) clientLines {
@@ -271,8 +271,8 @@ func (a *clientLines) do(to io.Writer, lines [][]byte) {
 func (p *play) playClient(a *clientLines, in io.Reader, to io.WriteCloser, st standin.State) {
 	switch {
 	case st.Barrier == nil:
-	case st.Barrier.Kind == standin.KindSend && !a.told:
-		a.told = true
+	case st.Barrier.Kind == standin.KindSend && !a.wroteReady:
+		a.wroteReady = true
 		p.queueLine([]byte(Ready + "\n"))
 		go func() {
 			_, _ = bufio.NewReader(in).ReadSlice('\n')

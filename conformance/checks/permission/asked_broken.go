@@ -18,7 +18,7 @@ var asksWithoutTheTool = broken.Adapter{
 }
 
 var asksNobody = broken.Adapter{
-	Name: "asks-nobody", Sentence: "drops the questions of the runtime",
+	Name: "drops-questions", Sentence: "drops the questions of the runtime",
 	// No question is answered then, so the checks of answers fail too.
 	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.deny-enforced", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
 	Only:  map[string]string{"permission.deny-enforced": "claude", "tool.known": "codex", "turn.slow-continues": "claude"},

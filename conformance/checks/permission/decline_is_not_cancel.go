@@ -21,9 +21,9 @@ var DeclineIsNotCancel = &conformance.Check{
 
 // judgeDecline judges turns in which the user denies a tool and does not stop.
 func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
-	told := runindex.Answers(t.Run)
+	answers := runindex.Answers(t.Run)
 	declined := 0
-	for _, a := range told {
+	for _, a := range answers {
 		switch {
 		case a.What == fixtures.AnswerCancel:
 			return
@@ -37,8 +37,8 @@ func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
 	f.Asserted(declined)
 	f.Sent = t.Tier != conformance.TierLive
 	for i, sent := range decisions(t.Run) {
-		if i < len(told) && runindex.Denies(told[i]) && sent == standin.Cancel {
-			f.Failf("question %d: the user answered %s, the subject denied it and stopped the turn", i+1, told[i].What)
+		if i < len(answers) && runindex.Denies(answers[i]) && sent == standin.Cancel {
+			f.Failf("question %d: the user answered %s, the subject denied it and stopped the turn", i+1, answers[i].What)
 		}
 	}
 	if runindex.HasStep(t.Run, fixtures.VerbStop) {

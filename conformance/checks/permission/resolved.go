@@ -25,7 +25,7 @@ var Resolved = &conformance.Check{
 
 func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	judgeDeniedStatus(t, f)
-	told := runindex.Answers(t.Run)
+	answers := runindex.Answers(t.Run)
 	open := map[string]bool{}
 	names := map[string]string{} // the tools that the questions name
 	shown := map[string]bool{}   // questions of components: the scenario has no step that answers them
@@ -43,11 +43,11 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "%s of %q does not name who decided: %q", e.Type(), id, by)
 			return next, false
 		}
-		if len(told) == 0 {
+		if len(answers) == 0 {
 			f.At(e, "%s of %q: the user gave no further answer", e.Type(), id)
 			return next, false
 		}
-		next, told = told[0], told[1:]
+		next, answers = answers[0], answers[1:]
 		return next, true
 	}
 	for _, e := range t.Events {
@@ -82,8 +82,8 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 	for id := range open {
 		f.Failf("question %s is never resolved", id)
 	}
-	if len(told) > 0 && len(t.Unrecorded) == 0 {
-		f.Failf("%d answers of the user are not reported", len(told))
+	if len(answers) > 0 && len(t.Unrecorded) == 0 {
+		f.Failf("%d answers of the user are not reported", len(answers))
 	}
 }
 

@@ -35,11 +35,11 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 	results := runindex.ToolResults(t.Run)
 	for _, j := range calls {
 		f.Asserted(1)
-		status, told := statusOf(t.Run, j.Tool)
+		status, reported := statusOf(t.Run, j.Tool)
 		switch {
 		case results[j.Tool] == "":
 			f.Failf("%s was judged %s, but the model got no result", j.Tool, j.Effect)
-		case j.Effect == fixtures.VerdictDeny && told && status != event.ToolDenied:
+		case j.Effect == fixtures.VerdictDeny && reported && status != event.ToolDenied:
 			f.Failf("%s had to be denied, but its result is %s; the model received %s", j.Tool, status, runindex.Clip(results[j.Tool]))
 		case j.Effect == fixtures.VerdictAllow && status == event.ToolDenied:
 			f.Failf("%s had to be allowed, but was denied; the model received %s", j.Tool, runindex.Clip(results[j.Tool]))

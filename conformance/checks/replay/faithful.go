@@ -53,12 +53,12 @@ func judgeFaithful(t *conformance.Trial, f *conformance.Finding) {
 
 // judgeFaithfulFaulted judges the chat of a run with a fault.
 func judgeFaithfulFaulted(_, r *conformance.Run, f *conformance.Finding) {
-	told := make([]event.Event, 0, len(r.Events))
+	emitted := make([]event.Event, 0, len(r.Events))
 	for _, e := range r.Events {
-		told = append(told, e.Event)
+		emitted = append(emitted, e.Event)
 	}
 	before := len(f.Problems)
-	for _, events := range sessions(told) {
+	for _, events := range sessions(emitted) {
 		faithful(f, r.Fault.String()+": ", events, false)
 	}
 	for i := range f.Problems[before:] {

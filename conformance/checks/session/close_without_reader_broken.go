@@ -5,7 +5,7 @@ import (
 )
 
 var waitsToBeHeard = broken.Adapter{
-	Name: "waits-to-be-heard", Sentence: "blocks Close until the client has received all events",
+	Name: "close-waits-for-the-reader", Sentence: "blocks Close until the client has received all events",
 	Fails:    []string{"session.close-without-reader"},
 	Mutation: broken.Mutation{WaitForReader: true},
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var saysItTwiceForSubAgents = broken.Adapter{
-	Name: "says-it-twice-for-sub-agents", Sentence: "emits the text of a sub-agent twice",
+	Name: "doubles-sub-agent-text", Sentence: "emits the text of a sub-agent twice",
 	Fails: []string{"subagent.parallel"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta && e.SubagentID != "" {

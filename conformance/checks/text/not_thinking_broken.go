@@ -6,7 +6,7 @@ import (
 )
 
 var saysThoughts = broken.Adapter{
-	Name: "says-thoughts", Sentence: "emits reasoning as text",
+	Name: "emits-thinking-as-text", Sentence: "emits reasoning as text",
 	Fails: []string{"text.block-end", "text.message-id", "text.not-thinking", "text.once", "thinking.blocks", "thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
 	Only:  map[string]string{"turn.stall-ends": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {

@@ -20,10 +20,10 @@ var ClientCancelled = &conformance.Check{
 // judgeCancelledCalls compares the times at which the runtime cancelled calls with the
 // times at which their contexts ended, both in the order of the calls.
 func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
-	var told []conformance.BlockedCall
+	var ended []conformance.BlockedCall
 	for _, w := range t.BlockedCalls {
 		if w.Cancelled {
-			told = append(told, w)
+			ended = append(ended, w)
 		}
 		if !w.Over {
 			f.Asserted(1)
@@ -41,12 +41,12 @@ func judgeCancelledCalls(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(1)
 		back := runindex.LineOf(t.Run, a.Withdrawal.Line)
 		switch {
-		case len(told) == 0:
+		case len(ended) == 0:
 			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), but no context of a tool or hook ended", a.ID, a.Method)})
 			return
-		case told[0].At > back.At+margin:
-			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and the context of %s ended %v later", a.ID, a.Method, told[0].Name, told[0].At-back.At)})
+		case ended[0].At > back.At+margin:
+			f.Problems = append(f.Problems, conformance.Problem{Line: a.Withdrawal.Line, Text: fmt.Sprintf("the runtime cancelled request %s (%s), and the context of %s ended %v later", a.ID, a.Method, ended[0].Name, ended[0].At-back.At)})
 		}
-		told = told[1:]
+		ended = ended[1:]
 	}
 }

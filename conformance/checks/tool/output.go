@@ -76,9 +76,9 @@ const longOutput = 8 << 10
 
 // shortened reports whether the model received a long output without its middle:
 // then the ends must be the same.
-func shortened(told, got string) bool {
-	told = strings.TrimRight(told, "\n")
-	return len(got) > longOutput && len(told) > longOutput/16 && strings.HasSuffix(got, told[len(told)-longOutput/16:])
+func shortened(reported, got string) bool {
+	reported = strings.TrimRight(reported, "\n")
+	return len(got) > longOutput && len(reported) > longOutput/16 && strings.HasSuffix(got, reported[len(reported)-longOutput/16:])
 }
 
 // typed returns the results of later calls that typed into a command: the rest of
@@ -101,13 +101,13 @@ var elided = regexp.MustCompile(`<elided:\d+>`)
 
 // plainText returns the text of a result, which older runtimes send as a list of
 // texts.
-func plainText(told string) string {
+func plainText(reported string) string {
 	var list []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	if json.Unmarshal([]byte(told), &list) != nil {
-		return told
+	if json.Unmarshal([]byte(reported), &list) != nil {
+		return reported
 	}
 	var texts []string
 	for _, c := range list {
@@ -202,17 +202,17 @@ func spread(text string) []int {
 
 // printed returns the whole output of a scripted command that prints, if it can be
 // separated from the words around it: in a recording those are elided in front.
-func printed(t *conformance.Trial, id, told string) (string, bool) {
+func printed(t *conformance.Trial, id, reported string) (string, bool) {
 	if t.Case == nil || !prints(t, id) {
 		return "", false
 	}
-	if spans := elided.FindAllStringIndex(told, -1); len(spans) > 0 {
-		if spans[len(spans)-1][0] > 0 && told[spans[len(spans)-1][0]-1] == '\n' {
+	if spans := elided.FindAllStringIndex(reported, -1); len(spans) > 0 {
+		if spans[len(spans)-1][0] > 0 && reported[spans[len(spans)-1][0]-1] == '\n' {
 			return "", false // within the output
 		}
-		told = strings.TrimPrefix(told[spans[len(spans)-1][1]:], "\n")
+		reported = strings.TrimPrefix(reported[spans[len(spans)-1][1]:], "\n")
 	}
-	return strings.TrimRight(told, "\n"), true
+	return strings.TrimRight(reported, "\n"), true
 }
 
 // prints reports whether the scripted command prints something that it does not

@@ -65,7 +65,7 @@ var takesTextBackAtACrash = broken.Adapter{
 }
 
 var tellsACrashLate = broken.Adapter{
-	Name: "tells-a-crash-late", Sentence: "reports the exit of the runtime late",
+	Name: "reports-a-crash-late", Sentence: "reports the exit of the runtime late",
 	Fails: []string{"turn.crash-ends"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if isCrash(e) {

@@ -6,7 +6,7 @@ import (
 )
 
 var hearsItsOwnEcho = broken.Adapter{
-	Name: "hears-its-own-echo", Sentence: "reports a message twice if the runtime repeats it",
+	Name: "reports-repeated-messages", Sentence: "reports a message twice if the runtime repeats it",
 	Fails: []string{"turn.queued", "wire.no-own-echo"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)

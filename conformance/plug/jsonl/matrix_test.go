@@ -67,7 +67,7 @@ var onlyInGo = map[string]string{
 
 // slowPrograms hang until a limit of the suite has passed. Only the whole matrix runs
 // them.
-var slowPrograms = []string{"serves-no-call", "sets-something-else", "hangs-when-it-cannot-start", "takes-a-lost-end-for-a-good-one", "tells-a-crash-late"}
+var slowPrograms = []string{"serves-no-call", "sets-something-else", "hangs-when-it-cannot-start", "takes-a-lost-end-for-a-good-one", "reports-a-crash-late"}
 
 // attempt is a check, limited to one fault or none, on a case.
 type attempt struct {

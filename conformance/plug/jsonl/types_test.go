@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -211,11 +212,7 @@ func tsType(n *node, indent string) string {
 	case n.Ref != "":
 		return refName(n.Ref)
 	case len(n.Enum) > 0:
-		var out []string
-		for _, e := range n.Enum {
-			out = append(out, fmt.Sprintf("%q", e))
-		}
-		return strings.Join(out, " | ")
+		return quoted(n.Enum, " | ")
 	case n.Type == "object" && len(n.Properties) > 0:
 		var b strings.Builder
 		b.WriteString("{\n")
@@ -241,6 +238,15 @@ func tsType(n *node, indent string) string {
 		return tsType(n.Items, indent) + "[]"
 	}
 	return cmp.Or(map[string]string{"integer": "number", "number": "number", "string": "string", "boolean": "boolean"}[n.Type], "unknown")
+}
+
+// quoted returns the values as literals, joined.
+func quoted(values []string, separator string) string {
+	var out []string
+	for _, v := range values {
+		out = append(out, strconv.Quote(v))
+	}
+	return strings.Join(out, separator)
 }
 
 // elementType returns the type of the members of an object that may have any.
@@ -312,11 +318,7 @@ func pyType(n *node, name string) string {
 	case n.Ref != "":
 		return refName(n.Ref)
 	case len(n.Enum) > 0:
-		var out []string
-		for _, e := range n.Enum {
-			out = append(out, fmt.Sprintf("%q", e))
-		}
-		return "Literal[" + strings.Join(out, ", ") + "]"
+		return "Literal[" + quoted(n.Enum, ", ") + "]"
 	case n.Type == "object" && len(n.Properties) > 0:
 		return name
 	case n.Type == "object":

@@ -150,7 +150,7 @@ func (x *session) connect(ctx context.Context) error {
 			return x.Fail(e)
 		}
 		if x.Process == nil {
-			return x.Fail(plug.Errorf("nobody answers at %s: %v", x.base, err).
+			return x.Fail(plug.Errorf("no server answers at %s: %v", x.base, err).
 				Advise("start the sidecar first, in a shell that has run `eval \"$(turnspec env)\"`, so that it finds the stand-in; " +
 					"or let it be started here: --http http://127.0.0.1:0 -- CMD"))
 		}
@@ -162,7 +162,7 @@ func (x *session) connect(ctx context.Context) error {
 			return x.ProtocolError()
 		case <-ctx.Done():
 			t.Stop()
-			return x.Fail(plug.Errorf("the sidecar was started, but nobody answers at %s within %v", x.base, limit).
+			return x.Fail(plug.Errorf("the sidecar was started, but it does not answer at %s within %v", x.base, limit).
 				Advise("let it listen there: PORT holds the port, which also replaces {port} in the command"))
 		case <-t.C:
 		}

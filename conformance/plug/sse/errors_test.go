@@ -126,7 +126,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		s    sse.Subject
 		says []string
 	}{
-		"nobody":        {sse.Subject{URL: gone.URL}, []string{"nobody answers at " + gone.URL, "turnspec env"}},
+		"no server":     {sse.Subject{URL: gone.URL}, []string{"no server answers at " + gone.URL, "turnspec env"}},
 		"no address":    {sse.Subject{URL: "localhost:3000"}, []string{"does not begin with http://", "http://127.0.0.1:3000"}},
 		"no host":       {sse.Subject{URL: "http:///x"}, []string{"names no host"}},
 		"port 0":        {sse.Subject{URL: "http://127.0.0.1:0"}, []string{"port 0 needs a command"}},
@@ -180,10 +180,10 @@ func TestRefusalIsNoProtocolError(t *testing.T) {
 func TestOptionsWithoutARouteAreUnsupported(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]conformance.Open{
-		"asking, and nobody can answer": {Ask: true},
-		"a mode without a word":         {Mode: adapters.ModeReadOnly},
-		"a fork":                        {Fork: true, Resume: "x"},
-		"servers of its own":            {MCP: []adapters.MCPServer{{Name: "m"}}},
+		"asking without a route for answers": {Ask: true},
+		"a mode without a word":              {Mode: adapters.ModeReadOnly},
+		"a fork":                             {Fork: true, Resume: "x"},
+		"servers of its own":                 {MCP: []adapters.MCPServer{{Name: "m"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
