@@ -1,24 +1,26 @@
 // A small server that puts Claude Code behind HTTP and server-sent events: text and stop.
 const { spawn } = require("node:child_process");
 const { randomUUID } = require("node:crypto");
+const { once } = require("node:events");
 const http = require("node:http");
 const { createInterface } = require("node:readline");
 
 const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages".split(" ");
 const sessions = new Map();
 
-function start({ session_id, params }) {
+async function start({ session_id, params }) {
   const id = randomUUID(), listeners = new Set(), early = [];
   const options = ["--session-id", id, "--permission-mode", params.permissionMode ?? "default"];
   const claude = spawn("claude", [...argv, ...options], { cwd: params.workingDir, stdio: ["pipe", "pipe", "inherit"] });
   const session = { claude, listeners, early, stopped: false };
+  await once(claude, "spawn"); // throws if there is no such program
   const emit = (type, data) => {
     const frame = `event: ${type}\ndata: ${JSON.stringify({ type, data, ts: new Date().toISOString() })}\n\n`;
     if (listeners.size === 0) early.push(frame);
     for (const l of listeners) l.write(frame);
   };
   createInterface({ input: claude.stdout }).on("line", (line) => {
-    const m = JSON.parse(line);
+    const m = parse(line);
     if (m.type === "stream_event" && !m.parent_tool_use_id && m.event.delta?.text) emit("delta", { text: m.event.delta.text });
     if (m.type === "result" && m.is_error && !session.stopped) emit("error", { message: m.errors?.join("\n") || m.result || m.subtype });
     else if (m.type === "result") emit("done", { stopped: session.stopped });
@@ -29,6 +31,15 @@ function start({ session_id, params }) {
   return { id: session_id, provider_session_id: id };
 }
 
+// parse reads a line of the runtime. What is no JSON object is ignored.
+function parse(line) {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}
+
 const server = http.createServer(async (request, response) => {
   let text = "";
   for await (const chunk of request) text += chunk;
@@ -36,11 +47,12 @@ const server = http.createServer(async (request, response) => {
   const [, , id, what] = request.url.split("?")[0].split("/");
   const session = sessions.get(id);
   const answer = (code, value = {}) => response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(value));
+  if (id && !session) return answer(404, { error: { code: "closed", message: "there is no such session" } });
   switch (`${request.method} ${what ?? ""}`) {
     case "GET ":
       return answer(200, { runtime: "claude", can: [], events: ["session_ready", "delta", "done", "error"], without: ["subagent_id", "error.code"] });
     case "POST ":
-      return answer(201, start(body));
+      return start(body).then((s) => answer(201, s), (e) => answer(500, { error: { code: "start_failure", message: e.message } }));
     case "GET events":
       response.writeHead(200, { "content-type": "text/event-stream" }).write(": connected\n\n" + session.early.splice(0).join(""));
       session.listeners.add(response);
