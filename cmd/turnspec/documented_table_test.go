@@ -79,6 +79,7 @@ var documentedTable = map[string]how{
 		after: []string{"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip"},
 	},
 	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/shrink tests faults"},
+	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky":                                     {files: pythonAdapter, add: short},
 	"turnspec smoke --runtime claude -- python3 claude.py":                                                                {files: []string{"claude.py"}},
 	"turnspec run --runtime claude --subject 'python3 claude.py'":                                                         {files: []string{"claude.py"}, add: short},
 	"turnspec smoke --runtime claude -- node claude.ts":                                                                   {files: []string{"claude.ts"}},
