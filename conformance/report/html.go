@@ -63,7 +63,8 @@ type pageRow struct {
 	Verdicts string `json:"verdicts"`
 	Detail   int    `json:"detail,omitzero"` // the number of its pageDetail, from 1
 	Took     int64  `json:"took_ns,omitzero"`
-	Times    string `json:"times,omitempty"` // how long its runs took, in words, if they took long
+	Times    string `json:"times,omitempty"`    // how long its runs took, in words, if they took long
+	Problems string `json:"problems,omitempty"` // the beginning of each, for the text search
 }
 
 // pageDetail holds the problems and plays of a case.
@@ -182,6 +183,9 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 		if e.BadOnce() {
 			at := detail(row)
 			at.Entries = append(at.Entries, pageEntry{e, d.Rerun(e)})
+			for _, x := range e.Problems[:min(len(e.Problems), maxSearched)] {
+				p.Rows[row].Problems += clipLine(strings.Join(strings.Fields(x.Text), " "), 160) + " "
+			}
 		}
 	}
 	for _, x := range d.Plays {
@@ -197,6 +201,9 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 }
 
 func hasColumn(m map[pageColumn]int, c pageColumn) bool { _, ok := m[c]; return ok }
+
+// maxSearched is how many problems of a verdict the text search finds.
+const maxSearched = 2
 
 // compress returns a value as text that a page can hold.
 func compress(v any) (string, error) {

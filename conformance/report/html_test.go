@@ -22,7 +22,8 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// faulty is the example with a failure of a run with a fault.
+// faulty is the example with a failure of a run with a fault, two deltas, and the verdicts
+// of a subject in real time.
 func faulty(t *testing.T) *report.Document {
 	t.Helper()
 	rep := sample()
@@ -30,6 +31,7 @@ func faulty(t *testing.T) *report.Document {
 	run := r.Trial.Run
 	run.Steps = append([]conformance.StepResult{{Step: fixtures.Step{Verb: fixtures.VerbOpen}}}, run.Steps...)
 	run.Events = append([]conformance.Event{{Event: event.Event{Seq: 1, Data: event.SessionReady{}}, At: 5 * time.Millisecond}}, run.Events...)
+	run.Played = append(run.Played, line(14, fixtures.Out, `{"method":"delta","params":{"text":"one","id":7}}`), line(15, fixtures.Out, `{"method":"delta","params":{"text":"two","id":7}}`))
 	faulted := *run
 	faulted.Fault = &fault.Fault{Operator: "kill", Kind: fault.Terminal, Place: 2, Line: 12}
 	r.Trial.Faulted = []*conformance.Run{&faulted}
@@ -37,6 +39,18 @@ func faulty(t *testing.T) *report.Document {
 	later := *r
 	later.Check, later.Problems = &conformance.Check{ID: "turn.end", Sentence: "A turn ends."}, []conformance.Problem{{Text: "the turn did not end"}}
 	rep.Results = append(rep.Results, later)
+	for _, x := range []struct {
+		id       string
+		verdicts []conformance.Verdict
+	}{
+		{"external", []conformance.Verdict{conformance.NotTried, conformance.Pass, conformance.NotExpressible}},
+		{"untried", []conformance.Verdict{conformance.NotTried}},
+		{"racy", []conformance.Verdict{conformance.Flaky, conformance.Pass}},
+	} {
+		for i, v := range x.verdicts {
+			rep.Results = append(rep.Results, conformance.Result{Check: []*conformance.Check{once, stop, later.Check}[i], Case: "claude/2/real/" + x.id, Subject: "mine", Tier: conformance.TierProcess, Verdict: v})
+		}
+	}
 	rep.KnownFailures = []conformance.KnownFailureUse{{KnownFailure: conformance.KnownFailure{Check: "turn.stop", Case: "</script>", Reason: "<!--"}, Judged: 1}}
 	return report.New(rep, report.About{Turnspec: "v1", Corpus: "sha256:0123456789abcdef"})
 }
@@ -61,8 +75,8 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	g.Expect(page).NotTo(MatchRegexp(`(?i)(src|href)="?https?:`))
 	g.Expect(page).NotTo(ContainSubstring("{{"))
 	g.Expect(page).To(ContainSubstring(`content="default-src 'none';`))
-	g.Expect(strings.Count(page, "<script")).To(Equal(3), "index, one case, the code: no text of a run ends its script")
-	g.Expect(strings.Count(page, "</script>")).To(Equal(3))
+	g.Expect(strings.Count(page, "<script")).To(Equal(4), "index, two cases, the code: no text of a run ends its script")
+	g.Expect(strings.Count(page, "</script>")).To(Equal(4))
 	m := regexp.MustCompile(`(?s)<script type="application/json" id="index">(.*?)</script>`).FindStringSubmatch(page)
 	g.Expect(m).NotTo(BeNil())
 	var index struct {
@@ -82,18 +96,18 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 	// Of each case a letter a check: text.once, turn.stop, tool.known in the order
 	// in which they come up.
-	g.Expect(got).To(HaveLen(5))
+	g.Expect(got).To(HaveLen(8))
 	g.Expect(got["codex/1/text/plain"]).To(ContainSubstring("F"))
 	g.Expect(got["codex/1/text/long"]).To(ContainSubstring("p"))
 	g.Expect(got["codex/1/stop/mid-text"]).To(ContainSubstring("u"))
-	d := regexp.MustCompile(`<script type="text/plain" id="d1">(.*?)</script>`).FindStringSubmatch(page)
+	d := regexp.MustCompile(`<script type="text/plain" id="d2">(.*?)</script>`).FindStringSubmatch(page)
 	g.Expect(d).NotTo(BeNil())
 	detail := unpack(t, d[1])
 	plays := detail["plays"].([]any)
 	g.Expect(plays).To(HaveLen(2))
 	g.Expect(plays[1].(map[string]any)["fault"]).To(HaveKeyWithValue("operator", "kill"))
 	wire := plays[0].(map[string]any)["wire"].([]any)
-	g.Expect(wire).To(HaveLen(4))
+	g.Expect(wire).To(HaveLen(6))
 	g.Expect(wire[2]).To(And(HaveKeyWithValue("line", 12.0), HaveKeyWithValue("at_ns", 12e6), HaveKeyWithValue("dir", "out")))
 	entries := detail["entries"].([]any)
 	g.Expect(entries[0]).To(HaveKeyWithValue("rerun", "turnspec run --case codex/1/text/plain --check text.once"))
@@ -111,8 +125,9 @@ func TestHTMLIsCompact(t *testing.T) {
 	g.Expect(len(written(t, report.HTML, report.New(rep, report.About{})))).To(BeNumerically("<", 400<<10))
 }
 
-// TestHTMLIsDrawn draws the summary and a case in a browser.
-func TestHTMLIsDrawn(t *testing.T) {
+// browser returns a function that opens the page with a hash and returns what is drawn.
+func browser(t *testing.T, page string) func(hash string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts a browser, which takes seconds")
 	}
@@ -120,36 +135,113 @@ func TestHTMLIsDrawn(t *testing.T) {
 	if err != nil {
 		t.Skip("chromium is not installed: the data of the page is tested without it")
 	}
-	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "report.html")
-	g.Expect(os.WriteFile(file, []byte(written(t, report.HTML, faulty(t))), 0o600)).To(Succeed())
-	var dom func(hash string, tries int) string
-	dom = func(hash string, tries int) string {
-		out, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
-			"--virtual-time-budget=5000", "--dump-dom", "file://"+file+hash).Output()
-		g.Expect(err).NotTo(HaveOccurred())
-		if !strings.Contains(string(out), "<h2>") && tries > 1 { // the browser had no time to draw
-			return dom(hash, tries-1)
-		}
-		return string(out)
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	summary := dom("#show=", 3)
-	for _, want := range []string{`<span id="outcome" class="failed">failed</span>`, "5 of 5 cases", "no case gave a verdict", "tool.known", "1 failed", "it does not fail any more"} {
-		if !strings.Contains(summary, want) {
-			t.Errorf("the summary lacks %s", want)
+	return func(hash string) string {
+		for try := 0; ; try++ {
+			out, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
+				"--virtual-time-budget=5000", "--dump-dom", "file://"+file+hash).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(out), "<h2>") || try == 2 { // else the browser had no time to draw
+				return string(out)
+			}
 		}
 	}
-	drawn := dom("#case=codex%2F1%2Ftext%2Fplain", 3)
+}
+
+// expectParts checks that a drawn page contains the parts.
+func expectParts(t *testing.T, page string, parts ...string) {
+	t.Helper()
+	for _, want := range parts {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// TestHTMLIsDrawn draws the summary and a case in a browser.
+func TestHTMLIsDrawn(t *testing.T) {
+	dom := browser(t, written(t, report.HTML, faulty(t)))
+	expectParts(t, dom("#show="), `<span id="outcome" class="failed">failed</span>`, "8 of 8 cases", "no case gave a verdict", "tool.known", "1 failed", "1 flaky", "it does not fail any more")
+	drawn := dom("#case=codex%2F1%2Ftext%2Fplain")
 	if open, ready := strings.Index(drawn, `class="dir step">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
 		t.Errorf("open is drawn at %d and session_ready at %d", open, ready)
 	}
-	for _, want := range []string{
+	expectParts(t, drawn,
 		"<h2>codex/1/text/plain</h2>", "The user asks, the model answers.", "the text came twice", `<div class="del">-a</div>`, `<div class="add">+a<ins>a</ins></div>`,
 		"follows: 1 check failed later in the same run", "the turn did not end",
-		"rerun", `role="tablist"`, "fault: kill at line 12", "<svg", `class="m-out"`, `class="m-event"`, `class="at"`, `class="row bad"`, `class="type">delta`, "alert(1)",
+		"rerun", "Copy the command", `role="tablist"`, "fault: kill at line 12", "<svg", `class="m-out"`, `class="m-event"`, `class="at"`, `class="row bad"`, `class="type">delta`, "alert(1)")
+	// Of the second of two deltas the page shows what differs, and not the id.
+	expectParts(t, drawn, `title="what differs from line 14"><span title="params.text"><span class="field">params.text: </span>"two"  </span><span class="kind">delta`)
+	if strings.Count(drawn, `title="params.id"`) != 1 {
+		t.Error("the id of the second delta is that of the first")
+	}
+}
+
+var listedCase = regexp.MustCompile(`<a href="[^"]*"[^>]*><span class="[^"]*" title="([^"]*)"><span aria-hidden="true">(.)</span><span class="unseen">[^<]*</span></span><span class="name">([^<]*)`)
+
+// listed returns the cases in the list of a page, with their marks.
+func listed(page string) map[string]string {
+	out := map[string]string{}
+	for _, m := range listedCase.FindAllStringSubmatch(page, -1) {
+		out[m[3]] = m[2] + " " + m[1]
+	}
+	return out
+}
+
+// TestHTMLMarksCases checks the mark of each kind of case, also of one of a subject in real
+// time, of which some checks are never tried.
+func TestHTMLMarksCases(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(listed(browser(t, written(t, report.HTML, faulty(t)))("#show="))).To(Equal(map[string]string{
+		"text/plain": "✗ failed", "text/long": "✓ passed", "tool/x": "· not applicable", "stop/mid-tool": "✓ passed", "stop/mid-text": "? unrecorded",
+		"real/external": "✓ passed", "real/untried": "○ not tried", "real/racy": "≈ flaky",
+	}))
+}
+
+// TestHTMLFilters checks that each filter in a link leaves the cases that it should.
+func TestHTMLFilters(t *testing.T) {
+	dom := browser(t, written(t, report.HTML, faulty(t)))
+	for hash, want := range map[string][]string{
+		"#show=F":                       {"text/plain"},
+		"#show=l":                       {"real/racy"},
+		"#topic=stop":                   {"stop/mid-text", "stop/mid-tool"},
+		"#runtime=claude%2F2&show=p":    {"real/external", "real/racy"},
+		"#tier=process&check=text.once": {"real/external", "real/untried", "real/racy"},
+		"#find=came+TWICE":              {"text/plain"},
+		"#find=turn.end":                {"text/plain"},
+		"#case=codex%2F1%2Ftext%2Fplain&topic=tool": {"tool/x"},
 	} {
-		if !strings.Contains(drawn, want) {
-			t.Errorf("the case lacks %s", want)
+		g := NewWithT(t)
+		page := dom(hash)
+		var got []string
+		for name := range listed(page) {
+			got = append(got, name)
+		}
+		g.Expect(got).To(ConsistOf(want), hash)
+		if strings.HasPrefix(hash, "#case") {
+			g.Expect(page).To(ContainSubstring("<h2>codex/1/text/plain</h2>"))
 		}
 	}
+}
+
+// TestHTMLLinksToACheck checks that a link to a check of a case marks it, also if it is
+// folded below the failure that it follows.
+func TestHTMLLinksToACheck(t *testing.T) {
+	dom := browser(t, written(t, report.HTML, faulty(t)))
+	for check, marked := range map[string]string{
+		"text.once": `class="problem chosen" tabindex="-1" aria-label="text.once"`,
+		"turn.end":  `class="problem chosen" tabindex="-1" aria-label="turn.end"`,
+	} {
+		page := dom("#case=codex%2F1%2Ftext%2Fplain&check=" + check)
+		expectParts(t, page, marked, `href="#case=codex%2F1%2Ftext%2Fplain&amp;check=`+check+`"`)
+		if open := strings.Contains(page, `<details class="follows" open="">`); open != (check == "turn.end") {
+			t.Errorf("%s: the follow-on failures are open: %v", check, open)
+		}
+	}
+	expectParts(t, dom("#case=claude%2F2%2Freal%2Fexternal&check=turn.stop"), `<li class="passed chosen" data-check="turn.stop">`)
 }

@@ -11,8 +11,27 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// maxText bounds a wire line, an event and a text of the chat, in bytes.
+// maxText bounds a text of the chat, and an event or wire line that is not stored whole,
+// in bytes.
 const maxText = 2 << 10
+
+// Wire lines and events of at most maxWhole bytes are stored whole, until all of a play
+// that are longer than maxText take more than maxWholeOfPlay.
+const (
+	maxWhole       = 64 << 10
+	maxWholeOfPlay = 512 << 10
+)
+
+// clipper shortens the texts of a play.
+type clipper struct{ used int }
+
+func (c *clipper) clip(s string) (string, int) {
+	if n := len(s); n > maxText && n <= maxWhole && c.used+n <= maxWholeOfPlay {
+		c.used += n
+		return conformance.Printable(strings.ToValidUTF8(s, "\uFFFD")), 0
+	}
+	return clipText(s)
+}
 
 // maxFaulty bounds the plays with a fault that are stored for one verdict.
 const maxFaulty = 3
@@ -141,15 +160,16 @@ func newPlay(r conformance.Result, run *conformance.Run) Play {
 		}
 		p.Steps = append(p.Steps, x)
 	}
+	var lines clipper
 	for _, l := range run.Played {
 		x := Wire{At: int64(l.At), Line: l.Line.Line, Dir: string(l.Line.Dir)}
 		if s := lineText(l.Line); s != x.Dir {
-			x.Text, x.Size = clipText(s)
+			x.Text, x.Size = lines.clip(s)
 		}
 		p.Wire = append(p.Wire, x)
 	}
 	for _, e := range run.Events {
-		p.Events = append(p.Events, newEvent(run, e))
+		p.Events = append(p.Events, newEvent(run, e, &lines))
 	}
 	p.Chat = chatBubbles(run)
 	return p
@@ -157,14 +177,14 @@ func newPlay(r conformance.Result, run *conformance.Run) Play {
 
 // newEvent converts an event. Its ids are those of the recording, so that they match
 // the wire and other runs.
-func newEvent(run *conformance.Run, e conformance.Event) Event {
+func newEvent(run *conformance.Run, e conformance.Event, texts *clipper) Event {
 	x := Event{At: int64(e.At), Seq: e.Seq, Wire: e.Line, Turn: e.Turn, Type: string(e.Type()), Agent: e.SubagentID}
 	b, err := json.Marshal(e.Data, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
 	if err != nil {
 		x.Text = err.Error()
 		return x
 	}
-	x.Text, x.Size = clipText(run.Recorded(string(b)))
+	x.Text, x.Size = texts.clip(run.Recorded(string(b)))
 	return x
 }
 

@@ -3,11 +3,17 @@
 const index = JSON.parse($("index").textContent);
 const words = { F: "failed", H: "harness error", L: "flaky", l: "flaky", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", t: "not tried", p: "passed", s: "sent", ".": "not applicable" };
 const worst = "HFLlkwuspxt."; // a case in which a check passed was judged
-const marks = { F: "✗", H: "✗", L: "≈", l: "≈", w: "!", k: "~", u: "?", x: "–", t: "–", p: "✓", s: "✓", ".": "·" };
+const marks = { F: "✗", H: "✗", L: "≈", l: "≈", w: "!", k: "~", u: "?", x: "–", t: "○", p: "✓", s: "✓", ".": "·" };
+const isBad = (l) => "FHLlkw".includes(l);
 const tones = { F: "failed", H: "failed", L: "failed", l: "warn", w: "warn", k: "warn", p: "passed", s: "passed" };
 
 const columnName = (c) => index.rules[c.rule].id + (index.columns.filter((o) => o.rule === c.rule).length > 1 ? ` [${c.tier}]` : "");
 for (const r of index.rows) r.worst = [...worst].find((l) => r.verdicts.includes(l)) || ".";
+for (const r of index.rows) [r.runtime, r.version, r.topic] = r.case.split("/");
+for (const r of index.rows) { // what the text search sees
+  const failed = index.columns.filter((_, i) => isBad(r.verdicts[i])).map((c) => index.rules[c.rule].id);
+  r.text = [r.case, index.subjects[r.subject], ...failed, r.problems || ""].join(" ").toLowerCase();
+}
 const idOf = (r) => r.case + (index.subjects.length > 1 ? " · " + index.subjects[r.subject] : "");
 
 // detail reads the details of a row.
@@ -26,15 +32,22 @@ function go(changes) {
   location.hash = s.toString();
 }
 
+const filters = ["find", "show", "check", "topic", "runtime", "tier"];
+
+// wanted returns the rows that all filters let pass. Verdict, check and tier must hold of
+// the same verdict of a row.
 function wanted() {
-  const s = state();
-  const find = (s.get("find") || "").toLowerCase(), show = s.get("show") || "", check = s.get("check");
-  const cols = check ? index.columns.map((c, i) => (index.rules[c.rule].id === check ? i : -1)).filter((i) => i >= 0) : null;
+  const s = Object.fromEntries(filters.map((f) => [f, state().get(f) || ""]));
+  const find = s.find.toLowerCase().split(/\s+/).filter(Boolean);
+  const cols = index.columns.map((c, i) => ((!s.check || index.rules[c.rule].id === s.check) && (!s.tier || c.tier === s.tier) ? i : -1)).filter((i) => i >= 0);
+  const whole = cols.length === index.columns.length;
   return index.rows.filter((r) => {
-    if (find && !idOf(r).toLowerCase().includes(find)) return false;
-    const letters = cols ? cols.map((i) => r.verdicts[i]) : [...r.verdicts];
-    if (show) return letters.some((l) => (show === "F" ? "FH" : show).includes(l));
-    return !cols || letters.some((l) => l !== "." && l !== " ");
+    if (find.some((word) => !r.text.includes(word))) return false;
+    if (s.topic && r.topic !== s.topic) return false;
+    if (s.runtime && r.runtime !== s.runtime && r.runtime + "/" + r.version !== s.runtime) return false;
+    const letters = cols.map((i) => r.verdicts[i]);
+    if (s.show) return letters.some((l) => (s.show === "F" ? "FH" : s.show === "l" ? "Ll" : s.show).includes(l));
+    return whole || letters.some((l) => l !== "." && l !== " ");
   });
 }
 
@@ -42,14 +55,16 @@ let listed = [];
 function drawList() {
   listed = wanted();
   const current = state().get("case");
-  $("count").textContent = `${listed.length} of ${index.rows.length} cases`;
+  $("listed").textContent = `${listed.length} of ${index.rows.length} cases`;
+  $("reset").hidden = !filters.some((f) => state().get(f));
   $("cases").replaceChildren(...listed.map((r) => {
     const parts = r.case.split("/");
     const s = state();
     s.set("case", idOf(r));
     return el("li", {}, el("a", { href: "#" + s, title: r.took_ns ? "took " + seconds(r.took_ns) : null, "aria-current": idOf(r) === current ? "true" : null },
-      el("span", { class: tones[r.worst] || "soft", title: words[r.worst] }, marks[r.worst]),
-      el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject])))));
+      el("span", { class: tones[r.worst] || "soft", title: words[r.worst] }, el("span", { "aria-hidden": "true" }, marks[r.worst]), el("span", { class: "unseen" }, words[r.worst])),
+      el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject]))),
+      el("span", { class: "took" }, r.took_ns >= 1e9 ? (r.took_ns / 1e9).toFixed(1) + " s" : "")));
   }));
   const at = $("cases").querySelector("[aria-current]");
   if (at) { // scroll the list only, not the page
@@ -58,24 +73,35 @@ function drawList() {
   }
 }
 
+// copy shows a command with a button that copies it. Without a clipboard the button
+// selects the command.
 function copy(text) {
-  const b = el("button", { type: "button", onclick: async () => {
-    try { await navigator.clipboard.writeText(text); b.textContent = "copied"; } catch { b.textContent = "select it"; }
+  const code = el("code", {}, text);
+  const b = el("button", { type: "button", "aria-label": "Copy the command that runs this again", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      b.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(code);
+      b.textContent = "selected: Ctrl+C";
+    }
+    setTimeout(() => { b.textContent = "copy"; }, 3000);
   } }, "copy");
-  return el("p", { class: "rerun" }, el("code", {}, text), b);
+  return el("p", { class: "rerun" }, code, b);
 }
 
 const sameFault = (a, b) => (a || b ? a && b && a.operator === b.operator && a.place === b.place : true);
 
 function drawEntry(e, plays, choose) {
   const rule = index.rules.find((r) => r.id === e.check) || {};
-  const kind = e.known ? "known" : e.severity === "SHOULD" ? "warning" : "";
-  return el("section", { class: "problem " + kind, tabindex: "-1", "aria-label": e.check },
-    el("p", {}, el("strong", { class: kind ? "warn" : "failed" }, e.verdict), " ", el("code", {}, e.check), " ", el("span", { class: "soft" }, "[" + e.tier + "]" + (kind ? " " + kind : ""))),
+  const kind = e.known ? "known" : e.severity === "SHOULD" ? "warning" : e.verdict === "flaky" ? "flaky" : "";
+  return el("section", { class: "problem " + kind, tabindex: "-1", "aria-label": e.check, "data-check": e.check },
+    el("p", {}, el("strong", { class: kind ? "warn" : "failed" }, e.verdict), " ", el("code", {}, e.check), " ", el("span", { class: "soft" }, "[" + e.tier + "]" + (kind && kind !== "flaky" ? " " + kind : "")),
+      el("a", { class: "link", href: "#" + new URLSearchParams({ case: state().get("case"), check: e.check }), "aria-label": "Link to " + e.check, title: "Link to this check of this case" }, " #")),
     el("p", {}, rule.sentence || ""),
     e.known ? el("p", { class: "warn" }, "Known: " + e.known.reason, e.known.link ? [" ", /^https?:/.test(e.known.link) ? el("a", { href: e.known.link }, e.known.link) : e.known.link] : "") : "",
     e.reason ? el("p", {}, e.reason) : "",
-    el("ul", {}, (e.problems || []).slice(0, 20).map((p) => el("li", {}, p.text,
+    el("ul", {}, (e.problems || []).slice(0, 20).map((p) => el("li", {}, p.text.split("\n")[0], p.text.includes("\n") ? el("pre", {}, p.text.slice(p.text.indexOf("\n") + 1)) : "",
       (p.event || p.line || p.fault) && plays.some((x) => sameFault(x.fault, p.fault)) ? [" ", el("button", { type: "button", onclick: () => choose(p, true) }, "show")] : "",
       p.diff ? diff(p.diff) : ""))),
     (e.problems || []).length > 20 ? el("p", { class: "soft" }, `and ${e.problems.length - 20} more`) : "",
@@ -118,10 +144,23 @@ async function drawCase(row) {
     d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
       : el("p", { class: "soft" }, "The wire and events of a case that did not fail are in the report only if the run had --runs."),
     el("h3", {}, "Checks"),
-    el("p", {}, judged.map(([c, l]) => [el("span", { class: tones[l] || "soft" }, marks[l] + " ", el("code", {}, columnName(c)), l === "p" ? "" : " " + words[l]), " · "]).flat().slice(0, -1)),
+    el("ul", { class: "checks" }, judged.map(([c, l]) => el("li", { class: tones[l] || "soft", "data-check": isBad(l) ? null : index.rules[c.rule].id }, marks[l] + " ", el("code", {}, columnName(c)), l === "p" ? "" : " " + words[l]))),
   ].flat(9).filter((x) => x !== ""));
-  // Show the first play that has a problem.
-  if (d.plays.length) choose(Math.max(0, d.plays.findIndex((x) => problems.some((p) => sameFault(x.fault, p.fault)))));
+  // Show the first play that has a problem of the check in the link, or of any.
+  const own = d.entries.filter((e) => e.check === state().get("check")).flatMap((e) => e.problems || []);
+  if (d.plays.length) choose(Math.max(0, d.plays.findIndex((x) => (own.length ? own : problems).some((p) => sameFault(x.fault, p.fault)))));
+  showCheck();
+}
+
+// showCheck scrolls to the check that the link names, and marks it.
+function showCheck() {
+  const check = state().get("check");
+  document.querySelectorAll(".chosen").forEach((e) => e.classList.remove("chosen"));
+  const found = check && [...document.querySelectorAll("#main [data-check]")].find((e) => e.dataset.check === check);
+  if (!found) return;
+  for (let e = found.parentElement; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true; // a follow-on failure is folded
+  found.classList.add("chosen");
+  found.scrollIntoView({ block: "nearest" });
 }
 
 const without = (...keys) => { const s = state(); keys.forEach((k) => s.delete(k)); return s.toString(); };
@@ -129,7 +168,7 @@ const without = (...keys) => { const s = state(); keys.forEach((k) => s.delete(k
 function drawSummary() {
   const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "check"), index.subjects.map((s) => el("th", {}, s)))));
   const body = el("tbody");
-  const score = (i) => index.rows.reduce((n, r) => n + (/[FHwk]/.test(r.verdicts[i]) ? 1 : 0), 0);
+  const score = (i) => index.rows.reduce((n, r) => n + (isBad(r.verdicts[i]) ? 1 : 0), 0);
   const order = index.columns.map((c, i) => [c, i, score(i)]).sort((a, b) => b[2] - a[2] || a[1] - b[1]);
   for (const [c, i] of order) {
     const cells = index.subjects.map((_, s) => {
@@ -138,9 +177,10 @@ function drawSummary() {
       const bad = (n.F || 0) + (n.H || 0), ok = (n.p || 0) + (n.s || 0);
       const parts = [];
       if (bad) parts.push(el("a", { class: "failed", href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: "F" }) }, `${bad} failed`));
-      for (const l of "kwux") if (n[l]) parts.push(el("span", { class: tones[l] || "soft" }, `${n[l]} ${words[l]}`));
+      if (n.L || n.l) parts.push(el("a", { class: n.L ? "failed" : "warn", href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: "l" }) }, `${(n.L || 0) + (n.l || 0)} flaky`));
+      for (const l of "kwuxt") if (n[l]) parts.push(el("span", { class: tones[l] || "soft" }, `${n[l]} ${words[l]}`));
       if (ok) parts.push(el("span", { class: bad ? "soft" : "passed" }, `${ok} passed`));
-      return el("td", { class: "n" }, parts.length ? parts.map((p) => el("div", {}, p)) : el("span", { class: "soft" }, "nothing to look at"));
+      return el("td", { class: "n" }, parts.length ? parts.map((p) => el("div", {}, p)) : el("span", { class: "soft" }, "not applicable"));
     });
     body.append(el("tr", {}, el("td", {}, el("code", {}, columnName(c)), el("small", {}, index.rules[c.rule].sentence)), cells));
   }
@@ -158,10 +198,16 @@ function drawSummary() {
 let last = null;
 function draw() {
   const s = state(), chosen = s.get("case");
-  for (const id of ["find", "show", "check"]) if (document.activeElement !== $(id)) $(id).value = s.get(id) || "";
+  for (const id of filters) {
+    if (document.activeElement !== $(id) || id !== "find") $(id).value = s.get(id) || "";
+    $(id).classList.toggle("set", !!s.get(id));
+  }
   document.body.classList.toggle("case", !!chosen);
   drawList();
-  if (chosen === last && last !== null) return;
+  if (chosen === last && last !== null) {
+    if (chosen) showCheck();
+    return;
+  }
   last = chosen;
   const row = index.rows.find((r) => idOf(r) === chosen) || index.rows.find((r) => r.case === chosen);
   if (row && idOf(row) !== chosen) go({ case: idOf(row) }); // named without its subject
@@ -195,11 +241,22 @@ addEventListener("keydown", (e) => {
 
 const options = (id, list) => $(id).append(...list.map(([v, t]) => el("option", { value: v }, t)));
 const counts = {};
-for (const r of index.rows) for (const l of new Set(r.verdicts.replaceAll("H", "F"))) counts[l] = (counts[l] || 0) + 1;
-options("show", [["", "all verdicts"], ...[..."Fkwuxtps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
+for (const r of index.rows) for (const l of new Set(r.verdicts.replaceAll("H", "F").replaceAll("L", "l"))) counts[l] = (counts[l] || 0) + 1;
+options("show", [["", "all verdicts"], ...[..."Flkwuxtps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
 options("check", [["", "all checks"], ...index.rules.map((r) => [r.id, r.id])]);
+const distinct = (of) => [...new Set(index.rows.map(of))].sort();
+const choices = (id, all, values) => { // a choice of one is none
+  options(id, [["", all], ...values.map((v) => [v, v.replace("/", " ")])]);
+  $(id).parentElement.hidden = values.length < 2;
+};
+choices("topic", "all topics", distinct((r) => r.topic));
+const versions = distinct((r) => r.runtime + "/" + r.version), runtimes = distinct((r) => r.runtime);
+choices("runtime", "all runtimes", versions.length < 2 ? versions : runtimes.flatMap((r) => [r, ...versions.filter((v) => v.startsWith(r + "/"))]));
+choices("tier", "all tiers", [...new Set(index.columns.map((c) => c.tier))]);
+$("legend").append(...["p", "F", "l", "t", "x", "u", "k", "w"].filter((l) => counts[l]).map((l) => el("span", { class: tones[l] || "soft" }, marks[l] + " " + words[l] + "  ")));
 $("find").addEventListener("input", () => go({ find: $("find").value }));
-for (const id of ["show", "check"]) $(id).addEventListener("change", () => go({ [id]: $(id).value }));
+for (const id of filters.slice(1)) $(id).addEventListener("change", () => go({ [id]: $(id).value }));
+$("reset").addEventListener("click", () => go(Object.fromEntries(filters.map((f) => [f, ""]))));
 $("filter").addEventListener("submit", (e) => e.preventDefault());
 addEventListener("hashchange", draw);
 

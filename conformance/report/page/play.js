@@ -78,13 +78,57 @@ function pretty(text) {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 }
 
-// folded shows the beginning of a text, and all of it when it is opened.
-function folded(head, text, size) {
-  const d = el("details", {}, el("summary", {}, head, " ", el("code", {}, short(text || "", 300))));
+// folded shows the beginning of a text, or brief, and the whole text when it is opened.
+function folded(head, text, size, brief) {
+  const d = el("details", {}, el("summary", {}, head, " ", brief || el("code", {}, short(text || "", 300))));
   d.addEventListener("toggle", () => {
     if (d.open && d.children.length === 1) d.append(el("pre", {}, pretty(text || ""), size ? `\n(${size.toLocaleString()} bytes, cut)` : ""));
   });
   return d;
+}
+
+// fieldsOf lists the fields of a message by their paths, in its order.
+function fieldsOf(v, path = "", out = new Map()) {
+  if (v !== null && typeof v === "object" && Object.keys(v).length) for (const [k, x] of Object.entries(v)) fieldsOf(x, path ? path + "." + k : k, out);
+  else out.set(path, JSON.stringify(v));
+  return out;
+}
+
+// kindOf names the kind of a message by its discriminators, such as stream_event
+// content_block_delta, or else by its members.
+function kindOf(v) {
+  const out = [];
+  const visit = (x, depth) => {
+    for (const k of ["type", "method", "subtype"]) if (typeof x[k] === "string") out.push(x[k]);
+    if (depth < 3) for (const y of Object.values(x)) if (y && typeof y === "object" && !Array.isArray(y)) visit(y, depth + 1);
+  };
+  visit(v, 0);
+  return out.join(" ") || Object.keys(v).join(" ");
+}
+
+const minor = /(^|\.)(uuid|session_id|id|[a-z_]*Id|[a-z]+_id|timestamp|ts)$/; // shown last
+
+// compareLines sets brief on each wire line that is JSON: its kind and its fields, or if it
+// is like an earlier one, what differs from that one.
+function compareLines(wire) {
+  const seen = new Map();
+  for (const w of wire) {
+    let v = null;
+    try { v = JSON.parse(w.text || ""); } catch { /* cut, or no JSON */ }
+    if (v === null || typeof v !== "object" || Array.isArray(v)) continue;
+    const kind = kindOf(v), key = w.dir + " " + kind, now = fieldsOf(v), before = seen.get(key);
+    seen.set(key, { line: w.line, fields: now });
+    const label = el("span", { class: "kind" }, kind.split(" ").slice(-2).join(" "), "  ");
+    let changes = [...now].filter(([k, x]) => (before ? before.fields.get(k) !== x : !/(^|\.)(type|method|subtype)$/.test(k)));
+    const gone = before ? [...before.fields.keys()].filter((k) => !now.has(k)) : [];
+    changes.sort((a, b) => minor.test(a[0]) - minor.test(b[0]));
+    const name = (k) => k.split(".").slice(-2).join(".");
+    const shown = changes.slice(0, 6).map(([k, x]) => el("span", { class: minor.test(k) ? "minor" : null, title: k }, el("span", { class: "field" }, name(k) + ": "), short(x, 120), "  "));
+    if (changes.length > 6) shown.push(el("span", { class: "soft" }, `and ${changes.length - 6} more  `));
+    if (gone.length) shown.push(el("span", { class: "soft" }, "without " + gone.slice(0, 3).map(name).join(", ")));
+    if (before && !shown.length) shown.push(el("span", { class: "soft" }, `the same as line ${before.line || "before"}  `));
+    w.brief = el("code", { class: before ? "differs" : null, title: before ? `what differs from line ${before.line || "before"}` : null }, before ? [shown, label] : [label, shown]);
+  }
 }
 
 function rowOf(row, play, bad) {
@@ -92,7 +136,7 @@ function rowOf(row, play, bad) {
   const isFault = row.wire && play.fault && (!row.wire.line || row.wire.line === play.fault.line); // a line that the fault added has no number
   const wire = row.wire
     ? el("div", {}, isFault ? el("span", { class: "tag" }, "fault: " + play.fault.operator) : "",
-      row.wire.text ? folded([el("span", { class: "dir " + row.wire.dir }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")], row.wire.text, row.wire.size)
+      row.wire.text ? folded([el("span", { class: "dir " + row.wire.dir }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")], row.wire.text, row.wire.size, row.wire.brief?.cloneNode(true))
         : el("span", {}, el("span", { class: "dir" }, row.wire.dir), " ", el("span", { class: "soft" }, row.wire.line || "")))
     : row.step ? el("div", {}, el("span", { class: "dir step" }, row.step.verb), " ", row.step.text || "", row.step.error ? el("span", { class: "failed" }, " " + row.step.error) : "")
       : el("div", {});
@@ -109,6 +153,7 @@ const chunk = 300; // number of rows to draw at once
 function drawPlay(play, problems) {
   const bad = { seqs: new Set(problems.filter((p) => p.event).map((p) => p.event)), lines: new Set(problems.filter((p) => p.line && !p.event).map((p) => p.line)) };
   const view = { from: 0, to: span(play) };
+  compareLines(play.wire || []);
   const all = rowsOf(play);
   const list = el("div", { class: "play", role: "group", "aria-label": "Wire, events and chat" });
   let pending = 0;
