@@ -85,20 +85,14 @@ func unreadableRequest() Operator {
 			return c.outputsWhere(func(i int) bool { return c.isQuestion(i) || c.read[i].Asked != nil && c.read[i].Asked.Hook != "" })
 		},
 		apply: addLine(Fault{NoticeAllowed: true}, func(c *lines, place int) []byte {
-			return withoutCall(c.underNewID(place, UnreadableRequestID))
+			return withoutCall(c.rt, c.underNewID(place, UnreadableRequestID))
 		}),
 	}
 }
 
-// callMembers are the members of requests that hold a call or a part of it.
-var callMembers = [][]string{
-	{"params", "command"}, {"params", "commandActions"}, {"params", "changes"}, {"params", "fileChanges"}, {"params", "itemId"},
-	{"request", "tool_name"}, {"request", "tool_use_id"}, {"request", "input", "tool_name"}, {"request", "input", "tool_input"}, {"request", "input", "tool_use_id"},
-}
-
 // withoutCall makes a number of each member of a request that holds a part of a call.
-func withoutCall(b []byte) []byte {
-	for _, path := range callMembers {
+func withoutCall(rt *wire.Runtime, b []byte) []byte {
+	for _, path := range rt.Options.CallPaths {
 		if at, ok := wire.Member(b, path...); ok {
 			b = slices.Concat(b[:at.From], []byte("7"), b[at.To:])
 		}

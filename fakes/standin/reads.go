@@ -36,7 +36,7 @@ func (p *Play) claimNextRead(l *launch, w *ClientAction, s *step) bool {
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {
 			return false
 		}
-		if rec.claimed == nil && rec.step.Kind == KindRead && rec.step.Method == s.Method {
+		if rec.claimed == nil && rec.step.Kind == s.Kind && rec.step.Method == s.Method {
 			p.matchStep(rec, w, s)
 			return true
 		}
@@ -52,7 +52,7 @@ func (p *Play) recordedReply(l *launch, s *step) ([]byte, bool) {
 			if pt.reply < 0 || p.s.lines[pt.reply].invalid {
 				continue
 			}
-			if rec := &p.s.lines[pt.reply].step; rec.Kind == KindRead && rec.Method == s.Method {
+			if rec := &p.s.lines[pt.reply].step; rec.Kind == s.Kind && rec.Method == s.Method {
 				return p.splice(nil, pt.b, pt.slots, s.id, l, true), true
 			}
 		}

@@ -65,7 +65,7 @@ func (p *Play) trackRequests(l *line, run *launch) {
 			run.takeBack(l.w, func(r *request) bool { return r.owner == owner })
 		}
 		if owner == "" || owner == p.s.processes[run.n].session {
-			run.turns += turnChange(x)
+			run.turns = min(1, max(0, run.turns+turnChange(x))) // a repeated attempt begins without an end
 		}
 	}
 }

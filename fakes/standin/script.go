@@ -226,7 +226,7 @@ func (s *script) markLateAnswers() {
 func (p *process) countTurns(s *script, l *wire.Line) {
 	change, owner := turnChange(l), s.ownerOf(l)
 	if change != 0 && (owner == "" || owner == p.session) {
-		p.turns += change
+		p.turns = min(1, max(0, p.turns+change))
 		p.sent, p.stopped = p.sent && change > 0, p.stopped && change > 0
 	}
 }
