@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -15,6 +16,20 @@ type groups struct {
 	rts    []*wire.Runtime // the runtime of the case, or all if it is unknown
 	open   map[string]*unit
 	blocks int // content blocks that have begun, see wire.Runtime.BlocksRestart
+}
+
+// markPrinted marks the texts of a line, whose units begin at first, that the wire's reader
+// knows to be output.
+func (g *groups) markPrinted(w *fixtures.WireLine, first int) {
+	for _, rt := range g.rts {
+		printed := w.Read(rt).Printed
+		if len(printed) == 0 {
+			continue
+		}
+		for _, u := range g.p.units[first:] {
+			u.output = u.output || !u.name && slices.Contains(printed, u.text)
+		}
+	}
 }
 
 // joinDeltas moves the delta of a line, whose units begin at first, to its group.

@@ -96,6 +96,7 @@ func (p *pass) addWire(name string, lines []fixtures.WireLine) error {
 			if err := p.addDoc(d, unit{}); err != nil {
 				return fmt.Errorf("redact: %s: %w", what, err)
 			}
+			g.markPrinted(w, first)
 			g.joinDeltas(w, first)
 		}
 	}
