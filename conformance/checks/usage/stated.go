@@ -69,7 +69,11 @@ func compareUsage(statements runindex.Statements, e conformance.Event, d event.U
 		f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
 	}
 	judgeCost(f, e, d, s)
-	judgeContext(f, e, d, s, lastReply(statements, began, now))
+	windows := s.Windows
+	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Windows != nil }); ok && windows == nil { // stated when the session was opened
+		windows = of.Windows
+	}
+	judgeContext(f, e, d, windows, lastReply(statements, began, now))
 }
 
 func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {
@@ -84,11 +88,11 @@ func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, s wir
 
 // judgeContext judges the window of the context, and how much of it the last reply of
 // the model used.
-func judgeContext(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement, last *wire.Tokens) {
+func judgeContext(f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens) {
 	switch {
 	case d.Context == nil: // it is optional
-	case !slices.Contains(s.Windows, d.Context.Window):
-		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", s.Windows, d.Context.Window)
+	case !slices.Contains(windows, d.Context.Window):
+		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", windows, d.Context.Window)
 	case last != nil && d.Context.Used != last.Total:
 		f.At(e, "the last reply used %d tokens of the context, but the usage has %d", last.Total, d.Context.Used)
 	}
@@ -112,10 +116,17 @@ func statedTokens(all runindex.Statements, s wire.Statement, began, now int) []e
 	if before, ok := all.Last(began, func(s wire.Statement) bool { return s.Tokens != nil }); ok {
 		out = append(out, minus(eventTokens(*s.Tokens), eventTokens(*before.Tokens)))
 	}
+	var turn event.Tokens // a turn may be stated in parts, of which some failed
+	for i := max(began-1, 0); i < min(now, len(all)); i++ {
+		if k := all[i].Tokens; k != nil {
+			turn = plusTokens(turn, eventTokens(*k))
+		}
+	}
+	out = append(out, turn)
 	var sum event.Tokens
 	for i := range min(now, len(all)) {
 		if k := all[i].Tokens; k != nil && all[i].End != "" {
-			sum = minus(sum, minus(event.Tokens{}, eventTokens(*k)))
+			sum = plusTokens(sum, eventTokens(*k))
 		}
 	}
 	if sum == (event.Tokens{}) { // no end of a turn states tokens
@@ -132,6 +143,8 @@ func tokensOf(k event.Tokens) event.Tokens {
 	k.Total = 0
 	return k
 }
+
+func plusTokens(a, b event.Tokens) event.Tokens { return minus(a, minus(event.Tokens{}, b)) }
 
 func minus(a, b event.Tokens) event.Tokens {
 	return event.Tokens{Input: a.Input - b.Input, Cached: a.Cached - b.Cached, Output: a.Output - b.Output, Reasoning: a.Reasoning - b.Reasoning}
