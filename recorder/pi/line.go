@@ -65,6 +65,8 @@ func (c *client) Read(b []byte) {
 	case l.Name == "auto_retry_start":
 		c.retries++
 		c.running = true
+	case l.Name == "auto_retry_end" && len(l.Errors) > 0 && wire.CompareVersions(c.d.Version, newDialect) < 0:
+		c.endTurn()
 	case l.Name == "compaction_start":
 		c.compacts, c.began = true, true
 	case l.Name == "compaction_end":
@@ -238,7 +240,6 @@ const newDialect = "0.74.0"
 // Reads implements drive.Client.
 func (c *client) Reads() []drive.Read {
 	reads := []drive.Read{
-		{Method: "get_state", Params: `{}`},
 		{Method: "get_messages", Params: `{}`},
 		{Method: "get_session_stats", Params: `{}`},
 		{Method: "get_available_models", Params: `{}`},

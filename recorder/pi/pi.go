@@ -89,6 +89,8 @@ func newPi(d *drive.Driver) (drive.Client, error) {
 		return nil, c.Error("offers tools of the client")
 	case len(s.Hooks) > 0:
 		return nil, c.Error("calls hooks of the client")
+	case s.Policy != nil:
+		c.cfg.asks = []string{"bash", "edit", "find", "grep", "ls", "read", "write"}
 	case s.Schema != nil:
 		return nil, c.Error("takes a schema of the final answer")
 	}
