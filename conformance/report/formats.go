@@ -13,6 +13,8 @@ var formats = []struct {
 	{"junit", JUnit},
 	{"markdown", Markdown},
 	{"html", HTML},
+	{"badge", Badge},
+	{"shields", Shields},
 }
 
 // Formats returns the names of the forms of a file.

@@ -14,7 +14,7 @@ import (
 func TestMarkdown(t *testing.T) {
 	g := NewWithT(t)
 	text := written(t, report.Markdown, example())
-	g.Expect(text).To(HavePrefix("## ❌ Turnspec: failed\n\n3 cases and 5 runs with a fault: "))
+	g.Expect(text).To(HavePrefix("## ❌ Turnspec: failed\n\n1 of 2 checks on codex 1\n\n3 cases and 5 runs with a fault: "))
 	g.Expect(text).To(ContainSubstring("| `text.once` | mine | 1 | `codex/1/text/plain` | The text comes once. |\n"))
 	g.Expect(text).To(ContainSubstring("**Checks without a verdict on any case**\n\n- `tool.known`\n"))
 	g.Expect(text).To(ContainSubstring("<details><summary><code>text.once</code> on <code>codex/1/text/plain</code></summary>\n\n```\nFAIL"))
