@@ -46,7 +46,7 @@ func (e *early) add(done, total int, results []conformance.Result) {
 		delete(e.passed, id)
 	}
 	e.wipe()
-	fmt.Fprintf(e.out, "%d of %d cases, one of each topic: checks passed: %d, failed: %d\n", done, total, len(e.passed), len(e.failed))
+	fmt.Fprintf(e.out, "the first %d of %d cases: checks passed: %d, failed: %d\n", done, total, len(e.passed), len(e.failed))
 }
 
 // firstProblem returns the first line of what failed.

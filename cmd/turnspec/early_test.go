@@ -29,7 +29,7 @@ func TestEarlyVerdicts(t *testing.T) {
 		}
 		e.add(done, 12, results)
 	}
-	want := "first failure of text.once: claude/1/text/a: it is \\x1b[1mwrong\n10 of 12 cases, one of each topic: checks passed: 1, failed: 1\n"
+	want := "first failure of text.once: claude/1/text/a: it is \\x1b[1mwrong\nthe first 10 of 12 cases: checks passed: 1, failed: 1\n"
 	if out.String() != want || wiped != 2 {
 		t.Errorf("got %q and %d wipes, want %q and 2", out.String(), wiped, want)
 	}

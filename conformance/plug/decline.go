@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -28,6 +29,9 @@ func (l *LastDeclaration) Declines(s *fixtures.Scenario) (fixtures.Step, error) 
 	l.mu.Unlock()
 	if declared == nil {
 		return fixtures.Step{}, nil
+	}
+	if slices.Contains(s.Needs, "question") && !declared.Emits(event.TypeInterrupt) {
+		return fixtures.Step{Verb: fixtures.VerbOpen}, Unsupported("the program declares no event interrupt, and the runtime asks the user a question")
 	}
 	for _, ability := range abilitiesOf(s) {
 		if err := declared.Require(ability); err != nil {

@@ -35,6 +35,8 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 			f.Failf("the error of Open has no reason: %v", a.Err)
 		case !quotes(t.Run, a.Err):
 			f.Failf("the error does not hold the reason that the runtime reported: %v", a.Err)
+		case len(a.Step.Args) > 0 && typed.Stderr == "" && t.Tier == conformance.TierProcess && quotesStderr(t.Run, a.Err):
+			// The error of a program is one text.
 		case len(a.Step.Args) > 0 && typed.Stderr == "":
 			f.Failf("the error does not hold the reason that the runtime wrote to stderr: %v", a.Err)
 		case len(a.Step.Args) > 0 && !strings.Contains(runindex.ErrorText(a.Err), typed.Stderr):
@@ -49,6 +51,16 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 			}
 		}
 	}
+}
+
+// quotesStderr reports whether the text of an error holds what the runtime wrote to stderr.
+func quotesStderr(r *conformance.Run, err error) bool {
+	for _, w := range r.Case.Wire {
+		if text := strings.TrimSpace(string(w.Bytes)); w.Dir == fixtures.Err && text != "" {
+			return strings.Contains(err.Error(), text)
+		}
+	}
+	return false
 }
 
 // exitOfOpen reports whether a process exited with this code while it was opened.

@@ -1,67 +1,159 @@
-"""A small adapter for Claude Code, as a subject of turnspec: text, tools and permissions."""
-import json, subprocess, sys, threading, uuid  # noqa: E401
+"""A small adapter for Claude Code, as a subject of turnspec: text, tools, permissions and stop."""
+import json, subprocess, sys, tempfile, threading, traceback, uuid  # noqa: E401
 ARGV = "claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"
-MODES = {"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-ask": "dontAsk", "never": "bypassPermissions"}
-turn, message, running, waiting, asked = 0, 0, False, [], {}
+MODES = {"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", "never": "bypassPermissions"}
+LONGEST = 64 << 20  # characters of a line of the runtime; a longer one is skipped
+turn, message, running, stopped = 0, 0, False, False
+waiting, tools, blocks, asked = [], [], set(), {}  # messages without a turn; tools that run; open blocks; questions without an answer
+seen = set()  # ids of all tools, and of what was asked about
+lock = threading.RLock()
 
 def write(to, **line):
-    print(json.dumps(line) + "\n", end="", file=to, flush=True)
+    to.write(json.dumps(line) + "\n")
+    to.flush()
 
 def emit(type, **data):
     write(sys.stdout, event={"type": type, "data": data, **({"turn": turn} if running and type != "session_end" else {})})
 
-def read():
-    global turn, message, running
-    for m in map(json.loads, runtime.stdout):
-        kind, child = m.get("subtype") or m["type"], m.get("parent_tool_use_id")
-        if kind == "init":
-            turn, running = turn + 1, True
-            emit("turn_start", cause="user" if waiting else "task", message_ids=[waiting.pop(0)] if waiting else [])
-        elif kind == "stream_event" and not child:
-            message += m["event"]["type"] == "message_start"
-            if text := m["event"].get("delta", {}).get("text"):
-                emit("delta", text=text, message_id=str(message), block_id=f"{message}.{m['event']['index']}")
-        elif kind in ("assistant", "user") and not child:
-            for b in filter(lambda b: isinstance(b, dict), m["message"]["content"]):
-                if b["type"] == "tool_use":
-                    shown = {"command": b["input"].get("command", ""), "file_path": b["input"].get("file_path", ""), "background": b["input"].get("run_in_background", False)}
-                    emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], **shown)
-                elif b["type"] == "tool_result":
-                    output = b["content"] if isinstance(b["content"], str) else "\n".join(c.get("text", "") for c in b["content"])
-                    emit("tool_result", tool_use_id=b["tool_use_id"], output=output, is_error=b.get("is_error", False), status="error" if b.get("is_error") else "ok")
-        elif kind == "control_request" and m["request"]["subtype"] == "can_use_tool":
-            id, r = m["request_id"], asked.setdefault(m["request_id"], m["request"])
-            emit("permission_request", request_id=id, tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
-        elif m["type"] == "result":
-            stopped = "aborted" in m.get("terminal_reason", "")
-            failed = m["is_error"] and not stopped
-            emit("error", message=m.get("result") or "; ".join(m.get("errors", [kind])), code="unknown") if failed else emit("done", stopped=stopped)
-            running = False
-    if running or waiting:
-        emit("error", message="the runtime ended", code="crash")
-    emit("session_end", reason="the runtime ended", exit_code=runtime.wait())
+def respond(id, **response):
+    try:
+        write(runtime.stdin, type="control_response", response={"request_id": id, **response})
+    except (OSError, ValueError):
+        pass  # the runtime has ended, or the session is closed
 
-EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-WITHOUT = ["subagent_id", "error.code", "tool_start.pattern", "tool_start.search_path", "tool_start.is_file_read", "tool_result.changes"]
-write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer"], "events": EVENTS, "without": WITHOUT})
-for c in map(json.loads, sys.stdin):
+def decide(id, decision, by, input=None, message="The user said no.", reply=True):
+    r, yes = asked.pop(id), decision == "allow"
+    if reply:
+        no = {"behavior": "deny", "message": message, "interrupt": decision == "cancel"}
+        respond(id, subtype="success", response={"behavior": "allow", "updatedInput": input or r["input"]} if yes else no)
+    emit("permission_resolved", request_id=id, tool_name=r["tool_name"], allowed=yes, decision=decision, by=by)
+
+def end_turn(type, **data):
+    global running
+    for id in list(asked):
+        decide(id, "cancel", "runtime", reply=False)
+    while tools:
+        emit("tool_result", tool_use_id=tools.pop(), output="", is_error=True, status="interrupted")
+    blocks.clear()
+    emit(type, **data)
+    running = False
+
+def lines():
+    whole = True
+    while line := runtime.stdout.readline(LONGEST):
+        if whole and len(line) < LONGEST:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                pass  # no message
+        whole = line.endswith("\n")
+
+def askable(r):  # a sub-agent may ask after the turn
+    beside = "agent_id" in r and "asked " + r["tool_use_id"] not in seen
+    return (running or beside) and r["tool_name"] not in ("AskUserQuestion", "ExitPlanMode")
+
+def translate(m):
+    global turn, message, running, stopped
+    kind, child = m.get("subtype") or m["type"], m.get("parent_tool_use_id")
+    if kind == "init":
+        if running:
+            end_turn("error", message="the runtime began another turn", code="unknown")
+        turn, running, stopped = turn + 1, True, False
+        emit("turn_start", cause="user" if waiting else "task", message_ids=[waiting.pop(0)] if waiting else [])
+    elif kind == "stream_event" and not child:
+        e = m["event"]
+        message += e["type"] == "message_start"
+        if e["type"] == "content_block_start":
+            blocks.add(e["index"])
+        elif e["type"] == "content_block_stop":
+            blocks.discard(e["index"])
+        elif e.get("delta", {}).get("text") and e["index"] in blocks:
+            emit("delta", text=e["delta"]["text"], message_id=str(message), block_id=f"{message}.{e['index']}")
+    elif kind in ("assistant", "user") and not child:
+        for b in filter(lambda b: isinstance(b, dict), m["message"]["content"]):
+            if b["type"] == "tool_use" and running and b["id"] not in seen:
+                tools.append(b["id"])
+                seen.add(b["id"])
+                shown = {"command": b["input"].get("command", ""), "file_path": b["input"].get("file_path", ""), "background": b["input"].get("run_in_background", False)}
+                emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], **shown)
+            elif b["type"] == "tool_result" and b["tool_use_id"] in tools:
+                tools.remove(b["tool_use_id"])
+                output = b["content"] if isinstance(b["content"], str) else "\n".join(c.get("text", "") for c in b["content"])
+                failed = b.get("is_error", False)
+                emit("tool_result", tool_use_id=b["tool_use_id"], output=output, is_error=failed, status=("interrupted" if stopped else "error") if failed else "ok")
+    elif kind == "control_request" and m["request"]["subtype"] != "can_use_tool":
+        respond(m["request_id"], subtype="error", error="not supported")
+    elif kind == "control_request" and not askable(m["request"]):
+        respond(m["request_id"], subtype="success", response={"behavior": "deny", "message": "The user cannot be asked."})
+    elif kind == "control_request":
+        r = asked[m["request_id"]] = m["request"]
+        seen.add("asked " + r["tool_use_id"])
+        emit("permission_request", request_id=m["request_id"], tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
+    elif kind == "control_cancel_request" and m["request_id"] in asked:
+        decide(m["request_id"], "cancel", "withdrawn", reply=False)
+    elif m["type"] == "result" and running:
+        stopped = stopped or "aborted" in m.get("terminal_reason", "")
+        failed = m["is_error"] and not stopped
+        end_turn("error", message=m.get("result") or "; ".join(m.get("errors", [kind])), code="unknown") if failed else end_turn("done", stopped=stopped)
+
+def read(messages):
+    for m in messages:
+        with lock:
+            try:
+                translate(m)
+            except (AttributeError, KeyError, TypeError):
+                traceback.print_exc()  # a message of another form
+    code = runtime.wait()
+    with lock:
+        if running or waiting:
+            end_turn("error", message="the runtime ended", code="crash")
+        emit("session_end", reason="the runtime ended", **({"exit_code": code} if code >= 0 else {}))
+
+def do(c):
+    global runtime, stopped
     if c["do"] == "open":
+        if c["mode"] not in MODES:
+            raise NotImplementedError("the mode " + c["mode"])
         argv = [*ARGV.split(), "--session-id", id := str(uuid.uuid4()), "--permission-mode", MODES[c["mode"]], *(["--model", c["model"]] if "model" in c else [])]
-        runtime = subprocess.Popen(argv, cwd=c["dir"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+        log = tempfile.TemporaryFile("w+")
+        runtime = subprocess.Popen(argv, cwd=c["dir"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace")
+        write(runtime.stdin, type="control_request", request_id=str(uuid.uuid4()), request={"subtype": "initialize"})
+        messages = lines()
+        if not any(isinstance(m, dict) and m.get("type") == "control_response" for m in messages):
+            code, _ = runtime.wait(), log.seek(0)
+            raise OSError(f"claude ended with exit code {code}: {log.read()}")
         emit("session_ready", session_id=c["session_id"], runtime="claude", provider_session_id=id)
-        threading.Thread(target=read).start()
+        threading.Thread(target=read, args=[messages]).start()
     elif c["do"] == "send":
         waiting.append(c["message_id"])
         write(runtime.stdin, type="user", message={"role": "user", "content": c["text"]})
-    elif c["do"] == "answer" and "scope" in c:
-        write(sys.stdout, reply={"id": c["id"], "error": {"code": "unsupported", "message": "an answer for longer than this call"}})
-        continue
     elif c["do"] == "answer":
-        id, r, yes = c["request_id"], asked[c["request_id"]], c["decision"] == "allow"
-        emit("permission_resolved", request_id=id, tool_name=r["tool_name"], allowed=yes, decision=c["decision"], by="user")
-        no = {"behavior": "deny", "message": "The user said no.", "interrupt": c["decision"] == "cancel"}
-        said = {"behavior": "allow", "updatedInput": c.get("input", r["input"])} if yes else no
-        write(runtime.stdin, type="control_response", response={"subtype": "success", "request_id": id, "response": said})
+        if "scope" in c:
+            raise NotImplementedError("an answer for longer than this call")
+        stopped = stopped or c["decision"] == "cancel"
+        decide(c["request_id"], c["decision"], "user", c.get("input"), c.get("message", "The user said no."))
+    elif c["do"] == "stop":
+        stopped = running
+        write(runtime.stdin, type="control_request", request_id=str(uuid.uuid4()), request={"subtype": "interrupt"})
     elif c["do"] == "close":
+        for id in list(asked):
+            respond(id, subtype="success", response={"behavior": "deny", "message": "The session was closed."})
         runtime.stdin.close()
-    write(sys.stdout, reply={"id": c["id"]})
+        for seconds, end in ((3, runtime.terminate), (6, runtime.kill)):
+            timer = threading.Timer(seconds, end)
+            timer.daemon = True
+            timer.start()
+
+EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
+WITHOUT = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
+write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer", "stop"], "events": EVENTS, "without": WITHOUT})
+for c in map(json.loads, sys.stdin):
+    reply = {"id": c["id"]}
+    with lock:
+        try:
+            do(c)
+        except NotImplementedError as err:
+            reply["error"] = {"code": "unsupported", "message": str(err)}
+        except (OSError, KeyError, ValueError) as err:
+            reply["error"] = {"code": "start_failure" if c["do"] == "open" else "closed" if isinstance(err, OSError) else "unknown_id", "message": str(err)}
+        write(sys.stdout, reply=reply)
