@@ -2,6 +2,7 @@ package runner
 
 // Unexported functions that tests call.
 var (
-	Spread = spread
-	Take   = shardJobs
+	Spread  = spread
+	Take    = shardJobs
+	JobCost = jobCost
 )

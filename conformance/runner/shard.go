@@ -40,17 +40,34 @@ func shardJobs(s conformance.Shard, jobs []Job) []Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !mine[j.Case.ID] })
 }
 
-// jobCost estimates how long a job takes. Each run plays the lines of the case, and
-// all cases have about the same number of runs with a fault.
+// jobCost estimates how long a job takes, in lines that are played. In virtual time all
+// cases have about the same number of runs with a fault; in real time each job has its
+// own. A case that the subject declines costs almost nothing.
 func jobCost(j Job) int {
-	const fixed, faults = 10, 8 // in lines; runs with a fault for each without
+	const (
+		fixed  = 10
+		faults = 8  // runs with a fault for each without, in virtual time
+		start  = 30 // of a process
+		slow   = 8  // runs without a fault that a run with a slow fault takes
+	)
 	n := 0
 	for _, l := range j.Case.Wire {
 		n += len(l.Bytes)
 	}
 	n = fixed + len(j.Case.Wire) + n>>10
-	if !j.WithoutFaults {
-		n *= 1 + faults
+	switch {
+	case j.WithoutFaults:
+		return n
+	case j.Faults == nil:
+		return n * (1 + faults)
+	case !performable(j):
+		return 1
 	}
-	return n
+	runs := 1
+	for _, name := range j.Faults {
+		if runs++; slices.Contains(slowFaults, name) {
+			runs += slow - 1
+		}
+	}
+	return (start + n) * runs
 }

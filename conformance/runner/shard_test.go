@@ -145,3 +145,17 @@ func TestShardOfARun(t *testing.T) {
 	_, err := runner.Run(t.Context(), cfg)
 	g.Expect(err).To(MatchError("shard 3/2: the index must be from 1 to 2"))
 }
+
+// TestCostOfRealTime checks that the estimate for a program counts the faults of each job,
+// the slow ones more, and that a case that the program declines costs almost nothing.
+func TestCostOfRealTime(t *testing.T) {
+	g := NewWithT(t)
+	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
+	g.Expect(err).NotTo(HaveOccurred())
+	cost := func(faults ...string) int {
+		return runner.JobCost(runner.Job{Subject: called{name: "a"}, Case: c, Faults: append([]string{}, faults...)})
+	}
+	plain := cost()
+	g.Expect(cost("kill", "exit")).To(Equal(3 * plain))
+	g.Expect(cost("stall")).To(BeNumerically(">", 5*plain))
+}
