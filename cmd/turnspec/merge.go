@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance/report"
@@ -34,17 +32,9 @@ together.`,
 			if _, err := known.read(); err != nil {
 				return err
 			}
-			var parts []report.Part
-			for _, file := range args {
-				b, err := os.ReadFile(file)
-				if err != nil {
-					return err
-				}
-				d, err := report.Read(file, b)
-				if err != nil {
-					return err
-				}
-				parts = append(parts, report.Part{File: file, Document: d})
+			parts, err := readReports(args)
+			if err != nil {
+				return err
 			}
 			whole, err := report.Merge(parts)
 			if err != nil {

@@ -259,7 +259,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 // about describes the run, for the report.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.About, error) {
 	sum, err := cfg.Corpus.Sum()
-	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg)}
+	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
 	a.Selection.Command = rerun(cmd)
 	return a, err
 }

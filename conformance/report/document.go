@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/conformance/judge"
 
@@ -18,6 +19,7 @@ const Format = 2
 // Merge joins the documents of shards.
 type Document struct {
 	Format    int                `json:"format"`
+	At        string             `json:"at,omitempty"`       // when the run ended, as in RFC 3339
 	Turnspec  string             `json:"turnspec,omitempty"` // version of turnspec
 	Corpus    string             `json:"corpus,omitempty"`   // fixtures.Corpus.Sum
 	Shard     *conformance.Shard `json:"shard,omitempty"`    // nil for a whole run
@@ -118,7 +120,8 @@ type KnownUse struct {
 type About struct {
 	Turnspec, Corpus string
 	Selection        Selection
-	Runs             bool // also store the runs of passed verdicts
+	At               time.Time // when the run ended; zero: it is not stored
+	Runs             bool      // also store the runs of passed verdicts
 }
 
 // Select returns the selection of a configuration.
@@ -149,6 +152,9 @@ func New(rep *conformance.Report, about About) *Document {
 	d := &Document{
 		Format: Format, Turnspec: about.Turnspec, Corpus: about.Corpus, Selection: about.Selection,
 		Cases: rep.Cases, FaultRuns: rep.FaultRuns, Results: make([]Entry, 0, len(rep.Results)),
+	}
+	if !about.At.IsZero() {
+		d.At = about.At.UTC().Format(time.RFC3339)
 	}
 	if rep.Shard.Partial() {
 		d.Shard = &rep.Shard

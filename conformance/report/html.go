@@ -40,6 +40,7 @@ type pageIndex struct {
 	Summary  string       `json:"summary"`
 	Turnspec string       `json:"turnspec,omitempty"`
 	Corpus   string       `json:"corpus,omitempty"`
+	At       string       `json:"at,omitempty"`
 	Missing  []string     `json:"missing,omitempty"`
 	Known    []KnownUse   `json:"known,omitempty"`
 	Slow     []string     `json:"slow,omitempty"`
@@ -133,7 +134,7 @@ func HTML(w io.Writer, d *Document) error {
 
 func newPage(d *Document) (*pageIndex, []pageDetail) {
 	p := &pageIndex{
-		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus,
+		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus, At: d.At,
 		Missing: d.Missing, Known: d.Known, Slow: d.slowLines(), Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
 	}
 	rules := map[string]int{}

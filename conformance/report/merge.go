@@ -38,6 +38,7 @@ func Merge(parts []Part) (*Document, error) {
 	for i, p := range parts {
 		out.Cases += p.Cases
 		out.FaultRuns += p.FaultRuns
+		out.At = max(out.At, p.At)
 		out.Results = append(out.Results, p.Results...)
 		out.Plays = append(out.Plays, p.Plays...)
 		out.Times = append(out.Times, p.Times...)

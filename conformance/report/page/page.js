@@ -263,6 +263,6 @@ addEventListener("hashchange", draw);
 $("outcome").textContent = index.outcome;
 $("outcome").className = index.failed ? "failed" : "passed";
 $("summary").textContent = index.summary;
-$("version").textContent = ["turnspec " + (index.turnspec || ""), index.corpus ? "corpus " + index.corpus.slice(0, 19) : ""].filter(Boolean).join(" · ");
+$("version").textContent = ["turnspec " + (index.turnspec || ""), index.corpus ? "corpus " + index.corpus.slice(0, 19) : "", index.at || ""].filter(Boolean).join(" · ");
 if (!location.hash && counts.F) history.replaceState(null, "", "#show=F");
 draw();

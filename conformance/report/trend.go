@@ -1,0 +1,208 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report/table"
+)
+
+// Trend is how the verdicts on the same subjects changed from report to report.
+type Trend struct {
+	Subject string // the subjects of the reports
+	Points  []TrendPoint
+}
+
+// TrendPoint is one report of a trend.
+type TrendPoint struct {
+	Standing
+	Name      string // when it ran, or else its file
+	Counts    map[conformance.Verdict]int
+	Known     int      // known failures, which Counts does not have
+	Fails     []string // the checks that failed, and did not in the report before
+	FailsNot  []string // the checks that failed in the report before, and did not in this one
+	Unsettled int      // checks that neither passed nor failed
+}
+
+// NewTrends returns a trend for each set of subjects, in the order in which they ran. If a
+// report does not hold when it ran, the order is that of the parts.
+func NewTrends(parts []Part) []Trend {
+	parts = slices.Clone(parts)
+	if !slices.ContainsFunc(parts, func(p Part) bool { return p.At == "" }) {
+		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.At, b.At) })
+	}
+	var out []Trend
+	last := map[string]map[string]bool{}
+	for _, p := range parts {
+		subject := strings.Join(p.subjects(), ", ")
+		i := slices.IndexFunc(out, func(t Trend) bool { return t.Subject == subject })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Trend{Subject: subject})
+		}
+		failed := map[string]bool{}
+		for _, e := range p.Results {
+			failed[e.Check] = failed[e.Check] || e.BadOnce()
+		}
+		x := TrendPoint{Standing: p.Standing(), Name: p.File}
+		x.Unsettled = x.Total - x.Passed - x.Failed
+		x.Counts, x.Known = p.countVerdicts()
+		if at, err := time.Parse(time.RFC3339, p.At); err == nil {
+			x.Name = at.Format("2006-01-02 15:04")
+		}
+		if before := last[subject]; before != nil {
+			for check, bad := range failed {
+				if was, judged := before[check]; judged && bad && !was {
+					x.Fails = append(x.Fails, check)
+				} else if judged && !bad && was {
+					x.FailsNot = append(x.FailsNot, check)
+				}
+			}
+			slices.Sort(x.Fails)
+			slices.Sort(x.FailsNot)
+		}
+		last[subject] = failed
+		out[i].Points = append(out[i].Points, x)
+	}
+	return out
+}
+
+// subjects returns the subjects with results, in their order.
+func (d *Document) subjects() []string {
+	var out []string
+	for _, e := range d.Results {
+		if !slices.Contains(out, e.Subject) {
+			out = append(out, e.Subject)
+		}
+	}
+	return out
+}
+
+// Changes says which checks fail since this report, and which do not any more.
+func (p TrendPoint) Changes() string {
+	var parts []string
+	if len(p.Fails) > 0 {
+		parts = append(parts, "fails now: "+strings.Join(p.Fails, ", "))
+	}
+	if len(p.FailsNot) > 0 {
+		parts = append(parts, "fails no more: "+strings.Join(p.FailsNot, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// columns returns the cells of the point in a table.
+func (p TrendPoint) columns() []string {
+	count := func(v conformance.Verdict) string { return strconv.Itoa(p.Counts[v]) }
+	return []string{p.Name, p.String(), count(conformance.Fail), count(conformance.Flaky), strconv.Itoa(p.Known), count(conformance.NotTried), p.Changes()}
+}
+
+// trendHead names the columns.
+var trendHead = []string{"run", "passed", "fail", "flaky", "known", "not tried", "changes"}
+
+// TrendTable writes the trends as text.
+func TrendTable(w io.Writer, trends []Trend, st Style) error {
+	out := table.New(w)
+	for i, t := range trends {
+		if i > 0 {
+			out.Printf("\n")
+		}
+		if t.Subject != "" {
+			out.Printf("%s\n", t.Subject)
+		}
+		var head []string
+		for _, name := range trendHead {
+			head = append(head, st.Dim(name))
+		}
+		rows := [][]string{head}
+		for _, p := range t.Points {
+			cells := p.columns()
+			if p.Red {
+				cells[1] = st.Bad(cells[1])
+			}
+			rows = append(rows, cells)
+		}
+		out.Columns("", rows)
+	}
+	return out.Err()
+}
+
+//go:embed page/trend.html
+var trendHTML string
+
+var trendTemplate = template.Must(template.New("trend").Parse(trendHTML))
+
+// The size of the picture of a trend, in its own units. Its width follows the points.
+const (
+	trendHeight = 160
+	trendStep   = 28
+	trendBar    = 20
+	trendLeft   = 34
+	trendTop    = 8
+)
+
+// bar is a part of a report in the picture.
+type bar struct {
+	Class, Title string
+	X, Y, Height float64
+}
+
+// bars returns the parts of each report, stacked: the checks that passed, those that
+// failed, and those without a verdict. The highest total fills the picture.
+func (t Trend) bars() (out []bar, most int) {
+	for _, p := range t.Points {
+		most = max(most, p.Total)
+	}
+	for i, p := range t.Points {
+		bottom := float64(trendTop + trendHeight)
+		for _, part := range []struct {
+			class, title string
+			n            int
+		}{{"passed", "passed", p.Passed}, {"failed", "failed", p.Failed}, {"unsettled", "without a verdict", p.Unsettled}} {
+			if part.n == 0 {
+				continue
+			}
+			height := float64(part.n) / float64(most) * trendHeight
+			bottom -= height
+			out = append(out, bar{part.class, fmt.Sprintf("%s: %s, %d %s", p.Name, p, part.n, part.title), float64(trendLeft + i*trendStep), bottom, height})
+		}
+	}
+	return out, most
+}
+
+// TrendHTML writes the trends as a page without references: a picture and a table for each.
+func TrendHTML(w io.Writer, trends []Trend) error {
+	type row struct {
+		Cells []string
+		Red   bool
+	}
+	type chart struct {
+		Trend
+		Bars          []bar
+		Most          int
+		Width, Height int
+		Bottom        int
+		Rows          []row
+	}
+	in := struct {
+		Head   []string
+		Bar    int
+		Charts []chart
+	}{Head: trendHead, Bar: trendBar}
+	for _, t := range trends {
+		c := chart{Trend: t, Width: trendLeft + len(t.Points)*trendStep + trendStep, Height: trendTop + trendHeight + trendTop, Bottom: trendTop + trendHeight}
+		c.Bars, c.Most = t.bars()
+		for _, p := range t.Points {
+			c.Rows = append(c.Rows, row{p.columns(), p.Red})
+		}
+		in.Charts = append(in.Charts, c)
+	}
+	return trendTemplate.Execute(w, in)
+}
