@@ -56,6 +56,7 @@ type Check struct {
 	// failures: its former ids, and ids of rules that this check covers.
 	Aliases  []string
 	Sentence string
+	Mend     string // how an adapter that fails it is mended, in one to three sentences
 	Severity Severity
 	Source   string
 	Tiers    []Tier

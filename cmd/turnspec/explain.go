@@ -52,7 +52,7 @@ func explainCmd() *cobra.Command {
 }
 
 func rowOf(c *conformance.Check) checkRow {
-	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges}
+	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Mend: c.Mend, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges}
 	for _, d := range defects.Proving(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}
@@ -67,6 +67,9 @@ func explain(w io.Writer, c *conformance.Check) {
 	}
 	fmt.Fprintf(w, "severity   %s: a failure %s\n", c.Severity, severity)
 	fmt.Fprintf(w, "source     %s\n", c.Source)
+	if c.Mend != "" {
+		fmt.Fprintf(w, "mend it    %s\n", c.Mend)
+	}
 	var tiers []string
 	for _, t := range c.Tiers {
 		tiers = append(tiers, string(t))

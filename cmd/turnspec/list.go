@@ -87,6 +87,7 @@ type checkRow struct {
 	ID       string             `json:"id"`
 	Severity string             `json:"severity"`
 	Sentence string             `json:"sentence"`
+	Mend     string             `json:"mend,omitempty"`
 	Source   string             `json:"source"`
 	Tiers    []conformance.Tier `json:"tiers"`
 	Harm     []string           `json:"harm,omitempty"`

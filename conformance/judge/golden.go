@@ -17,14 +17,17 @@ import (
 var (
 	goldenEvents = &conformance.Check{
 		ID: "golden.events", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Mend:     "If the change is intended, write the goldens with `turnspec update` and read each difference. If not, mend the reference adapter.",
 		Sentence: "The events of the reference adapter are the stored ones, times included.", JudgesWritten: true, JudgesDeclared: true,
 	}
 	goldenChat = &conformance.Check{
 		ID: "golden.chat", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Mend:     "If the change is intended, write the goldens with `turnspec update` and read each difference. If not, mend the reducer or the adapter.",
 		Sentence: "The chat of the reference adapter is the stored one, as it reads and as it is built.", JudgesWritten: true, JudgesDeclared: true,
 	}
 	goldenWrote = &conformance.Check{
 		ID: "golden.wrote", Severity: conformance.Must, Source: "fixtures/**/*.golden", Tiers: []conformance.Tier{conformance.TierGolden},
+		Mend:     "If the change is intended, write the goldens with `turnspec update` and read each difference. If not, mend what the adapter writes.",
 		Sentence: "How the reference adapter starts its runtime, what it writes to it and when, and which steps fail, and why, is as stored.", JudgesWritten: true, JudgesDeclared: true,
 	}
 )

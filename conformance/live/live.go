@@ -129,6 +129,7 @@ func judgeRun(checks []*conformance.Check, run *conformance.Run) []conformance.R
 // would judge a part of a run.
 var performed = &conformance.Check{
 	ID: "live.performed", Severity: conformance.Must, Source: "a live run that stops halfway proves nothing", Tiers: []conformance.Tier{conformance.TierLive},
+	Mend:     "Look at the first step that failed: the adapter did not write what the runtime needs to continue, or sent the model another request.",
 	Sentence: "The subject performs every step of the scenario on the real runtime, and the model gets no other request.",
 }
 

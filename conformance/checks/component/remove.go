@@ -12,6 +12,7 @@ var Remove = &conformance.Check{
 	ID: "component.remove", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"component_remove", "component_remove.component_id", "component_update", "component_update.component_id"},
 	Needs:    []string{"component_remove"},
+	Mend:     "Remove by component id and surface. Ignore an id that does not exist.",
 	Sentence: "component_remove removes what the agent removed, and nothing else; removing twice is harmless.",
 	Judge:    judgeRemoved,
 }

@@ -19,6 +19,7 @@ var State = &conformance.Check{
 	ID: "component.state", Source: "RFC 7396; RFC 6902; the event contract (adapters/component)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"component_update", "component_update.props", "component_update.surface", "component_remove", "component_remove.component_id"},
 	Needs:    []string{"component_update", "component_remove"},
+	Mend:     "Apply changes as RFC 7396 or RFC 6902 says to the stored state, and emit the whole state. Emit component_remove for a projection without a value.",
 	Sentence: "After each change by the model the state component holds the whole state: a null of a merge removes a member. A projection is shown with the values it names, and removed if its value is gone.",
 	Judge:    judgeState,
 }

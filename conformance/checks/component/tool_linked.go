@@ -17,6 +17,7 @@ import (
 var ToolLinked = &conformance.Check{
 	ID: "component.tool-linked", Source: "generative interfaces: a tool's component whose spinner never ends", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"tool_start.input", "tool_result.output"},
+	Mend:     "Keep the name, input and output of the call as the tool has them, and match the output by the id of the call.",
 	Sentence: "The tool_start of a tool with a registered component holds the tool's name and input, and its tool_result the output as the tool returned it, so that the component can show loading, then ready or error.",
 	Judge:    judgeLinked,
 }

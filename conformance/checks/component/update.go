@@ -15,6 +15,7 @@ var Update = &conformance.Check{
 		"component_update.surface",
 	},
 	Needs:    []string{"component_update"},
+	Mend:     "Apply an update only if name and surface are registered. Merge if the call asks for it, else replace the component of that id.",
 	Sentence: "component_update creates, replaces or merges by id on its surface; an unregistered name or surface changes nothing.",
 	Judge:    judgeShown,
 }

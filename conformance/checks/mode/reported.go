@@ -15,6 +15,7 @@ var Reported = &conformance.Check{
 	Judges:   []string{"mode_changed", "mode_changed.value", "model_changed", "model_changed.value"},
 	Aliases:  []string{"mode.told"},
 	Needs:    []string{"mode_changed"},
+	Mend:     "Emit model_changed or mode_changed after the runtime has accepted the change, with the value that it confirms. Return its error if it rejects the change.",
 	Sentence: "A change of model or mode is reported, with its value, when it takes effect. If the runtime rejects it, the call returns an error and no event reports it.",
 	Judge:    judgeReported,
 }

@@ -14,6 +14,7 @@ var Stated = &conformance.Check{
 	ID: "mode.stated", Source: "the event contract (adapters/event): model_changed, mode_changed", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"model_changed.value"},
 	Needs:    []string{"model_changed", "mode_changed"},
+	Mend:     "Compare a value with the one in force before it is reported, and emit nothing if they are equal.",
 	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated.",
 	Judge:    judgeStated,
 }

@@ -10,6 +10,7 @@ import (
 var TS = &conformance.Check{
 	ID: "order.ts", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"ts"},
+	Mend:     "Use one clock for all events of a session, and never an earlier ts than that of the event before.",
 	Sentence: "ts never runs backwards, so that seq alone breaks ties.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		last := map[string]time.Time{}

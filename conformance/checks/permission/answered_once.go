@@ -12,6 +12,7 @@ import (
 // AnsweredOnce is the check permission.answered-once.
 var AnsweredOnce = &conformance.Check{
 	ID: "permission.answered-once", Source: "claude-agent-sdk-python#1105", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:           "Reply to each request id exactly once. When a turn stops or the session closes, reply to the open questions with a denial, except to those that were withdrawn.",
 	Sentence:       "Each question gets exactly one reply on the wire, also after a timeout, a stop or a close, unless the runtime withdrew it.",
 	JudgesWritten:  true,
 	AlternateSteps: closeWhenAsked,

@@ -14,6 +14,7 @@ import (
 var DeclineIsNotCancel = &conformance.Check{
 	ID: "permission.decline-is-not-cancel", Source: "acpx#535", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:        []string{"done.stopped"},
+	Mend:          "Map deny to the runtime's denial of one call. Use its cancel or interrupt only for the decision cancel.",
 	Sentence:      "Declining one tool does not end the turn. Only a stop ends it.",
 	JudgesWritten: true,
 	Judge:         judgeDecline,

@@ -16,6 +16,7 @@ import (
 var DenyEnforced = &conformance.Check{
 	ID: "permission.deny-enforced", Source: "claude-code#34046", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Aliases:       []string{"permission.deny-holds"},
+	Mend:          "Send the runtime's form of a denial, with the user's words in its message. Allow only if the decision is allow.",
 	Sentence:      "A denied call has no effect, and the model receives the denial, with the words of the user if the wire has a place for them.",
 	JudgesWritten: true,
 	Judge:         judgeDeny,

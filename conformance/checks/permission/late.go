@@ -11,6 +11,7 @@ import (
 // Late is the check permission.late.
 var Late = &conformance.Check{
 	ID: "permission.late", Source: "OpenMausBot#858", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:          "Look the question up before an answer is written. If it is no longer open, return an error and write nothing.",
 	Sentence:      "An answer to a question that is no longer open allows nothing.",
 	JudgesWritten: true,
 	Judge:         judgeLate,

@@ -19,6 +19,7 @@ var Resolved = &conformance.Check{
 		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id", "permission_resolved.tool_name",
 	},
 	Needs:    []string{"permission_resolved"},
+	Mend:     "Emit permission_resolved when a question is answered, withdrawn or ended with its turn: once, with the decision and who made it. Give a denied call the status denied.",
 	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it. A denied call does not end with the status ok.",
 	Judge:    judgeResolved,
 }

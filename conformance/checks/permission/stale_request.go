@@ -14,6 +14,7 @@ import (
 // StaleRequest is the check permission.stale-request.
 var StaleRequest = &conformance.Check{
 	ID: "permission.stale-request", Source: "approvals that are granted for a turn that was stopped", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:          "If a question belongs to a turn that has ended, deny it at once and do not emit it.",
 	Sentence:      "A question about a turn that has ended gets one reply at once, which allows nothing, and does not reach the user.",
 	JudgesWritten: true,
 	Faults:        []string{"stale-request"},

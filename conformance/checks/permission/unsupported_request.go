@@ -15,6 +15,7 @@ import (
 // UnsupportedRequest is the check permission.unsupported-request.
 var UnsupportedRequest = &conformance.Check{
 	ID: "permission.unsupported-request", Source: "wire/codex: server requests that a client does not know", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:          "Reply with a JSON-RPC \"method not found\" error, or the runtime's error response, to each request that is unknown, and emit a notice.",
 	Sentence:      "A request of the runtime that the subject does not know gets an error reply at once, and a notice reports it.",
 	JudgesWritten: true,
 	Faults:        []string{"unknown-request"},

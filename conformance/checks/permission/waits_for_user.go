@@ -13,6 +13,7 @@ import (
 // WaitsForUser is the check permission.waits-for-user.
 var WaitsForUser = &conformance.Check{
 	ID: "permission.waits-for-user", Source: "questions that are answered by a timeout", Tiers: []conformance.Tier{conformance.TierTiming},
+	Mend:           "Remove time limits from questions: only the user, the runtime or the end of the turn resolves one.",
 	Sentence:       "A question stays open until the user answers it, however long: meanwhile the subject decides nothing, and the turn goes on afterwards.",
 	JudgesWritten:  true,
 	AlternateSteps: waitBeforeAnswer,

@@ -14,6 +14,7 @@ import (
 // FailClosed is the check policy.fail-closed.
 var FailClosed = &conformance.Check{
 	ID: "policy.fail-closed", Source: "policies that let through what they do not understand", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:          "Deny a call if its command cannot be parsed, or if its tool or input is unknown.",
 	Sentence:      "The policy denies what it cannot parse or does not know.",
 	JudgesWritten: true,
 	Faults:        []string{"unreadable-request"},

@@ -14,6 +14,7 @@ var ExitCode = &conformance.Check{
 	ID: "process.exit-code", Source: "adapters that report a killed runtime as a good end", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"error", "session_end.exit_code"},
 	Needs:    []string{"session_end.exit_code"},
+	Mend:     "Wait for the process, and emit session_end with its exit code when it ends without a call. End a running turn first.",
 	Sentence: "If the runtime exits by itself or by a signal, session_end follows without a call and holds the exit code. A turn that ran ends before it.",
 	Judge:    judgeExit,
 }

@@ -14,6 +14,7 @@ var GracefulClose = &conformance.Check{
 	ID: "process.graceful-close", Source: "runtimes that write their session to the disk when they end", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:       []string{"process.gentle"},
 	Needs:         []string{"session_end"},
+	Mend:          "Close stdin, wait for a grace, send SIGTERM, wait again, and send SIGKILL.",
 	Sentence:      "To end a runtime, the subject closes its stdin, sends SIGTERM after a grace, and SIGKILL after another.",
 	JudgesWritten: true,
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {

@@ -20,6 +20,7 @@ var Answered = &conformance.Check{
 	ID: "question.answered", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:        []string{"interrupt.props", "interrupt_resolved.value"},
 	Needs:         []string{"interrupt"},
+	Mend:          "Emit interrupt with all questions and choices. Send the user's value back in the form of the runtime's reply, and repeat it in interrupt_resolved.",
 	Sentence:      "A question to the user becomes an interrupt with its component, which holds each question and choice. The answer reaches the model, and interrupt_resolved holds it.",
 	JudgesWritten: true,
 	Judge:         judgeAnswered,

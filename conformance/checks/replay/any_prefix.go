@@ -12,6 +12,7 @@ import (
 // AnyPrefix is the check replay.any-prefix.
 var AnyPrefix = &conformance.Check{
 	ID: "replay.any-prefix", Source: "chats that are loaded while they run, and show a part twice or not at all", Tiers: []conformance.Tier{conformance.TierGolden},
+	Mend:     "Keep all state that the reducer needs in the chat that it reduces to, so that it can continue from any event.",
 	Sentence: "Reducing a prefix and then the rest equals reducing all: a running session can be loaded at any moment.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		var options []replay.Option

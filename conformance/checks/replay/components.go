@@ -15,6 +15,7 @@ import (
 var Components = &conformance.Check{
 	ID: "replay.components", Source: "surfaces that are empty when a session is loaded again", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"component_update"},
+	Mend:     "Store updates and removals of components like other events, and apply them in the reducer.",
 	Sentence: "Component blocks, surfaces and interrupts are in the stored chat as the agent left them.",
 	Judge:    judgeStoredComponents,
 }

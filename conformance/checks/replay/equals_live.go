@@ -11,6 +11,7 @@ import (
 var EqualsLive = &conformance.Check{
 	ID: "replay.equals-live", Source: "AgentRecall#503: a stored chat that differs from the live one", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"delta.block_id"},
+	Mend:     "Use one reducer for live and stored events. Copy data that is kept, because buffers may be used again.",
 	Sentence: "Reducing the stored events gives the same chat as reducing the live ones, block for block.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		if len(t.Events) == 0 || t.Live == nil {

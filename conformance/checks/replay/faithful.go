@@ -14,6 +14,7 @@ import (
 // Faithful is the check replay.faithful.
 var Faithful = &conformance.Check{
 	ID: "replay.faithful", Source: "chats whose spinner never ends because one event was lost", Tiers: []conformance.Tier{conformance.TierGolden},
+	Mend:     "Match events by id, not by their position. Ignore repeated ones, and let the end of a turn close what was left open.",
 	Sentence: "The chat shows what the events hold, each item in its place and with its final status, also if events are lost, late or repeated.",
 	Judge:    judgeFaithful,
 	Faults:   []string{"kill"}, JudgeFault: judgeFaithfulFaulted,

@@ -12,6 +12,7 @@ import (
 var Interrupted = &conformance.Check{
 	ID: "replay.interrupted", Source: "chats in which a stopped turn looks finished when it is loaded again", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"done.stopped"},
+	Mend:     "Store the stop: done with stopped set, and interrupted for what was open. Do not keep it in the client's memory only.",
 	Sentence: "A stopped turn looks stopped when the stored events are reduced again.",
 	Judge:    judgeStoredStop,
 }

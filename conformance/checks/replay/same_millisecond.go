@@ -8,6 +8,7 @@ import (
 // SameMillisecond is the check replay.same-millisecond.
 var SameMillisecond = &conformance.Check{
 	ID: "replay.same-millisecond", Source: "AgentRecall#503: events of one millisecond that come back scrambled", Tiers: []conformance.Tier{conformance.TierGolden},
+	Mend:     "Sort stored events by seq, not by ts.",
 	Sentence: "The events of a session, stored in any order, come back in order.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		if len(t.Events) == 0 {

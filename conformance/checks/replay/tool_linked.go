@@ -19,6 +19,7 @@ import (
 var ToolLinked = &conformance.Check{
 	ID: "replay.tool-linked", Source: "generative interfaces: a tool's component whose spinner never ends", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"tool_start.input", "tool_result.output"},
+	Mend:     "Link a component to its tool by tool_use_id in the reducer, and merge the parsed output when the result arrives.",
 	Sentence: "In the chat a tool with a registered component shows loading, then ready or error with the parsed output merged in.",
 	Judge:    judgeLinked,
 }

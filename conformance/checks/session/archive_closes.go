@@ -13,6 +13,7 @@ import (
 var ArchiveCloses = &conformance.Check{
 	ID: "session.archive-closes", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"session_end"},
+	Mend:     "After the runtime has confirmed the archive, emit session_end, close its stdin and wait until it exits.",
 	Sentence: "An archived session ends: session_end is its last event, and the runtime's process exits.",
 	Judge:    judgeArchive,
 }

@@ -11,6 +11,7 @@ import (
 var CallResults = &conformance.Check{
 	ID: "session.call-results", Source: "user interfaces that report a failure although the call succeeded", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.acts-told"},
+	Mend:     "Wait for the runtime's reply to a call. Return its error if it rejects the request, and nil if it accepts it; do not return before the reply.",
 	Sentence: "A call returns an error if the runtime rejects it, and only then.",
 	Judge:    judgeResults,
 }

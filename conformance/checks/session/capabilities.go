@@ -12,6 +12,7 @@ import (
 // Capabilities is the check session.capabilities.
 var Capabilities = &conformance.Check{
 	ID: "session.capabilities", Source: "user interfaces that offer only what an adapter declares", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:           "Compare what the adapter declares with what it does: declare each ability that works, and remove one that returns \"unsupported\".",
 	Sentence:       "The subject declares each ability that it has, and has each ability that it declares.",
 	JudgesDeclared: true,
 	Judge:          judgeDeclared,

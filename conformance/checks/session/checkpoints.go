@@ -14,6 +14,7 @@ var Checkpoints = &conformance.Check{
 	ID: "session.checkpoints", Source: "the event contract (adapters/event): checkpoint", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"checkpoint", "checkpoint.checkpoint_id", "checkpoint.action"},
 	Needs:    []string{"checkpoint"},
+	Mend:     "Emit checkpoint for the runtime's own checkpoint of a message, with its id, and once more when a rewind to it has succeeded. Emit none if the client did not ask for them.",
 	Sentence: "If the client asked for checkpoints, each of its messages creates one; a rewind or a revert restores the one that it names. No other checkpoint is reported.",
 	Judge:    judgeCheckpoints,
 }

@@ -12,6 +12,7 @@ import (
 var CloseWaitsForTools = &conformance.Check{
 	ID: "session.close-waits-for-tools", Source: "clients that free what their tools use when the session is closed", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.leaves-nothing"},
+	Mend:     "Count the running calls of tools and hooks. Close cancels their contexts and waits for all of them before it returns.",
 	Sentence: "After Close has returned, no tool or hook of the client still runs for the session.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		judgeLeft(t.Run, f, f.Failf)

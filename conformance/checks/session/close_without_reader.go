@@ -11,6 +11,7 @@ import (
 var CloseWithoutReader = &conformance.Check{
 	ID: "session.close-without-reader", Source: "windows that are closed while the model talks", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.close-unheard"},
+	Mend:     "Do not let Close wait until the listener has taken all events: once Close is called, drop or buffer what is left and end the runtime.",
 	Sentence: "Close returns and ends the runtime even if the client no longer receives events.",
 	Faults:   []string{"nobody-listens"}, JudgeFault: judgeUnread,
 }

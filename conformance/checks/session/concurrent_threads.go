@@ -13,6 +13,7 @@ import (
 var ConcurrentThreads = &conformance.Check{
 	ID: "session.concurrent-threads", Source: "wire/codex: two threads interleave line by line on one connection", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.two-at-once"},
+	Mend:     "Read the thread id of each line and drop lines of threads that are not the session's. Do not identify items by the item id alone.",
 	Sentence: "Text and tool calls of another thread of the same process are no events of the session, also with equal item ids.",
 	Judge:    judgeOtherThreads,
 }

@@ -12,6 +12,7 @@ import (
 var ContextCancelled = &conformance.Check{
 	ID: "session.context-cancelled", Source: "calls that cannot be cancelled", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.gives-up"},
+	Mend:     "Select on the context wherever a call waits: for a reply, a lock or a pipe. If Open returns an error, end the process that it started.",
 	Sentence: "A call whose context ends returns an error at once, and Open ends the process that it started.",
 	Faults:   []string{"no-reply", "no-handshake-in-time"}, JudgeFault: judgeCancelled,
 }

@@ -15,6 +15,7 @@ var Described = &conformance.Check{
 	ID: "session.described", Source: "the event contract (adapters/event): session_ready", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"session_ready.session_id", "session_ready.runtime", "session_ready.runtime_version", "session_ready.resumed", "session_ready.forked_from", "session_ready.model", "session_ready.cwd", "session_ready.mode"},
 	Needs:    []string{"session_ready"},
+	Mend:     "Fill session_ready from what the runtime reports at its start, and from the options of Open where it reports nothing.",
 	Sentence: "session_ready names the runtime, its version, the model, the folder and the mode as the runtime states them or as the client asked, and whether the session was resumed or forked.",
 	Judge:    judgeDescribed,
 }

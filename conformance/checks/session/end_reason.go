@@ -12,6 +12,7 @@ var EndReason = &conformance.Check{
 	ID: "session.end-reason", Source: "the event contract (adapters/event): session_end", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"session_end.exit_code"},
 	Needs:    []string{"session_end.reason"},
+	Mend:     "Set the reason closed only if Close was called before the process ended, and copy the exit code of the process.",
 	Sentence: "session_end has the reason closed only if the client closed the session. Its exit code is that of the process.",
 	Judge:    judgeEndReason,
 }

@@ -11,6 +11,7 @@ import (
 var EndedRejectsCalls = &conformance.Check{
 	ID: "session.ended-rejects-calls", Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"session.ended-refuses"},
+	Mend:     "Set a flag when the runtime exits or the session is closed, and check it first in each call. Send then returns an error at once; Stop and Close return nil.",
 	Sentence: "After a session has ended, by itself or by Close, Send returns an error, and Stop and a second Close return.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		judgeEnded(t.Run, f, f.Failf)

@@ -11,6 +11,7 @@ var ForkIndependent = &conformance.Check{
 	ID: "session.fork-independent", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"session_id", "session_ready.forked_from"},
 	Needs:    []string{"session_ready.forked_from"},
+	Mend:     "Fork with the runtime's own fork request, use the id that it returns, and route lines to a session by that id.",
 	Sentence: "A fork has a new id and the history up to the fork. A turn in one does not appear in the other.",
 	Judge:    judgeFork,
 }

@@ -16,6 +16,7 @@ import (
 var IdleStaysOpen = &conformance.Check{
 	ID: "session.idle-stays-open", Source: "sessions that are gone when the user comes back from lunch", Tiers: []conformance.Tier{conformance.TierTiming},
 	Aliases:        []string{"session.idle-lives"},
+	Mend:           "Apply time limits only while a turn or a request runs. Remove idle timers, and keep-alive messages that the runtime did not ask for.",
 	Sentence:       "A session in which nothing runs stays open, however long: the subject emits nothing, writes nothing to the runtime, and the next message has its turn.",
 	JudgesWritten:  true,
 	AlternateSteps: idleLong, Judge: judgeIdle,

@@ -16,6 +16,7 @@ import (
 var OpenOptions = &conformance.Check{
 	ID: "session.open-options", Source: "adapters that accept a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:       []string{"session.opened-as-asked"},
+	Mend:          "Pass each option of Open on: as an argument, in the handshake or in a message before the first turn. Return `unsupported` for an option that cannot be passed on.",
 	Sentence:      "The runtime receives the options of the session and their changes: session, folder, model, mode, servers, hooks and schema.",
 	JudgesWritten: true,
 	Judge:         judgeOpened,

@@ -11,6 +11,7 @@ var ProviderID = &conformance.Check{
 	Judges:   []string{"session_ready.provider_session_id"},
 	Aliases:  []string{"session.ready-once-per-open"},
 	Needs:    []string{"session_ready.provider_session_id"},
+	Mend:     "Take the id from the runtime's own line (`session_id` of Claude Code, `thread.id` of Codex), not from the id that the client chose.",
 	Sentence: "session_ready holds the session or thread id that the runtime sent.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		i := 0

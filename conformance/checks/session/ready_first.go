@@ -11,6 +11,7 @@ var ReadyFirst = &conformance.Check{
 	Judges:   []string{"session_end", "session_ready"},
 	Aliases:  []string{"session.ready-once-per-open"},
 	Needs:    []string{"session_ready"},
+	Mend:     "Hold back all other events until session_ready has been emitted.",
 	Sentence: "The first event of a session is session_ready.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		opened := 0

@@ -14,6 +14,7 @@ import (
 // ResumeContext is the check session.resume-context.
 var ResumeContext = &conformance.Check{
 	ID: "session.resume-context", Source: "public adapter test suites", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:          "Start the runtime with the id of the earlier session, as its own command line or resume request wants it, and not with a new id.",
 	Sentence:      "After a resume the model receives the earlier turns. This is judged at the scripted model, not by events.",
 	JudgesWritten: true,
 	Judge:         judgeResume,

@@ -10,6 +10,7 @@ import (
 var ResumeNoReplay = &conformance.Check{
 	ID: "session.resume-no-replay", Source: "codex-acp#206, zed codex-acp#191", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"session_ready.resumed"},
+	Mend:     "When a session is resumed the runtime may send its old messages. Skip them: emit events only for what follows the resume's reply.",
 	Sentence: "Resuming emits no old text as new events.",
 	Judge:    judgeNoReplay,
 }

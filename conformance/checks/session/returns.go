@@ -8,6 +8,7 @@ import (
 // Returns is the check session.returns.
 var Returns = &conformance.Check{
 	ID: "session.returns", Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:          "Let every wait end when the process exits: close the channels of pending calls, and close Events after the last event.",
 	Sentence:      "Open, Send, Answer, Stop and Close return, and Events is closed after Close.",
 	JudgesWritten: true,
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {

@@ -19,6 +19,7 @@ import (
 var Transcript = &conformance.Check{
 	ID: "session.transcript", Source: "adapters.Transcriber: a chat that is read from a recording and differs from the live one", Tiers: []conformance.Tier{conformance.TierWitness},
 	NeedsLines: true,
+	Mend:       "Use the same code for live and stored lines. Keep state that affects events in the reader, not in the code that sends messages.",
 	Sentence:   "Reading the recorded output of a session gives the events that the session emitted, except what only its client can know.",
 	Faults: []string{"unknown-message", "unknown-field", "unknown-value", "unknown-request", "long-line", "echo-input", "late-delta", "late-item", "duplicate-end",
 		"stale-line", "stale-request", "reorder-independent", "kill"},

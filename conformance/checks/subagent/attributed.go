@@ -11,6 +11,7 @@ var Attributed = &conformance.Check{
 	ID: "subagent.attributed", Source: "wire/codex: child threads; chats that flatten sub-agents", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"subagent_id"},
 	Needs:    []string{"subagent_id"},
+	Mend:     "Read the parent id (`parent_tool_use_id`, or the child's thread id) of each line, and set subagent_id for those of a sub-agent only.",
 	Sentence: "The tool calls of a sub-agent have its subagent_id, and those of the parent have none.",
 	Judge:    judgeAttributed,
 }

@@ -11,6 +11,7 @@ var Background = &conformance.Check{
 	ID: "subagent.background", Source: "wire/claude: a sub-agent continues after the result", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"task", "task.kind", "task.status"},
 	Needs:    []string{"subagent_id", "task"},
+	Mend:     "Emit task when the work starts and once when it ends. After the end drop lines of that sub-agent. Do not end it with its parent's turn.",
 	Sentence: "The task of a sub-agent is reported to start and to end, each once. No event of the sub-agent follows the end, also if it outlives the turn of its parent.",
 	Judge:    judgeTasks,
 }

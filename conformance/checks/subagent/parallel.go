@@ -15,6 +15,7 @@ var Parallel = &conformance.Check{
 	ID: "subagent.parallel", Source: "wire/codex: item ids are the provider's and not unique across threads", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"subagent_id"},
 	Needs:    []string{"subagent_id"},
+	Mend:     "Keep the state of messages and blocks for each sub-agent, under its id together with the item id.",
 	Sentence: "The text of each sub-agent is complete under its own subagent_id, also if two run at once with equal item ids.",
 	Judge:    judgeSubagentText,
 }

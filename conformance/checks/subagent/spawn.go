@@ -13,6 +13,7 @@ var Spawn = &conformance.Check{
 	ID: "subagent.spawn", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_start.subagent_spawn"},
 	Needs:    []string{"tool_start.subagent_spawn"},
+	Mend:     "Set subagent_spawn on the tool_start of the call that starts a sub-agent, and on no other.",
 	Sentence: "The tool_start of a call that spawns a sub-agent sets subagent_spawn, and no other does.",
 	Judge:    judgeSpawn,
 }

@@ -19,6 +19,7 @@ var Task = &conformance.Check{
 	},
 	Needs:    []string{"task", "task.status"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Copy text, figures and status of a task from the runtime's own reports, with the ids of the sub-agent and of the call that started it.",
 	Sentence: "A task holds the subagent_id, the call and the parent of its work, its text and figures are the runtime's, and it ends as the runtime reports.",
 	Judge:    judgeTaskFields,
 }

@@ -13,6 +13,7 @@ var TextSeparate = &conformance.Check{
 	Judges:   []string{"subagent_id"},
 	Aliases:  []string{"subagent.text-apart"},
 	Needs:    []string{"subagent_id"},
+	Mend:     "Set subagent_id on the text of a sub-agent, and keep its blocks apart from those of the parent.",
 	Sentence: "A sub-agent's text is not part of the parent's.",
 	Judge:    judgeTextSeparate,
 }

@@ -12,6 +12,7 @@ var BlockBoundary = &conformance.Check{
 	ID: "text.block-boundary", Source: "wire/claude: a message has several blocks", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"delta.block_id"},
 	Needs:    []string{"delta.block_id"},
+	Mend:     "Derive block_id from the message and the index of the content block. Begin another block after each tool call.",
 	Sentence: "Two texts of the model are two blocks: text before a tool call and text after it are never one block.",
 	Judge:    judgeBoundaries,
 }

@@ -14,6 +14,7 @@ var BlockEnd = &conformance.Check{
 	Judges:   []string{"block_end", "block_end.block_id", "block_end.status"},
 	Needs:    []string{"delta", "block_end", "turn"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Emit block_end when the runtime ends the block, with the final text if it differs from the deltas. At the end of a turn end the blocks that are still open as interrupted.",
 	Sentence: "Each block of text ends once, and nothing follows in it: complete if the model finished it, replaced by the final text if that differs, interrupted or retracted if it was cut short.",
 	Judge:    judgeBlockEnds,
 }

@@ -14,6 +14,7 @@ var MessageID = &conformance.Check{
 	ID: "text.message-id", Source: "the event contract (adapters/event): delta.message_id", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"delta.message_id"},
 	Needs:    []string{"delta.message_id"},
+	Mend:     "Copy the runtime's message id when the message starts, and use it for all its deltas.",
 	Sentence: "message_id is the runtime's message that the text belongs to, the same in all deltas of a block.",
 	Judge:    judgeMessageID,
 }

@@ -12,6 +12,7 @@ import (
 var NotThinking = &conformance.Check{
 	ID: "text.not-thinking", Source: "chats that show reasoning as the answer", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"delta", "thinking"},
+	Mend:     "Look at the type of each delta: text becomes delta, thinking or reasoning becomes thinking.",
 	Sentence: "No reasoning leaks into text, no text into thinking.",
 	Judge:    judgeLeaks,
 }

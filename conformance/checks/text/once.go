@@ -16,6 +16,7 @@ var Once = &conformance.Check{
 	Aliases:  []string{"text.fallback"},
 	Needs:    []string{"delta"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Take the text from one place. If deltas were streamed, do not emit the complete message or the final result as text again.",
 	Sentence: "The deltas of a turn, joined, are the text of the model, exactly once.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(len(runindex.ExpectedSegments(t.Run)))

@@ -12,6 +12,7 @@ var Order = &conformance.Check{
 	ID: "text.order", Source: "AgentRecall#503: tokens scrambled on reload", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"delta"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Emit deltas from one goroutine, or under one lock, in the order in which the lines were read.",
 	Sentence: "Text comes in the order of the model's reply, also in bursts within one millisecond.",
 	Judge:    judgeOrder,
 }

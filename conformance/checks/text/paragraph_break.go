@@ -13,6 +13,7 @@ import (
 var ParagraphBreak = &conformance.Check{
 	ID: "text.paragraph-break", Source: "houston#1076, sigit#65: paragraphs glued across tool calls", Tiers: []conformance.Tier{conformance.TierGolden},
 	Needs:    []string{"delta.block_id"},
+	Mend:     "Do not put line breaks into deltas. Give each text of the model its own block_id; the chat puts the blank line between blocks.",
 	Sentence: "In the chat, live and stored, one blank line separates the text before and after a tool and two blocks of text, and none comes first.",
 	Judge:    judgeParagraphs,
 }

@@ -14,6 +14,7 @@ var Result = &conformance.Check{
 	Judges:   []string{"block_end.text", "delta", "delta.text", "result.text"},
 	Needs:    []string{"result"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Take result.text from the runtime's final message of the turn, not from the text of all blocks.",
 	Sentence: "If a turn has a result, it is the final text of the turn.",
 	Judge:    judgeResult,
 }

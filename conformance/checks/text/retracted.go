@@ -14,6 +14,7 @@ var Retracted = &conformance.Check{
 	ID: "text.retracted", Source: "Claude Code abandons blocks of a cut stream; Codex repeats a retried message in a new item", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"block_end", "block_end.block_id"},
 	Needs:    []string{"delta", "block_end"},
+	Mend:     "If the runtime starts a message again or reports a retry, end the abandoned block with status retracted before the new one begins.",
 	Sentence: "Deltas that the runtime abandoned (cut stream, retry) do not stay in the final text.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		reqs := runindex.Requests(t.Run)

@@ -10,6 +10,7 @@ import (
 var Unicode = &conformance.Check{
 	ID: "text.unicode", Source: "nerve#424: characters broken at the edge of a read", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"delta"},
+	Mend:       "Split the stream into lines as bytes, and decode a line only when it is complete.",
 	Sentence:   "The text is the same however the stream is split, also inside a character or an escape.",
 	Faults:     []string{"split-every-byte"},
 	JudgeFault: judgeUnicode,

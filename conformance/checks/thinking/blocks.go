@@ -10,6 +10,7 @@ var Blocks = &conformance.Check{
 	ID: "thinking.blocks", Source: "the event contract (adapters/event): thinking.block_id", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"thinking.done", "thinking.block_id"},
 	Needs:    []string{"thinking.done", "thinking.block_id"},
+	Mend:     "Keep one open reasoning block per message. Emit done once, and give later reasoning a new block_id.",
 	Sentence: "A block of reasoning holds no text of the answer; done closes the block that is open, once, and no reasoning follows in it.",
 	Judge:    judgeBlocks,
 }

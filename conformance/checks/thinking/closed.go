@@ -10,6 +10,7 @@ var Closed = &conformance.Check{
 	ID: "thinking.closed", Source: "thinking bubbles whose spinner never ends", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"thinking.done"},
 	Needs:    []string{"thinking.done"},
+	Mend:     "Before text, a tool call or the end of a turn, emit thinking with done for a block that is open.",
 	Sentence: "Thinking is closed (done:true) before text, a tool call or the end of the turn follows.",
 	Judge:    judgeThinkingClosed,
 }

@@ -15,6 +15,7 @@ var Delivered = &conformance.Check{
 	Aliases:  []string{"wire.both-prefixes"},
 	Needs:    []string{"thinking"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Emit the deltas of the runtime's visible reasoning, and not the complete reasoning once more at its end.",
 	Sentence: "The model's visible reasoning is delivered, once, in order.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		var want, got strings.Builder

@@ -12,6 +12,7 @@ import (
 var Hidden = &conformance.Check{
 	ID: "thinking.hidden", Source: "claude-agent-sdk-typescript#337: thinking that is blank", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"thinking"},
+	Mend:     "If reasoning has no visible words (it is redacted or encrypted), emit no block with text for it.",
 	Sentence: "Reasoning without words makes no block: a block of thinking that holds text holds words.",
 	Judge:    judgeHidden,
 }

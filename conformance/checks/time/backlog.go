@@ -15,6 +15,7 @@ import (
 var Backlog = &conformance.Check{
 	ID: "time.backlog", Source: "adapters whose queue grows, or drops, while a window is in the background", Tiers: []conformance.Tier{conformance.TierTiming},
 	Needs:      []string{"delta"},
+	Mend:       "Bound the queue between reader and listener, and stop reading stdout when it is full. Report its depth and the age of its oldest event.",
 	Sentence:   "With a slow listener the queue is bounded, no event is lost or out of order, and the depth and the age of the oldest event are reported.",
 	Faults:     []string{"flood"},
 	JudgeFault: judgeBacklog,

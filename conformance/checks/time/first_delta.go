@@ -11,6 +11,7 @@ import (
 // FirstDelta is the check time.first-delta.
 var FirstDelta = &conformance.Check{
 	ID: "time.first-delta", Source: "adapters that wait for a sentence before they emit a word", Tiers: []conformance.Tier{conformance.TierTiming},
+	Mend:     "Emit the first delta when its line is read. Do not wait for a sentence, a message or a minimal size.",
 	Sentence: "The first delta of the wire is emitted at once.",
 	Judge:    judgeFirstDelta,
 }

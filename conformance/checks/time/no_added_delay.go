@@ -11,6 +11,7 @@ import (
 // NoAddedDelay is the check time.no-added-delay.
 var NoAddedDelay = &conformance.Check{
 	ID: "time.no-added-delay", Source: "the event contract (adapters/event): ts is the time of reception", Tiers: []conformance.Tier{conformance.TierTiming},
+	Mend:     "Emit the events of a line when it is read. Remove timers, batches and debouncing from the path of events.",
 	Sentence: "In virtual time an event is emitted at the time of the wire line that caused it, to the nanosecond.",
 	Judge:    judgeDelay,
 }

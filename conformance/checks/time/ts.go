@@ -20,6 +20,7 @@ var TS = &conformance.Check{
 	ID: "time.ts", Source: "the event contract (adapters/event): ts", Tiers: []conformance.Tier{conformance.TierTiming},
 	Judges:     []string{"ts"},
 	Needs:      []string{"ts"},
+	Mend:       "Take the time when a line is read, and use it for all its events. Do not take it when the event is delivered.",
 	Sentence:   "ts is the time at which the line that caused an event arrived, to the nanosecond, also if the listener receives the event later.",
 	Faults:     []string{"flood"},
 	Judge:      judgeTS,

@@ -14,6 +14,7 @@ var Canonical = &conformance.Check{
 	ID: "tool.canonical", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_start.tool"},
 	Needs:    []string{"tool_start.tool"},
+	Mend:     "Map the runtime's names to the canonical ones in one table, and keep names that are not in it.",
 	Sentence: "A call has the canonical name of what it does: Bash, Read, Write, Edit, Glob, Grep, WebSearch, WebFetch, mcp__server__tool.",
 	Judge:    judgeCanonical,
 }

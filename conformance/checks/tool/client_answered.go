@@ -15,6 +15,7 @@ import (
 // ClientAnswered is the check tool.client-answered.
 var ClientAnswered = &conformance.Check{
 	ID: "tool.client-answered", Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:          "Reply to each call with its request id, also if the tool fails or panics. Reply once.",
 	Sentence:      "Each call of a tool or hook of the client gets a reply, and the runtime receives each answer of a tool once.",
 	JudgesWritten: true,
 	Judge:         judgeAnswersWritten,

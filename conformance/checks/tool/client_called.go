@@ -11,6 +11,7 @@ import (
 // ClientCalled is the check tool.client-called.
 var ClientCalled = &conformance.Check{
 	ID: "tool.client-called", Source: "wire/codex: item/tool/call; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:     "When the runtime calls a tool of the client, run it once by its call id with the input as received.",
 	Sentence: "Each call of a tool of the client reaches it once, with the model's input.",
 	Judge:    judgeCalled,
 }

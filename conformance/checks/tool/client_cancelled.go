@@ -13,6 +13,7 @@ import (
 var ClientCancelled = &conformance.Check{
 	ID: "tool.client-cancelled", Source: "wire/claude: control_cancel_request, notifications/cancelled; wire/codex: turn/interrupt", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:  []string{"tool.client-let-go"},
+	Mend:     "Give each call a context of its own, and cancel it when the runtime withdraws the call, the turn is stopped or the session ends.",
 	Sentence: "If the runtime cancels a call of a tool or hook of the client, or the session ends, the context of the call ends at once.",
 	Judge:    judgeCancelledCalls,
 }

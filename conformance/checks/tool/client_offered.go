@@ -12,6 +12,7 @@ import (
 // ClientOffered is the check tool.client-offered.
 var ClientOffered = &conformance.Check{
 	ID: "tool.client-offered", Source: "wire/codex: dynamicTools; wire/claude: mcp_message", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:          "Register the client's tools with the runtime at open, with name, description and schema unchanged.",
 	Sentence:      "A tool of the client is offered to the runtime with its name, its description and its schema.",
 	JudgesWritten: true,
 	Judge:         judgeOffered,

@@ -23,6 +23,7 @@ var Fields = &conformance.Check{
 		"tool_result.file_path", "tool_result.is_file_read",
 	},
 	Needs:    []string{"tool_start.input", "tool_start.command"},
+	Mend:     "Fill command, file_path, pattern, search_path and background from the input of the call, and repeat file_path and is_file_read in its result.",
 	Sentence: "tool_start holds file_path and command if the call has them; they, pattern, search_path and background repeat the call, message_id names its message, and tool_result repeats file_path and is_file_read.",
 	Judge:    judgeFields,
 }

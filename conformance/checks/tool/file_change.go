@@ -20,6 +20,7 @@ var FileChange = &conformance.Check{
 		"tool_result.changes", "tool_result.changes.path", "tool_result.changes.kind", "tool_result.changes.move_to", "tool_result.changes.diff",
 	},
 	Needs:    []string{"tool_result.changes"},
+	Mend:     "Copy each change of the runtime's file change into tool_result.changes: path, kind, target of a move, and diff.",
 	Sentence: "The result of a successful change of files holds each file with its path, its kind, where it was moved, and the changed lines.",
 	Judge:    judgeChanges,
 }

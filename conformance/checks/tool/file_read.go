@@ -18,6 +18,7 @@ var FileRead = &conformance.Check{
 	ID: "tool.file-read", Source: "wire/codex: commandActions", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_start.is_file_read"},
 	Needs:    []string{"tool_start.is_file_read"},
+	Mend:     "Set is_file_read by the tool's canonical name, or by what the runtime says about a command. Do not set it for a command that may write.",
 	Sentence: "A call that only reads a file is marked as a file read, and a call that writes or runs something is not. A command may be marked if it only reads.",
 	Judge:    judgeFileRead,
 }

@@ -10,6 +10,7 @@ var Interrupted = &conformance.Check{
 	ID: "tool.interrupted", Source: "chats in which the spinner of a tool never ends", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_result", "tool_result.tool_use_id", "tool_start.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_result", "tool_result.status"},
+	Mend:     "At the end of a turn emit a tool_result with status interrupted for each call without a result, or backgrounded if it continues.",
 	Sentence: "No tool call is open after its turn has ended.",
 	Judge:    judgeOpenTools,
 }

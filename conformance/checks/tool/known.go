@@ -18,6 +18,7 @@ var Known = &conformance.Check{
 	Judges:   []string{"interrupt", "tool_start", "tool_start.command", "tool_start.input", "tool_start.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_start.tool_use_id", "tool_start.input"},
 	NeedsFor: knownNeeds,
+	Mend:     "Emit tool_start once for each call, with the id, name and complete input of the runtime. Do not emit it for items that are no calls.",
 	Sentence: "Each tool call of the model appears as one tool_start with its id and name; its input holds what the model gave, unless the scenario states that the wire hides it; no other call appears.",
 	Judge:    judgeKnown,
 }

@@ -12,6 +12,7 @@ var Paired = &conformance.Check{
 	Judges:   []string{"tool_result", "tool_result.tool_use_id", "tool_start", "tool_start.tool_use_id", "tool_output.tool_use_id"},
 	Needs:    []string{"tool_start", "tool_result"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Keep a set of open calls. Emit tool_result only for an open call, and remove it then.",
 	Sentence: "Each tool_start is followed by exactly one tool_result with the same id, and no other tool_result or tool_output appears.",
 	Judge:    judgePaired,
 }

@@ -12,6 +12,7 @@ import (
 // Parallel is the check tool.parallel.
 var Parallel = &conformance.Check{
 	ID: "tool.parallel", Source: "wire/claude: results come in the order in which the tools end", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:       "Keep the state of a call under its id, not in variables of the turn. Do not expect results in the order of the calls.",
 	Sentence:   "Tools and agents that run at once may be interleaved in any order: the events of each stay the same.",
 	Faults:     []string{"reorder-independent"},
 	JudgeFault: judgeReordered,

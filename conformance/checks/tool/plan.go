@@ -17,6 +17,7 @@ var Plan = &conformance.Check{
 	ID: "tool.plan", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"plan", "plan.steps", "plan.steps.text", "plan.steps.status"},
 	Needs:    []string{"plan"},
+	Mend:     "Emit the whole list at each change of the plan, as the runtime holds it after the change. If the runtime sends single changes, apply them to the stored list.",
 	Sentence: "plan holds the whole list of steps as the model has made it, with their statuses, after each change.",
 	Judge:    judgePlan,
 }

@@ -14,6 +14,7 @@ var ReadDescribed = &conformance.Check{
 	ID: "tool.read-described", Source: "the scenario: what a command reads", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_start.file_path", "tool_start.pattern", "tool_start.search_path"},
 	Needs:    []string{"tool_start.is_file_read", "tool_start.file_path", "tool_start.pattern", "tool_start.search_path"},
+	Mend:     "Take the path and the pattern from what the runtime parsed of the command. If it parsed nothing, leave the fields empty.",
 	Sentence: "A command that is marked as a file read names the first file that it reads, the first pattern that it searches for and the first path that it lists or searches.",
 	Judge:    judgeReadDescribed,
 }

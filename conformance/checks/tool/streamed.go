@@ -13,6 +13,7 @@ var Streamed = &conformance.Check{
 	ID: "tool.streamed", Source: "adapters that append cumulative snapshots", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"tool_output", "tool_output.text"},
 	Needs:    []string{"tool_output", "tool_result.output"},
+	Mend:     "If the runtime sends the output so far, emit only what is new. If it sends pieces, append each once.",
 	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		for _, tool := range runindex.Of(t.Run).Tools() {

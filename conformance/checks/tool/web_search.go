@@ -14,6 +14,7 @@ import (
 var WebSearch = &conformance.Check{
 	ID: "tool.web-search", Source: "wire/codex: a webSearch item starts with an empty query", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"tool_start.input", "tool_result.output"},
+	Mend:     "If the query is known only when the search has ended, put it into the tool_result.",
 	Sentence: "If the tool_start of a web search does not hold the query, its tool_result does.",
 	Judge:    judgeSearch,
 }

@@ -18,6 +18,7 @@ var WholeResult = &conformance.Check{
 	Judges:   []string{"tool_result.output", "tool_result.is_error", "tool_result.status", "tool_result.exit_code"},
 	Needs:    []string{"tool_result.output"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Join all content blocks of a result, and do not cut it.",
 	Sentence: "A tool_result holds all of the output that the runtime's line holds, white space aside, and its error flag and exit code.",
 	Judge:    judgeWholeResult,
 }

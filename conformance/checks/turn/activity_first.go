@@ -13,6 +13,7 @@ var ActivityFirst = &conformance.Check{
 	ID: "turn.activity-first", Severity: conformance.Should, Source: "user interfaces that look frozen until the first word", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"thinking", "turn_start"},
 	Needs:    []string{"turn_start", "thinking"},
+	Mend:     "Emit an empty thinking event directly after turn_start.",
 	Sentence: "An empty thinking event follows turn_start at once, so that a client can show activity.",
 	Judge:    judgeActivity,
 }

@@ -17,6 +17,7 @@ var AfterStop = &conformance.Check{
 	Judges:   []string{"done.stopped"},
 	Needs:    []string{"user_message"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Clear the stop, its timer and the state of open blocks and tools when the stopped turn has ended. Drop late lines of the stopped turn.",
 	Sentence: "The turn after a stopped one completes, unless the model fails, and holds only its own events.",
 	Judge:    judgeAfterStop,
 }

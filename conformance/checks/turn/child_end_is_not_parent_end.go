@@ -11,6 +11,7 @@ import (
 var ChildEndIsNotParentEnd = &conformance.Check{
 	ID: "turn.child-end-is-not-parent-end", Source: "cc-connect#1816", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Needs:    []string{"subagent_id"},
+	Mend:     "Compare the thread or parent id of an end with that of the turn. The end of another thread ends only its sub-agent.",
 	Sentence: "The end of a sub-agent does not end the turn of its parent.",
 	Judge:    judgeChildEnds,
 }

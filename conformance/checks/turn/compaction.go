@@ -12,6 +12,7 @@ var Compaction = &conformance.Check{
 	ID: "turn.compaction", Source: "the event contract (adapters/event): compaction", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"compaction", "compaction.phase", "compaction.tokens"},
 	Needs:    []string{"compaction"},
+	Mend:     "Emit compaction with phase start when the runtime reports that it compacts, and one with phase end when it reports the result. Do not infer it from the number of tokens.",
 	Sentence: "Each compaction that the runtime states ends once, with the size of the context that it states, and begins before. No other compaction is reported.",
 	Judge:    judgeCompaction,
 }

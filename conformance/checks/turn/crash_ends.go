@@ -14,6 +14,7 @@ var CrashEnds = &conformance.Check{
 	ID: "turn.crash-ends", Source: "adapters whose send hangs when the process dies", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:    []string{"time.limits"},
 	Needs:      []string{"error.code"},
+	Mend:       "Wait for the exit of the process beside reading stdout. If it exits in a turn, close what is open, emit error with code crash and fail pending calls.",
 	Sentence:   "If the runtime exits, the turn ends in error within the limit, earlier events stay, and Send returns.",
 	Faults:     []string{"kill", "exit", "exit-without-newline", "cut-line", "close-stdout"},
 	JudgeFault: judgeCrash,

@@ -14,6 +14,7 @@ var EndStated = &conformance.Check{
 	ID: "turn.end-stated", Source: "the event contract (adapters/event): done, result", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"done.stopped", "done.reason", "result", "result.text", "result.stats.duration_ms", "result.stats.rounds"},
 	Needs:    []string{"turn", "error"},
+	Mend:     "Copy reason, duration, number of rounds and final text from the runtime's end of the turn. Do not compute them.",
 	Sentence: "A turn ends as the runtime states: completed, stopped or failed, with its reason, and the result holds the stated text, duration and number of rounds.",
 	Judge:    judgeEndStated,
 }

@@ -11,6 +11,7 @@ import (
 var ErrorIsError = &conformance.Check{
 	ID: "turn.error-is-error", Source: "wire/claude: an API error has subtype success", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"turn", "error"},
+	Mend:     "Look at the error flags of the runtime's end, not only at its type: a result of Claude Code may have the subtype success and `is_error`. Emit error with a code.",
 	Sentence: "A turn whose last request to the model failed ends in error, with a code.",
 	Judge:    judgeErrorIsError,
 }

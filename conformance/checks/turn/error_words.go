@@ -15,6 +15,7 @@ var ErrorWords = &conformance.Check{
 	ID: "turn.error-words", Source: "users who read \"something went wrong\" in place of the reason", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"error.message", "error.code"},
 	Needs:    []string{"turn", "error"},
+	Mend:     "Copy the runtime's message into the error, and derive the code from the status or error type that it reports.",
 	Sentence: "The error of a turn holds the message of the runtime, and its code fits the reply of the model's API or the limit that was reached.",
 	Judge:    judgeErrorWords,
 }

@@ -13,6 +13,7 @@ import (
 // Files is the check turn.files.
 var Files = &conformance.Check{
 	ID: "turn.files", Source: "adapters that send only the text of a message", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	Mend:          "Put the attachments into the message in the form that the runtime reads: an image or document block, or the path of a local file.",
 	Sentence:      "The pictures and documents that the user sends with a message reach the model.",
 	JudgesWritten: true,
 	Judge:         judgeFiles,

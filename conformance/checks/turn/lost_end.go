@@ -16,6 +16,7 @@ import (
 var LostEnd = &conformance.Check{
 	ID: "turn.lost-end", Source: "claude-code#1920: no result at the end of the stream", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"turn", "error"},
+	Mend:       "If the runtime begins another turn or becomes idle while a turn is open, end the open turn with an error first.",
 	Sentence:   "If the runtime never ends a turn but continues, the turn ends in an error or as stopped, and the next message begins another turn.",
 	Faults:     []string{"lost-end"},
 	JudgeFault: judgeLost,

@@ -13,6 +13,7 @@ import (
 var NotBeforeEnd = &conformance.Check{
 	ID: "turn.not-before-end", Source: "multica#7554: a turn that ends early", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"done"},
+	Mend:     "End a turn only at the runtime's own end: `result` of Claude Code, `turn/completed` of Codex. The end of a message or a text block is not the end of the turn.",
 	Sentence: "The terminal event does not come before the runtime's own end of that turn.",
 	Judge:    judgeNotBeforeEnd,
 }

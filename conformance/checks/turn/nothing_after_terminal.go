@@ -13,6 +13,7 @@ var NothingAfterTerminal = &conformance.Check{
 	ID: "turn.nothing-after-terminal", Source: "adapters that show deltas after turn/completed", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:      []string{"turn", "done"},
 	NeedsFor:   runindex.StreamNeeds,
+	Mend:       "Once a turn has ended, drop its late lines, or assign them to the next turn if the runtime has begun it.",
 	Sentence:   "No event of a turn follows its terminal event. Late lines of the wire are dropped or belong to the next turn.",
 	Faults:     []string{"late-delta", "late-item", "stale-line", "duplicate-end"},
 	JudgeFault: faulted.JudgeHarmless,

@@ -12,6 +12,7 @@ var OneTerminal = &conformance.Check{
 	Judges:   []string{"turn", "done", "error"},
 	Needs:    []string{"turn", "done"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Emit done or error in one place, guarded by a flag of the turn. A result, an error and an exit that follow each other are one end.",
 	Sentence: "Each turn ends in exactly one terminal event.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		turns := runindex.Of(t.Run).Turns()

@@ -13,6 +13,7 @@ var ProviderID = &conformance.Check{
 	ID: "turn.provider-id", Source: "clients that fork or revert at the id of a turn", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"turn_start.provider_turn_id"},
 	Needs:    []string{"turn_start.provider_turn_id"},
+	Mend:     "Copy the turn id of the runtime's start of a turn into turn_start.provider_turn_id.",
 	Sentence: "If the runtime names its turns, turn_start holds that name.",
 	Judge:    judgeProviderID,
 }

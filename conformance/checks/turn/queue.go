@@ -14,6 +14,7 @@ var Queue = &conformance.Check{
 	ID: "turn.queue", Source: "the event contract (adapters/event): queue", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"queue", "queue.message_ids"},
 	Needs:    []string{"queue", "user_message"},
+	Mend:     "Add a message to the queue when it is sent during a turn, and remove it when a turn takes it or the client withdraws it. Emit queue after each change.",
 	Sentence: "queue lists the messages that wait, each once: sent by the client and neither taken by a turn nor withdrawn. A message that begins a later turn than the one in which it was sent is listed before.",
 	Judge:    judgeQueue,
 }

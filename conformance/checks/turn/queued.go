@@ -13,6 +13,7 @@ import (
 var Queued = &conformance.Check{
 	ID: "turn.queued", Source: "wire/claude: merge and injection", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"user_message"},
+	Mend:     "Send a message at once and let the runtime queue it. Emit user_message when the runtime reports that it took the message, and update the queue then.",
 	Sentence: "A message sent during a turn is queued, merged or injected as the runtime does it. Each message that reached the model is reported once, and the queue is empty in the end.",
 	Judge:    judgeQueued,
 }

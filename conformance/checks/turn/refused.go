@@ -16,6 +16,7 @@ import (
 var Refused = &conformance.Check{
 	ID: "turn.refused", Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"error"},
+	Mend:       "Handle the error reply to each request. If the request began a turn, return the error from Send or end that turn with error.",
 	Sentence:   "If the runtime rejects a request, the call fails, or an error or a notice reports it. No call waits for the reply forever.",
 	Faults:     []string{"error-reply"},
 	JudgeFault: judgeRefused,

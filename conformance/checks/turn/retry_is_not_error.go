@@ -13,6 +13,7 @@ import (
 var RetryIsNotError = &conformance.Check{
 	ID: "turn.retry-is-not-error", Source: "adapters that take a message with willRetry for the end", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Needs:    []string{"turn", "error"},
+	Mend:     "If the runtime says that it will retry, emit a notice at most. End the turn only at the runtime's end of the turn.",
 	Sentence: "A request that the runtime retries successfully is no error.",
 	Judge:    judgeRetry,
 }

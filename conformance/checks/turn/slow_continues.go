@@ -15,6 +15,7 @@ import (
 var SlowContinues = &conformance.Check{
 	ID: "turn.slow-continues", Source: "timeouts that end the turn while the model thinks", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:    []string{"turn.slow-lives"},
+	Mend:       "Before a time limit ends a turn, ask the runtime something that it answers at once. Continue if it answers.",
 	Sentence:   "If the runtime writes nothing for minutes but answers requests, the turn and its tools continue, and the subject stops nothing.",
 	Faults:     []string{"long-pause", "long-tool"},
 	JudgeFault: judgeSlow,

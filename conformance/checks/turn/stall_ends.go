@@ -17,6 +17,7 @@ var StallEnds = &conformance.Check{
 	ID: "turn.stall-ends", Source: "claude-code#59243", Tiers: []conformance.Tier{conformance.TierWitness},
 	Aliases:    []string{"time.limits"},
 	Needs:      []string{"turn", "error.code"},
+	Mend:       "Restart a timer at each line of the runtime and stop it while a tool or question is open. When it fires, end the runtime, emit error with code timeout and fail pending calls.",
 	Sentence:   "If the runtime stops writing, the turn ends in an error of code timeout, unless a tool or a question is open. If the subject gives up on the runtime, every pending call returns.",
 	Faults:     []string{"stall", "missing-end", "close-stdin", "no-reply"},
 	JudgeFault: judgeStall,

@@ -14,6 +14,7 @@ var Steer = &conformance.Check{
 	ID: "turn.steer", Source: "wire/codex: turn/steer", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"user_message.via"},
 	Needs:    []string{"user_message"},
+	Mend:     "Send the message with the runtime's request for steering, and emit user_message when the runtime reports that it was taken.",
 	Sentence: "A steered message becomes part of the running turn: user_message reports it, and it reaches the model.",
 	Judge:    judgeSteer,
 }

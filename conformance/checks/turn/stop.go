@@ -15,6 +15,7 @@ var Stop = &conformance.Check{
 	Aliases:  []string{"time.limits"},
 	Needs:    []string{"done.stopped"},
 	NeedsFor: runindex.StreamNeeds,
+	Mend:     "Write the runtime's interrupt and wait for its end of the turn, with a limit. Then close open tools as interrupted and emit done with stopped set.",
 	Sentence: "A stopped turn ends in done with stopped:true within the limit, the partial text stays, and open tools end as interrupted.",
 	Judge:    judgeStop,
 }

@@ -12,6 +12,7 @@ import (
 // StopIdempotent is the check turn.stop-idempotent.
 var StopIdempotent = &conformance.Check{
 	ID: "turn.stop-idempotent", Source: "clients whose stop button can be pressed twice", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:           "Remember that a stop is on its way. A second stop, or one without a running turn, writes nothing and returns nil.",
 	Sentence:       "Stopping twice, or with no turn running, is harmless.",
 	JudgesWritten:  true,
 	AlternateSteps: stopAgain,

@@ -15,6 +15,7 @@ var Unprompted = &conformance.Check{
 	ID: "turn.unprompted", Source: "wire/claude: a turn that a background task begins", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"turn_start.cause"},
 	Needs:    []string{"turn_start.cause"},
+	Mend:     "If the runtime begins a turn and no sent message waits, emit turn_start with cause task. Do not assign it to the next message.",
 	Sentence: "A turn that the runtime starts by itself has a turn_start with cause task, and no other turn has.",
 	Judge:    judgeUnprompted,
 }

@@ -18,6 +18,7 @@ var UserMessages = &conformance.Check{
 	ID: "turn.user-messages", Source: "chats in which interrupt markers, summaries and reminders appear as words of the user", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"user_message", "user_message.message_id", "user_message.text", "user_message.via", "user_message.attachments", "user_message.attachments.kind", "user_message.attachments.name", "user_message.attachments.path", "user_message.attachments.url", "user_message.attachments.mime", "turn_start.cause", "turn_start.message_ids"},
 	Needs:    []string{"user_message", "turn"},
+	Mend:     "Emit user_message only for messages that the client sent, with the text as sent. Skip user lines that the runtime writes itself: tool results, interrupt markers, reminders, summaries.",
 	Sentence: "user_message holds a message of the user, as it was sent, and nothing else. A turn that a message began names it, and each message names how it entered the turn.",
 	Judge:    judgeUserMessages,
 }

@@ -15,6 +15,7 @@ var Reported = &conformance.Check{
 	Judges:   []string{"turn", "usage", "usage.context.used", "usage.tokens", "usage.tokens.cached", "usage.tokens.input", "usage.tokens.output", "usage.tokens.reasoning"},
 	Aliases:  []string{"usage.told"},
 	Needs:    []string{"usage"},
+	Mend:     "Add up the tokens of the model's replies for the scope that the event names. Take the context from the last reply alone.",
 	Sentence: "usage reports the tokens of the model's replies, of the turn or of the session so far, and the context is that of the last reply.",
 	Judge:    judgeUsage,
 }

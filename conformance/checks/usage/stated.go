@@ -14,6 +14,7 @@ var Stated = &conformance.Check{
 	ID: "usage.stated", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"usage", "usage.tokens", "usage.tokens.input", "usage.tokens.cached", "usage.tokens.output", "usage.tokens.reasoning", "usage.tokens.total", "usage.cost", "usage.context.used", "usage.context.window"},
 	Needs:    []string{"usage"},
+	Mend:     "Copy tokens, cost, context and window from the runtime's report, without rounding. Emit usage for each turn for which it has one.",
 	Sentence: "usage holds what the runtime states: tokens, cost, the context in use and its window. A turn whose usage the runtime states has one.",
 	Judge:    judgeStated,
 }

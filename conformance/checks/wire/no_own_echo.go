@@ -11,6 +11,7 @@ var NoOwnEcho = &conformance.Check{
 	ID: "wire.no-own-echo", Source: "wire/claude: user messages are replayed", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"user_message", "user_message.message_id", "user_message.text"},
 	Needs:    []string{"user_message"},
+	Mend:     "Recognize the echo of a sent message by its id, and use it only to report that the message was taken.",
 	Sentence: "An echo of a message of the client is not reported as another message: each message is reported once, with its own text.",
 	Judge:    judgeEcho,
 	Faults:   []string{"echo-input"}, JudgeFault: faulted.JudgeHarmless,

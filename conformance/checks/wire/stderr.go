@@ -13,6 +13,7 @@ import (
 // Stderr is the check wire.stderr.
 var Stderr = &conformance.Check{
 	ID: "wire.stderr", Source: "runtimes that log on stderr", Tiers: []conformance.Tier{conformance.TierWitness},
+	Mend:       "Read stderr in a goroutine of its own, to its end. Do not merge it with stdout.",
 	Sentence:   "Output on stderr is never read as protocol, and never blocks the runtime.",
 	Faults:     []string{"stderr-noise", "stderr-flood"},
 	JudgeFault: judgeStderr,

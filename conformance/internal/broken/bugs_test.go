@@ -19,31 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write ../../BUGS.md")
 
-// bug is a defect that users of real adapters have reported, the broken adapter
-// that has it, and the check that catches it in a scenario.
-type bug struct{ what, reported, adapter, check, scenario string }
-
-var bugs = []bug{
-	{"text is shown twice", "ex_mcp#14, parsar#308", "shows-the-result-too", "text.once", "text/plain"},
-	{"paragraphs are glued across tool calls", "houston#1076, sigit#65", "one-block-for-all", "text.paragraph-break", "tool/text-tool-text-three-rounds"},
-	{"an unknown message kills the stream", "claude-agent-sdk-python#599", "dies-of-the-unknown", "wire.unknown", "text/plain"},
-	{"the permission channel is closed and a question gets no reply", "claude-agent-sdk-python#1105", "closes-before-it-answers", "permission.answered-once", "permission/allow"},
-	{"the user is no longer asked, and a denied tool runs", "claude-code#34046", "allows-everything", "permission.deny-enforced", "permission/deny-then-stop"},
-	{"a failed start looks like a hang", "claude-agent-sdk-python#387", "hangs-when-it-cannot-start", "process.start-failure", "process/bad-flag"},
-	{"the runtime sends no result and does not exit, and the turn never ends", "claude-code#59243", "waits-for-ever", "turn.stall-ends", "text/plain"},
-	{"the end of a turn is lost", "openai/codex#35810", "loses-the-end", "turn.one-terminal", "text/plain"},
-	{"a turn ends too early", "multica#7554", "ends-with-the-words", "turn.not-before-end", "tool/text-tool-text-three-rounds"},
-	{"a turn ends twice", "claude-code#25629", "ends-twice", "turn.one-terminal", "text/plain"},
-	{"the end of a child thread ends the parent's turn", "cc-connect#1816", "ends-with-the-child", "turn.child-end-is-not-parent-end", "subagent/ends-while-the-parent-talks"},
-	{"the work of sub-agents is shown as the parent's", "", "flattens-sub-agents", "subagent.attributed", "subagent/outlives-the-turn"},
-	{"the spinner of a tool never ends", "hermes-agent#114395", "spins-for-ever", "tool.paired", "stop/mid-tool"},
-	{"a tool call appears that the model never made", "hermes-agent#114395", "invents-a-tool", "tool.known", "tool/text-tool-text-three-rounds"},
-	{"the stored history differs from the live chat", "AgentRecall#503", "reuses-its-buffer", "replay.equals-live", "tool/text-tool-text-three-rounds"},
-	{"events are out of order", "AgentRecall#503", "swaps-deltas", "text.order", "text/plain"},
-	{"a thinking bubble is blank", "claude-agent-sdk-typescript#337", "thinks-blank", "thinking.hidden", "thinking/then-text"},
-	{"a big frame kills the turn", "openclaw#71793", "reads-short-lines", "wire.long-line", "text/plain"},
-}
-
 const bugsFile = "../../BUGS.md"
 
 // TestBugs demands that the named check catches each public bug, and that the table in
@@ -59,12 +34,12 @@ it on the recordings of both runtimes. ` + "`turnspec explain CHECK`" + ` prints
 | the bug | reported | the broken adapter | the check |
 |---|---|---|---|
 `)
-	for i, b := range bugs {
-		fmt.Fprintf(&table, "| %s | %s | `%s` | `%s` |\n", b.what, b.reported, b.adapter, b.check)
+	for i, b := range defects.Bugs() {
+		fmt.Fprintf(&table, "| %s | %s | `%s` | `%s` |\n", b.What, b.Reported, b.Defect, b.Check)
 		if quick() && i%6 != 0 {
 			continue
 		}
-		t.Run(b.adapter, func(t *testing.T) { caught(t, b) })
+		t.Run(b.Defect, func(t *testing.T) { caught(t, b) })
 	}
 	if *update {
 		g.Expect(os.WriteFile(bugsFile, []byte(table.String()), 0o644)).To(Succeed())
@@ -74,27 +49,27 @@ it on the recordings of both runtimes. ` + "`turnspec explain CHECK`" + ` prints
 	g.Expect(string(stored)).To(Equal(table.String()), "run with -update")
 }
 
-func caught(t *testing.T, b bug) {
+func caught(t *testing.T, b defects.Bug) {
 	t.Helper()
 	g := NewWithT(t)
-	d, err := defects.Named(b.adapter)
+	d, err := defects.Named(b.Defect)
 	g.Expect(err).NotTo(HaveOccurred())
-	check, err := checks.Named(b.check)
+	check, err := checks.Named(b.Check)
 	g.Expect(err).NotTo(HaveOccurred())
 	all, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, ref := range references() {
 		ids := slices.DeleteFunc(fixtures.Newest(all), func(id string) bool {
 			runtime, _, scenario := fixtures.SplitCaseID(id)
-			return runtime != ref.Runtime() || scenario != b.scenario
+			return runtime != ref.Runtime() || scenario != b.Scenario
 		})
-		g.Expect(ids).NotTo(BeEmpty(), "%s has no case of %s", ref.Runtime(), b.scenario)
+		g.Expect(ids).NotTo(BeEmpty(), "%s has no case of %s", ref.Runtime(), b.Scenario)
 		rep, err := runner.Run(t.Context(), conformance.Config{
 			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4, Reference: true,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, r := range rep.Results {
-			g.Expect(r.Verdict).To(Equal(conformance.Fail), "%s, %s on %s", b.adapter, r.Check.ID, r.Case)
+			g.Expect(r.Verdict).To(Equal(conformance.Fail), "%s, %s on %s", b.Defect, r.Check.ID, r.Case)
 		}
 	}
 }
