@@ -116,6 +116,10 @@ mutants: ## change the adapters in thousands of small ways and list in conforman
 # The files of a release do not depend on who builds them, or where.
 DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))
 
+.PHONY: docs
+docs: ## write the documentation as static HTML into docs: the pages of the repository, one for each check and one for each scenario (ARGS='--out /tmp/docs')
+	$(GO) run ./cmd/docs $(ARGS)
+
 .PHONY: dist
 dist: $(NFPM) ## build the files of a release into dist: archives, npm packages, wheels, .deb, formula, SBOM, checksums (ARGS='--version 1.2.3 --targets linux/amd64')
 	$(DIST) $(ARGS)
@@ -138,4 +142,4 @@ $(NFPM):
 
 .PHONY: clean
 clean: ## remove everything that was built and installed here
-	rm -rf bin dist fixtures/corpus.packed .tmp .runtimes
+	rm -rf bin dist docs fixtures/corpus.packed .tmp .runtimes

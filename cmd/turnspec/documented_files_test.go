@@ -34,6 +34,12 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/jsonl/examples/typescript/claude.ts")
 	case "server.js":
 		copyTo(t, file, "conformance/plug/sse/examples/server.js")
+	case "conformance/plug.mjs": // as init writes it, with the library installed
+		provide(t, dir, "plug.mjs")
+		outputOfTurnspec(t, "", "init", "--lang", "typescript", dir)
+	case "conformance/plug.py":
+		outputOfTurnspec(t, "", "init", "--lang", "python", dir)
+		copyTo(t, filepath.Join(dir, "conformance", "turnspec_plug", "__init__.py"), "conformance/plug/python/src/turnspec_plug/__init__.py")
 	case "plug.py":
 		copyTo(t, file, "conformance/plug/starter/python/claude/plug.py")
 		copyTo(t, filepath.Join(dir, "adapter.py"), "conformance/plug/starter/python/claude/adapter.py")

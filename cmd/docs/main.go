@@ -1,0 +1,77 @@
+// Command docs writes the documentation as static HTML: an index by reader, the
+// Markdown pages of the repository, a page for each check and one for each scenario.
+// It is run in the folder of the repository, needs no network, and the pages load
+// nothing from elsewhere.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("out", "docs", "the folder to write")
+	search := flag.Bool("search", false, "look for a new example failure of each check, and write cmd/docs/examples.txt")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, *out, *search)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, stdout io.Writer, out string, search bool) error {
+	if search {
+		return writeExamples(ctx, "cmd/docs/examples.txt")
+	}
+	s, err := build(ctx, os.DirFS("."), allExamples)
+	if err != nil {
+		return err
+	}
+	if err := s.write(out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%d files in %s\n", len(s.files), out)
+	return err
+}
+
+// build makes the whole site. examples returns the failure to show for a check, or ""
+// if there is none.
+func build(ctx context.Context, repository fs.FS, examples exampleSource) (*site, error) {
+	s := newSite(repository)
+	for _, add := range []func() error{
+		s.addMarkdown,
+		func() error { return s.addChecks(ctx, examples) },
+		s.addScenarios,
+	} {
+		if err := add(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// write replaces the folder by the site.
+func (s *site) write(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	for name, text := range s.files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures/racesample"
+)
+
+// built returns the site, with the example failure of text.once alone.
+func built(t *testing.T) *site {
+	t.Helper()
+	one := func(ctx context.Context, checks []*conformance.Check) (map[string]example, error) {
+		for line := range strings.Lines(exampleList) {
+			if strings.HasPrefix(line, "text.once ") {
+				return examplesOf(ctx, checks, line)
+			}
+		}
+		return nil, errors.New("examples.txt has no text.once")
+	}
+	s, err := build(t.Context(), os.DirFS("../.."), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// parsedPage is what a test reads of a page.
+type parsedPage struct {
+	ids   []string
+	links []string
+}
+
+// parse demands that a page is well-formed: each element is closed in order, each id
+// is unique, and no link is inside another.
+func parse(t *testing.T, name string, text []byte) (p parsedPage) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(string(text)))
+	d.Entity = xml.HTMLEntity
+	inLink := false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return p
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return p
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			if e.Name.Local == "a" {
+				if inLink {
+					t.Errorf("%s: a link inside a link", name)
+				}
+				inLink = true
+			}
+			for _, a := range e.Attr {
+				switch a.Name.Local {
+				case "id":
+					if slices.Contains(p.ids, a.Value) {
+						t.Errorf("%s: the id %q is not unique", name, a.Value)
+					}
+					p.ids = append(p.ids, a.Value)
+				case "href", "src":
+					p.links = append(p.links, a.Value)
+				}
+			}
+		case xml.EndElement:
+			inLink = inLink && e.Name.Local != "a"
+		}
+	}
+}
+
+// TestSite checks the form of all pages and where their links lead.
+func TestSite(t *testing.T) {
+	if racesample.Enabled {
+		t.Skip("it parses some hundred pages in one goroutine; it is run without the race detector")
+	}
+	s := built(t)
+	pages := map[string]parsedPage{}
+	for name, text := range s.files {
+		if path.Ext(name) == ".html" {
+			pages[name] = parse(t, name, text)
+		}
+	}
+	reached := map[string]bool{"index.html": true}
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		for _, link := range pages[name].links {
+			to, err := url.Parse(link)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if to.IsAbs() {
+				if file, ok := strings.CutPrefix(link, source); ok {
+					if _, err := os.Stat(path.Join("../..", file)); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+				continue
+			}
+			file := name
+			if to.Path != "" {
+				file = path.Join(path.Dir(name), to.Path)
+			}
+			if s.files[file] == nil {
+				t.Errorf("%s links to %s, which does not exist", name, link)
+				continue
+			}
+			if to.Fragment != "" && !slices.Contains(pages[file].ids, to.Fragment) {
+				t.Errorf("%s links to %s, which has no such heading", name, link)
+			}
+			reached[file] = true
+		}
+	}
+	for name := range pages {
+		if !reached[name] {
+			t.Errorf("no page links to %s", name)
+		}
+	}
+	for name, text := range s.files {
+		if strings.Contains(string(text), "<script") || strings.Contains(string(text), "@import") || strings.Contains(string(text), "url(") {
+			t.Errorf("%s loads something", name)
+		}
+	}
+}
+
+// TestCheckPage checks the parts of one page.
+func TestCheckPage(t *testing.T) {
+	page := string(built(t).files["checks/text.once.html"])
+	for _, want := range []string{
+		"exactly once", "How to mend it", "Take the text from one place", "ex_mcp#14", "text is shown twice",
+		"An example failure", "the text is not what the model said", "shows-the-result-too", "delta.text",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+}
+
+// Each MUST check that judges in replay has an example failure. `go run ./cmd/docs`
+// checks that they still fail.
+func TestExamplesAreComplete(t *testing.T) {
+	have := map[string]bool{}
+	for line := range strings.Lines(exampleList) {
+		id, _, _ := strings.Cut(line, " ")
+		have[id] = true
+	}
+	for _, c := range everyCheck() {
+		if !have[c.ID] && withoutExample[c.ID] == "" {
+			t.Errorf("%s has no example failure; run `go run ./cmd/docs --search`", c.ID)
+		}
+		if have[c.ID] && withoutExample[c.ID] != "" {
+			t.Errorf("%s has an example failure; remove it from withoutExample", c.ID)
+		}
+	}
+}
+
+// withoutExample lists checks without an example failure, with the reason.
+var withoutExample = map[string]string{
+	"golden.events":  "it judges the reference adapters only: a failure is a difference of a stored file",
+	"golden.chat":    "as golden.events",
+	"golden.wrote":   "as golden.events",
+	"live.performed": "it needs the real runtime",
+}
