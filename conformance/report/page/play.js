@@ -123,11 +123,11 @@ function compareLines(wire) {
     const gone = before ? [...before.fields.keys()].filter((k) => !now.has(k)) : [];
     changes.sort((a, b) => minor.test(a[0]) - minor.test(b[0]));
     const name = (k) => k.split(".").slice(-2).join(".");
-    const shown = changes.slice(0, 6).map(([k, x]) => el("span", { class: minor.test(k) ? "minor" : null, title: k }, el("span", { class: "field" }, name(k) + ": "), short(x, 120), "  "));
+    const shown = changes.slice(0, 6).map(([k, x]) => el("span", { class: minor.test(k) ? "minor" : null, title: k }, el("span", { class: "field" }, name(k) + ": "), short(x, minor.test(k) ? 16 : 120), "  "));
     if (changes.length > 6) shown.push(el("span", { class: "soft" }, `and ${changes.length - 6} more  `));
     if (gone.length) shown.push(el("span", { class: "soft" }, "without " + gone.slice(0, 3).map(name).join(", ")));
     if (before && !shown.length) shown.push(el("span", { class: "soft" }, `the same as line ${before.line || "before"}  `));
-    w.brief = el("code", { class: before ? "differs" : null, title: before ? `what differs from line ${before.line || "before"}` : null }, before ? [shown, label] : [label, shown]);
+    w.brief = el("code", { class: before ? "differs" : null, title: before ? `what differs from line ${before.line || "before"}` : null }, before && changes.some(([k]) => !minor.test(k)) ? [shown, label] : [label, shown]);
   }
 }
 
