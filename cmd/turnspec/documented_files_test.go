@@ -99,7 +99,14 @@ func provide(t *testing.T, dir, name string) {
 		writeTo(t, file, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"))
 	case "chats.db":
 		outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"), "log", "append", file)
-	case "part-1.json":
+	case "reports":
+		if err := os.MkdirAll(file, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	case "part-1.json", "reports/1.json":
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		outputOfTurnspec(t, "", "run", "--case", "text/plain", "--report", "json="+file)
 	case "old.json", "new.json":
 		writeTo(t, file, outputOfTurnspec(t, "", append([]string{"bench", "--json", "--runtime", "claude"}, strings.Fields(quick)...)...))

@@ -20,8 +20,8 @@ func trendCmd() *cobra.Command {
 order in which they ran: how many checks passed, how many failed, and which fail since
 that report or do not any more. --html writes a page with a picture of it.
 
-Reports of different adapters make separate tables. Keep one report of each run, such
-as an artifact of your CI; reports of shards are merged first (turnspec merge).`,
+Reports of different adapters make separate tables. Keep the report of each run in
+a folder, or as an artifact of your CI; reports of shards are merged first (turnspec merge).`,
 		Example: `  turnspec run --runtime claude --subject 'python3 my_adapter.py' --report json=reports/$(date +%F).json
   turnspec trend reports/*.json
   turnspec trend reports/*.json --html trend.html`,
