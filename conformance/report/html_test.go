@@ -245,3 +245,28 @@ func TestHTMLLinksToACheck(t *testing.T) {
 	}
 	expectParts(t, dom("#case=claude%2F2%2Freal%2Fexternal&check=turn.stop"), `<li class="passed chosen" data-check="turn.stop">`)
 }
+
+// TestHTMLUnfolds checks that a click unfolds a wire line to the whole message, and that
+// the button copies the command, or selects it where there is no clipboard.
+func TestHTMLUnfolds(t *testing.T) {
+	page := written(t, report.HTML, faulty(t))
+	for clipboard, want := range map[string]string{
+		"{ writeText: async (text) => { document.title = text; } }": "copied",
+		"undefined": "selected: Ctrl+C",
+	} {
+		clicks := `<script>Object.defineProperty(navigator, "clipboard", { value: ` + clipboard + ` });
+const wait = setInterval(() => {
+  const line = [...document.querySelectorAll(".play summary")].find((s) => s.textContent.includes('"two"'));
+  if (!line) return;
+  clearInterval(wait);
+  line.click();
+  document.querySelector(".rerun button").click();
+}, 50);</script></body>`
+		drawn := browser(t, strings.Replace(page, "</body>", clicks, 1))("#case=codex%2F1%2Ftext%2Fplain")
+		expectParts(t, drawn, "<pre>{\n  \"method\": \"delta\",\n  \"params\": {\n    \"text\": \"two\",\n    \"id\": 7\n  }\n}</pre>",
+			`aria-label="Copy the command that runs this again">`+want+"</button>")
+		if want == "copied" {
+			expectParts(t, drawn, "<title>turnspec run --case codex/1/text/plain --check text.once</title>")
+		}
+	}
+}

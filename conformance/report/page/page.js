@@ -85,7 +85,6 @@ function copy(text) {
       getSelection().selectAllChildren(code);
       b.textContent = "selected: Ctrl+C";
     }
-    setTimeout(() => { b.textContent = "copy"; }, 3000);
   } }, "copy");
   return el("p", { class: "rerun" }, code, b);
 }
