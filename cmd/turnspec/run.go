@@ -38,6 +38,7 @@ type runFlags struct {
 	shard               string
 	runs, isolate       bool
 	lastFailed          bool
+	watch               bool
 	failOnFlaky         bool
 	noGolden            bool // the case is a file without a golden
 	profiles            profiles
@@ -99,6 +100,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed
   turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky
+  turnspec run --runtime claude --subject 'python3 my_adapter.py' --case 'text/*' --watch
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
@@ -113,9 +115,15 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.command = args
+			if f.watch && !f.external() {
+				return errors.New("--watch runs your adapter again when its files change: give it with --subject, --acp or --http")
+			}
 			stop, err := f.profiles.start()
 			if err != nil {
 				return err
+			}
+			if f.watch {
+				return errors.Join(watchSuite(cmd, f), stop())
 			}
 			return errors.Join(suite(cmd, f), stop())
 		},
@@ -137,6 +145,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	for _, other := range []string{"case", "shard"} {
 		cmd.MarkFlagsMutuallyExclusive("last-failed", other)
 	}
+	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes: first what failed, then all; ^C ends")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	for _, other := range []string{"subject", "acp", "http"} {
@@ -146,6 +155,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
+	for _, other := range []string{"last-failed", "shard", "report", "write-known"} {
+		cmd.MarkFlagsMutuallyExclusive("watch", other)
+	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
 	fl.IntVar(&f.places, "places", 1, "try each fault at so many places of a case")
 	fl.Uint64Var(&f.seed, "seed", 1, "pick the places of the faults by this number; 0 spreads them evenly")

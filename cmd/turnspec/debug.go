@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func debugCmd() *cobra.Command {
+	var runtime, address, dir string
+	var isACP bool
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "debug CASE --runtime RUNTIME -- CMD [ARG…]",
+		Short: "Step through one case: the wire beside the events of your adapter",
+		Long: `Debug replays one case to your adapter and then steps through what happened. For each
+step of the client it shows, in the order of time, the lines of the runtime's wire on
+the left (< from the runtime, > from the adapter) and the events of the adapter on the
+right. After the last step it prints the checks that fail on the case.
+
+On a terminal it waits after each step: enter or n goes to the next one, c continues to
+the end, q quits (each with enter). Elsewhere it prints all steps.
+
+The program is started as by ` + "`turnspec smoke`" + `, which prints the lines between turnspec
+and the program.
+
+Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection.`,
+		Example: `  turnspec debug permission/allow --runtime claude -- python3 my_adapter.py
+  turnspec debug claude/2.1.197/text/plain --runtime claude -- python3 my_adapter.py
+  turnspec debug text/plain --runtime claude --http http://127.0.0.1:0 -- node server.js`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); len(args) == 0 || n == 0 || n > 1 || n < 0 && (len(args) > 1 || address == "") {
+				return errors.New("give a case and, after --, the command that starts your adapter: turnspec debug text/plain --runtime claude -- python3 my_adapter.py")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, version, _ := strings.Cut(runtime, "@")
+			if !slices.Contains(runtimeNames(), name) {
+				return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
+			}
+			rec, err := smokeRecording(fixtures.Embedded(), name, version, args[0])
+			if err != nil {
+				return err
+			}
+			s, _, err := plugged(name, isACP, address, dir, args[1:], nil)
+			if err != nil {
+				return err
+			}
+			setStartLimit(s, limit)
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			r, err := performed(ctx, s, rec)
+			if err != nil {
+				return err
+			}
+			return stepThrough(cmd.OutOrStdout(), keys(cmd.InOrStdin(), cmd.OutOrStdout()), r)
+		},
+	}
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
+	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
+	standinFlag(cmd, &dir)
+	startLimitFlag(cmd, &limit)
+	cmd.MarkFlagsMutuallyExclusive("acp", "http")
+	completeFlag(cmd, "runtime", runtimeNames)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return caseIDs(), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// performed lets a subject perform a recording, unless ctx ends before.
+func performed(ctx context.Context, s conformance.Subject, rec perform.Recording) (*conformance.Run, error) {
+	done := make(chan *conformance.Run, 1)
+	go func() { done <- perform.Process(s, rec, nil) }()
+	select {
+	case r := <-done:
+		return r, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// stepThrough prints the steps of a run and the checks that fail on it. After each step next
+// returns what to do: 'n', 'c' or 'q'.
+func stepThrough(out io.Writer, next func() byte, r *conformance.Run) error {
+	if err := jsonl.Ended(r); err != nil && len(r.Played)+len(r.ClientActions) == 0 {
+		return fmt.Errorf("the runtime was not started: %w%s", err, programOutput(r, err))
+	}
+	fmt.Fprintf(out, "%s: %s\n", r.Case.ID, r.Scenario.Intent)
+	all := debugSteps(r)
+	walk := true
+	for i, s := range all {
+		fmt.Fprintf(out, "\nstep %d of %d: %s\n", i+1, len(all), s.title)
+		for _, row := range s.rows {
+			fmt.Fprintln(out, row.text())
+		}
+		if walk && i < len(all)-1 {
+			switch next() {
+			case 'q':
+				return nil
+			case 'c':
+				walk = false
+			}
+		}
+	}
+	fmt.Fprintln(out)
+	failed := false
+	for _, c := range checks.All() {
+		if !slices.Contains(c.Tiers, conformance.TierWitness) || c.Judge == nil {
+			continue
+		}
+		res := judge.Apply(c, &conformance.Trial{Run: r}, conformance.TierProcess)
+		if !res.Verdict.Bad() {
+			continue
+		}
+		failed = failed || c.Severity == conformance.Must
+		fmt.Fprintf(out, "FAIL %s: %s\n", c.ID, firstProblem(res))
+	}
+	if err := jsonl.Ended(r); err != nil {
+		fmt.Fprintf(out, "FAIL end\n%s\n", indent(err.Error()+programOutput(r, err)))
+		failed = true
+	}
+	if failed {
+		return errFailed
+	}
+	fmt.Fprintln(out, "no check fails on this case without a fault")
+	return nil
+}
+
+// debugStep is a step of the client and what happened from its begin to the next step.
+type debugStep struct {
+	title string
+	rows  []debugRow
+}
+
+// debugRow is a line of the wire, or an event.
+type debugRow struct {
+	at    time.Duration
+	wire  string
+	event string
+}
+
+const wireColumn = 72 // characters of the left column
+
+func (r debugRow) text() string {
+	at := fmt.Sprintf("%7.3f ", r.at.Seconds())
+	if r.event != "" {
+		return at + strings.Repeat(" ", wireColumn) + " | " + clip(r.event, 2*wireColumn)
+	}
+	wire := clip(r.wire, wireColumn-1)
+	return at + wire + strings.Repeat(" ", max(0, wireColumn-utf8.RuneCountInString(wire))) + " |"
+}
+
+// debugSteps returns the steps of a run with the lines and events of each.
+func debugSteps(r *conformance.Run) []debugStep {
+	rows := make([]debugRow, 0, len(r.Played)+len(r.ClientActions)+len(r.Events))
+	for _, p := range r.Played {
+		if text := playedText(p.Line); text != "" {
+			rows = append(rows, debugRow{at: p.At, wire: conformance.Printable(text)})
+		}
+	}
+	for _, a := range r.ClientActions {
+		text := cmp.Or(string(a.Bytes), string(a.Kind)+" "+a.Method)
+		rows = append(rows, debugRow{at: a.At.Sub(r.Began), wire: "> " + conformance.Printable(text)})
+	}
+	for _, e := range r.Events {
+		b, err := json.Marshal(e.Data)
+		text := string(e.Type()) + " " + string(b)
+		if err != nil {
+			text = string(e.Type()) + ": " + err.Error()
+		}
+		rows = append(rows, debugRow{at: e.At, event: conformance.Printable(text)})
+	}
+	slices.SortStableFunc(rows, func(a, b debugRow) int { return cmp.Compare(a.at, b.at) })
+	var out []debugStep
+	for i, s := range r.Steps {
+		step := debugStep{title: jsonl.Trace(&conformance.Run{Steps: r.Steps[i : i+1]})[0].Name}
+		if s.Err != nil {
+			step.title += ": " + firstLine(s.Err.Error())
+		}
+		n := len(rows)
+		if i+1 < len(r.Steps) {
+			n = slices.IndexFunc(rows, func(row debugRow) bool { return row.at >= r.Steps[i+1].At })
+			if n < 0 {
+				n = len(rows)
+			}
+		}
+		step.rows, rows = rows[:n], rows[n:]
+		out = append(out, step)
+	}
+	return out
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// playedText returns a line that the stand-in played, or "" if it came from the adapter.
+func playedText(w fixtures.WireLine) string {
+	switch w.Dir {
+	case fixtures.Out:
+		return "< " + string(w.Bytes)
+	case fixtures.Err:
+		return "< stderr: " + string(w.Bytes)
+	case fixtures.Exit:
+		return strings.TrimSpace(fmt.Sprintf("< the process ends with code %d %s", w.Code, w.Signal))
+	}
+	return ""
+}
+
+// keys returns a function that waits for a key, if in and out are a terminal. Else it
+// returns 'c' at once. The end of input counts as 'q'.
+func keys(in io.Reader, out io.Writer) func() byte {
+	if !isTerminal(in) || !isTerminal(out) {
+		return func() byte { return 'c' }
+	}
+	lines := bufio.NewReader(in)
+	return func() byte { return readKey(lines, out) }
+}
+
+// readKey asks until a line is a key.
+func readKey(lines *bufio.Reader, out io.Writer) byte {
+	for {
+		fmt.Fprint(out, "next (n, enter), continue (c), quit (q)? ")
+		line, err := lines.ReadString('\n')
+		switch strings.TrimSpace(line) {
+		case "", "n":
+			if err == nil {
+				return 'n'
+			}
+		case "c":
+			return 'c'
+		case "q":
+			return 'q'
+		}
+		if err != nil {
+			return 'q'
+		}
+	}
+}

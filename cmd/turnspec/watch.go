@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// pollInterval is how often --watch looks for changed files.
+const pollInterval = 300 * time.Millisecond
+
+// watchSuite runs the suite again whenever a file below the current folder changes, until
+// ctx ends.
+func watchSuite(cmd *cobra.Command, f runFlags) error {
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	cmd.SetContext(ctx)
+	errOut := cmd.ErrOrStderr()
+	var before map[string]fileState
+	return watchLoop(ctx, watcher{
+		run: func(lastFailed bool) error {
+			before = fileStates(".") // a change during the run counts
+			g := f
+			g.lastFailed = lastFailed
+			return suite(cmd, g)
+		},
+		changed: func(ctx context.Context) (string, error) { return waitForChange(ctx, ".", before) },
+		report: func(text string) {
+			if isTerminal(errOut) && strings.HasPrefix(text, changedPrefix) {
+				fmt.Fprint(errOut, "\x1b[2J\x1b[H") // clear the screen
+			}
+			fmt.Fprintln(errOut, text)
+		},
+	})
+}
+
+const changedPrefix = "changed: "
+
+// watcher is what watchLoop does.
+type watcher struct {
+	run     func(lastFailed bool) error // errFailed: a check failed
+	changed func(context.Context) (file string, err error)
+	report  func(text string)
+}
+
+// watchLoop runs, waits for a change and runs again: first what failed in the last run, and
+// all if that passes. It returns the error of ctx.
+func watchLoop(ctx context.Context, w watcher) error {
+	failed := false
+	for {
+		err := w.run(failed)
+		if failed && err == nil && ctx.Err() == nil {
+			err = w.run(false) // the rest may fail now
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errFailed):
+			failed = true
+		case err != nil:
+			w.report("turnspec: " + err.Error())
+			failed = false // the program may not start: there is no list of failures
+		default:
+			failed = false
+		}
+		w.report("waiting for a change of a file in this folder; ^C ends")
+		file, err := w.changed(ctx)
+		if err != nil {
+			return err
+		}
+		w.report(changedPrefix + file)
+	}
+}
+
+// fileState is what tells whether a file was changed.
+type fileState struct {
+	size int64
+	time time.Time
+}
+
+// unwatched are folders that hold what tools write.
+var unwatched = []string{"node_modules", "__pycache__", "target", "dist", "build", "vendor"}
+
+// fileStates returns the states of the files below a folder, without hidden files and what
+// tools write.
+func fileStates(dir string) map[string]fileState {
+	out := map[string]fileState{}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // a file that was removed meanwhile is a change of its own
+		case name != dir && (strings.HasPrefix(d.Name(), ".") || d.IsDir() && slices.Contains(unwatched, d.Name())):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular():
+			if info, err := d.Info(); err == nil {
+				out[name] = fileState{info.Size(), info.ModTime()}
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// waitForChange waits until the files below a folder differ from before, and returns the
+// name of one that does.
+func waitForChange(ctx context.Context, dir string, before map[string]fileState) (string, error) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if file := changedFile(before, fileStates(dir)); file != "" {
+			return file, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// changedFile returns the first file, by name, that was added, changed or removed, or "".
+func changedFile(before, after map[string]fileState) string {
+	var out []string
+	for name, state := range after {
+		if old, had := before[name]; !had || old != state {
+			out = append(out, name)
+		}
+	}
+	for name := range before {
+		if _, has := after[name]; !has {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return slices.Min(out)
+}
