@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Tier is a way of running checks.
@@ -77,7 +78,7 @@ type Run struct {
 	// they are equal.
 	ToRecorded func(text string) string
 	// Transcribe returns the events that the subject derives from the lines that were
-	// played, without their client: one transcript for each process. It is nil if the
+	// played, without their client: one transcript for each session. It is nil if the
 	// subject reads no transcripts.
 	Transcribe func() ([]Event, error)
 
@@ -115,6 +116,24 @@ func (r *Run) WithEvents(events []Event) *Run {
 	out := *r
 	out.Events, out.Live, out.index = events, nil, index{}
 	return &out
+}
+
+// SessionOf returns the number of the session that a process of the runtime belongs to, from
+// 1. Most runtimes have a process for each session; one that takes a single message has a
+// process for each turn.
+func (r *Run) SessionOf(process int) int {
+	rt := runtimes.Find(r.Runtime)
+	if rt == nil || rt.Process.Message == nil {
+		return process
+	}
+	first := slices.IndexFunc(r.Played, func(p PlayedLine) bool { return p.Line.Process == process })
+	opens := 0
+	for _, a := range r.Steps {
+		if a.Step.Verb == fixtures.VerbOpen && a.Line <= first {
+			opens++
+		}
+	}
+	return max(opens, 1)
 }
 
 // Recorded replaces the ids and folders of this run by the recorded ones, so that

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // openItem is an item that has started and not completed.
@@ -363,5 +364,5 @@ func (t *translator) endBackgroundCommand(th *thread, it *item) {
 	case it.Status != "completed":
 		status = event.TaskFailed
 	}
-	t.emitCommandTask(th, id, unwrap(string(it.Command)), status, string(it.AggregatedOutput))
+	t.emitCommandTask(th, id, shell.Unwrap(string(it.Command)), status, string(it.AggregatedOutput))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // judgedPolicy is the approval policy with a Judge. In every version it makes
@@ -164,10 +165,10 @@ func convertOldChanges(v jsontext.Value) jsontext.Value {
 // wrapped around it. A shell outside the system directories was chosen by the
 // model and stays.
 func withoutSystemShell(cmd string) string {
-	shell, _, _ := strings.Cut(cmd, " ")
-	switch path.Dir(shell) {
+	program, _, _ := strings.Cut(cmd, " ")
+	switch path.Dir(program) {
 	case "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin":
-		return unwrap(cmd)
+		return shell.Unwrap(cmd)
 	}
 	return cmd
 }

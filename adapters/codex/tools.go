@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // handleToolItem handles items that are tool calls. It returns false for an
@@ -95,7 +96,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 	d := event.ToolStart{ToolUseID: string(it.ID)}
 	switch it.Type {
 	case "commandExecution":
-		d.Tool, d.Command = "Bash", unwrap(string(it.Command))
+		d.Tool, d.Command = "Bash", shell.Unwrap(string(it.Command))
 		d.Input = encode(commandInput{string(it.Command), string(it.Cwd), it.CommandActions})
 		r := readsOf(it.CommandActions)
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath

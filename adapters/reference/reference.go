@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/codexexec"
 )
 
 // Adapter is what each of the adapters offers beside opening sessions.
@@ -27,6 +28,7 @@ type Adapter interface {
 var all = []Adapter{
 	codex.New(),
 	claude.New(),
+	codexexec.New(),
 }
 
 // All returns the adapters.

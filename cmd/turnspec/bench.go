@@ -21,6 +21,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench/gate"
 	"github.com/turnspec/turnspec/conformance/bench/report"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
@@ -233,6 +235,9 @@ func (f benchFlags) config(args []string) (bench.Config, error) {
 			return cfg, err
 		}
 	}
+	if f.subject.name() == "" { // of all runtimes, those that have deltas
+		cfg.Subjects = slices.DeleteFunc(cfg.Subjects, func(s conformance.Subject) bool { return !streams(cfg.Corpus, cfg.Cases[s.Runtime()]) })
+	}
 	return cfg, f.setLoads(&cfg, len(args) == 0)
 }
 
@@ -262,6 +267,18 @@ func quotedAll(words []string) []string {
 		out[i] = quoted(w)
 	}
 	return out
+}
+
+// streams reports whether a case holds deltas of text.
+func streams(c fixtures.Corpus, id string) bool {
+	one, err := c.LoadCase(id)
+	if err != nil {
+		return true // the benchmark reports it
+	}
+	rt := wires.Find(one.Runtime)
+	return slices.ContainsFunc(one.Wire, func(l fixtures.WireLine) bool {
+		return l.Dir == fixtures.Out && rt != nil && l.Read(rt).Piece.Kind == wire.Text
+	})
 }
 
 // newestCase returns the newest recording of a scenario on a runtime.

@@ -26,7 +26,7 @@ func normalizeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "normalize RUNTIME [FILE]",
 		Short: "Convert a runtime's output to events",
-		Long: `Normalize reads the output of a runtime (codex app-server, or claude with
+		Long: `Normalize reads the output of a runtime (codex app-server, codex exec --json, or claude with
 --output-format stream-json) from a file or from stdin, and writes events as they
 occur, one JSON object per line. Its memory is bounded by the longest line.
 
@@ -45,7 +45,7 @@ another runtime, and recordings of other tools, which turnspec import reads.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reference.Of(args[0]) == nil {
-				return fmt.Errorf("unknown runtime %q; want %s", args[0], strings.Join(reference.Names(), " or "))
+				return fmt.Errorf("unknown runtime %q; want one of %s", args[0], strings.Join(reference.Names(), ", "))
 			}
 			in, name, err := input(cmd, args[1:])
 			if err != nil {

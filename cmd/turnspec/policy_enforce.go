@@ -25,7 +25,7 @@ before it happens.`,
 			name, version, _ := strings.Cut(runtime, "@")
 			a := reference.Of(name)
 			if a == nil {
-				return fmt.Errorf("--runtime: unknown runtime %q; want %s, with @VERSION if not the newest", name, strings.Join(reference.Names(), " or "))
+				return fmt.Errorf("--runtime: unknown runtime %q; want one of %s, with @VERSION if not the newest", name, strings.Join(reference.Names(), ", "))
 			}
 			gaps := a.Unenforceable(version)
 			w := cmd.OutOrStdout()
@@ -40,7 +40,7 @@ before it happens.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", strings.Join(reference.Names(), " or ")+", with @VERSION")
+	cmd.Flags().StringVar(&runtime, "runtime", "", strings.Join(reference.Names(), ", ")+", with @VERSION")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("runtime")
 	completeFlag(cmd, "runtime", reference.Names)

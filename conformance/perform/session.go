@@ -166,8 +166,34 @@ func (d *director) taskOf(call string) string {
 // scenarioCall returns the scenario's id of a tool call that has this id in the
 // subject's events.
 func scenarioCall(r *conformance.Run, id string) string {
-	if rt := runtimes.Find(r.Runtime); rt != nil {
-		return rt.ScenarioCall(id)
+	rt := runtimes.Find(r.Runtime)
+	switch {
+	case rt == nil:
+		return id
+	case rt.OwnCallIDs:
+		return callByOrder(r, id)
 	}
-	return id
+	return rt.ScenarioCall(id)
+}
+
+// callByOrder returns the scenario's call that has the place of a tool among those that the
+// subject reports; "" if there is none.
+func callByOrder(r *conformance.Run, id string) string {
+	var calls, starts []string
+	for _, reply := range r.Scenario.Model[""] {
+		for _, p := range reply.Parts {
+			if p.Tool != nil && !r.Scenario.HiddenOn(r.Runtime, r.Version, p.Tool.ID) {
+				calls = append(calls, p.Tool.ID)
+			}
+		}
+	}
+	for _, e := range r.Events {
+		if d, ok := e.Data.(event.ToolStart); ok && e.SubagentID == "" {
+			starts = append(starts, d.ToolUseID)
+		}
+	}
+	if i := slices.Index(starts, id); i >= 0 && i < len(calls) {
+		return calls[i]
+	}
+	return ""
 }

@@ -55,25 +55,26 @@ func transcriptOf(s conformance.Subject, r *conformance.Run) func() ([]conforman
 				err = fmt.Errorf("%w: %v", errPanicked, p)
 			}
 		}()
-		last := map[int]int{} // by process: the index after its last line
+		last := map[int]int{} // by session: the index after its last line
 		for i := range r.Played {
-			last[r.Played[i].Line.Process] = i + 1
+			last[r.SessionOf(r.Played[i].Line.Process)] = i + 1
 		}
 		open := map[int]adapters.Transcript{}
 		n := 0 // the number of lines up to the current one
 		for i := range r.Played {
 			n = i + 1
 			p := &r.Played[i]
-			if open[p.Line.Process] == nil {
-				open[p.Line.Process] = t.Transcribe("s1", func(e event.Event) {
+			session := r.SessionOf(p.Line.Process)
+			if open[session] == nil {
+				open[session] = t.Transcribe("s1", func(e event.Event) {
 					out = append(out, conformance.Event{Event: e, At: r.Played[n-1].At, Line: n})
 				})
 			}
 			if p.Line.Dir == fixtures.Out {
-				open[p.Line.Process].Line(r.Start.Add(p.At), p.Line.Bytes)
+				open[session].Line(r.Start.Add(p.At), p.Line.Bytes)
 			}
-			if n == last[p.Line.Process] {
-				open[p.Line.Process].End()
+			if n == last[session] {
+				open[session].End()
 			}
 		}
 		return out, nil

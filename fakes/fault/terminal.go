@@ -31,7 +31,7 @@ func endAfter(name, doc string, end fixtures.WireLine, noNewline bool) Operator 
 // endWith puts one last line after a line of stdout, and leaves out the others.
 func endWith(name, doc string, end fixtures.WireLine, f Fault) Operator {
 	return Operator{
-		Name: name, Kind: Terminal, Doc: doc, places: allOutputs,
+		Name: name, Kind: Terminal, Doc: doc, places: whileNeeded,
 		apply: func(c *lines, place int) Fault {
 			return at(c, place, f, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				x := end
@@ -40,6 +40,12 @@ func endWith(name, doc string, end fixtures.WireLine, f Fault) Operator {
 			})
 		},
 	}
+}
+
+// whileNeeded are the lines of stdout after which the process has more to do: one that takes a
+// single message ends by itself after its turn.
+func whileNeeded(c *lines, _ bool) []int {
+	return c.outputsWhere(func(i int) bool { return c.rt.Process.Message == nil || c.read[i].Kind != wire.TurnEnd })
 }
 
 // cutLine kills the process within a line.

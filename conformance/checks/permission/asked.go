@@ -137,7 +137,7 @@ func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.Permissi
 	var calls []string
 	for _, call := range runindex.AllCalls(t.Run) {
 		var in runindex.Input
-		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !runindex.SameCall(d.ToolUseID, call.ID) {
+		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !runindex.SameCall(t.Run, d.ToolUseID, call.ID) {
 			continue
 		}
 		calls = append(calls, call.ID)

@@ -63,7 +63,7 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		if d.Status == event.ToolDenied {
 			for _, call := range runindex.Calls(t.Run) {
-				if runindex.SameCall(d.ToolUseID, call.ID) && results[call.ID] == "" && !runindex.StopsTurn(t.Run) {
+				if runindex.SameCall(t.Run, d.ToolUseID, call.ID) && results[call.ID] == "" && !runindex.StopsTurn(t.Run) {
 					f.At(e, "tool %s was denied, but the model got no result", call.ID)
 				}
 			}

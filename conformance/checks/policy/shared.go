@@ -79,7 +79,7 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Polic
 // statusOf returns the status of the first tool_result of a call.
 func statusOf(r *conformance.Run, id string) (event.ToolStatus, bool) {
 	for _, d := range runindex.EventsOf[event.ToolResult](r) {
-		if runindex.SameCall(d.ToolUseID, id) {
+		if runindex.SameCall(r, d.ToolUseID, id) {
 			return d.Status, true
 		}
 	}

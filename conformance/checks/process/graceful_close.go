@@ -1,12 +1,16 @@
 package process
 
 import (
+	"slices"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // GracefulClose is the check process.graceful-close.
@@ -38,6 +42,8 @@ func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string,
 			f.Asserted(1)
 			closed[w.Process] = w.At
 		case w.Kind != standin.KindSignal:
+		case isStop(r, w):
+			termed[w.Process] = w.At
 		case w.Method == string(proc.SIGTERM):
 			f.Asserted(1)
 			switch at, ok := closed[w.Process]; {
@@ -57,4 +63,12 @@ func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string,
 			}
 		}
 	}
+}
+
+// isStop reports whether a signal stops a turn: the subject was asked for that just before.
+func isStop(r *conformance.Run, w standin.ClientAction) bool {
+	return runindex.Runtime(r).IsStop(w.Method) && slices.ContainsFunc(r.Steps, func(a conformance.StepResult) bool {
+		at := w.At.Sub(r.Start) - a.At
+		return a.Step.Verb == fixtures.VerbStop && at >= 0 && at <= a.For+perform.PromptLimit
+	})
 }

@@ -61,10 +61,10 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 			}
 			begun := slices.IndexFunc(events, func(e event.Event) bool {
 				d, ok := e.Data.(event.ToolStart)
-				return ok && runindex.SameCall(d.ToolUseID, call.ID)
+				return ok && runindex.SameCall(t.Run, d.ToolUseID, call.ID)
 			})
 			w := fmt.Sprintf("%s loading %s\n%s %s %s\n", l.Component, runindex.Canonical(in.Arguments), l.Component, status, runindex.Canonical(props))
-			g := linkedTo(events[:begun+1], reg, call.ID) + linkedTo(events, reg, call.ID)
+			g := linkedTo(t.Run, events[:begun+1], reg, call.ID) + linkedTo(t.Run, events, reg, call.ID)
 			if w != g {
 				f.Diff("the component of the call "+call.ID+" does not show the call", w, g)
 			}
@@ -73,11 +73,11 @@ func judgeLinked(t *conformance.Trial, f *conformance.Finding) {
 }
 
 // linkedTo returns the components that show a call, each with name, status and props.
-func linkedTo(events []event.Event, reg *component.Registry, call string) string {
+func linkedTo(r *conformance.Run, events []event.Event, reg *component.Registry, call string) string {
 	chat := replay.Reduce(events, replay.WithRegistry(reg))
 	out := ""
 	add := func(c *replay.Component, status replay.Status) {
-		if c.ToolUseID != "" && runindex.SameCall(c.ToolUseID, call) {
+		if c.ToolUseID != "" && runindex.SameCall(r, c.ToolUseID, call) {
 			out += fmt.Sprintf("%s %s %s\n", c.Name, status, runindex.Canonical(c.Props))
 		}
 	}

@@ -125,7 +125,7 @@ func (x *Index) Tool(agent, id string) *Tool {
 func (x *Index) ToolsOf(call string) []*Tool {
 	var out []*Tool
 	for _, t := range x.tools {
-		if SameCall(t.ID, call) {
+		if SameCall(x.run, t.ID, call) {
 			out = append(out, t)
 		}
 	}

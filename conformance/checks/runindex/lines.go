@@ -82,6 +82,9 @@ func readLines(r *conformance.Run) []Line {
 		l.Main = thread == main
 		out[i] = l
 	}
+	if rt.OwnCallIDs {
+		nameTools(r, out)
+	}
 	return out
 }
 

@@ -4,12 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // NoAgent reports whether a name of the witness is of no agent: it is AsideThread,
@@ -210,25 +208,6 @@ func AllCalls(r *conformance.Run) []fixtures.OutputPart {
 		}
 	}
 	return out
-}
-
-// toolPrefixes are the prefixes that runtimes put before the scenario's id of a
-// call.
-var toolPrefixes = sync.OnceValue(func() []string {
-	var out []string
-	for _, rt := range runtimes.All() {
-		out = append(out, rt.ToolPrefixes...)
-	}
-	return out
-})
-
-// SameCall reports whether an id of a subject is that of the scenario's call.
-func SameCall(id, call string) bool {
-	if id == call {
-		return true
-	}
-	prefix, ok := strings.CutSuffix(id, call)
-	return ok && slices.Contains(toolPrefixes(), prefix)
 }
 
 // ToolResults returns what the runtime sent back to the model, by the scenario's

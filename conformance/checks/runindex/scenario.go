@@ -128,7 +128,7 @@ func StopsTurn(r *conformance.Run) bool {
 // AsksAbout reports whether the tool that a question names is a call of the model. A
 // question about a tool of a server names the tool, or only the server.
 func AsksAbout(r *conformance.Run, named, id string) bool {
-	if named == "" || SameCall(named, id) {
+	if named == "" || SameCall(r, named, id) {
 		return named != ""
 	}
 	for _, call := range AllCalls(r) {

@@ -59,7 +59,7 @@ func judgeOtherThreads(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for id, n := range calls {
-		if n > 1 && slices.ContainsFunc(tools, func(s string) bool { return runindex.SameCall(id, s) }) {
+		if n > 1 && slices.ContainsFunc(tools, func(s string) bool { return runindex.SameCall(t.Run, id, s) }) {
 			f.Failf("tool %s starts %d times: another thread has the same id", id, n)
 		}
 	}

@@ -37,11 +37,11 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 		f.Failf("the transcript cannot be read: %v", err)
 		return
 	}
-	sessions := groupByProcess(r, r.Events, r.Canonical())
-	transcripts := groupByProcess(r, read, r.WithEvents(read).Canonical())
-	for _, process := range slices.Sorted(maps.Keys(sessions)) {
+	sessions := groupBySession(r, r.Events, r.Canonical())
+	transcripts := groupBySession(r, read, r.WithEvents(read).Canonical())
+	for _, session := range slices.Sorted(maps.Keys(sessions)) {
 		c := comparison{finding: f, names: map[string]string{}}
-		c.compare(untilClose(r, sessions[process], transcripts[process]))
+		c.compare(untilClose(r, sessions[session], transcripts[session]))
 	}
 }
 
@@ -53,20 +53,35 @@ type comparedEvent struct {
 	data map[string]any
 }
 
-// groupByProcess groups events by the process whose line caused them.
-func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]comparedEvent {
+// groupBySession groups events by the session whose line caused them.
+func groupBySession(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]comparedEvent {
 	out := map[int][]comparedEvent{}
-	clientTools := map[string]bool{} // by tool_use_id
-	turns := map[int]string{}        // what the rules need to know of each turn
+	clientTools := map[string]bool{}   // by tool_use_id
+	type turn struct{ session, n int } // each transcript counts its turns
+	turns := map[turn]string{}         // what the rules need to know of each
+	signals := len(runindex.Runtime(r).Process.StopSignals) > 0
+	turnOf := func(e conformance.Event) turn {
+		if e.Line == 0 {
+			return turn{}
+		}
+		return turn{r.SessionOf(r.Played[e.Line-1].Line.Process), e.Turn}
+	}
 	for _, e := range events {
 		switch d := e.Data.(type) {
 		case event.TurnStart:
 			if d.Cause == event.CauseCommand {
-				turns[e.Turn] += ofCommand
+				turns[turnOf(e)] += ofCommand
 			}
 		case event.Error:
 			if d.Code == event.ErrorCrash {
-				turns[e.Turn] += ofCrash
+				turns[turnOf(e)] += ofCrash
+				if signals {
+					turns[turnOf(e)] += ofSignal
+				}
+			}
+		case event.Done:
+			if d.Stopped && signals {
+				turns[turnOf(e)] += ofSignal
 			}
 		}
 	}
@@ -74,7 +89,7 @@ func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Line == 0 {
 			continue // no process has written anything yet
 		}
-		x := comparedEvent{Event: e, text: canonical[i] + turns[e.Turn]}
+		x := comparedEvent{Event: e, text: canonical[i] + turns[turnOf(e)]}
 		// Canonical wrote the text, so it can be read.
 		_ = json.Unmarshal([]byte(canonical[i]), &x.all, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		x.data, _ = x.all["data"].(map[string]any)
@@ -93,7 +108,7 @@ func groupByProcess(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Type() == event.TypePermissionResolved && withoutDecision(r.Scenario) {
 			x.text += ofNoDecision
 		}
-		p := r.Played[e.Line-1].Line.Process
+		p := turnOf(e).session
 		out[p] = append(out[p], x)
 	}
 	return out
@@ -152,6 +167,26 @@ func untilClose(r *conformance.Run, session, transcript []comparedEvent) (s, t [
 		line, last = last, 0 // without a turn, all of the transcript comes at its end
 	}
 	return session[:i], slices.DeleteFunc(transcript, func(e comparedEvent) bool {
-		return e.Line > line || e.Line == last || e.Type() == event.TypeSessionEnd
+		return e.Line > line || e.Line == last && (transcript[0].Line == last || closes(e.Data)) || e.Type() == event.TypeSessionEnd
 	})
+}
+
+// closes reports whether the end of a transcript may have caused an event. The last line of
+// one causes others.
+func closes(d event.Data) bool {
+	switch d := d.(type) {
+	case event.Thinking:
+		return d.Done
+	case event.BlockEnd:
+		return d.Status == event.BlockInterrupted
+	case event.ToolResult:
+		return d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded
+	case event.Task:
+		return d.Status != event.TaskRunning
+	case event.Done:
+		return d.Stopped
+	case event.PermissionResolved, event.InterruptResolved, event.Error:
+		return true
+	}
+	return false
 }

@@ -38,6 +38,7 @@ const (
 	ofClientTool = " of a tool of the client"
 	ofRepeated   = " with words that the output repeats"
 	ofCrash      = " in a turn that crashed"
+	ofSignal     = " in a turn that a signal may have stopped"
 	ofNoDecision = " in a scenario whose client answers without a decision"
 )
 
@@ -53,6 +54,10 @@ var transcriptRules = []transcriptRule{
 	{event.TypeSessionEnd, "reason", "", mayVary, "how a process ended is not in its output"},
 	{event.TypeSessionEnd, "exit_code", "", mayVary, "how a process ended is not in its output"},
 	{event.TypeError, "", `^{"type":"error","data"`, optional, "how a process ended is not in its output"},
+	{event.TypeToolResult, "", ofSignal, either, "a signal to the process is not in its output"},
+	{event.TypeBlockEnd, "", `interrupted.*` + ofSignal, either, "a signal to the process is not in its output"},
+	{event.TypeDone, "", ofSignal, either, "a signal to the process is not in its output"},
+	{event.TypeError, "", ofSignal, either, "a signal to the process is not in its output"},
 	{event.TypeError, "message", `"code":"crash"`, mayVary, "how a process ended is not in its output"},
 	{event.TypeTurnStart, "message_ids", "", mayLack, "the client's ids may not be in the output"},
 	{event.TypeTurnStart, "cause", ofCommand, mayVary, "only the client knows whether it sent a command as a message"},

@@ -21,7 +21,7 @@ func judgeAttributed(t *conformance.Trial, f *conformance.Finding) {
 		main, sub := false, false
 		for _, q := range t.Witness {
 			for _, s := range q.Output {
-				if s.Tool != "" && runindex.SameCall(d.ToolUseID, s.ID) && !runindex.NoAgent(q.Agent) {
+				if s.Tool != "" && runindex.SameCall(t.Run, d.ToolUseID, s.ID) && !runindex.NoAgent(q.Agent) {
 					main, sub = main || q.Agent == "", sub || q.Agent != ""
 				}
 			}

@@ -30,7 +30,7 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.Task](t.Run) {
 		f.Asserted(1)
 		tasks[d.TaskID] = d
-		i := slices.IndexFunc(calls, func(c fixtures.OutputPart) bool { return runindex.SameCall(d.ToolUseID, c.ID) })
+		i := slices.IndexFunc(calls, func(c fixtures.OutputPart) bool { return runindex.SameCall(t.Run, d.ToolUseID, c.ID) })
 		switch {
 		case d.ToolUseID == "":
 		case i < 0 && !runindex.States(t.Run, e, d.ToolUseID):
@@ -98,7 +98,9 @@ func judgeBackgrounded(t *conformance.Trial, tasks map[string]event.Task, f *con
 	}
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		if d.Status == event.ToolBackgrounded && !of[""] {
-			i := slices.IndexFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool { return runindex.SameCall(d.ToolUseID, c.ID) && c.Tool == "shell" })
+			i := slices.IndexFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool {
+				return runindex.SameCall(t.Run, d.ToolUseID, c.ID) && c.Tool == "shell"
+			})
 			if i < 0 {
 				continue // more work for a sub-agent that has a task
 			}

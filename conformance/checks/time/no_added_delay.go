@@ -93,7 +93,7 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 				what = toolResult
 			}
 			mark := what + " " + tool.ID
-			if isCall(tool.ID, calls) && all.tools[mark] && !out.tools[mark] {
+			if isCall(t.Run, tool.ID, calls) && all.tools[mark] && !out.tools[mark] {
 				late = "the " + what + " of tool " + tool.ID
 			}
 		}
@@ -128,6 +128,6 @@ func (o *tally) count(wholeSubagents bool, e conformance.Event) {
 	}
 }
 
-func isCall(id string, calls []string) bool {
-	return slices.ContainsFunc(calls, func(call string) bool { return runindex.SameCall(id, call) })
+func isCall(r *conformance.Run, id string, calls []string) bool {
+	return slices.ContainsFunc(calls, func(call string) bool { return runindex.SameCall(r, id, call) })
 }

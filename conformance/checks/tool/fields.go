@@ -57,7 +57,7 @@ func judgeFields(t *conformance.Trial, f *conformance.Finding) {
 	}
 	calls := runindex.AllCalls(t.Run)
 	for _, tool := range runindex.Of(t.Run).Tools() {
-		i := slices.IndexFunc(calls, func(c fixtures.OutputPart) bool { return runindex.SameCall(tool.ID, c.ID) })
+		i := slices.IndexFunc(calls, func(c fixtures.OutputPart) bool { return runindex.SameCall(t.Run, tool.ID, c.ID) })
 		if i < 0 || len(tool.Starts) == 0 {
 			continue
 		}

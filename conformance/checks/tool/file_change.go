@@ -27,6 +27,7 @@ var FileChange = &conformance.Check{
 
 func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 	judgeStatedChanges(t, f)
+	filesOnly := runindex.Runtime(t.Run).ChangesNameFiles
 	for _, call := range runindex.Calls(t.Run) {
 		if call.Hidden || call.Tool != "write" && call.Tool != "edit" && call.Tool != "notebook" {
 			continue
@@ -34,7 +35,7 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 		var in runindex.Input
 		_ = json.Unmarshal(call.Input, &in) // without a path, any path will do
 		for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
-			if e.SubagentID != "" || !runindex.SameCall(d.ToolUseID, call.ID) || d.Status != event.ToolOK {
+			if e.SubagentID != "" || !runindex.SameCall(t.Run, d.ToolUseID, call.ID) || d.Status != event.ToolOK {
 				continue
 			}
 			f.Asserted(1)
@@ -42,7 +43,7 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 				f.At(e, "%s %s succeeded, but its result holds no change", call.Tool, call.ID)
 			}
 			for _, c := range d.Changes {
-				if c.Path == "" || c.Kind == "" || c.Diff == "" && c.Kind != event.ChangeDelete && c.Kind != event.ChangeMove {
+				if c.Path == "" || c.Kind == "" || c.Diff == "" && !filesOnly && c.Kind != event.ChangeDelete && c.Kind != event.ChangeMove {
 					f.At(e, "%s %s: the change of %q is %q, with a diff of %d bytes", call.Tool, call.ID, c.Path, c.Kind, len(c.Diff))
 				}
 				if !strings.HasSuffix(path.Clean("/"+c.Path), path.Clean("/"+in.Path)) {

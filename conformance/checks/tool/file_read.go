@@ -44,6 +44,7 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 				if word := writes(in.Command); word != "" {
 					f.At(e, "%s %s is marked as a file read, but %q does more than read: %q", d.Tool, call.ID, runindex.Clip(in.Command), word)
 				}
+			case d.Tool != "Read" && runindex.Runtime(t.Run).ReadingsHidden:
 			case call.Tool == "read" || d.Tool == "Read":
 				f.Asserted(1)
 				if !d.IsFileRead {

@@ -94,7 +94,7 @@ func commandIn(v any, script string) bool {
 func askedAbout(r *conformance.Run, call string) bool {
 	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
 		d, ok := e.Data.(event.PermissionRequest)
-		return ok && runindex.SameCall(d.ToolUseID, call)
+		return ok && runindex.SameCall(r, d.ToolUseID, call)
 	})
 }
 
@@ -108,7 +108,7 @@ func judgeInvented(t *conformance.Trial, f *conformance.Finding) {
 		known := false
 		for _, q := range t.Witness {
 			for _, s := range q.Output {
-				known = known || s.Tool != "" && (runindex.SameCall(d.ToolUseID, s.ID) || fromScript(s, d))
+				known = known || s.Tool != "" && (runindex.SameCall(t.Run, d.ToolUseID, s.ID) || fromScript(s, d))
 			}
 		}
 		if !known {
@@ -132,6 +132,9 @@ func judgeInput(r *conformance.Run, call runindex.Call, d event.ToolStart, at co
 		if in.Path != "" && d.FilePath != in.Path && !strings.HasSuffix(d.FilePath, "/"+in.Path) && !runindex.Holds(d.Input, in.Path) {
 			f.At(at, "tool %s: neither file_path %q nor the input names %q", call.ID, d.FilePath, in.Path)
 		}
+	}
+	if runindex.Runtime(r).ChangesNameFiles && (call.Tool == "write" || call.Tool == "edit" || call.Tool == "patch") {
+		return
 	}
 	// A tool that reads may be reported as the command that the runtime ran for it.
 	for _, text := range in.Texts() {

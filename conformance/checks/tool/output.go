@@ -51,7 +51,7 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		for id, text := range sent {
-			if !runindex.SameCall(d.ToolUseID, id) {
+			if !runindex.SameCall(t.Run, d.ToolUseID, id) {
 				continue
 			}
 			f.Asserted(1)

@@ -56,7 +56,7 @@ func judgeWholeOutput(t *conformance.Trial, e conformance.Event, d event.ToolRes
 	got := withoutSpace(t.Recorded(d.Output))
 	texts := want.Outputs
 	for id, sent := range runindex.ToolResults(t.Run) {
-		if runindex.SameCall(d.ToolUseID, id) {
+		if runindex.SameCall(t.Run, d.ToolUseID, id) {
 			texts = append(slices.Clip(texts), plainText(sent)) // what the model received is whole too
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
+	"slices"
 )
 
 // CrashEnds is the check turn.crash-ends.
@@ -105,6 +106,10 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 				fail("turn %d ran when the runtime exited, and ends in %s", e.Turn, runindex.Describe(d))
 			}
 		case event.SessionEnd, event.Queue:
+		case event.SessionReady:
+			if readyBefore(r.Events[:n]) {
+				fail("a second session_ready follows the exit of the runtime")
+			}
 		case event.Notice:
 			if !r.Fault.NoticeAllowed {
 				fail("a notice follows the exit of the runtime: %s", d.Text)
@@ -132,4 +137,18 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 	} else if last := events[len(events)-1]; last.Type() != event.TypeSessionEnd {
 		fail("%s follows session_end", last.Type())
 	}
+}
+
+// readyBefore reports whether the session is ready after some events. One whose runtime exits
+// first is ready only to be ended.
+func readyBefore(events []conformance.Event) bool {
+	for _, e := range slices.Backward(events) {
+		switch e.Type() {
+		case event.TypeSessionReady:
+			return true
+		case event.TypeSessionEnd:
+			return false
+		}
+	}
+	return false
 }

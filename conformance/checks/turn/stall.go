@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -11,7 +12,10 @@ import (
 // moment; the maximum if it was not.
 func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 	for _, a := range r.Steps {
-		if v := a.Step.Verb; a.At >= at && (v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at) {
+		v := a.Step.Verb
+		ends := v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at ||
+			v == fixtures.VerbStop && len(runindex.Runtime(r).Process.StopSignals) > 0 // a signal ends any process
+		if a.At >= at && ends {
 			return a.At
 		}
 	}

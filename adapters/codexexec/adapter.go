@@ -1,0 +1,201 @@
+package codexexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "codexexec"
+
+// Adapter is the adapter for codex exec. It has no state.
+type Adapter struct{}
+
+// New returns the adapter for codex exec.
+func New() Adapter { return Adapter{} }
+
+// Capabilities implements adapters.Adapter.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Thinking: true, Schema: true, SetModel: true, SetMode: true, Withdraw: true, StopAll: true,
+	}
+}
+
+// sandboxes are the modes in which the runtime asks nobody.
+var sandboxes = map[string]string{
+	"":                    "",
+	adapters.ModeDontAsk:  "read-only",
+	adapters.ModeReadOnly: "read-only",
+	adapters.ModeNever:    "danger-full-access",
+}
+
+func sandboxOf(mode string) (string, error) {
+	s, ok := sandboxes[mode]
+	if !ok {
+		return "", fmt.Errorf("mode %q: codex exec asks nobody, use one of %s: %w", mode,
+			strings.Join(slices.Sorted(maps.Keys(sandboxes))[1:], ", "), adapters.ErrUnsupported)
+	}
+	return s, nil
+}
+
+// Open implements adapters.Adapter. It starts no turn; the first message does, and
+// session_ready follows it.
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if err := checkOptions(o); err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	if o.SessionID == "" {
+		o.SessionID = newID()
+	}
+	inner := o.Launch
+	if inner == nil {
+		inner = proc.Exec{}
+	}
+	ps := newProcesses(inner, o.Limits.WithDefaults())
+	o.Launch = ps
+	schema, err := schemaFile(o.Schema)
+	if err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "schema", Err: err}
+	}
+	version := proc.Command{Argv: append(program(o), "--version"), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode}
+	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, schema) })
+	if err != nil {
+		removeFile(schema)
+		return nil, err
+	}
+	return liveSession{s, schema}, nil
+}
+
+// checkOptions returns an error for an option that the runtime cannot honour.
+func checkOptions(o adapters.Options) error {
+	for _, x := range []struct {
+		name  string
+		asked bool
+	}{
+		{"fork", o.Fork}, {"at", o.At != ""}, {"unarchive", o.Unarchive}, {"checkpoints", o.Checkpoints},
+		{"judge", o.Judge != nil}, {"tools", len(o.Tools) > 0}, {"hooks", len(o.Hooks) > 0},
+	} {
+		if x.asked {
+			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
+		}
+	}
+	_, err := sandboxOf(o.Mode)
+	return err
+}
+
+// schemaFile writes a schema to a file, which the runtime reads, and returns its name.
+func schemaFile(schema event.Raw) (name string, err error) {
+	if len(schema) == 0 {
+		return "", nil
+	}
+	f, err := os.CreateTemp("", "schema-*.json")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(schema)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+func removeFile(name string) {
+	if name != "" {
+		_ = os.Remove(name)
+	}
+}
+
+// program is the program and the arguments that all of its subcommands take.
+func program(o adapters.Options) []string {
+	if len(o.Command) > 0 {
+		return slices.Clone(o.Command)
+	}
+	return []string{executable(o.Env)}
+}
+
+// arguments are the command line of a turn. The options precede the word resume, as
+// versions before 0.120 demand; pictures come last, because the option takes all that
+// follows it.
+func (c *client) arguments(m adapters.Message) []string {
+	o := c.o
+	args := append(program(o), "exec", "--json", "--skip-git-repo-check")
+	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
+		args = append(args, "-c", k+"="+o.Config[k])
+	}
+	for _, s := range o.MCP {
+		args = append(args, mcpArgs(s)...)
+	}
+	if sandbox := sandboxes[c.mode]; sandbox != "" {
+		args = append(args, "--sandbox", sandbox)
+	}
+	if o.Dir != "" {
+		args = append(args, "--cd", o.Dir)
+	}
+	if c.model != "" {
+		args = append(args, "--model", c.model)
+	}
+	if c.schema != "" {
+		args = append(args, "--output-schema", c.schema)
+	}
+	args = append(args, o.Args...)
+	if c.t.thread != "" {
+		args = append(args, "resume", c.t.thread)
+	}
+	for _, a := range m.Attachments {
+		args = append(args, "--image", a.Path)
+	}
+	return args
+}
+
+// mcpArgs are the settings of an MCP server.
+func mcpArgs(s adapters.MCPServer) []string {
+	at := "mcp_servers." + s.Name + "."
+	args := []string{"-c", at + "command=" + quoted(s.Command)}
+	if len(s.Args) > 0 {
+		words := make([]string, len(s.Args))
+		for i, a := range s.Args {
+			words[i] = quoted(a)
+		}
+		args = append(args, "-c", at+"args=["+strings.Join(words, ",")+"]")
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+		args = append(args, "-c", at+"env."+k+"="+quoted(s.Env[k]))
+	}
+	return args
+}
+
+// quoted is a string of TOML, which JSON's are too.
+func quoted(s string) string { return string(encode(s)) }
+
+// executable returns CODEX_PATH, or codex as found on the child's PATH.
+func executable(env []string) string {
+	if env == nil {
+		env = os.Environ()
+	}
+	get := func(name string) (v string) {
+		for _, e := range env {
+			if s, ok := strings.CutPrefix(e, name+"="); ok {
+				v = s
+			}
+		}
+		return v
+	}
+	if p := get("CODEX_PATH"); p != "" {
+		return p
+	}
+	for _, dir := range filepath.SplitList(get("PATH")) {
+		p := filepath.Join(dir, "codex")
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return "codex"
+}

@@ -1,0 +1,172 @@
+package codexexec
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// translator turns lines into events. live is nil for a transcript.
+type translator struct {
+	l      *ledger.Ledger
+	live   *client
+	ready  event.SessionReady
+	thread string // the runtime's id
+
+	begun    bool   // the process has begun its turn
+	ended    bool   // and ended it
+	failure  string // an error that may be the end of the turn
+	retrying bool
+	lastText string // of the turn's last message
+	steps    []event.PlanStep
+}
+
+func newTranslator(l *ledger.Ledger, o adapters.Options, live *client) *translator {
+	return &translator{l: l, live: live, thread: o.Resume, ready: event.SessionReady{
+		Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode,
+	}}
+}
+
+// handleLine handles one line of stdout. The caller has set the ledger's time.
+func (t *translator) handleLine(b []byte) {
+	b = bytes.Trim(b, " \t\r")
+	if len(b) == 0 {
+		return
+	}
+	var m message
+	if err := json.Unmarshal(b, &m, lenient); err != nil {
+		if jsontext.Value(b).IsValid(lenient) {
+			t.unknown("a message", b)
+			return
+		}
+		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		return
+	}
+	if t.failure != "" && m.Type != "turn.failed" && m.Type != "error" {
+		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil) // it did not end the turn
+		t.failure = ""
+	}
+	switch m.Type {
+	case "thread.started":
+		t.threadStarted(string(m.ThreadID))
+	case "turn.started":
+		t.turnStarted()
+	case "turn.completed":
+		t.turnCompleted(decode[usage](m.Usage), m.Usage != nil)
+	case "turn.failed":
+		t.turnFailed(cmp.Or(string(decode[withMessage](m.Error).Message), t.failure))
+	case "error":
+		t.handleError(string(m.Message))
+	case "item.started", "item.updated", "item.completed":
+		it := decode[item](m.Item)
+		if it.Type == "" || !t.handleItem(&it, string(m.Type)) {
+			t.unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
+		}
+	default:
+		t.unknown(cmp.Or(string(m.Type), "a message"), b)
+	}
+}
+
+func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
+	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
+}
+
+// unknown emits a message that is not known as a notice.
+func (t *translator) unknown(what string, b []byte) {
+	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
+}
+
+// threadStarted handles the first line of each process. All processes of a session have the
+// same thread.
+func (t *translator) threadStarted(id string) {
+	if t.live == nil && t.l.Turn() != nil { // the end of the process before is not in a transcript
+		t.l.Error(event.Error{Code: event.ErrorCrash, Message: "the runtime exited during a turn"})
+	}
+	if t.live == nil {
+		t.processEnded()
+		t.begun, t.ended = false, false
+	}
+	if id != "" {
+		t.thread = id
+	}
+	t.ready.ProviderSessionID = t.thread
+	t.l.SessionReady(t.ready)
+}
+
+func (t *translator) turnStarted() {
+	if t.begun && t.live != nil {
+		return // a repeated line
+	}
+	var m *adapters.Message
+	if t.live != nil {
+		m = t.live.message
+	}
+	t.beginTurn(m)
+	if t.live != nil {
+		t.live.turnBegan()
+	}
+}
+
+// beginTurn starts the turn of a message, which nil is not known.
+func (t *translator) beginTurn(m *adapters.Message) {
+	t.begun, t.ended, t.lastText, t.steps, t.retrying = true, false, "", nil, false
+	if m == nil {
+		t.l.TurnStart(event.TurnStart{Cause: event.CauseUser})
+		return
+	}
+	sc := t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{m.ID}})
+	sc.Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
+}
+
+func (t *translator) turnCompleted(u usage, stated bool) {
+	sc := t.l.Turn()
+	if sc == nil {
+		return
+	}
+	if stated {
+		// The tokens of the whole thread, of resumed processes too.
+		sc.Emit(event.Usage{Tokens: event.Tokens{Input: u.Input.or0(), Cached: u.Cached.or0(), Output: u.Output.or0(), Reasoning: u.Reasoning.or0()}})
+	}
+	if t.lastText != "" {
+		sc.Emit(event.Result{Text: t.lastText})
+	}
+	t.l.Done(event.Done{})
+	t.ended = true
+}
+
+func (t *translator) turnFailed(msg string) {
+	t.failure = ""
+	if t.l.Turn() == nil {
+		return
+	}
+	t.l.Error(errorOf(msg))
+	t.ended = true
+}
+
+// handleError handles a line that reports an error. A retry follows some, and the end of the turn
+// others: the next line, or the end of the process, shows which.
+func (t *translator) handleError(msg string) {
+	if t.failure != "" {
+		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil)
+		t.failure = ""
+	}
+	if strings.HasPrefix(msg, "Reconnecting") {
+		t.retrying = true
+		t.notice(event.LevelWarning, event.NoticeRetry, msg, nil)
+		return
+	}
+	t.failure = cmp.Or(msg, "the turn failed")
+}
+
+// processEnded forgets what belongs to a process.
+func (t *translator) processEnded() {
+	t.failure, t.retrying, t.steps = "", false, nil
+}
