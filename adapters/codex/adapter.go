@@ -6,13 +6,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -76,39 +75,14 @@ func invalidOption(err error) error {
 func commandLine(o adapters.Options, closed []string) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{executable(o.Env)}
+		args = []string{codexcli.Executable(o.Env)}
 	}
 	args = append(append(args, "app-server"), closed...)
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
-	args = append(args, mcpServerArgs(o)...)
+	args = append(args, codexcli.ServerArgs(o.MCP, serverSettings(o))...)
 	return append(args, o.Args...)
-}
-
-// executable returns CODEX_PATH, or codex as found on the child's PATH.
-func executable(env []string) string {
-	if env == nil {
-		env = os.Environ()
-	}
-	get := func(name string) (v string) {
-		for _, e := range env {
-			if s, ok := strings.CutPrefix(e, name+"="); ok {
-				v = s
-			}
-		}
-		return v
-	}
-	if p := get("CODEX_PATH"); p != "" {
-		return p
-	}
-	for _, dir := range filepath.SplitList(get("PATH")) {
-		p := filepath.Join(dir, "codex")
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return "codex"
 }
 
 // newUUID returns a random UUID.

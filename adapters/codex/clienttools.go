@@ -3,8 +3,6 @@ package codex
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -164,41 +162,10 @@ func toolAnswer(a adapters.ToolAnswer) toolResultOut {
 	return out
 }
 
-// mcpServerArgs returns the arguments that make the runtime start MCP servers.
-// They are settings with TOML values.
-func mcpServerArgs(o adapters.Options) []string {
-	var args []string
-	for _, s := range o.MCP {
-		var quoted []string
-		for _, a := range s.Args {
-			quoted = append(quoted, tomlString(a))
-		}
-		v := fmt.Sprintf("command=%s,args=[%s]", tomlString(s.Command), strings.Join(quoted, ","))
-		if len(s.Env) > 0 {
-			var env []string
-			for _, k := range slices.Sorted(maps.Keys(s.Env)) {
-				env = append(env, tomlString(k)+"="+tomlString(s.Env[k]))
-			}
-			v += ",env={" + strings.Join(env, ",") + "}"
-		}
-		if o.Judge != nil {
-			v += alwaysPrompt
-		}
-		if strings.Contains(s.Name, ".") { // the runtime splits the key of -c at each point
-			args = append(args, "-c", fmt.Sprintf("mcp_servers={%s={%s}}", tomlString(s.Name), v))
-			continue
-		}
-		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, v))
+// serverSettings are further settings of each server of Options.MCP.
+func serverSettings(o adapters.Options) string {
+	if o.Judge != nil {
+		return alwaysPrompt
 	}
-	return args
-}
-
-// tomlString returns a TOML basic string. TOML has the escapes of JSON, except
-// that the slash is not escaped.
-func tomlString(s string) string {
-	b, err := jsontext.AppendQuote(nil, s)
-	if err != nil {
-		return `""` // not UTF-8: TOML cannot represent it
-	}
-	return string(b)
+	return ""
 }

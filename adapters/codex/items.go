@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
-	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // openItem is an item that has started and not completed.
@@ -364,5 +364,5 @@ func (t *translator) endBackgroundCommand(th *thread, it *item) {
 	case it.Status != "completed":
 		status = event.TaskFailed
 	}
-	t.emitCommandTask(th, id, shell.Unwrap(string(it.Command)), status, string(it.AggregatedOutput))
+	t.emitCommandTask(th, id, codexcli.Unwrap(string(it.Command)), status, string(it.AggregatedOutput))
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/shell"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 )
 
 // judgedPolicy is the approval policy with a Judge. In every version it makes
@@ -168,7 +168,7 @@ func withoutSystemShell(cmd string) string {
 	program, _, _ := strings.Cut(cmd, " ")
 	switch path.Dir(program) {
 	case "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin":
-		return shell.Unwrap(cmd)
+		return codexcli.Unwrap(cmd)
 	}
 	return cmd
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
-	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // handleToolItem handles items that are tool calls. It returns false for an
@@ -96,7 +96,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 	d := event.ToolStart{ToolUseID: string(it.ID)}
 	switch it.Type {
 	case "commandExecution":
-		d.Tool, d.Command = "Bash", shell.Unwrap(string(it.Command))
+		d.Tool, d.Command = "Bash", codexcli.Unwrap(string(it.Command))
 		d.Input = encode(commandInput{string(it.Command), string(it.Cwd), it.CommandActions})
 		r := readsOf(it.CommandActions)
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath

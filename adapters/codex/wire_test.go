@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/internal/shell"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 )
 
 func TestUnwrap(t *testing.T) {
@@ -23,7 +23,7 @@ func TestUnwrap(t *testing.T) {
 		`/bin/bash script.sh 'x'`:        `/bin/bash script.sh 'x'`,
 		"/bin/bash -lc 'cat <<E\nhi\nE'": "cat <<E\nhi\nE",
 	} {
-		NewWithT(t).Expect(shell.Unwrap(in)).To(Equal(want))
+		NewWithT(t).Expect(codexcli.Unwrap(in)).To(Equal(want))
 	}
 }
 

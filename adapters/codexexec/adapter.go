@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -118,7 +118,7 @@ func program(o adapters.Options) []string {
 	if len(o.Command) > 0 {
 		return slices.Clone(o.Command)
 	}
-	return []string{executable(o.Env)}
+	return []string{codexcli.Executable(o.Env)}
 }
 
 // arguments are the command line of a turn. The options precede the word resume, as
@@ -130,9 +130,7 @@ func (c *client) arguments(m adapters.Message) []string {
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
-	for _, s := range o.MCP {
-		args = append(args, mcpArgs(s)...)
-	}
+	args = append(args, codexcli.ServerArgs(o.MCP, "")...)
 	if sandbox := sandboxes[c.mode]; sandbox != "" {
 		args = append(args, "--sandbox", sandbox)
 	}
@@ -153,49 +151,4 @@ func (c *client) arguments(m adapters.Message) []string {
 		args = append(args, "--image", a.Path)
 	}
 	return args
-}
-
-// mcpArgs are the settings of an MCP server.
-func mcpArgs(s adapters.MCPServer) []string {
-	at := "mcp_servers." + s.Name + "."
-	args := []string{"-c", at + "command=" + quoted(s.Command)}
-	if len(s.Args) > 0 {
-		words := make([]string, len(s.Args))
-		for i, a := range s.Args {
-			words[i] = quoted(a)
-		}
-		args = append(args, "-c", at+"args=["+strings.Join(words, ",")+"]")
-	}
-	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
-		args = append(args, "-c", at+"env."+k+"="+quoted(s.Env[k]))
-	}
-	return args
-}
-
-// quoted is a string of TOML, which JSON's are too.
-func quoted(s string) string { return string(encode(s)) }
-
-// executable returns CODEX_PATH, or codex as found on the child's PATH.
-func executable(env []string) string {
-	if env == nil {
-		env = os.Environ()
-	}
-	get := func(name string) (v string) {
-		for _, e := range env {
-			if s, ok := strings.CutPrefix(e, name+"="); ok {
-				v = s
-			}
-		}
-		return v
-	}
-	if p := get("CODEX_PATH"); p != "" {
-		return p
-	}
-	for _, dir := range filepath.SplitList(get("PATH")) {
-		p := filepath.Join(dir, "codex")
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return "codex"
 }

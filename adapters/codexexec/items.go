@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
-	"github.com/turnspec/turnspec/adapters/internal/shell"
 )
 
 // handleItem handles a line about an item. It returns false if its type is not known.
@@ -99,7 +99,7 @@ type agentInput struct {
 func toolStart(it *item) (d event.ToolStart, isTool bool) {
 	switch it.Type {
 	case "command_execution":
-		d.Tool, d.Command = "Bash", shell.Unwrap(string(it.Command))
+		d.Tool, d.Command = "Bash", codexcli.Unwrap(string(it.Command))
 		d.Input = encode(commandInput{string(it.Command)})
 	case "file_change":
 		changes := changesOf(it.Changes)

@@ -119,7 +119,7 @@ func newCodex(d *drive.Driver) (drive.Client, error) {
 // startProcess starts the process and does the handshake.
 func (c *client) startProcess(s fixtures.Step) error {
 	args := append([]string{"app-server"}, c.cfg.connection(c.d.Model.URL()).Args...)
-	args = append(args, serverArgs(c.d.Scenario)...)
+	args = append(args, ServerArgs(c.d.Scenario)...)
 	c.nextID, c.calls, c.turn, c.open, c.stale, c.seen = 0, map[int]*call{}, "", nil, nil, map[string]bool{}
 	c.resolved, c.next = map[string]bool{}, settings{}
 	c.endProcess()

@@ -28,9 +28,9 @@ func dynamicTools(tools []fixtures.Tool) []dynamicTool {
 	return out
 }
 
-// serverArgs returns the options that make the runtime start the scenario's MCP
+// ServerArgs returns the options that make the runtime start the scenario's MCP
 // servers. If the client has a policy, the runtime asks about each of their tools.
-func serverArgs(scn *fixtures.Scenario) []string {
+func ServerArgs(scn *fixtures.Scenario) []string {
 	var args []string
 	for _, s := range scn.Servers {
 		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))

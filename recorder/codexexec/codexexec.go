@@ -68,6 +68,10 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 		return c.Error("sends a message with files or a priority")
 	}
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
+	args = append(args, codex.ServerArgs(c.d.Scenario)...)
+	if model := c.d.Scenario.OpenModel("codexexec"); model != "" {
+		args = append(args, "--model", model)
+	}
 	args = append(args, "--sandbox", c.cfg.Sandbox(), "--cd", c.d.Work, "--skip-git-repo-check")
 	if c.thread != "" {
 		args = append(args, "resume", c.thread)

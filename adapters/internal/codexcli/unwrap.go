@@ -1,5 +1,6 @@
-// Package shell reads the command lines in which runtimes report what they run.
-package shell
+// Package codexcli holds what the adapters of `codex app-server` and `codex exec` share: where the
+// program is, the options that both subcommands take, and how both report a command line.
+package codexcli
 
 import (
 	"path"

@@ -1,0 +1,76 @@
+package codexcli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// Executable returns CODEX_PATH, or codex as found on the child's PATH.
+func Executable(env []string) string {
+	if env == nil {
+		env = os.Environ()
+	}
+	get := func(name string) (v string) {
+		for _, e := range env {
+			if s, ok := strings.CutPrefix(e, name+"="); ok {
+				v = s
+			}
+		}
+		return v
+	}
+	if p := get("CODEX_PATH"); p != "" {
+		return p
+	}
+	for _, dir := range filepath.SplitList(get("PATH")) {
+		p := filepath.Join(dir, "codex")
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return "codex"
+}
+
+// ServerArgs returns the options that make the program start MCP servers. More is added to the
+// settings of each.
+func ServerArgs(servers []adapters.MCPServer, more string) []string {
+	var args []string
+	for _, s := range servers {
+		var quoted []string
+		for _, a := range s.Args {
+			quoted = append(quoted, tomlString(a))
+		}
+		v := fmt.Sprintf("command=%s,args=[%s]", tomlString(s.Command), strings.Join(quoted, ","))
+		if len(s.Env) > 0 {
+			var env []string
+			for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+				env = append(env, tomlString(k)+"="+tomlString(s.Env[k]))
+			}
+			v += ",env={" + strings.Join(env, ",") + "}"
+		}
+		v += more
+		if strings.Contains(s.Name, ".") { // the runtime splits the key of -c at each point
+			args = append(args, "-c", fmt.Sprintf("mcp_servers={%s={%s}}", tomlString(s.Name), v))
+			continue
+		}
+		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, v))
+	}
+	return args
+}
+
+// tomlString returns a TOML basic string. TOML has the escapes of JSON, except
+// that the slash is not escaped.
+func tomlString(s string) string {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		return `""` // not UTF-8: TOML cannot represent it
+	}
+	return string(b)
+}
