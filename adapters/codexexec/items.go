@@ -31,6 +31,7 @@ func (t *translator) handleItem(it *item, line string) bool {
 	if sc == nil {
 		return true // the turn has ended
 	}
+	t.survived()
 	t.retrying = false
 	// Each process counts its items from 0.
 	id := strconv.Itoa(sc.Turn()) + "." + string(it.ID)

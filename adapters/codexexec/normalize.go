@@ -30,11 +30,8 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 
 // End ends the session. A turn that still runs ends in an error.
 func (n *Normalizer) End() {
-	err := event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"}
-	if n.t.failure != "" {
-		err = errorOf(n.t.failure)
-	}
-	n.l.SessionEnd(&err, event.SessionEnd{Reason: "end of transcript"})
+	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
+		event.SessionEnd{Reason: "end of transcript"})
 }
 
 // Transcribe implements adapters.Transcriber.

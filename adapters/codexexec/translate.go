@@ -50,16 +50,13 @@ func (t *translator) handleLine(b []byte) {
 		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
 		return
 	}
-	if t.failure != "" && m.Type != "turn.failed" && m.Type != "error" {
-		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil) // it did not end the turn
-		t.failure = ""
-	}
 	switch m.Type {
 	case "thread.started":
 		t.threadStarted(string(m.ThreadID))
 	case "turn.started":
 		t.turnStarted()
 	case "turn.completed":
+		t.survived()
 		t.turnCompleted(decode[usage](m.Usage), m.Usage != nil)
 	case "turn.failed":
 		t.turnFailed(cmp.Or(string(decode[withMessage](m.Error).Message), t.failure))
@@ -154,16 +151,21 @@ func (t *translator) turnFailed(msg string) {
 // handleError handles a line that reports an error. A retry follows some, and the end of the turn
 // others: the next line, or the end of the process, shows which.
 func (t *translator) handleError(msg string) {
-	if t.failure != "" {
-		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil)
-		t.failure = ""
-	}
+	t.survived()
 	if strings.HasPrefix(msg, "Reconnecting") {
 		t.retrying = true
 		t.notice(event.LevelWarning, event.NoticeRetry, msg, nil)
 		return
 	}
 	t.failure = cmp.Or(msg, "the turn failed")
+}
+
+// survived reports an error as a notice, because the turn has gone on after it.
+func (t *translator) survived() {
+	if t.failure != "" {
+		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil)
+		t.failure = ""
+	}
 }
 
 // processEnded forgets what belongs to a process.
