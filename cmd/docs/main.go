@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -59,8 +60,19 @@ func build(ctx context.Context, repository fs.FS, examples exampleSource) (*site
 	return s, nil
 }
 
-// write replaces the folder by the site.
+// write replaces the folder by the site. It replaces no folder that holds something
+// else.
 func (s *site) write(dir string) error {
+	old, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(old) == 0:
+	case err != nil:
+		return err
+	default:
+		if _, err := os.Stat(filepath.Join(dir, "style.css")); err != nil {
+			return fmt.Errorf("%s holds other files than a site, so nothing was written: name another folder with --out", dir)
+		}
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,27 @@ func TestCheckPage(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
+	}
+}
+
+// A folder is replaced only if it holds a site.
+func TestWrite(t *testing.T) {
+	s := &site{files: map[string][]byte{"index.html": nil, "style.css": nil, "checks/x.html": nil}}
+	dir := filepath.Join(t.TempDir(), "docs")
+	for range 2 {
+		if err := s.write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "checks", "x.html")); err != nil {
+		t.Error(err)
+	}
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "notes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(other); err == nil || !strings.Contains(err.Error(), "other files than a site") {
+		t.Errorf("a folder with other files: %v", err)
 	}
 }
 
