@@ -31,6 +31,7 @@ const (
 	forgetsCancel = "replies end_turn to a cancelled prompt"
 	asksTwice     = "asks twice for one permission"
 	allowsDenied  = "allows what was denied"
+	takesLimits   = "takes limits" // no defect
 )
 
 // agent is a small ACP agent for Claude Code. It supports text, thinking, tool
@@ -76,11 +77,18 @@ func (l late) Write(p []byte) (int, error) {
 }
 
 func (a *agent) Initialize(context.Context, acpsdk.InitializeRequest) (acpsdk.InitializeResponse, error) {
-	return acpsdk.InitializeResponse{ProtocolVersion: acpsdk.ProtocolVersionNumber}, nil
+	r := acpsdk.InitializeResponse{ProtocolVersion: acpsdk.ProtocolVersionNumber}
+	if a.broken == takesLimits {
+		r.AgentCapabilities.Meta = map[string]any{"turnspec": map[string]any{"can": []string{"limits"}}}
+	}
+	return r, nil
 }
 
 func (a *agent) NewSession(_ context.Context, r acpsdk.NewSessionRequest) (acpsdk.NewSessionResponse, error) {
 	a.session = "00000000-0000-4000-8000-0000000000aa"
+	if b, err := json.Marshal(r.Meta); err == nil && len(r.Meta) > 0 {
+		fmt.Fprintf(os.Stderr, "_meta %s\n", b)
+	}
 	a.cwd(r.Cwd)
 	return acpsdk.NewSessionResponse{SessionId: a.session, Modes: &acpsdk.SessionModeState{
 		CurrentModeId: "default", AvailableModes: []acpsdk.SessionMode{{Id: "default", Name: "Ask"}, {Id: "bypassPermissions", Name: "Never"}},

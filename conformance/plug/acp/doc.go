@@ -29,6 +29,11 @@
 // the raw input and output of a call, or the model's call ids: Supports returns true
 // for these until an agent does not send them.
 //
+// An agent whose reply to initialize has the capability
+// {"_meta":{"turnspec":{"can":["limits"]}}} gets {"turnspec":{"limits":{"start_ms",
+// "stop_ms","stall_ms"}}} in _meta of session/new, resume and load, as in
+// conformance/plug/jsonl/PROTOCOL.md. Then faults that show only after a wait are tried.
+//
 // A tool_start is emitted when the input of the call has arrived, or when the call
 // has any effect. Updates that an agent sends during session/load are history and
 // produce no events.

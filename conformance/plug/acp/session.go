@@ -36,6 +36,7 @@ type session struct {
 	conn       *acpsdk.Connection
 	unreadable atomic.Bool // a write to the agent failed
 	can        acpsdk.AgentCapabilities
+	limits     map[string]any // the _meta of a session: limits, if the agent takes them
 
 	// Guarded by Mu:
 	id      acpsdk.SessionId

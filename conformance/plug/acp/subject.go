@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -56,6 +57,9 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 			hello.ProtocolVersion, acpsdk.ProtocolVersionNumber).Advise("use a version of the agent that speaks this one"))
 	}
 	x.can = hello.AgentCapabilities
+	if l := plug.LimitsOf(o); l != nil && x.TakesLimits() {
+		x.limits = map[string]any{metaKey: map[string]any{"limits": l}}
+	}
 	modes, options, err := x.openSession(ctx, o)
 	if err != nil {
 		return err
@@ -94,19 +98,19 @@ func (x *session) openSession(ctx context.Context, o conformance.Open) (*acpsdk.
 	x.Mu.Unlock()
 	switch {
 	case o.Resume == "":
-		r, err := call[acpsdk.NewSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Cwd: o.Dir, McpServers: servers})
+		r, err := call[acpsdk.NewSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers})
 		x.Mu.Lock()
 		x.id = r.SessionId
 		x.Mu.Unlock()
 		return r.Modes, r.ConfigOptions, x.openError("session/new", err)
 	case x.can.SessionCapabilities.Resume != nil:
-		r, err := call[acpsdk.ResumeSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionResume, acpsdk.ResumeSessionRequest{Cwd: o.Dir, McpServers: servers, SessionId: x.id})
+		r, err := call[acpsdk.ResumeSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionResume, acpsdk.ResumeSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
 		return r.Modes, r.ConfigOptions, x.openError("session/resume", err)
 	case x.can.LoadSession:
 		x.Mu.Lock()
 		x.loading = true
 		x.Mu.Unlock()
-		r, err := call[acpsdk.LoadSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{Cwd: o.Dir, McpServers: servers, SessionId: x.id})
+		r, err := call[acpsdk.LoadSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
 		x.Mu.Lock()
 		x.loading = false
 		x.MarkUnsupported("session_ready.resumed")
@@ -138,4 +142,15 @@ func (x *session) openError(op string, err error) error {
 		code, err = event.ErrorProtocol, broken
 	}
 	return &adapters.OpenError{Code: code, Op: op, Stderr: x.Process.Output(), Err: err}
+}
+
+// metaKey is the member of _meta in which an agent declares {"can":["limits"]}, in the
+// capabilities of its reply to initialize, and gets the limits of a session.
+const metaKey = "turnspec"
+
+// TakesLimits implements conformance.LimitTaker.
+func (x *session) TakesLimits() bool {
+	declared, _ := x.can.Meta[metaKey].(map[string]any)
+	can, _ := declared["can"].([]any)
+	return slices.Contains(can, any(plug.CanLimits))
 }

@@ -86,7 +86,7 @@ type command struct {
 	Schema      jsontext.Value   `json:"schema,omitzero"`
 	Policy      jsontext.Value   `json:"policy,omitzero"`
 
-	Limits *limits `json:"limits,omitempty"`
+	Limits *plug.Limits `json:"limits,omitempty"`
 
 	Tools      []clientTool   `json:"tools,omitempty"`
 	Hooks      []clientHook   `json:"hooks,omitempty"`
@@ -108,13 +108,6 @@ type command struct {
 	Scope     string         `json:"scope,omitempty"`
 
 	TaskID string `json:"task_id,omitempty"` // of stop_task
-}
-
-// limits bound how long the program waits, in milliseconds.
-type limits struct {
-	Start int64 `json:"start_ms"` // for the runtime to be ready
-	Stop  int64 `json:"stop_ms"`  // for a turn to end after stop
-	Stall int64 `json:"stall_ms"` // for anything from a runtime that is silent in a turn
 }
 
 type position struct {

@@ -64,8 +64,8 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	if o.After != (event.Position{}) {
 		c.After = &position{o.After.Seq, o.After.Turn}
 	}
-	if o.Limits != (adapters.Limits{}) && x.TakesLimits() {
-		c.Limits = &limits{o.Limits.Handshake.Milliseconds(), o.Limits.Stop.Milliseconds(), (o.Limits.Idle + o.Limits.Request).Milliseconds()}
+	if x.TakesLimits() {
+		c.Limits = plug.LimitsOf(o)
 	}
 	err := x.send(ctx, &c)
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok {

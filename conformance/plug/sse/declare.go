@@ -12,7 +12,10 @@ import (
 
 // abilities are what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP}
+var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanLimits}
+
+// TakesLimits implements conformance.LimitTaker.
+func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }
 
 // plainTypes are the events of a sidecar that declares none.
 var plainTypes = []event.Type{

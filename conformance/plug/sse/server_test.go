@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 )
 
 // sidecarServer serves a reference adapter, perhaps with a defect. So if its run
@@ -61,7 +63,7 @@ func (s *sidecarServer) run() {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		h := map[string]any{"ok": true, "can": []string{"answer"}}
 		if !s.plain {
-			h = map[string]any{"ok": true, "runtime": s.runtime, "can": []string{"answer", "question", "steer", "mcp"}, "events": event.Types()}
+			h = map[string]any{"ok": true, "runtime": s.runtime, "can": []string{"answer", "question", "steer", "mcp", "limits"}, "events": event.Types()}
 		}
 		say(w, http.StatusOK, h)
 	})
@@ -106,6 +108,7 @@ type body struct {
 		WorkingDir     string `json:"workingDir"`
 		PermissionMode string `json:"permissionMode"`
 		MCPServers     []adapters.MCPServer
+		Limits         plug.Limits
 	} `json:"params"`
 	Message   string         `json:"message"`
 	MessageID string         `json:"message_id"`
@@ -113,6 +116,13 @@ type body struct {
 	Scope     string         `json:"scope"`
 	Input     jsontext.Value `json:"input"`
 	Value     jsontext.Value `json:"value"`
+}
+
+// limits returns the limits of the session that the body asks for.
+func (b *body) limits() adapters.Limits {
+	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	l := b.Params.Limits
+	return adapters.Limits{Handshake: ms(l.Start), Stop: ms(l.Stop), Idle: ms(l.Stall / 2), Request: ms(l.Stall / 2)}
 }
 
 var modes = map[string]string{
@@ -154,7 +164,7 @@ func (s *sidecarServer) open(w http.ResponseWriter, r *http.Request) {
 		subject = conformance.Adapter("codex", codex.New())
 	}
 	sess, err := subject.Open(context.WithoutCancel(r.Context()), conformance.Open{
-		SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider, After: b.After, MCP: b.Params.MCPServers,
+		SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider, After: b.After, MCP: b.Params.MCPServers, Limits: b.limits(),
 	})
 	if err != nil {
 		s.refuse(w, err)

@@ -53,6 +53,7 @@ type params struct {
 	WorkingDir     string           `json:"workingDir"`
 	PermissionMode string           `json:"permissionMode"`
 	MCPServers     []plug.MCPServer `json:"mcpServers,omitempty"`
+	Limits         *plug.Limits     `json:"limits,omitempty"`
 }
 
 // opened is the answer.
@@ -111,7 +112,10 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if err != nil {
 		return err
 	}
-	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o)}}
+	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o), nil}}
+	if x.TakesLimits() {
+		in.Params.Limits = plug.LimitsOf(o)
+	}
 	path := "/sessions"
 	if o.Resume != "" {
 		path = x.path("resume")
