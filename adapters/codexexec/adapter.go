@@ -39,13 +39,12 @@ var sandboxes = map[string]string{
 	adapters.ModeNever:    "danger-full-access",
 }
 
-func sandboxOf(mode string) (string, error) {
-	s, ok := sandboxes[mode]
-	if !ok {
-		return "", fmt.Errorf("mode %q: codex exec asks nobody, use one of %s: %w", mode,
+func checkMode(mode string) error {
+	if _, ok := sandboxes[mode]; !ok {
+		return fmt.Errorf("mode %q: codex exec asks nobody, use one of %s: %w", mode,
 			strings.Join(slices.Sorted(maps.Keys(sandboxes))[1:], ", "), adapters.ErrUnsupported)
 	}
-	return s, nil
+	return nil
 }
 
 // Open implements adapters.Adapter. It starts no turn; the first message does, and
@@ -90,8 +89,7 @@ func checkOptions(o adapters.Options) error {
 			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
 		}
 	}
-	_, err := sandboxOf(o.Mode)
-	return err
+	return checkMode(o.Mode)
 }
 
 // schemaFile writes a schema to a file, which the runtime reads, and returns its name.

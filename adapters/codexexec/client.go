@@ -183,7 +183,7 @@ func (c *client) SetModel(model string, reply func(error)) {
 
 // SetMode implements session.Setter: the next process has the mode.
 func (c *client) SetMode(mode string, reply func(error)) {
-	if _, err := sandboxOf(mode); err != nil {
+	if err := checkMode(mode); err != nil {
 		reply(err)
 		return
 	}

@@ -35,19 +35,19 @@ func (t *translator) handleItem(it *item, line string) bool {
 	t.retrying = false
 	// Each process counts its items from 0.
 	id := strconv.Itoa(sc.Turn()) + "." + string(it.ID)
-	switch {
-	case it.Type == "agent_message":
+	switch it.Type {
+	case "agent_message":
 		if completed && it.Text != "" {
 			t.lastText = string(it.Text)
 			sc.Delta(id, string(it.ID), t.lastText)
 			sc.BlockEnd(id, event.BlockComplete, "")
 		}
-	case it.Type == "reasoning":
+	case "reasoning":
 		if completed && it.Text != "" {
 			sc.Thinking(id, string(it.Text))
 			sc.ThinkingDone()
 		}
-	case it.Type == "todo_list":
+	case "todo_list":
 		t.emitPlan(sc, it)
 	default:
 		start.ToolUseID = id
@@ -113,7 +113,7 @@ func toolStart(it *item) (d event.ToolStart, isTool bool) {
 		}
 		d.Input = encode(changesInput{it.Changes})
 	case "mcp_tool_call":
-		d.Tool, d.Input = "mcp__"+string(it.Server)+"__"+string(it.Tool), event.Raw(it.Arguments)
+		d.Tool, d.Input = "mcp__"+string(it.Server)+"__"+string(it.Tool), it.Arguments
 	case "web_search":
 		d.Tool, d.Pattern = "WebSearch", string(it.Query)
 		d.Input = encode(queryInput{string(it.Query)})

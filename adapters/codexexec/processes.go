@@ -147,7 +147,7 @@ func (s starter) Write(line []byte) (int, error) {
 	child, err := p.launch(st)
 	if err != nil {
 		go p.report(ended{Exit: proc.Exit{Code: -1}, Failure: err.Error()})
-		return len(line), nil
+		return len(line), nil //nolint:nilerr // a line of stdout reports it
 	}
 	_, _ = io.WriteString(child.Stdin(), st.Stdin) // a process that does not read it has ended
 	_ = child.Stdin().Close()
