@@ -35,6 +35,8 @@ type Document struct {
 	Times     []CaseTime         `json:"case_times,omitempty"`
 	// Interrupted reports that the run was ended before all cases were done.
 	Interrupted bool `json:"interrupted,omitzero"`
+
+	rerun string // the command that runs the case again, of a Go test; "": see Rerun
 }
 
 // Selection is what was asked for. All shards of a run have the same.

@@ -44,13 +44,15 @@ func Failure(w io.Writer, r conformance.Result, st Style) error {
 }
 
 // CaseFailures returns the failures of a case that fail the suite, as text, or "".
-func CaseFailures(cfg conformance.Config, results []conformance.Result) string {
+// rerun is the command that runs the case again; "": `turnspec run` can.
+func CaseFailures(cfg conformance.Config, results []conformance.Result, rerun string) string {
 	failed := slices.DeleteFunc(slices.Clone(results), func(r conformance.Result) bool { return !r.Fails(cfg.FailOnFlaky) })
 	if len(failed) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	d := New(&conformance.Report{Results: failed, FailOnFlaky: cfg.FailOnFlaky}, About{})
+	d.rerun = rerun
 	find, followers := d.newPlayFinder(), d.followers()
 	for _, e := range d.Results {
 		writeGroup(&b, d, e, find, followers, Style{})
@@ -241,8 +243,12 @@ func writePrograms(b *strings.Builder, e Entry, plain *Play, find playFinder) {
 	}
 }
 
-// Rerun returns the command that runs only this check on this case.
+// Rerun returns the command that runs only this check on this case, or the case if
+// it is a Go test.
 func (d *Document) Rerun(e Entry) string {
+	if d.rerun != "" {
+		return d.rerun
+	}
 	command := cmp.Or(d.Selection.Command, "turnspec run")
 	if e.Tier == string(conformance.TierLive) {
 		command += " --tier live" // the only tier that runs only if it is named

@@ -81,7 +81,7 @@ func TestFollowersAreListed(t *testing.T) {
 	g.Expect(report.Failures(&b, d, report.Style{})).To(gomega.Succeed())
 	g.Expect(b.String()).To(gomega.And(gomega.HavePrefix("\nFAIL codex/1/text/plain [witness] b.first"), gomega.ContainSubstring("--check b.first\n"+list)))
 	g.Expect(strings.Count(b.String(), "FAIL")).To(gomega.Equal(1))
-	g.Expect(report.CaseFailures(conformance.Config{}, rep.Results)).To(gomega.Equal(b.String()))
+	g.Expect(report.CaseFailures(conformance.Config{}, rep.Results, "")).To(gomega.Equal(b.String()))
 	b.Reset()
 	g.Expect(report.Table(&b, d, report.Style{})).To(gomega.Succeed())
 	g.Expect(b.String()).To(gomega.MatchRegexp(`a\.late +FAIL 1 of 1 cases, 1 follow\nb\.first +FAIL 1 of 1 cases\n`))

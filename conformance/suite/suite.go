@@ -78,7 +78,7 @@ func Run(t *testing.T, cfg conformance.Config) {
 			all = append(all, results...)
 			ran++
 			mu.Unlock()
-			if failures := report.CaseFailures(cfg, results); failures != "" {
+			if failures := report.CaseFailures(cfg, results, report.GoTestCommand(t.Name())); failures != "" {
 				t.Error("\n" + failures)
 			}
 			for _, r := range results {

@@ -31,7 +31,8 @@ func Describe(t *testing.T, cfg conformance.Config) {
 	ginkgo.Describe("an adapter", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		var all []conformance.Result
 		for _, j := range jobs {
-			ginkgo.It(j.Case.ID+" ["+j.Subject.Name()+"]", func() {
+			name := j.Case.ID + " [" + j.Subject.Name() + "]"
+			ginkgo.It(name, func() {
 				results, faultRuns, err := runner.Do(cfg, j)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 				all = append(all, results...)
@@ -41,7 +42,7 @@ func Describe(t *testing.T, cfg conformance.Config) {
 				}
 				ginkgo.AddReportEntry("assertions", assertions, ginkgo.ReportEntryVisibilityNever)
 				ginkgo.AddReportEntry("runs with a fault", faultRuns, ginkgo.ReportEntryVisibilityNever)
-				if failures := report.CaseFailures(cfg, results); failures != "" {
+				if failures := report.CaseFailures(cfg, results, report.GoTestCommand(t.Name(), "-ginkgo.focus="+name)); failures != "" {
 					ginkgo.Fail(failures)
 				}
 				if reason := conformance.WhyUnjudged(results); reason != "" {
