@@ -9,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/codexexec"
+	"github.com/turnspec/turnspec/adapters/pi"
 )
 
 // Adapter is what each of the adapters offers beside opening sessions.
@@ -29,6 +30,7 @@ var all = []Adapter{
 	codex.New(),
 	claude.New(),
 	codexexec.New(),
+	pi.New(),
 }
 
 // All returns the adapters.

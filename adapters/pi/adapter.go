@@ -1,0 +1,158 @@
+package pi
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "pi"
+
+// New returns the adapter for pi --mode rpc.
+func New() Adapter { return Adapter{} }
+
+// Adapter is the adapter for pi --mode rpc. It has no state.
+type Adapter struct{}
+
+// Capabilities implements adapters.Adapter.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Fork: true, Steer: true, Permissions: true, SetModel: true,
+		Thinking: true, ToolOutput: true, Revert: true, Compact: true, Rename: true,
+	}
+}
+
+// Open implements adapters.Adapter.
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	mode := cmp.Or(o.Mode, adapters.ModeNever)
+	if err := checkOptions(o, mode); err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	if o.SessionID == "" {
+		o.SessionID = rand.Text()
+	}
+	extension, err := writeExtension(o, mode)
+	if err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "extension", Err: err}
+	}
+	c := proc.Command{Argv: commandLine(o, extension), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
+	var live *client
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		live = newClient(h, o, mode)
+		return live
+	})
+	if err != nil {
+		if extension != "" {
+			_ = os.Remove(extension)
+		}
+		return nil, err
+	}
+	return liveSession{s, live, extension}, nil
+}
+
+// checkOptions rejects what the runtime does not have.
+func checkOptions(o adapters.Options, mode string) error {
+	unsupported := map[string]bool{
+		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
+		if unsupported[name] {
+			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
+		}
+	}
+	if _, ok := askedTools[mode]; !ok {
+		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedTools)), ", "))
+	}
+	if o.Fork && o.Resume == "" {
+		return fmt.Errorf("fork: needs resume, the session to fork")
+	}
+	return nil
+}
+
+// commandLine returns the program, the adapter's arguments and the caller's.
+func commandLine(o adapters.Options, extension string) []string {
+	args := slices.Clone(o.Command)
+	if len(args) == 0 {
+		args = []string{cmp.Or(getenv(o.Env, "PI_PATH"), programIn(getenv(o.Env, "PATH")))}
+	}
+	args = append(args, "--mode", "rpc")
+	if o.Model != "" {
+		args = append(args, "--model", o.Model)
+	}
+	switch {
+	case o.Fork:
+		args = append(args, "--fork", o.Resume)
+	case o.Resume != "":
+		args = append(args, "--session", o.Resume)
+	}
+	if extension != "" {
+		args = append(args, "-e", extension)
+	}
+	return append(args, o.Args...)
+}
+
+// getenv returns a variable of the child's environment.
+func getenv(env []string, name string) (v string) {
+	if env == nil {
+		return os.Getenv(name)
+	}
+	for _, e := range env {
+		if s, ok := strings.CutPrefix(e, name+"="); ok {
+			v = s
+		}
+	}
+	return v
+}
+
+// programIn returns pi as found on a PATH.
+func programIn(path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		p := filepath.Join(dir, "pi")
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return "pi"
+}
+
+//go:embed permission.js
+var permission string
+
+// writeExtension writes the extension that asks about tool calls into a file of the
+// child's folder for temporary files. It returns "" if nothing is to be asked.
+func writeExtension(o adapters.Options, mode string) (string, error) {
+	asked := askedTools[mode]
+	if o.Judge != nil {
+		asked = slices.Sorted(maps.Keys(toolNames))
+	}
+	if len(asked) == 0 {
+		return "", nil
+	}
+	f, err := os.CreateTemp(getenv(o.Env, "TMPDIR"), "permission-*.js")
+	if err != nil {
+		return "", err
+	}
+	text := strings.Replace(permission, "ASKED", `"`+strings.Join(asked, `", "`)+`"`, 1)
+	if _, err = f.WriteString(text); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}

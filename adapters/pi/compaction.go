@@ -1,0 +1,48 @@
+package pi
+
+import "github.com/turnspec/turnspec/adapters/event"
+
+// compactionStarted handles compaction_start. A compaction outside of a turn, on request
+// or after the turn that has filled the context, is a turn of its own.
+func (t *translator) compactionStarted() {
+	t.compacting = true
+	if t.l.Turn() == nil {
+		t.command = true
+		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
+		if t.live != nil {
+			t.live.turnBegan()
+		}
+	}
+	t.l.Emit(event.Compaction{Phase: event.PhaseStart})
+}
+
+// compactionEnded handles compaction_end.
+func (t *translator) compactionEnded() {
+	m := &t.m
+	t.compacting = false
+	r := decode[struct {
+		Before num `json:"tokensBefore"`
+		After  num `json:"estimatedTokensAfter"`
+	}](m.Result)
+	failed := m.ErrorMessage != "" || isTrue(m.Aborted)
+	if t.l.Turn() != nil {
+		t.l.Emit(event.Compaction{Phase: event.PhaseEnd, Tokens: int64(r.After)})
+	}
+	switch {
+	case !t.command && failed && m.ErrorMessage != "":
+		t.notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)
+	case !t.command:
+	case isTrue(m.Aborted):
+		t.command = false
+		t.l.Done(event.Done{Stopped: true})
+	case failed:
+		t.command = false
+		t.l.Error(errorOf(string(m.ErrorMessage)))
+	default:
+		t.command = false
+		t.l.Done(event.Done{})
+	}
+	if t.live != nil && t.l.Turn() == nil {
+		t.live.turnEnded()
+	}
+}

@@ -1,0 +1,215 @@
+package pi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// question is a dialog of an extension that waits for an answer.
+type question struct {
+	id      string
+	call    string // the tool call, of a permission
+	confirm bool   // the answer is yes or no
+	judging session.Judging
+}
+
+// askedCall is what the message of a permission holds: the call that it is about, as JSON.
+// The adapter's own extension writes it, and so may any other.
+type askedCall struct {
+	ID    str            `json:"toolCallId"`
+	Name  str            `json:"toolName"`
+	Input jsontext.Value `json:"input"`
+}
+
+// handleDialog handles a request of an extension. Most of them show something and want
+// no answer.
+func (t *translator) handleDialog(b []byte) {
+	m := &t.m
+	switch m.Method {
+	case "confirm", "select", "input", "editor":
+		t.openDialog(b)
+	case "notify":
+		level := event.LevelInfo
+		if m.NotifyType == "warning" || m.NotifyType == "error" {
+			level = event.LevelWarning
+		}
+		t.notice(level, event.NoticeWarning, string(decode[str](m.Message)), nil)
+	case "setStatus", "setWidget", "setTitle", "set_editor_text":
+		// They draw the runtime's own screen.
+	default:
+		if t.live != nil && m.ID != "" {
+			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: string(m.ID), Cancelled: true}))
+		}
+		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the dialog "+string(m.Method)+" is not supported and was cancelled", b)
+	}
+}
+
+func (t *translator) openDialog(b []byte) {
+	m := &t.m
+	q := &question{id: string(m.ID), confirm: m.Method == "confirm"}
+	sc := t.l.Turn()
+	if sc == nil || q.id == "" || t.find(q.id) != nil {
+		// A question of a turn that does not run must never be granted.
+		if t.live != nil && q.id != "" && t.find(q.id) == nil {
+			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
+		}
+		t.notice(event.LevelWarning, event.NoticeLate, "a dialog of a turn that does not run was cancelled", b)
+		return
+	}
+	var call askedCall
+	if q.confirm {
+		call = decode[askedCall](jsontext.Value(decode[str](m.Message)))
+	}
+	t.asked = append(t.asked, q)
+	if call.ID == "" && q.confirm && t.live != nil && t.live.o.Judge != nil {
+		// It may be about a call, but does not name it.
+		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "a question that names no call was denied", Raw: event.Raw(b).Clone()})
+		no := false
+		t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Confirmed: &no}))
+		t.drop(q)
+		return
+	}
+	if call.ID == "" {
+		props := struct {
+			Method  str            `json:"method"`
+			Title   str            `json:"title"`
+			Message jsontext.Value `json:"message,omitzero"`
+			Options jsontext.Value `json:"options,omitzero"`
+		}{m.Method, m.Title, m.Message, decode[struct {
+			Options jsontext.Value `json:"options"`
+		}](jsontext.Value(b)).Options}
+		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
+		return
+	}
+	q.call = string(call.ID)
+	d := event.PermissionRequest{
+		RequestID: q.id, ToolUseID: q.call, ToolName: toolName(string(call.Name)), ToolInput: inputOf(call.Input),
+	}
+	sc.Permission(d)
+	if t.live != nil && t.live.o.Judge != nil {
+		t.live.judge(q, d)
+	}
+}
+
+func (t *translator) find(id string) *question {
+	for _, q := range t.asked {
+		if q.id == id {
+			return q
+		}
+	}
+	return nil
+}
+
+func (t *translator) drop(q *question) {
+	t.asked = slices.DeleteFunc(t.asked, func(x *question) bool { return x == q })
+	q.judging.Stop()
+}
+
+// closeDialogs drops the dialogs of a turn that ends. The runtime closes them without a
+// line, and the ledger reports them as withdrawn.
+func (t *translator) closeDialogs() {
+	for _, q := range slices.Clone(t.asked) {
+		t.drop(q)
+	}
+}
+
+// callResolved settles the question about a call that has a result, and reports whether
+// it was denied. A transcript holds no answer: a call that did not run was denied.
+func (t *translator) callResolved(id string, d *event.ToolResult) (denied bool) {
+	for _, q := range slices.Clone(t.asked) {
+		if q.call != id {
+			continue
+		}
+		t.drop(q)
+		switch {
+		case d.Output == abortedCall && d.IsError:
+			t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+		case d.Output == denial && d.IsError:
+			t.l.Resolve(q.id, event.DecisionDeny, event.ByUser, nil)
+		default:
+			t.l.Resolve(q.id, event.DecisionAllow, event.ByUser, nil)
+		}
+	}
+	return d.IsError && d.Output == denial
+}
+
+// denial is the result of a call that the user has denied, as the extension writes it.
+const denial = "The user said no."
+
+const answerType = "extension_ui_response"
+
+// dialogAnswer answers a dialog of an extension.
+type dialogAnswer struct {
+	Type      string         `json:"type"`
+	ID        string         `json:"id"`
+	Confirmed *bool          `json:"confirmed,omitzero"`
+	Value     jsontext.Value `json:"value,omitzero"`
+	Cancelled bool           `json:"cancelled,omitzero"`
+}
+
+// answer answers an open dialog.
+func (c *client) answer(id string, an adapters.Answer) error {
+	q := c.t.find(id)
+	switch {
+	case q == nil:
+		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
+	case an.Input != nil:
+		return fmt.Errorf("answer: input: %w", adapters.ErrUnsupported)
+	case an.Scope != adapters.ScopeOnce:
+		return fmt.Errorf("answer: scope %q: %w", an.Scope, adapters.ErrUnsupported)
+	}
+	out := dialogAnswer{Type: answerType, ID: id}
+	allowed := an.Decision == event.DecisionAllow
+	denied := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
+	switch {
+	case q.confirm && !denied && !allowed && len(an.Value) > 0:
+		allowed = an.Value.Kind() == 't'
+		out.Confirmed = &allowed
+	case q.confirm:
+		out.Confirmed = &allowed
+	case denied || len(an.Value) == 0:
+		out.Cancelled = true
+	default:
+		out.Value = an.Value
+	}
+	c.t.drop(q)
+	c.host.Write(encode(out))
+	decision := event.DecisionDeny
+	switch {
+	case allowed:
+		decision = event.DecisionAllow
+	case an.Decision == event.DecisionCancel:
+		decision = event.DecisionCancel
+	}
+	c.t.l.Resolve(id, decision, an.By, an.Value)
+	if an.Decision == event.DecisionCancel {
+		c.abort()
+	}
+	return nil
+}
+
+// judge lets the Judge answer a permission. The user's answer is held back until then.
+func (c *client) judge(q *question, d event.PermissionRequest) {
+	call := adapters.Call{Tool: d.ToolName, Input: judgedInput(d), Dir: c.o.Dir}
+	q.judging.Start(c.host, func(ctx context.Context) adapters.Verdict { return c.o.Judge.Decide(ctx, call) }, func(v adapters.Verdict) {
+		decision, by := event.DecisionDeny, event.ByPolicy
+		switch {
+		case v.Effect == adapters.EffectAllow:
+			decision = event.DecisionAllow
+		case v.Effect == adapters.EffectDeny:
+		case !c.asks(d.ToolName): // without the Judge, the runtime would not have asked
+			decision, by = event.DecisionAllow, event.ByRuntime
+		default:
+			return
+		}
+		// It cannot fail: it is the first answer and has no input.
+		_ = c.answer(q.id, adapters.Answer{Decision: decision, By: by})
+	})
+}

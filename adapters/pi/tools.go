@@ -1,0 +1,170 @@
+package pi
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// toolNames are the names of events for the runtime's own tools. Others keep theirs.
+var toolNames = map[string]string{
+	"bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "find": "Glob", "ls": "LS",
+}
+
+func toolName(name string) string {
+	if n, ok := toolNames[name]; ok {
+		return n
+	}
+	return name
+}
+
+// input holds the members of the inputs of the runtime's own tools.
+type input struct {
+	Command str `json:"command"`
+	Path    str `json:"path"`
+	Pattern str `json:"pattern"`
+	Content str `json:"content"`
+}
+
+func (t *translator) toolStarted() {
+	sc := t.l.Turn()
+	m := &t.m
+	if sc == nil || m.ToolCallID == "" {
+		return
+	}
+	in := decode[input](m.Args)
+	d := event.ToolStart{ToolUseID: string(m.ToolCallID), Tool: toolName(string(m.ToolName)), Input: inputOf(m.Args), MessageID: t.messageID}
+	switch d.Tool {
+	case "Bash":
+		d.Command = string(in.Command)
+	case "Read":
+		d.FilePath, d.IsFileRead = string(in.Path), true
+	case "Edit", "Write":
+		d.FilePath = string(in.Path)
+	case "Grep", "Glob":
+		d.Pattern, d.SearchPath, d.IsFileRead = string(in.Pattern), string(in.Path), true
+	case "LS":
+		d.SearchPath, d.IsFileRead = string(in.Path), true
+	}
+	if sc.ToolStart(d) {
+		t.tools = append(t.tools, runningTool{id: d.ToolUseID, path: d.FilePath, content: string(in.Content)})
+	}
+}
+
+// runningTool is a tool call without a result. The line of its result does not repeat
+// its input.
+type runningTool struct {
+	id, path string
+	content  string // of a file that is written
+	output   string // so far
+}
+
+func (t *translator) tool(id string) *runningTool {
+	for i := range t.tools {
+		if t.tools[i].id == id {
+			return &t.tools[i]
+		}
+	}
+	return nil
+}
+
+// inputOf returns a copy of an input; without one, an object without members.
+func inputOf(v jsontext.Value) event.Raw {
+	if len(v) == 0 || v.Kind() == 'n' {
+		return event.Raw("{}")
+	}
+	return v.Clone()
+}
+
+// toolUpdated handles the output of a running tool. Each line repeats the output from its
+// start, or from where a long one was cut; what was emitted is not emitted again.
+func (t *translator) toolUpdated() {
+	sc, tool := t.l.Turn(), t.tool(string(t.m.ToolCallID))
+	if sc == nil || tool == nil {
+		return
+	}
+	text := textOf(decode[result](t.m.Partial).Content)
+	if rest, ok := strings.CutPrefix(text, tool.output); ok {
+		sc.ToolOutput(tool.id, rest)
+		tool.output = text
+	}
+}
+
+// The runtime's words in the result of a command that failed or was aborted.
+var (
+	exitLine    = regexp.MustCompile(`\n*Command exited with code (\d+)\s*$`)
+	abortedLine = regexp.MustCompile(`\n*Command aborted\s*$`)
+)
+
+// abortedCall is the result of a call that did not run because the turn was aborted.
+const abortedCall = "Operation aborted"
+
+func (t *translator) toolEnded() {
+	sc := t.l.Turn()
+	m := &t.m
+	id := string(m.ToolCallID)
+	tool := t.tool(id)
+	if sc == nil || tool == nil {
+		return
+	}
+	path, content := tool.path, tool.content
+	t.tools = slices.DeleteFunc(t.tools, func(r runningTool) bool { return r.id == id })
+	r := decode[result](m.Result)
+	d := event.ToolResult{ToolUseID: id, Output: textOf(r.Content), IsError: isTrue(m.IsError), Status: event.ToolOK}
+	if d.IsError {
+		d.Status = event.ToolError
+	}
+	denied := t.callResolved(id, &d)
+	switch name := toolName(string(m.ToolName)); {
+	case !d.IsError && name == "Read":
+		d.IsFileRead, d.FilePath = true, path
+	case !d.IsError && name == "Edit" && path != "":
+		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeUpdate, Diff: r.diff()}}
+	case !d.IsError && name == "Write" && path != "":
+		// The runtime does not state whether the file was there before.
+		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: content}}
+	case denied:
+		d.Status = event.ToolDenied
+	case d.IsError && (d.Output == abortedCall || name == "Bash" && abortedLine.MatchString(d.Output)):
+		d.Status = event.ToolInterrupted
+	case d.IsError && name == "Bash":
+		if x := exitLine.FindStringSubmatch(d.Output); x != nil {
+			if code, err := strconv.Atoi(x[1]); err == nil {
+				d.ExitCode = &code
+			}
+		}
+	}
+	sc.ToolResult(d)
+}
+
+// diff returns the change of a file, without the names of the files in its head.
+func (r *result) diff() string {
+	if r.Details.Patch == "" {
+		return unifiedLines(string(r.Details.Diff))
+	}
+	_, hunks, ok := strings.Cut(string(r.Details.Patch), "\n@@")
+	if !ok {
+		return string(r.Details.Patch)
+	}
+	return "@@" + hunks
+}
+
+// numberedLine is a line of the runtime's diff: a sign, the number of the line, its text.
+var numberedLine = regexp.MustCompile(`^([ +-])\s*\d+ (.*)$`)
+
+// unifiedLines returns the lines of a diff without the numbers of lines, which the
+// runtime adds. What it leaves out between two changes has no line.
+func unifiedLines(diff string) string {
+	var b strings.Builder
+	for l := range strings.Lines(diff) {
+		if x := numberedLine.FindStringSubmatch(strings.TrimSuffix(l, "\n")); x != nil {
+			b.WriteString(x[1] + x[2] + "\n")
+		}
+	}
+	return b.String()
+}
