@@ -1,10 +1,10 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
 	"strings"
@@ -80,12 +80,12 @@ func printedVersion(ctx context.Context, rt runtimes.Runtime) (string, error) {
 	defer func() { _ = rooms.Remove() }()
 	cmd := exec.CommandContext(ctx, rt.Binary, "--version")
 	cmd.Env, cmd.Dir = rooms.Env(rt.Path...), rooms.Work
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s --version: %w", rt.Name, err)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s --version: %w\n%s", rt.Name, err, errs.String())
 	}
-	version := strings.TrimSpace(string(out))
+	version := cmp.Or(strings.TrimSpace(out.String()), strings.TrimSpace(errs.String())) // some print it on stderr
 	if !strings.Contains(version, rt.Version) {
 		return "", fmt.Errorf("%s --version prints %q, but version %s is pinned: remove its folder and run `turnspec runtimes install %s@%s`",
 			rt.Binary, version, rt.Version, rt.Name, rt.Version)

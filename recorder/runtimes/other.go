@@ -157,7 +157,7 @@ func AtPath(ctx context.Context, name, program string) (Runtime, error) {
 	defer func() { _ = os.RemoveAll(home) }()
 	cmd := exec.CommandContext(ctx, abs, "--version")
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-	out, err := cmd.Output()
+	out, err := cmd.CombinedOutput() // some print it on stderr
 	if err != nil {
 		return Runtime{}, fmt.Errorf("%s --version: %w", program, err)
 	}
