@@ -78,7 +78,7 @@ func (c config) connection(modelURL string) drive.Connection {
 			".pi/agent/models.json": fmt.Sprintf(`{"providers":{%q:{"baseUrl":%q,"api":"openai-completions","apiKey":"dummy","models":[%s]}}}`,
 				providerName, modelURL+"/v1", strings.Join(list, ",")),
 			".pi/agent/settings.json": fmt.Sprintf(`{"defaultProvider":%q,"defaultModel":%q,"quietStartup":true,"compaction":{"enabled":%t,"keepRecentTokens":10},`+
-				`"retry":{"enabled":true,"maxRetries":%d,"baseDelayMs":20,"provider":{"maxRetries":0}}}`, providerName, models[0], c.compacts, c.retries),
+				`"retry":{"enabled":true,"maxRetries":%d,"baseDelayMs":200,"provider":{"maxRetries":0}}}`, providerName, models[0], c.compacts, c.retries),
 		},
 	}
 }

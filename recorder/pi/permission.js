@@ -6,6 +6,7 @@ export default function (pi) {
 		if (!asked.includes(event.toolName)) return;
 		const message = JSON.stringify({ toolCallId: event.toolCallId, toolName: event.toolName, input: event.input });
 		const allowed = await ctx.ui.confirm(`Allow ${event.toolName}?`, message, { signal: ctx.signal });
+		if (ctx.signal?.aborted) return { block: true, reason: "The turn was stopped." };
 		if (!allowed) return { block: true, reason: "The user said no." };
 	});
 }

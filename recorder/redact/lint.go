@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Finding is something in a fixture that must not be published.
@@ -40,9 +42,17 @@ func Lint(b []byte, scenarios ...*fixtures.Scenario) []Finding {
 	}
 	var texts []text
 	n := 0
+	var rt *wire.Runtime
 	for line := range bytes.Lines(b) {
 		n++
 		line = bytes.TrimRight(line, "\r\n")
+		if name, ok := bytes.CutPrefix(line, []byte("runtime: ")); ok {
+			name, _, _ = bytes.Cut(name, []byte(" "))
+			rt = runtimes.Find(string(name))
+		}
+		if at, ok := wire.Member(line, "out"); ok && rt != nil {
+			known = append(known, rt.ReadOutput(line[at.From:at.To]).Printed...)
+		}
 		if !isJSON(line) {
 			texts = append(texts, text{n, plainToken(line)})
 			continue
