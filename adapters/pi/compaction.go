@@ -2,11 +2,12 @@ package pi
 
 import "github.com/turnspec/turnspec/adapters/event"
 
-// compactionStarted handles compaction_start. A compaction outside of a turn, on request
-// or after the turn that has filled the context, is a turn of its own.
+// compactionStarted handles compaction_start. One that was asked for is a turn of its own;
+// in the older dialect one that the runtime needs comes after the turn that made it
+// necessary.
 func (t *translator) compactionStarted() {
 	t.compacting = true
-	if t.l.Turn() == nil {
+	if t.l.Turn() == nil && t.m.Reason == "manual" {
 		t.command = true
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
 		if t.live != nil {
@@ -25,9 +26,7 @@ func (t *translator) compactionEnded() {
 		After  num `json:"estimatedTokensAfter"`
 	}](m.Result)
 	failed := m.ErrorMessage != "" || isTrue(m.Aborted)
-	if t.l.Turn() != nil {
-		t.l.Emit(event.Compaction{Phase: event.PhaseEnd, Tokens: int64(r.After)})
-	}
+	t.l.Emit(event.Compaction{Phase: event.PhaseEnd, Tokens: int64(r.After)})
 	switch {
 	case !t.command && failed && m.ErrorMessage != "":
 		t.notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)

@@ -129,7 +129,7 @@ func (t *translator) callResolved(id string, d *event.ToolResult) (denied bool) 
 		}
 		t.drop(q)
 		switch {
-		case d.Output == abortedCall && d.IsError:
+		case d.IsError && wasStopped(d.Output):
 			t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
 		case d.Output == denial && d.IsError:
 			t.l.Resolve(q.id, event.DecisionDeny, event.ByUser, nil)

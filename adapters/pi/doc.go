@@ -56,7 +56,8 @@
 //	agent_start              turn_start and an empty thinking, unless its turn runs already
 //	agent_end                usage of the turn. Older dialect: result and done, or error. If the error is one after
 //	                         which the runtime tries again, auto_retry_start or auto_retry_end follows
-//	                         at once, and the turn ends without them after half a second
+//	                         at once; if the runtime answers and neither has come half a second
+//	                         later, the turn ends
 //	agent_settled            newer dialect: the same. It comes after all attempts
 //	message_start            user: user_message; its text finds the message that was sent
 //	message_update           text_delta: delta. thinking_delta, thinking_end: thinking. text_start,
@@ -70,7 +71,7 @@
 //	queue_update             by which way a message came; queue lists those of the client
 //	auto_retry_start         block_end retracted, notice retry
 //	auto_retry_end           after the last attempt: error
-//	compaction_start         compaction start, in a turn with cause command if none runs
+//	compaction_start         compaction start; one that was asked for begins a turn with cause command
 //	compaction_end           compaction end, and the end of that turn
 //	extension_ui_request     confirm: permission_request or interrupt. select, input, editor:
 //	                         interrupt. notify: notice. setStatus, setWidget, setTitle,

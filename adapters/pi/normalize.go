@@ -30,12 +30,8 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	n.t.handleLine(b)
 }
 
-// End ends the session. A turn that still runs ends in an error, unless only the line about
-// a retry was missing.
+// End ends the session. A turn that still runs ends in an error.
 func (n *Normalizer) End() {
-	if n.t.outcome != nil && !n.t.settles && !n.t.retrying {
-		n.t.finishTurn()
-	}
 	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "end of transcript"})
 }

@@ -7,6 +7,7 @@ export default function (pi) {
 		if (!asked.has(toolName)) return undefined;
 		const call = JSON.stringify({ toolCallId, toolName, input });
 		const yes = await ui.confirm(`Run ${toolName}?`, call, { signal });
+		if (signal?.aborted) return { block: true, reason: "The turn was stopped." };
 		return yes ? undefined : { block: true, reason: "The user said no." };
 	});
 }

@@ -1,8 +1,11 @@
 package pi
 
 import (
+	"errors"
 	"regexp"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -17,9 +20,17 @@ func (t *translator) awaitRetry() {
 	if t.live == nil || t.cancelWait != nil {
 		return
 	}
-	t.cancelWait = t.live.host.After(retryWait, func() {
-		t.cancelWait = nil
-		t.finishTurn()
+	t.cancelWait = func() {}
+	waiting := t.outcome
+	// Only a runtime that still writes can have nothing more to say about it.
+	t.live.send(command{Type: "get_last_assistant_text"}, true, func(_ jsontext.Value, err error) {
+		if t.outcome != waiting || t.cancelWait == nil || errors.Is(err, errTimeout) {
+			return
+		}
+		t.cancelWait = t.live.host.After(retryWait, func() {
+			t.cancelWait = nil
+			t.finishTurn()
+		})
 	})
 }
 

@@ -88,7 +88,11 @@ func (t *translator) toolUpdated() {
 	if sc == nil || tool == nil {
 		return
 	}
-	text := textOf(decode[result](t.m.Partial).Content)
+	r := decode[result](t.m.Partial)
+	if isTrue(r.Details.Truncation.Truncated) {
+		return // of what is new, a part may be missing
+	}
+	text := textOf(r.Content)
 	if rest, ok := strings.CutPrefix(text, tool.output); ok {
 		sc.ToolOutput(tool.id, rest)
 		tool.output = text
@@ -101,8 +105,11 @@ var (
 	abortedLine = regexp.MustCompile(`\n*Command aborted\s*$`)
 )
 
-// abortedCall is the result of a call that did not run because the turn was aborted.
-const abortedCall = "Operation aborted"
+// wasStopped reports whether a result is that of a call that did not run because the turn was
+// aborted: in the words of the runtime, or of the extension that asked about it.
+func wasStopped(output string) bool {
+	return output == "Operation aborted" || output == "The turn was stopped."
+}
 
 func (t *translator) toolEnded() {
 	sc := t.l.Turn()
@@ -130,7 +137,7 @@ func (t *translator) toolEnded() {
 		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: content}}
 	case denied:
 		d.Status = event.ToolDenied
-	case d.IsError && (d.Output == abortedCall || name == "Bash" && abortedLine.MatchString(d.Output)):
+	case d.IsError && (wasStopped(d.Output) || name == "Bash" && abortedLine.MatchString(d.Output)):
 		d.Status = event.ToolInterrupted
 	case d.IsError && name == "Bash":
 		if x := exitLine.FindStringSubmatch(d.Output); x != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -309,6 +310,10 @@ func (t *translator) handleUpdate(b []byte) {
 		return
 	}
 	key := t.blockKey(u.Index)
+	if strings.HasSuffix(string(u.Type), "_start") && len(t.m.Message) > 0 {
+		// In the older dialect only the snapshot names the message.
+		t.messageID = cmp.Or(string(decode[message](t.m.Message).ResponseID), t.messageID)
+	}
 	switch u.Type {
 	case "text_delta":
 		if u.Delta != "" && !slices.Contains(t.spoken, key) {
@@ -371,30 +376,4 @@ func (t *translator) endBlocks(status event.BlockStatus) {
 		}
 	}
 	t.spoken = nil
-}
-
-// emitUsage emits the tokens of the turn, of which a run that repeats a failed one has only
-// its own.
-func (t *translator) emitUsage(messages jsontext.Value) {
-	var last num
-	for _, m := range decode[[]message](messages) {
-		u := &m.Usage
-		if m.Role != "assistant" || u.Total == 0 {
-			continue
-		}
-		last = u.Total
-		t.turnTokens.Input += int64(u.Input + u.CacheRead + u.CacheWrite)
-		t.turnTokens.Cached += int64(u.CacheRead)
-		t.turnTokens.Output += int64(u.Output)
-		t.turnTokens.Reasoning += int64(u.Reasoning)
-		t.turnTokens.Total += int64(u.Total)
-	}
-	if last == 0 {
-		return
-	}
-	d := event.Usage{Tokens: t.turnTokens}
-	if t.model.Window > 0 {
-		d.Context = &event.Context{Used: int64(last), Window: int64(t.model.Window)}
-	}
-	t.l.Emit(d)
 }

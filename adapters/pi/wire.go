@@ -78,7 +78,8 @@ type line struct {
 	Title      str            `json:"title"`
 	NotifyType str            `json:"notifyType"`
 	Extension  str            `json:"extensionPath"`
-	Aborted    jsontext.Value `json:"aborted"`
+	Aborted    jsontext.Value `json:"aborted"` // of a compaction, like the next
+	Reason     str            `json:"reason"`
 }
 
 // update is a step of a message that is streamed.
@@ -119,6 +120,10 @@ type result struct {
 	Details struct {
 		Patch str `json:"patch"` // of the newer dialect
 		Diff  str `json:"diff"`
+		// Truncation is there if the output so far was cut at its beginning.
+		Truncation struct {
+			Truncated jsontext.Value `json:"truncated"`
+		} `json:"truncation"`
 	} `json:"details"`
 }
 
