@@ -6,8 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/suite"
@@ -21,12 +20,19 @@ func TestReferenceAdapters(t *testing.T) {
 	suite.Run(t, conformance.Config{
 		Cases:      sample(t),
 		Corpus:     corpus(t),
-		Subjects:   []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())},
+		Subjects:   subjects(),
 		Checks:     checks.All(),
 		Golden:     true,
 		EveryCheck: true,
 		InProcess:  true, // the race detector reports races of this process only
 	})
+}
+
+func subjects() (out []conformance.Subject) {
+	for _, a := range reference.All() {
+		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+	}
+	return out
 }
 
 // corpus returns all cases of the newest versions and every third one of the older
