@@ -1,0 +1,147 @@
+package broken_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// traps are defects that the wire of one runtime invites. In each scenario, on each of
+// its versions that performs it, the checks must fail.
+var traps = []struct {
+	runtime, scenario string
+	fails             []string
+	adapter           broken.Adapter
+}{
+	{"pi", "model/server-error-once", []string{"turn.not-before-end", "turn.end-stated"}, endsWithTheFirstRun},
+	{"pi", "model/cut-in-mid-text-then-retried", []string{"turn.not-before-end"}, endsWithTheFirstRun},
+	{"pi", "text/plain", []string{"text.once"}, emitsTheSnapshot},
+	{"pi", "tool/output-while-it-runs", []string{"tool.streamed"}, emitsTheOutputSoFar},
+	{"pi", "stop/mid-tool", []string{"turn.end-stated"}, reportsTheEmptyRound},
+	{"pi", "queue/steer-and-follow-up", []string{"turn.not-before-end"}, endsBeforeTheQueue},
+}
+
+// endsWithTheFirstRun takes agent_end for the end although a retry is pending.
+var endsWithTheFirstRun = broken.Adapter{
+	Name: "ends-with-the-first-run", Sentence: "ends the turn in an error when the runtime is about to try again",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		ended := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeRetry && e.Turn != ended {
+				ended, e.Data = e.Turn, event.Error{Code: event.ErrorModel, Message: d.Text}
+				out(e)
+			} else if e.Turn == 0 || e.Turn != ended {
+				out(e)
+			}
+		}
+	}},
+}
+
+// emitsTheSnapshot takes the message so far, which each update repeats, for what is new.
+var emitsTheSnapshot = broken.Adapter{
+	Name: "emits-the-snapshot", Sentence: "emits the text so far with each delta",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		soFar := map[string]string{}
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Delta); ok {
+				soFar[d.BlockID] += d.Text
+				d.Text = soFar[d.BlockID]
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
+// emitsTheOutputSoFar takes partialResult for what is new.
+var emitsTheOutputSoFar = broken.Adapter{
+	Name: "emits-the-output-so-far", Sentence: "emits the whole output of a tool again with each piece",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		soFar := map[string]string{}
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.ToolOutput); ok {
+				soFar[d.ToolUseID] += d.Text
+				d.Text = soFar[d.ToolUseID]
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
+// reportsTheEmptyRound takes the round without content after an aborted tool, which the newer
+// dialect calls an error, for a failure.
+var reportsTheEmptyRound = broken.Adapter{
+	Name: "reports-the-empty-round", Sentence: "ends a stopped turn in an error",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Stopped {
+			e.Data = event.Error{Code: event.ErrorUnknown, Message: "This operation was aborted"}
+		}
+		out(e)
+	}),
+}
+
+// endsBeforeTheQueue takes the end of a reply for the end of the turn although messages wait.
+var endsBeforeTheQueue = broken.Adapter{
+	Name: "ends-before-the-queue", Sentence: "ends the turn when a queued message comes",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		ended := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.UserMessage); ok && d.Via != event.ViaTurn && ended != e.Turn {
+				ended, e.Data = e.Turn, event.Done{}
+				out(e)
+			} else if e.Turn == 0 || e.Turn != ended {
+				out(e)
+			}
+		}
+	}},
+}
+
+func TestTraps(t *testing.T) {
+	for _, x := range traps {
+		t.Run(x.adapter.Name+"/"+x.scenario, func(t *testing.T) {
+			g := NewWithT(t)
+			all, err := fixtures.Embedded().CaseIDs()
+			g.Expect(err).NotTo(HaveOccurred())
+			ids := slices.DeleteFunc(slices.Clone(all), func(id string) bool {
+				return !strings.HasPrefix(id, x.runtime+"/") || !strings.HasSuffix(id, "/"+x.scenario)
+			})
+			g.Expect(ids).NotTo(BeEmpty())
+			for _, id := range x.fails {
+				named, err := checks.Named(id)
+				g.Expect(err).NotTo(HaveOccurred())
+				reference := conformance.Adapter(x.runtime, reference.Of(x.runtime))
+				g.Expect(failingCases(t, reference, named, ids)).To(BeEmpty(), "%s on the reference", id)
+				g.Expect(failingCases(t, x.adapter.Subject(reference), named, ids)).To(HaveLen(len(ids)), "%s on %v", id, ids)
+			}
+		})
+	}
+}
+
+// failingCases returns the cases in which the subject fails a check.
+func failingCases(t *testing.T, s conformance.Subject, judges []*conformance.Check, ids []string) (out []string) {
+	t.Helper()
+	rep, err := runner.Run(context.Background(), conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: judges, Cases: ids, Tiers: []conformance.Tier{conformance.TierWitness}, Exhaustive: false,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rep.Results {
+		if r.Verdict == conformance.Fail && !slices.Contains(out, r.Case) {
+			out = append(out, r.Case)
+		}
+	}
+	return out
+}
