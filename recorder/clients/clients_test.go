@@ -73,6 +73,11 @@ var all = []client{
 		// It cannot ask and gets no deltas, so it is stopped during a tool.
 		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "file/write-and-edit", "model/error-ends-the-turn", "stop/mid-tool", "session/resume-in-a-new-process"},
 	},
+	{
+		name: "pi-rpc", runtime: "pi", script: "pi-rpc.mjs",
+		// Its client has no way to answer an extension.
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "model/error-ends-the-turn", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
 }
 
 func TestClients(t *testing.T) {

@@ -47,10 +47,12 @@ type plan struct {
 	Work   string `json:"work"`
 	Binary string `json:"binary"` // the runtime, or the stand-in
 	Agent  string `json:"agent,omitempty"`
-	Mode   string `json:"mode,omitempty"`
-	Title  string `json:"title,omitempty"`
-	Model  string `json:"model,omitempty"` // the address of the model, for a client that talks to it
-	Steps  []step `json:"acts"`
+	// Runtime is where the runtime is installed, for a client that it brings.
+	Runtime string `json:"runtime"`
+	Mode    string `json:"mode,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Model   string `json:"model,omitempty"` // the address of the model, for a client that talks to it
+	Steps   []step `json:"acts"`
 }
 
 // perform runs the client and returns its output, with the folders of the machine
@@ -74,7 +76,12 @@ func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.R
 	for _, f := range x.end {
 		err = errors.Join(err, f())
 	}
+	installed := rt.Root
+	if target, err := filepath.EvalSymlinks(rt.Root); err == nil {
+		installed = target
+	}
 	text := strings.NewReplacer(
+		installed, "<runtime>", rt.Root, "<runtime>",
 		rooms.Work, "<work>", rooms.Home, "<home>", rooms.Tmp, "<tmp>", slug(rooms.Work), "<work:slug>", slug(rooms.Home), "<home:slug>",
 	).Replace(string(out))
 	err = errors.Join(err, os.WriteFile(kept, []byte(text), 0o644))
@@ -98,7 +105,7 @@ func (x *side) runDriver(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := plan{Work: x.rooms.Work, Binary: x.binary, Title: x.c.title}
+	p := plan{Work: x.rooms.Work, Binary: x.binary, Title: x.c.title, Runtime: x.rt.Root}
 	if p.Steps, err = stepsFor(x.s); err != nil {
 		return nil, err
 	}
@@ -147,7 +154,7 @@ func (x *side) onRuntime() error {
 		return err
 	}
 	x.binary, x.env = x.rt.Binary, append(x.env, conn.Env...)
-	return x.config(conn)
+	return errors.Join(conn.WriteHome(x.rooms.Home), x.config(conn))
 }
 
 // config writes the options of the connection into the configuration of codex.
