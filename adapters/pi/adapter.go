@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -55,12 +56,9 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		return live
 	})
 	if err != nil {
-		if extension != "" {
-			_ = os.Remove(extension)
-		}
 		return nil, err
 	}
-	return liveSession{s, live, extension}, nil
+	return liveSession{s, live}, nil
 }
 
 // checkOptions rejects what the runtime does not have.
@@ -154,5 +152,11 @@ func writeExtension(o adapters.Options, mode string) (string, error) {
 		_ = os.Remove(f.Name())
 		return "", err
 	}
-	return f.Name(), nil
+	// Its name depends on what it holds, so that sessions share it.
+	name := filepath.Join(filepath.Dir(f.Name()), fmt.Sprintf("turnspec-pi-%.8x.js", sha256.Sum256([]byte(text))))
+	if err := os.Rename(f.Name(), name); err != nil {
+		_ = os.Remove(f.Name())
+		return "", err
+	}
+	return name, nil
 }

@@ -41,7 +41,7 @@ func TestKnownMessagesAreKnown(t *testing.T) {
 		var line string
 		switch m.Kind {
 		case "event":
-			line = `{"type":"` + m.Name + `","message":{"role":"assistant"}}`
+			line = `{"type":"` + m.Name + `","message":{"role":"assistant"},"assistantMessageEvent":{"type":"text_delta"},"method":"notify"}`
 		case "update":
 			line = `{"type":"message_update","assistantMessageEvent":{"type":"` + m.Name + `"}}`
 		default:

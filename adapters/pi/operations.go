@@ -3,7 +3,6 @@ package pi
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,8 +16,7 @@ import (
 // liveSession is a session with the optional abilities of this runtime.
 type liveSession struct {
 	*session.Session
-	c         *client
-	extension string // the file of the extension, which the runtime reads again for a copy of the session
+	c *client
 }
 
 var (
@@ -35,15 +33,6 @@ var (
 // Transcribe implements adapters.Transcriber.
 func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
 	return NewNormalizer(sessionID, emit)
-}
-
-// Close implements adapters.Session.
-func (s liveSession) Close(ctx context.Context) error {
-	err := s.Session.Close(ctx)
-	if s.extension != "" {
-		_ = os.Remove(s.extension)
-	}
-	return err
 }
 
 // SetModel implements adapters.ModelSetter. A model without a provider is one of the
