@@ -14,7 +14,8 @@ type SessionReady struct {
 }
 
 // SessionEnd is the last event of a session. ExitCode is the exit code of the
-// process, if it is known.
+// process, if it is known. If a signal ended the process, it is missing, -1, 128 and the
+// signal's number, or that number negated.
 type SessionEnd struct {
 	Reason   string `json:"reason"`
 	ExitCode *int   `json:"exit_code,omitempty"`

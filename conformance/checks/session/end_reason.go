@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
@@ -13,7 +14,7 @@ var EndReason = &conformance.Check{
 	Judges:   []string{"session_end.exit_code"},
 	Needs:    []string{"session_end.reason"},
 	Mend:     "Set the reason closed only if Close was called before the process ended, and copy the exit code of the process.",
-	Sentence: "session_end has the reason closed only if the client closed the session. Its exit code is that of the process.",
+	Sentence: "session_end has the reason closed only if the client closed the session. Its exit code is that of the process; after a signal it is missing, -1, 128 and the signal's number, or that number negated.",
 	Judge:    judgeEndReason,
 }
 
@@ -42,10 +43,23 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 		if opened != len(exits) || n > opened || d.ExitCode == nil {
 			continue
 		}
-		if exit := exits[n-1].Line; exit.Signal != "" || exit.Code != *d.ExitCode {
-			f.At(e, "the process ended with code %d %s, but exit_code is %d", exit.Code, exit.Signal, *d.ExitCode)
+		switch exit := exits[n-1].Line; {
+		case exit.Signal == "" && exit.Code != *d.ExitCode:
+			f.At(e, "the process ended with code %d, but exit_code is %d", exit.Code, *d.ExitCode)
+		case exit.Signal != "" && !isSignalCode(proc.Signal(exit.Signal), *d.ExitCode):
+			f.At(e, "%s ended the process, but exit_code is %d: leave it out, or set -1, 128 and the signal's number, or that number negated", exit.Signal, *d.ExitCode)
 		}
 	}
+}
+
+// signalNumbers are the numbers of the signals that a case sends.
+var signalNumbers = map[proc.Signal]int{proc.SIGHUP: 1, proc.SIGINT: 2, proc.SIGKILL: 9, proc.SIGTERM: 15}
+
+// isSignalCode reports whether a library may give a process that a signal ended this exit
+// code: Go gives -1, a shell 137 for SIGKILL, and Python -9.
+func isSignalCode(signal proc.Signal, code int) bool {
+	n, known := signalNumbers[signal]
+	return code == -1 || known && (code == 128+n || code == -n) || !known && code != 0
 }
 
 // endsSession reports whether the last steps close the session, or open another one.

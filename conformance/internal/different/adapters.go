@@ -15,7 +15,7 @@ func All() []Adapter {
 		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents,
 		splitsText, repeatsState, signalsActivity,
 		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
-		rewritesJSON, roundsTime, wordsErrors,
+		rewritesJSON, roundsTime, wordsErrors, codesSignals,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
 		writesJSONOtherwise, writesInPieces, readsBytes,
 	}
@@ -132,6 +132,18 @@ var wordsErrors = Adapter{
 			return d
 		case event.Notice:
 			d.Text = "runtime: " + d.Text
+			return d
+		}
+		return d
+	}),
+}
+
+var codesSignals = Adapter{
+	Name: "codes-signals", Sentence: "reports exit code -1 for a process that a signal ended",
+	Events: changed(func(d event.Data) event.Data {
+		if d, ok := d.(event.SessionEnd); ok && d.ExitCode == nil {
+			code := -1
+			d.ExitCode = &code
 			return d
 		}
 		return d

@@ -180,7 +180,7 @@ export interface Result {
   stats?: Stats;
 }
 
-/** SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. */
+/** SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated. */
 export interface SessionEnd {
   reason: string;
   exit_code?: number;

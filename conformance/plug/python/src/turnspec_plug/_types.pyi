@@ -151,7 +151,7 @@ class Result(TypedDict, total=False):
     stats: Stats
 
 class SessionEnd(TypedDict, total=False):
-    """SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known."""
+    """SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated."""
     reason: Required[str]
     exit_code: int
 
