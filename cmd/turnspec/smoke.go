@@ -126,7 +126,7 @@ func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug f
 	r := perform.Process(s, rec, nil)
 	fmt.Fprintln(out)
 	if of != "" {
-		return printTrace(out, r)
+		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))
 	}
 	for _, step := range jsonl.Connection(r) {
 		if step.Err != nil {
@@ -139,8 +139,9 @@ func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug f
 	return nil
 }
 
-// printTrace prints how each step of a run went, which may be as it must.
-func printTrace(out io.Writer, r *conformance.Run) error {
+// printTrace prints how each step of a run went, which may be as it must. The command
+// verdicts judges the case.
+func printTrace(out io.Writer, r *conformance.Run, verdicts string) error {
 	for _, step := range jsonl.Trace(r) {
 		if step.Err == nil {
 			fmt.Fprintf(out, "ok    %s\n", step.Name)
@@ -152,6 +153,6 @@ func printTrace(out io.Writer, r *conformance.Run) error {
 		fmt.Fprintf(out, "FAIL  end\n%s\n", indent(err.Error()+programOutput(r, err)))
 		return errFailed
 	}
-	fmt.Fprintf(out, "\nThe case was replayed to its end. Its verdicts: turnspec run --case %s …\n", r.Case.ID)
+	fmt.Fprintf(out, "\nThe case was replayed to its end. Its verdicts: %s\n", verdicts)
 	return nil
 }

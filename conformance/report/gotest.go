@@ -12,7 +12,7 @@ import (
 func GoTestCommand(name string, flags ...string) string {
 	words := []string{"go", "test"}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if pkg := strings.TrimSuffix(info.Path, ".test"); pkg != info.Path {
+		if pkg, found := strings.CutSuffix(info.Path, ".test"); found {
 			words = append(words, pkg) // so that the command works in any folder of the module
 		}
 	}

@@ -1,7 +1,9 @@
 package jsonl
 
 import (
+	"cmp"
 	_ "embed"
+	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -108,6 +110,16 @@ type command struct {
 	Scope     string         `json:"scope,omitempty"`
 
 	TaskID string `json:"task_id,omitempty"` // of stop_task
+}
+
+// String names a command in messages: "call 3 (send m1)". The id of a call is easily
+// taken for an id of the runtime's protocol.
+func (c *command) String() string {
+	what := c.Do
+	if about := cmp.Or(c.MessageID, c.RequestID, c.TaskID); about != "" {
+		what += " " + about
+	}
+	return fmt.Sprintf("call %d (%s)", c.ID, what)
 }
 
 type position struct {

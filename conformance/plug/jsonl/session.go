@@ -51,9 +51,10 @@ type session struct {
 	lines   int        // read from stdout
 
 	// Guarded by Mu:
-	lastID int
-	calls  map[int]*call // that have no reply; nil when the program has ended
-	sent   bool          // a message was sent, and no turn has begun or ended since
+	lastID  int
+	calls   map[int]*call // that have no reply; nil when the program has ended
+	replied string        // the last call that got a reply, and which; "": none
+	sent    bool          // a message was sent, and no turn has begun or ended since
 
 	tools   []adapters.Tool // of the client; set before open is sent
 	hooks   []adapters.Hook
@@ -115,6 +116,10 @@ func (x *session) readLines() {
 }
 
 func (x *session) badLine(b []byte, err error) *plug.Error {
+	if errors.Is(err, linereader.ErrTooLong) {
+		return plug.Errorf("line %d of stdout is longer than %d MiB, the longest line that a program may write: %s", x.lines, linereader.MaxLength>>20, plug.Clip(string(b))).
+			Advise("shorten what the runtime wrote before you pass it on, such as the raw line of a notice")
+	}
 	return plug.Errorf("line %d of stdout: %v: %s", x.lines, err, plug.Clip(string(b))).Advise(oneMember)
 }
 
@@ -151,8 +156,8 @@ func (x *session) failCalls() {
 // describe names calls for an error.
 func describe(calls map[int]*call) string {
 	var out []string
-	for id, c := range calls {
-		out = append(out, fmt.Sprintf("%s (id %d)", c.Do, id))
+	for _, c := range calls {
+		out = append(out, c.String())
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")
@@ -246,7 +251,9 @@ func (x *session) handleReply(r *reply) *plug.Error {
 		return plug.Errorf("a reply with id %d, but these commands wait for one: %s", r.ID, describe(x.calls)).Advise(oneReply)
 	}
 	delete(x.calls, r.ID)
+	x.replied = c.String() + " was done"
 	if r.Error != nil {
+		x.replied = c.String() + " got the error " + cmp.Or(r.Error.Code, r.Error.Message)
 		c.result <- &plug.RefusalError{Code: r.Error.Code, Text: r.Error.Message, Err: plug.RefusalErrors[r.Error.Code]}
 		return nil
 	}
@@ -276,10 +283,24 @@ func (x *session) send(ctx context.Context, c *command) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-t.C:
-		return x.Fail(plug.Errorf("no reply to %s (id %d) within %v", c.Do, c.ID, replyLimit).Advise(fmt.Sprintf(
+		return x.noReply(c)
+	}
+}
+
+// noReply fails the session because a call got no reply. The message names the call
+// before it: if the runtime refused something, it is seldom the call that hangs.
+func (x *session) noReply(c *command) error {
+	x.Mu.Lock()
+	replied := x.replied
+	x.Mu.Unlock()
+	if c.Do == "open" || replied == "" {
+		return x.Fail(plug.Errorf("no reply to %s within %v", c, replyLimit).Advise(fmt.Sprintf(
 			`write {"reply":{"id":%d}} when it is done, or {"reply":{"id":%d,"error":{"code":"unsupported","message":"…"}}}; `+
 				"go on reading while a turn runs, because commands come then too", c.ID, c.ID)))
 	}
+	return x.Fail(plug.Errorf("no reply to %s within %v; the last reply: %s", c, replyLimit, replied).Advise(fmt.Sprintf(
+		"find what the program waits for before it replies to the line {\"id\":%d,\"do\":%q, …} of this protocol, which is no line of the runtime; "+
+			"a call whose request the runtime refuses, or does not answer in time, gets an error as its reply", c.ID, c.Do)))
 }
 
 // write writes a line to the program. It does not block if the program does not read.
