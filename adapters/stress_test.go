@@ -15,10 +15,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -78,9 +77,9 @@ func TestSessionsUnderStress(t *testing.T) {
 func randomCase(r *rand.Rand, ids []string) (*fixtures.Case, error) {
 	for {
 		id := ids[r.IntN(len(ids))]
-		runtime, _, scenario := fixtures.SplitCaseID(id)
-		if fixtures.OptIn(runtime) || scenario == "text/500-tiny-deltas" {
-			continue // no adapter here reads this runtime; the 500 deltas are long and uniform
+		_, _, scenario := fixtures.SplitCaseID(id)
+		if scenario == "text/500-tiny-deltas" {
+			continue // long and uniform
 		}
 		scn, err := fixtures.LoadScenario(scenario)
 		if err != nil {
@@ -122,10 +121,7 @@ func misuse(r *rand.Rand, c *fixtures.Case) error {
 		return err
 	}
 	defer play.Close()
-	var a adapters.Adapter = codex.New()
-	if c.Runtime == "claude" {
-		a = claude.New()
-	}
+	a := reference.Of(c.Runtime)
 	m := &killableLauncher{Launcher: play.Launcher()}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
