@@ -19,7 +19,7 @@ var FileRead = &conformance.Check{
 	Judges:   []string{"tool_start.is_file_read"},
 	Needs:    []string{"tool_start.is_file_read"},
 	Mend:     "Set is_file_read by the tool's canonical name, or by what the runtime says about a command. Do not set it for a command that may write.",
-	Sentence: "A call that only reads a file is marked as a file read, and a call that writes or runs something is not. A command may be marked if it only reads.",
+	Sentence: "A call that only reads a file is marked as a file read, and a call that writes or runs something is not. A command is marked as the runtime states; if it states nothing, a command may be marked if it only reads.",
 	Judge:    judgeFileRead,
 }
 
@@ -34,7 +34,7 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 			var in runindex.Input
 			_ = json.Unmarshal(call.Input, &in) // only a command has the member
 			switch {
-			case call.Tool == "shell" && stated != "":
+			case (call.Tool == "shell" || d.Tool == "Bash") && stated != "":
 				f.Asserted(1)
 				if stated == wire.ReadsFiles && !d.IsFileRead || stated == wire.DoesMore && d.IsFileRead {
 					f.At(e, "%s %s: is_file_read is %v, but the runtime reports that the command %s", d.Tool, call.ID, d.IsFileRead, stated)
