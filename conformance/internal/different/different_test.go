@@ -101,7 +101,7 @@ func sample(ids []string, n int) []string {
 		runtime, _, scenario := fixtures.SplitCaseID(id)
 		topic, _, _ := strings.Cut(scenario, "/")
 		k := runtime + " " + topic
-		if runtime == "codexexec" {
+		if runtime != "codex" && runtime != "claude" { // the references
 			continue
 		}
 		if best[k] == "" || rank(id) < rank(best[k]) {
