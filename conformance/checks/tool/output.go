@@ -21,7 +21,7 @@ var Output = &conformance.Check{
 	Needs:    []string{"tool_result", "tool_start.tool_use_id", "tool_result.output"},
 	NeedsFor: outputNeeds,
 	Mend:     "Copy the output from the line that carries the result. Derive is_error and the exit code from the same line.",
-	Sentence: "The output of tool_result is part of what the runtime sent back to the model, without trailing newlines. Its error flag and exit code agree.",
+	Sentence: "The output of tool_result is part of what the runtime sent back to the model; newlines at its end are not compared. Its error flag and exit code agree.",
 	Judge:    judgeOutput,
 }
 

@@ -14,7 +14,7 @@ var Streamed = &conformance.Check{
 	Judges:   []string{"tool_output", "tool_output.text"},
 	Needs:    []string{"tool_output", "tool_result.output"},
 	Mend:     "If the runtime sends the output so far, emit only what is new. If it sends pieces, append each once.",
-	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing.",
+	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing, and the newlines at the end.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		for _, tool := range runindex.Of(t.Run).Tools() {
 			for _, e := range tool.Results {
@@ -40,6 +40,10 @@ func judgeStreamed(tool *runindex.Tool, res event.ToolResult, f *conformance.Fin
 		case event.ToolOutput:
 			f.Asserted(1)
 			i := strings.Index(res.Output[at:], d.Text)
+			size := len(d.Text)
+			if last := strings.TrimRight(d.Text, "\n"); i < 0 && strings.HasSuffix(res.Output[at:], last) {
+				i, size = len(res.Output[at:])-len(last), len(last) // the result has no newline at its end
+			}
 			if i < 0 && len(res.Output) >= keptOutput {
 				continue // it may be in the middle that was left out
 			}
@@ -47,7 +51,7 @@ func judgeStreamed(tool *runindex.Tool, res event.ToolResult, f *conformance.Fin
 				f.At(e, "tool %s: the result does not hold the piece %q behind the pieces before it: %q", d.ToolUseID, runindex.Clip(d.Text), runindex.Clip(res.Output))
 				return
 			}
-			at += i + len(d.Text)
+			at += i + size
 		case event.ToolResult:
 			return // tool.paired judges pieces after it
 		}

@@ -2,6 +2,7 @@ package different
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -15,7 +16,7 @@ func All() []Adapter {
 		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents,
 		splitsText, repeatsState, signalsActivity,
 		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
-		rewritesJSON, roundsTime, wordsErrors, codesSignals,
+		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
 		writesJSONOtherwise, writesInPieces, readsBytes,
 	}
@@ -144,6 +145,17 @@ var codesSignals = Adapter{
 		if d, ok := d.(event.SessionEnd); ok && d.ExitCode == nil {
 			code := -1
 			d.ExitCode = &code
+			return d
+		}
+		return d
+	}),
+}
+
+var trimsOutput = Adapter{
+	Name: "trims-output", Sentence: "leaves out the newlines at the end of a tool's output",
+	Events: changed(func(d event.Data) event.Data {
+		if d, ok := d.(event.ToolResult); ok {
+			d.Output = strings.TrimRight(d.Output, "\n")
 			return d
 		}
 		return d

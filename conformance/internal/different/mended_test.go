@@ -28,6 +28,7 @@ var mended = []struct {
 }{
 	{"permission.asked", "mcp/takes-its-question-back", "renames-questions", "the answers of the scenario were counted, not the questions of the runtime", 4},
 	{"permission.answered-once", "mcp/takes-its-question-back", "delays-events", "a question that was withdrawn in the first turn counted as open when the session was closed in the second", 4},
+	{"session.end-reason", "session/resume-after-kill", "codes-signals", "an exit code of a signal was never that of the process", 4},
 	{"turn.after-stop", "queue/withdrawn-after-a-stop", "slow-to-call", "a message that the user withdrew after a stop was to have a turn", 2},
 }
 
