@@ -75,7 +75,8 @@
 //	not testable     something that the check needs is missing on this machine
 //	harness error    the suite could not run the case; that is a bug of the suite
 //
-// What a subject returns decides between them:
+// What a subject returns decides between them (plug/jsonl/PROTOCOL.md says the same
+// for programs, and what a fault may change):
 //
 //	Open   nil                        the session is ready for a message
 //	       adapters.ErrUnsupported    it cannot honour an option: not expressible
