@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -20,10 +21,27 @@ func unmetNeed(c *conformance.Check, r *conformance.Run) string {
 	}
 	for _, need := range all {
 		if !r.Supports(need) {
-			return "the subject's events have no " + need
+			return missing(need)
 		}
 	}
 	return ""
+}
+
+// missing says in words of the documentation that a subject does not support a need: an
+// event type, a member of one, or what a protocol may lack besides.
+func missing(need string) string {
+	switch need {
+	case "answer.message":
+		return "the subject's protocol has no message to the model with a denial"
+	case "open.refused":
+		return "the subject's protocol has no error for a session that the runtime refuses to open"
+	case "tool_start.of_a_plan":
+		return "the subject's protocol may put a plan in place of the tool call"
+	}
+	if slices.Contains(event.Types(), event.Type(need)) {
+		return "the subject emits no event " + need
+	}
+	return "the subject's events have no member " + need
 }
 
 // Apply judges a trial with a check.

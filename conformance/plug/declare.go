@@ -1,6 +1,7 @@
 package plug
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (d *Declaration) Require(ability string) error {
 	if slices.Contains(d.Can, ability) {
 		return nil
 	}
-	return Unsupported("the program does not declare that it can " + ability)
+	return UnsupportedBecause(fmt.Sprintf("the program does not list %q in can", ability))
 }
 
 // Emits reports whether the program declares the type.

@@ -31,7 +31,7 @@ func (l *LastDeclaration) Declines(s *fixtures.Scenario) (fixtures.Step, error) 
 		return fixtures.Step{}, nil
 	}
 	if slices.Contains(s.Needs, "question") && !declared.Emits(event.TypeInterrupt) {
-		return fixtures.Step{Verb: fixtures.VerbOpen}, Unsupported("the program declares no event interrupt, and the runtime asks the user a question")
+		return fixtures.Step{Verb: fixtures.VerbOpen}, UnsupportedBecause("the program declares no event interrupt, and the runtime asks the user a question")
 	}
 	for _, ability := range abilitiesOf(s) {
 		if err := declared.Require(ability); err != nil {

@@ -55,8 +55,19 @@ func Clip(line string) string {
 // Unsupported is the error of a step that the protocol, or this program's
 // declaration, has no way to express.
 func Unsupported(what string) error {
-	return fmt.Errorf("%s: %w", what, conformance.ErrDeclaredUnsupported)
+	return UnsupportedBecause(what + ": the subject has no way to do this")
 }
+
+// UnsupportedBecause is like Unsupported, with the whole reason.
+func UnsupportedBecause(reason string) error { return unsupportedError(reason) }
+
+// unsupportedError is a conformance.ErrDeclaredUnsupported with another text. Its own
+// ends in "not supported by this runtime", which is false if only the program lacks it.
+type unsupportedError string
+
+func (e unsupportedError) Error() string { return string(e) }
+
+func (unsupportedError) Unwrap() error { return conformance.ErrDeclaredUnsupported }
 
 // TextOnly returns an error for a message with files or a priority, which neither
 // ACP nor the routes of a server can express.

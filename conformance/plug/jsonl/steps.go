@@ -38,15 +38,20 @@ func (x *session) Supports(what string) bool {
 	if x.Unsupported(what) || x.hello.Lacks(what) {
 		return false
 	}
-	typ, _, _ := strings.Cut(what, ".")
-	return slices.Contains(envelopeMembers, what) || x.hello.Emits(event.Type(typ))
+	name, _, _ := strings.Cut(what, ".")
+	typ := event.Type(name)
+	switch {
+	case what == "open.mode":
+		// A small program that emits some events only, and cannot answer, may have one mode.
+		return x.hello.Events == nil || x.hello.Require(plug.CanAnswer) == nil
+	case !slices.Contains(event.Types(), typ):
+		return true // a member of the envelope, or of a command: this protocol has all of them
+	}
+	return x.hello.Emits(typ)
 }
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.hello.Require(plug.CanLimits) == nil }
-
-// envelopeMembers are the members of an event outside its data that may be missing.
-var envelopeMembers = []string{"seq", "ts", "turn", "subagent_id"}
 
 // Send implements adapters.Session. A program may refuse a message while a turn
 // runs.
@@ -64,7 +69,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 	x.Mu.Unlock()
 	err := x.send(ctx, &c)
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok && running && r.Code == "unsupported" {
-		return plug.Unsupported("send while a turn runs: " + r.Text)
+		return plug.UnsupportedBecause("the program refused it while a turn runs, as unsupported: " + r.Text)
 	}
 	return err
 }
