@@ -21,7 +21,9 @@ type SessionEnd struct {
 	ExitCode *int   `json:"exit_code,omitempty"`
 }
 
-// Cause is why a turn began.
+// Cause is why a turn began: user, a message of the client; task, the runtime itself
+// began it, because a task in the background ended; command, a command that is no
+// message, such as compact.
 type Cause string
 
 // The causes of a turn.
@@ -38,7 +40,9 @@ type TurnStart struct {
 	ProviderTurnID string   `json:"provider_turn_id,omitempty"`
 }
 
-// Via is how a user's message entered a turn.
+// Via is how a user's message entered a turn: turn, the turn began with it; merge, it
+// was sent with send, and the runtime took it into a turn that began with another
+// message; steer, it was sent with steer into the running turn.
 type Via string
 
 // The ways in which a message enters a turn.
@@ -87,7 +91,9 @@ type Thinking struct {
 	BlockID string `json:"block_id,omitempty"`
 }
 
-// BlockStatus is how a block of text ended.
+// BlockStatus is how a block of text ended: complete; replaced, text of block_end is the
+// authoritative text; interrupted, cut off by a stop, an error or the end of the runtime;
+// retracted, the runtime took it back, so that it is not shown any more.
 type BlockStatus string
 
 // The statuses of a block at its end. With replaced, Text is the authoritative text.
@@ -115,7 +121,7 @@ type PermissionRequest struct {
 	Reason    string   `json:"reason,omitempty"`
 }
 
-// Decision is the answer to a permission request.
+// Decision is the answer to a permission request. cancel denies and ends the turn.
 type Decision string
 
 // The decisions. Cancel denies and ends the turn.
@@ -125,7 +131,8 @@ const (
 	DecisionCancel Decision = "cancel"
 )
 
-// By is who decided.
+// By is who decided: the user, a policy of the client, or the runtime; withdrawn means
+// that the runtime withdrew the question.
 type By string
 
 // The values of By. Withdrawn means that the runtime withdrew the question.

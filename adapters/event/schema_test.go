@@ -104,7 +104,9 @@ func (g *generator) object(s *shape, legacy bool) *node {
 	closed := false
 	n := &node{Type: "object", AdditionalProperties: &closed}
 	for _, f := range s.fields {
-		n.Properties = append(n.Properties, member{f.name, g.of(f.shape, f.min)})
+		property := g.of(f.shape, f.min)
+		property.Description = g.docs[s.name+"."+f.goName]
+		n.Properties = append(n.Properties, member{f.name, property})
 		if f.required {
 			n.Required = append(n.Required, f.name)
 		}
@@ -155,14 +157,21 @@ func declarations(t *testing.T) []ast.Decl {
 	return out
 }
 
-// docs reads the comments of this package's types.
+// docs reads the comments of this package's types, and of their fields as Type.Field.
 func docs(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, d := range declarations(t) {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
-			name := g.Specs[0].(*ast.TypeSpec).Name.Name
-			found[name] = strings.Join(strings.Fields(g.Doc.Text()), " ")
+			spec := g.Specs[0].(*ast.TypeSpec)
+			found[spec.Name.Name] = strings.Join(strings.Fields(g.Doc.Text()), " ")
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					for _, n := range f.Names {
+						found[spec.Name.Name+"."+n.Name] = strings.TrimSpace(f.Comment.Text())
+					}
+				}
+			}
 		}
 	}
 	return found

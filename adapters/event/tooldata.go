@@ -9,12 +9,12 @@ type ToolStart struct {
 	Command       string `json:"command,omitempty"`
 	FilePath      string `json:"file_path,omitempty"`
 	Pattern       string `json:"pattern,omitempty"`
-	SearchPath    string `json:"search_path,omitempty"`
+	SearchPath    string `json:"search_path,omitempty"` // the folder in which pattern is looked for
 	IsFileRead    bool   `json:"is_file_read,omitzero"`
-	Background    bool   `json:"background,omitzero"`
-	SubagentSpawn bool   `json:"subagent_spawn,omitzero"`
+	Background    bool   `json:"background,omitzero"`     // it was started to run on after its result
+	SubagentSpawn bool   `json:"subagent_spawn,omitzero"` // the call starts a sub-agent
 	SubagentName  string `json:"subagent_name,omitempty"`
-	MessageID     string `json:"message_id,omitempty"`
+	MessageID     string `json:"message_id,omitempty"` // the runtime's message that holds the call
 }
 
 // ToolOutput is a part of a running tool's output. The beginning may be missing.
@@ -23,7 +23,9 @@ type ToolOutput struct {
 	Text      string `json:"text"`
 }
 
-// ToolStatus is how a tool ended.
+// ToolStatus is how a tool ended: ok; error; denied, it was not allowed to run;
+// interrupted, it was stopped, or its result never came; backgrounded, its call returned
+// and it still runs, as a task.
 type ToolStatus string
 
 // The statuses of a tool at its end.
@@ -63,11 +65,11 @@ const (
 type FileChange struct {
 	Path   string     `json:"path"`
 	Kind   ChangeKind `json:"kind"`
-	MoveTo string     `json:"move_to,omitempty"`
-	Diff   string     `json:"diff,omitempty"`
+	MoveTo string     `json:"move_to,omitempty"` // the new path, of a move
+	Diff   string     `json:"diff,omitempty"`    // a unified diff; the whole content of an added or deleted file
 }
 
-// TaskKind is the kind of a task.
+// TaskKind is the kind of a task: a sub-agent, or a command in the background.
 type TaskKind string
 
 // The kinds of task.
@@ -76,7 +78,8 @@ const (
 	TaskCommand  TaskKind = "command"
 )
 
-// TaskStatus is a task's state.
+// TaskStatus is a task's state: running; completed; failed; stopped, the client or the
+// runtime ended it; interrupted, it was cut off with its turn or session.
 type TaskStatus string
 
 // The states of a task.

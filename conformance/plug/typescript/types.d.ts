@@ -16,13 +16,13 @@ export interface BlockEnd {
   text?: string;
 }
 
-/** BlockStatus is how a block of text ended. */
+/** BlockStatus is how a block of text ended: complete; replaced, text of block_end is the authoritative text; interrupted, cut off by a stop, an error or the end of the runtime; retracted, the runtime took it back, so that it is not shown any more. */
 export type BlockStatus = "complete" | "replaced" | "interrupted" | "retracted";
 
-/** By is who decided. */
+/** By is who decided: the user, a policy of the client, or the runtime; withdrawn means that the runtime withdrew the question. */
 export type By = "user" | "policy" | "runtime" | "withdrawn";
 
-/** Cause is why a turn began. */
+/** Cause is why a turn began: user, a message of the client; task, the runtime itself began it, because a task in the background ended; command, a command that is no message, such as compact. */
 export type Cause = "user" | "task" | "command";
 
 /** ChangeKind is what a change did to a file. */
@@ -63,7 +63,7 @@ export interface Context {
   window: number;
 }
 
-/** Decision is the answer to a permission request. */
+/** Decision is the answer to a permission request. cancel denies and ends the turn. */
 export type Decision = "allow" | "deny" | "cancel";
 
 /** Delta is a fragment of visible text. MessageID is the runtime's message. BlockID is the block of text, unique within the session: the fragments of a block belong together, and different blocks are different paragraphs. */
@@ -93,7 +93,9 @@ export type ErrorCode = "auth" | "rate_limit" | "overloaded" | "billing" | "inva
 export interface FileChange {
   path: string;
   kind: ChangeKind;
+  /** the new path, of a move */
   move_to?: string;
+  /** a unified diff; the whole content of an added or deleted file */
   diff?: string;
 }
 
@@ -220,10 +222,10 @@ export interface Task {
   usage?: Tokens;
 }
 
-/** TaskKind is the kind of a task. */
+/** TaskKind is the kind of a task: a sub-agent, or a command in the background. */
 export type TaskKind = "subagent" | "command";
 
-/** TaskStatus is a task's state. */
+/** TaskStatus is a task's state: running; completed; failed; stopped, the client or the runtime ended it; interrupted, it was cut off with its turn or session. */
 export type TaskStatus = "running" | "completed" | "failed" | "stopped" | "interrupted";
 
 /** Thinking is a fragment of visible reasoning. Done closes the block. Without text it only signals activity. */
@@ -268,15 +270,19 @@ export interface ToolStart {
   command?: string;
   file_path?: string;
   pattern?: string;
+  /** the folder in which pattern is looked for */
   search_path?: string;
   is_file_read?: boolean;
+  /** it was started to run on after its result */
   background?: boolean;
+  /** the call starts a sub-agent */
   subagent_spawn?: boolean;
   subagent_name?: string;
+  /** the runtime's message that holds the call */
   message_id?: string;
 }
 
-/** ToolStatus is how a tool ended. */
+/** ToolStatus is how a tool ended: ok; error; denied, it was not allowed to run; interrupted, it was stopped, or its result never came; backgrounded, its call returned and it still runs, as a task. */
 export type ToolStatus = "ok" | "error" | "denied" | "interrupted" | "backgrounded";
 
 /** TurnStart begins a turn. MessageIDs are the client's messages that caused it. */
@@ -301,7 +307,7 @@ export interface UserMessage {
   via: Via;
 }
 
-/** Via is how a user's message entered a turn. */
+/** Via is how a user's message entered a turn: turn, the turn began with it; merge, it was sent with send, and the runtime took it into a turn that began with another message; steer, it was sent with steer into the running turn. */
 export type Via = "turn" | "merge" | "steer";
 
 /** The command open. */
