@@ -337,7 +337,9 @@ type Error struct {
 	Code    ErrorCode `json:"code"`
 }
 
-// Done ends a turn.
+// Done ends a turn. Reason is the runtime's name for the end of the turn: terminal_reason
+// of Claude Code's result, not stop_reason, and the status of Codex's turn. It may be
+// missing, above all if the turn was completed.
 type Done struct {
 	Stopped  bool   `json:"stopped,omitzero"`
 	Reason   string `json:"reason,omitempty"`

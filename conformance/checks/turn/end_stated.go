@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -45,10 +46,19 @@ func judgeEndStated(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 		if done && d.Reason != "" && d.Reason != end.Reason && !strings.EqualFold(d.Reason, string(end.End)) {
-			f.At(end.Event, "the runtime states the reason %q for the end of turn %d, but done has %q", end.Reason, end.Turn, d.Reason)
+			f.At(end.Event, "done has the reason %q, but for the end of turn %d the runtime states %s; leave the reason out, or copy the name of the turn's end, which is not why the model stopped",
+				d.Reason, end.Turn, statedEnd(end.Statement))
 		}
 		judgeStats(t, f, &end, results[end.Turn])
 	}
+}
+
+// statedEnd describes how the runtime names the end of a turn.
+func statedEnd(s wire.Statement) string {
+	if s.Reason == "" {
+		return strconv.Quote(string(s.End)) + " and no other reason"
+	}
+	return strconv.Quote(s.Reason)
 }
 
 // judgeStats compares a result with the end that the runtime states.
