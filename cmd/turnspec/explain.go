@@ -11,6 +11,8 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
@@ -86,6 +88,8 @@ func explain(w io.Writer, c *conformance.Check) {
 		faults = []string{"none: it judges the case as recorded"}
 	}
 	printLabelled(w, "faults", faults)
+	printLabelled(w, "limits", limits(c))
+	printLabelled(w, "needs", needs(c))
 	printLabelled(w, "judges", c.Judges)
 	var proven []string
 	for _, d := range defects.Proving(c.ID) {
@@ -97,6 +101,43 @@ func explain(w io.Writer, c *conformance.Check) {
 		flags = "--tier live " + flags
 	}
 	fmt.Fprintf(w, "run it     turnspec run %s\n", flags)
+}
+
+// needs returns what a subject must support for a verdict of the check.
+func needs(c *conformance.Check) (out []string) {
+	if len(c.Needs) > 0 {
+		out = append(out, strings.Join(c.Needs, ", ")+": not expressible for a subject that lacks one of them")
+	}
+	if c.NeedsFor != nil {
+		out = append(out, "further events and members in some cases; the verdict names the one that is missing")
+	}
+	if c.NeedsLines {
+		out = append(out, "virtual time, which only Go adapters have")
+	}
+	return append(out, "the abilities that the steps of a case need, such as stop")
+}
+
+// limits returns how long a subject may take under the faults of the check.
+func limits(c *conformance.Check) (out []string) {
+	ends, hangs := false, false
+	for _, name := range c.Faults {
+		op, err := fault.Named(name)
+		if err != nil || op.Kind != fault.Terminal {
+			continue
+		}
+		if runner.Waits(name) {
+			hangs = true
+		} else {
+			ends = true
+		}
+	}
+	if ends {
+		out = append(out, fmt.Sprintf("%v to report what the fault ended: the session, a turn, a call", perform.EndLimit))
+	}
+	if hangs {
+		out = append(out, fmt.Sprintf("%v to give up on a runtime that hangs; for a program those that open sets", perform.StallLimit))
+	}
+	return out
 }
 
 func printLabelled(w io.Writer, label string, lines []string) {

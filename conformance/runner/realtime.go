@@ -45,6 +45,10 @@ var untriable = map[string]string{
 // subject gets short limits then.
 var waitingFaults = []string{"stall", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
 
+// Waits reports whether the named fault shows its effect only after a limit of the
+// subject has passed.
+func Waits(name string) bool { return slices.Contains(waitingFaults, name) }
+
 // scaledLimits are the limits of a subject for waitingFaults.
 var scaledLimits = adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: 2 * time.Second}
 
@@ -56,7 +60,7 @@ func whyUntried(j Job, c *conformance.Check, name string, plain *conformance.Run
 	if p, is := j.Subject.(conformance.PlacedStandin); is && p.Standin() != "" && name == "no-program" {
 		return ownProgram
 	}
-	if slices.Contains(waitingFaults, name) && plain.Limits == nil && !c.WithoutWaiting {
+	if Waits(name) && plain.Limits == nil && !c.WithoutWaiting {
 		return needsLimits
 	}
 	if j.Faults != nil && !slices.Contains(j.Faults, name) {
@@ -67,7 +71,7 @@ func whyUntried(j Job, c *conformance.Check, name string, plain *conformance.Run
 
 // withLimits adds to a recording what a waiting fault needs.
 func withLimits(rec perform.Recording, f *fault.Fault, plain *conformance.Run) perform.Recording {
-	if f != nil && plain != nil && plain.Limits != nil && slices.Contains(waitingFaults, f.Operator) {
+	if f != nil && plain != nil && plain.Limits != nil && Waits(f.Operator) {
 		rec.Limits = &scaledLimits
 	}
 	return rec
