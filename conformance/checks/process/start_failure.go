@@ -49,7 +49,7 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 	case perform.Unfinished(err):
 		fail("%v", err)
 	case !errors.As(err, &typed) || typed.Code != want:
-		fail("the error of Open is not an *adapters.OpenError with code %q: %v", want, err)
+		fail("the error of Open does not have the code %q: %v", want, err)
 	case r.Fault.StartError != nil && r.Tier != conformance.TierProcess && !strings.Contains(runindex.ErrorText(err), r.Fault.StartError.Error()):
 		fail("the runtime could not be started, but the error does not hold the reason: %q", runindex.ErrorText(err))
 	case r.Fault.StartError == nil && !strings.Contains(typed.Stderr+runindex.ErrorText(err), fault.SilentStartText):

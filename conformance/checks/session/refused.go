@@ -28,7 +28,7 @@ func JudgeRefusedOpens(t *conformance.Trial, f *conformance.Finding, code event.
 		case perform.Unfinished(a.Err):
 			f.Failf("%v", a.Err)
 		case !errors.As(a.Err, &typed) || typed.Code == "":
-			f.Failf("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
+			f.Failf("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", a.Err)
 		case code != "" && typed.Code != code:
 			f.Failf("the error of Open has code %q, want %q: %v", typed.Code, code, a.Err)
 		case typed.Err == nil || typed.Err.Error() == "":

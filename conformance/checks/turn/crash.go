@@ -149,7 +149,7 @@ func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any),
 	switch {
 	case perform.Unfinished(err): // another check judges that
 	case !errors.As(err, &typed) || typed.Code == "":
-		fail("the error of Open is not an *adapters.OpenError with a code: %v", err)
+		fail("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", err)
 	case slices.Contains(codes, typed.Code):
 	case last >= len(plain.Opens) || plain.Opens[last].Err == nil:
 		fail("the error of Open has code %q, want one of %q: %v", typed.Code, codes, err)

@@ -42,7 +42,7 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 		var typed *adapters.OpenError
 		if a.Step.Verb == fixtures.VerbOpen && !perform.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
-			fail("the error of Open is not an *adapters.OpenError with a code: %v", a.Err)
+			fail("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", a.Err)
 		}
 		return // the error reports it
 	}

@@ -72,10 +72,19 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		if r.Code == "unsupported" {
 			return plug.UnsupportedBecause("the program refused it as unsupported: " + r.Text)
 		}
-		return &adapters.OpenError{Code: r.EventCode(), Op: "open", Err: err}
+		return &adapters.OpenError{Code: openCode(r), Op: "open", Err: err}
 	}
 	if e, ok := errors.AsType[*plug.Error](err); ok {
 		return &adapters.OpenError{Code: event.ErrorProtocol, Op: "open", Err: e}
 	}
 	return err
+}
+
+// openCode returns the code of a failed open. The codes of other commands, as refused or
+// unknown_id, mean that the runtime rejected the options.
+func openCode(r *plug.RefusalError) event.ErrorCode {
+	if code := r.EventCode(); code != "" || r.Err == nil {
+		return code
+	}
+	return event.ErrorInvalid
 }
