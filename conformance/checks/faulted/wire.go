@@ -39,7 +39,8 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	rest, notices := withoutNotices(want, r)
 	switch {
 	case r.Fault.Kind != fault.Noticed && !r.Fault.NoticeAllowed && len(notices) > 0, len(notices) > 1:
-		p.Text = fmt.Sprintf("%s: %d notices too many", r.Fault, len(notices))
+		extra := notices[len(notices)-1]
+		p.Text = fmt.Sprintf("%s: %d notices more than without the fault; the last is %s %q", r.Fault, len(notices), extra.Code, runindex.Clip(extra.Text))
 		f.Problems = append(f.Problems, p)
 	case !r.Supports("notice"):
 	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
