@@ -20,7 +20,7 @@ var Asked = &conformance.Check{
 	Judges:        []string{"interrupt", "permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
 	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
 	Mend:          "Emit permission_request for each question of the runtime, with the tool and input that it names. Do not answer it in the adapter without a policy.",
-	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input.",
+	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input, or one interrupt if it approves a plan or takes more than yes or no.",
 	JudgesWritten: true,
 	Judge:         judgeAsked,
 }
