@@ -16,7 +16,7 @@ var Reported = &conformance.Check{
 	Aliases:  []string{"usage.told"},
 	Needs:    []string{"usage"},
 	Mend:     "Add up the tokens of the model's replies for the scope that the event names. Take the context from the last reply alone.",
-	Sentence: "usage reports the tokens of the model's replies, of the turn or of the session so far, and the context is that of the last reply.",
+	Sentence: "The last usage of a turn reports the tokens of all replies of the model in the turn, or in the session so far. Its context is that of the last reply.",
 	Judge:    judgeUsage,
 }
 
