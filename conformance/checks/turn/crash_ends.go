@@ -115,7 +115,10 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 				fail("a notice follows the exit of the runtime: %s", d.Text)
 			}
 		default:
-			if !closing(e.Data) || len(s.open) >= was {
+			switch closes := len(s.open) < was; {
+			case closes && !closing(e.Data):
+				fail("%s closes an item that was open when the runtime exited, but as if it had completed", e.Type())
+			case !closes:
 				fail("%s follows the exit of the runtime, but closes no open item", e.Type())
 			}
 		}
