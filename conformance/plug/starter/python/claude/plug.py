@@ -19,6 +19,7 @@ class Claude(Plug):
         self.adapter = ClaudeAdapter(self)
         self.adapter.start(dir, model, MODES[mode])
         self.emit("session_ready", session_id=session_id, runtime="claude", provider_session_id=self.adapter.id)
+        self.adapter.read()
 
     def send(self, message_id, text, **_):
         self.waiting.append(message_id)
@@ -70,18 +71,15 @@ class Claude(Plug):
         while self.tools:
             self.emit("tool_result", tool_use_id=self.tools.pop(), output="", is_error=True, status="interrupted")
 
-    def on_end(self, failed, why):
+    def on_end(self, failed, why, code):
         self.end_turn()
         self.running = False
-        if failed and not self.stopped:
-            self.emit("error", code="unknown", message=why)
+        if code == "crash" or (failed and not self.stopped):
+            self.emit("error", code=code, message=why)
         else:
             self.emit("done", stopped=self.stopped)
 
     def on_exit(self, exit_code):
-        self.end_turn()
-        if self.running or self.waiting:
-            self.emit("error", code="crash", message="the runtime ended")
         self.emit("session_end", reason="the runtime ended", **({"exit_code": exit_code} if exit_code >= 0 else {}))
 
 

@@ -9,12 +9,13 @@ class Claude(Plug):
         self.adapter, self.ids = ClaudeAdapter(self), []
         self.adapter.start(dir, model, "default")
         self.emit("session_ready", session_id=session_id, runtime="claude", provider_session_id=self.adapter.id)
+        self.adapter.read()
     def send(self, message_id, text, **_): self.ids.append(message_id), self.adapter.say(text)
     def close(self): self.adapter.end()
-    def on_begin(self): self.emit("turn_start", cause="user", message_ids=[self.ids.pop(0)])
+    def on_begin(self): self.emit("turn_start", cause="user", message_ids=[self.ids.pop(0)] if self.ids else [])
     def on_text(self, text, message_id, block_id): self.emit("delta", text=text, message_id=message_id, block_id=block_id)
     def on_call(self, *_): pass
     on_output = on_ask = on_withdraw = on_call
-    def on_end(self, failed, why): self.emit("error", code="unknown", message=why) if failed else self.emit("done")
-    def on_exit(self, _): self.emit("session_end", reason="the runtime ended")
+    def on_end(self, failed, why, code): self.emit("error", code=code, message=why) if failed else self.emit("done")
+    def on_exit(self, exit_code): self.emit("session_end", reason="the runtime ended", **({"exit_code": exit_code} if exit_code >= 0 else {}))
 serve(Claude())

@@ -13,7 +13,7 @@ plug({
   runtime: "claude",
   events: ["session_ready", "turn_start", "delta", "tool_start", "tool_result", "permission_request", "permission_resolved", "error", "done", "session_end"],
   without: ["subagent_id", "tool_start.file_path", "tool_start.pattern", "tool_start.search_path", "tool_start.background", "tool_start.is_file_read", "tool_start.subagent_spawn", "tool_start.subagent_name", "tool_result.changes"],
-  open(options, write) {
+  async open(options, write) {
     emit = write;
     adapter.on("begin", () => ((running = true), (stopped = false), emit("turn_start", { cause: waiting.length ? "user" : "task", message_ids: waiting.splice(0, 1) })));
     adapter.on("text", (text, message_id, block_id) => emit("delta", { text, message_id, block_id }));
@@ -29,13 +29,13 @@ plug({
       for (const tool_use_id of tools) emit("tool_result", { tool_use_id, output: "", is_error: true, status: "interrupted" });
       tools.clear();
     };
-    adapter.on("end", (failed, why) => (endTurn(), (running = false), failed && !stopped ? emit("error", { code: "unknown", message: why }) : emit("done", { stopped })));
-    adapter.on("exit", (exit_code) => {
+    adapter.on("end", (failed, message, code) => {
       endTurn();
-      if (running || waiting.length) emit("error", { code: "crash", message: "the runtime ended" });
-      emit("session_end", { reason: "the runtime ended", ...(exit_code === null ? {} : { exit_code }) });
+      running = false;
+      code === "crash" || (failed && !stopped) ? emit("error", { code, message }) : emit("done", { stopped });
     });
-    adapter.start({ cwd: options.dir, model: options.model, permissionMode: modes[options.mode] });
+    adapter.on("exit", (exit_code) => emit("session_end", { reason: "the runtime ended", ...(exit_code === null ? {} : { exit_code }) }));
+    await adapter.start({ cwd: options.dir, model: options.model, permissionMode: modes[options.mode] });
     emit("session_ready", { session_id: options.session_id, runtime: "claude", provider_session_id: adapter.id });
   },
   send: (m) => (waiting.push(m.message_id), adapter.say(m.text)),

@@ -6,12 +6,12 @@ const adapter = new ClaudeAdapter(), ids = [];
 plug({
   runtime: "claude",
   events: ["session_ready", "turn_start", "delta", "error", "done", "session_end"],
-  open({ session_id, dir, model }, emit) {
+  async open({ session_id, dir, model }, emit) {
     adapter.on("begin", () => emit("turn_start", { cause: "user", message_ids: ids.splice(0, 1) }));
     adapter.on("text", (text, message_id, block_id) => emit("delta", { text, message_id, block_id }));
-    adapter.on("end", (failed, why) => (failed ? emit("error", { code: "unknown", message: why }) : emit("done", {})));
-    adapter.on("exit", () => emit("session_end", { reason: "the runtime ended" }));
-    adapter.start({ cwd: dir, model, permissionMode: "default" });
+    adapter.on("end", (failed, message, code) => (failed ? emit("error", { code, message }) : emit("done", {})));
+    adapter.on("exit", (exit_code) => emit("session_end", { reason: "the runtime ended", ...(exit_code === null ? {} : { exit_code }) }));
+    await adapter.start({ cwd: dir, model, permissionMode: "default" });
     emit("session_ready", { session_id, runtime: "claude", provider_session_id: adapter.id });
   },
   send: ({ message_id, text }) => (ids.push(message_id), adapter.say(text)),
