@@ -23,6 +23,9 @@ func Members() map[string][]string {
 func membersOf(t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {
+		if !f.IsExported() {
+			continue // it is in no report
+		}
 		if f.Anonymous {
 			out = append(out, membersOf(f.Type)...)
 			continue
