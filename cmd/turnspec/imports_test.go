@@ -72,22 +72,22 @@ func forbidden(from, to string) string {
 	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
 		return "only adapters/eventlog/sqlite brings SQLite along"
 	case !strings.HasPrefix(to, module):
-		if under(from, "adapters/proc", "adapters/lines") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
-			return "adapters/proc and adapters/lines import the standard library only"
+		if under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
+			return "adapters/proc, lines and httplines import the standard library only"
 		}
 		return ""
-	case under(from, "adapters/proc", "adapters/lines") && !under(to, "adapters/lines"):
-		return "adapters/proc and adapters/lines import nothing else of the module"
+	case under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && !under(to, "adapters/lines"):
+		return "adapters/proc, lines and httplines import nothing else of the module"
 	case under(from, "adapters/event") && !under(to, "adapters/event", "adapters/lines"):
 		return "adapters/event depends on no process"
 	case under(from, "adapters") && !under(to, "adapters"):
 		return "adapters import nothing of the other folders"
 	case under(from, "fixtures"):
 		return "fixtures import nothing of the module"
-	case under(from, "fakes") && !under(to, "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/event"):
-		return "fakes share no code with adapters but proc, lines and event"
-	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/event"):
-		return "the recorder shares no code with adapters but proc, lines and event"
+	case under(from, "fakes") && !under(to, "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/event"):
+		return "fakes share no code with adapters but proc, lines, httplines and event"
+	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/event"):
+		return "the recorder shares no code with adapters but proc, lines, httplines and event"
 	case under(from, "conformance") && !under(from, "conformance/bench") && under(to, "conformance/bench"):
 		return "the suite does not import what measures"
 	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift", "conformance/explore") && under(to, "recorder"):
