@@ -54,8 +54,12 @@ type agent struct {
 // beAgent is the main function of an agent.
 func beAgent(broken string) {
 	a := &agent{broken: broken}
+	a.mu.Lock() // requests come before the connection is returned
 	a.conn = acpsdk.NewAgentSideConnection(a, late{a, os.Stdout}, os.Stdin)
+	a.mu.Unlock()
 	<-a.conn.Done()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.in != nil {
 		_ = a.in.Close()
 		_ = a.cmd.Wait()
@@ -85,6 +89,8 @@ func (a *agent) Initialize(context.Context, acpsdk.InitializeRequest) (acpsdk.In
 }
 
 func (a *agent) NewSession(_ context.Context, r acpsdk.NewSessionRequest) (acpsdk.NewSessionResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.session = "00000000-0000-4000-8000-0000000000aa"
 	if b, err := json.Marshal(r.Meta); err == nil && len(r.Meta) > 0 {
 		fmt.Fprintf(os.Stderr, "_meta %s\n", b)
@@ -103,9 +109,12 @@ func (a *agent) cwd(dir string) {
 // SetSessionMode starts the runtime, because the permission mode is an argument of
 // it.
 func (a *agent) SetSessionMode(_ context.Context, r acpsdk.SetSessionModeRequest) (acpsdk.SetSessionModeResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	return acpsdk.SetSessionModeResponse{}, a.start(string(r.ModeId))
 }
 
+// start starts the runtime. The caller holds a.mu: each request has its goroutine.
 func (a *agent) start(mode string) error {
 	a.cmd.Args = append(strings.Fields("claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"),
 		"--session-id", string(a.session), "--permission-mode", mode)
@@ -128,12 +137,13 @@ func (a *agent) write(v any) {
 }
 
 func (a *agent) Prompt(_ context.Context, r acpsdk.PromptRequest) (acpsdk.PromptResponse, error) {
+	a.mu.Lock()
 	if a.in == nil {
 		if err := a.start("default"); err != nil {
+			a.mu.Unlock()
 			return acpsdk.PromptResponse{}, err
 		}
 	}
-	a.mu.Lock()
 	over := make(chan string, 1)
 	a.over, a.cancelled = over, false
 	a.mu.Unlock()

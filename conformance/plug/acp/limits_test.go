@@ -29,8 +29,9 @@ func TestLimitsReachTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := &adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: 2 * time.Second}
-	for kind, want := range map[string]string{takesLimits: `_meta {"turnspec":{"limits":{"stall_ms":4000,"start_ms":3000,"stop_ms":2000}}}`, right: ""} {
+	// Long enough for a program under the race detector on a busy machine; none is waited for.
+	limits := &adapters.Limits{Handshake: 90 * time.Second, Stop: 60 * time.Second, Idle: 60 * time.Second, Request: 60 * time.Second}
+	for kind, want := range map[string]string{takesLimits: `_meta {"turnspec":{"limits":{"stall_ms":120000,"start_ms":90000,"stop_ms":60000}}}`, right: ""} {
 		s := &acp.Subject{Program: plug.Program{Title: kind, Of: "claude", Command: []string{self, asAgent, kind}}}
 		r := perform.Process(s, perform.Recording{Case: c, Scenario: scn, Limits: limits}, nil)
 		if len(r.Program) != 1 {
@@ -42,7 +43,7 @@ func TestLimitsReachTheAgent(t *testing.T) {
 			got = ""
 		}
 		if got != want || (r.Limits != nil) != (want != "") {
-			t.Errorf("%s: the agent got %q, want %q; limits %v", kind, got, want, r.Limits)
+			t.Errorf("%s: the agent got %q, want %q; limits %v; harness %q, stderr %q", kind, got, want, r.Limits, r.Harness, r.Program[0].Stderr)
 		}
 	}
 }
