@@ -62,6 +62,18 @@ $I
 > {"type":"result","duration_ms":$T,"total_cost_usd":0.$R,"result":"All is well."}
 > {"type":"result","duration_ms":$T,"total_cost_usd":0.5,"result":"All is well."}`
 
+const piLines = `
+< {"id":"c1","type":"get_state"}
+> {"id":"c1","type":"response","command":"get_state","success":true,"data":{"sessionFile":"<home>/.pi/agent/sessions/-x--/2026-11-23T08-35-15-16$RZ_$A.jsonl","sessionId":"$A"}}
+< {"id":"c2","type":"prompt","message":"Go."}
+> {"type":"agent_start"}
+> {"type":"message_update","usage":{"input":$R},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"All is well."}}
+> {"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"All is well."}],"usage":{"input":7},"timestamp":$T}}
+> {"type":"entry_appended","entry":{"type":"message","id":"0badca0$R","parentId":"0badcb0$R","text":"<tmp>/pi-bash-20342c53b39b60b$R.log"}}
+> {"type":"tool_execution_update","toolCallId":"call_t1","toolName":"bash","partialResult":{"content":[{"type":"text","text":"$R"}]}}
+> {"type":"compaction_end","reason":"manual","result":{"summary":"All is well.","firstKeptEntryId":"0badca0$R","estimatedTokensAfter":$T}}
+> {"type":"agent_settled"}`
+
 // caseOf returns a recording of the lines with the ids, times and order of run r.
 func caseOf(lines string, r int) *fixtures.Case {
 	id := func(n int) string { return fmt.Sprintf("%d%07d-aaaa-4000-8000-%012d", r, n, n*r) }
@@ -91,8 +103,11 @@ func caseOf(lines string, r int) *fixtures.Case {
 	lines = strings.NewReplacer(rep...).Replace(lines)
 
 	c := &fixtures.Case{ID: fmt.Sprint("run", r), Runtime: "codex", Version: "1"}
-	if strings.Contains(lines, "control_request") {
+	switch {
+	case strings.Contains(lines, "control_request"):
 		c.Runtime = "claude"
+	case strings.Contains(lines, "agent_settled"):
+		c.Runtime = "pi"
 	}
 	c.Wire = []fixtures.WireLine{{Process: 1, Dir: fixtures.Spawn, Argv: []string{"x", fmt.Sprintf("http://127.0.0.1:%d/", 4000+r)}}}
 	for l := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
@@ -116,7 +131,7 @@ func caseOf(lines string, r int) *fixtures.Case {
 }
 
 func TestChanceIsNotADifference(t *testing.T) {
-	for name, lines := range map[string]string{"codex": codexLines, "claude": claudeLines} {
+	for name, lines := range map[string]string{"codex": codexLines, "claude": claudeLines, "pi": piLines} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			for r := 2; r < 6; r++ {
@@ -201,6 +216,8 @@ func TestDiffReportsEachChange(t *testing.T) {
 		"a task's end":               {claudeLines, swap(`"status":"completed"`, `"status":"failed"`), []string{"process 1 agent main task of t2: "}},
 		"a permission":               {claudeLines, swap(`"behavior":"allow"`, `"behavior":"deny"`), []string{"process 1 agent main item t1: "}},
 		"a name":                     {claudeLines, swap(`"name":"x"`, `"name":"y"`), []string{"process 1 answer to <client:1>: "}},
+		"usage of a whole message":   {piLines, swap(`"usage":{"input":7}`, `"usage":{"input":8}`), []string{"process 1 agent main messages: "}},
+		"the delta by a snapshot":    {piLines, swap(`"delta":"All is well."`, `"delta":"All was well."`), []string{"process 1 agent main messages: "}},
 		"another retry":              {claudeLines, remove("api_retry"), []string{"process 1 agent main system/api_retry: got nothing, want line "}},
 	} {
 		t.Run(name, func(t *testing.T) {

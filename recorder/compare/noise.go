@@ -57,11 +57,13 @@ var idMembers = map[string]bool{
 	"user_message_uuid": true, "user_message_uuids": true, "command_uuid": true, "message_uuid": true, "leafUuid": true,
 	"new_conversation_id": true, "hook_id": true, "turnsBackwardsCursor": true, "itemsBackwardsCursor": true,
 	"nextCursor": true, "backwardsCursor": true, "agentNickname": true, "agent_nickname": true,
+	"entryId": true, "parentId": true, "targetId": true, "firstKeptEntryId": true,
 	"ref": true, // of a sub-agent that gets a message
 }
 
-// mintedID matches ids in members named "id", which hold names of models too.
-var mintedID = regexp.MustCompile(`^(?:msg|item|call|toolu|srvtoolu|req|resp|rs|fc|ctc|ws|exec|chatcmpl|run|plan|subagent)[_-]`)
+// mintedID matches ids in members named "id", which hold names of models too. The last
+// form is that of the entries of Pi's sessions.
+var mintedID = regexp.MustCompile(`^(?:(?:msg|item|call|toolu|srvtoolu|req|resp|rs|fc|ctc|ws|exec|chatcmpl|run|plan|subagent)[_-]|[0-9a-f]{8}$)`)
 
 const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
@@ -78,7 +80,8 @@ var noiseTexts = []struct {
 	{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:<hash>"},                                               // Codex, of a file that names the working directory
 	{regexp.MustCompile(`session ID \d+`), "session ID <id>"},                                                      // Codex, to the model: a running command's handle
 	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), "$1<t>"},                                                      // JSON or a trailer within a text
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`), "<time>"},                           // file names, logs
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:-\d{3}Z|(?:\.\d+)?Z?)`), "<time>"},               // file names, logs
+	{regexp.MustCompile(`\bpi-bash-[0-9a-f]+\.log`), "pi-bash-<id>.log"},                                           // where Pi stores a long output
 	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), "$1<id>"},                                               // Claude, to the model: the start of an id
 	{regexp.MustCompile(`\.claude/plans/[\w-]+\.md`), ".claude/plans/<plan>.md"},                                   // Claude names a plan by chance
 	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex stores its threads by day

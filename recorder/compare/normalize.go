@@ -87,7 +87,7 @@ func (n *normalizer) findIDs() {
 			t = parseTree(w.Bytes)
 		}
 		if t != nil && w.Dir == fixtures.Out {
-			n.pruneTree(t)
+			n.pruneTree(n.lines[i].Name, t)
 			if n.rt.Compare.Read != nil {
 				n.compared[i] = n.rt.Compare.Read(w.Bytes)
 			}
@@ -138,9 +138,18 @@ func isIDByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// pruneTree drops the values of a line that are not compared, and sorts lists
-// whose order is chance.
-func (n *normalizer) pruneTree(t *tree) {
+// pruneTree drops the members and values of a line that are not compared, and sorts
+// lists whose order is chance.
+func (n *normalizer) pruneTree(name string, t *tree) {
+	if i := strings.IndexAny(name, "/("); i >= 0 {
+		name = name[:i]
+	}
+	for _, m := range n.rt.Compare.IgnoredMembers {
+		last := len(m.Path) - 1
+		if in := t.at(m.Path[:last]...); in != nil && (m.Line == "" || m.Line == name) {
+			in.drop(m.Path[last])
+		}
+	}
 	for _, v := range n.rt.Compare.IgnoredValues {
 		t.eachMember(v.In, func(in *tree) {
 			for _, kid := range in.kids {
