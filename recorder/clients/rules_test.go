@@ -21,12 +21,14 @@ import (
 type rule struct {
 	name, why string
 	member    *regexp.Regexp // the whole name of the member that holds the value
+	of        string         // the type of the object that the member is in; "" if any
 	text      *regexp.Regexp // or a part of any string
 }
 
 var rules = []rule{
 	{name: "<time>", why: "depends on the clock", member: wholeName(`timestamp|createdAt|updatedAt|startedAt|completedAt|(?:.*[a-z])?(?:_ms|Ms)`)},
 	{name: "<pid>", why: "a process id", member: wholeName(`pid|messaging_socket_path`)},
+	{name: "<snapshot>", why: "holds what the runtime has read when it writes the line", of: "message_update", member: wholeName("usage")},
 	{name: "<time>", why: "depends on the clock", text: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`)},
 }
 
@@ -209,24 +211,25 @@ func renderOutput(seen []any, prose map[string][]placeholder, whole map[string]b
 		})
 	}
 	var out []string
-	var write func(indent, lead, member string, v any)
-	write = func(indent, lead, member string, v any) {
+	var write func(indent, lead, of, member string, v any)
+	write = func(indent, lead, of, member string, v any) {
 		for _, r := range rules {
-			if r.member != nil && r.member.MatchString(member) && v != nil {
+			if r.member != nil && r.member.MatchString(member) && (r.of == "" || r.of == of) && v != nil {
 				v = r.name
 			}
 		}
 		switch v := v.(type) {
 		case map[string]any:
 			out = append(out, indent+lead+"{\n")
+			kind, _ := v["type"].(string)
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				write(indent+"  ", text("", name)+": ", name, v[name])
+				write(indent+"  ", text("", name)+": ", kind, name, v[name])
 			}
 			out = append(out, indent+"}\n")
 		case []any:
 			out = append(out, indent+lead+"[\n")
 			for _, x := range v {
-				write(indent+"  ", "", member, x)
+				write(indent+"  ", "", of, member, x)
 			}
 			out = append(out, indent+"]\n")
 		case string:
@@ -236,7 +239,7 @@ func renderOutput(seen []any, prose map[string][]placeholder, whole map[string]b
 		}
 	}
 	for _, v := range seen {
-		write("", "", "", v)
+		write("", "", "", "", v)
 	}
 	return out
 }
@@ -248,6 +251,8 @@ func TestRulesNameEachDifference(t *testing.T) {
 		return []string{`{"id":"` + id + `","again":"x ` + id + `",` + rest + `}`}
 	}
 	g.Expect(diffOutput(line(a, `"duration_ms":5,"pid":7`), line(b, `"duration_ms":77,"pid":8`))).To(BeEmpty())
+	g.Expect(diffOutput(line(a, `"type":"message_update","usage":1`), line(b, `"type":"message_update","usage":2`))).To(BeEmpty())
+	g.Expect(diffOutput(line(a, `"type":"message_end","usage":1`), line(b, `"type":"message_end","usage":2`))).NotTo(BeEmpty(), "the usage of a whole message is compared")
 	g.Expect(diffOutput(line(a, `"duration_ms":5`), line(b, `"other":1`))).NotTo(BeEmpty(), "a missing time is a difference")
 	g.Expect(diffOutput(line(a, `"n":5`), line(a, `"n":6`))).NotTo(BeEmpty())
 	g.Expect(diffOutput([]string{`["` + a + `","` + a + `"]`}, []string{`["` + a + `","` + b + `"]`})).NotTo(BeEmpty(), "one id twice, or two")
