@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ declaration per line. Codex prints them itself, without network. For Claude Code
 they are the published types of its SDK, from the npm registry, read with Node.
 
 --write stores them beside the cases, --check compares them with the stored ones.
+Without an argument, runtimes whose vendor publishes nothing are skipped.
 
 Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 		Example: `  turnspec schema codex
@@ -35,7 +37,7 @@ Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 		ValidArgsFunction: complete(runtimeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				args = runtimes.Names()
+				args = withSchema(cmd.ErrOrStderr())
 			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
@@ -94,4 +96,18 @@ Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 	f.BoolVar(&write, "write", false, "store it beside the cases")
 	cmd.MarkFlagsMutuallyExclusive("check", "write")
 	return cmd
+}
+
+// withSchema returns the pinned runtimes whose vendor publishes a schema, and prints
+// which ones have none.
+func withSchema(out io.Writer) []string {
+	var names []string
+	for _, name := range runtimes.Names() {
+		if r, err := registry.Get(name); err == nil && r.ReadSchema == nil {
+			fmt.Fprintf(out, "skip  %s: %v\n", name, registry.ErrNoSchema)
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
 }

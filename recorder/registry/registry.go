@@ -3,6 +3,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -55,15 +56,18 @@ func Connect(runtime, version, mode string, needs []string, modelURL string) (dr
 	return r.Connect(version, mode, needs, modelURL)
 }
 
+// ErrNoSchema reports that there is no schema to read.
+var ErrNoSchema = errors.New("its vendor publishes no schema of its wire")
+
 // ReadSchema reads what the vendor of an installed runtime publishes about its
-// wire.
+// wire. The error is ErrNoSchema if that is nothing.
 func ReadSchema(ctx context.Context, rt runtimes.Runtime) (*schema.Schema, error) {
 	r, err := Get(rt.Name)
 	if err != nil {
 		return nil, err
 	}
 	if r.ReadSchema == nil {
-		return nil, fmt.Errorf("the vendor of %s publishes no schema of its wire", rt.Name)
+		return nil, ErrNoSchema
 	}
 	tmp, err := os.MkdirTemp("", "turnspec-schema-")
 	if err != nil {
