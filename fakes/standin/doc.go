@@ -29,6 +29,8 @@
 // answered at once, by method, from the case or from the lifecycle, in any order,
 // without moving the play.
 //
+// A setting that the runtime refused is optional too: a client may check it itself.
+//
 // Two other steps do not halt: a stop while no turn runs, and what the recording's
 // client did on another thread of the process. The lines of that thread are played
 // anyway, as on a shared connection.

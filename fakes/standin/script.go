@@ -118,6 +118,7 @@ func compile(c *fixtures.Case, lines []fixtures.WireLine, prepared *Prepared) (*
 		s.lines, read = append(s.lines, l), append(read, rs)
 	}
 	s.markLateAnswers()
+	s.markRefusedSettings(c.Wire, prepared)
 	s.markInvalid()
 	s.moveSends(read)
 	s.collectSettings()
@@ -219,6 +220,21 @@ func (s *script) markLateAnswers() {
 				maps.DeleteFunc(open, func(q question, owner string) bool { return q.process == l.w.Process && owner == s.ownerOf(x) })
 			}
 		}
+	}
+}
+
+// markRefusedSettings finds the settings that the runtime refused in the recording. A
+// client that checks them itself does not send them. A fault may have changed the reply.
+func (s *script) markRefusedSettings(recorded []fixtures.WireLine, prepared *Prepared) {
+	for i := range s.lines {
+		l := &s.lines[i]
+		if l.w.Dir != fixtures.In || l.step.Kind != KindSet || l.step.id == nil {
+			continue
+		}
+		l.step.optional = slices.ContainsFunc(recorded, func(w fixtures.WireLine) bool {
+			return w.Dir == fixtures.Out && w.Process == l.w.Process && w.Line > l.w.Line &&
+				slices.ContainsFunc(prepared.readingsOf(s.rt, &w), func(r reading) bool { return r.line.Failed && bytes.Equal(replyTo(r.line), l.step.id) })
+		})
 	}
 }
 

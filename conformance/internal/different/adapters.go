@@ -2,6 +2,8 @@ package different
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 // All returns all adapters of this package.
 func All() []Adapter {
 	return []Adapter{
-		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents,
+		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents, checksModes,
 		splitsText, repeatsState, signalsActivity,
 		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
 		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
@@ -113,6 +115,19 @@ var buffersEvents = Adapter{
 		for e := range buffer {
 			send(e)
 		}
+	},
+}
+
+// modes are the permission modes that adapters can set.
+var modes = []string{adapters.ModeAsk, adapters.ModeAcceptEdits, adapters.ModePlan, adapters.ModeReadOnly, adapters.ModeDontAsk, adapters.ModeNever}
+
+var checksModes = Adapter{
+	Name: "checks-modes", Sentence: "refuses an unknown mode itself, and asks no runtime",
+	Mode: func(mode string) error {
+		if !slices.Contains(modes, mode) {
+			return fmt.Errorf("%w: no mode %q", adapters.ErrRefused, mode)
+		}
+		return nil
 	},
 }
 

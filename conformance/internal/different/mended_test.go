@@ -69,6 +69,20 @@ func TestOutputIsComparedAroundElidedSpans(t *testing.T) {
 	}
 }
 
+// TestAnAdapterMayRefuseAMode demands that an adapter passes all checks which refuses an
+// unknown mode itself, and never sends the recorded request.
+func TestAnAdapterMayRefuseAMode(t *testing.T) {
+	i := slices.IndexFunc(different.All(), func(a different.Adapter) bool { return a.Name == "checks-modes" })
+	a := different.All()[i]
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: fixtures.Embedded(), Cases: []string{"mode/unknown-mode-refused"}, Checks: checks.All(), Reference: true, Exhaustive: true,
+		Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
+		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+	})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(judge(t, a, rep.Results)).To(BeNumerically(">", 50))
+}
+
 // withWords returns a copy of a run in which the model received other words, and whether
 // other words of that result are elided.
 func withWords(r *conformance.Run, words, text string) (out *conformance.Run, others bool) {

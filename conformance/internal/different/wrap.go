@@ -40,6 +40,7 @@ type Adapter struct {
 	Write func(line []byte, w io.Writer) error               // writes a line to the runtime
 	Read  func(r io.Reader) io.Reader                        // reads what the runtime writes
 	Call  func(ctx context.Context, call func() error) error // makes each call of a session
+	Mode  func(mode string) error                            // refuses a mode, before the reference is called
 }
 
 // DelayChecks are the checks that an adapter fails if it delays events, because they
@@ -159,6 +160,20 @@ func (s *session) StopTask(ctx context.Context, id string) error {
 		return adapters.ErrUnsupported
 	}
 	return s.do(ctx, func() error { return x.StopTask(ctx, s.id(id)) })
+}
+
+// SetMode implements adapters.ModeSetter where the reference does.
+func (s *session) SetMode(ctx context.Context, mode string) error {
+	x, ok := adapters.As[adapters.ModeSetter](s.Session)
+	if !ok {
+		return adapters.ErrUnsupported
+	}
+	if s.a.Mode != nil {
+		if err := s.a.Mode(mode); err != nil {
+			return err
+		}
+	}
+	return s.do(ctx, func() error { return x.SetMode(ctx, mode) })
 }
 
 // closeLimit is how long Close waits for a client that receives no events.
