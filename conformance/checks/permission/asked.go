@@ -136,8 +136,15 @@ func judgeReported(r *conformance.Run, f *conformance.Finding) {
 func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
 	var calls []string
 	for _, call := range runindex.AllCalls(t.Run) {
+		if d.ToolUseID != "" && !runindex.SameCall(t.Run, d.ToolUseID, call.ID) {
+			continue
+		}
+		if d.ToolUseID != "" && asksUser(call) {
+			f.At(e, "permission_request %s is for a call of %s, which asks the user: emit an interrupt, or declare that the subject has none", d.RequestID, d.ToolName)
+			return
+		}
 		var in runindex.Input
-		if json.Unmarshal(call.Input, &in) != nil || d.ToolUseID != "" && !runindex.SameCall(t.Run, d.ToolUseID, call.ID) {
+		if json.Unmarshal(call.Input, &in) != nil {
 			continue
 		}
 		calls = append(calls, call.ID)
@@ -151,6 +158,10 @@ func judgeAskedInput(t *conformance.Trial, e conformance.Event, d event.Permissi
 	}
 	f.At(e, "permission_request %s (tool_use_id %q): the input %s is that of none of the calls %v", d.RequestID, d.ToolUseID, runindex.Clip(string(d.ToolInput)), calls)
 }
+
+// asksUser reports whether a call of the model asks the user a question or to approve a
+// plan.
+func asksUser(call fixtures.OutputPart) bool { return call.Tool == "ask" || call.Tool == "plan" }
 
 // byPolicy returns the questions of the runtime that the policy answered in the user's
 // place in a live run, by their ids. The witness has no ids of questions.

@@ -1,6 +1,8 @@
 package permission
 
 import (
+	"github.com/go-json-experiment/json"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -41,4 +43,40 @@ var asksAboutNothingKnown = broken.Adapter{
 		}
 		out(e)
 	}),
+}
+
+var asksForPlansAsPermissions = broken.Adapter{
+	Name: "asks-for-plans-as-permissions", Sentence: "asks for permission to approve a plan",
+	Fails: []string{"permission.asked"},
+	Only:  map[string]string{"permission.asked": "claude"}, // Codex asks nobody about its plan
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var call, asked string
+		return func(e event.Event, out func(event.Event)) {
+			switch d := e.Data.(type) {
+			case event.ToolStart:
+				call = d.ToolUseID
+			case event.Interrupt:
+				if d.ComponentName == planTool {
+					asked = d.InterruptID
+					e.Data = event.PermissionRequest{RequestID: d.InterruptID, ToolUseID: call, ToolName: planTool, ToolInput: d.Props}
+				}
+			case event.InterruptResolved:
+				e.Data = decided(d, d.InterruptID == asked)
+			}
+			out(e)
+		}
+	}},
+}
+
+// planTool is the tool by which Claude Code proposes a plan.
+const planTool = "ExitPlanMode"
+
+// decided returns the event of a permission if d answers a plan, and else d.
+func decided(d event.InterruptResolved, plan bool) event.Data {
+	if !plan {
+		return d
+	}
+	decision := event.DecisionCancel
+	_ = json.Unmarshal(d.Value, &decision) // without an answer it is null
+	return event.PermissionResolved{RequestID: d.InterruptID, ToolName: planTool, Allowed: decision == event.DecisionAllow, Decision: decision, By: d.By}
 }

@@ -127,6 +127,7 @@ var proof = []string{
 	"permission/answer-comes-late",
 	"permission/deny-then-stop",
 	"permission/deny-with-a-message",
+	"plan/approved",
 	"plan/steps-are-ticked-off",
 	"policy/chained",
 	"policy/denied-write",
