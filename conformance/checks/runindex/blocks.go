@@ -50,22 +50,22 @@ func (x *Index) CommandTurn(turn int) bool { return x.commandTurns[turn] }
 
 func textBlocks(x *Index) []*TextBlock {
 	var out []*TextBlock
-	byID := map[string]*TextBlock{}
+	byID := map[[2]string]*TextBlock{} // by session and id
 	for _, e := range x.run.Events {
 		if e.SubagentID != "" || x.commandTurns[e.Turn] {
 			continue
 		}
 		switch d := e.Data.(type) {
 		case event.Delta:
-			b := byID[d.BlockID]
+			b := byID[[2]string{e.SessionID, d.BlockID}]
 			if b == nil {
 				b = &TextBlock{ID: d.BlockID, Turn: e.Turn, First: e}
-				byID[d.BlockID] = b
+				byID[[2]string{e.SessionID, d.BlockID}] = b
 				out = append(out, b)
 			}
 			b.Text += d.Text
 		case event.BlockEnd:
-			b := byID[d.BlockID]
+			b := byID[[2]string{e.SessionID, d.BlockID}]
 			switch {
 			case b == nil:
 			case d.Status == event.BlockRetracted:

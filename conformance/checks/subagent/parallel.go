@@ -49,7 +49,7 @@ func abandonedBy(reqs []fixtures.Request, i int) bool {
 // textByAgent returns the text of each sub-agent that stays.
 func textByAgent(r *conformance.Run) map[string]string {
 	texts := map[string]string{}
-	type block struct{ sub, id string }
+	type block struct{ session, sub, id string }
 	var order []block
 	of := map[block]string{}
 	for _, e := range r.Events {
@@ -58,13 +58,13 @@ func textByAgent(r *conformance.Run) map[string]string {
 		}
 		switch d := e.Data.(type) {
 		case event.Delta:
-			k := block{e.SubagentID, d.BlockID}
+			k := block{e.SessionID, e.SubagentID, d.BlockID}
 			if _, known := of[k]; !known {
 				order = append(order, k)
 			}
 			of[k] += d.Text
 		case event.BlockEnd:
-			switch k := (block{e.SubagentID, d.BlockID}); d.Status {
+			switch k := (block{e.SessionID, e.SubagentID, d.BlockID}); d.Status {
 			case event.BlockReplaced:
 				of[k] = d.Text
 			case event.BlockRetracted:

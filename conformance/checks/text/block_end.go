@@ -20,7 +20,7 @@ var BlockEnd = &conformance.Check{
 }
 
 func judgeBlockEnds(t *conformance.Trial, f *conformance.Finding) {
-	type block struct{ agent, id string }
+	type block struct{ session, agent, id string }
 	text, ended, thinking := map[block]string{}, map[block]bool{}, map[block]bool{}
 	finished := map[string]bool{} // texts that the model finished
 	for _, q := range t.Witness {
@@ -34,9 +34,9 @@ func judgeBlockEnds(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		switch d := e.Data.(type) {
 		case event.Thinking:
-			thinking[block{e.SubagentID, d.BlockID}] = true
+			thinking[block{e.SessionID, e.SubagentID, d.BlockID}] = true
 		case event.Delta:
-			k := block{e.SubagentID, d.BlockID}
+			k := block{e.SessionID, e.SubagentID, d.BlockID}
 			if _, seen := text[k]; !seen {
 				order = append(order, k)
 				f.Asserted(1)
@@ -46,7 +46,7 @@ func judgeBlockEnds(t *conformance.Trial, f *conformance.Finding) {
 			}
 			text[k] += d.Text
 		case event.BlockEnd:
-			k := block{e.SubagentID, d.BlockID}
+			k := block{e.SessionID, e.SubagentID, d.BlockID}
 			if _, known := text[k]; !known {
 				if !thinking[k] {
 					f.At(e, "block_end names the block %s, which has no text", d.BlockID)

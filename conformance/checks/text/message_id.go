@@ -32,11 +32,11 @@ func judgeMessageID(t *conformance.Trial, f *conformance.Finding) {
 		}
 		named[i] = slices.Clip(all)
 	}
-	type block struct{ agent, id string }
+	type block struct{ session, agent, id string }
 	of := map[block]string{}
 	for e, d := range runindex.EventsOf[event.Delta](t.Run) {
 		f.Asserted(1)
-		id, k := t.Recorded(d.MessageID), block{e.SubagentID, d.BlockID}
+		id, k := t.Recorded(d.MessageID), block{e.SessionID, e.SubagentID, d.BlockID}
 		first, seen := of[k]
 		of[k] = id
 		switch {

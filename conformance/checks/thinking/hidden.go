@@ -20,7 +20,7 @@ var Hidden = &conformance.Check{
 // judgeHidden looks for blocks whose text is blank. Thinking without any text only
 // reports that the model thinks.
 func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
-	type block struct{ agent, id string }
+	type block struct{ session, agent, id string }
 	var order []block
 	text := map[block]string{}
 	for e, d := range runindex.EventsOf[event.Thinking](t.Run) {
@@ -30,7 +30,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 		if d.Text == "" {
 			continue
 		}
-		k := block{e.SubagentID, d.BlockID}
+		k := block{e.SessionID, e.SubagentID, d.BlockID}
 		if text[k] == "" {
 			order = append(order, k)
 		}
@@ -39,7 +39,7 @@ func judgeHidden(t *conformance.Trial, f *conformance.Finding) {
 	retracted := map[block]bool{}
 	for e, d := range runindex.EventsOf[event.BlockEnd](t.Run) {
 		if d.Status == event.BlockRetracted {
-			retracted[block{e.SubagentID, d.BlockID}] = true
+			retracted[block{e.SessionID, e.SubagentID, d.BlockID}] = true
 		}
 	}
 	for _, k := range order {

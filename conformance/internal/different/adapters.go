@@ -15,12 +15,12 @@ import (
 // All returns all adapters of this package.
 func All() []Adapter {
 	return []Adapter{
-		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents, checksModes,
+		delaysEvents, joinsDeltas, swapsResults, slowToCall, slowToDecide, slowTools, buffersEvents,
 		splitsText, repeatsState, signalsActivity,
 		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
 		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
-		writesJSONOtherwise, writesInPieces, readsBytes,
+		writesJSONOtherwise, writesInPieces, readsBytes, checksModes,
 	}
 }
 

@@ -72,10 +72,22 @@ func TestOutputIsComparedAroundElidedSpans(t *testing.T) {
 // TestAnAdapterMayRefuseAMode demands that an adapter passes all checks which refuses an
 // unknown mode itself, and never sends the recorded request.
 func TestAnAdapterMayRefuseAMode(t *testing.T) {
-	i := slices.IndexFunc(different.All(), func(a different.Adapter) bool { return a.Name == "checks-modes" })
+	passesAll(t, "checks-modes", "mode/unknown-mode-refused")
+}
+
+// TestAForkMayReuseIDsOfBlocks demands that an adapter passes all checks which numbers the
+// blocks of each session from one.
+func TestAForkMayReuseIDsOfBlocks(t *testing.T) {
+	passesAll(t, "renames-blocks", "session/fork-with-tools")
+}
+
+// passesAll runs an adapter against all checks on one scenario, with all faults.
+func passesAll(t *testing.T, adapter, scenario string) {
+	t.Helper()
+	i := slices.IndexFunc(different.All(), func(a different.Adapter) bool { return a.Name == adapter })
 	a := different.All()[i]
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Cases: []string{"mode/unknown-mode-refused"}, Checks: checks.All(), Reference: true, Exhaustive: true,
+		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: checks.All(), Reference: true, Exhaustive: true,
 		Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
 	})
