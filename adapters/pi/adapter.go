@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	_ "embed"
 	"fmt"
 	"maps"
 	"os"
@@ -44,11 +42,12 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if o.SessionID == "" {
 		o.SessionID = rand.Text()
 	}
-	extension, err := writeExtension(o, mode)
+	x, err := writeExtension(o, mode)
 	if err != nil {
 		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "extension", Err: err}
 	}
-	c := proc.Command{Argv: commandLine(o, extension), Dir: o.Dir, Env: o.Env}
+	c := proc.Command{Argv: commandLine(o, x.file), Dir: o.Dir, Env: o.Env}
+	o.Launch = x.launcher(o.Launch)
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
 	var live *client
 	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
@@ -125,38 +124,4 @@ func programIn(path string) string {
 		}
 	}
 	return "pi"
-}
-
-//go:embed permission.js
-var permission string
-
-// writeExtension writes the extension that asks about tool calls into a file of the
-// child's folder for temporary files. It returns "" if nothing is to be asked.
-func writeExtension(o adapters.Options, mode string) (string, error) {
-	asked := askedTools[mode]
-	if o.Judge != nil {
-		asked = slices.Sorted(maps.Keys(toolNames))
-	}
-	if len(asked) == 0 {
-		return "", nil
-	}
-	f, err := os.CreateTemp(getenv(o.Env, "TMPDIR"), "permission-*.js")
-	if err != nil {
-		return "", err
-	}
-	text := strings.Replace(permission, "ASKED", `"`+strings.Join(asked, `", "`)+`"`, 1)
-	if _, err = f.WriteString(text); err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	// Its name depends on what it holds, so that sessions share it.
-	name := filepath.Join(filepath.Dir(f.Name()), fmt.Sprintf("turnspec-pi-%.8x.js", sha256.Sum256([]byte(text))))
-	if err := os.Rename(f.Name(), name); err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	return name, nil
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,10 +19,16 @@ import (
 // the lines that it wrote, with their times, and then the steps that failed.
 func renderWritten(r *conformance.Run) string {
 	var b strings.Builder
+	tmp := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	for _, s := range r.Started {
 		argv := slices.Clone(s.Argv)
 		argv[0] = strings.TrimSuffix(filepath.Base(argv[0]), ".exe") // its folder differs between machines
-		line, _ := json.Marshal(argv, conformance.CanonicalJSON)     // strings always encode
+		for i, a := range argv {
+			if strings.HasPrefix(a, tmp) {
+				argv[i] = "<tmp>/" + filepath.Base(a) // in a folder whose name depends on the machine and on chance
+			}
+		}
+		line, _ := json.Marshal(argv, conformance.CanonicalJSON) // strings always encode
 		fmt.Fprintf(&b, "%d start %s", s.Process, line)
 		for _, e := range s.Env {
 			if !slices.Contains(r.GivenEnv, e) {
