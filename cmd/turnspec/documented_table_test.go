@@ -109,6 +109,10 @@ var documentedTable = map[string]how{
 	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:  {},
 	`eval "$(turnspec env --runtime claude)" && node server.js`:                   {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},
+	"turnspec serve": {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
+	"turnspec serve --case codex/0.169.0/permission/allow":                                     {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --log chats.db":                                           {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --runtime codex --log chats.db --dir ~/project":           {notRun: endsOnSignal},
 	"turnspec run --runtime claude --http http://127.0.0.1:3000      # in another":             {notRun: "it needs a server at that port; conformance/plug/sse tests one that runs already"},
 	"turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp":              {notRun: needsNPM},
 	"turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp":            {notRun: needsNPM},

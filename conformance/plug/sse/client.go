@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -32,8 +33,33 @@ const page = "conformance/plug/sse/ROUTES.md"
 // newClient returns a client that uses no proxy.
 func newClient() *http.Client {
 	return &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 4},
+		Transport:     authorized{&http.Transport{MaxIdleConnsPerHost: 4}, os.Getenv(EnvToken)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// EnvToken is the variable that holds the token of the sidecar, if it demands one.
+const EnvToken = "TURNSPEC_TOKEN"
+
+// authorized presents a token with each request, if there is one.
+type authorized struct {
+	http.RoundTripper
+	token string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.token != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	return a.RoundTripper.RoundTrip(r)
+}
+
+// CloseIdleConnections is called by http.Client.
+func (a authorized) CloseIdleConnections() {
+	if c, is := a.RoundTripper.(interface{ CloseIdleConnections() }); is {
+		c.CloseIdleConnections()
 	}
 }
 

@@ -32,10 +32,11 @@ const asServer = "turnspec-test-sidecar"
 
 // servers are the sidecars that this program can run as, by name.
 var servers = map[string]func(){
-	"whole":       (&sidecarServer{runtime: "claude"}).run,
-	"whole codex": (&sidecarServer{runtime: "codex"}).run,
-	"plain":       (&sidecarServer{runtime: "claude", plain: true}).run,
-	"plain codex": (&sidecarServer{runtime: "codex", plain: true}).run,
+	"served":       func() { serveReference("claude") },
+	"served codex": func() { serveReference("codex") },
+	"whole":        (&sidecarServer{runtime: "claude"}).run,
+	"plain":        (&sidecarServer{runtime: "claude", plain: true}).run,
+	"plain codex":  (&sidecarServer{runtime: "codex", plain: true}).run,
 }
 
 // TestMain makes this program the stand-in, a sidecar, or the tests.
@@ -49,8 +50,16 @@ func TestMain(m *testing.M) {
 		servers[os.Args[2]]()
 		os.Exit(0)
 	}
+	logs, err := os.MkdirTemp("", "turnspec-logs")
+	if err == nil {
+		err = os.Setenv(envLogs, logs)
+	}
+	if err != nil {
+		panic(err)
+	}
 	patient.Parallel()
 	code := m.Run()
+	_ = os.RemoveAll(logs)
 	if pids := children(); code == 0 && len(pids) > 0 {
 		fmt.Fprintln(os.Stderr, "sidecars that nobody has ended still run:", pids)
 		code = 1
@@ -251,12 +260,12 @@ func TestPlainCodexSidecarPasses(t *testing.T) {
 	NewWithT(t).Expect(failed).To(BeEmpty())
 }
 
-// TestBridgedReferenceConforms runs a reference adapter behind the routes, with
+// TestBridgedReferenceConforms runs a reference adapter behind the sidecar package, with
 // faults too.
 func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	failed, passed := judged(t, of(t, "whole", "claude"), places(), append(racesample.Sample(claudeCases, 4), "claude/2.1.329/question/one")...)
+	failed, passed := judged(t, of(t, "served", "claude"), places(), append(racesample.Sample(claudeCases, 4), "claude/2.1.329/question/one")...)
 	g.Expect(failed).To(BeEmpty())
 	for _, id := range []string{"session.ready-first", "order.seq", "order.ts", "permission.resolved", "question.answered"} {
 		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
@@ -265,7 +274,7 @@ func TestBridgedReferenceConforms(t *testing.T) {
 
 func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
-	failed, _ := judged(t, of(t, "whole codex", "codex"), places(), racesample.Sample(codexCases, 4)...)
+	failed, _ := judged(t, of(t, "served codex", "codex"), places(), racesample.Sample(codexCases, 4)...)
 	NewWithT(t).Expect(failed).To(BeEmpty())
 }
 

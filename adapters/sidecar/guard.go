@@ -1,0 +1,73 @@
+package sidecar
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// tokenCookie is the cookie that holds the token for pages, whose EventSource cannot
+// set a header.
+const tokenCookie = "turnspec_token"
+
+// guard rejects requests that do not come from a client of this server, and limits
+// their bodies.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if !s.knownHost(r.Host) {
+			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "the server is not known as %q: allow the host if it should be", r.Host))
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !s.knownOrigin(origin, r.Host) {
+			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "pages of %q may not use this server: allow the origin if they should", origin))
+			return
+		}
+		if !s.authorized(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			answerError(w, refuse(http.StatusUnauthorized, CodeUnauthorized, "send the token of this server: Authorization: Bearer TOKEN"))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, s.c.MaxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knownHost reports whether the Host of a request names this server. A page whose
+// name was made to resolve to loopback has another one.
+func (s *Server) knownHost(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(s.c.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+}
+
+// knownOrigin reports whether a page of the origin may use the server at host.
+func (s *Server) knownOrigin(origin, host string) bool {
+	if slices.Contains(s.c.Origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && strings.EqualFold(u.Host, host)
+}
+
+func (s *Server) authorized(r *http.Request) bool {
+	if s.c.Token == "" {
+		return true
+	}
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer {
+		if c, err := r.Cookie(tokenCookie); err == nil {
+			given = c.Value
+		}
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(s.c.Token)) == 1
+}

@@ -1,0 +1,361 @@
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// routes returns the handler of all routes.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /health":                         s.health,
+		"GET /events":                         s.feedEvents,
+		"GET /sessions":                       s.list,
+		"POST /sessions":                      s.create,
+		"GET /sessions/{id}":                  s.describe,
+		"DELETE /sessions/{id}":               s.end,
+		"POST /sessions/{id}/resume":          s.resume,
+		"GET /sessions/{id}/events":           s.events,
+		"GET /sessions/{id}/history":          s.history,
+		"GET /sessions/{id}/chat":             s.chat,
+		"POST /sessions/{id}/message":         s.message,
+		"POST /sessions/{id}/steer":           s.steer,
+		"POST /sessions/{id}/stop":            s.stop,
+		"POST /sessions/{id}/permission/{of}": s.permission,
+		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
+				answerError(w, err)
+			}
+		})
+	}
+	return mux
+}
+
+// readBody decodes a request's body. An empty one leaves the value as it is.
+func readBody(r *http.Request, into any) error {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: %v", err)
+	}
+	return nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	h := map[string]any{
+		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
+		"can": []string{"answer", "question", "steer", "mcp", "limits"},
+	}
+	if len(s.c.Adapters) == 1 {
+		for name := range s.c.Adapters {
+			h["runtime"] = name
+		}
+	}
+	answer(w, http.StatusOK, h)
+	return nil
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	runs, err := s.runs(r.Context())
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, map[string]any{"sessions": runs})
+	return nil
+}
+
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
+	info, err := s.c.Log.Session(r.Context(), r.PathValue("id"))
+	if h := s.running(r.Context(), r.PathValue("id")); h != nil && errors.Is(err, eventlog.ErrUnknownSession) {
+		answer(w, http.StatusOK, h.state()) // its first event is not stored yet
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	run, err := s.runOf(r.Context(), info)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, run)
+	return nil
+}
+
+// opening is the body of a request that opens a session.
+type opening struct {
+	SessionID string         `json:"session_id"`
+	Runtime   string         `json:"runtime"`
+	Provider  string         `json:"provider_session_id"`
+	After     event.Position `json:"after"`
+	Params    struct {
+		WorkingDir     string `json:"workingDir"`
+		PermissionMode string `json:"permissionMode"`
+		Model          string `json:"model"`
+		MCPServers     []struct {
+			Name    string            `json:"name"`
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env"`
+		} `json:"mcpServers"`
+		Limits struct {
+			Start int64 `json:"start_ms"`
+			Stop  int64 `json:"stop_ms"`
+			Stall int64 `json:"stall_ms"`
+		} `json:"limits"`
+	} `json:"params"`
+}
+
+// modes are the modes of adapters by the names that clients use.
+var modes = map[string]string{
+	"default": adapters.ModeAsk, "acceptEdits": adapters.ModeAcceptEdits, "plan": adapters.ModePlan,
+	"dontAsk": adapters.ModeDontAsk, "bypassPermissions": adapters.ModeNever,
+}
+
+// options returns the options of the session that the body asks for.
+func (b *opening) options(base adapters.Options) adapters.Options {
+	o, p := base, b.Params
+	o.SessionID, o.Resume, o.After = b.SessionID, b.Provider, b.After
+	o.Dir = cmp.Or(p.WorkingDir, o.Dir)
+	o.Model = cmp.Or(p.Model, o.Model)
+	o.Mode = cmp.Or(modes[p.PermissionMode], p.PermissionMode, o.Mode)
+	o.MCP = slices.Clone(o.MCP)
+	for _, m := range p.MCPServers {
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env})
+	}
+	ms := func(d *time.Duration, n int64) {
+		if n > 0 {
+			*d = time.Duration(n) * time.Millisecond
+		}
+	}
+	ms(&o.Limits.Handshake, p.Limits.Start)
+	ms(&o.Limits.Stop, p.Limits.Stop)
+	ms(&o.Limits.Idle, p.Limits.Stall/2)
+	ms(&o.Limits.Request, p.Limits.Stall/2)
+	return o
+}
+
+// checkID returns an error if the name cannot be that of a session.
+func checkID(id string) error {
+	if id == "" || len(id) > 200 || strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return refuse(http.StatusBadRequest, CodeInvalid, "a session_id has 1 to 200 bytes and no control characters")
+	}
+	return nil
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
+	var b opening
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	b.SessionID = cmp.Or(b.SessionID, rand.Text())
+	b.Provider, b.After = "", event.Position{}
+	if err := checkID(b.SessionID); err != nil {
+		return err
+	}
+	switch info, err := s.c.Log.Session(r.Context(), b.SessionID); {
+	case err == nil && s.running(r.Context(), b.SessionID) == nil:
+		r := refuse(http.StatusConflict, CodeExists, "session %q exists: resume it, or choose another id", b.SessionID)
+		r.LastSeq = info.Last.Seq
+		return r
+	case err != nil && !errors.Is(err, eventlog.ErrUnknownSession):
+		return err
+	}
+	return s.openSession(w, r, &b)
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+	var b opening
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	b.SessionID = r.PathValue("id")
+	info, err := s.c.Log.Session(r.Context(), b.SessionID)
+	if err != nil {
+		return err
+	}
+	if h := s.running(r.Context(), b.SessionID); h == nil {
+		if info.Last, err = s.closeLeftOpen(r.Context(), b.SessionID); err != nil {
+			return err
+		}
+	}
+	b.After = info.Last
+	b.Runtime = cmp.Or(b.Runtime, info.Runtime)
+	if b.Provider = cmp.Or(b.Provider, info.ProviderSessionID); b.Provider == "" {
+		return refuse(http.StatusConflict, CodeRefused, "the log does not hold the runtime's id of session %q: its first turn did not begin", b.SessionID)
+	}
+	return s.openSession(w, r, &b)
+}
+
+// openSession opens a session, or answers that it runs already.
+func (s *Server) openSession(w http.ResponseWriter, r *http.Request, b *opening) error {
+	if b.Runtime == "" && len(s.c.Adapters) == 1 {
+		for name := range s.c.Adapters {
+			b.Runtime = name
+		}
+	}
+	a := s.c.Adapters[b.Runtime]
+	if a == nil {
+		return refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served: use one of %s", b.Runtime, strings.Join(slices.Sorted(maps.Keys(s.c.Adapters)), ", "))
+	}
+	h, err := s.reserve(b.SessionID, b.Runtime)
+	if err != nil {
+		if h != nil && s.running(r.Context(), h.id) == h && h.runtime == b.Runtime {
+			answer(w, http.StatusOK, map[string]any{"id": h.id, "repeated": true})
+			return nil
+		}
+		return err
+	}
+	// The session outlives the request.
+	if err := h.open(context.WithoutCancel(r.Context()), a, b.options(s.c.Base)); err != nil {
+		return err
+	}
+	answer(w, http.StatusCreated, map[string]any{"id": h.id, "last_seq": h.from})
+	return nil
+}
+
+// of returns the running session of a request.
+func (s *Server) of(r *http.Request) (*hosted, error) {
+	id := r.PathValue("id")
+	if h := s.running(r.Context(), id); h != nil {
+		select {
+		case <-s.closing:
+			return nil, refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
+		default:
+			return h, nil
+		}
+	}
+	if _, err := s.c.Log.Session(r.Context(), id); err != nil {
+		return nil, err
+	}
+	return nil, refuse(http.StatusGone, CodeClosed, "session %q does not run: resume it first", id)
+}
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	if err := h.close(context.WithoutCancel(r.Context())); err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, h.state())
+	return nil
+}
+
+func (s *Server) message(w http.ResponseWriter, r *http.Request) error {
+	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) { return h.session.Send, nil })
+}
+
+func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
+	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) {
+		steerer, can := adapters.As[adapters.Steerer](h.session)
+		if !can {
+			return nil, adapters.ErrUnsupported
+		}
+		return steerer.Steer, nil
+	})
+}
+
+func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*hosted) (func(context.Context, adapters.Message) error, error)) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := readBody(r, &m); err != nil {
+		return err
+	}
+	if m.Message == "" && len(m.Attachments) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
+	}
+	send, err := by(h)
+	if err != nil {
+		return err
+	}
+	at := h.state().LastSeq
+	id, repeated, err := h.send(context.WithoutCancel(r.Context()), m, send)
+	if err != nil {
+		return err
+	}
+	status, out := http.StatusAccepted, map[string]any{"message_id": id, "after": at}
+	if repeated {
+		status = http.StatusOK
+		out["repeated"] = true
+	}
+	answer(w, status, out)
+	return nil
+}
+
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
+	return s.do(w, r, func(ctx context.Context, h *hosted) error { return h.session.Stop(ctx) })
+}
+
+func (s *Server) permission(w http.ResponseWriter, r *http.Request) error {
+	var b struct {
+		Decision event.Decision `json:"decision"`
+		Message  string         `json:"message"`
+		Input    jsontext.Value `json:"input"`
+		Scope    adapters.Scope `json:"scope"`
+	}
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	if !slices.Contains([]event.Decision{event.DecisionAllow, event.DecisionDeny, event.DecisionCancel}, b.Decision) {
+		return refuse(http.StatusBadRequest, CodeInvalid, "decision is %q: it must be allow, deny or cancel", b.Decision)
+	}
+	return s.do(w, r, func(ctx context.Context, h *hosted) error {
+		return h.session.Answer(ctx, r.PathValue("of"), adapters.Answer{Decision: b.Decision, Message: b.Message, Input: b.Input, Scope: b.Scope})
+	})
+}
+
+func (s *Server) interrupt(w http.ResponseWriter, r *http.Request) error {
+	var b struct {
+		Value jsontext.Value `json:"value"`
+	}
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	if len(b.Value) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body has no value")
+	}
+	return s.do(w, r, func(ctx context.Context, h *hosted) error {
+		return h.session.Answer(ctx, r.PathValue("of"), adapters.Answer{Value: b.Value})
+	})
+}
+
+// do calls an operation of the running session and answers.
+func (s *Server) do(w http.ResponseWriter, r *http.Request, operation func(context.Context, *hosted) error) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	if err := operation(context.WithoutCancel(r.Context()), h); err != nil {
+		return err
+	}
+	answer(w, http.StatusAccepted, map[string]any{"ok": true})
+	return nil
+}

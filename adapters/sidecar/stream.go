@@ -1,0 +1,283 @@
+package sidecar
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// Cut is the data of the event listener_cut, which ends the stream of a slow listener.
+type Cut struct {
+	Reason  string `json:"reason"` // slow
+	LastSeq int64  `json:"last_seq"`
+}
+
+// stream is an open answer with server-sent events.
+type stream struct {
+	w       http.ResponseWriter
+	out     *http.ResponseController
+	timeout time.Duration
+	buf     bytes.Buffer
+}
+
+// openStream begins a stream. The caller calls release when it ends.
+func (s *Server) openStream(w http.ResponseWriter) (st *stream, release func(), err error) {
+	if release, err = s.addStream(); err != nil {
+		return nil, nil, err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would collect the events
+	st = &stream{w: w, out: http.NewResponseController(w), timeout: s.c.WriteTimeout}
+	st.buf.WriteString(": connected\n\n")
+	if err := st.flush(); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return st, release, nil
+}
+
+// add adds an event to what flush writes.
+func (st *stream) add(id int64, name string, data any) error {
+	if id > 0 {
+		fmt.Fprintf(&st.buf, "id: %d\n", id)
+	}
+	fmt.Fprintf(&st.buf, "event: %s\ndata: ", name)
+	if err := json.MarshalWrite(&st.buf, data); err != nil {
+		return err
+	}
+	st.buf.WriteString("\n\n")
+	return nil
+}
+
+// flush writes what was added. It fails if the listener does not take it in time.
+func (st *stream) flush() error {
+	if err := st.out.SetWriteDeadline(time.Now().Add(st.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := st.w.Write(st.buf.Bytes()); err != nil {
+		return err
+	}
+	st.buf.Reset()
+	return st.out.Flush()
+}
+
+// comment writes a comment, which shows both ends that the connection lives.
+func (st *stream) comment(text string) error {
+	fmt.Fprintf(&st.buf, ": %s\n\n", text)
+	return st.flush()
+}
+
+// cursorOf returns the seq after which a listener wants events, and whether it named
+// one.
+func cursorOf(r *http.Request) (after int64, named bool, err error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, false, nil
+	}
+	after, err = strconv.ParseInt(text, 10, 64)
+	if err != nil || after < 0 {
+		return 0, false, refuse(http.StatusBadRequest, CodeInvalid, "%.100q is not a cursor: it is the seq of an event", text)
+	}
+	return after, true, nil
+}
+
+// events handles the stream of a session.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	after, named, err := cursorOf(r)
+	if err != nil {
+		return err
+	}
+	h := s.running(r.Context(), id)
+	info, err := s.c.Log.Session(r.Context(), id)
+	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+		return err
+	}
+	last := info.Last.Seq
+	if h != nil {
+		last = max(last, h.state().LastSeq)
+		if !named {
+			after = h.from
+		}
+	}
+	if after > last {
+		r := refuse(http.StatusConflict, CodeUnknownCursor, "the session has %d events, not %d: begin again without a cursor", last, after)
+		r.LastSeq = last
+		return r
+	}
+	if h == nil && after == last && s.endsWith(r.Context(), id, last) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	st, release, err := s.openStream(w)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s.sendEvents(r.Context(), st, id, after, last)
+	return nil
+}
+
+// endsWith reports whether the event of a session at a seq is its session_end.
+func (s *Server) endsWith(ctx context.Context, id string, seq int64) bool {
+	events, err := s.c.Log.Read(ctx, id, seq-1, 1)
+	return err == nil && len(events) == 1 && events[0].Type() == event.TypeSessionEnd
+}
+
+// sendEvents sends the events of a session with a seq above after, until the session
+// or the listener ends. Those above live are live.
+func (s *Server) sendEvents(ctx context.Context, st *stream, id string, after, live int64) {
+	ctx, cancel := context.WithCancel(ctx)
+	read := make(chan event.Event, 64)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		defer close(read)
+		for e, err := range s.c.Log.Follow(ctx, id, after) {
+			if err != nil {
+				return
+			}
+			select {
+			case read <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		<-finished
+	}()
+	heartbeat := time.NewTicker(s.c.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case e, more := <-read:
+			if !more {
+				return
+			}
+			if goOn, err := s.sendBatch(ctx, st, e, read, live); err != nil || !goOn {
+				return
+			}
+		case <-heartbeat.C:
+			if st.comment("heartbeat") != nil {
+				return
+			}
+		case <-s.closing:
+			if s.running(ctx, id) == nil && len(read) == 0 {
+				return
+			}
+			select { // the session sends its last events
+			case <-ctx.Done():
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sendBatch sends an event and those that wait behind it. It reports false if the
+// stream ends with them.
+func (s *Server) sendBatch(ctx context.Context, st *stream, e event.Event, read <-chan event.Event, live int64) (goOn bool, err error) {
+	for {
+		if e.Seq > live && time.Since(e.TS) > s.c.MaxLag {
+			if err := st.add(0, "listener_cut", Cut{"slow", e.Seq - 1}); err != nil {
+				return false, err
+			}
+			return false, st.flush()
+		}
+		if err := st.add(e.Seq, string(e.Type()), e); err != nil {
+			return false, err
+		}
+		if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {
+			return false, st.flush()
+		}
+		select {
+		case next, more := <-read:
+			if !more {
+				return false, st.flush()
+			}
+			e = next
+		default:
+			return true, st.flush()
+		}
+	}
+}
+
+// isLast reports whether a session_end is the last event of its session, so that
+// nothing follows until somebody resumes it.
+func (s *Server) isLast(ctx context.Context, e event.Event) bool {
+	info, err := s.c.Log.Session(ctx, e.SessionID)
+	return err == nil && info.Last.Seq == e.Seq
+}
+
+// feedEvents handles the feed of all sessions: first those that run, then each change.
+func (s *Server) feedEvents(w http.ResponseWriter, r *http.Request) error {
+	sub := s.feed.subscribe()
+	defer s.feed.unsubscribe(sub)
+	st, release, err := s.openStream(w)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s.mu.Lock()
+	all := make([]*hosted, 0, len(s.hosted))
+	for _, h := range s.hosted {
+		all = append(all, h)
+	}
+	s.mu.Unlock()
+	for _, h := range all {
+		if run := h.state(); run.State == StateStreaming {
+			sub.put(run)
+		}
+	}
+	heartbeat := time.NewTicker(s.c.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case <-sub.changed:
+			for _, run := range sub.take() {
+				if err := st.add(0, eventName(run), run); err != nil {
+					return nil
+				}
+			}
+			if st.flush() != nil {
+				return nil
+			}
+		case <-heartbeat.C:
+			if st.comment("heartbeat") != nil {
+				return nil
+			}
+		case <-s.closing:
+			return nil
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+// eventName returns the name of a change in the feed.
+func eventName(r Run) string {
+	switch {
+	case r.Starting:
+		return "run.starting"
+	case r.State == StateStreaming:
+		return "run.stream_ready"
+	}
+	return "run." + string(r.State)
+}

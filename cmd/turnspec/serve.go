@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/eventlog/window"
+	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/adapters/sidecar"
+)
+
+// envToken is the variable that holds the token of a server.
+const envToken = "TURNSPEC_TOKEN"
+
+// shutdownLimit is how long sessions have to end after the first signal.
+const shutdownLimit = 20 * time.Second
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	runtimes, hosts, origins []string
+	caseID, listen, log, dir string
+	recovery                 string
+	speed                    float64
+	noToken                  bool
+}
+
+func serveCmd() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve sessions over HTTP and server-sent events",
+		Long: `Serve opens sessions on runtimes and serves them over HTTP: clients post messages,
+answers and stops, and listen to the events as server-sent events. Events are stored in
+a log, so listeners may come back and continue after the last event that they received.
+
+Without --runtime it serves a demo: each session replays a recorded case, without a key
+or a network. Whatever message is sent, the recorded one is.
+
+It listens on loopback, at the port in PORT if that is set. Requests must present a
+token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM and SIGINT
+end all sessions gently; a second one ends the program at once.
+
+` + "`go doc github.com/turnspec/turnspec/adapters/sidecar`" + ` lists the routes.
+
+Exit codes: 0 ended by a signal, 2 it cannot serve.`,
+		Example: `  turnspec serve
+  turnspec serve --case codex/0.169.0/permission/allow
+  turnspec serve --runtime claude --runtime codex --log chats.db --dir ~/project`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.runtimes, "runtime", nil, "a runtime to serve, which must be installed (may be repeated; default: a demo)")
+	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/2.1.329/permission/allow)")
+	fl.Float64Var(&f.speed, "speed", 1, "the speed of a demo: 2 halves the recorded pauses")
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:4141", "address to listen at")
+	fl.StringVar(&f.log, "log", "", "file of the event log (default: turnspec.db; a demo keeps events in memory)")
+	fl.StringVar(&f.dir, "dir", "", "working directory of sessions that name none (default: the current one)")
+	fl.StringArrayVar(&f.hosts, "host", nil, "a name by which clients reach the server, besides localhost (may be repeated)")
+	fl.StringArrayVar(&f.origins, "origin", nil, "an origin whose pages may use the server, such as https://chat.example (may be repeated)")
+	fl.StringVar(&f.recovery, "recover", string(sidecar.RecoverClose), "sessions that a killed server left behind: close, resume, or leave")
+	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
+	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
+	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
+	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{"close", "resume", "leave"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.MarkFlagsMutuallyExclusive("runtime", "case")
+	return cmd
+}
+
+func serve(cmd *cobra.Command, f serveFlags) (err error) {
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir}}
+	if !f.noToken {
+		c.Token = cmp.Or(os.Getenv(envToken), rand.Text())
+	}
+	if c.Adapters, err = f.adapters(); err != nil {
+		return err
+	}
+	log, where, err := f.openLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	c.Log = window.Keep(log)
+	s := sidecar.New(c)
+	if err := f.recoverSessions(ctx, cmd.ErrOrStderr(), s); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", f.address())
+	if err != nil {
+		return fmt.Errorf("%w: choose another address with --listen", err)
+	}
+	printServed(cmd.OutOrStdout(), "http://"+l.Addr().String(), c, where, len(f.runtimes) == 0)
+	return serveUntil(ctx, s, l)
+}
+
+// serveUntil serves until ctx is done, and then ends the sessions.
+func serveUntil(ctx context.Context, s *sidecar.Server, l net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownLimit)
+	defer cancel()
+	err := s.Shutdown(limited)
+	return errors.Join(err, server.Shutdown(limited))
+}
+
+// address returns where to listen. PORT is set by those who start many servers.
+func (f serveFlags) address() string {
+	if port := os.Getenv("PORT"); port != "" {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return f.listen
+}
+
+// adapters returns the adapters of the runtimes, or of a demo.
+func (f serveFlags) adapters() (map[string]adapters.Adapter, error) {
+	out := map[string]adapters.Adapter{}
+	for _, name := range f.runtimes {
+		a := reference.Of(name)
+		if a == nil {
+			return nil, fmt.Errorf("no runtime %q: use one of %s", name, strings.Join(reference.Names(), ", "))
+		}
+		out[name] = a
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	demo, err := newReplayed(cmp.Or(f.caseID, "claude/2.1.329/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
+	if err != nil {
+		return nil, err
+	}
+	out[demo.Capabilities().Runtime] = demo
+	return out, nil
+}
+
+// openLog opens the event log, and returns where it is.
+func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, string, error) {
+	if f.log == "" && len(f.runtimes) == 0 {
+		return &eventlog.Memory{}, "in memory", nil
+	}
+	name := cmp.Or(f.log, "turnspec.db")
+	log, err := sqlite.Open(ctx, name, sqlite.Options{})
+	return log, name, err
+}
+
+// recoverSessions ends the sessions that an earlier server left behind.
+func (f serveFlags) recoverSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server) error {
+	switch how := sidecar.Recovery(f.recovery); how {
+	case "leave":
+		return nil
+	case sidecar.RecoverClose, sidecar.RecoverResume:
+		ended, err := s.Recover(ctx, how)
+		if len(ended) > 0 {
+			fmt.Fprintf(errOut, "closed in the log, because the server that ran them is gone: %s\n", strings.Join(ended, ", "))
+		}
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintln(errOut, err) // the others are served
+		}
+		return ctx.Err()
+	}
+	return fmt.Errorf("--recover %q: use close, resume or leave", f.recovery)
+}
+
+// printServed prints where the server listens and how to try it.
+func printServed(w io.Writer, base string, c sidecar.Config, log string, demo bool) {
+	auth := ""
+	if c.Token != "" {
+		auth = fmt.Sprintf(" -H 'Authorization: Bearer %s'", c.Token)
+	}
+	fmt.Fprintf(w, "listening at %s, events %s\n", base, log)
+	text := "hello"
+	if demo {
+		text = "anything: the demo sends the recorded message"
+	}
+	fmt.Fprintf(w, `
+  curl%[2]s %[1]s/sessions -d '{"session_id":"s1"}'
+  curl%[2]s %[1]s/sessions/s1/message -d '{"message":"%[3]s"}'
+  curl%[2]s -N %[1]s/sessions/s1/events
+
+`, base, auth, text)
+}

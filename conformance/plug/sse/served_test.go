@@ -1,0 +1,58 @@
+package sse_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/adapters/sidecar"
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// envLogs is the folder with the event logs of servers. A session that is resumed in a
+// new process is in the log of the old one.
+const envLogs = "TURNSPEC_TEST_LOGS"
+
+// serveReference serves a reference adapter with the sidecar package until the process
+// is sent SIGTERM. Its folder, which belongs to the case, chooses the log.
+func serveReference(runtime string) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	log, err := sqlite.Open(ctx, filepath.Join(os.Getenv(envLogs), runtime+".db"), sqlite.Options{Relaxed: true})
+	if err != nil {
+		panic(err)
+	}
+	s := sidecar.New(sidecar.Config{Log: log, Adapters: map[string]adapters.Adapter{runtime: underTest{reference.Of(runtime)}}})
+	l, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	server := &http.Server{Handler: s}
+	go func() { _ = server.Serve(l) }()
+	<-ctx.Done()
+	if err := s.Shutdown(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "shutdown:", err)
+	}
+	if err := log.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "close the log:", err)
+	}
+}
+
+// underTest is an adapter that opens sessions as the suite does.
+type underTest struct{ adapters.Adapter }
+
+// Open implements adapters.Adapter.
+func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	return conformance.Adapter(u.Capabilities().Runtime, u.Adapter).Open(ctx, conformance.Open{
+		SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume, After: o.After, MCP: o.MCP, Limits: o.Limits,
+	})
+}
