@@ -29,7 +29,10 @@ type Config struct {
 	// Exhaustive tries each fault at all places of each case, which takes minutes.
 	// Places and Seed are then ignored.
 	Exhaustive bool
-	Workers    int // cases that run at the same time; 0: one
+	// Faults are the faults that are tried, on each case that has a place for them; none:
+	// all that the checks want, in real time on a sample of the cases.
+	Faults  []FaultAt
+	Workers int // cases that run at the same time; 0: one
 	// EveryCheck fails the run if a check gives no verdict on any case. Only a corpus
 	// with cases of all runtimes can meet it: no case of Claude shows what Codex alone
 	// can do. A run of some cases, or of a shard, ignores it.

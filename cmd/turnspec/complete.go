@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
@@ -95,4 +96,13 @@ func completeSubjectRuntime(cmd *cobra.Command, flags ...string) {
 
 func tierNames() []string {
 	return []string{string(conformance.TierWitness), string(conformance.TierGolden), string(conformance.TierTiming), string(conformance.TierProcess), string(conformance.TierLive)}
+}
+
+// faultNames returns the faults that the checks try.
+func faultNames() []string {
+	var out []string
+	for _, o := range fault.Operators() {
+		out = append(out, o.Name)
+	}
+	return out
 }

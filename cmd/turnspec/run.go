@@ -30,6 +30,7 @@ type runFlags struct {
 	startLimit          time.Duration
 	command             []string // of acp and http
 	cases, checks, tier []string
+	faults              []string
 	exhaustive          bool
 	places              int
 	seed                uint64
@@ -67,9 +68,10 @@ live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
 Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
-tries all places. With --subject, --acp and --http time is real: each fault is tried
-on a few cases only, those that need long waits only if the program takes limits,
-and what needs virtual time never. All that was not tried is reported as not tried,
+tries all places, and --fault NAME@LINE one fault at one line of the case's file.
+With --subject, --acp and --http time is real: each fault is tried on a few cases
+only, those that need long waits only if the program takes limits, and what needs
+virtual time never. All that was not tried is reported as not tried,
 with the reason; PROTOCOL.md has a table of what runs when.
 
 In real time a failure is tried a second time: the same check on the same case, with
@@ -95,6 +97,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --case 'permission/*' --check permission -v
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
+  turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
@@ -160,10 +163,12 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
 	fl.IntVar(&f.places, "places", 1, "try each fault at so many places of a case")
+	fl.StringArrayVar(&f.faults, "fault", nil, "try only this fault: kill, or kill@23 at one line of the case's file (again for more)")
 	fl.Uint64Var(&f.seed, "seed", 1, "pick the places of the faults by this number; 0 spreads them evenly")
 	cmd.MarkFlagsMutuallyExclusive("exhaustive", "places")
 	completeFlag(cmd, "case", caseIDs)
 	completeFlag(cmd, "check", checkNames)
+	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
 	completeSubjectRuntime(cmd, "subject", "acp", "http")
 	return cmd
@@ -335,6 +340,13 @@ func (f runFlags) config() (conformance.Config, error) {
 		}
 	}
 	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
+	for _, text := range f.faults {
+		at, err := conformance.ParseFaultAt(text)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Faults = append(cfg.Faults, at)
+	}
 	cfg.Exhaustive, cfg.FailOnFlaky = f.exhaustive, f.failOnFlaky
 	if f.isolate {
 		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {

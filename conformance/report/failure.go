@@ -255,10 +255,30 @@ func (d *Document) Rerun(e Entry) string {
 	}
 	flags, program, acp := strings.Cut(command, " -- ") // the command of an ACP agent or a sidecar follows
 	command = fmt.Sprintf("%s --case %s --check %s", flags, e.Case, e.Check)
+	if f := commonFault(e.Problems); f != nil {
+		at := conformance.FaultAt{Name: f.Operator, Line: f.Line}.String()
+		if strings.Contains(at, "(") {
+			at = "'" + at + "'" // for the shell
+		}
+		command += " --fault " + at
+	}
 	if acp {
 		command += " -- " + program
 	}
 	return command
+}
+
+// commonFault returns the fault in which all problems show, or nil.
+func commonFault(problems []Problem) *Fault {
+	for _, p := range problems {
+		if p.Fault == nil || *p.Fault != *problems[0].Fault {
+			return nil
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems[0].Fault
 }
 
 // playFinder finds the play of a verdict with a fault, or without one; nil: there is none.

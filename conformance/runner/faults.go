@@ -102,7 +102,9 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 				continue
 			}
 			why := ""
-			if external {
+			if !isChosen(cfg, name) {
+				why = notChosen
+			} else if external {
 				why = whyUntried(j, x.check, name, plain)
 			}
 			if why != "" {
@@ -123,7 +125,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 		if err != nil {
 			return n, err
 		}
-		for _, place := range samplePlaces(cfg, op.Places(c, plain.Scenario), c.ID+" "+name) {
+		for _, place := range placesOf(cfg, j, op) {
 			if j.ended != nil && j.ended() {
 				return n, nil
 			}

@@ -81,7 +81,7 @@ func withLimits(rec perform.Recording, f *fault.Fault, plain *conformance.Run) p
 // real time: each fault on some cases, half of which need no optional ability of the
 // subject.
 func sampleJobs(cfg conformance.Config, s conformance.Subject, jobs []Job) error {
-	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive {
+	if external, _ := tiersOf(cfg, s); !external || cfg.Exhaustive || len(cfg.Faults) > 0 {
 		return nil
 	}
 	names := wantedFaults(cfg.Checks)

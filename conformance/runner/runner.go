@@ -89,6 +89,9 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 		}
 		return nil, fmt.Errorf("the corpus holds no case for any subject: %s", strings.Join(names, ", "))
 	}
+	if err := checkFaults(cfg, jobs); err != nil {
+		return nil, err
+	}
 	jobs = shardJobs(cfg.Shard, jobs)
 	if worker.Serving(cfg.Isolate) {
 		serveJobs(cfg, jobs)

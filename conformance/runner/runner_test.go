@@ -99,7 +99,7 @@ func TestNothingToRun(t *testing.T) {
 	bad.Faults = []string{"earthquake"}
 	cfg.Checks = []*conformance.Check{&bad}
 	_, err = runner.Run(t.Context(), cfg)
-	g.Expect(err).To(MatchError(ContainSubstring(`no operator "earthquake"`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`no fault "earthquake"`)))
 }
 
 type foreign struct{ conformance.Subject }

@@ -195,7 +195,7 @@ func Named(name string) (Operator, error) {
 		o.places = func(*lines, bool) []int { return []int{seed} }
 		return o, nil
 	}
-	return Operator{}, fmt.Errorf("no operator %q, want one of %s", name, strings.Join(names, ", "))
+	return Operator{}, fmt.Errorf("no fault %q; want one of %s", name, strings.Join(names, ", "))
 }
 
 // Lint returns what is wrong with the faults that scenarios name, and which

@@ -47,11 +47,20 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	}
 	switch {
 	case same < least && n < len(got):
-		fail("the events for the lines before the fault differ: event %d is %s, want %s", n+1, runindex.Clip(got[n]), runindex.Clip(want[same]))
+		fail("the events %s differ: event %d is %s, want %s", causeOf(plain, r, same), n+1, runindex.Clip(got[n]), runindex.Clip(want[same]))
 	case same < least:
-		fail("an event for the lines before the fault is missing: event %d, %s", same+1, runindex.Clip(want[same]))
+		fail("an event %s is missing: event %d, %s", causeOf(plain, r, same), same+1, runindex.Clip(want[same]))
 	}
 	return n, ok && same >= least
+}
+
+// causeOf names what caused event i of the plain run: lines before the fault, or a call
+// of the client that came after them.
+func causeOf(plain, r *conformance.Run, i int) string {
+	if n := plain.Events[i].Steps; n > 0 && n <= len(r.Steps) && r.Steps[n-1].At >= runindex.LineOf(r, r.Fault.Line).At && plain.Events[i].At == plain.Steps[n-1].At {
+		return "for the call " + runindex.StepName(r.Steps[n-1].Step)
+	}
+	return "for the lines before the fault"
 }
 
 // before returns how many events of the plain run must be, and how many may be, in the
