@@ -124,6 +124,7 @@ type About struct {
 	Selection        Selection
 	At               time.Time // when the run ended; zero: it is not stored
 	Runs             bool      // also store the runs of passed verdicts
+	Rerun            string    // of a Go test: the command that runs it again
 }
 
 // Select returns the selection of a configuration.
@@ -153,7 +154,7 @@ func Select(cfg conformance.Config) Selection {
 func New(rep *conformance.Report, about About) *Document {
 	d := &Document{
 		Format: Format, Turnspec: about.Turnspec, Corpus: about.Corpus, Selection: about.Selection,
-		Cases: rep.Cases, FaultRuns: rep.FaultRuns, Results: make([]Entry, 0, len(rep.Results)),
+		Cases: rep.Cases, FaultRuns: rep.FaultRuns, rerun: about.Rerun, Results: make([]Entry, 0, len(rep.Results)),
 	}
 	if !about.At.IsZero() {
 		d.At = about.At.UTC().Format(time.RFC3339)

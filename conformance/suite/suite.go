@@ -23,6 +23,7 @@
 package suite
 
 import (
+	"os"
 	"sync"
 	"testing"
 
@@ -41,6 +42,12 @@ import (
 // case and cfg.EveryCheck is set; a run of some cases (Config.Cases, Config.Shard, or
 // go test -run) judges neither.
 //
+// With go test -v, Run logs a table of the checks. The variable TURNSPEC_REPORT names
+// reports to write, FORMAT=FILE separated by commas, in the formats of
+// `turnspec run --report`; the folder of the test is the working directory:
+//
+//	TURNSPEC_REPORT=html=report.html,junit=junit.xml go test -run TestConformance
+//
 // Cases run in worker processes, which are this test program, started again. So a
 // panic or an exit of the subject fails its case only. Set cfg.InProcess to run them
 // in this process, for a debugger, a coverage profile or the race detector.
@@ -53,30 +60,46 @@ func Run(t *testing.T, cfg conformance.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files, err := reportFiles(os.Getenv(reportVariable))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var (
 		mu  sync.Mutex
-		all []conformance.Result
-		ran int
+		all collected
 	)
+	if timed := cfg.Timing; len(files) > 0 {
+		cfg.Timing = func(x conformance.Timing) {
+			if timed != nil {
+				timed(x)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all.timings = append(all.timings, x)
+		}
+	}
 	// Cleanup runs after the parallel subtests.
 	t.Cleanup(func() {
-		if reason := conformance.WhyUnjudged(all); reason != "" {
+		if reason := conformance.WhyUnjudged(all.results); reason != "" {
 			t.Errorf("no check gave a verdict: %s", reason)
 		}
-		if ran == len(jobs) && !cfg.Shard.Partial() {
-			judgeWhole(t, cfg, all)
+		if all.cases == len(jobs) && !cfg.Shard.Partial() {
+			judgeWhole(t, cfg, all.results)
+		}
+		if len(files) > 0 || testing.Verbose() {
+			writeReports(t, cfg, files, &all)
 		}
 	})
 	for _, job := range jobs {
 		t.Run(subtestName(cfg, job), func(t *testing.T) {
 			t.Parallel()
-			results, _, err := runner.Do(cfg, job)
+			results, faultRuns, err := runner.Do(cfg, job)
 			if err != nil {
 				t.Fatal(err)
 			}
 			mu.Lock()
-			all = append(all, results...)
-			ran++
+			all.results = append(all.results, results...)
+			all.cases, all.faultRuns = all.cases+1, all.faultRuns+faultRuns
 			mu.Unlock()
 			if failures := report.CaseFailures(cfg, results, report.GoTestCommand(t.Name())); failures != "" {
 				t.Error("\n" + failures)

@@ -6,15 +6,19 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -37,10 +41,11 @@ func TestRun(t *testing.T) {
 		{"a failure", "silent", "TestInside/text", 1, []string{`--- FAIL: TestInside/text/plain/claude@2\.1\.329 `, `FAIL claude/2\.1\.329/text/plain \[witness\] text\.`, `text\.once: the text is not what the model said`, `rerun: go test github.com/turnspec/turnspec/conformance/suite -run '\^TestInside\$/\^text\$/\^plain\$/\^claude@2\.1\.329\$'\n`}, []string{"\x1b", "turnspec run"}},
 		// The panic is in a goroutine of the subject, so only a worker process survives it.
 		{"a panic", "panics", "TestInside", 1, []string{`--- FAIL: TestInside/text/plain/claude`, `panic: no such river`, `--- PASS: TestInside/tool/parallel/claude`}, nil},
+		{"the table", "silent", "TestInside/text", 1, []string{`\n *text\.once +FAIL 1 of 1 cases`, `\n *1 cases and `}, nil},
 		{"a case that no adapter can perform", "sound-misuse", "TestInside$", 0, []string{`--- SKIP: TestInside/misuse/without-handshake/claude`, `--- PASS: TestInside/text/plain/claude`}, nil},
 		{"a subject that supports nothing", "unsupported", "TestInside$", 1, []string{`no check gave a verdict: open: not supported`}, nil},
 		{"a stale known failure", "sound-known", "TestInside$", 1, []string{`known\.txt:3: text\.once: it does not fail any more; remove the entry`}, nil},
-		{"a stale known failure of cases that do not run", "sound-known", "TestInside/tool", 0, nil, []string{"known"}},
+		{"a stale known failure of cases that do not run", "sound-known", "TestInside/tool", 0, nil, []string{"known.txt"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+x.run, "-test.v")
@@ -140,4 +145,28 @@ func (p panics) Send(ctx context.Context, m adapters.Message) error {
 		go panic("no such river")
 	}
 	return p.Session.Send(ctx, m)
+}
+
+// TestReports lets a run write reports, and fails for a report that it cannot write.
+func TestReports(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=TestInside/text")
+	cmd.Env = append(os.Environ(), inside+"=silent", "TURNSPEC_REPORT=json="+file+",junit="+file+".xml")
+	out, _ := cmd.CombinedOutput()
+	var d report.Document
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &d)
+	}
+	if err != nil || !d.Failed || d.Cases != 1 || len(d.Results) < 20 || len(d.Times) != 1 {
+		t.Errorf("%v: failed %t, %d cases, %d results, %d times\n%s", err, d.Failed, d.Cases, len(d.Results), len(d.Times), out)
+	}
+	if b, err := os.ReadFile(file + ".xml"); err != nil || !bytes.Contains(b, []byte("rerun: go test ")) {
+		t.Errorf("%v: the JUnit report names no go test to rerun", err)
+	}
+	cmd = exec.CommandContext(t.Context(), os.Args[0], "-test.run=TestInside/text")
+	cmd.Env = append(os.Environ(), inside+"=sound", "TURNSPEC_REPORT=pdf=report.pdf")
+	if out, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("TURNSPEC_REPORT=pdf=report.pdf: want FORMAT=FILE, with one of the formats json, ")) {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
