@@ -30,6 +30,7 @@ type client struct {
 	stopRequested bool     // Stop was called before the turn began
 	stopping      bool     // an abort was sent for the running turn
 	queue         []string // as emitted last
+	held          []func() // write the messages that the runtime cannot take yet
 	seen          []seenMessage
 }
 
@@ -170,17 +171,12 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		return
 	}
 	s := &sentMessage{id: m.ID, text: m.Text, attachments: m.Attachments, via: event.ViaTurn}
-	cmd := command{Type: "prompt", Message: &m.Text, Images: images}
 	if c.t.l.Turn() != nil || c.Starting() {
-		s.via, cmd.Behavior = event.ViaMerge, "followUp"
+		s.via = event.ViaMerge
 	}
 	c.sent = append(c.sent, s)
 	c.emitQueue()
-	c.send(cmd, true, func(_ jsontext.Value, err error) {
-		if err != nil {
-			c.messageRefused(s, err)
-		}
-	})
+	c.prompt(s, images)
 	reply(nil)
 }
 

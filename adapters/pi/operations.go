@@ -64,6 +64,7 @@ func (s liveSession) Compact(ctx context.Context) error {
 				c.t.command = false
 				c.t.l.Error(errorOf(err.Error()))
 			}
+			c.writeHeld()
 		})
 		reply(nil)
 	})

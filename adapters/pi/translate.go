@@ -166,6 +166,7 @@ func (t *translator) runStarted() {
 		return
 	}
 	t.finishTurn()
+	t.command = false
 	d := event.TurnStart{Cause: event.CauseUser}
 	if t.live != nil {
 		d.MessageIDs = t.live.startingMessages()
