@@ -74,6 +74,7 @@ func (chatAPI) read(h http.Header, body []byte) (*request, error) {
 		case "system", "developer":
 			q.compact = q.compact || chatSummary.MatchString(msg.Content.joined())
 		default:
+			said, files := len(q.texts), q.files
 			for _, b := range msg.Content {
 				switch b.Type {
 				case "text":
@@ -81,6 +82,9 @@ func (chatAPI) read(h http.Header, body []byte) (*request, error) {
 				case "image_url", "file", "input_audio":
 					q.files++
 				}
+			}
+			if q.files > files && len(q.texts) == said { // files alone are a message without words
+				q.texts = append(q.texts, "")
 			}
 		}
 		asksTitle = asksTitle || chatTitle.MatchString(msg.Content.joined())
