@@ -90,6 +90,9 @@ type Run struct {
 	// program.
 	Program []ProgramOutput
 
+	// Probes are what the plug of a server found out with requests of its own.
+	Probes []Probe
+
 	Took  time.Duration // of a run in real time
 	Waits []Wait        // in real time, for what the subject did not emit
 

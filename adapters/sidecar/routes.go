@@ -68,7 +68,7 @@ func readBody(r *http.Request, into any) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": []string{"answer", "question", "steer", "mcp", "limits"},
+		"can": []string{"answer", "question", "steer", "mcp", "limits", "cursor", "once", "guard"},
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {

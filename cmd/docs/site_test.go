@@ -195,4 +195,8 @@ var withoutExample = map[string]string{
 	"golden.chat":    "as golden.events",
 	"golden.wrote":   "as golden.events",
 	"live.performed": "it needs the real runtime",
+	"server.resume":  "only a server can fail it",
+	"server.cursor":  "as server.resume",
+	"server.once":    "as server.resume",
+	"server.guard":   "as server.resume",
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/process"
 	"github.com/turnspec/turnspec/conformance/checks/question"
 	"github.com/turnspec/turnspec/conformance/checks/replay"
+	"github.com/turnspec/turnspec/conformance/checks/server"
 	"github.com/turnspec/turnspec/conformance/checks/session"
 	"github.com/turnspec/turnspec/conformance/checks/subagent"
 	"github.com/turnspec/turnspec/conformance/checks/text"
@@ -37,7 +38,7 @@ import (
 
 // All returns every check, topic by topic.
 func All() []*conformance.Check {
-	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
+	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), server.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
 }
 
 // Broken returns the broken adapters that prove the checks, topic by topic.

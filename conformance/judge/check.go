@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -37,6 +38,9 @@ func missing(need string) string {
 		return "the subject's protocol has no error for a session that the runtime refuses to open"
 	case "tool_start.of_a_plan":
 		return "the subject's protocol may put a plan in place of the tool call"
+	}
+	if ability, is := strings.CutPrefix(need, "can."); is {
+		return "the subject does not declare " + ability
 	}
 	if slices.Contains(event.Types(), event.Type(need)) {
 		return "the subject emits no event " + need

@@ -79,6 +79,7 @@ type director struct {
 
 	checkers []conformance.ProtocolChecker // sessions that detect protocol errors
 	programs []conformance.ProgramReporter // sessions with a program
+	probers  []conformance.Prober          // sessions that probe their subject
 }
 
 // errStop ends a run whose next steps cannot be run or would prove nothing.
@@ -100,6 +101,9 @@ func (d *director) runScenario(ctx context.Context) {
 	defer d.mu.Unlock()
 	for _, p := range d.programs {
 		d.run.Program = append(d.run.Program, p.ProgramOutput())
+	}
+	for _, p := range d.probers {
+		d.run.Probes = append(d.run.Probes, p.Probes()...)
 	}
 	d.finishChat()
 	if err := d.protocolError(); err != nil && d.run.Hang == "" {

@@ -62,6 +62,9 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	if p, ok := adapters.As[conformance.ProgramReporter](sess); ok {
 		d.programs = append(d.programs, p)
 	}
+	if p, ok := adapters.As[conformance.Prober](sess); ok {
+		d.probers = append(d.probers, p)
+	}
 	if c, ok := adapters.As[conformance.EventSupporter](sess); ok {
 		before := d.run.EventSupport // of an earlier session of the run
 		d.run.EventSupport = func(what string) bool { return c.Supports(what) && (before == nil || before(what)) }

@@ -36,6 +36,10 @@ const (
 	CanTools      = "tools"      // open with tools of the client
 	CanHooks      = "hooks"      // open with hooks of the client
 	CanComponents = "components" // open with components
+
+	CanCursor = "cursor" // a stream that continues after Last-Event-ID
+	CanOnce   = "once"   // a message_id that is sent again
+	CanGuard  = "guard"  // foreign clients and too large bodies are refused
 )
 
 // Declaration is what a program declares about itself.

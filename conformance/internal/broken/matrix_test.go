@@ -319,6 +319,9 @@ func hint() string {
 func proven(t *testing.T, all *seen) {
 	t.Helper()
 	for _, c := range checks.All() {
+		if strings.HasPrefix(c.ID, "server.") {
+			continue // no adapter is a server: broken servers in the tests of package sse fail them
+		}
 		for _, ref := range references() {
 			if only, ok := alone[c.ID]; ok && ref.Runtime() != only {
 				continue

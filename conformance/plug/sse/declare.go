@@ -12,7 +12,7 @@ import (
 
 // abilities are what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanLimits}
+var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard}
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }
@@ -71,6 +71,9 @@ var filledIn = []event.Type{event.TypeUserMessage, event.TypeSessionReady}
 func (x *session) Supports(what string) bool {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
+	if ability, is := strings.CutPrefix(what, "can."); is {
+		return x.health.Require(ability) == nil
+	}
 	name, _, _ := strings.Cut(what, ".")
 	typ := event.Type(name)
 	switch whole := x.isWhole(); {

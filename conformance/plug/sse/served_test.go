@@ -21,9 +21,9 @@ import (
 // new process is in the log of the old one.
 const envLogs = "TURNSPEC_TEST_LOGS"
 
-// serveReference serves a reference adapter with the sidecar package until the process
-// is sent SIGTERM. Its folder, which belongs to the case, chooses the log.
-func serveReference(runtime string) {
+// serveReference serves a reference adapter with the sidecar package, perhaps behind a
+// handler with a defect, until the process is sent SIGTERM.
+func serveReference(runtime string, wrap func(http.Handler) http.Handler) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	log, err := sqlite.Open(ctx, filepath.Join(os.Getenv(envLogs), runtime+".db"), sqlite.Options{Relaxed: true})
@@ -37,6 +37,9 @@ func serveReference(runtime string) {
 	}
 	fmt.Println(l.Addr())
 	server := &http.Server{Handler: s}
+	if wrap != nil {
+		server.Handler = wrap(s)
+	}
 	go func() { _ = server.Serve(l) }()
 	<-ctx.Done()
 	if err := s.Shutdown(context.Background()); err != nil {

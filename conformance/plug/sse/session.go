@@ -29,6 +29,10 @@ type session struct {
 	http        *http.Client
 	health      plug.Declaration
 	streamEnded chan struct{}
+	probes      *probes
+
+	returningContext context.Context // of the listener that returns
+	stopReturning    context.CancelFunc
 
 	// Guarded by Mu:
 	count       int       // of events in the stream
@@ -36,6 +40,11 @@ type session struct {
 	ended       bool      // session_end was emitted
 	closeCalled bool      // Close ends the sidecar
 	provider    string    // provider_session_id
+	frames      []eventFrame
+	returning   *returning // nil before the first event, or if the server has no cursors
+	turnsBegun  int
+	inTurn      bool
+	lastMessage *message
 	translator
 }
 
@@ -70,7 +79,14 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 		x.BeginTurn(m)
 		x.Mu.Unlock()
 	}
-	return x.request(ctx, http.MethodPost, x.path("message"), message{m.Text, m.ID, x.s.Of}, nil)
+	sent := message{m.Text, m.ID, x.s.Of}
+	err := x.request(ctx, http.MethodPost, x.path("message"), sent, nil)
+	if err == nil {
+		x.Mu.Lock()
+		x.lastMessage = &sent
+		x.Mu.Unlock()
+	}
+	return err
 }
 
 // Steer implements adapters.Steerer.
@@ -121,7 +137,11 @@ func (x *session) Close(ctx context.Context) error {
 		x.waitUntil(func() bool { return !x.plainTurnRuns() }) // a check reports a turn without an end
 	}
 	x.Mu.Lock()
-	x.Closing, x.closeCalled = true, true
+	x.closeCalled = true
+	x.Mu.Unlock()
+	x.probe(ctx)
+	x.Mu.Lock()
+	x.Closing = true
 	x.Mu.Unlock()
 	err := x.request(ctx, http.MethodDelete, x.path(), nil, nil)
 	if err != nil {
@@ -129,6 +149,10 @@ func (x *session) Close(ctx context.Context) error {
 		return err
 	}
 	err = x.waitForLastEvent()
+	if err == nil {
+		x.compareReturning()
+	}
+	x.stopReturning()
 	x.Cancel()
 	<-x.streamEnded
 	x.http.CloseIdleConnections()
@@ -189,6 +213,7 @@ func (x *session) abandon() {
 	x.Mu.Lock()
 	x.Closing = true
 	x.Mu.Unlock()
+	x.stopReturning()
 	x.Abandon()
 	x.http.CloseIdleConnections()
 	x.endProgram()

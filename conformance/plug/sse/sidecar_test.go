@@ -32,8 +32,8 @@ const asServer = "turnspec-test-sidecar"
 
 // servers are the sidecars that this program can run as, by name.
 var servers = map[string]func(){
-	"served":       func() { serveReference("claude") },
-	"served codex": func() { serveReference("codex") },
+	"served":       func() { serveReference("claude", nil) },
+	"served codex": func() { serveReference("codex", nil) },
 	"whole":        (&sidecarServer{runtime: "claude"}).run,
 	"plain":        (&sidecarServer{runtime: "claude", plain: true}).run,
 	"plain codex":  (&sidecarServer{runtime: "codex", plain: true}).run,
@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 	for name, b := range broken {
 		b.server.runtime = "claude"
 		servers[name] = b.server.run
+	}
+	for name, b := range brokenSidecars {
+		servers[name] = func() { serveReference("claude", b.wrap) }
 	}
 	if len(os.Args) == 3 && os.Args[1] == asServer {
 		servers[os.Args[2]]()

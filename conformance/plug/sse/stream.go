@@ -108,6 +108,7 @@ func (x *session) readStream(body io.ReadCloser) {
 	x.Mu.Unlock()
 	close(x.streamEnded)
 	if !closeCalled { // a client does not close a session that has ended by itself
+		x.stopReturning()
 		x.endProgram()
 	}
 	x.Finish()
@@ -123,6 +124,10 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 	defer x.Mu.Unlock()
 	x.count++
 	x.last = time.Now()
+	x.frames = append(x.frames, eventFrame{s.LastEventID, s.Type, s.Data})
+	if x.returning == nil && s.LastEventID != "" && x.health.Require(plug.CanCursor) == nil {
+		x.returning = x.returnAfter(x.returningContext, s.LastEventID)
+	}
 	var e plug.Envelope
 	err := json.Unmarshal([]byte(s.Data), &e, plug.Lenient)
 	if err != nil {
@@ -130,6 +135,13 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 	}
 	if e.Type == "" {
 		e.Type = event.Type(s.Type)
+	}
+	switch {
+	case e.Type == event.TypeTurnStart:
+		x.turnsBegun++
+		x.inTurn = true
+	case (e.Type == event.TypeDone || e.Type == event.TypeError) && e.SubagentID == "":
+		x.inTurn = false
 	}
 	switch {
 	case err != nil:

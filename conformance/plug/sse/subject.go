@@ -69,7 +69,8 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	if option := plug.RuntimeOnly(o); option != "" {
 		return nil, plug.Unsupported("there is no route for " + option)
 	}
-	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{})}
+	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{}), probes: newProbes()}
+	x.returningContext, x.stopReturning = context.WithCancel(context.Background())
 	x.byUser, x.seen = map[string]bool{}, map[string]bool{}
 	if err := x.open(ctx, o); err != nil {
 		x.abandon()

@@ -1,0 +1,38 @@
+// Package server holds the checks of what only a server can get wrong: its listeners,
+// repeated requests, and who may send them. The broken servers that prove them are in
+// the tests of package sse.
+package server
+
+import (
+	"github.com/turnspec/turnspec/conformance"
+)
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Resume, Cursor, Once, Guard}
+}
+
+// judgeProbe judges the probe with the check's id.
+func judgeProbe(id string) func(*conformance.Trial, *conformance.Finding) {
+	return func(t *conformance.Trial, f *conformance.Finding) {
+		for _, p := range t.Probes {
+			if p.Name != id {
+				continue
+			}
+			f.Asserted(p.Assertions)
+			for _, problem := range p.Problems {
+				f.Failf("%s", problem)
+			}
+		}
+	}
+}
+
+// needsAbility returns the needs of a check of servers that declare an ability.
+func needsAbility(ability string) func(*conformance.Run) []string {
+	return func(r *conformance.Run) []string {
+		if len(r.Probes) == 0 {
+			return nil // it is no server
+		}
+		return []string{"can." + ability}
+	}
+}
