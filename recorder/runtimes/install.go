@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -32,10 +33,18 @@ func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 	}
 	var todo []job
 	var size int64
-	for _, pin := range pins {
+	pins = slices.Clone(pins)
+	for i := 0; i < len(pins); i++ {
+		pin := pins[i]
+		if slices.Contains(pins[:i], pin) {
+			continue
+		}
 		p, _, err := pinnedPackage(pin.Name, pin.Version)
 		if err != nil {
 			return err
+		}
+		for _, used := range slices.Sorted(maps.Keys(p.Uses)) {
+			pins = append(pins, Pin{used, p.Uses[used]})
 		}
 		if rt, err := Find(dir, pin.Name, pin.Version); err == nil {
 			fmt.Fprintf(out, "%s is installed: %s\n", pin, rt.Binary)

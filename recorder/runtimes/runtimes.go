@@ -54,14 +54,18 @@ type Package struct {
 	// Lock is the file in the folder npm that pins all packages; "": the package needs no
 	// other.
 	Lock string `json:"lock,omitempty"`
+	// Uses are pinned runtimes whose programs it starts, by their names, with their
+	// versions. They are installed with it, in folders of their own.
+	Uses map[string]string `json:"uses,omitempty"`
 }
 
 // Runtime is an installed runtime.
 type Runtime struct {
 	Name, Version string
-	Root          string   // the install folder
-	Binary        string   // the program
-	Path          []string // folders that precede PATH
+	Root          string    // the install folder
+	Binary        string    // the program
+	Path          []string  // folders that precede PATH
+	Uses          []Runtime // the runtimes whose programs it starts; Path has their folders
 }
 
 var lock = sync.OnceValues(func() (map[string][]Release, error) {
@@ -218,6 +222,14 @@ func Locate(dir, name, version string) (Runtime, error) {
 	}
 	rt := layout(p, filepath.Join(dir, programOf(name), v))
 	rt.Name, rt.Version = name, v
+	for _, used := range slices.Sorted(maps.Keys(p.Uses)) {
+		u, err := Locate(dir, used, p.Uses[used])
+		if err != nil {
+			return Runtime{}, err
+		}
+		rt.Uses = append(rt.Uses, u)
+		rt.Path = append(append(rt.Path, filepath.Dir(u.Binary)), u.Path...)
+	}
 	return rt, nil
 }
 
@@ -226,6 +238,11 @@ func Find(dir, name, version string) (Runtime, error) {
 	rt, err := Locate(dir, name, version)
 	if err != nil {
 		return Runtime{}, err
+	}
+	for _, u := range rt.Uses {
+		if _, err := Find(dir, u.Name, u.Version); err != nil {
+			return Runtime{}, fmt.Errorf("%s %s needs %w", rt.Name, rt.Version, err)
+		}
 	}
 	if info, err := os.Stat(rt.Binary); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return Runtime{}, fmt.Errorf("%s %s is %w: run `turnspec runtimes install %s@%s` (looked at %s; %s names another folder)",
