@@ -22,9 +22,10 @@ func requestOf(l *wire.Line) jsontext.Value {
 	return l.ID
 }
 
-// replyTo is the id of the client's request that a line answers, or nil.
+// replyTo is the id of the client's request that a line answers, or nil. The end of a turn
+// may be the reply to its message.
 func replyTo(l *wire.Line) jsontext.Value {
-	if l.Kind != wire.Reply {
+	if l.Kind != wire.Reply && l.Kind != wire.TurnEnd {
 		return nil
 	}
 	return l.RepliesTo
