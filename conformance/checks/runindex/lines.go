@@ -62,12 +62,18 @@ func readLines(r *conformance.Run) []Line {
 		return out
 	}
 	main, other := "", map[string]bool{}
+	history := wire.History{Method: rt.HistoryBefore}
 	for i, p := range r.Played {
 		if p.Line.Dir != fixtures.Out {
+			if p.Line.Dir == fixtures.In {
+				in := rt.ReadInput(p.Line.Bytes)
+				history.Mark(&in, true)
+			}
 			out[i].Main = main == ""
 			continue
 		}
 		l := Line{Line: p.Line.Read(rt)}
+		history.Mark(&l.Line, false)
 		thread := ""
 		if rt.Threads {
 			thread = l.Session

@@ -108,6 +108,12 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Type() == event.TypePermissionResolved && withoutDecision(r.Scenario) {
 			x.text += ofNoDecision
 		}
+		if runindex.Runtime(r).TurnsBeginUnseen {
+			x.text += ofUnseen
+			if e.Type() == event.TypeNotice {
+				delete(x.all, "turn") // it may come before the first line of its turn
+			}
+		}
 		p := turnOf(e).session
 		out[p] = append(out[p], x)
 	}

@@ -28,9 +28,17 @@ var canonical = map[string][]string{
 	"web":   {"WebSearch", "WebFetch"},
 }
 
+// commandsAsReads are the names that a command may have beside Bash if the runtime shows what
+// it reads and not the command.
+var commandsAsReads = []string{"Read", "Grep", "Glob", "LS"}
+
 func judgeCanonical(t *conformance.Trial, f *conformance.Finding) {
+	asReads := runindex.Runtime(t.Run).CommandsAsReads
 	for _, call := range runindex.Calls(t.Run) {
 		want := canonical[call.Tool]
+		if asReads && (call.Tool == "shell" || call.Tool == "read") {
+			want = slices.Concat(want, commandsAsReads)
+		}
 		if call.Hidden || want == nil && call.Tool != "mcp" {
 			continue
 		}

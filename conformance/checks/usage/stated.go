@@ -69,7 +69,11 @@ func compareUsage(statements runindex.Statements, e conformance.Event, d event.U
 	if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
 		f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
 	}
-	judgeCost(f, e, d, s)
+	cost := s.Cost
+	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Cost != nil }); ok && cost == nil { // stated by a line of its own
+		cost = of.Cost
+	}
+	judgeCost(f, e, d, cost)
 	windows := s.Windows
 	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Windows != nil }); ok && windows == nil { // stated when the session was opened
 		windows = of.Windows
@@ -77,13 +81,13 @@ func compareUsage(statements runindex.Statements, e conformance.Event, d event.U
 	judgeContext(f, e, d, windows, lastReply(statements, began, now))
 }
 
-func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, s wire.Statement) {
+func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, cost *float64) {
 	switch {
 	case d.Cost == nil: // it is optional
-	case s.Cost == nil:
+	case cost == nil:
 		f.At(e, "the runtime states no cost, but the usage has $%v", *d.Cost)
-	case *d.Cost != *s.Cost:
-		f.At(e, "the runtime states a cost of $%v, but the usage has $%v", *s.Cost, *d.Cost)
+	case *d.Cost != *cost:
+		f.At(e, "the runtime states a cost of $%v, but the usage has $%v", *cost, *d.Cost)
 	}
 }
 
