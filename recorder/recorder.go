@@ -8,6 +8,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	if err := mcp.Install(rooms.Bin, o.Scenario.Servers); err != nil {
 		return nil, err
 	}
-	mo := model.Options{Dir: rooms.Work, Aside: o.aside}
+	mo := model.Options{Dir: rooms.Work, Aside: cmp.Or(client.Aside, o.aside)}
 	if isolate.Isolated() {
 		mo.Addr = Address
 	}
@@ -177,10 +178,13 @@ func (s modelServer) Holding(hold string) (text, think string, ok bool) {
 func factsOf(r *isolate.Rooms, rt runtimes.Runtime, s *fixtures.Scenario) redact.Facts {
 	f := redact.Facts{
 		Home: r.Home, Work: r.Work, Tmp: r.Tmp, UID: os.Getuid(), Scenario: s,
-		Paths: map[string]string{r.Root: "room", rt.Root: "runtime"},
+		Paths: map[string]string{r.Root: "room"},
 	}
-	if target, err := filepath.EvalSymlinks(rt.Root); err == nil {
-		f.Paths[target] = "runtime"
+	for _, r := range append([]runtimes.Runtime{rt}, rt.Uses...) {
+		f.Paths[r.Root] = "runtime"
+		if target, err := filepath.EvalSymlinks(r.Root); err == nil {
+			f.Paths[target] = "runtime"
+		}
 	}
 	if u, err := user.Current(); err == nil {
 		f.User = u.Username

@@ -34,6 +34,9 @@ type Runtime struct {
 	VersionIn *regexp.Regexp
 	// SessionIn matches a line that no other runtime writes. It may be nil.
 	SessionIn *regexp.Regexp
+	// Aside is the model's reply if the runtime makes a request outside of the session, for
+	// a title, say. "": it makes none with a form for the reply.
+	Aside string
 	// Aliases are the names that other recorders use for the runtime.
 	Aliases []string
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/recorder/acp"
 	"github.com/turnspec/turnspec/recorder/claude"
 	"github.com/turnspec/turnspec/recorder/codex"
 	"github.com/turnspec/turnspec/recorder/codexexec"
@@ -24,6 +25,7 @@ var all = []*drive.Runtime{
 	codex.Runtime,
 	codexexec.Runtime,
 	pi.Runtime,
+	acp.Runtime,
 }
 
 // Register adds a runtime that this module does not have. It must be called before
