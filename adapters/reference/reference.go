@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/acp"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/codexexec"
@@ -31,6 +32,7 @@ var all = []Adapter{
 	claude.New(),
 	codexexec.New(),
 	pi.New(),
+	acp.New(),
 }
 
 // All returns the adapters.

@@ -1,0 +1,124 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "acp"
+
+// New returns the adapter for agents of the Agent Client Protocol.
+func New() Adapter { return Adapter{} }
+
+// Adapter is the adapter for agents of the Agent Client Protocol. It has no state.
+type Adapter struct{}
+
+// Capabilities implements adapters.Adapter. An agent may lack some of them.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
+		Thinking: true, ToolOutput: true,
+	}
+}
+
+// Open implements adapters.Adapter.
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if err := checkOptions(o); err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	if o.SessionID == "" {
+		o.SessionID = rand.Text()
+	}
+	dir, err := workingDir(o.Dir)
+	if err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	// Agents wait two seconds for the runtime that they drive, and exit after it.
+	o.Limits.CloseStdin = cmp.Or(o.Limits.CloseStdin, 2*o.Limits.WithDefaults().CloseStdin)
+	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
+	var live *client
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		live = newClient(h, o, dir)
+		return live
+	})
+	if err != nil {
+		return nil, err
+	}
+	return liveSession{s, live}, nil
+}
+
+// workingDir returns the working directory as an absolute path, which the protocol wants.
+func workingDir(dir string) (string, error) {
+	if filepath.IsAbs(dir) || strings.HasPrefix(dir, "/") {
+		return dir, nil
+	}
+	return filepath.Abs(dir)
+}
+
+// checkOptions rejects what the protocol does not have.
+func checkOptions(o adapters.Options) error {
+	unsupported := map[string]bool{
+		"tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
+		if unsupported[name] {
+			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
+		}
+	}
+	if o.Fork && o.Resume == "" {
+		return fmt.Errorf("fork: needs resume, the session to fork")
+	}
+	return nil
+}
+
+// commandLine returns the program and the caller's arguments.
+func commandLine(o adapters.Options) []string {
+	args := slices.Clone(o.Command)
+	if len(args) == 0 {
+		args = []string{cmp.Or(getenv(o.Env, "ACP_PATH"), programIn(getenv(o.Env, "PATH")))}
+	}
+	return append(args, o.Args...)
+}
+
+// getenv returns a variable of the child's environment.
+func getenv(env []string, name string) (v string) {
+	if env == nil {
+		return os.Getenv(name)
+	}
+	for _, e := range env {
+		if s, ok := strings.CutPrefix(e, name+"="); ok {
+			v = s
+		}
+	}
+	return v
+}
+
+// programs are the names under which agents are installed, the first that is found counts.
+var programs = []string{"acp", "codex-acp", "claude-agent-acp"}
+
+// programIn returns the first agent on a PATH.
+func programIn(path string) string {
+	for _, name := range programs {
+		for _, dir := range filepath.SplitList(path) {
+			p := filepath.Join(dir, name)
+			if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+				return p
+			}
+		}
+	}
+	return programs[0]
+}

@@ -1,0 +1,322 @@
+package acp
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// client is the live side: it sends requests and tracks their replies. It implements
+// session.Protocol; all methods run in the session's goroutine.
+type client struct {
+	host   session.Host
+	o      adapters.Options
+	dir    string
+	t      *translator
+	nextID int
+	calls  map[string]*pendingCall
+
+	info    initResult
+	modes   []string // that the agent offers
+	waiting []*message
+	current *message // the message of the running turn
+}
+
+// pendingCall is a request without a reply.
+type pendingCall struct {
+	method string
+	then   func(result jsontext.Value, err error)
+	cancel func()
+}
+
+// message is a message of the client.
+type message struct {
+	m      adapters.Message
+	blocks []promptBlock
+	sent   bool
+}
+
+// refusedError is an error reply of the agent.
+type refusedError struct {
+	method string
+	rpcError
+}
+
+func (e refusedError) Error() string { return e.method + ": " + e.words() }
+func (e refusedError) Unwrap() error { return adapters.ErrRefused }
+
+var errTimeout = errors.New("no answer within the limit")
+
+func newClient(h session.Host, o adapters.Options, dir string) *client {
+	c := &client{host: h, o: o, dir: dir, calls: map[string]*pendingCall{}}
+	c.t = &translator{l: h.Ledger(), live: c}
+	return c
+}
+
+// request is a request or a notification of the client.
+type request struct {
+	Version string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id,omitzero"`
+	Method  string         `json:"method"`
+	Params  any            `json:"params"`
+}
+
+// reply is the reply to a request of the agent.
+type reply struct {
+	Version string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Result  any            `json:"result,omitzero"`
+	Error   *errorBody     `json:"error,omitzero"`
+}
+
+type errorBody struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// Line implements session.Protocol.
+func (c *client) Line(b []byte) { c.t.handleLine(b) }
+
+// send sends a request and calls then once, with the result or an error.
+func (c *client) send(method string, params any, limited bool, then func(jsontext.Value, error)) {
+	id := strconv.Itoa(c.nextID)
+	c.nextID++
+	k := &pendingCall{method: method, then: then, cancel: func() {}}
+	if limited {
+		limit := c.host.Limits().Request
+		k.cancel = c.host.After(limit, func() {
+			delete(c.calls, id)
+			then(nil, fmt.Errorf("%s: %w of %v", method, errTimeout, limit))
+		})
+	}
+	c.calls[id] = k
+	c.host.Write(encode(request{"2.0", jsontext.Value(id), method, params}))
+}
+
+func (c *client) notify(method string, params any) {
+	c.host.Write(encode(request{"2.0", nil, method, params}))
+}
+
+func (c *client) answerRequest(id jsontext.Value, result any) {
+	c.host.Write(encode(reply{Version: "2.0", ID: id, Result: result}))
+}
+
+func (c *client) refuseRequest(id jsontext.Value, code int, why string) {
+	c.host.Write(encode(reply{Version: "2.0", ID: id, Error: &errorBody{code, why}}))
+}
+
+// handleReply handles a reply to a request of the client.
+func (c *client) handleReply(b []byte) {
+	m := &c.t.m
+	id := strings.Trim(string(m.ID), `"`)
+	k := c.calls[id]
+	if k == nil {
+		c.t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a reply to no open request was ignored", b)
+		return
+	}
+	delete(c.calls, id)
+	k.cancel()
+	if len(m.Error) > 0 && m.Error.Kind() != 'n' {
+		k.then(nil, refusedError{k.method, decode[rpcError](m.Error)})
+		return
+	}
+	k.then(m.Result.Clone(), nil)
+}
+
+// sessionParams are the parameters of a request about the session.
+type sessionParams struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Send implements session.Protocol. The protocol has no queue: a message that comes during a
+// turn waits here until the turn has ended.
+func (c *client) Send(m adapters.Message, reply func(error)) {
+	blocks, err := promptOf(m)
+	if err != nil {
+		reply(fmt.Errorf("send: %w", err))
+		return
+	}
+	msg := &message{m: m, blocks: blocks}
+	if c.current != nil {
+		c.waiting = append(c.waiting, msg)
+		c.emitQueue()
+	} else {
+		c.startTurn(msg)
+	}
+	reply(nil)
+}
+
+// startTurn sends a message. The protocol reports no start of a turn: it begins with its
+// message.
+func (c *client) startTurn(msg *message) {
+	c.current = msg
+	sc := c.t.beginTurn(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{msg.m.ID}})
+	sc.Emit(event.UserMessage{MessageID: msg.m.ID, Text: msg.m.Text, Attachments: msg.m.Attachments, Via: event.ViaTurn})
+	c.send("session/prompt", struct {
+		SessionID string        `json:"sessionId"`
+		Prompt    []promptBlock `json:"prompt"`
+	}{c.t.session, msg.blocks}, false, func(v jsontext.Value, err error) {
+		c.t.promptEnded(v, err)
+		c.current = nil
+		c.startNext()
+	})
+}
+
+// startNext sends the message that has waited longest.
+func (c *client) startNext() {
+	if c.current != nil || len(c.waiting) == 0 {
+		return
+	}
+	next := c.waiting[0]
+	c.waiting = c.waiting[1:]
+	c.emitQueue()
+	c.startTurn(next)
+}
+
+// emitQueue emits the messages that wait.
+func (c *client) emitQueue() {
+	var ids []string
+	for _, m := range c.waiting {
+		ids = append(ids, m.m.ID)
+	}
+	c.host.Ledger().Queue(ids)
+}
+
+// promptBlock is a block of a prompt.
+type promptBlock struct {
+	Type     string    `json:"type"`
+	Text     *string   `json:"text,omitzero"`
+	MIME     string    `json:"mimeType,omitempty"`
+	Data     string    `json:"data,omitempty"`
+	URI      string    `json:"uri,omitempty"`
+	Name     string    `json:"name,omitempty"`
+	Resource *resource `json:"resource,omitzero"`
+}
+
+type resource struct {
+	URI  string `json:"uri"`
+	MIME string `json:"mimeType,omitempty"`
+	Text string `json:"text"`
+}
+
+// promptOf returns the blocks of a message: its text, pictures with their bytes, and other
+// files as resources.
+func promptOf(m adapters.Message) ([]promptBlock, error) {
+	out := []promptBlock{{Type: "text", Text: &m.Text}}
+	for i, a := range m.Attachments {
+		b, err := blockOf(a)
+		if err != nil {
+			return nil, fmt.Errorf("attachments[%d]: %w", i, err)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func blockOf(a event.Attachment) (promptBlock, error) {
+	image := a.Kind == "image" || strings.HasPrefix(a.MIME, "image/")
+	switch {
+	case a.Path != "":
+		b, err := os.ReadFile(a.Path)
+		if err != nil {
+			return promptBlock{}, err
+		}
+		if image {
+			return promptBlock{Type: "image", MIME: mediaType(a), Data: base64.StdEncoding.EncodeToString(b)}, nil
+		}
+		return promptBlock{Type: "resource", Resource: &resource{fileURI(a.Path), a.MIME, string(b)}}, nil
+	case strings.HasPrefix(a.URL, "data:") && image:
+		head, data, ok := strings.Cut(strings.TrimPrefix(a.URL, "data:"), ",")
+		mime, encoded := strings.CutSuffix(head, ";base64")
+		if !ok || !encoded {
+			return promptBlock{}, fmt.Errorf("url: want data:<type>;base64,<data>")
+		}
+		return promptBlock{Type: "image", MIME: mime, Data: data}, nil
+	case a.URL != "":
+		return promptBlock{Type: "resource_link", URI: a.URL, Name: nameOf(a), MIME: a.MIME}, nil
+	}
+	return promptBlock{}, fmt.Errorf("needs a path or a URL: %w", adapters.ErrUnsupported)
+}
+
+func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
+
+func nameOf(a event.Attachment) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.URL[strings.LastIndexByte(a.URL, '/')+1:]
+}
+
+func mediaType(a event.Attachment) string {
+	if a.MIME != "" {
+		return a.MIME
+	}
+	switch ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(a.Path)), "."); ext {
+	case "jpg", "jpeg":
+		return "image/jpeg"
+	case "gif", "webp":
+		return "image/" + ext
+	}
+	return "image/png"
+}
+
+// Steer implements session.Protocol. The protocol has no such request.
+func (c *client) Steer(_ adapters.Message, reply func(error)) {
+	reply(fmt.Errorf("steer: %w", adapters.ErrUnsupported))
+}
+
+// Stop implements session.Protocol. A client that cancels a turn must answer the questions
+// that are open in it.
+func (c *client) Stop(reply func(error)) {
+	c.cancelTurn()
+	reply(nil)
+}
+
+func (c *client) cancelTurn() {
+	c.t.stopped = true
+	c.notify("session/cancel", sessionParams{c.t.session})
+	for _, q := range slices.Clone(c.t.asked) {
+		c.t.drop(q)
+		c.answerRequest(q.rpc, q.cancelled())
+		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+	}
+}
+
+// Ping implements session.Protocol. An agent without the method answers with an error.
+func (c *client) Ping() {
+	c.send("session/list", struct {
+		Cwd string `json:"cwd"`
+	}{c.dir}, true, func(jsontext.Value, error) {})
+}
+
+// Paused implements session.Protocol.
+func (c *client) Paused() bool {
+	sc := c.t.l.Turn()
+	return len(c.t.asked) > 0 || sc != nil && sc.ToolsOpen() > 0
+}
+
+// Closing implements session.Protocol.
+func (c *client) Closing() {
+	for _, q := range slices.Clone(c.t.asked) {
+		c.t.drop(q)
+		c.answerRequest(q.rpc, q.cancelled())
+		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByPolicy, nil)
+	}
+}
+
+var (
+	_ session.Protocol = (*client)(nil)
+	_ session.Setter   = (*client)(nil)
+)

@@ -1,0 +1,74 @@
+// Package acp is the adapter for agents of the Agent Client Protocol, version 1.
+//
+// It starts an agent and speaks the protocol over stdio, with one process for each session.
+// Tested agents: codex-acp 2.6.0 and claude-agent-acp 0.49.0. New returns the adapter for
+// live sessions, NewNormalizer converts transcripts of stdout; both use one translator.
+//
+// It reads lines with the loop that the other adapters use, and not with a library of the
+// protocol: those read ahead without bound, close the connection at a long line, and drop a
+// line or a kind of update that they do not know.
+//
+// # Opening
+//
+// initialize, then session/new, then a request for each setting that was chosen; then
+// session_ready. Options.Resume is session/load, or session/resume if the agent loads no
+// sessions. What an agent replays while it loads a session is history and becomes no event.
+// Options.Fork is session/fork, if the agent has it. Options.Model and Options.Config are
+// session/set_config_option, by the ids of the agent. Options.MCP are servers of stdio.
+//
+// Options.Mode is session/set_mode, unless the agent is in that mode: the first of these that
+// the agent offers, else the mode by that name. Without a mode the agent's own is in force.
+//
+//	ask            default, ask, read-only
+//	accept-edits   acceptEdits, accept-edits, workspace-write
+//	plan           plan
+//	read-only      read-only
+//	dont-ask       dontAsk, dont-ask
+//	never          bypassPermissions, agent-full-access, full-access, yolo
+//
+// Options.Tools, Hooks, Schema, Checkpoints, Unarchive and At are ErrUnsupported.
+// Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
+// child's PATH); Options.Args follow. The adapter offers forms, but no files and no terminals
+// of its own: agents read, write and run by themselves.
+//
+// # Permissions
+//
+// A permission_request shows the agent's options by their ids. Allow chooses the option of
+// kind allow_once; with a scope, one of kind allow_always, whose id names the session or not.
+// Deny chooses the first of kind reject_once, or reject_always. DecisionCancel is
+// session/cancel and the outcome cancelled. Answer.Input is ErrUnsupported, and Answer.Message
+// has no field. Stop answers all open questions with cancelled, as the protocol demands. A
+// form (elicitation/create) is an interrupt (component elicitation).
+//
+// A Judge decides about the calls that the agent asks about. If the option for its verdict is
+// missing, the call is denied.
+//
+// # Turns
+//
+// The protocol has no line for the start of a turn: it begins when its message is sent. It has
+// no queue either: a message that comes during a turn waits in the adapter. The reply to
+// session/prompt ends the turn. Stop is session/cancel; the adapter has no Steer.
+//
+// # Messages
+//
+//	agent_message_chunk          delta. A block ends when another message, reasoning or a tool call begins
+//	agent_thought_chunk          thinking
+//	tool_call, tool_call_update  tool_start when the input is known, tool_output, tool_result at a final status.
+//	                             Each member replaces the one before. Content grows, so only what is new is emitted.
+//	                             An update of a call that was not announced is ignored
+//	plan                         plan
+//	current_mode_update          mode_changed
+//	config_option_update         mode_changed, model_changed
+//	usage_update                 the context and the cost of usage
+//	session/request_permission   permission_request
+//	elicitation/create           interrupt
+//	reply to session/prompt      usage, and done: stopped if cancelled; reason is any other stop reason but
+//	                             end_turn. An error: error
+//	user_message_chunk, available_commands_update, session_info_update, _auth/status_update   ignored
+//
+// Content of a message that comes when no turn runs becomes a notice, late. Any other method is
+// refused if it is a request, and a notice with the raw message.
+//
+// Of _meta it reads what agents add to tool calls: the name of the tool (claudeCode), the
+// output and the exit code of a terminal (terminal_output_delta, terminal_exit).
+package acp

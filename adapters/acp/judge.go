@@ -1,0 +1,45 @@
+package acp
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// judgedInput is the input of a call in the form that policies read: a command is one text, a
+// path is named file_path.
+func (c *toolCall) judgedInput() event.Raw {
+	members := decode[map[string]jsontext.Value](c.input)
+	if members == nil {
+		members = map[string]jsontext.Value{}
+	}
+	switch c.kind {
+	case "execute":
+		members["command"] = encode(c.command())
+	case "read", "edit", "delete", "move":
+		if members["file_path"] == nil {
+			members["file_path"] = encode(c.start().FilePath)
+		}
+	}
+	b, err := json.Marshal(members, json.Deterministic(true), lenient)
+	if err != nil {
+		return inputOf(c.input)
+	}
+	return b
+}
+
+// gaps are what agents do without asking.
+var gaps = []adapters.Gap{
+	{
+		What:   "*: calls about which the agent does not ask",
+		Reason: "the agent alone decides which calls need permission",
+		Remedy: "a mode of the agent that asks, and a container",
+	},
+}
+
+// Unenforceable lists what a Judge cannot prevent. The versions do not differ in it.
+func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }

@@ -1,0 +1,241 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// liveSession is a session with the optional abilities of this runtime.
+type liveSession struct {
+	*session.Session
+	c *client
+}
+
+var (
+	_ adapters.Session     = liveSession{}
+	_ adapters.Backlogger  = liveSession{}
+	_ adapters.ModelSetter = liveSession{}
+	_ adapters.ModeSetter  = liveSession{}
+	_ adapters.Transcriber = Adapter{}
+)
+
+// Transcribe implements adapters.Transcriber.
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	return NewNormalizer(sessionID, emit)
+}
+
+// Steer returns an error: the protocol has no such request.
+func (s liveSession) Steer(context.Context, adapters.Message) error {
+	return fmt.Errorf("steer: %w", adapters.ErrUnsupported)
+}
+
+// initializeParams are the parameters of initialize. Agents ask the user with a form only if
+// the client offers that.
+type initializeParams struct {
+	ProtocolVersion int                `json:"protocolVersion"`
+	Capabilities    clientCapabilities `json:"clientCapabilities"`
+	Info            clientInfo         `json:"clientInfo"`
+}
+
+type clientCapabilities struct {
+	FS struct {
+		Read  bool `json:"readTextFile"`
+		Write bool `json:"writeTextFile"`
+	} `json:"fs"`
+	Terminal    bool `json:"terminal"`
+	Elicitation struct {
+		Form struct{} `json:"form"`
+	} `json:"elicitation"`
+}
+
+type clientInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// openParams are the parameters of a request that opens a session.
+type openParams struct {
+	SessionID string      `json:"sessionId,omitempty"`
+	Cwd       string      `json:"cwd"`
+	Servers   []mcpServer `json:"mcpServers"`
+}
+
+type mcpServer struct {
+	Name    string        `json:"name"`
+	Command string        `json:"command"`
+	Args    []string      `json:"args"`
+	Env     []envVariable `json:"env"`
+}
+
+type envVariable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Start implements session.Protocol: initialize, the session, its settings.
+func (c *client) Start() {
+	c.send("initialize", initializeParams{ProtocolVersion: 1, Info: clientInfo{"turnspec", "1"}}, true, func(v jsontext.Value, err error) {
+		c.info = decode[initResult](v)
+		if err == nil && c.info.ProtocolVersion != 1 {
+			err = fmt.Errorf("initialize: the agent speaks version %d of the protocol, this adapter speaks version 1", c.info.ProtocolVersion)
+		}
+		if err != nil {
+			c.openFailed("handshake", err)
+			return
+		}
+		c.openSession()
+	})
+}
+
+// openSession sends the request that opens the session. What an agent replays of a session
+// that it loads is history.
+func (c *client) openSession() {
+	p := openParams{SessionID: c.o.Resume, Cwd: c.dir, Servers: servers(c.o.MCP)}
+	method := "session/new"
+	_, resumes := c.info.Capabilities.Session["resume"]
+	_, forks := c.info.Capabilities.Session["fork"]
+	switch {
+	case c.o.Fork && !forks:
+		c.openFailed("fork", fmt.Errorf("fork: %w", adapters.ErrUnsupported))
+		return
+	case c.o.Fork:
+		method = "session/fork"
+	case c.o.Resume == "":
+	case isTrue(c.info.Capabilities.LoadSession):
+		method = "session/load"
+	case resumes:
+		method = "session/resume"
+	default:
+		c.openFailed("resume", fmt.Errorf("resume: %w", adapters.ErrUnsupported))
+		return
+	}
+	c.send(method, p, true, func(v jsontext.Value, err error) {
+		if err != nil {
+			c.openFailed(method[len("session/"):], err)
+			return
+		}
+		r := decode[openResult](v)
+		id := string(r.SessionID)
+		if p.SessionID != "" && !c.o.Fork {
+			id = p.SessionID
+		}
+		if id == "" {
+			c.openFailed("handshake", fmt.Errorf("%s: the reply names no session", method))
+			return
+		}
+		for _, m := range r.Modes.Available {
+			c.modes = append(c.modes, string(m.ID))
+		}
+		c.t.sessionOpened(id, r)
+		c.applySettings(c.settings())
+	})
+}
+
+func servers(list []adapters.MCPServer) []mcpServer {
+	out := make([]mcpServer, 0, len(list))
+	for _, s := range list {
+		m := mcpServer{Name: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Env: []envVariable{}}
+		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+			m.Env = append(m.Env, envVariable{name, s.Env[name]})
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// openFailed ends the opening with an error.
+func (c *client) openFailed(op string, err error) {
+	e := &adapters.OpenError{Code: event.ErrorProtocol, Op: op, Err: err}
+	var refused refusedError
+	switch {
+	case errors.Is(err, errTimeout):
+		e.Code = event.ErrorTimeout
+	case errors.Is(err, adapters.ErrUnsupported):
+		e.Code = event.ErrorInvalid
+	case errors.As(err, &refused) && refused.Code == codeAuthRequired:
+		e.Code = event.ErrorAuth
+	case errors.As(err, &refused) && op != "handshake":
+		e.Code = event.ErrorInvalid
+	}
+	c.host.Ready(e)
+}
+
+// setting is a request that follows the opening.
+type setting struct {
+	name   string
+	method string
+	params any
+}
+
+// settings are the requests for what the caller has chosen.
+func (c *client) settings() (out []setting) {
+	for _, name := range slices.Sorted(maps.Keys(c.o.Config)) {
+		out = append(out, setting{"config " + name, "session/set_config_option", configParams{c.t.session, name, c.o.Config[name]}})
+	}
+	if c.o.Model != "" {
+		out = append(out, setting{"model", "session/set_config_option", configParams{c.t.session, "model", c.o.Model}})
+	}
+	if c.o.Mode != "" {
+		id := c.modeID(c.o.Mode)
+		if id != c.t.mode {
+			out = append(out, setting{"mode", "session/set_mode", modeParams{c.t.session, id}})
+		}
+	}
+	return out
+}
+
+type configParams struct {
+	SessionID string `json:"sessionId"`
+	ConfigID  string `json:"configId"`
+	Value     string `json:"value"`
+}
+
+type modeParams struct {
+	SessionID string `json:"sessionId"`
+	ModeID    string `json:"modeId"`
+}
+
+// applySettings sends the requests one after the other. The session is ready when the last
+// has its reply.
+func (c *client) applySettings(list []setting) {
+	if len(list) == 0 {
+		c.ready()
+		return
+	}
+	s := list[0]
+	c.send(s.method, s.params, true, func(v jsontext.Value, err error) {
+		if err != nil {
+			c.openFailed(s.name, fmt.Errorf("%s: %w", s.name, err))
+			return
+		}
+		if p, ok := s.params.(modeParams); ok {
+			c.t.mode = p.ModeID
+		}
+		c.t.configChanged(decode[openResult](v).ConfigOptions)
+		c.applySettings(list[1:])
+	})
+}
+
+func (c *client) ready() {
+	d := event.SessionReady{
+		Runtime: runtimeName, RuntimeVersion: c.info.version(), ProviderSessionID: c.t.session,
+		Model: c.t.model, Mode: modeName(c.t.mode),
+	}
+	if c.o.Fork {
+		d.ForkedFrom = c.o.Resume
+	} else {
+		d.Resumed = c.o.Resume != ""
+	}
+	c.t.ready = true
+	c.host.Ledger().SessionReady(d)
+	c.host.Ready(nil)
+}

@@ -1,0 +1,284 @@
+package acp
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// toolCall is a tool call as its updates have made it.
+type toolCall struct {
+	id, name, title string
+	kind            string
+	input           jsontext.Value
+	path            string
+	diffs           []content
+	content         jsontext.Value // that has the diffs
+	output          string         // so far, of a terminal
+	text            string         // of the content, as emitted last
+	exitCode        *int
+	rawOutput       jsontext.Value
+	started         bool // tool_start was emitted
+	denied          bool
+}
+
+// toolNames are the names of events for the kinds of tools of the protocol.
+var toolNames = map[string]string{
+	"execute": "Bash", "read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Grep", "fetch": "WebFetch",
+}
+
+func (t *translator) call(id string) *toolCall {
+	for _, c := range t.calls {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// updateTool handles tool_call and tool_call_update. A member that an update has replaces
+// what was there; one that it lacks stays.
+func (t *translator) updateTool(u *update, b []byte) {
+	if t.endedCall[string(u.ToolCallID)] {
+		return // its turn has ended, or it has its result
+	}
+	if u.Kind == "tool_call_update" && t.call(string(u.ToolCallID)) == nil && u.Title == "" && u.ToolKind == "" {
+		return // of a call that was not announced: claude-agent-acp sends such as signs of life
+	}
+	sc := t.scope("an update of a tool call", b)
+	if sc == nil || u.ToolCallID == "" {
+		return
+	}
+	c := t.merge(u)
+	ends := u.Status == "completed" || u.Status == "failed"
+	// Some agents announce a call before its input is known.
+	if u.Kind == "tool_call_update" || !isEmpty(c.input) || u.Status != "pending" {
+		t.startTool(sc, c)
+	}
+	t.emitOutput(sc, c, u, ends)
+	if ends {
+		t.endTool(sc, c, u.Status == "failed")
+	}
+}
+
+// merge applies an update to its call.
+func (t *translator) merge(u *update) *toolCall {
+	c := t.call(string(u.ToolCallID))
+	if c == nil {
+		c = &toolCall{id: string(u.ToolCallID)}
+		t.calls = append(t.calls, c)
+	}
+	m := decode[meta](u.Meta)
+	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
+	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
+	if len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
+		c.input = u.RawInput.Clone()
+	}
+	if len(u.RawOutput) > 0 {
+		c.rawOutput = u.RawOutput.Clone()
+	}
+	if locations := decode[[]content](u.Locations); len(locations) > 0 {
+		c.path = string(locations[0].Path)
+	}
+	if len(u.Content) > 0 {
+		c.diffs = slices.DeleteFunc(decode[[]content](u.Content), func(x content) bool { return x.Type != "diff" })
+		c.content = u.Content.Clone()
+	}
+	raw := decode[struct {
+		Code jsontext.Value `json:"exit_code"`
+	}](u.RawOutput)
+	for _, code := range []jsontext.Value{m.Exit.Code, raw.Code} {
+		if code.Kind() == '0' {
+			n := int(decode[num](code))
+			c.exitCode = &n
+		}
+	}
+	return c
+}
+
+// input holds the members of the inputs of tools that events repeat.
+type input struct {
+	Command  jsontext.Value `json:"command"`
+	Path     str            `json:"path"`
+	FilePath str            `json:"file_path"`
+	Pattern  str            `json:"pattern"`
+}
+
+// toolName is the name that the agent gives the tool, or that of its kind, or its title.
+func (c *toolCall) toolName() string {
+	if isShell(c.name) { // of a command that reads, codex-acp shows what it reads and not the command
+		if c.command() != "" || toolNames[c.kind] == "" {
+			return toolNames["execute"]
+		}
+		return toolNames[c.kind]
+	}
+	return cmp.Or(c.name, toolNames[c.kind], c.title, "tool")
+}
+
+// isShell reports whether a tool runs a command of a shell, by its name.
+func isShell(name string) bool {
+	return slices.Contains([]string{"bash", "shell", "exec_command", "terminal", "run_command"}, strings.ToLower(name))
+}
+
+func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
+	if c.started {
+		return
+	}
+	c.started = true
+	t.endBlock(sc, event.BlockComplete)
+	sc.ToolStart(c.start())
+}
+
+// start returns the event for the start of a call.
+func (c *toolCall) start() event.ToolStart {
+	in := decode[input](c.input)
+	d := event.ToolStart{ToolUseID: c.id, Tool: c.toolName(), Input: inputOf(c.input)}
+	if isEmpty(c.input) && len(c.diffs) > 0 {
+		d.Input = encode(struct {
+			Content jsontext.Value `json:"content"`
+		}{c.content}) // codex-acp shows what an edit changes there alone
+	}
+	path := cmp.Or(string(in.FilePath), string(in.Path), c.path)
+	if path == "" && len(c.diffs) > 0 {
+		path = string(c.diffs[0].Path)
+	}
+	d.Command = c.command()
+	switch c.kind {
+	case "read":
+		d.FilePath, d.IsFileRead = path, true
+	case "edit", "delete", "move":
+		d.FilePath = path
+	case "search":
+		d.Pattern, d.SearchPath, d.IsFileRead = string(in.Pattern), string(in.Path), true
+	}
+	return d
+}
+
+// command returns the command of a call, which some agents send as a list of words.
+func (c *toolCall) command() string {
+	in := decode[input](c.input)
+	if in.Command.Kind() == '"' {
+		return string(decode[str](in.Command))
+	}
+	var words []string
+	for _, w := range decode[[]str](in.Command) {
+		words = append(words, string(w))
+	}
+	return strings.Join(words, " ")
+}
+
+// inputOf returns a copy of an input; without one, an object without members.
+func inputOf(v jsontext.Value) event.Raw {
+	if len(v) == 0 || v.Kind() == 'n' {
+		return event.Raw("{}")
+	}
+	return v.Clone()
+}
+
+// emitOutput emits what is new in the output of a running call. Content replaces the content
+// before it, so only what goes beyond it is new; the data of a terminal is appended.
+func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends bool) {
+	m := decode[meta](u.Meta)
+	if data := string(m.Output.Data); data != "" {
+		c.output += data
+		if !ends {
+			sc.ToolOutput(c.id, data)
+		}
+		return
+	}
+	text := string(m.WholeOutput.Data)
+	if text == "" && c.kind == "execute" {
+		text = textsOf(u.Content)
+	}
+	if text == "" || ends {
+		return
+	}
+	if rest, ok := strings.CutPrefix(text, c.text); ok {
+		sc.ToolOutput(c.id, rest)
+		c.text = text
+	}
+}
+
+// endTool emits the result of a call.
+func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
+	d := event.ToolResult{ToolUseID: c.id, Output: c.result(t.m.Params), IsError: failed, Status: event.ToolOK, ExitCode: c.exitCode}
+	if failed {
+		d.Status = event.ToolError
+	}
+	denied := t.callResolved(c, failed)
+	switch {
+	case denied:
+		d.Status, d.IsError = event.ToolDenied, true
+	case failed && t.stopped:
+		d.Status = event.ToolInterrupted
+	case c.kind == "read" && !failed:
+		d.IsFileRead, d.FilePath = true, c.start().FilePath
+	case !failed:
+		d.Changes = c.changes()
+	}
+	sc.ToolResult(d)
+	t.forget(c)
+}
+
+// result returns the output of a call that ends with these parameters: that of its terminal,
+// the raw output, or the text of its content.
+func (c *toolCall) result(p jsontext.Value) string {
+	if c.output != "" {
+		return c.output
+	}
+	raw := c.rawOutput
+	if raw.Kind() == '"' {
+		return string(decode[str](raw))
+	}
+	out := decode[struct {
+		Formatted  str `json:"formatted_output"`
+		Aggregated str `json:"aggregated_output"`
+		Output     str `json:"output"`
+		Stdout     str `json:"stdout"`
+	}](raw)
+	if text := cmp.Or(out.Formatted, out.Aggregated, out.Output, out.Stdout); text != "" {
+		return string(text)
+	}
+	if raw.Kind() == '[' {
+		if text := textsOf(raw); text != "" {
+			return text
+		}
+	}
+	u := decode[update](decode[params](p).Update)
+	return textsOf(u.Content)
+}
+
+// changes returns the changes of files that the content of a call shows.
+func (c *toolCall) changes() (out []event.FileChange) {
+	for _, d := range c.diffs {
+		x := event.FileChange{Path: string(d.Path), Kind: event.ChangeUpdate}
+		if d.OldText == nil {
+			x.Kind, x.Diff = event.ChangeAdd, string(d.NewText)
+		} else {
+			x.Diff = unifiedDiff(string(*d.OldText), string(d.NewText))
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// forget removes a call that has its result. Later updates of it are ignored.
+func (t *translator) forget(c *toolCall) {
+	if t.endedCall == nil {
+		t.endedCall = map[string]bool{}
+	}
+	t.endedCall[c.id] = true
+	t.calls = slices.DeleteFunc(t.calls, func(x *toolCall) bool { return x == c })
+}
+
+// forgetCalls removes the calls of a turn that has ended.
+func (t *translator) forgetCalls() {
+	for _, c := range slices.Clone(t.calls) {
+		t.forget(c)
+	}
+}

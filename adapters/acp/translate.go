@@ -1,0 +1,290 @@
+package acp
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// translator converts the agent's lines to events. The live adapter and the Normalizer
+// share it. live is nil in a transcript.
+type translator struct {
+	l    *ledger.Ledger
+	m    line
+	live *client
+
+	session     string
+	version     string // in a transcript
+	opened      bool   // the session is open: what comes before is history
+	ready       bool   // session_ready was emitted
+	mode, model string
+
+	stopped   bool   // the client has cancelled the running turn
+	blocks    int    // of text and reasoning, so far
+	block     string // the key of the block that is streamed; "" if none is
+	blockOf   string // its kind and message
+	calls     []*toolCall
+	asked     []*question
+	context   event.Context
+	cost      *float64
+	endedCall map[string]bool // tool calls of turns that have ended
+}
+
+// handleLine handles one line of stdout. The caller has set the ledger's time.
+func (t *translator) handleLine(b []byte) {
+	if len(bytes.Trim(b, " \t\r")) == 0 {
+		return
+	}
+	t.m = line{}
+	m := &t.m
+	if err := json.Unmarshal(b, m, lenient); err != nil {
+		if jsontext.Value(b).IsValid(lenient) {
+			t.noticeUnknown("a message", b)
+			return
+		}
+		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		return
+	}
+	switch {
+	case m.Method == "" && m.ID == nil:
+		t.noticeUnknown("a message", b)
+	case m.Method == "":
+		t.handleReply(b)
+	case m.ID != nil:
+		t.handleRequest(b)
+	case m.Method == "session/update":
+		t.handleUpdate(b)
+	case !isIgnored(kindMethod, string(m.Method)):
+		t.noticeUnknown(string(m.Method), b)
+	}
+}
+
+func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
+	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
+}
+
+// noticeUnknown emits an unknown message as a notice.
+func (t *translator) noticeUnknown(what string, b []byte) {
+	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
+}
+
+// handleReply handles a reply. A transcript has no requests: there, the members of a result
+// tell which request it answers.
+func (t *translator) handleReply(b []byte) {
+	if t.live != nil {
+		t.live.handleReply(b)
+		return
+	}
+	m := &t.m
+	if len(m.Error) > 0 {
+		if e := decode[rpcError](m.Error); t.l.Turn() != nil && (e.Code == codeInternal || e.Code == codeAuthRequired) {
+			t.promptEnded(nil, refusedError{"session/prompt", e})
+		}
+		return
+	}
+	members := decode[map[string]jsontext.Value](m.Result)
+	switch {
+	case members["protocolVersion"] != nil:
+		t.opened = false
+		info := decode[initResult](m.Result)
+		t.version = info.version()
+	case members["stopReason"] != nil:
+		t.promptEnded(m.Result, nil)
+	case !t.opened && (members["sessionId"] != nil || members["modes"] != nil || members["configOptions"] != nil):
+		r := decode[openResult](m.Result)
+		t.sessionOpened(cmp.Or(string(r.SessionID), t.session), r)
+	}
+}
+
+// announce emits session_ready of a transcript, before the first turn: only then are the
+// settings known that the client chose.
+func (t *translator) announce() {
+	t.l.SessionReady(event.SessionReady{
+		Runtime: runtimeName, RuntimeVersion: t.version, ProviderSessionID: t.session, Model: t.model, Mode: modeName(t.mode),
+	})
+	t.ready = true
+}
+
+// handleUpdate handles session/update.
+func (t *translator) handleUpdate(b []byte) {
+	p := decode[params](t.m.Params)
+	u := decode[update](p.Update)
+	if !t.opened {
+		t.session = cmp.Or(t.session, string(p.SessionID))
+		if !isKnownUpdate(string(u.Kind)) {
+			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+		}
+		return // what an agent replays before the session is open
+	}
+	if p.SessionID != "" && string(p.SessionID) != t.session {
+		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
+		return
+	}
+	switch u.Kind {
+	case "agent_message_chunk", "agent_thought_chunk":
+		t.addChunk(&u, b)
+	case "tool_call", "tool_call_update":
+		t.updateTool(&u, b)
+	case "plan":
+		t.emitPlan(&u, b)
+	case "current_mode_update":
+		t.modeSet(string(u.CurrentModeID))
+	case "config_option_update":
+		t.configChanged(u.ConfigOptions)
+	case "usage_update":
+		t.context = event.Context{Used: int64(u.Used), Window: int64(u.Size)}
+		if u.Cost.Amount != nil && (u.Cost.Currency == "USD" || u.Cost.Currency == "") {
+			t.cost = u.Cost.Amount
+		}
+	default:
+		if !isIgnored(kindUpdate, string(u.Kind)) {
+			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+		}
+	}
+}
+
+// scope returns the running turn. In a transcript the first update of a turn begins it. If no
+// turn runs, the update is late, and scope returns nil.
+func (t *translator) scope(what string, b []byte) *ledger.Scope {
+	sc := t.l.Turn()
+	switch {
+	case sc != nil:
+		return sc
+	case t.live == nil:
+		t.announce()
+		return t.beginTurn(event.TurnStart{Cause: event.CauseUser})
+	}
+	t.notice(event.LevelInfo, event.NoticeLate, what+" came when no turn ran", b)
+	return nil
+}
+
+// beginTurn starts a turn.
+func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
+	t.stopped, t.block, t.blockOf = false, "", ""
+	return t.l.TurnStart(d)
+}
+
+// addChunk handles a piece of text or of reasoning. Agents that send no message id send the
+// pieces of a message one after the other.
+func (t *translator) addChunk(u *update, b []byte) {
+	c := decode[content](u.Content)
+	if c.Type != "text" {
+		t.noticeUnknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
+		return
+	}
+	if c.Text == "" {
+		if sc := t.l.Turn(); sc != nil {
+			t.endBlock(sc, event.BlockComplete) // claude-agent-acp begins each block with an empty piece
+		}
+		return
+	}
+	sc := t.scope("a piece of a message", b)
+	if sc == nil {
+		return
+	}
+	if of := string(u.Kind) + " " + string(u.MessageID); t.block == "" || t.blockOf != of {
+		t.endBlock(sc, event.BlockComplete)
+		t.blocks++
+		t.block, t.blockOf = strconv.Itoa(t.blocks), of
+	}
+	if u.Kind == "agent_thought_chunk" {
+		sc.Thinking(t.block, string(c.Text))
+		return
+	}
+	sc.Delta(t.block, cmp.Or(string(u.MessageID), "block-"+t.block), string(c.Text))
+}
+
+// endBlock ends the block that is streamed: what follows is of another one.
+func (t *translator) endBlock(sc *ledger.Scope, status event.BlockStatus) {
+	if t.block == "" {
+		return
+	}
+	sc.ThinkingDone()
+	sc.BlockEnd(t.block, status, "")
+	t.block, t.blockOf = "", ""
+}
+
+// emitPlan emits the steps of a plan, of which each update has all.
+func (t *translator) emitPlan(u *update, b []byte) {
+	sc := t.scope("a plan", b)
+	if sc == nil {
+		return
+	}
+	d := event.Plan{Steps: []event.PlanStep{}}
+	for _, e := range decode[[]struct {
+		Content str `json:"content"`
+		Status  str `json:"status"`
+	}](u.Entries) {
+		step := event.PlanStep{Text: string(e.Content), Status: event.StepPending}
+		switch e.Status {
+		case "in_progress":
+			step.Status = event.StepInProgress
+		case "completed":
+			step.Status = event.StepCompleted
+		}
+		d.Steps = append(d.Steps, step)
+	}
+	sc.Emit(d)
+}
+
+// promptEnded handles the reply to a message, which ends its turn.
+func (t *translator) promptEnded(v jsontext.Value, err error) {
+	sc := t.l.Turn()
+	if sc == nil && t.live == nil {
+		sc = t.scope("", nil) // the turn had no update
+	}
+	if sc == nil {
+		return
+	}
+	r := decode[promptResult](v)
+	switch {
+	case err != nil || r.StopReason == "cancelled":
+		t.endBlock(sc, event.BlockInterrupted)
+	default:
+		t.endBlock(sc, event.BlockComplete)
+	}
+	t.forgetCalls()
+	for len(t.asked) > 0 {
+		q := t.asked[0]
+		t.drop(q)
+		if t.live != nil {
+			t.live.answerRequest(q.rpc, q.cancelled())
+		}
+		t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+	}
+	t.emitUsage(r)
+	switch {
+	case err != nil:
+		t.l.Error(errorOf(err))
+	case r.StopReason == "cancelled":
+		t.l.Done(event.Done{Stopped: true})
+	case r.StopReason == "end_turn":
+		t.l.Done(event.Done{})
+	default:
+		t.l.Done(event.Done{Reason: string(r.StopReason)})
+	}
+}
+
+// emitUsage emits the tokens of the turn, if the reply states them. The total has what was
+// read from a cache once, and not every agent counts that as input.
+func (t *translator) emitUsage(r promptResult) {
+	u := r.Usage
+	if u.Total == 0 {
+		return
+	}
+	d := event.Usage{Cost: t.cost, Tokens: event.Tokens{
+		Input: int64(max(u.Total-u.Output, 0)), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Think), Total: int64(u.Total),
+	}}
+	if t.context.Window > 0 {
+		c := t.context
+		d.Context = &c
+	}
+	t.l.Emit(d)
+}
