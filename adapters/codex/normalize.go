@@ -48,11 +48,12 @@ func (Adapter) Unenforceable(version string) []adapters.Gap { return Unenforceab
 // is a reply.
 func (Adapter) Recognizes(line []byte) bool {
 	var m struct {
-		Type   jsontext.Value `json:"type"`
-		Method jsontext.Value `json:"method"`
-		ID     jsontext.Value `json:"id"`
-		Result jsontext.Value `json:"result"`
-		Error  jsontext.Value `json:"error"`
+		Version jsontext.Value `json:"jsonrpc"` // the app server leaves it out
+		Type    jsontext.Value `json:"type"`
+		Method  jsontext.Value `json:"method"`
+		ID      jsontext.Value `json:"id"`
+		Result  jsontext.Value `json:"result"`
+		Error   jsontext.Value `json:"error"`
 	}
-	return json.Unmarshal(line, &m, lenient) == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error != nil))
+	return json.Unmarshal(line, &m, lenient) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error != nil))
 }
