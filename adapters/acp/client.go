@@ -45,7 +45,6 @@ type pendingCall struct {
 type message struct {
 	m      adapters.Message
 	blocks []promptBlock
-	sent   bool
 }
 
 // refusedError is an error reply of the agent.

@@ -221,15 +221,15 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if s.What != "" {
 		return c.Error("sends a message with a priority")
 	}
-	blocks := fmt.Sprintf(`{"type":"text","text":%s}`, wire.Quote(s.Text))
+	blocks := []string{fmt.Sprintf(`{"type":"text","text":%s}`, wire.Quote(s.Text))}
 	for _, name := range s.Files {
 		b, err := c.attachment(name, s.ByPath)
 		if err != nil {
 			return err
 		}
-		blocks += "," + b
+		blocks = append(blocks, b)
 	}
-	m := &message{id: s.ID, blocks: blocks, reply: &call{}}
+	m := &message{id: s.ID, blocks: strings.Join(blocks, ","), reply: &call{}}
 	c.sent = append(c.sent, m)
 	if slices.ContainsFunc(c.sent, func(x *message) bool { return x != m && !x.ended() }) {
 		return nil
