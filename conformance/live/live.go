@@ -170,7 +170,11 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	if err := mcp.Install(rooms.Bin, scn.Servers); err != nil {
 		return nil, err
 	}
-	srv, err := model.Start(scn, model.Options{Dir: rooms.Work})
+	driven, err := registry.Get(rt.Name)
+	if err != nil {
+		return nil, err
+	}
+	srv, err := model.Start(scn, model.Options{Dir: rooms.Work, Aside: driven.Aside})
 	if err != nil {
 		return nil, err
 	}
