@@ -22,8 +22,8 @@ func initCmd() *cobra.Command {
 your adapter; a test that shows each check as a test case; a file of known failures;
 and a workflow for GitHub. The languages are ` + strings.Join(starter.Languages(), ", ") + `.
 
-Where there is one for the runtime (claude), it also writes a small adapter, so that
-everything runs at once: replace it by yours. It overwrites no file.`,
+Where there is one for the runtime (claude, and codex in TypeScript and Python), it
+also writes a small adapter, so that everything runs at once: replace it by yours. It overwrites no file.`,
 		Example: `  turnspec init --lang typescript
   turnspec init --lang python --runtime codex my-adapter`,
 		Args: cobra.MaximumNArgs(1),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,14 +37,35 @@ func need(t *testing.T, name string, good func(version string) bool, want string
 }
 
 // examples are complete adapters and the programs that they need.
-var examples = map[string]struct {
-	file, program string
-	good          func(version string) bool
-	want          string
-}{
-	"python": {"claude.py", "python3", func(v string) bool { return minor(v, "Python 3.") >= 8 }, "the example in Python needs 3.8 or newer"},
-	"typescript": {"claude.ts", "node", func(v string) bool { return major(v) > 22 || minor(v, "v22.") >= 18 },
-		"Node runs TypeScript from 22.18 on"},
+var examples = map[string]example{
+	"python/claude.py":     {"claude", "python3", hasPython, "the example in Python needs 3.8 or newer"},
+	"python/codex.py":      {"codex", "python3", hasPython, "the example in Python needs 3.8 or newer"},
+	"typescript/claude.ts": {"claude", "node", runsTypeScript, "Node runs TypeScript from 22.18 on"},
+	"typescript/codex.ts":  {"codex", "node", runsTypeScript, "Node runs TypeScript from 22.18 on"},
+}
+
+type example struct {
+	runtime, program string
+	good             func(version string) bool
+	want             string
+}
+
+func hasPython(version string) bool { return minor(version, "Python 3.") >= 8 }
+
+func runsTypeScript(version string) bool { return major(version) > 22 || minor(version, "v22.") >= 18 }
+
+// newest are the versions of the cases that the examples are tried on.
+var newest = map[string]string{"claude": "claude/2.1.329/", "codex": "codex/0.169.0/"}
+
+func (x example) cases(scenarios ...string) (out []string) {
+	for _, s := range scenarios {
+		out = append(out, newest[x.runtime]+s)
+	}
+	return out
+}
+
+func (x example) subject(file string) *jsonl.Subject {
+	return &jsonl.Subject{Program: plug.Program{Title: path.Base(file), Of: x.runtime, Command: []string{x.program, filepath.Join("examples", filepath.FromSlash(file))}}}
 }
 
 func major(version string) int {
@@ -63,13 +85,14 @@ func minor(version, before string) int {
 }
 
 func TestExamplesAreShort(t *testing.T) {
-	for lang, x := range examples {
-		b, err := os.ReadFile(filepath.Join("examples", lang, x.file))
+	limits := map[string]int{"claude": 160, "codex": 280} // a client of codex app-server makes and awaits requests
+	for file, x := range examples {
+		b, err := os.ReadFile(filepath.Join("examples", filepath.FromSlash(file)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := bytes.Count(b, []byte("\n")); n >= 160 {
-			t.Errorf("%s has %d lines, want less than 160", x.file, n)
+		if n := bytes.Count(b, []byte("\n")); n >= limits[x.runtime] {
+			t.Errorf("%s has %d lines, want less than %d", file, n, limits[x.runtime])
 		}
 	}
 }
@@ -81,16 +104,15 @@ func TestExamplesWithFaults(t *testing.T) {
 	if racesample.Enabled {
 		t.Skip("it looks for no races: the examples are other programs")
 	}
-	cases := []string{"claude/2.1.329/permission/allow", "claude/2.1.329/stop/when-idle", "claude/2.1.329/tool/parallel"}
-	if os.Getenv("TURNSPEC_MATRIX") == "whole" {
-		cases = nil
-	}
-	for lang, x := range examples {
-		t.Run(lang, func(t *testing.T) {
+	for file, x := range examples {
+		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
-			s := &jsonl.Subject{Program: plug.Program{Title: x.file, Of: "claude", Command: []string{x.program, filepath.Join("examples", lang, x.file)}}}
-			if failed, _ := judged(t, s, 1, cases...); len(failed) > 0 {
+			cases := x.cases("permission/allow", "stop/mid-text", "tool/parallel")
+			if os.Getenv("TURNSPEC_MATRIX") == "whole" {
+				cases = nil
+			}
+			if failed, _ := judged(t, x.subject(file), 1, cases...); len(failed) > 0 {
 				t.Errorf("%v", failed)
 			}
 		})
@@ -101,17 +123,20 @@ func TestExamplesWithFaults(t *testing.T) {
 // what it supports.
 func TestExamplesPass(t *testing.T) {
 	t.Parallel()
-	for lang, x := range examples {
-		t.Run(lang, func(t *testing.T) {
+	scenarios := map[string][]string{
+		"claude": {"text/*", "tool/text-tool-text-three-rounds", "permission/*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+		"codex":  {"text/*", "tool/text-tool-text-three-rounds", "permission/*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+	}
+	for file, x := range examples {
+		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
 			g := gomega.NewWithT(t)
-			s := &jsonl.Subject{Program: plug.Program{Title: x.file, Of: "claude", Command: []string{x.program, filepath.Join("examples", lang, x.file)}}}
-			for _, step := range smoke(t, s) {
+			s := x.subject(file)
+			for _, step := range smokeOn(t, s, newest[x.runtime]+"text/plain") {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}
-			failed, rep := judged(t, s, 0, "claude/2.1.329/text/*", "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/*",
-				"claude/2.1.329/process/*", "claude/2.1.329/plan/*", "claude/2.1.329/limit/*", "claude/2.1.329/subagent/asks-beside-the-turn", "claude/2.1.329/turn/two-turns-one-process")
+			failed, rep := judged(t, s, 0, x.cases(scenarios[x.runtime]...)...)
 			g.Expect(failed).To(gomega.BeEmpty())
 			passed := map[string]int{}
 			for _, r := range rep.Results {

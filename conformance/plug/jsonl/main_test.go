@@ -59,7 +59,13 @@ func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 
 func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {
 	t.Helper()
-	c, err := fixtures.LoadCase(plain)
+	return smokeOn(t, s, plain)
+}
+
+// smokeOn makes the smoke test on a case of the subject's runtime.
+func smokeOn(t *testing.T, s *jsonl.Subject, id string) []jsonl.Step {
+	t.Helper()
+	c, err := fixtures.LoadCase(id)
 	if err != nil {
 		t.Fatal(err)
 	}
