@@ -89,6 +89,7 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzAppendFrequent -fuzztime 60s
 	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
+	$(GO) test ./adapters/sidecar -run '^$$' -fuzz FuzzRequests -fuzztime 60s
 
 BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./conformance/bench ./conformance/bench/load
 .PHONY: bench
@@ -106,8 +107,9 @@ bench-page: ## measure the adapters on this machine, which should be quiet, and 
 	cd .tmp/bench && ./turnspec bench show --markdown one-session.json process-sessions.json shared-sessions.json; } > conformance/bench/RESULTS.md
 
 .PHONY: crash
-crash: ## kill a program that appends to an event log at 200 random moments
+crash: ## kill a program that appends to an event log, and a server, at 200 random moments each
 	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite
+	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestKilledServer$$' ./adapters/sidecar
 
 .PHONY: mutants
 mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/sidecar"
 )
 
@@ -199,4 +202,46 @@ func TestShutdownSendsTheLastEvents(t *testing.T) {
 	status, answer := x.call("POST", "/sessions", `{"session_id":"s2"}`)
 	g.Expect(status).To(Equal(503))
 	g.Expect(code(answer)).To(Equal(sidecar.CodeClosing))
+}
+
+// FuzzRequests checks that no request makes the server panic or fail without a code,
+// and that none is served without the token.
+func FuzzRequests(f *testing.F) {
+	for _, seed := range []struct{ method, path, body, cursor string }{
+		{"GET", "/sessions", "", ""},
+		{"POST", "/sessions", `{"session_id":"x","params":{"limits":{"start_ms":-1},"mcpServers":[{}]}}`, ""},
+		{"POST", "/sessions/s/message", `{"message":"3","message_id":"m","seen":-5,"attachments":[{}]}`, ""},
+		{"POST", "/sessions/s/permission/p", `{"decision":"allow","input":{}}`, ""},
+		{"GET", "/sessions/s/history?limit=99999999999999999999", "", "1e3"},
+		{"GET", "/sessions/%2e%2e/chat?messages=-1", "", ""},
+		{"DELETE", "/sessions/s%00", "", "9223372036854775808"},
+	} {
+		f.Add(seed.method, seed.path, seed.body, seed.cursor)
+	}
+	f.Fuzz(func(t *testing.T, method, path, body, cursor string) {
+		u, err := url.Parse(path)
+		if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/", strings.NewReader(body))
+		r.Method, r.URL = method, u
+		r.Header.Set("Last-Event-ID", cursor)
+		s := sidecar.New(sidecar.Config{Log: &eventlog.Memory{}, Token: "secret", Adapters: map[string]adapters.Adapter{"scripted": &scripted{}}})
+		for token, want := range map[string]func(int) bool{
+			"Bearer wrong":  func(status int) bool { return status == http.StatusUnauthorized },
+			"Bearer secret": func(status int) bool { return status < 500 || status == http.StatusNotImplemented },
+		} {
+			r.Header.Set("Authorization", token)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if !want(w.Code) {
+				t.Errorf("%s: %s %s %q: %d %s", token, method, path, body, w.Code, w.Body)
+			}
+		}
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
 }
