@@ -74,8 +74,22 @@ func judgeIdle(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	if want, got := turnEnds(t.Run), turnEnds(t.Alternate); want != got {
-		f.Diff("after a long idle time the turns end differently", want, got)
+		f.Diff(whatWasDone(t.Alternate)+" the turns end differently", want, got)
 	}
+}
+
+// whatWasDone says how the client of a run differs from that of the recording.
+func whatWasDone(r *conformance.Run) string {
+	stops, idle := "", time.Duration(0)
+	for _, a := range r.Steps {
+		switch {
+		case a.Step.Verb == perform.StopTwice.Verb && a.Step.What == perform.StopTwice.What:
+			stops = "calls Stop twice at once and "
+		case a.Step.Verb == perform.LongIdle.Verb && a.Step.What == perform.LongIdle.What:
+			idle = a.For
+		}
+	}
+	return fmt.Sprintf("if the client %sis idle for %v after the turn,", stops, idle)
 }
 
 // turnEnds returns how each turn ended.

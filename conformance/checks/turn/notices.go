@@ -15,7 +15,7 @@ var Notices = &conformance.Check{
 	Judges:   []string{"notice", "notice.level", "notice.code", "notice.text", "notice.raw"},
 	Needs:    []string{"notice"},
 	Mend:     "Emit one notice for each retry and each warning of the runtime, with its words, its level and the raw line.",
-	Sentence: "Each retry and each warning that the runtime states is reported by one notice with its words and, for a warning, that level. No retry is reported that it does not state. The raw message of a notice is a line of the runtime.",
+	Sentence: "Each retry and each warning that the runtime states is reported by one notice with its words: of the level warning if the runtime calls it a warning, and never of the level error. No retry is reported that it does not state. The raw message of a notice is a line of the runtime.",
 	Judge:    judgeNotices,
 }
 
