@@ -13,12 +13,13 @@ import (
 
 func trendCmd() *cobra.Command {
 	var html string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trend REPORT.json…",
 		Short: "Show how verdicts changed from report to report",
 		Long: `Trend reads stored JSON reports of the same adapter and prints a line for each, in the
 order in which they ran: how many checks passed, how many failed, and which fail since
-that report or do not any more. --html writes a page with a picture of it.
+that report or do not any more; --json prints the same for programs. --html writes a page with a picture of it.
 
 Reports of different adapters make separate tables. Keep the report of each run in
 a folder, or as an artifact of your CI; reports of shards are merged first (turnspec merge).`,
@@ -43,9 +44,13 @@ a folder, or as an artifact of your CI; reports of shards are merged first (turn
 				}
 			}
 			out := cmd.OutOrStdout()
+			if asJSON {
+				return report.TrendJSON(out, trends)
+			}
 			return report.TrendTable(out, trends, styleOf(out))
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&html, "html", "", "write an HTML page with a picture to this file")
 	return cmd
 }

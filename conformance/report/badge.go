@@ -17,11 +17,11 @@ import (
 
 // Standing is how many checks a subject passes.
 type Standing struct {
-	Passed int // checks with a verdict that passed on every case that they judge
-	Failed int // checks that failed on a case, in both tries or in one, as a known failure or not
-	Total  int // checks that apply to a case, also those that were not tried or are not expressible
-	On     string
-	Red    bool // the run failed
+	Passed int    `json:"passed"` // checks with a verdict that passed on every case that they judge
+	Failed int    `json:"failed"` // checks that failed on a case, in both tries or in one, as a known failure or not
+	Total  int    `json:"total"`  // checks that apply to a case, also those that were not tried or are not expressible
+	On     string `json:"on,omitempty"`
+	Red    bool   `json:"red"` // the run failed
 }
 
 // String returns a line such as: 101 of 103 checks on claude 2.1.329.

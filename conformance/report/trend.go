@@ -11,25 +11,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 // Trend is how the verdicts on the same subjects changed from report to report.
 type Trend struct {
-	Subject string // the subjects of the reports
-	Points  []TrendPoint
+	Subject string       `json:"subject"` // the subjects of the reports
+	Points  []TrendPoint `json:"points"`
 }
 
 // TrendPoint is one report of a trend.
 type TrendPoint struct {
-	Standing
-	Name      string // when it ran, or else its file
-	Counts    map[conformance.Verdict]int
-	Known     int      // known failures, which Counts does not have
-	Fails     []string // the checks that failed, and did not in the report before
-	FailsNot  []string // the checks that failed in the report before, and did not in this one
-	Unsettled int      // checks that neither passed nor failed
+	Standing  `json:",inline"`
+	Name      string                      `json:"name"` // when it ran, or else its file
+	File      string                      `json:"file"`
+	Counts    map[conformance.Verdict]int `json:"verdicts"`
+	Known     int                         `json:"known"`         // known failures, which Counts does not have
+	Fails     []string                    `json:"fails_now"`     // the checks that failed, and did not in the report before
+	FailsNot  []string                    `json:"fails_no_more"` // the checks that failed in the report before, and did not in this one
+	Unsettled int                         `json:"unsettled"`     // checks that neither passed nor failed
 }
 
 // NewTrends returns a trend for each set of subjects, in the order in which they ran. If a
@@ -52,7 +56,7 @@ func NewTrends(parts []Part) []Trend {
 		for _, e := range p.Results {
 			failed[e.Check] = failed[e.Check] || e.BadOnce()
 		}
-		x := TrendPoint{Standing: p.Standing(), Name: p.File}
+		x := TrendPoint{Standing: p.Standing(), Name: p.File, File: p.File}
 		x.Unsettled = x.Total - x.Passed - x.Failed
 		x.Counts, x.Known = p.countVerdicts()
 		if at, err := time.Parse(time.RFC3339, p.At); err == nil {
@@ -106,6 +110,16 @@ func (p TrendPoint) columns() []string {
 
 // trendHead names the columns.
 var trendHead = []string{"run", "passed", "fail", "flaky", "known", "not tried", "changes"}
+
+// TrendJSON writes the trends for programs.
+func TrendJSON(w io.Writer, trends []Trend) error {
+	b, err := json.Marshal(trends, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", b)
+	return err
+}
 
 // TrendTable writes the trends as text.
 func TrendTable(w io.Writer, trends []Trend, st Style) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -63,4 +64,20 @@ func TestTrendWithoutTimes(t *testing.T) {
 	g.Expect(trends[0].Points[0].Name).To(gomega.Equal("0.json"))
 	g.Expect(trends[0].Points[1].Fails).To(gomega.Equal([]string{"test.a"}))
 	g.Expect(report.NewTrends(nil)).To(gomega.BeEmpty())
+}
+
+// TestTrendJSON checks that what a table shows is in the JSON too.
+func TestTrendJSON(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var out strings.Builder
+	trends := report.NewTrends([]report.Part{stored(verdictsOf("1", conformance.Pass), 1), stored(verdictsOf("1", conformance.Fail), 2)})
+	g.Expect(report.TrendJSON(&out, trends)).To(gomega.Succeed())
+	var back []report.Trend
+	g.Expect(json.Unmarshal([]byte(out.String()), &back)).To(gomega.Succeed())
+	g.Expect(back).To(gomega.HaveLen(1))
+	g.Expect(back[0].Points).To(gomega.HaveLen(2))
+	g.Expect(back[0].Points[1].Fails).To(gomega.Equal(trends[0].Points[1].Fails))
+	g.Expect(back[0].Points[1].Fails).NotTo(gomega.BeEmpty())
+	g.Expect(back[0].Points[1].Standing).To(gomega.Equal(trends[0].Points[1].Standing))
+	g.Expect(back[0].Points[1].File).To(gomega.Equal("2.json"))
 }
