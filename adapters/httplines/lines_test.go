@@ -35,7 +35,7 @@ func TestBrokenServers(t *testing.T) {
 		{name: "a status that is text", lines: `{"id":1,"status":"200"}` + "\n" + good, first: "error", second: `{"ok":true}`},
 		{name: "no status", lines: `{"id":1,"data":1}` + "\n" + good, first: "error", second: `{"ok":true}`},
 		{name: "two statuses", lines: head + "\n" + head + "\n" + good, first: "error", second: `{"ok":true}`},
-		{name: "a part without data", lines: head + "\n" + `{"id":1}` + "\n" + good, first: "error", second: `{"ok":true}`},
+		{name: "a part without data", lines: head + "\n" + `{"id":1}` + "\n" + `{"id":1,"end":true}` + "\n" + good, second: `{"ok":true}`, bad: 1},
 		{name: "a part that does not parse", lines: head + "\n" + `{"id":1,"data":1,"event":[]}` + "\n" + good, first: "error", second: `{"ok":true}`},
 		{name: "an error", lines: `{"id":1,"error":"connection reset"}` + "\n" + good, first: "error", second: `{"ok":true}`},
 		{name: "an error in the stream", lines: head + "\n" + `{"id":1,"data":1}` + "\n" + `{"id":1,"error":"cut"}` + "\n" + good, first: "data: 1\n\nerror", second: `{"ok":true}`},

@@ -303,6 +303,8 @@ func (t *Transport) Handle(b []byte) error {
 	switch {
 	case x == nil && err != nil:
 		return err
+	case err == nil && !l.isReply():
+		return fmt.Errorf("%w: it has no known member", ErrLine)
 	case x == nil && l.ID > 0 && l.ID <= last:
 		return nil // of a request that was aborted
 	case x == nil && l.ID == 0:
@@ -317,6 +319,11 @@ func (t *Transport) Handle(b []byte) error {
 		t.fail(x, err)
 	}
 	return nil
+}
+
+// isReply reports whether a line has a member that makes it a part of a reply.
+func (l *line) isReply() bool {
+	return l.Status != 0 || l.Error != "" || l.End || l.Data != nil || l.Text != nil || l.Comment != nil
 }
 
 // handle handles a line of a reply.
@@ -356,8 +363,6 @@ func (x *exchange) handle(l *line) error {
 			fmt.Fprintf(&b, "data: %s\n", part)
 		}
 		b.WriteByte('\n')
-	case l.Comment == nil:
-		return fmt.Errorf("%w: a part of a stream has no data", ErrLine)
 	}
 	x.body.append(b.Bytes())
 	return nil

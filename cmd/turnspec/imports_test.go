@@ -76,7 +76,7 @@ func forbidden(from, to string) string {
 			return "adapters/proc, lines and httplines import the standard library only"
 		}
 		return ""
-	case under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && !under(to, "adapters/lines"):
+	case under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && !under(to, "adapters/lines", "adapters/proc"):
 		return "adapters/proc, lines and httplines import nothing else of the module"
 	case under(from, "adapters/event") && !under(to, "adapters/event", "adapters/lines"):
 		return "adapters/event depends on no process"
