@@ -13,7 +13,7 @@ import (
 )
 
 // chatAPI is the API of chat completions, which OpenAI and many others offer.
-type chatAPI struct{}
+type chatAPI struct{ chatDialect }
 
 type chatRequest struct {
 	Model    string `json:"model"`
@@ -154,4 +154,4 @@ func chatError(kind, code, msg string) []byte {
 	return b
 }
 
-func (chatAPI) voice(o encoderOptions) encoder { return &chatEncoder{o: o} }
+func (a chatAPI) voice(o encoderOptions) encoder { return &chatEncoder{o: o, dialect: a.chatDialect} }

@@ -12,14 +12,15 @@ import (
 // chatEncoder writes a reply in chunks. Its text is one string, whatever comes between the
 // pieces of it.
 type chatEncoder struct {
-	o     encoderOptions
-	id    string
-	think bool
-	how   fixtures.Form
-	whole strings.Builder // the text of a block without deltas
-	usage *cUsage
-	calls int        // how many calls were begun
-	alter []wireCall // calls whose deltas alternate with those of the next
+	o       encoderOptions
+	dialect chatDialect
+	id      string
+	think   bool
+	how     fixtures.Form
+	whole   strings.Builder // the text of a block without deltas
+	usage   *cUsage
+	calls   int        // how many calls were begun
+	alter   []wireCall // calls whose deltas alternate with those of the next
 
 	message cDelta // all of it, for a whole reply
 }
@@ -89,6 +90,11 @@ func (v *chatEncoder) start(u *fixtures.Usage) error {
 	v.usage.PromptDetails.Cached, v.usage.CompletionDetails.Reasoning = u.Cached, u.Reasoning
 	v.id = v.o.id("chatcmpl-")
 	v.message.Role = "assistant"
+	if v.dialect.comments {
+		if err := v.o.sink.raw(": processing\n\n"); err != nil {
+			return err
+		}
+	}
 	return v.chunk(cDelta{Role: "assistant", Content: new(string)}, nil)
 }
 
@@ -123,7 +129,7 @@ func (v *chatEncoder) member(d *cDelta) **string {
 	switch {
 	case !v.think:
 		return &d.Content
-	case v.how.Field == "reasoning":
+	case cmp.Or(v.how.Field, v.dialect.reasoning) == "reasoning":
 		return &d.Reasoning
 	case v.how.Field == "reasoning_text":
 		return &d.ReasoningText
@@ -163,10 +169,13 @@ func (v *chatEncoder) addCall(c wireCall) error {
 	pieces := make([][]string, len(calls))
 	for i, c := range calls {
 		begin := cCall{Index: new(first + i), ID: callPrefix + c.scenario.ID, Type: "function", Function: cFunction{Name: c.name}}
+		pieces[i] = c.pieces()
+		if v.dialect.wholeCalls && len(calls) == 1 && !c.scenario.Unfinished {
+			begin.Function.Args, pieces[i] = strings.Join(pieces[i], ""), nil
+		}
 		if err := v.chunk(cDelta{Calls: []cCall{begin}}, nil); err != nil {
 			return err
 		}
-		pieces[i] = c.pieces()
 		begin.Index, begin.Function.Args = nil, string(c.input)
 		v.message.Calls = append(v.message.Calls, begin)
 	}
@@ -188,7 +197,10 @@ func (v *chatEncoder) addCall(c wireCall) error {
 }
 
 func (v *chatEncoder) fail(f *fixtures.Fail) error {
-	_, body := chatAPI{}.fail(f)
+	status, body := chatAPI{}.fail(f)
+	if v.dialect.numericCodes {
+		return v.o.sink.event("", jsontext.Value(relayedError(status, body)))
+	}
 	return v.o.sink.event("", jsontext.Value(body))
 }
 
@@ -198,18 +210,24 @@ func (v *chatEncoder) finish(why string) error {
 		reason = "tool_calls"
 	}
 	reason = cmp.Or(chatReasons[why], reason)
-	if err := v.chunk(cDelta{}, &reason); err != nil {
+	last := v.reply("chat.completion.chunk", []cChoice{{Delta: &cDelta{}, Finish: &reason}})
+	if v.dialect.usageAtEnd {
+		last.Usage = v.usage
+	}
+	if err := v.o.sink.event("", last); err != nil {
 		return err
 	}
-	if v.o.usage {
+	if v.o.usage && !v.dialect.usageAtEnd {
 		u := v.reply("chat.completion.chunk", []cChoice{})
 		u.Usage = v.usage
 		if err := v.o.sink.event("", u); err != nil {
 			return err
 		}
 	}
-	if err := v.o.sink.raw("data: [DONE]\n\n"); err != nil {
-		return err
+	if !v.dialect.endsSilently {
+		if err := v.o.sink.raw("data: [DONE]\n\n"); err != nil {
+			return err
+		}
 	}
 	m := cMessage(v.message)
 	r := v.reply("chat.completion", []cChoice{{Message: &m, Finish: &reason}})

@@ -201,8 +201,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(s.ctx, cancel)()
 
 	var a api
-	switch r.Method + " " + r.URL.Path {
+	path, dialect := dialectOf(r.URL.Path)
+	switch r.Method + " " + path {
 	case "HEAD /", "GET /":
+		return
+	case "GET /v1/models":
+		_ = writeJSON(w, http.StatusOK, []byte(`{"object":"list","data":[{"id":"scripted","object":"model","created":0,"owned_by":"scripted"}]}`))
 		return
 	case "POST /v1/messages/count_tokens":
 		_ = writeJSON(w, http.StatusOK, []byte(`{"input_tokens":100}`))
@@ -212,9 +216,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case "POST /v1/responses":
 		a = responsesAPI{}
 	case "POST /v1/chat/completions":
-		a = chatAPI{}
+		a = chatAPI{dialect}
 	default:
-		if r.Method == http.MethodPost && asksModel(r.URL.Path) {
+		if r.Method == http.MethodPost && asksModel(path) {
 			s.refuse(fmt.Errorf("model: %s %s is not served", r.Method, r.URL.Path))
 		}
 		_ = writeJSON(w, http.StatusNotFound, failBody(http.StatusNotFound, "not_found_error", "there is no "+r.Method+" "+r.URL.Path))
