@@ -73,6 +73,9 @@ func RecordReads(ctx context.Context, o Options) (*fixtures.ReadReplies, *Report
 
 // printedVersion returns what the runtime prints for --version.
 func printedVersion(ctx context.Context, rt runtimes.Runtime) (string, error) {
+	if rt.Root == "" {
+		return rt.Version, nil // it is no program
+	}
 	rooms, err := isolate.NewRooms()
 	if err != nil {
 		return "", err

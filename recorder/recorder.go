@@ -145,6 +145,9 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	if o.Launcher == nil {
 		o.Launcher = rooms.Launcher()
 	}
+	if client.Launcher != nil {
+		o.Launcher = client.Launcher
+	}
 	err = run(ctx, drive.Options{
 		Scenario: o.Scenario, Runtime: client, Version: rt.Version, Binary: rt.Binary,
 		Env: rooms.Env(rt.Path...), Work: rooms.Work, Model: modelServer{srv}, Launcher: o.Launcher,
@@ -181,6 +184,9 @@ func factsOf(r *isolate.Rooms, rt runtimes.Runtime, s *fixtures.Scenario) redact
 		Paths: map[string]string{r.Root: "room"},
 	}
 	for _, r := range append([]runtimes.Runtime{rt}, rt.Uses...) {
+		if r.Root == "" {
+			continue // it is a part of this module
+		}
 		f.Paths[r.Root] = "runtime"
 		if target, err := filepath.EvalSymlinks(r.Root); err == nil {
 			f.Paths[target] = "runtime"

@@ -22,11 +22,11 @@ func requestOf(l *wire.Line) jsontext.Value {
 	return l.ID
 }
 
-// replyTo is the id of the client's request that a line answers, or nil. The end of a turn
-// may be the reply to its message.
+// replyTo is the id of the client's request that a line answers, whole or in part, or nil.
+// The end of a turn may be the reply to its message.
 func replyTo(l *wire.Line) jsontext.Value {
 	if l.Kind != wire.Reply && l.Kind != wire.TurnEnd {
-		return nil
+		return l.PartOf
 	}
 	return l.RepliesTo
 }

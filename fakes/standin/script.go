@@ -89,7 +89,7 @@ func compile(c *fixtures.Case, lines []fixtures.WireLine, prepared *Prepared) (*
 			if l.step.Step.Hooks != nil {
 				p.hooks = l.step.Step.Hooks
 			}
-			l.step.free = p.isOtherThread(&l.step) || p.isIdleStop(&l.step)
+			l.step.free = p.isOtherThread(&l.step) || p.isIdleStop(rt, &l.step)
 			s.noteUUIDs(w.Bytes, rs[0].uuids, minted, true)
 			if len(l.step.Step.Reason) >= minReason {
 				s.reasons = append(s.reasons, l.step.Step.Reason)
@@ -259,9 +259,10 @@ func (p *process) isOtherThread(s *step) bool {
 
 // isIdleStop reports whether the step stops a turn while none runs, or one that is
 // being stopped. A client that keeps track writes nothing then.
-func (p *process) isIdleStop(s *step) bool {
+func (p *process) isIdleStop(rt *wire.Runtime, s *step) bool {
 	if s.Kind == KindSend {
 		p.sent = true
+		p.stopped = p.stopped && !rt.ClientRunsTurns // no line shows that the stopped turn has ended
 	}
 	if s.Kind != KindStop || s.Session != "" && s.Session != p.session {
 		return false

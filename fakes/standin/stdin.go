@@ -99,6 +99,9 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		p.claim(l, w, &s)
 	case s.Kind == KindJunk:
 		p.violationf("process %d: wrote a line that is not of this wire: %.300q", l.n, b)
+	case s.Step.Invalid != "":
+		p.violationf("process %d: %s: %s", l.n, describe(&s), s.Step.Invalid)
+		p.refuse(l, &s, s.Step.Invalid)
 	case s.Kind == KindAnswer:
 		p.takeAnswer(l, w, &s)
 	case s.Kind == KindRead:

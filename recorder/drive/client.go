@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/runtimes"
@@ -23,6 +24,8 @@ type Runtime struct {
 	New func(d *Driver) (Client, error)
 	// Connect returns how the program is started for a scenario with these needs.
 	Connect func(version, mode string, needs []string, modelURL string) (Connection, error)
+	// Launcher starts the runtime if it is a part of this module; nil: it is a program.
+	Launcher proc.Launcher
 	// ProcessPerTurn reports that each message starts a process, which exits
 	// when its turn ends.
 	ProcessPerTurn bool
@@ -129,6 +132,12 @@ type Client interface {
 	Reads() []Read
 	Request(r Read) error
 	Fence() error
+}
+
+// Poller is a Client that writes by itself when some time has passed.
+type Poller interface {
+	// Poll writes what is due. Every wait calls it again and again.
+	Poll() error
 }
 
 // Text is what the wire has shown of the text and the reasoning of one agent.

@@ -108,6 +108,9 @@ func (d *Driver) Until(what string, cond func() bool) error {
 	defer tick.Stop()
 	for {
 		changed := d.Model.Changed()
+		if p, ok := d.client.(Poller); ok {
+			d.Fail(p.Poll())
+		}
 		switch {
 		case d.err != nil:
 			return d.stuck(what, d.err)

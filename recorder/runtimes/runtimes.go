@@ -8,6 +8,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ type Package struct {
 // Runtime is an installed runtime.
 type Runtime struct {
 	Name, Version string
-	Root          string    // the install folder
+	Root          string    // the install folder; "" if there is nothing to install
 	Binary        string    // the program
 	Path          []string  // folders that precede PATH
 	Uses          []Runtime // the runtimes whose programs it starts; Path has their folders
@@ -85,12 +86,12 @@ func Names() []string {
 	return slices.Sorted(maps.Keys(l))
 }
 
-// Kinds returns the pinned runtimes and those that are another way to start a
-// pinned program, sorted.
+// Kinds returns the pinned runtimes, those that are another way to start a pinned program
+// and those that need no program, sorted.
 func Kinds() []string {
 	kinds := Names()
 	for _, r := range wires.All() {
-		if slices.Contains(kinds, r.ProgramName()) && !slices.Contains(kinds, r.Name) {
+		if r.BuiltIn != nil || slices.Contains(kinds, r.ProgramName()) && !slices.Contains(kinds, r.Name) {
 			kinds = append(kinds, r.Name)
 		}
 	}
@@ -106,9 +107,20 @@ func programOf(name string) string {
 	return name
 }
 
+// builtIn are the versions of a runtime that needs no program.
+func builtIn(name string) []string {
+	if r := wires.Find(name); r != nil {
+		return r.BuiltIn
+	}
+	return nil
+}
+
 // Versions returns the pinned versions of a runtime, newest first. The newest is
 // the default.
 func Versions(name string) []string {
+	if versions := builtIn(name); versions != nil {
+		return slices.Clone(versions)
+	}
 	l, _ := lock()
 	var out []string
 	for _, r := range l[programOf(name)] {
@@ -208,6 +220,12 @@ var ErrNotInstalled = errors.New("not installed")
 // that Ensure has installed. dir "" is Dir, version "" is the default version.
 func Locate(dir, name, version string) (Runtime, error) {
 	var err error
+	if versions := builtIn(name); versions != nil {
+		if version = cmp.Or(version, versions[0]); !slices.Contains(versions, version) {
+			return Runtime{}, fmt.Errorf("%s has no version %s, only %s", name, version, strings.Join(versions, ", "))
+		}
+		return Runtime{Name: name, Version: version, Binary: programOf(name)}, nil
+	}
 	if dir == "" {
 		if dir, err = Dir(); err != nil {
 			return Runtime{}, err
@@ -236,8 +254,8 @@ func Locate(dir, name, version string) (Runtime, error) {
 // Find is like Locate, but fails if the runtime is not installed.
 func Find(dir, name, version string) (Runtime, error) {
 	rt, err := Locate(dir, name, version)
-	if err != nil {
-		return Runtime{}, err
+	if err != nil || rt.Root == "" {
+		return rt, err
 	}
 	for _, u := range rt.Uses {
 		if _, err := Find(dir, u.Name, u.Version); err != nil {

@@ -55,7 +55,7 @@ func TestUnpinnedVersionsAreRejected(t *testing.T) {
 	_, err := runtimes.Find(t.TempDir(), "codex", "0.0.1")
 	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only 0.169.0, 0.120.0")))
 	_, err = runtimes.Find(t.TempDir(), "other", "")
-	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only acp, claude, codex`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only acp, chat, claude, codex`)))
 }
 
 // fakeNPM puts a script into PATH as npm.
@@ -163,7 +163,7 @@ func TestChoose(t *testing.T) {
 	}
 	g.Expect(runtimes.Choose(true, "codex")).To(HaveLen(len(versions)))
 	_, err := runtimes.Choose(true, "other")
-	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only acp, claude, codex`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`no runtime "other" is pinned, only acp, chat, claude, codex`)))
 	_, err = runtimes.Choose(false, "codex@0.0.1")
 	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only " + versions[0])))
 }

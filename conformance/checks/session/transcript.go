@@ -31,6 +31,9 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 	if r.Transcribe == nil || r.Scenario.Components != nil { // only the client knows which tools show components
 		return
 	}
+	if runindex.Runtime(r).ClientRunsTurns && (r.Fault != nil || runindex.HasStep(r, fixtures.VerbStop)) {
+		return // the output shows neither which turns were stopped nor which requests were sent
+	}
 	read, err := r.Transcribe()
 	if err != nil {
 		f.Asserted(1)
@@ -59,7 +62,8 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 	clientTools := map[string]bool{}   // by tool_use_id
 	type turn struct{ session, n int } // each transcript counts its turns
 	turns := map[turn]string{}         // what the rules need to know of each
-	signals := len(runindex.Runtime(r).Process.StopSignals) > 0
+	rt := runindex.Runtime(r)
+	signals := len(rt.Process.StopSignals) > 0
 	turnOf := func(e conformance.Event) turn {
 		if e.Line == 0 {
 			return turn{}
@@ -86,7 +90,7 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		}
 	}
 	for i, e := range events {
-		if e.Line == 0 {
+		if e.Line == 0 || rt.Process.ReadyAtStart && e.Type() == event.TypeSessionReady {
 			continue // no process has written anything yet
 		}
 		x := comparedEvent{Event: e, text: canonical[i] + turns[turnOf(e)]}
@@ -99,7 +103,7 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 				x.text += ofRepeated
 			}
 		case event.ToolStart:
-			clientTools[d.ToolUseID] = isClientTool(r.Scenario, d.Tool)
+			clientTools[d.ToolUseID] = rt.ClientRunsTurns || isClientTool(r.Scenario, d.Tool)
 		case event.ToolResult:
 			if clientTools[d.ToolUseID] {
 				x.text += ofClientTool

@@ -68,6 +68,9 @@ func offers(line []byte) []offer {
 		case map[string]any:
 			name, _ := v["name"].(string)
 			schema, described := v["inputSchema"]
+			if !described {
+				schema, described = v["parameters"]
+			}
 			if described {
 				description, _ := v["description"].(string)
 				b, err := json.Marshal(schema, json.Deterministic(true))

@@ -23,11 +23,13 @@ var NotBeforeEnd = &conformance.Check{
 func judgeNotBeforeEnd(t *conformance.Trial, f *conformance.Finding) {
 	ends, lines := 0, 0
 	wire := runindex.Of(t.Run).Lines()
+	statements := runindex.StatementsOf(t.Run)
+	inClient := runindex.Runtime(t.Run).ClientRunsTurns // only a reply without calls ends a turn
 	gone := false
 	for _, e := range t.Events {
 		for ; lines < min(e.Line, len(t.Played)); lines++ {
 			p, l := t.Played[lines], &wire[lines]
-			if l.EndsTurn() && l.Main {
+			if l.EndsTurn() && l.Main || inClient && statements[lines].End != "" {
 				ends++
 			}
 			gone = gone || p.Line.Dir == fixtures.Exit || p.Line.Dir == fixtures.EOF

@@ -64,6 +64,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	running, waiting := s.running, untaken(r, n)
 	closed, reported := closedAfter(r, stalled.At), false
+	inClient := runindex.Runtime(r).ClientRunsTurns // a stop ends the turn at once
 	for _, e := range r.Events[n:] {
 		if e.At >= closed {
 			break
@@ -87,6 +88,12 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			}
 		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
 			// Caused by steps of the client.
+		case event.Done:
+			if !inClient || !d.Stopped {
+				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
+				return
+			}
+			reported = true
 		default:
 			thinks, begun := e.Data.(event.Thinking)
 			if begun && waiting != "" && thinks.Text == "" {
