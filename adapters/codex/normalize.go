@@ -55,5 +55,5 @@ func (Adapter) Recognizes(line []byte) bool {
 		Result  jsontext.Value `json:"result"`
 		Error   jsontext.Value `json:"error"`
 	}
-	return json.Unmarshal(line, &m, lenient) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error != nil))
+	return json.Unmarshal(line, &m, lenient) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error.Kind() == '{'))
 }

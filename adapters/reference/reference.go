@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/acp"
+	"github.com/turnspec/turnspec/adapters/chat"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/codexexec"
@@ -33,6 +34,7 @@ var all = []Adapter{
 	codexexec.New(),
 	pi.New(),
 	acp.New(),
+	chat.New(),
 }
 
 // All returns the adapters.

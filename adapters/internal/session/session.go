@@ -49,6 +49,9 @@ type Protocol interface {
 // begun. Stop and the idle timer then apply to that turn too.
 type Starter interface{ Starting() bool }
 
+// Ender is a Protocol that releases what it holds when the session has ended. No other method is called after Ended.
+type Ender interface{ Ended() }
+
 // Setter is a Protocol that can change the model and the mode. reply is called
 // once.
 type Setter interface {
@@ -265,6 +268,9 @@ func (s *Session) awaitExit(readers *sync.WaitGroup) {
 // was received or discarded.
 func (s *Session) run() {
 	defer close(s.done)
+	if e, ok := s.proto.(Ender); ok {
+		defer e.Ended()
+	}
 	defer s.cancelWork()
 	defer close(s.events)
 	defer func() {

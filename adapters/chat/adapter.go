@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "chat"
+
+// New returns the adapter for models that offer chat completions.
+func New() Adapter { return Adapter{} }
+
+// Adapter is the adapter for models that offer chat completions. The zero value is ready for
+// use.
+type Adapter struct {
+	// Client sends the requests of sessions that start no program; nil is
+	// http.DefaultClient.
+	Client *http.Client
+}
+
+// Capabilities implements adapters.Adapter.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{Runtime: runtimeName, Permissions: true, SetModel: true, SetMode: true, Thinking: true, Tools: true, Withdraw: true, StopAll: true}
+}
+
+// Open implements adapters.Adapter.
+func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	o.Mode = cmp.Or(o.Mode, adapters.ModeNever)
+	o.Model = cmp.Or(o.Model, getenv(o.Env, "OPENAI_MODEL"))
+	if err := checkOptions(o); err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	if o.Launch == nil && len(o.Command) == 0 {
+		relay, err := a.relay(o)
+		if err != nil {
+			return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		}
+		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return relay.Start(), nil })
+	}
+	argv := slices.Clone(o.Command)
+	if len(argv) == 0 {
+		argv = []string{cmp.Or(getenv(o.Env, "CHAT_RELAY"), runtimeName)}
+	}
+	c := proc.Command{Argv: append(argv, o.Args...), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName}
+	var live *client
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		live = newClient(h, o)
+		return live
+	})
+	if err != nil {
+		return nil, err
+	}
+	return liveSession{s, live}, nil
+}
+
+// relay returns the connection to the server that the environment names.
+func (a Adapter) relay(o adapters.Options) (*httplines.Relay, error) {
+	base := getenv(o.Env, "OPENAI_BASE_URL")
+	if base == "" {
+		return nil, fmt.Errorf("OPENAI_BASE_URL is not set: it names the server, as https://host/v1")
+	}
+	r := &httplines.Relay{Base: base, Client: a.Client}
+	if key := getenv(o.Env, "OPENAI_API_KEY"); key != "" {
+		r.Header = http.Header{"Authorization": {"Bearer " + key}}
+	}
+	return r, nil
+}
+
+// modes are the permission modes, with whether they ask about a call of a tool that changes
+// something.
+var modes = map[string]bool{adapters.ModeNever: false, adapters.ModeAsk: true}
+
+// checkOptions rejects what the adapter does not have.
+func checkOptions(o adapters.Options) error {
+	unsupported := map[string]bool{
+		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "resume": o.Resume != "", "fork": o.Fork,
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
+		if unsupported[name] {
+			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
+		}
+	}
+	return checkMode(o.Mode)
+}
+
+func checkMode(mode string) error {
+	if _, ok := modes[mode]; !ok {
+		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))
+	}
+	return nil
+}
+
+// getenv returns a variable of an environment.
+func getenv(env []string, name string) (v string) {
+	if env == nil {
+		return os.Getenv(name)
+	}
+	for _, e := range env {
+		if s, ok := strings.CutPrefix(e, name+"="); ok {
+			v = s
+		}
+	}
+	return v
+}

@@ -1,0 +1,219 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/openai/openai-go/v3"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// client is the live side: it keeps the history, sends requests and runs the client's tools.
+// It implements session.Protocol; all methods run in the session's goroutine.
+type client struct {
+	host  session.Host
+	o     adapters.Options
+	model string
+	mode  string
+	t     *translator
+
+	requester   *requester
+	request     *request // nil if none is open
+	pings       *request // likewise
+	history     []openai.ChatCompletionMessageParamUnion
+	queue       []message
+	calls       []*call // of the last reply, until all have a result
+	cancelRetry func()  // while the next attempt waits
+	ended       bool    // the session ends: nothing more is sent
+}
+
+// message is a message of the user that waits for the end of a turn.
+type message struct {
+	adapters.Message
+	content []openai.ChatCompletionContentPartUnionParam
+}
+
+func newClient(h session.Host, o adapters.Options) *client {
+	c := &client{host: h, o: o, model: o.Model, mode: o.Mode}
+	c.t = &translator{l: h.Ledger(), live: c, model: o.Model}
+	c.requester = newRequester(func(line []byte) error {
+		h.Write(slices.Clone(line[:len(line)-1]))
+		return nil
+	})
+	return c
+}
+
+// Start implements session.Protocol. There is no handshake: the server is asked first with the
+// first message.
+func (c *client) Start() {
+	c.host.Ledger().SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: c.o.SessionID, Model: c.model, Mode: c.mode, Cwd: c.o.Dir})
+	c.host.Ready(nil)
+}
+
+// Line implements session.Protocol.
+func (c *client) Line(b []byte) {
+	c.t.line = b
+	if err := c.requester.transport.Handle(b); err != nil {
+		c.t.noticeBadLine(b)
+	}
+	c.resume()
+	c.resumePing()
+}
+
+// resume lets the request go on until it needs another line.
+func (c *client) resume() {
+	for q := c.request; q != nil && q == c.request; {
+		s, _ := q.next()
+		switch s.kind {
+		case waits:
+			return
+		case began:
+			c.t.replyBegan()
+		case chunked:
+			c.t.handleChunk(&s.chunk)
+		case ended:
+			q.abort()
+			c.request = nil
+			c.t.replyEnded(s.err)
+		}
+	}
+}
+
+// post sends the history to the model.
+func (c *client) post() {
+	if c.ended {
+		return
+	}
+	c.request = c.requester.start(c.params())
+	c.resume()
+}
+
+// abort cancels the open request and the next attempt.
+func (c *client) abort() {
+	if q := c.request; q != nil {
+		c.request = nil
+		q.abort()
+	}
+	if c.cancelRetry != nil {
+		c.cancelRetry()
+		c.cancelRetry = nil
+	}
+}
+
+// Send implements session.Protocol. A message that comes during a turn waits for its end.
+func (c *client) Send(m adapters.Message, reply func(error)) {
+	content, err := contentOf(m)
+	if err != nil {
+		reply(fmt.Errorf("send: %w", err))
+		return
+	}
+	c.queue = append(c.queue, message{m, content})
+	if c.t.l.Turn() != nil {
+		c.emitQueue()
+	}
+	reply(nil)
+	c.takeMessage()
+}
+
+// takeMessage starts the turn of the next message if no turn runs.
+func (c *client) takeMessage() {
+	if c.t.l.Turn() != nil || len(c.queue) == 0 || c.ended {
+		return
+	}
+	m := c.queue[0]
+	c.queue = c.queue[1:]
+	c.emitQueue()
+	c.t.startTurn([]string{m.ID})
+	c.t.l.Turn().Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
+	if len(m.content) == 1 && len(m.Attachments) == 0 {
+		c.history = append(c.history, openai.UserMessage(m.Text))
+	} else {
+		c.history = append(c.history, openai.UserMessage(m.content))
+	}
+	c.post()
+}
+
+func (c *client) emitQueue() {
+	var ids []string
+	for _, m := range c.queue {
+		ids = append(ids, m.ID)
+	}
+	c.t.l.Queue(ids)
+}
+
+// Steer implements session.Protocol. The model takes nothing into a reply.
+func (c *client) Steer(_ adapters.Message, reply func(error)) {
+	reply(fmt.Errorf("steer: %w", adapters.ErrUnsupported))
+}
+
+// Stop implements session.Protocol. The turn ends at once, because nothing runs but the
+// request and the client's tools. The history stays valid: each call gets a result.
+func (c *client) Stop(reply func(error)) {
+	c.stopTurn()
+	reply(nil)
+	c.takeMessage()
+}
+
+func (c *client) stopTurn() {
+	if c.t.l.Turn() == nil {
+		return
+	}
+	streamed := c.request != nil
+	c.abort()
+	if streamed {
+		c.keepPartial()
+	}
+	c.interruptCalls()
+	c.t.endTurn(event.Done{Stopped: true})
+}
+
+// StopAll implements session.AllStopper.
+func (c *client) StopAll(reply func(error)) {
+	c.queue = nil
+	c.emitQueue()
+	c.Stop(reply)
+}
+
+// Ping implements session.Protocol.
+func (c *client) Ping() {
+	if c.pings == nil && !c.ended {
+		c.pings = c.requester.ping()
+		c.resumePing()
+	}
+}
+
+func (c *client) resumePing() {
+	if c.pings == nil {
+		return
+	}
+	if s, ok := c.pings.next(); !ok || s.kind == ended {
+		c.pings.abort()
+		c.pings = nil
+	}
+}
+
+// Paused implements session.Protocol.
+func (c *client) Paused() bool { return c.cancelRetry != nil || len(c.calls) > 0 }
+
+// Closing implements session.Protocol.
+func (c *client) Closing() {
+	c.ended = true
+	c.requester.transport.Close(adapters.ErrClosed) // no abort is written: stdin is closed next
+	c.abort()
+	if q := c.pings; q != nil {
+		c.pings = nil
+		q.abort()
+	}
+	c.closeCalls()
+}
+
+// Ended implements session.Ender.
+func (c *client) Ended() { c.Closing() }
+
+var (
+	_ session.Protocol = (*client)(nil)
+	_ session.Ender    = (*client)(nil)
+)

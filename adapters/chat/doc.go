@@ -1,0 +1,56 @@
+// Package chat is the adapter for models that offer chat completions over HTTP. There is no
+// agent behind the API: the adapter itself keeps the history, runs the client's tools, asks
+// for permission, and sends failed requests again.
+//
+// Requests are made with openai-go, over lines of JSON (package httplines). Without
+// Options.Command a relay in this program carries them to the server that the environment
+// names: OPENAI_BASE_URL, with the key OPENAI_API_KEY. OPENAI_MODEL is the default model. With it, a program carries them; it
+// reads request lines from stdin and writes replies to stdout.
+//
+// # Opening
+//
+// There is no handshake: session_ready comes at once, and names the adapter's own session.
+// The server stores nothing, so a session cannot be resumed or forked.
+//
+//	mode    asks about
+//	never   nothing; the default
+//	ask     calls of tools that are not ReadOnly
+//
+// Other modes, and Options.Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
+// Unarchive are ErrUnsupported.
+//
+// # Turns
+//
+// A turn is one message of the user and as many requests as it takes until the model calls no
+// tool. Messages that are sent during a turn wait in the adapter's queue for its end. Calls of
+// a reply run together. The model gets their results, in the order of the calls, when each has
+// one. A call of an unknown tool, or with arguments that are no JSON, has an error as its
+// result, and so has one that Options.Judge or the user denies.
+//
+// A reply that ends with length or content_filter ends the turn with that reason. Its calls
+// do not run, because the last one may be incomplete.
+//
+// Stop aborts the request and cancels the tools. The history stays valid: what the model
+// said stays without its calls, and calls of an earlier reply get a result that says so.
+//
+// # Retries
+//
+// A request is sent again at most twice, after 0.25 and 0.5 seconds or as long as Retry-After
+// says, if there was no connection, if the stream was cut or ended without a reason, after
+// the statuses 408, 409, 429 and 5xx, and after errors in the stream that may pass. What the
+// failed attempt said is retracted. A quota that is used up, a wrong key and a context that
+// is too long are not tried again.
+//
+// # Messages
+//
+//	status           an error: notice retry, or error. Else the stream begins
+//	data             content and refusal: delta. reasoning_content, reasoning, reasoning_text:
+//	                 thinking. tool_calls: the pieces of each call are joined by index.
+//	                 finish_reason: reason of done. usage: usage of the turn so far, at the
+//	                 end of the reply. error: as a status
+//	end              block_end; tool_start for each call; else result and done
+//	error            as a status
+//	text, comment    ignored: [DONE], and lines that keep the connection open
+//
+// A line that belongs to no request, or is not JSON, is a notice with the raw line.
+package chat

@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// lenient accepts what servers really send: split surrogate pairs, repeated members.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// liveSession is a session with the optional abilities of this adapter.
+type liveSession struct {
+	*session.Session
+	c *client
+}
+
+var (
+	_ adapters.Session     = liveSession{}
+	_ adapters.Backlogger  = liveSession{}
+	_ adapters.ModelSetter = liveSession{}
+	_ adapters.ModeSetter  = liveSession{}
+	_ adapters.AllStopper  = liveSession{}
+	_ adapters.Withdrawer  = liveSession{}
+	_ adapters.Transcriber = Adapter{}
+)
+
+// SetModel implements session.Setter. The next request names the model.
+func (c *client) SetModel(model string, reply func(error)) {
+	if model != c.model {
+		c.model = model
+		c.t.l.Emit(event.ModelChanged{Value: model})
+	}
+	reply(nil)
+}
+
+// SetMode implements session.Setter. An open question stays open.
+func (c *client) SetMode(mode string, reply func(error)) {
+	if err := checkMode(mode); err != nil {
+		reply(fmt.Errorf("set %w", err))
+		return
+	}
+	if mode != c.mode {
+		c.mode = mode
+		c.t.l.Emit(event.ModeChanged{Value: mode})
+	}
+	reply(nil)
+}
+
+// Withdraw implements adapters.Withdrawer.
+func (s liveSession) Withdraw(ctx context.Context, messageID string) error {
+	return s.Do(ctx, func(reply func(error)) {
+		i := slices.IndexFunc(s.c.queue, func(m message) bool { return m.ID == messageID })
+		if i < 0 {
+			reply(fmt.Errorf("withdraw: %w: %q", adapters.ErrUnknownID, messageID))
+			return
+		}
+		s.c.queue = slices.Delete(s.c.queue, i, i+1)
+		s.c.emitQueue()
+		reply(nil)
+	})
+}
+
+// gaps are what the adapter does without asking the Judge.
+var gaps = []adapters.Gap{{
+	What:   "*: tools that the server of the model runs by itself",
+	Reason: "the adapter offers no such tools, but a server may have been configured with some",
+	Remedy: "a server without tools",
+}}
+
+// Unenforceable lists what a Judge cannot prevent.
+func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }

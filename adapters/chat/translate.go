@@ -1,0 +1,241 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openai/openai-go/v3"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// translator converts replies of the model to events. The live adapter and the Normalizer
+// share it. live is nil in a transcript.
+type translator struct {
+	l     *ledger.Ledger
+	live  *client
+	model string
+
+	line     []byte // that is handled
+	replies  int    // of the model, so far
+	attempts int    // of the current request that failed
+	reply    reply
+	turn     event.Tokens // of its replies
+	spoken   []string     // the keys of the blocks of the reply, oldest first
+}
+
+// reply is a reply of the model so far.
+type reply struct {
+	id, finish      string
+	text, reasoning string
+	reasoningField  string // the member that the reasoning came in
+	texts           int    // how many blocks of text there were; reasoning comes between two
+	thinkings       int    // and of reasoning
+	thinks          bool   // the last piece was reasoning
+	calls           []*call
+	last            event.Tokens
+	open            bool // the stream has begun and not ended
+}
+
+func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
+	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
+}
+
+// noticeBadLine emits a line that concerns no request as a notice.
+func (t *translator) noticeBadLine(b []byte) {
+	if len(bytes.TrimSpace(b)) > 0 && !jsontext.Value(b).IsValid(lenient) {
+		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		return
+	}
+	t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a line belongs to no request, or is not known to this adapter", b)
+}
+
+func (t *translator) startTurn(messages []string) {
+	t.turn, t.attempts = event.Tokens{}, 0
+	t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: messages})
+}
+
+// replyBegan handles the first line of a stream.
+func (t *translator) replyBegan() {
+	t.replies++
+	t.reply, t.spoken = reply{open: true}, nil
+}
+
+// handleChunk handles an event of a stream.
+func (t *translator) handleChunk(c *openai.ChatCompletionChunk) {
+	r, sc := &t.reply, t.l.Turn()
+	if sc == nil {
+		return
+	}
+	r.id = cmp.Or(c.ID, r.id)
+	if c.JSON.Usage.Valid() {
+		t.addUsage(&c.Usage)
+	}
+	if len(c.Choices) == 0 {
+		if !c.JSON.Usage.Valid() && !c.JSON.Choices.Valid() {
+			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
+		}
+		return
+	}
+	d := &c.Choices[0].Delta
+	if field, text := reasoningOf(d); text != "" {
+		t.addReasoning(sc, field, text)
+	}
+	if text := d.Content + d.Refusal; text != "" {
+		r.text += text
+		if r.thinks || r.texts == 0 {
+			r.thinks = false
+			r.texts++
+		}
+		key := strconv.Itoa(t.replies) + ".text" + strconv.Itoa(r.texts)
+		t.remember(key)
+		sc.Delta(key, r.id, text)
+	}
+	for i := range d.ToolCalls {
+		r.addCall(&d.ToolCalls[i])
+	}
+	r.finish = cmp.Or(c.Choices[0].FinishReason, r.finish)
+}
+
+// reasoningFields are the members that servers send reasoning in.
+var reasoningFields = []string{"reasoning_content", "reasoning", "reasoning_text"}
+
+// reasoningOf returns the reasoning of a delta, which OpenAI's API does not have.
+func reasoningOf(d *openai.ChatCompletionChunkChoiceDelta) (field, text string) {
+	for _, name := range reasoningFields {
+		f, ok := d.JSON.ExtraFields[name]
+		if !ok {
+			continue
+		}
+		if v := jsontext.Value(f.Raw()); v.Kind() == '"' {
+			b, _ := jsontext.AppendUnquote(nil, v) // the error only reports replaced characters
+			if len(b) > 0 {
+				return name, string(b)
+			}
+		}
+	}
+	return "", ""
+}
+
+func (t *translator) addReasoning(sc *ledger.Scope, field, text string) {
+	r := &t.reply
+	if !r.thinks {
+		r.thinks = true
+		r.thinkings++
+	}
+	r.reasoning += text
+	r.reasoningField = field
+	key := strconv.Itoa(t.replies) + ".thinking" + strconv.Itoa(r.thinkings)
+	t.remember(key)
+	sc.Thinking(key, text)
+}
+
+func (t *translator) remember(key string) {
+	if !slices.Contains(t.spoken, key) {
+		t.spoken = append(t.spoken, key)
+	}
+}
+
+// addUsage adds the tokens of a reply to those of the turn. A server may report them more
+// than once; the last report counts.
+func (t *translator) addUsage(u *openai.CompletionUsage) {
+	was := t.reply.last
+	now := event.Tokens{
+		Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens,
+		Reasoning: u.CompletionTokensDetails.ReasoningTokens, Total: u.TotalTokens,
+	}
+	t.turn.Input += now.Input - was.Input
+	t.turn.Cached += now.Cached - was.Cached
+	t.turn.Output += now.Output - was.Output
+	t.turn.Reasoning += now.Reasoning - was.Reasoning
+	t.turn.Total += now.Total - was.Total
+	t.reply.last = now
+}
+
+// replyEnded handles the end of a request: the reply is complete, or err says why it is not.
+func (t *translator) replyEnded(err error) {
+	t.reply.open = false
+	sc := t.l.Turn()
+	if sc == nil {
+		return
+	}
+	f := failureOf(err)
+	if err == nil && t.reply.finish == "" {
+		f = &failure{code: event.ErrorNetwork, message: "the stream ended without a reason", retryable: true}
+	}
+	if f != nil {
+		t.requestFailed(f)
+		return
+	}
+	t.attempts = 0
+	t.endBlocks(event.BlockComplete)
+	t.emitUsage()
+	r := t.reply
+	if r.wasCut() {
+		r.calls = nil // the arguments of the last one may be incomplete
+	}
+	if t.live != nil {
+		t.live.appendReply(&r, r.calls)
+	}
+	if len(r.calls) == 0 {
+		d := event.Done{}
+		if r.finish != "stop" {
+			d.Reason = r.finish
+		}
+		if r.text != "" {
+			sc.Emit(event.Result{Text: r.text})
+		}
+		t.endTurn(d)
+		if t.live != nil {
+			t.live.takeMessage()
+		}
+		return
+	}
+	for _, k := range r.calls {
+		sc.ToolStart(event.ToolStart{ToolUseID: k.id, Tool: k.name, Input: k.input(), MessageID: r.id})
+	}
+	if t.live != nil {
+		t.live.runCalls(r.calls)
+	}
+}
+
+// wasCut reports whether the reply ended before the model had finished it.
+func (r *reply) wasCut() bool { return r.finish == "length" || r.finish == "content_filter" }
+
+// endBlocks ends the blocks of the reply.
+func (t *translator) endBlocks(status event.BlockStatus) {
+	sc := t.l.Turn()
+	if sc == nil {
+		return
+	}
+	if status != event.BlockRetracted {
+		sc.ThinkingDone()
+	}
+	for _, key := range slices.Backward(t.spoken) {
+		if sc.BlockOpen(key) {
+			sc.BlockEnd(key, status, "")
+		} else if status == event.BlockRetracted {
+			sc.ThinkingRetract(key)
+		}
+	}
+	t.spoken = nil
+}
+
+// endTurn ends the running turn.
+func (t *translator) endTurn(d event.Done) {
+	t.l.Done(d)
+	t.reply = reply{}
+}
+
+// emitUsage emits the tokens of the turn so far, if the last reply stated its own.
+func (t *translator) emitUsage() {
+	if t.reply.last != (event.Tokens{}) {
+		t.l.Emit(event.Usage{Tokens: t.turn})
+	}
+}
