@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/recorder/acp"
+	"github.com/turnspec/turnspec/recorder/chat"
 	"github.com/turnspec/turnspec/recorder/claude"
 	"github.com/turnspec/turnspec/recorder/codex"
 	"github.com/turnspec/turnspec/recorder/codexexec"
@@ -26,6 +27,7 @@ var all = []*drive.Runtime{
 	codexexec.Runtime,
 	pi.Runtime,
 	acp.Runtime,
+	chat.Runtime,
 }
 
 // Register adds a runtime that this module does not have. It must be called before
