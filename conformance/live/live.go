@@ -179,6 +179,10 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 		return nil, err
 	}
 	defer func() { _ = srv.Close() }()
+	client, err := registry.Get(rt.Name)
+	if err != nil {
+		return nil, err
+	}
 	conn, err := registry.Connect(rt.Name, rt.Version, scn.InitialMode(), scn.Needs, srv.URL())
 	if err != nil {
 		return nil, err
@@ -194,7 +198,7 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 		return nil, err
 	}
 	return perform.Live(ctx, s, scn, perform.Runtime{
-		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Args: conn.Args,
+		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.Launcher, Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Unprompted: unprompted,
 	}), nil

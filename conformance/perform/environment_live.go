@@ -26,6 +26,8 @@ type Runtime struct {
 	Name    string
 	Version string
 	Command []string // the native program
+	// Launcher starts it; nil is proc.Exec.
+	Launcher proc.Launcher
 	Args    []string // the arguments that point it at the model
 	Env     []string // its whole environment
 	Dir     string   // the working directory, with the scenario's files
@@ -43,7 +45,7 @@ const liveLimit = 60 * time.Second
 // Live lets a subject drive the real runtime through a scenario.
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn}
-	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: proc.Exec{}, runtime: rt.Name}}
+	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name}}
 	d := &director{run: r, subject: s, env: env, start: time.Now()}
 	env.d = d
 	d.runScenario(ctx)
