@@ -54,7 +54,7 @@ func (k *call) input() event.Raw {
 	case k.arguments == "":
 		return event.Raw("{}")
 	case v.IsValid(lenient):
-		return event.Raw(v)
+		return v
 	}
 	b, _ := jsontext.AppendQuote(nil, k.arguments) // the error only reports replaced characters
 	return b

@@ -354,8 +354,7 @@ func (x *exchange) handle(l *line) error {
 	if l.Text != nil {
 		data = *l.Text
 	}
-	switch {
-	case l.Data != nil || l.Text != nil:
+	if l.Data != nil || l.Text != nil {
 		if l.Event != "" {
 			fmt.Fprintf(&b, "event: %s\n", strings.ReplaceAll(l.Event, "\n", " "))
 		}

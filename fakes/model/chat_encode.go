@@ -95,12 +95,12 @@ func (v *chatEncoder) start(u *fixtures.Usage) error {
 			return err
 		}
 	}
-	return v.chunk(cDelta{Role: "assistant", Content: new(string)}, nil)
+	return v.chunk(cDelta{Role: "assistant", Content: new(string)})
 }
 
 // chunk writes a chunk of the reply's only choice.
-func (v *chatEncoder) chunk(d cDelta, finish *string) error {
-	return v.o.sink.event("", v.reply("chat.completion.chunk", []cChoice{{Delta: &d, Finish: finish}}))
+func (v *chatEncoder) chunk(d cDelta) error {
+	return v.o.sink.event("", v.reply("chat.completion.chunk", []cChoice{{Delta: &d}}))
 }
 
 func (v *chatEncoder) reply(object string, choices []cChoice) cChunk {
@@ -121,7 +121,7 @@ func (v *chatEncoder) addDelta(s string) error {
 	}
 	var d cDelta
 	appendText(v.member(&d), s)
-	return v.chunk(d, nil)
+	return v.chunk(d)
 }
 
 // member is where the text of the open block belongs.
@@ -151,7 +151,7 @@ func (v *chatEncoder) closeBlock() error {
 	}
 	var d cDelta
 	appendText(v.member(&d), v.whole.String())
-	return v.chunk(d, nil)
+	return v.chunk(d)
 }
 
 // addRedacted and addSearch are never called: calls refuses both before the reply begins.
@@ -173,7 +173,7 @@ func (v *chatEncoder) addCall(c wireCall) error {
 		if v.dialect.wholeCalls && len(calls) == 1 && !c.scenario.Unfinished {
 			begin.Function.Args, pieces[i] = strings.Join(pieces[i], ""), nil
 		}
-		if err := v.chunk(cDelta{Calls: []cCall{begin}}, nil); err != nil {
+		if err := v.chunk(cDelta{Calls: []cCall{begin}}); err != nil {
 			return err
 		}
 		begin.Index, begin.Function.Args = nil, string(c.input)
@@ -187,7 +187,7 @@ func (v *chatEncoder) addCall(c wireCall) error {
 			}
 			more = true
 			d := cCall{Index: new(first + i), Function: cFunction{Args: pieces[i][0]}}
-			if err := v.chunk(cDelta{Calls: []cCall{d}}, nil); err != nil {
+			if err := v.chunk(cDelta{Calls: []cCall{d}}); err != nil {
 				return err
 			}
 			pieces[i] = pieces[i][1:]

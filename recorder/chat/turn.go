@@ -101,8 +101,8 @@ func quote(s string) jsontext.Value { return jsontext.Value(wire.Quote(s)) }
 // object writes an object of names and values.
 func object(members ...any) jsontext.Value {
 	var b strings.Builder
-	for i := 0; i < len(members); i += 2 {
-		fmt.Fprintf(&b, ",%q:%s", members[i], members[i+1])
+	for pair := range slices.Chunk(members, 2) {
+		fmt.Fprintf(&b, ",%q:%s", pair...)
 	}
 	return jsontext.Value("{" + strings.TrimPrefix(b.String(), ",") + "}")
 }
