@@ -30,7 +30,7 @@ func TestMessagesAreHeldBack(t *testing.T) {
 		s, err := New().Open(t.Context(), adapters.Options{Launch: p})
 		g.Expect(err).NotTo(HaveOccurred())
 		go func() {
-			for range s.Events() { //nolint:revive // only what is written counts
+			for range s.Events() { // only what is written counts
 			}
 		}()
 		took := func() string {
