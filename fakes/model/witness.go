@@ -10,25 +10,26 @@ import (
 
 // request is a request of a runtime, by either API.
 type request struct {
-	stream  bool
-	thread  string // the runtime's id of the conversation or sub-agent
-	name    string // the runtime's name of the agent
-	sub     bool   // marked as a sub-agent's
-	maySub  bool   // it has no mark: its text decides
-	turn    string // the runtime's id of the turn; "" if it sends none
-	texts   []string
-	replies []string // the texts of the model that it repeats, if it sends the turn
-	results []result
-	files   int  // pictures and documents in messages of the user
-	notes   int  // how many notes about tasks that ended
-	compact bool // asks for a summary
-	form    bool // asks for structured output
-	title   bool // asks for a title of the conversation, and offers no tool
-	usage   bool // asks for usage in the stream
-	search  bool // asks for a search of the web, and offers nothing else
-	prefix  string
-	offer   offer
-	model   string
+	stream     bool
+	thread     string // the runtime's id of the conversation or sub-agent
+	name       string // the runtime's name of the agent
+	sub        bool   // marked as a sub-agent's
+	maySub     bool   // it has no mark: its text decides
+	turn       string // the runtime's id of the turn; "" if it sends none
+	texts      []string
+	replies    []string // the texts of the model that it repeats, if it sends the turn
+	results    []result
+	instructed bool // it holds the scenario's instructions
+	files      int  // pictures and documents in messages of the user
+	notes      int  // how many notes about tasks that ended
+	compact    bool // asks for a summary
+	form       bool // asks for structured output
+	title      bool // asks for a title of the conversation, and offers no tool
+	usage      bool // asks for usage in the stream
+	search     bool // asks for a search of the web, and offers nothing else
+	prefix     string
+	offer      offer
+	model      string
 }
 
 // result is the result of a tool.

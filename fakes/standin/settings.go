@@ -30,6 +30,8 @@ const (
 	SettingPlans   = "collaboration mode" //
 	SettingSchema  = "schema"             // of the final answer
 	SettingHooks   = "hooks"              // events, matchers, limits
+
+	SettingInstructions = "instructions"
 )
 
 // overlay returns the settings with what a later request changes.
@@ -37,14 +39,15 @@ func overlay(s, later wire.Settings) wire.Settings {
 	return wire.Settings{
 		Dir: cmp.Or(later.Dir, s.Dir), Model: cmp.Or(later.Model, s.Model), Ask: cmp.Or(later.Ask, s.Ask), Sandbox: cmp.Or(later.Sandbox, s.Sandbox),
 		Plans: cmp.Or(later.Plans, s.Plans), Schema: cmp.Or(later.Schema, s.Schema), Hooks: cmp.Or(later.Hooks, s.Hooks),
+		Instructions: cmp.Or(later.Instructions, s.Instructions),
 	}
 }
 
-var settingNames = []string{SettingDir, SettingModel, SettingAsks, SettingSandbox, SettingPlans, SettingSchema, SettingHooks}
+var settingNames = []string{SettingDir, SettingModel, SettingAsks, SettingSandbox, SettingPlans, SettingSchema, SettingHooks, SettingInstructions}
 
 // settingValues are the values in the order of settingNames.
 func settingValues(s wire.Settings) []string {
-	return []string{s.Dir, s.Model, s.Ask, s.Sandbox, s.Plans, s.Schema, s.Hooks}
+	return []string{s.Dir, s.Model, s.Ask, s.Sandbox, s.Plans, s.Schema, s.Hooks, s.Instructions}
 }
 
 // collectSettings records what the recording's client had chosen at each of its

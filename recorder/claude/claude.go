@@ -92,6 +92,11 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel("claude"); model != "" {
 		args = append(args, "--model", model)
 	}
+	if text := c.d.Scenario.Instructions; text != "" && c.d.Scenario.ReplacesInstructions {
+		args = append(args, "--system-prompt", text)
+	} else if text != "" {
+		args = append(args, "--append-system-prompt", text)
+	}
 	session, err := c.sessionArgs(s)
 	if err != nil {
 		return err

@@ -76,6 +76,8 @@ type threadParams struct {
 	ApprovalPolicy any    `json:"approvalPolicy"`
 	Sandbox        string `json:"sandbox"`
 	Model          string `json:"model,omitempty"`
+	Developer      string `json:"developerInstructions,omitempty"`
+	Base           string `json:"baseInstructions,omitempty"`
 
 	Tools []dynamicTool `json:"dynamicTools,omitempty"`
 }
@@ -94,6 +96,11 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		return err
 	}
 	params := threadParams{Cwd: c.d.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox, Model: c.d.Scenario.OpenModel("codex")}
+	if text := c.d.Scenario.Instructions; c.d.Scenario.ReplacesInstructions {
+		params.Base = text
+	} else {
+		params.Developer = text
+	}
 	if c.cfg.granular {
 		params.ApprovalPolicy = granular
 	}

@@ -72,6 +72,12 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel("codexexec"); model != "" {
 		args = append(args, "--model", model)
 	}
+	if text := c.d.Scenario.Instructions; text != "" {
+		if c.d.Scenario.ReplacesInstructions {
+			return c.Error("replaces the runtime's instructions by a text")
+		}
+		args = append(args, "-c", "developer_instructions="+string(wire.Quote(text)))
+	}
 	args = append(args, "--sandbox", c.cfg.Sandbox(), "--cd", c.d.Work, "--skip-git-repo-check")
 	if c.thread != "" {
 		args = append(args, "resume", c.thread)

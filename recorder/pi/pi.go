@@ -113,6 +113,11 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel("pi"); model != "" {
 		args = append(args, "--model", model)
 	}
+	if text := c.d.Scenario.Instructions; text != "" && c.d.Scenario.ReplacesInstructions {
+		args = append(args, "--system-prompt", text)
+	} else if text != "" {
+		args = append(args, "--append-system-prompt", text)
+	}
 	session, err := drive.SessionOf(s, c.sessions, c.session)
 	switch {
 	case err != nil:
