@@ -178,6 +178,11 @@ type Options struct {
 	Limits  Limits            // zero fields mean the defaults
 	Config  map[string]string // the runtime's own settings, by its own names
 
+	// Instructions are for the model, with each of its replies. They follow the
+	// runtime's own, or stand in their place if ReplaceInstructions is set.
+	Instructions        string
+	ReplaceInstructions bool
+
 	// Judge decides about each tool call that the runtime submits to it. If it
 	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
 	Judge Judge

@@ -44,6 +44,8 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		return nil, invalidOption("fork", fmt.Errorf("fork: needs resume, the session to fork"))
 	case o.Unarchive:
 		return nil, invalidOption("unarchive", fmt.Errorf("unarchive: %w", adapters.ErrUnsupported))
+	case len(o.Config) > 0:
+		return nil, invalidOption("config", fmt.Errorf("config: %w", adapters.ErrUnsupported))
 	case o.At != "" && !o.Fork:
 		return nil, invalidOption("options", fmt.Errorf("at: needs fork"))
 	case o.Checkpoints:
@@ -135,6 +137,13 @@ func buildArgs(o adapters.Options, provider string) []string {
 	}
 	if o.Model != "" {
 		a = append(a, "--model", o.Model)
+	}
+	switch {
+	case o.Instructions == "":
+	case o.ReplaceInstructions:
+		a = append(a, "--system-prompt", o.Instructions)
+	default:
+		a = append(a, "--append-system-prompt", o.Instructions)
 	}
 	if o.Mode != "" {
 		a = append(a, "--permission-mode", modeFlag(o.Mode))

@@ -128,6 +128,11 @@ func (c *client) Start() {
 
 func (c *client) openThread() {
 	p := threadParams{Cwd: c.o.Dir, Model: c.o.Model, ApprovalPolicy: c.mode.approval, Sandbox: c.mode.sandbox}
+	if c.o.ReplaceInstructions {
+		p.Base = c.o.Instructions
+	} else {
+		p.Developer = c.o.Instructions
+	}
 	if c.o.Judge != nil {
 		p.ApprovalPolicy = judgedPolicy
 	}

@@ -26,7 +26,8 @@
 // Options.MCP becomes -c mcp_servers.NAME={…}, or -c mcp_servers={"NAME"={…}} if the
 // name contains a point; Options.Tools the thread's
 // dynamicTools (a resumed thread keeps its tools); Options.Schema the outputSchema
-// of each turn; Options.Hooks is ErrUnsupported.
+// of each turn; Options.Instructions developerInstructions, or baseInstructions if they
+// replace the runtime's own; Options.Hooks is ErrUnsupported.
 //
 // Options.Command is the program (else CODEX_PATH, else codex on the child's
 // PATH); Options.Config becomes -c key=value with TOML values; Options.Args come

@@ -308,6 +308,8 @@ type threadParams struct {
 	Model          string `json:"model,omitempty"`
 	ApprovalPolicy string `json:"approvalPolicy,omitempty"`
 	Sandbox        string `json:"sandbox,omitempty"`
+	Developer      string `json:"developerInstructions,omitempty"`
+	Base           string `json:"baseInstructions,omitempty"`
 
 	Tools []dynamicTool `json:"dynamicTools,omitempty"`
 }

@@ -84,6 +84,7 @@ func checkOptions(o adapters.Options) error {
 	}{
 		{"fork", o.Fork}, {"at", o.At != ""}, {"unarchive", o.Unarchive}, {"checkpoints", o.Checkpoints},
 		{"judge", o.Judge != nil}, {"tools", len(o.Tools) > 0}, {"hooks", len(o.Hooks) > 0},
+		{"replace instructions", o.ReplaceInstructions && o.Instructions != ""},
 	} {
 		if x.asked {
 			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
@@ -127,6 +128,9 @@ func (c *client) arguments(m adapters.Message) []string {
 	args := append(program(o), "exec", "--json", "--skip-git-repo-check")
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
+	}
+	if o.Instructions != "" {
+		args = append(args, "-c", "developer_instructions="+string(encode(o.Instructions)))
 	}
 	args = append(args, codexcli.ServerArgs(o.MCP, "")...)
 	if sandbox := sandboxes[c.mode]; sandbox != "" {

@@ -20,7 +20,8 @@
 // The modes are those in which nobody is asked: never (sandbox danger-full-access), read-only and
 // dont-ask (sandbox read-only: what would write fails). The others, a Judge, Tools, Hooks, Fork,
 // Unarchive and Checkpoints are ErrUnsupported. Schema becomes --output-schema, MCP and Config
-// become -c.
+// become -c. Instructions become -c developer_instructions; to replace the runtime's own by a text
+// is ErrUnsupported.
 //
 // # Lines
 //

@@ -91,6 +91,13 @@ func commandLine(o adapters.Options, extension string) []string {
 		args = append(args, "--model", o.Model)
 	}
 	switch {
+	case o.Instructions == "":
+	case o.ReplaceInstructions:
+		args = append(args, "--system-prompt", o.Instructions)
+	default:
+		args = append(args, "--append-system-prompt", o.Instructions)
+	}
+	switch {
 	case o.Fork:
 		args = append(args, "--fork", o.Resume)
 	case o.Resume != "":

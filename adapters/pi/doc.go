@@ -16,7 +16,8 @@
 //	accept-edits   bash
 //	ask            bash, edit, write
 //
-// Other modes, and Options.Config, MCP, Tools, Hooks, Schema, Checkpoints, Unarchive
+// Options.Instructions are --append-system-prompt, or --system-prompt if they replace the
+// runtime's own. Other modes, and Options.Config, MCP, Tools, Hooks, Schema, Checkpoints, Unarchive
 // and At are ErrUnsupported. Options.Command is the program (else PI_PATH, else pi
 // on the child's PATH); Options.Args come last.
 //

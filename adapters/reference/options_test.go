@@ -1,0 +1,64 @@
+package reference_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/adapters/reference"
+)
+
+// An adapter writes an option into the command line, or refuses it by its name. Codex gets
+// instructions in a request after the start, and codex exec starts with the first message:
+// goldens show what they get.
+func TestOptionsAreHonouredOrRefused(t *testing.T) {
+	for name, x := range map[string]struct {
+		option  adapters.Options
+		passed  map[string]string // runtimes, and an argument that they get
+		refused []string          // runtimes
+		error   string
+	}{
+		"config": {
+			option: adapters.Options{Config: map[string]string{"some_key": "1"}},
+			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi"}, error: "config: ",
+		},
+		"instructions": {
+			option: adapters.Options{Instructions: "Be brief."},
+			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"},
+		},
+		"replacing instructions": {
+			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
+			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec"}, error: "replace instructions: ",
+		},
+	} {
+		for _, runtime := range []string{"claude", "codex", "codexexec", "pi"} {
+			t.Run(name+"/"+runtime, func(t *testing.T) {
+				g := NewWithT(t)
+				var argv []string
+				o := x.option
+				o.Launch = proc.LauncherFunc(func(_ context.Context, c proc.Command) (proc.Process, error) {
+					argv = c.Argv
+					return nil, errors.New("not today")
+				})
+				s, err := reference.Of(runtime).Open(t.Context(), o)
+				if slices.Contains(x.refused, runtime) {
+					g.Expect(err).To(MatchError(adapters.ErrUnsupported))
+					g.Expect(err).To(MatchError(ContainSubstring(x.error)))
+					g.Expect(argv).To(BeNil())
+					return
+				}
+				if err == nil {
+					g.Expect(s.Close(t.Context())).To(Succeed())
+				}
+				g.Expect(argv).NotTo(BeEmpty())
+				g.Expect(strings.Join(argv, "\n") + "\n").To(ContainSubstring(x.passed[runtime]))
+			})
+		}
+	}
+}
