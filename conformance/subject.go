@@ -46,6 +46,9 @@ type Open struct {
 	Unarchive   bool   // with Resume: the session was archived
 	Checkpoints bool   // keep copies of files, so that they can be restored
 
+	Instructions        string // for the model, after the runtime's own
+	ReplaceInstructions bool   // in place of the runtime's own
+
 	// Policy is the tool policy of the session, in the form of package
 	// adapters/policy. Judge is the same policy, for subjects that take a function.
 	Policy jsontext.Value
@@ -101,6 +104,7 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: o.mode(c.Runtime),
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
+		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
 		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 		Limits: o.Limits,
 	})

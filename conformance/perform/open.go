@@ -85,6 +85,8 @@ func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation
 		Mode:        mode,
 		Checkpoints: slices.Contains(d.run.Scenario.Needs, "checkpoint"),
 		Model:       d.run.Scenario.OpenModel(d.run.Runtime),
+
+		Instructions: d.run.Scenario.Instructions, ReplaceInstructions: d.run.Scenario.ReplacesInstructions,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

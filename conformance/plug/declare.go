@@ -25,13 +25,15 @@ const (
 	CanStopTask = "stop_task"
 	CanRevert   = "revert"
 	CanRewind   = "rewind"
-	CanCompact  = "compact"
-	CanArchive  = "archive" // and open with unarchive
-	CanRename   = "rename"
-	CanMCP      = "mcp" // open with MCP servers
-	CanSchema   = "schema"
-	CanPolicy   = "policy" // open with a tool policy
-	CanLimits   = "limits" // open with limits
+
+	CanInstructions = "instructions"
+	CanCompact      = "compact"
+	CanArchive      = "archive" // and open with unarchive
+	CanRename       = "rename"
+	CanMCP          = "mcp" // open with MCP servers
+	CanSchema       = "schema"
+	CanPolicy       = "policy" // open with a tool policy
+	CanLimits       = "limits" // open with limits
 
 	CanTools      = "tools"      // open with tools of the client
 	CanHooks      = "hooks"      // open with hooks of the client

@@ -62,6 +62,7 @@ func abilitiesOf(s *fixtures.Scenario) (out []string) {
 		{len(s.Tools) > 0 && s.Components == nil, CanTools},
 		{len(s.Hooks) > 0, CanHooks},
 		{slices.Contains(s.Needs, "checkpoint"), CanRewind},
+		{s.Instructions != "", CanInstructions},
 	} {
 		if need.needed {
 			out = append(out, need.ability)

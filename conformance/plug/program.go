@@ -213,6 +213,7 @@ func RuntimeOnly(o conformance.Open) string {
 		{o.Components != nil, "components"},
 		{o.Schema != nil, "the schema of an answer"},
 		{o.Policy != nil, "a policy of tools"},
+		{o.Instructions != "", "instructions for the model"},
 		{o.Model != "", "the runtime's name of a model"},
 	} {
 		if option.wanted {

@@ -14,10 +14,10 @@ import (
 
 // OpenOptions is the check session.open-options.
 var OpenOptions = &conformance.Check{
-	ID: "session.open-options", Source: "adapters that accept a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness},
+	ID: "session.open-options", Source: "adapters that accept a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Aliases:       []string{"session.opened-as-asked"},
 	Mend:          "Pass each option of Open on: as an argument, in the handshake or in a message before the first turn. Return `unsupported` for an option that cannot be passed on.",
-	Sentence:      "The runtime receives the options of the session and their changes: session, folder, model, mode, servers, hooks and schema.",
+	Sentence:      "The runtime receives the options of the session and their changes: session, folder, model, mode, servers, instructions, hooks and schema. The instructions reach the model.",
 	JudgesWritten: true,
 	Judge:         judgeOpened,
 }
@@ -26,6 +26,10 @@ var OpenOptions = &conformance.Check{
 // session or sent a message, with those that the client asked for. The runtime's name
 // of a mode is taken from the recorded client.
 func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
+	if t.Tier == conformance.TierLive {
+		judgeInstructed(t, f)
+		return
+	}
 	for _, s := range t.Settings {
 		want, ok := wanted(t.Run, s)
 		if !ok {
@@ -51,6 +55,22 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		f.Sent = true
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
+		}
+	}
+}
+
+// judgeInstructed demands the instructions in each request of the main agent.
+func judgeInstructed(t *conformance.Trial, f *conformance.Finding) {
+	if t.Scenario.Instructions == "" {
+		return
+	}
+	for _, q := range t.Witness {
+		if q.Agent != "" {
+			continue
+		}
+		f.Asserted(1)
+		if !q.Instructed {
+			f.Failf("request %d to the model lacks the instructions of the session", q.Req)
 		}
 	}
 }
@@ -87,6 +107,8 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 			}
 			return true
 		}, s.Recorded != ""
+	case standin.SettingInstructions:
+		return equal, r.Scenario.Instructions != ""
 	case standin.SettingSchema:
 		return equal, r.Scenario.Schema != nil
 	}

@@ -27,6 +27,18 @@ var opensElsewhere = broken.Adapter{
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Dir = "/play" }),
 }
 
+var forgetsTheInstructions = broken.Adapter{
+	Name: "forgets-the-instructions", Sentence: "opens a session without the instructions for the model",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
+}
+
+var addsTheInstructions = broken.Adapter{
+	Name: "adds-the-instructions", Sentence: "adds instructions to those of the runtime that are to replace them",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.ReplaceInstructions = false }),
+}
+
 var forgetsTheServers = broken.Adapter{
 	Name: "forgets-the-servers", Sentence: "opens a session without the MCP servers",
 	Fails:    []string{"session.open-options"},

@@ -139,6 +139,7 @@ var proof = []string{
 	"session/fork-with-tools",
 	"question/one",
 	"session/opened-with-a-model",
+	"session/opened-with-other-instructions",
 	"session/another-thread-talks",
 	"session/resume-in-a-new-process",
 	"session/resume-of-an-unknown-id",

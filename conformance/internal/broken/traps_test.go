@@ -30,6 +30,14 @@ var traps = []struct {
 	{"pi", "tool/output-while-it-runs", []string{"tool.streamed"}, emitsTheOutputSoFar},
 	{"pi", "stop/mid-tool", []string{"turn.end-stated"}, reportsTheEmptyRound},
 	{"pi", "queue/steer-and-follow-up", []string{"turn.not-before-end"}, endsBeforeTheQueue},
+	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
+	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
+}
+
+// dropsTheInstructions opens a session without an option of its command line.
+var dropsTheInstructions = broken.Adapter{
+	Name: "drops-the-instructions", Sentence: "opens a session without the instructions for the model",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
 }
 
 // endsWithTheFirstRun takes agent_end for the end although a retry is pending.

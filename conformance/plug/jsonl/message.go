@@ -28,7 +28,7 @@ func Abilities() []string { return slices.Clone(abilities) }
 var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
 	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename,
-	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
+	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
 
 // Hello is the first line of a program. It declares what the program supports.
@@ -71,22 +71,26 @@ type command struct {
 	Do string `json:"do"`
 
 	// Of open:
-	SessionID   string           `json:"session_id,omitempty"`
-	Dir         string           `json:"dir,omitempty"`
-	Command     []string         `json:"command,omitempty"`
-	Args        []string         `json:"args,omitempty"`
-	Model       string           `json:"model,omitempty"` // and of set_model
-	Mode        string           `json:"mode,omitempty"`  // and of set_mode
-	Resume      string           `json:"resume,omitempty"`
-	After       *position        `json:"after,omitempty"`
-	Fork        bool             `json:"fork,omitzero"`
-	At          string           `json:"at,omitempty"`
-	Unarchive   bool             `json:"unarchive,omitzero"`
-	Checkpoints bool             `json:"checkpoints,omitzero"`
-	Questions   bool             `json:"questions,omitzero"`
-	MCP         []plug.MCPServer `json:"mcp,omitempty"`
-	Schema      jsontext.Value   `json:"schema,omitzero"`
-	Policy      jsontext.Value   `json:"policy,omitzero"`
+	SessionID   string    `json:"session_id,omitempty"`
+	Dir         string    `json:"dir,omitempty"`
+	Command     []string  `json:"command,omitempty"`
+	Args        []string  `json:"args,omitempty"`
+	Model       string    `json:"model,omitempty"` // and of set_model
+	Mode        string    `json:"mode,omitempty"`  // and of set_mode
+	Resume      string    `json:"resume,omitempty"`
+	After       *position `json:"after,omitempty"`
+	Fork        bool      `json:"fork,omitzero"`
+	At          string    `json:"at,omitempty"`
+	Unarchive   bool      `json:"unarchive,omitzero"`
+	Checkpoints bool      `json:"checkpoints,omitzero"`
+	Questions   bool      `json:"questions,omitzero"`
+
+	Instructions        string `json:"instructions,omitempty"`
+	ReplaceInstructions bool   `json:"replace_instructions,omitzero"`
+
+	MCP    []plug.MCPServer `json:"mcp,omitempty"`
+	Schema jsontext.Value   `json:"schema,omitzero"`
+	Policy jsontext.Value   `json:"policy,omitzero"`
 
 	Limits *plug.Limits `json:"limits,omitempty"`
 

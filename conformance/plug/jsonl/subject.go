@@ -42,6 +42,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		{o.Fork, plug.CanFork},
 		{o.Unarchive, plug.CanArchive},
 		{o.Checkpoints, plug.CanRewind},
+		{o.Instructions != "", plug.CanInstructions},
 		{len(o.MCP) > 0, plug.CanMCP},
 		{o.Schema != nil, plug.CanSchema},
 		{o.Policy != nil, plug.CanPolicy},
@@ -58,6 +59,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	c := command{
 		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
 		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
+		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
 		MCP: plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
 	}
 	x.offer(&c, o)

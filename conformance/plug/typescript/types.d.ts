@@ -339,6 +339,10 @@ export interface OpenCommand {
   unarchive?: boolean;
   /** Copies of files are to be kept, so that rewind can put them back. */
   checkpoints?: boolean;
+  /** For the model, after the runtime's own instructions. */
+  instructions?: string;
+  /** With instructions: they replace the runtime's own. */
+  replace_instructions?: boolean;
   /** MCP servers may ask the user. */
   questions?: boolean;
   /** MCP servers that the runtime starts. */

@@ -299,6 +299,8 @@ class OpenCommand(TypedDict, total=False):
     at: str
     unarchive: bool
     checkpoints: bool
+    instructions: str
+    replace_instructions: bool
     questions: bool
     mcp: List[OpenCommandMcp]
     schema: Any
