@@ -2,6 +2,8 @@ package broken_test
 
 import (
 	"context"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,12 +34,50 @@ var traps = []struct {
 	{"pi", "queue/steer-and-follow-up", []string{"turn.not-before-end"}, endsBeforeTheQueue},
 	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
 	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
+	{"chat", "client/stopped-while-a-tool-runs", []string{"wire.valid-input"}, leavesACallOpen},
+	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, hidesTheLimit},
+	{"chat", "model/cut-in-mid-text-then-retried", []string{"text.once"}, keepsTheFailedAttempt},
 }
 
 // dropsTheInstructions opens a session without an option of its command line.
 var dropsTheInstructions = broken.Adapter{
 	Name: "drops-the-instructions", Sentence: "opens a session without the instructions for the model",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
+}
+
+var toolMessage = regexp.MustCompile(`\{[^{}]*"role":"tool"[^{}]*\},?`)
+
+// leavesACallOpen gives the model no result of a call.
+var leavesACallOpen = broken.Adapter{
+	Name: "leaves-a-call-open", Sentence: "sends a history in which a call has no result",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(toolMessage.ReplaceAll(line, nil))
+		return err
+	}},
+}
+
+// hidesTheLimit takes each finish_reason for a complete reply.
+var hidesTheLimit = broken.Adapter{
+	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Reason == "length" {
+			d.Reason = "stop"
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+// keepsTheFailedAttempt keeps the text of an attempt that is repeated.
+var keepsTheFailedAttempt = broken.Adapter{
+	Name: "keeps-the-failed-attempt", Sentence: "shows the text of a failed attempt and of the next one",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
+			d.Status = event.BlockComplete
+			e.Data = d
+		}
+		out(e)
+	}),
 }
 
 // endsWithTheFirstRun takes agent_end for the end although a retry is pending.
