@@ -16,7 +16,7 @@
 //	never   nothing; the default
 //	ask     calls of tools that are not ReadOnly
 //
-// Other modes, and Options.Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
+// Options.Instructions are the system message of each request. Other modes, and Options.Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
 // Unarchive are ErrUnsupported.
 //
 // # Turns

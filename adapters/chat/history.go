@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +22,9 @@ func (c *client) params() openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{
 		Model: c.model, Messages: c.history,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+	}
+	if c.o.Instructions != "" { // the model has no others
+		p.Messages = slices.Concat([]openai.ChatCompletionMessageParamUnion{openai.SystemMessage(c.o.Instructions)}, c.history)
 	}
 	for _, t := range c.o.Tools {
 		schema := map[string]any{"type": "object", "properties": map[string]any{}}
