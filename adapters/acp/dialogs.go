@@ -43,7 +43,7 @@ func (t *translator) handleRequest(b []byte) {
 func (t *translator) newQuestion(form bool, b []byte) *question {
 	q := &question{rpc: t.m.ID.Clone(), form: form}
 	sc := t.l.Turn()
-	if call := decode[update](decode[params](t.m.Params).ToolCall).ToolCallID; sc == nil && t.live == nil && !t.endedCall[string(call)] {
+	if call := decode[update](decode[params](t.m.Params).ToolCall).ToolCallID; sc == nil && t.live == nil && !form && !t.endedCall[string(call)] {
 		sc = t.scope("a question", b)
 	}
 	if sc == nil || t.stopped && t.live != nil {
@@ -75,6 +75,10 @@ func (t *translator) askPermission(b []byte) {
 	}
 	if c == nil {
 		c = &toolCall{id: q.call, title: string(u.Title), kind: string(u.ToolKind), input: u.RawInput}
+	}
+	if c.kind == "switch_mode" { // the end of planning: the user approves the plan
+		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: c.toolName(), Surface: "chat", Props: inputOf(c.input)})
+		return
 	}
 	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: c.toolName(), ToolInput: inputOf(c.input)}
 	for _, o := range p.Options {

@@ -38,7 +38,8 @@
 // Deny chooses the first of kind reject_once, or reject_always. DecisionCancel is
 // session/cancel and the outcome cancelled. Answer.Input is ErrUnsupported, and Answer.Message
 // has no field. Stop answers all open questions with cancelled, as the protocol demands. A
-// form (elicitation/create) is an interrupt (component elicitation).
+// form (elicitation/create) is an interrupt (component elicitation), and so is a question about
+// a tool of kind switch_mode, whose component is the tool: it approves a plan.
 //
 // A Judge decides about the calls that the agent asks about. If the option for its verdict is
 // missing, the call is denied.
