@@ -30,7 +30,7 @@
 // Headers are carried if they are listed: Transport.Headers for requests, ReplyHeaders for
 // replies. Credentials are never carried, whatever the list holds; Relay.Header adds them.
 //
-// The package imports the standard library and adapters/lines only. It can be used within a
+// The package imports the standard library, adapters/lines and adapters/proc only. It can be used within a
 // bubble of testing/synctest.
 package httplines
 

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/codexexec"
+	"github.com/turnspec/turnspec/adapters/opencode"
 	"github.com/turnspec/turnspec/adapters/pi"
 )
 
@@ -32,6 +33,7 @@ var all = []Adapter{
 	codex.New(),
 	claude.New(),
 	codexexec.New(),
+	opencode.New(),
 	pi.New(),
 	acp.New(),
 	chat.New(),

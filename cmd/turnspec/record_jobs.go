@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,7 +32,7 @@ func workers(ctx context.Context, args []string, n int, out, errOut io.Writer, r
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			cmd := exec.CommandContext(ctx, self, append(args, "--shard", conformance.Shard{Index: i + 1, Total: n}.String())...)
+			cmd := exec.CommandContext(ctx, self, append(slices.Clip(args), "--shard", conformance.Shard{Index: i + 1, Total: n}.String())...)
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 			if i == 0 {
 				cmd.Stderr = errOut // the others print the same

@@ -6,6 +6,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
 
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
@@ -198,7 +200,7 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 		return nil, err
 	}
 	return perform.Live(ctx, s, scn, perform.Runtime{
-		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.Launcher, Args: conn.Args,
+		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{})), Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Unprompted: unprompted,
 	}), nil

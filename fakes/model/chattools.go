@@ -66,7 +66,7 @@ func chatCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 		return chatWeb(c, o)
 	case "subagent":
 		return translateChat(c, o, func(in subagentInput) (chatInput, error) {
-			if in.Prompt == "" || in.Background != nil {
+			if in.Prompt == "" || in.Background != nil && *in.Background {
 				return nil, fmt.Errorf("tool %s %q: the agent can only start a sub-agent and wait for it", c.Tool, c.ID)
 			}
 			return chatInput{"description": in.Name, "prompt": in.Prompt, "subagent_type": cmp.Or(in.Type, "general")}, nil

@@ -125,10 +125,10 @@ func (l *launch) placeValue(name string) string {
 func (p *Play) wants(pt *part, l *launch) (id jsontext.Value, ok bool) {
 	if pt.reply >= 0 {
 		req := &p.s.lines[pt.reply]
-		if req.claimed == nil || req.by.id == nil {
+		if req.claimed == nil || req.by.replyID() == nil {
 			return nil, false // it made no such request
 		}
-		id = req.by.id
+		id = req.by.replyID()
 	}
 	return id, l.wants(pt.line)
 }

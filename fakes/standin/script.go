@@ -162,10 +162,10 @@ func (s *script) newPart(r *reading, at, process int) part {
 	}
 	for i := at - 1; i >= 0; i-- {
 		l := &s.lines[i]
-		if l.w.Process != process || l.w.Dir != fixtures.In || !bytes.Equal(l.step.id, id) {
+		if l.w.Process != process || l.w.Dir != fixtures.In || l.step.Line == nil || !bytes.Equal(l.step.id, id) && !bytes.Equal(l.step.ID, id) {
 			continue
 		}
-		if p.reply = i; l.step.Kind == KindAnswer { // the runtime repeats the client's own answer
+		if p.reply = i; l.step.Kind == KindAnswer && l.step.ID == nil { // the runtime repeats the client's own answer
 			echo := *r.line
 			echo.Label = wire.Replayed
 			p.reply, p.line = -1, &echo

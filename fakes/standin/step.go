@@ -55,6 +55,14 @@ func readStep(rt *wire.Runtime, line []byte) step {
 	return s
 }
 
+// replyID is the id that a reply to the step has: an answer may be a request of its own.
+func (s *step) replyID() jsontext.Value {
+	if s.Kind == KindAnswer && s.ID != nil {
+		return s.ID
+	}
+	return s.id
+}
+
 // processStep is a step that is no line.
 func processStep(kind Kind, signal string) step {
 	return step{Line: &wire.Line{Kind: kind, Method: signal, Step: &wire.Step{}}}

@@ -32,6 +32,9 @@ type Runtime struct {
 	// ReadSchema reads what the vendor publishes about the wire. It may write
 	// into the folder tmp. nil: the vendor publishes nothing.
 	ReadSchema func(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.Schema, error)
+	// Relay returns a launcher whose processes read and write lines, from one that starts the
+	// program; nil: the program itself does.
+	Relay func(inner proc.Launcher) proc.Launcher
 	// VersionIn matches the part of a line that holds the runtime's version,
 	// which is its first group.
 	VersionIn *regexp.Regexp
@@ -42,6 +45,14 @@ type Runtime struct {
 	Aside string
 	// Aliases are the names that other recorders use for the runtime.
 	Aliases []string
+}
+
+// LauncherOfLines returns a launcher whose processes read and write lines.
+func (r *Runtime) LauncherOfLines(inner proc.Launcher) proc.Launcher {
+	if r.Relay == nil {
+		return inner
+	}
+	return r.Relay(inner)
 }
 
 // Connection is how a runtime is started so that it sends its requests to the

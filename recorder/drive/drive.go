@@ -99,6 +99,7 @@ func withDriver(ctx context.Context, o Options, do func(*Driver) error) error {
 	if o.Launcher == nil {
 		o.Launcher = proc.Exec{}
 	}
+	o.Launcher = o.Runtime.LauncherOfLines(o.Launcher)
 	if why := o.Scenario.Excluded(o.Runtime.Wire.Name, o.Version); why != "" {
 		return fmt.Errorf("%s is not for %s %s: %s", o.Scenario.ID, o.Runtime.Wire.Name, o.Version, why)
 	}

@@ -25,6 +25,9 @@ func pathNeedles(path, name string) []needle {
 		// A runtime may store a project under its path, with "-" for each other byte.
 		{text: notAlnum.ReplaceAllString(path, "-"), repl: "<" + name + ":slug>", short: short, slug: true},
 	}
+	if !short { // a runtime may name a folder from the root on
+		ns = append(ns, needle{text: strings.TrimPrefix(path, "/"), repl: "<" + name + ">"})
+	}
 	esc := url.QueryEscape(path)
 	for _, e := range []string{esc, strings.ReplaceAll(esc, "+", "%20"), lowerHex(esc), (&url.URL{Path: path}).EscapedPath()} {
 		if !slices.ContainsFunc(ns, func(n needle) bool { return n.text == e }) {

@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/codex"
 	"github.com/turnspec/turnspec/recorder/codexexec"
 	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/opencode"
 	"github.com/turnspec/turnspec/recorder/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/recorder/schema"
@@ -25,6 +26,7 @@ var all = []*drive.Runtime{
 	claude.Runtime,
 	codex.Runtime,
 	codexexec.Runtime,
+	opencode.Runtime,
 	pi.Runtime,
 	acp.Runtime,
 	chat.Runtime,

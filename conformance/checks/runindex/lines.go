@@ -63,6 +63,7 @@ func readLines(r *conformance.Run) []Line {
 	}
 	main, other := "", map[string]bool{}
 	history := wire.History{Method: rt.HistoryBefore}
+	resolve := rt.Resolve()
 	for i, p := range r.Played {
 		if p.Line.Dir != fixtures.Out {
 			if p.Line.Dir == fixtures.In {
@@ -74,6 +75,7 @@ func readLines(r *conformance.Run) []Line {
 		}
 		l := Line{Line: p.Line.Read(rt)}
 		history.Mark(&l.Line, false)
+		resolve(&l.Line)
 		thread := ""
 		if rt.Threads {
 			thread = l.Session

@@ -1,0 +1,157 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "opencode"
+
+// New returns the adapter for opencode serve.
+func New() Adapter { return Adapter{} }
+
+// Adapter is the adapter for opencode serve. It has no state.
+type Adapter struct{}
+
+// Capabilities implements adapters.Adapter.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
+		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true,
+	}
+}
+
+// server is the program, which announces on stdout where it listens.
+var server = httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}
+
+// Open implements adapters.Adapter.
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	mode := cmp.Or(o.Mode, adapters.ModeNever)
+	env, err := environment(o)
+	if err == nil {
+		err = checkOptions(o, mode)
+	}
+	if err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	if o.SessionID == "" {
+		o.SessionID = rand.Text()
+	}
+	if o.Launch == nil {
+		o.Launch = proc.Exec{}
+	}
+	o.Launch = server.Launcher(o.Launch)
+	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: env}
+	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
+	var live *client
+	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
+		live = newClient(h, o, mode)
+		return live
+	})
+	if err != nil {
+		return nil, err
+	}
+	return liveSession{s, live}, nil
+}
+
+// checkOptions rejects what the runtime does not have.
+func checkOptions(o adapters.Options, mode string) error {
+	unsupported := map[string]bool{
+		"config": len(o.Config) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+	}
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
+		if unsupported[name] {
+			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
+		}
+	}
+	if _, ok := askedPermissions[mode]; !ok {
+		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", "))
+	}
+	if o.Fork && o.Resume == "" {
+		return fmt.Errorf("fork: needs resume, the session to fork")
+	}
+	return nil
+}
+
+// commandLine returns the program, the adapter's arguments and the caller's.
+func commandLine(o adapters.Options) []string {
+	args := slices.Clone(o.Command)
+	if len(args) == 0 {
+		args = []string{cmp.Or(getenv(o.Env, "OPENCODE_PATH"), programIn(getenv(o.Env, "PATH")))}
+	}
+	return append(append(args, "serve", "--hostname", "127.0.0.1", "--port", "0"), o.Args...)
+}
+
+// configEnv is the variable with settings that the runtime adds to its own.
+const configEnv = "OPENCODE_CONFIG_CONTENT"
+
+// toolServer is an MCP server in the runtime's settings.
+type toolServer struct {
+	Type        string            `json:"type"`
+	Command     []string          `json:"command"`
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
+// environment returns the child's environment, with the MCP servers among the settings.
+func environment(o adapters.Options) ([]string, error) {
+	if len(o.MCP) == 0 {
+		return o.Env, nil
+	}
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	if getenv(env, configEnv) != "" {
+		return nil, fmt.Errorf("mcp: the environment holds %s, to which nothing can be added", configEnv)
+	}
+	servers := map[string]toolServer{}
+	for _, m := range o.MCP {
+		servers[m.Name] = toolServer{"local", append([]string{m.Command}, m.Args...), m.Env}
+	}
+	b, err := json.Marshal(map[string]any{"mcp": servers}, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	return append(slices.Clip(env), configEnv+"="+string(b)), nil
+}
+
+// getenv returns a variable of the child's environment.
+func getenv(env []string, name string) (v string) {
+	if env == nil {
+		return os.Getenv(name)
+	}
+	for _, e := range env {
+		if s, ok := strings.CutPrefix(e, name+"="); ok {
+			v = s
+		}
+	}
+	return v
+}
+
+// programIn returns opencode as found on a PATH.
+func programIn(path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		p := filepath.Join(dir, runtimeName)
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return runtimeName
+}

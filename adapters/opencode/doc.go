@@ -1,0 +1,77 @@
+// Package opencode is the adapter for OpenCode.
+//
+// It runs `opencode serve`, with one server for each session, and talks to it over HTTP and
+// server-sent events. Tested version: 1.18.33. New returns the adapter for live sessions,
+// NewNormalizer converts transcripts; both use one translator. Requests and replies are
+// carried as lines of JSON (package httplines), which is also the form of a transcript; if
+// the launched program writes such lines instead of serving HTTP, they are read as they are.
+//
+// # Opening
+//
+// The stream of events (GET /event) comes first, then the session: POST /session, GET
+// /session/ID for Options.Resume, POST /session/ID/fork with Options.Fork. The mode is a list
+// of rules of the session:
+//
+//	mode           asks for
+//	never          nothing; the default
+//	accept-edits   bash, external_directory
+//	ask            bash, edit, external_directory
+//	plan           nothing; messages are for the runtime's agent plan, which changes no files
+//
+// Options.MCP is added to the settings with OPENCODE_CONFIG_CONTENT. Options.Config, Tools,
+// Hooks, Schema, Checkpoints, Unarchive and At are ErrUnsupported. Options.Command is the
+// program (else OPENCODE_PATH, else opencode on the child's PATH); Options.Args come last. A
+// model is PROVIDER/MODEL, or a model of the provider that was used last.
+//
+// # Permissions
+//
+// A permission_request names the call and has its input; the call has been announced before.
+// Scope session is the runtime's "always", which it keeps until it exits; scope always and
+// Answer.Input are ErrUnsupported. A call that is denied without a message ends the turn. With
+// Options.Judge the runtime asks for every call of a tool; what the Judge leaves to the user is
+// asked if the mode asks for it, else it runs.
+//
+// # Calls
+//
+//	Send      POST /session/ID/prompt_async. The running turn takes a message that comes during
+//	          it when the reply of the model has ended (via merge)
+//	Stop      POST /session/ID/abort; for a turn that has not begun, when the session is busy
+//	SetModel  with the next message, which names its model
+//	SetMode   PATCH /session/ID with the rules of the mode
+//	Compact   POST /session/ID/summarize; a turn with cause command
+//	Rename    PATCH /session/ID
+//	Revert    POST /session/ID/revert. What follows the message is gone with the next one
+//
+// # The end of a turn
+//
+// session.idle ends a turn only if each reply of the model is complete. A turn that failed or
+// was stopped has two of them: the rest of its text, and the results of its tools, come between
+// them. A command that was stopped completes without an exit code, and is interrupted.
+//
+// The runtime asks a model that fails again without a limit, and goes on after a reply that
+// has no end. The adapter stops the turn after 10 attempts, and after 5 such replies in a row;
+// it then ends in an error.
+//
+// # Messages
+//
+//	session.created          of a sub-agent: task
+//	session.status           busy: turn_start and an empty thinking, unless the turn runs already. retry:
+//	                         block_end retracted, notice retry
+//	session.idle             done or error; of a sub-agent: task
+//	session.error            the error of the turn, or that it was stopped
+//	session.compacted        compaction end
+//	message.updated          of the user: a turn begins with it. Of the model: model_changed
+//	message.part.updated     text: block_end; of the user, user_message. reasoning: the end of thinking.
+//	                         tool: tool_start when it runs, tool_output with what is new in its
+//	                         output so far, tool_result. step-finish: usage. compaction:
+//	                         compaction start. step-start, patch, snapshot, file, agent, subtask,
+//	                         retry: ignored
+//	message.part.delta       delta or thinking, by its part
+//	permission.asked         permission_request
+//	question.asked           interrupt (component question)
+//	permission.replied, question.replied, question.rejected   how it was resolved, if not by this client
+//	todo.updated             plan
+//
+// The reports of the program's start, settings, files, terminals and screen are ignored; the
+// table in mapping.go names them. Anything else is a notice with the raw message.
+package opencode

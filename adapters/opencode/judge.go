@@ -1,0 +1,56 @@
+package opencode
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// askedPermissions are the permissions that are asked for, by mode. With a Judge each is.
+var askedPermissions = map[string][]string{
+	adapters.ModeNever:       {},
+	adapters.ModeAcceptEdits: {"bash", "external_directory"},
+	adapters.ModeAsk:         {"bash", "edit", "external_directory"},
+	adapters.ModePlan:        {},
+}
+
+// rule is a permission rule of a session. The last that fits a call counts.
+type rule struct {
+	Permission string `json:"permission"`
+	Pattern    string `json:"pattern"`
+	Action     string `json:"action"`
+}
+
+// rules returns the rules of a mode.
+func (c *client) rules(mode string) []rule {
+	if c.o.Judge != nil {
+		return []rule{{"*", "*", "ask"}}
+	}
+	out := []rule{{"*", "*", "allow"}}
+	for _, p := range askedPermissions[mode] {
+		out = append(out, rule{p, "*", "ask"})
+	}
+	return out
+}
+
+// asks reports whether the mode asks for a permission.
+func (c *client) asks(permission string) bool {
+	return slices.Contains(askedPermissions[c.mode], permission)
+}
+
+// gaps are what the runtime does without asking.
+var gaps = []adapters.Gap{
+	{
+		What:   "Bash: what an allowed command does",
+		Reason: "the runtime has no sandbox",
+		Remedy: "a container",
+	},
+	{
+		What:   "*: calls that a plugin makes itself",
+		Reason: "plugins of the user and of the workspace run inside the runtime",
+		Remedy: "remove them from the settings",
+	},
+}
+
+// Unenforceable lists what a Judge cannot prevent. The versions do not differ in it.
+func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }

@@ -1,0 +1,267 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+)
+
+// question is a permission or a question that waits for an answer.
+type question struct {
+	id         string
+	session    string
+	call       string // the tool call that it is about
+	permission string // what is asked for; "": it is a question of a tool
+	questions  jsontext.Value
+	denied     bool
+	judging    session.Judging
+}
+
+// openQuestion handles permission.asked and question.asked.
+func (t *translator) openQuestion(a *agent, p properties, permission bool, b []byte) {
+	q := &question{id: string(p.ID), session: a.id, call: string(p.Tool.Call), questions: p.Questions.Clone()}
+	if permission {
+		q.permission = string(p.Permission)
+	}
+	sc := t.scope(a)
+	if sc == nil || q.id == "" || t.find(q.id) != nil {
+		// A question of a turn that does not run must never be granted.
+		if t.live != nil && q.id != "" && t.find(q.id) == nil {
+			t.live.reject(q, "")
+		}
+		t.notice(event.LevelWarning, event.NoticeLate, "a question of a turn that does not run was rejected", b)
+		return
+	}
+	t.asked = append(t.asked, q)
+	if !permission {
+		props := struct {
+			Questions jsontext.Value `json:"questions"`
+		}{p.Questions}
+		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
+		return
+	}
+	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: toolName(q.permission), ToolInput: inputOf(p.Metadata)}
+	if tool := a.tools[q.call]; tool != nil {
+		d.ToolName, d.ToolInput = tool.tool, tool.input
+	}
+	sc.Permission(d)
+	if t.live != nil && t.live.o.Judge != nil {
+		t.live.judge(q, d)
+	}
+}
+
+func (t *translator) find(id string) *question {
+	for _, q := range t.asked {
+		if q.id == id {
+			return q
+		}
+	}
+	return nil
+}
+
+func (t *translator) drop(q *question) {
+	t.asked = slices.DeleteFunc(t.asked, func(x *question) bool { return x == q })
+	q.judging.Stop()
+}
+
+// questionClosed handles the runtime's report of an answer: the client's own, that of another
+// client, or one that follows from another answer.
+func (t *translator) questionClosed(p properties, kind string) {
+	q := t.find(string(p.RequestID))
+	if q == nil {
+		return
+	}
+	t.drop(q)
+	by := event.ByRuntime
+	if t.live == nil {
+		by = event.ByUser
+	}
+	decision := event.DecisionAllow
+	if p.Reply == "reject" || kind == "question.rejected" {
+		decision = event.DecisionDeny
+		t.markDenied(q)
+	}
+	t.l.Resolve(q.id, decision, by, chosenAnswers(q.questions, p.Answers))
+}
+
+// markDenied records that a call was not allowed to run.
+func (t *translator) markDenied(q *question) {
+	if a := t.agents[q.session]; a != nil {
+		a.denied = append(a.denied, q.call) // the call itself may come later
+	}
+}
+
+// callResolved closes the questions about a call that has a result, and reports whether it
+// was denied.
+func (t *translator) callResolved(a *agent, tool *runningTool) bool {
+	for _, q := range slices.Clone(t.asked) {
+		if q.call == tool.id {
+			t.drop(q)
+			t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+		}
+	}
+	return slices.Contains(a.denied, tool.id)
+}
+
+// reject denies a permission or a question.
+func (c *client) reject(q *question, message string) {
+	path, body := "/question/"+q.id+"/reject", any(nil)
+	if q.permission != "" {
+		reply := map[string]string{"reply": "reject"}
+		if message != "" {
+			reply["message"] = message
+		}
+		path, body = "/permission/"+q.id+"/reply", reply
+	}
+	c.answered(path, body)
+}
+
+func (c *client) answered(path string, body any) {
+	c.send("POST", path, body, true, func(_ jsontext.Value, err error) {
+		if errors.Is(err, adapters.ErrRefused) && c.t.l.Turn() != nil {
+			c.t.notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
+		}
+	})
+}
+
+// Answer implements session.Protocol.
+func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
+	answer := func() { reply(c.answer(id, an)) }
+	if q := c.t.find(id); q != nil && q.judging.Hold(answer) {
+		return
+	}
+	answer()
+}
+
+// answer answers an open question.
+func (c *client) answer(id string, an adapters.Answer) error {
+	q := c.t.find(id)
+	switch {
+	case q == nil:
+		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
+	case an.Input != nil:
+		return fmt.Errorf("answer: input: %w", adapters.ErrUnsupported)
+	case an.Scope == adapters.ScopeAlways:
+		return fmt.Errorf("answer: scope %q: %w", an.Scope, adapters.ErrUnsupported)
+	}
+	denied := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel || len(an.Value) == 0 && an.Decision != event.DecisionAllow
+	decision := an.Decision
+	switch {
+	case q.permission == "" && !denied && len(an.Value) > 0:
+		answers, err := answersOf(q.questions, an.Value)
+		if err != nil {
+			return err
+		}
+		c.t.drop(q)
+		c.answered("/question/"+q.id+"/reply", map[string]any{"answers": answers})
+	case q.permission == "" || denied:
+		c.t.drop(q)
+		c.t.markDenied(q)
+		c.reject(q, an.Message)
+		if decision != event.DecisionCancel {
+			decision = event.DecisionDeny
+		}
+	default:
+		c.t.drop(q)
+		word := "once"
+		if an.Scope == adapters.ScopeSession {
+			word = "always"
+		}
+		c.answered("/permission/"+q.id+"/reply", map[string]string{"reply": word})
+	}
+	c.t.l.Resolve(id, decision, an.By, an.Value)
+	if an.Decision == event.DecisionCancel {
+		c.abort()
+	}
+	return nil
+}
+
+// answersOf returns the chosen labels of each question, from an object with an answer, or a
+// list of them, for each question.
+func answersOf(questions, value jsontext.Value) ([][]string, error) {
+	var given map[string]jsontext.Value
+	if err := json.Unmarshal(value, &given, lenient); err != nil {
+		return nil, fmt.Errorf("answer: want an object with an answer for each question: %w", err)
+	}
+	out := [][]string{}
+	for _, q := range decode[[]struct {
+		Question str `json:"question"`
+	}](questions) {
+		chosen := []string{}
+		switch v := given[string(q.Question)]; v.Kind() {
+		case '"':
+			chosen = append(chosen, string(decode[str](v)))
+		case '[':
+			for _, s := range decode[[]str](v) {
+				chosen = append(chosen, string(s))
+			}
+		}
+		out = append(out, chosen)
+	}
+	return out, nil
+}
+
+// chosenAnswers is the opposite of answersOf; nil if there are no answers.
+func chosenAnswers(questions, answers jsontext.Value) event.Raw {
+	chosen := decode[[][]str](answers)
+	if len(chosen) == 0 {
+		return nil
+	}
+	out := map[string]any{}
+	for i, q := range decode[[]struct {
+		Question str            `json:"question"`
+		Multiple jsontext.Value `json:"multiple"`
+	}](questions) {
+		switch {
+		case i >= len(chosen):
+		case len(chosen[i]) == 1 && !isTrue(q.Multiple):
+			out[string(q.Question)] = string(chosen[i][0])
+		default:
+			labels := make([]string, len(chosen[i]))
+			for k, label := range chosen[i] {
+				labels[k] = string(label)
+			}
+			out[string(q.Question)] = labels
+		}
+	}
+	return encode(out)
+}
+
+// judge lets the Judge answer a permission. The user's answer is held back until then.
+func (c *client) judge(q *question, d event.PermissionRequest) {
+	call := adapters.Call{Tool: d.ToolName, Input: judgedInput(d), Dir: c.o.Dir}
+	q.judging.Start(c.host, func(ctx context.Context) adapters.Verdict { return c.o.Judge.Decide(ctx, call) }, func(v adapters.Verdict) {
+		decision, by := event.DecisionDeny, event.ByPolicy
+		switch {
+		case v.Effect == adapters.EffectAllow:
+			decision = event.DecisionAllow
+		case v.Effect == adapters.EffectDeny:
+		case !c.asks(q.permission): // without the Judge, the runtime would not have asked
+			decision, by = event.DecisionAllow, event.ByRuntime
+		default:
+			return
+		}
+		// It cannot fail: it is the first answer and has no input.
+		_ = c.answer(q.id, adapters.Answer{Decision: decision, By: by, Message: v.Reason})
+	})
+}
+
+// judgedInput is the input of a call in the form that policies read: a path is named
+// file_path.
+func judgedInput(d event.PermissionRequest) event.Raw {
+	members := decode[map[string]jsontext.Value](d.ToolInput)
+	if members["filePath"] == nil {
+		return d.ToolInput
+	}
+	members["file_path"] = members["filePath"]
+	delete(members, "filePath")
+	return encode(members)
+}

@@ -1,0 +1,176 @@
+package opencode
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// prompt is the body of a message.
+type prompt struct {
+	Parts []promptPart `json:"parts"`
+	Model *modelRef    `json:"model,omitempty"`
+	Agent string       `json:"agent,omitempty"`
+}
+
+type promptPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	MIME     string `json:"mime,omitempty"`
+	Filename string `json:"filename,omitempty"`
+	URL      string `json:"url,omitempty"`
+}
+
+type modelRef struct {
+	Provider string `json:"providerID"`
+	Model    string `json:"modelID"`
+}
+
+// planAgent is the runtime's agent that changes no files.
+const planAgent = "plan"
+
+// modelOf returns the model of a message. A model without a provider is one of the provider
+// that was used last.
+func (c *client) modelOf(name string) *modelRef {
+	if name == "" {
+		return nil
+	}
+	provider, model, ok := strings.Cut(name, "/")
+	if !ok {
+		provider, model = c.t.provider, name
+	}
+	return &modelRef{provider, model}
+}
+
+// Send implements session.Protocol. A running turn takes a message that comes during it when
+// the reply of the model has ended.
+func (c *client) Send(m adapters.Message, reply func(error)) {
+	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model)}
+	if c.mode == adapters.ModePlan {
+		p.Agent = planAgent
+	}
+	files, err := filesOf(m.Attachments)
+	if err == nil && p.Model != nil && p.Model.Provider == "" {
+		err = fmt.Errorf("model %q: want PROVIDER/MODEL", c.model)
+	}
+	if err != nil {
+		reply(fmt.Errorf("send: %w", err))
+		return
+	}
+	p.Parts = append(p.Parts, files...)
+	s := &sentMessage{id: m.ID, text: m.Text, attachments: m.Attachments, via: event.ViaTurn}
+	if c.t.l.Turn() != nil || c.Starting() {
+		s.via = event.ViaMerge
+	}
+	c.sent = append(c.sent, s)
+	if c.stream == 0 {
+		c.subscribe(func(error) {}) // without it the message fails too
+	}
+	c.send("POST", c.sessionPath("/prompt_async"), p, true, func(_ jsontext.Value, err error) {
+		if err != nil {
+			c.messageRefused(s, err)
+		}
+	})
+	reply(nil)
+}
+
+// filesOf returns the attachments of a message. The runtime itself reads those that are
+// given by a path and are no pictures.
+func filesOf(attachments []event.Attachment) ([]promptPart, error) {
+	var out []promptPart
+	for i, a := range attachments {
+		p := promptPart{Type: "file", MIME: mediaType(a), Filename: a.Name, URL: a.URL}
+		switch {
+		case a.Path != "":
+			b, err := os.ReadFile(a.Path)
+			if err != nil {
+				return nil, fmt.Errorf("attachments[%d]: %w", i, err)
+			}
+			p.URL = "data:" + p.MIME + ";base64," + base64.StdEncoding.EncodeToString(b)
+			if p.Filename == "" {
+				p.Filename = filepath.Base(a.Path)
+			}
+		case strings.HasPrefix(a.URL, "data:"):
+			head, _, ok := strings.Cut(strings.TrimPrefix(a.URL, "data:"), ",")
+			if p.MIME, _, _ = strings.Cut(head, ";"); !ok {
+				return nil, fmt.Errorf("attachments[%d]: url: want data:<type>;base64,<data>", i)
+			}
+		default:
+			return nil, fmt.Errorf("attachments[%d]: needs a path or a data URL: %w", i, adapters.ErrUnsupported)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func mediaType(a event.Attachment) string {
+	if a.MIME != "" {
+		return a.MIME
+	}
+	t, _, _ := strings.Cut(mime.TypeByExtension(filepath.Ext(a.Path+a.Name)), ";")
+	switch {
+	case t != "":
+		return t
+	case a.Kind == "image":
+		return "image/png"
+	}
+	return "text/plain"
+}
+
+// Steer implements session.Protocol.
+func (c *client) Steer(_ adapters.Message, reply func(error)) { reply(adapters.ErrUnsupported) }
+
+// messageRefused reports a message that the runtime rejected: as a failed turn if the
+// message would have started one, else as a notice.
+func (c *client) messageRefused(s *sentMessage, err error) {
+	if !slices.Contains(c.sent, s) {
+		return // it was taken, but the reply was lost
+	}
+	c.removeSent(s)
+	if c.t.l.Turn() != nil {
+		c.t.notice(event.LevelError, event.NoticeRefused, "message "+s.id+" was not taken: "+err.Error(), nil)
+		return
+	}
+	code := event.ErrorInvalid
+	if errors.Is(err, errTimeout) {
+		code = event.ErrorTimeout
+	}
+	c.t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{s.id}})
+	c.t.l.Error(event.Error{Code: code, Message: err.Error()})
+}
+
+func (c *client) removeSent(s *sentMessage) {
+	c.sent = slices.DeleteFunc(c.sent, func(x *sentMessage) bool { return x == s })
+}
+
+// startingMessages returns the message that starts a turn.
+func (c *client) startingMessages() []string {
+	if len(c.sent) == 0 {
+		return nil
+	}
+	c.sent[0].via = event.ViaTurn // the turn into which it was sent may have ended before
+	return []string{c.sent[0].id}
+}
+
+// messageTaken matches a message of the runtime with the one that was sent first. The wire
+// has no id of the client.
+func (c *client) messageTaken(d *event.UserMessage) {
+	wire := d.MessageID
+	if len(c.sent) == 0 {
+		return
+	}
+	s := c.sent[0]
+	d.MessageID, d.Attachments, d.Via = s.id, s.attachments, s.via
+	c.removeSent(s)
+	c.seen = append(c.seen, seenMessage{s.id, wire})
+}
