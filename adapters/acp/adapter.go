@@ -72,7 +72,7 @@ func workingDir(dir string) (string, error) {
 func checkOptions(o adapters.Options) error {
 	unsupported := map[string]bool{
 		"tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
-		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "instructions": o.Instructions != "",
 	}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if unsupported[name] {

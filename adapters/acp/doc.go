@@ -26,7 +26,7 @@
 //	dont-ask       dontAsk, dont-ask
 //	never          bypassPermissions, agent-full-access, full-access, yolo
 //
-// Options.Tools, Hooks, Schema, Checkpoints, Unarchive and At are ErrUnsupported.
+// Options.Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
 // child's PATH); Options.Args follow. The adapter offers forms, but no files and no terminals
 // of its own: agents read, write and run by themselves.

@@ -133,22 +133,28 @@ func (n *Normalizer) End() {
 		event.SessionEnd{Reason: "end of transcript"})
 }
 
-// Recognizes reports whether a line is one that carries HTTP.
+// Recognizes reports whether a line holds a piece of a reply of chat completions, or an
+// error in their form. Other runtimes are served over HTTP too, so that the lines around
+// them are nobody's.
 func (Adapter) Recognizes(b []byte) bool {
-	var l struct {
-		ID      jsontext.Value `json:"id"`
-		Status  jsontext.Value `json:"status"`
-		End     jsontext.Value `json:"end"`
-		Data    jsontext.Value `json:"data"`
-		Text    jsontext.Value `json:"text"`
-		Comment jsontext.Value `json:"comment"`
+	type reply struct {
+		Choices jsontext.Value `json:"choices"`
 		Error   jsontext.Value `json:"error"`
-		Type    jsontext.Value `json:"type"`
-		Method  jsontext.Value `json:"method"`
-		RPC     jsontext.Value `json:"jsonrpc"`
+		Object  string         `json:"object"`
 	}
-	if json.Unmarshal(b, &l, lenient) != nil || l.ID.Kind() != '0' || l.Type != nil || l.Method != nil || l.RPC != nil {
+	var l struct {
+		ID   jsontext.Value `json:"id"`
+		Body reply          `json:"body"`
+		Data reply          `json:"data"`
+		RPC  jsontext.Value `json:"jsonrpc"`
+	}
+	if json.Unmarshal(b, &l, lenient) != nil || l.ID.Kind() != '0' || l.RPC != nil {
 		return false
 	}
-	return l.Status.Kind() == '0' || l.End.Kind() == 't' || l.Data != nil || l.Text.Kind() == '"' || l.Comment.Kind() == '"' || l.Error.Kind() == '"'
+	for _, r := range []reply{l.Body, l.Data} {
+		if r.Choices.Kind() == '[' || r.Error.Kind() == '{' || r.Object == "list" {
+			return true
+		}
+	}
+	return false
 }

@@ -74,7 +74,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 func checkOptions(o adapters.Options, mode string) error {
 	unsupported := map[string]bool{
 		"config": len(o.Config) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
-		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "instructions": o.Instructions != "",
 	}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if unsupported[name] {

@@ -26,18 +26,18 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 	}{
 		"config": {
 			option: adapters.Options{Config: map[string]string{"some_key": "1"}},
-			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi"}, error: "config: ",
+			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi", "opencode", "chat"}, error: "config: ",
 		},
 		"instructions": {
 			option: adapters.Options{Instructions: "Be brief."},
-			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"},
+			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"opencode", "acp"}, error: "instructions: ",
 		},
 		"replacing instructions": {
 			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
-			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec"}, error: "replace instructions: ",
+			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec", "opencode", "acp"}, error: "instructions: ",
 		},
 	} {
-		for _, runtime := range []string{"claude", "codex", "codexexec", "pi"} {
+		for _, runtime := range reference.Names() {
 			t.Run(name+"/"+runtime, func(t *testing.T) {
 				g := NewWithT(t)
 				var argv []string
