@@ -21,7 +21,6 @@ type question struct {
 	call       string // the tool call that it is about
 	permission string // what is asked for; "": it is a question of a tool
 	questions  jsontext.Value
-	denied     bool
 	judging    session.Judging
 }
 

@@ -149,9 +149,6 @@ func (t *translator) showOutput(sc *ledger.Scope, tool *runningTool, p part) {
 	}
 }
 
-// shellNotes begins what the runtime adds to the output of a command that it has ended.
-const shellNotes = "\n\n<shell_metadata>"
-
 func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p part) {
 	delete(a.tools, tool.id)
 	a.calls = slices.DeleteFunc(a.calls, func(id string) bool { return id == tool.id })

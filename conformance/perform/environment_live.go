@@ -28,11 +28,11 @@ type Runtime struct {
 	Command []string // the native program
 	// Launcher starts it; nil is proc.Exec.
 	Launcher proc.Launcher
-	Args    []string // the arguments that point it at the model
-	Env     []string // its whole environment
-	Dir     string   // the working directory, with the scenario's files
-	Model   *model.Server
-	Slug    string // the model to ask for; "" is the default
+	Args     []string // the arguments that point it at the model
+	Env      []string // its whole environment
+	Dir      string   // the working directory, with the scenario's files
+	Model    *model.Server
+	Slug     string // the model to ask for; "" is the default
 	// Unprompted is how many turns the runtime began by itself when the scenario was
 	// recorded. A live run waits for as many before it ends.
 	Unprompted int

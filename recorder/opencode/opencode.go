@@ -151,33 +151,33 @@ func (c *client) openSession(what, session string) error {
 	if what == "" {
 		// A session without a title makes another request to the model.
 		rules["title"] = "Three rivers"
-		_, err := c.request("POST", "/session", rules)
+		err := c.request("POST", "/session", rules)
 		return err
 	}
 	path := "/session/" + url.PathEscape(session)
-	if _, err := c.request("GET", path, nil); err != nil {
+	if err := c.request("GET", path, nil); err != nil {
 		return err
 	}
 	if what == "fork" {
-		if _, err := c.request("POST", path+"/fork", map[string]any{}); err != nil {
+		if err := c.request("POST", path+"/fork", map[string]any{}); err != nil {
 			return err
 		}
 		path = "/session/" + c.session
 	}
-	_, err := c.request("PATCH", path, rules)
+	err := c.request("PATCH", path, rules)
 	return err
 }
 
 // request writes a request and waits for its reply.
-func (c *client) request(method, path string, body any) (jsontext.Value, error) {
+func (c *client) request(method, path string, body any) error {
 	sent, err := c.post(method, path, body)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.d.Until("the reply to "+method+" "+path, func() bool { return sent.done }); err != nil {
-		return nil, err
+		return err
 	}
-	return sent.body, sent.err
+	return sent.err
 }
 
 func (c *client) post(method, path string, body any) (*call, error) {
@@ -233,11 +233,11 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 		body["model"] = map[string]string{"providerID": provider, "modelID": id}
 	}
 	if c.d.Scenario.Schema != nil {
-		body["format"] = map[string]any{"type": "json_schema", "schema": jsontext.Value(c.d.Scenario.Schema)}
+		body["format"] = map[string]any{"type": "json_schema", "schema": c.d.Scenario.Schema}
 	}
 	m := &message{id: s.ID}
 	c.sent = append(c.sent, m)
-	_, err := c.request("POST", c.sessionPath("/prompt_async"), body)
+	err := c.request("POST", c.sessionPath("/prompt_async"), body)
 	if err != nil {
 		m.ended = true
 	}
@@ -250,7 +250,7 @@ func (c *client) Stop(context.Context) error {
 	if err := c.d.Until("the turn to begin that is to be stopped", func() bool { return c.busy || !c.awaited() }); err != nil {
 		return err
 	}
-	_, err := c.request("POST", c.sessionPath("/abort"), nil)
+	err := c.request("POST", c.sessionPath("/abort"), nil)
 	return err
 }
 
@@ -276,7 +276,7 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 		return c.Error("sets this mode")
 	}
 	c.plans = s.ValueFor("opencode") == "plan"
-	_, err := c.request("PATCH", c.sessionPath(""), map[string]any{"permission": rulesFor(asked)})
+	err := c.request("PATCH", c.sessionPath(""), map[string]any{"permission": rulesFor(asked)})
 	return drive.CheckRefusal(err, s.Refused)
 }
 
@@ -297,7 +297,7 @@ func (c *client) Compact(context.Context) error {
 
 // Rename implements drive.Client.
 func (c *client) Rename(_ context.Context, name string) error {
-	_, err := c.request("PATCH", c.sessionPath(""), map[string]string{"title": name})
+	err := c.request("PATCH", c.sessionPath(""), map[string]string{"title": name})
 	return err
 }
 
@@ -309,7 +309,7 @@ func (c *client) Revert(_ context.Context, id string) error {
 			target = m.wire
 		}
 	}
-	_, err := c.request("POST", c.sessionPath("/revert"), map[string]string{"messageID": target})
+	err := c.request("POST", c.sessionPath("/revert"), map[string]string{"messageID": target})
 	return err
 }
 
