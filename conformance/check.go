@@ -89,6 +89,8 @@ type Check struct {
 	// NeedsLines is set if the check needs the line that caused each event, which is not
 	// available in real time.
 	NeedsLines bool
+	// ServersOnly is set if the check judges what only a server can get wrong.
+	ServersOnly bool
 	// WithoutWaiting is set if the check judges the waiting faults, such as a runtime
 	// that writes nothing more, by what the subject does when it is closed. Other
 	// checks judge that only if the subject takes limits that make it give up soon.

@@ -96,7 +96,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.subject.corpus)
-	fl.StringVar(&f.subject.runtime, "runtime", "", "only this runtime: codex or claude")
+	fl.StringVar(&f.subject.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", "))
 	fl.BoolVar(&f.subject.acp, "acp", false, "the command after -- is an ACP agent; with --runtime")
 	fl.StringVar(&f.subject.http, "http", "", "measure a sidecar at this address, started by the command after --; with --runtime")
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")

@@ -54,7 +54,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, version, _ := strings.Cut(runtime, "@")
 			if !slices.Contains(runtimeNames(), name) {
-				return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
+				return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), ", "))
 			}
 			rec, err := smokeRecording(fixtures.Embedded(), name, version, args[0])
 			if err != nil {
@@ -74,7 +74,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			return stepThrough(cmd.OutOrStdout(), keys(cmd.InOrStdin(), cmd.OutOrStdout()), r)
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)

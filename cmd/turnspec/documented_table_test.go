@@ -231,6 +231,7 @@ var documentedTable = map[string]how{
 	"go run ./cmd/turnspec":                                         {clone: true},
 	"go test ./...":                                                 {notRun: runByCI},
 	"go doc ./fixtures":                                             {clone: true},
+	"go doc github.com/turnspec/turnspec/adapters/sidecar":          {clone: true},
 	"go doc ./adapters/policy":                                      {clone: true},
 	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true},
 	"go build -o bin/turnspec ./cmd/turnspec":                       {clone: true, after: []string{"mkdir -p bin"}},

@@ -46,7 +46,7 @@ at once with a message.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the server wraps: codex or claude")
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the server wraps: "+strings.Join(runtimeNames(), ", "))
 	standinFlag(cmd, &dir)
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd

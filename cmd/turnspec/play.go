@@ -26,7 +26,7 @@ func playCmd() *cobra.Command {
 and waits for each step of its client. Arguments after the runtime's name, other
 than the flags below, are the runtime's own command line.
 
-A link named codex or claude to this program does the same, with the case in
+A link to this program that is named like a runtime does the same, with the case in
 ` + standin.EnvCase + `: put it before the real one in the PATH of the program under test.
 
 Flags:
@@ -59,7 +59,7 @@ Flags:
 			case own["--help"] != "":
 				return cmd.Help()
 			case len(argv) == 0:
-				return fmt.Errorf("name the runtime: %s", strings.Join(runtimeNames(), " or "))
+				return fmt.Errorf("name the runtime: %s", strings.Join(runtimeNames(), ", "))
 			case own["--case"] == "":
 				return errors.New("--case is missing: name the case to replay; `turnspec list cases` prints all")
 			}

@@ -57,7 +57,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: codex or claude; with a version: claude@2.1.197")
+	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
 	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/2.1.329/permission/allow")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
@@ -101,7 +101,7 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
-		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), " or "))
+		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), ", "))
 	}
 	rec, err := smokeRecording(fixtures.Embedded(), name, version, cmp.Or(of, jsonl.SmokeScenario))
 	if err != nil {

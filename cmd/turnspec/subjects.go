@@ -144,7 +144,7 @@ func server(url, standin string, argv []string, runtime string) (*sse.Subject, e
 func wraps(runtime string) error {
 	switch {
 	case runtime == "":
-		return fmt.Errorf("--runtime is missing: name the runtime that the subject wraps, %s", strings.Join(runtimeNames(), " or "))
+		return fmt.Errorf("--runtime is missing: name the runtime that the subject wraps, %s", strings.Join(runtimeNames(), ", "))
 	case !slices.Contains(runtimeNames(), runtime):
 		return fmt.Errorf("unknown runtime %q; want one of %s", runtime, strings.Join(runtimeNames(), ", "))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // notChosen is why a fault is not tried in a run of chosen faults.
@@ -27,13 +28,13 @@ func chosenLine(cfg conformance.Config, name string) int {
 	return 0
 }
 
-// placesOf returns the places of a job at which a fault is tried.
-func placesOf(cfg conformance.Config, j Job, op fault.Operator) []int {
-	places := op.Places(j.Case, j.rec.Scenario)
+// placesOf returns the places of a case at which a fault is tried.
+func placesOf(cfg conformance.Config, c *fixtures.Case, scn *fixtures.Scenario, op fault.Operator) []int {
+	places := op.Places(c, scn)
 	if line := chosenLine(cfg, op.Name); line != 0 {
-		return slices.DeleteFunc(slices.Clone(places), func(place int) bool { f := op.Apply(j.Case, place); return f.Line != line })
+		return slices.DeleteFunc(slices.Clone(places), func(place int) bool { f := op.Apply(c, place); return f.Line != line })
 	}
-	return samplePlaces(cfg, places, j.Case.ID+" "+op.Name)
+	return samplePlaces(cfg, places, c.ID+" "+op.Name)
 }
 
 // checkFaults returns an error if a chosen fault is unknown, no check tries it, or no job
@@ -47,7 +48,7 @@ func checkFaults(cfg conformance.Config, jobs []Job) error {
 		if wanted := wantedFaults(cfg.Checks); !slices.Contains(wanted, f.Name) {
 			return fmt.Errorf("none of the checks tries the fault %s; they try %s", f.Name, strings.Join(wanted, ", "))
 		}
-		if !slices.ContainsFunc(jobs, func(j Job) bool { return len(placesOf(cfg, j, op)) > 0 }) {
+		if !slices.ContainsFunc(jobs, func(j Job) bool { return len(placesOf(cfg, j.Case, j.rec.Scenario, op)) > 0 }) {
 			return fmt.Errorf("the cases have no place for the fault %s%s", f, linesFor(jobs, op))
 		}
 	}

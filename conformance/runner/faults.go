@@ -125,7 +125,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 		if err != nil {
 			return n, err
 		}
-		for _, place := range placesOf(cfg, j, op) {
+		for _, place := range placesOf(cfg, c, plain.Scenario, op) {
 			if j.ended != nil && j.ended() {
 				return n, nil
 			}

@@ -9,5 +9,6 @@ var Cursor = &conformance.Check{
 	Sentence:      "A listener that names an event that the session does not have is refused; its stream is neither empty nor begun again.",
 	NeedsFor:      needsAbility("cursor"),
 	JudgesWritten: true,
+	ServersOnly:   true,
 	Judge:         judgeProbe("server.cursor"),
 }

@@ -9,5 +9,6 @@ var Guard = &conformance.Check{
 	Sentence:      "Requests with a foreign Host or Origin, a wrong token, or a body that is too large are refused.",
 	NeedsFor:      needsAbility("guard"),
 	JudgesWritten: true,
+	ServersOnly:   true,
 	Judge:         judgeProbe("server.guard"),
 }

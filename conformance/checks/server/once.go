@@ -13,6 +13,7 @@ var Once = &conformance.Check{
 	Sentence:      "A message that is sent twice with one message_id runs once.",
 	NeedsFor:      needsAbility("once"),
 	JudgesWritten: true,
+	ServersOnly:   true,
 	Judge:         judgeOnce,
 }
 

@@ -9,5 +9,6 @@ var Resume = &conformance.Check{
 	Sentence:      "A listener that is cut at any event and returns with its id receives every later event once, in order, and the same ones as a listener that stayed.",
 	NeedsFor:      needsAbility("cursor"),
 	JudgesWritten: true,
+	ServersOnly:   true,
 	Judge:         judgeProbe("server.resume"),
 }

@@ -69,6 +69,12 @@ var onlyInGo = map[string]string{
 // them.
 var slowPrograms = []string{"serves-no-call", "sets-something-else", "hangs-when-it-cannot-start", "takes-a-lost-end-for-a-good-one", "reports-a-crash-late"}
 
+// failsOnlyInGo are checks that a broken adapter fails in Go alone, with the reason.
+var failsOnlyInGo = map[string]string{
+	"replays-at-a-resume session.resume-no-replay": "in real time the next message begins before the old ones arrive; turn.user-messages reports them",
+	"answers-twice permission.stale-request":       "the play may end before the second reply arrives; permission.answered-once and wire.valid-input report it",
+}
+
 // attempt is a check, limited to one fault or none, on a case.
 type attempt struct {
 	check *conformance.Check
@@ -93,6 +99,9 @@ func TestMatrix(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			for id, attempts := range want {
+				if failsOnlyInGo[a.Name+" "+id] != "" {
+					continue
+				}
 				if !slices.ContainsFunc(attempts, func(x attempt) bool { return failsAsProgram(t, a, x) }) {
 					t.Errorf("the Go adapter fails %s on %s, and the program does not", id, attempts[0].id)
 				}
