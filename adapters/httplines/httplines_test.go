@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -278,7 +279,7 @@ func TestRelayRefusesLines(t *testing.T) {
 		r, w := io.Pipe()
 		done := make(chan error, 1)
 		go func() {
-			done <- (&httplines.Relay{Base: server.URL}).Serve(t.Context(), r, &until{&out, `"id":2,"status":404`, w})
+			done <- (&httplines.Relay{Base: server.URL}).Serve(t.Context(), r, &until{&out, []string{`"id":2,"status":404`, want}, w})
 		}()
 		_, err := io.WriteString(w, text)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -288,15 +289,16 @@ func TestRelayRefusesLines(t *testing.T) {
 	}
 }
 
-// until closes an input when some text has been written.
+// until closes an input when each of some texts has been written, in any order.
 type until struct {
 	io.Writer
-	text string
-	in   io.Closer
+	texts []string
+	in    io.Closer
 }
 
 func (u *until) Write(b []byte) (int, error) {
-	if strings.Contains(string(b), u.text) {
+	u.texts = slices.DeleteFunc(u.texts, func(text string) bool { return strings.Contains(string(b), text) })
+	if len(u.texts) == 0 {
 		defer func() { _ = u.in.Close() }()
 	}
 	return u.Writer.Write(b)
