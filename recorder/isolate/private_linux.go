@@ -53,7 +53,7 @@ func (r *Rooms) launchPrivate(ctx context.Context, c proc.Command) (p proc.Proce
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		if err = r.mountPrivate(c.Argv); err == nil {
+		if err = r.mountPrivate(c.Argv, c.Env); err == nil {
 			p, err = proc.Exec{}.Launch(ctx, c)
 		}
 	}()
@@ -62,8 +62,9 @@ func (r *Rooms) launchPrivate(ctx context.Context, c proc.Command) (p proc.Proce
 }
 
 // mountPrivate replaces the shared folders in the mounts of this thread. The rooms
-// themselves, the program and this program, which MCP servers run, stay visible.
-func (r *Rooms) mountPrivate(argv []string) error {
+// themselves, the program, the programs in its PATH and this program, which MCP servers
+// run, stay visible.
+func (r *Rooms) mountPrivate(argv, env []string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("mounts of the recording: %w", err)
 	}
@@ -74,6 +75,15 @@ func (r *Rooms) mountPrivate(argv []string) error {
 	programs := slices.Clone(argv[:min(len(argv), 1)])
 	if self, err := os.Executable(); err == nil {
 		programs = append(programs, self)
+	}
+	for _, v := range env {
+		if dirs, is := strings.CutPrefix(v, "PATH="); is {
+			for _, dir := range filepath.SplitList(dirs) {
+				if info, err := os.Stat(dir); err == nil && info.IsDir() {
+					programs = append(programs, filepath.Join(dir, "program"), filepath.Join(realPath(dir), "program"))
+				}
+			}
+		}
 	}
 	for _, program := range programs {
 		for _, file := range []string{program, realPath(program)} {
@@ -183,7 +193,7 @@ func tryPrivate() (err error) {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		done <- rooms.mountPrivate(nil)
+		done <- rooms.mountPrivate(nil, nil)
 	}()
 	return <-done
 }
