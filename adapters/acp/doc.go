@@ -28,8 +28,8 @@
 //
 // Options.Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
-// child's PATH); Options.Args follow. The adapter offers forms, but no files and no terminals
-// of its own: agents read, write and run by themselves.
+// child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
+// terminals: agents read files, write them and run commands by themselves.
 //
 // # Permissions
 //

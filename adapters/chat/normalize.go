@@ -135,7 +135,7 @@ func (n *Normalizer) End() {
 
 // Recognizes reports whether a line holds a piece of a reply of chat completions, or an
 // error in their form. Other runtimes are served over HTTP too, so that the lines around
-// them are nobody's.
+// them are not recognized.
 func (Adapter) Recognizes(b []byte) bool {
 	type reply struct {
 		Choices jsontext.Value `json:"choices"`

@@ -26,7 +26,7 @@ type call struct {
 	result string
 }
 
-// addCall adds a piece of a call. The index tells the calls apart, because their pieces may
+// addCall adds a piece of a call. The index identifies the call, because their pieces may
 // alternate; a server that sends none sends each call whole.
 func (r *reply) addCall(d *openai.ChatCompletionChunkChoiceDeltaToolCall) {
 	index := d.Index

@@ -2,8 +2,8 @@ package opencode
 
 import "github.com/turnspec/turnspec/adapters/event"
 
-// compactionStarted handles the part with which a summary begins. One that was asked for is
-// a turn of its own.
+// compactionStarted handles the part with which a summary begins. If the client asked for it,
+// it is a separate turn.
 func (t *translator) compactionStarted(a *agent) {
 	if a.sub {
 		return

@@ -47,7 +47,7 @@
 // # Security
 //
 // The server demands the token (Authorization: Bearer, or the cookie turnspec_token), a
-// Host that it is known by, and, from browsers, an Origin that is one of its own or of
+// Host that it serves, and, from browsers, an Origin that has this Host or is in
 // [Config.Origins]. Bodies, listeners and sessions are limited. It does not encrypt: put
 // it behind a proxy that does before it listens on anything but loopback.
 package sidecar

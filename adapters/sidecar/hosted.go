@@ -85,7 +85,8 @@ func (h *hosted) follow(rec *eventlog.Recorder) {
 	h.s.feed.publish(after)
 }
 
-// logFailed ends a session whose events cannot be stored: nobody could read them.
+// logFailed ends a session whose events cannot be stored, because no listener would
+// receive them.
 func (h *hosted) logFailed(err error) {
 	h.mu.Lock()
 	h.failed = err
@@ -109,9 +110,14 @@ func (h *hosted) close(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return errors.Join(err, h.logError())
+}
+
+// logError returns why the log gave up, or nil.
+func (h *hosted) logError() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return errors.Join(err, h.failed)
+	return h.failed
 }
 
 // state returns the session's Run.

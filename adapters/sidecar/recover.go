@@ -101,11 +101,10 @@ type leftOpen struct {
 
 // openItem is something open, with the event that closes it.
 type openItem struct {
-	kind, id  string
-	turn      int
-	subagent  string
-	closed    event.Data
-	fromTasks bool // it may outlast its turn
+	kind, id string
+	turn     int
+	subagent string
+	closed   event.Data
 }
 
 func (o *leftOpen) add(e event.Event) {
@@ -158,7 +157,7 @@ func (o *leftOpen) add(e event.Event) {
 
 func (o *leftOpen) open(e event.Event, kind, id string, closed event.Data) {
 	if !slices.ContainsFunc(o.items, func(i openItem) bool { return i.kind == kind && i.id == id }) {
-		o.items = append(o.items, openItem{kind: kind, id: id, turn: e.Turn, subagent: e.SubagentID, closed: closed, fromTasks: kind == "task"})
+		o.items = append(o.items, openItem{kind: kind, id: id, turn: e.Turn, subagent: e.SubagentID, closed: closed})
 	}
 }
 
@@ -180,7 +179,7 @@ func (o *leftOpen) closing(now time.Time) []event.Event {
 	}
 	for _, tasks := range []bool{false, true} {
 		for _, i := range o.items {
-			if i.fromTasks != tasks {
+			if (i.kind == "task") != tasks {
 				continue
 			}
 			turn := i.turn

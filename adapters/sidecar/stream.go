@@ -127,7 +127,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	s.sendEvents(r.Context(), st, id, after, last)
+	s.sendEvents(r.Context(), st, h, id, after, last)
 	return nil
 }
 
@@ -138,8 +138,9 @@ func (s *Server) endsWith(ctx context.Context, id string, seq int64) bool {
 }
 
 // sendEvents sends the events of a session with a seq above after, until the session
-// or the listener ends. Those above live are live.
-func (s *Server) sendEvents(ctx context.Context, st *stream, id string, after, live int64) {
+// or the listener ends. Those above live are live. h is nil if the session does not run
+// here.
+func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id string, after, live int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan event.Event, 64)
 	finished := make(chan struct{})
@@ -161,6 +162,10 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, id string, after, l
 		cancel()
 		<-finished
 	}()
+	over := s.closing
+	if h != nil {
+		over = h.ended
+	}
 	heartbeat := time.NewTicker(s.c.Heartbeat)
 	defer heartbeat.Stop()
 	for {
@@ -176,15 +181,11 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, id string, after, l
 			if st.comment("heartbeat") != nil {
 				return
 			}
-		case <-s.closing:
-			if s.running(ctx, id) == nil && len(read) == 0 {
+		case <-over:
+			if h == nil || h.logError() != nil {
 				return
 			}
-			select { // the session sends its last events
-			case <-ctx.Done():
-				return
-			case <-time.After(10 * time.Millisecond):
-			}
+			over = nil // session_end is stored, and ends the stream
 		case <-ctx.Done():
 			return
 		}

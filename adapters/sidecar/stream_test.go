@@ -110,8 +110,8 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestSlowListenerIsCut checks that a listener that receives live events late is told
-// so and cut, and that it can continue from there.
+// TestSlowListenerIsCut checks that a listener that receives live events late
+// gets the event listener_cut and is cut, and that it can continue from there.
 func TestSlowListenerIsCut(t *testing.T) {
 	g := NewWithT(t)
 	x := newServer(t, sidecar.Config{MaxLag: time.Nanosecond}) // each event is late
