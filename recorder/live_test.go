@@ -46,8 +46,6 @@ const canaryScenario = `A person's secrets, names and folders stand in the promp
 
 -- scenario --
 topic: secret
-also on: acp
-also on: opencode
 -- client --
 send m1: My key is ` + canaryKey + ` and I am here.
 wait end m1

@@ -101,9 +101,6 @@ func performances(corpus fixtures.Corpus, x *fixtures.Scenario, ids []string) (o
 			if id := runtime + "/" + version + "/" + x.ID; slices.Contains(ids, id) {
 				p.Case, p.Reason, p.Address = id, "", source+"fixtures/"+id+".txtar"
 			}
-			if p.Reason == fixtures.NotOptedIn {
-				continue
-			}
 			out = append(out, p)
 		}
 	}

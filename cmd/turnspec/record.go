@@ -296,6 +296,15 @@ func recordInWorkers(ctx context.Context, cmd *cobra.Command, n, total int) erro
 	return nil
 }
 
+// scenariosOf returns the scenarios to record on a version. If the corpus has only a part
+// of those that its runtime can perform, only that part is compared.
+func (j job) scenariosOf(pin runtimes.Pin) ([]*fixtures.Scenario, error) {
+	if rt := wires.Find(pin.Name); !j.check || rt == nil || rt.Unrecorded == "" {
+		return j.scenarios, nil
+	}
+	return j.corpus.RecordedScenarios(j.scenarios, pin.Name, pin.Version)
+}
+
 // record records every scenario on every runtime that performs it. It continues
 // after a failure.
 func record(ctx context.Context, out io.Writer, j job) error {
@@ -314,7 +323,11 @@ func record(ctx context.Context, out io.Writer, j job) error {
 	for _, pin := range j.runtimes {
 		o := j.Options
 		o.Runtime, o.Version = pin.Name, pin.Version
-		for _, s := range j.scenarios {
+		scenarios, err := j.scenariosOf(pin)
+		if err != nil {
+			return err
+		}
+		for _, s := range scenarios {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -322,9 +335,6 @@ func record(ctx context.Context, out io.Writer, j job) error {
 				continue
 			}
 			if why := s.Excluded(pin.Name, pin.Version); why != "" {
-				if why == fixtures.NotOptedIn {
-					continue // most scenarios do not
-				}
 				fmt.Fprintf(out, "skip  %s on %s: %s\n", s.ID, pin, why)
 				continue
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
@@ -56,7 +57,11 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, scn := range cfg.Scenarios {
+		scenarios, err := recordedScenarios(cfg, rt)
+		if err != nil {
+			return nil, err
+		}
+		for _, scn := range scenarios {
 			if scn.Excluded(rt.Name, rt.Version) == "" && scn.Inexpressible(rt.Name) == "" && !hasAside(scn) {
 				jobs = append(jobs, job{s, rt, scn})
 			}
@@ -91,6 +96,24 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		}
 	}
 	return rep, nil
+}
+
+// recordedScenarios returns the scenarios that the runtime has performed at least once if
+// the corpus holds only a part of those that it can perform. Nobody knows whether it
+// performs the others.
+func recordedScenarios(cfg Config, rt runtimes.Runtime) ([]*fixtures.Scenario, error) {
+	if w := wires.Find(rt.Name); w == nil || w.Unrecorded == "" {
+		return cfg.Scenarios, nil
+	}
+	versions, err := cfg.Corpus.Versions(rt.Name)
+	if err != nil {
+		return nil, err
+	}
+	version := rt.Version
+	if !slices.Contains(versions, version) {
+		version = ""
+	}
+	return cfg.Corpus.RecordedScenarios(cfg.Scenarios, rt.Name, version)
 }
 
 // judgeTwice judges a run, and another one if a check failed. A check that fails in the

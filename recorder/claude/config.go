@@ -39,6 +39,7 @@ type setting struct {
 
 var settings = map[string]setting{
 	"permission":  {},
+	"commands":    {},
 	"subagent":    {},
 	"nested":      {},
 	"question":    {},
