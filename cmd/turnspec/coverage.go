@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -11,24 +12,30 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fixtures"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
 	"github.com/turnspec/turnspec/recorder/coverage"
-	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
 func coverageCmd() *cobra.Command {
-	var dir, never string
+	var dir, never, state string
 	var asJSON, markdown, undeclared, ignored bool
 	cmd := &cobra.Command{
 		Use:   "coverage [RUNTIME[@VERSION]…]",
-		Short: "Print how much of a runtime's declared wire the corpus contains",
-		Long: `Coverage counts, per runtime and version, the messages, item types, fields and
-enumeration values that the corpus contains, and how many the runtime declares
-(turnspec schema).
+		Short: "Print what each runtime performs, and how much of its wire the corpus contains",
+		Long: `Coverage counts, per runtime and version, the scenarios that it performs (the corpus
+has a case), those that it cannot perform (for a reason that --scenarios cannot
+prints), and those that were not recorded.
+
+If the runtime declares its own wire (turnspec schema), coverage also counts the
+messages, item types, fields and enumeration values that the corpus contains, and
+how many are declared.
 
 Much of what a runtime declares cannot happen offline: accounts, realtime audio,
 plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`,
 		Example: `  turnspec coverage
+  turnspec coverage pi --scenarios cannot
+  turnspec coverage opencode --scenarios not-recorded
   turnspec coverage codex@0.169.0 --never messages
   turnspec coverage claude --undeclared
   turnspec coverage --ignored-but-seen
@@ -47,10 +54,16 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 			switch {
 			case asJSON:
 				return printJSON(out, reports)
-			case never != "":
+			case state != "":
+				return printScenarios(out, reports, state)
+			case never != "", undeclared:
+				if reports, err = declared(reports); err != nil {
+					return err
+				}
+				if undeclared {
+					return printUndeclared(out, reports)
+				}
 				return printNever(out, reports, never)
-			case undeclared:
-				return printUndeclared(out, reports)
 			case ignored:
 				return printIgnored(out, c, reports)
 			case markdown:
@@ -62,30 +75,37 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 	}
 	corpusFlag(cmd, &dir)
 	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON, with all names that the corpus lacks")
+	f.BoolVar(&asJSON, "json", false, "print JSON, with all scenarios and all names that the corpus lacks")
+	f.StringVar(&state, "scenarios", "", "list the scenarios of this state with the reasons: performed, cannot or not-recorded")
 	f.BoolVar(&markdown, "markdown", false, "print a Markdown table")
 	f.BoolVar(&undeclared, "undeclared", false, "list names that are on the wire but not declared")
 	f.BoolVar(&ignored, "ignored-but-seen", false, "list messages that the reference adapters ignore although they occur, with the reasons")
 	f.StringVar(&never, "never", "", "list the names of this kind that the corpus lacks: messages, requests, items, fields or values")
-	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "undeclared", "ignored-but-seen", "never")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "undeclared", "ignored-but-seen", "never", "scenarios")
+	completeFlag(cmd, "scenarios", coverage.States)
 	completeFlag(cmd, "never", coverage.PartNames)
 	return cmd
 }
 
 // coverages returns the reports of the versions named, or of all.
 func coverages(c fixtures.Corpus, args []string) ([]*coverage.Report, error) {
-	if len(args) == 0 { // not every vendor publishes a schema
-		args = slices.DeleteFunc(runtimes.Names(), func(name string) bool { return len(coverage.Versions(c, name)) == 0 })
+	if len(args) == 0 {
+		args = wires.Names()
 	}
 	var out []*coverage.Report
 	for _, arg := range args {
 		name, version, _ := strings.Cut(arg, "@")
-		versions := coverage.Versions(c, name)
-		if version != "" {
-			versions = []string{version}
+		if _, err := wires.Get(name); err != nil {
+			return nil, err
 		}
-		if len(versions) == 0 {
-			return nil, fmt.Errorf("the corpus has no schema of %q; `turnspec schema %s --write` stores it", arg, arg)
+		versions, err := c.Versions(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case version != "" && !slices.Contains(versions, version):
+			return nil, fmt.Errorf("the corpus has no case of %s; it has %s", arg, cmp.Or(strings.Join(versions, ", "), "none of "+name))
+		case version != "":
+			versions = []string{version}
 		}
 		for _, v := range versions {
 			rep, err := coverage.Of(c, name, v)
@@ -96,6 +116,25 @@ func coverages(c fixtures.Corpus, args []string) ([]*coverage.Report, error) {
 		}
 	}
 	return out, nil
+}
+
+// printScenarios lists the scenarios that have a state.
+func printScenarios(w io.Writer, reports []*coverage.Report, state string) error {
+	if !slices.Contains(coverage.States(), state) {
+		return fmt.Errorf("no state %q: use one of %s", state, strings.Join(coverage.States(), ", "))
+	}
+	for _, rep := range reports {
+		all := rep.Scenarios[coverage.State(state)]
+		fmt.Fprintf(w, "%s %s: %d scenarios %s\n", rep.Runtime, rep.Version, len(all), strings.ReplaceAll(state, "-", " "))
+		var rows [][]string
+		for _, s := range all {
+			rows = append(rows, []string{"  " + s.ID, s.Reason})
+		}
+		if err := printTable(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func printNever(w io.Writer, reports []*coverage.Report, name string) error {
@@ -110,6 +149,17 @@ func printNever(w io.Writer, reports []*coverage.Report, name string) error {
 		}
 	}
 	return nil
+}
+
+// declared returns the reports of the versions with a schema, or an error if there is
+// none.
+func declared(reports []*coverage.Report) ([]*coverage.Report, error) {
+	some := slices.DeleteFunc(slices.Clone(reports), func(r *coverage.Report) bool { return r.Parts == nil })
+	if len(some) == 0 && len(reports) > 0 {
+		_, err := reports[0].Part("")
+		return nil, err
+	}
+	return some, nil
 }
 
 // printIgnored lists ignored messages that occur in the corpus: a reason to ignore

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,20 +16,22 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/facts"
 	"github.com/turnspec/turnspec/fixtures"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 func listCmd() *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list cases|checks|facts|scenarios",
-		Short: "List cases, checks, scenarios, or the facts that checks judge",
+		Use:   "list abilities|cases|checks|facts|scenarios",
+		Short: "List cases, checks, scenarios, abilities of runtimes, or the facts that checks judge",
 		Example: `  turnspec list checks
   turnspec list facts
+  turnspec list abilities
   turnspec list cases --json
   turnspec list scenarios`,
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: []string{"cases", "checks", "facts", "scenarios"},
+		ValidArgs: []string{"abilities", "cases", "checks", "facts", "scenarios"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := openCorpus(dir)
 			if err != nil {
@@ -40,12 +44,14 @@ func listCmd() *cobra.Command {
 				rows, table = listChecks()
 			case "facts":
 				rows, table = listFacts()
+			case "abilities":
+				rows, table, err = listAbilities(c)
 			case "cases":
 				rows, table, err = listCases(c)
 			case "scenarios":
 				rows, table, err = listScenarios(c)
 			default:
-				err = fmt.Errorf("cannot list %q; want cases, checks, facts or scenarios", args[0])
+				err = fmt.Errorf("cannot list %q; want abilities, cases, checks, facts or scenarios", args[0])
 			}
 			if err != nil {
 				return err
@@ -153,8 +159,50 @@ func listScenarios(c fixtures.Corpus) (rows []scenarioRow, table [][]string, err
 	rows = []scenarioRow{}
 	for _, s := range all {
 		intent := oneLine(s.Intent)
-		rows = append(rows, scenarioRow{s.ID, s.Needs, intent})
+		rows = append(rows, scenarioRow{s.ID, s.Abilities(), intent})
 		table = append(table, []string{s.ID, intent})
 	}
 	return rows, table, err
+}
+
+type abilityRow struct {
+	Ability   string    `json:"ability"`
+	Scenarios int       `json:"scenarios"`
+	Lacks     []lackRow `json:"lacks,omitempty"`
+}
+
+type lackRow struct {
+	Runtime string `json:"runtime"`
+	Version string `json:"version,omitempty"` // none: every version
+	Reason  string `json:"reason"`
+}
+
+// listAbilities lists what scenarios need of a runtime, with the runtimes that do not have
+// it and the reasons.
+func listAbilities(c fixtures.Corpus) (rows []abilityRow, table [][]string, err error) {
+	scenarios, err := c.Scenarios()
+	if err != nil {
+		return nil, nil, err
+	}
+	count := map[string]int{}
+	for _, s := range scenarios {
+		for _, ability := range s.Abilities() {
+			count[ability]++
+		}
+	}
+	rows = []abilityRow{}
+	for _, ability := range slices.Sorted(maps.Keys(count)) {
+		row := abilityRow{Ability: ability, Scenarios: count[ability]}
+		table = append(table, []string{ability, fmt.Sprintf("%d scenarios", row.Scenarios)})
+		for _, rt := range wires.All() {
+			for _, l := range rt.Lacks {
+				if slices.Contains(l.Abilities, ability) {
+					row.Lacks = append(row.Lacks, lackRow{rt.Name, l.Version, l.Reason})
+					table = append(table, []string{"", "", strings.TrimSpace("not on "+rt.Name+" "+l.Version) + ": " + l.Reason})
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, table, nil
 }

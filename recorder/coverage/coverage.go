@@ -1,11 +1,13 @@
-// Package coverage reports which parts of a runtime's wire the corpus holds, and
-// which it does not. The whole is the schema of the runtime, which is stored with
-// the cases of each version.
+// Package coverage reports which scenarios a version of a runtime performs in the corpus,
+// and which parts of its wire the corpus holds. The whole of the wire is the schema of the
+// runtime, which is stored with the cases of the version if its vendor publishes one.
 package coverage
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -23,10 +25,28 @@ type Report struct {
 	Runtime string `json:"runtime"`
 	Version string `json:"version"`
 	Cases   int    `json:"cases"`
-	Parts   []Part `json:"parts"`
+	// Scenarios has each scenario of the corpus under the state that it has on this version.
+	Scenarios map[State][]Scenario `json:"scenarios"`
+	Parts     []Part               `json:"parts,omitempty"` // nil without a schema
 	// Undeclared counts what the cases hold but the schema does not: messages,
 	// and members as Type.member.
-	Undeclared map[string]int `json:"undeclared"`
+	Undeclared map[string]int `json:"undeclared,omitempty"`
+}
+
+// State is whether a version performs a scenario.
+type State string
+
+// The states.
+const (
+	Performed   State = "performed"    // the corpus has a case
+	Cannot      State = "cannot"       // for a reason
+	NotRecorded State = "not-recorded" // it may be able to, but the corpus has no case
+)
+
+// Scenario is a scenario in a report.
+type Scenario struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason,omitempty"` // why the version cannot perform it
 }
 
 // Part counts one sort of names.
@@ -46,21 +66,16 @@ const (
 	Values   = "values"   // words of closed lists in what the runtime sends
 )
 
-// Versions returns the versions of a runtime that have a schema, newest first.
-func Versions(c fixtures.Corpus, runtime string) []string {
-	versions, err := c.Versions(runtime)
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(versions, func(version string) bool {
-		_, err := c.Schema(runtime, version)
-		return err != nil
-	})
-}
-
 // Of returns the coverage of a version.
 func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
+	rep := &Report{Runtime: runtime, Version: version}
+	if err := rep.sortScenarios(c); err != nil {
+		return nil, err
+	}
 	text, err := c.Schema(runtime, version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rep, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +87,6 @@ func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Runtime: runtime, Version: version, Cases: len(cases)}
 	seen := schema.NewSeen()
 	for _, c := range cases {
 		lines := c.Lines()
@@ -82,6 +96,31 @@ func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 	}
 	rep.countParts(s, seen)
 	return rep, nil
+}
+
+// sortScenarios sets the state of each scenario of the corpus.
+func (rep *Report) sortScenarios(c fixtures.Corpus) error {
+	scenarios, err := c.Scenarios()
+	if err != nil {
+		return err
+	}
+	performances, err := c.Performances(scenarios, rep.Runtime, rep.Version)
+	if err != nil {
+		return err
+	}
+	rep.Scenarios = map[State][]Scenario{}
+	for _, p := range performances {
+		state := NotRecorded
+		switch {
+		case p.Recorded:
+			state = Performed
+		case p.Reason != "":
+			state = Cannot
+		}
+		rep.Scenarios[state] = append(rep.Scenarios[state], Scenario{p.Scenario.ID, p.Reason})
+	}
+	rep.Cases = len(rep.Scenarios[Performed])
+	return nil
 }
 
 // markMessage marks a message by the name that it has in the schema.
@@ -164,6 +203,9 @@ func newPart(name string, all []string, seen map[string]int) Part {
 
 // Part returns the part of that name.
 func (rep *Report) Part(name string) (Part, error) {
+	if rep.Parts == nil {
+		return Part{}, fmt.Errorf("the corpus has no schema of %s %s; `turnspec schema %s --write` stores it if the vendor publishes one", rep.Runtime, rep.Version, rep.Runtime)
+	}
 	i := slices.IndexFunc(rep.Parts, func(p Part) bool { return p.Name == name })
 	if i < 0 {
 		return Part{}, fmt.Errorf("no part %q: use one of %s", name, strings.Join(PartNames(), ", "))

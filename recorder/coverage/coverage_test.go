@@ -35,13 +35,22 @@ func TestOf(t *testing.T) {
 	}
 	b, err := c.Format()
 	g.Expect(err).NotTo(HaveOccurred())
+	scenario := func(head string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("It talks.\n-- scenario --\ntopic: text\n" + head + "-- client --\nsend m1: x\n-- model --\n[{\"text\":[\"y\"]}]\n")}
+	}
 	corpus := fixtures.Corpus{FS: fstest.MapFS{
 		"codex/1.0.0/text/plain.txtar": {Data: b}, "codex/1.0.0/schema.txt": {Data: []byte(text)},
+		"scenarios/text/plain.txtar": scenario(""), "scenarios/text/other.txtar": scenario(""),
+		"scenarios/text/far.txtar": scenario("not on codex: it is too far\n"), "scenarios/text/near.txtar": scenario("needs: budget\n"),
 	}}
-	g.Expect(coverage.Versions(corpus, "codex")).To(Equal([]string{"1.0.0"}))
 	rep, err := coverage.Of(corpus, "codex", "1.0.0")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Cases).To(Equal(1))
+	g.Expect(rep.Scenarios).To(Equal(map[coverage.State][]coverage.Scenario{
+		coverage.Performed:   {{ID: "text/plain"}},
+		coverage.Cannot:      {{ID: "text/far", Reason: "it is too far"}, {ID: "text/near", Reason: "it has no budget"}},
+		coverage.NotRecorded: {{ID: "text/other"}},
+	}))
 	for name, want := range map[string]coverage.Part{
 		coverage.Messages: {Seen: 2, All: 3, Never: []string{"notification error"}},
 		coverage.Requests: {Seen: 1, All: 2, Never: []string{"request turn/stop"}},
@@ -54,4 +63,13 @@ func TestOf(t *testing.T) {
 		g.Expect(got).To(Equal(want))
 	}
 	g.Expect(rep.Undeclared).To(Equal(map[string]int{"notification turn/unheard": 1, "TurnCompleted.took": 1}))
+}
+
+func TestOfAVersionWithoutASchema(t *testing.T) {
+	g := NewWithT(t)
+	rep, err := coverage.Of(fixtures.Corpus{FS: fstest.MapFS{}}, "pi", "1.0.0")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(coverage.Table([]*coverage.Report{rep})[1]).To(Equal([]string{"pi", "1.0.0", "0", "0", "0", "-", "-", "-", "-", "-"}))
+	_, err = rep.Part(coverage.Items)
+	g.Expect(err).To(MatchError(ContainSubstring("no schema of pi 1.0.0")))
 }

@@ -2,18 +2,25 @@ package coverage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // PartNames returns the names of a report's parts, in order.
 func PartNames() []string { return []string{Messages, Requests, Items, Fields, Values} }
 
+// States returns the states of a scenario, in order.
+func States() []string { return []string{string(Performed), string(Cannot), string(NotRecorded)} }
+
 // Table returns a row of names and one row for each version.
 func Table(reports []*Report) [][]string {
-	head := append([]string{"runtime", "version", "cases"}, PartNames()...)
+	head := append([]string{"runtime", "version", "performed", "cannot", "not recorded"}, PartNames()...)
 	rows := [][]string{head}
 	for _, rep := range reports {
-		row := []string{rep.Runtime, rep.Version, fmt.Sprint(rep.Cases)}
+		row := []string{rep.Runtime, rep.Version, fmt.Sprint(rep.Cases), fmt.Sprint(len(rep.Scenarios[Cannot])), fmt.Sprint(len(rep.Scenarios[NotRecorded]))}
+		if rep.Parts == nil {
+			row = append(row, slices.Repeat([]string{"-"}, len(PartNames()))...)
+		}
 		for _, p := range rep.Parts {
 			row = append(row, fmt.Sprintf("%d/%d", p.Seen, p.All))
 		}
