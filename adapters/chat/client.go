@@ -2,9 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"slices"
-
-	"github.com/openai/openai-go/v3"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -20,10 +17,8 @@ type client struct {
 	mode  string
 	t     *translator
 
-	requester   *requester
-	request     *request // nil if none is open
-	pings       *request // likewise
-	history     []openai.ChatCompletionMessageParamUnion
+	requests    requests
+	history     []entry
 	queue       []message
 	calls       []*call // of the last reply, until all have a result
 	cancelRetry func()  // while the next attempt waits
@@ -33,16 +28,13 @@ type client struct {
 // message is a message of the user that waits for the end of a turn.
 type message struct {
 	adapters.Message
-	content []openai.ChatCompletionContentPartUnionParam
+	content []part
 }
 
 func newClient(h session.Host, o adapters.Options) *client {
 	c := &client{host: h, o: o, model: o.Model, mode: o.Mode}
 	c.t = &translator{l: h.Ledger(), live: c, model: o.Model}
-	c.requester = newRequester(func(line []byte) error {
-		h.Write(slices.Clone(line[:len(line)-1]))
-		return nil
-	})
+	c.requests.write = h.Write
 	return c
 }
 
@@ -53,50 +45,17 @@ func (c *client) Start() {
 	c.host.Ready(nil)
 }
 
-// Line implements session.Protocol.
-func (c *client) Line(b []byte) {
-	c.t.line = b
-	if err := c.requester.transport.Handle(b); err != nil {
-		c.t.noticeBadLine(b)
-	}
-	c.resume()
-	c.resumePing()
-}
-
-// resume lets the request go on until it needs another line.
-func (c *client) resume() {
-	for q := c.request; q != nil && q == c.request; {
-		s, _ := q.next()
-		switch s.kind {
-		case waits:
-			return
-		case began:
-			c.t.replyBegan()
-		case chunked:
-			c.t.handleChunk(&s.chunk)
-		case ended:
-			q.abort()
-			c.request = nil
-			c.t.replyEnded(s.err)
-		}
-	}
-}
-
 // post sends the history to the model.
 func (c *client) post() {
 	if c.ended {
 		return
 	}
-	c.request = c.requester.start(c.params())
-	c.resume()
+	c.requests.post(c.body())
 }
 
 // abort cancels the open request and the next attempt.
 func (c *client) abort() {
-	if q := c.request; q != nil {
-		c.request = nil
-		q.abort()
-	}
+	c.requests.abort()
 	if c.cancelRetry != nil {
 		c.cancelRetry()
 		c.cancelRetry = nil
@@ -129,9 +88,9 @@ func (c *client) takeMessage() {
 	c.t.startTurn([]string{m.ID})
 	c.t.l.Turn().Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
 	if len(m.content) == 1 && len(m.Attachments) == 0 {
-		c.history = append(c.history, openai.UserMessage(m.Text))
+		c.history = append(c.history, entry{Role: "user", Content: m.Text})
 	} else {
-		c.history = append(c.history, openai.UserMessage(m.content))
+		c.history = append(c.history, entry{Role: "user", Content: m.content})
 	}
 	c.post()
 }
@@ -161,7 +120,7 @@ func (c *client) stopTurn() {
 	if c.t.l.Turn() == nil {
 		return
 	}
-	streamed := c.request != nil
+	streamed := c.requests.reply != 0
 	c.abort()
 	if streamed {
 		c.keepPartial()
@@ -179,19 +138,8 @@ func (c *client) StopAll(reply func(error)) {
 
 // Ping implements session.Protocol.
 func (c *client) Ping() {
-	if c.pings == nil && !c.ended {
-		c.pings = c.requester.ping()
-		c.resumePing()
-	}
-}
-
-func (c *client) resumePing() {
-	if c.pings == nil {
-		return
-	}
-	if s, ok := c.pings.next(); !ok || s.kind == ended {
-		c.pings.abort()
-		c.pings = nil
+	if c.requests.ping == 0 && !c.ended {
+		c.requests.sendPing()
 	}
 }
 
@@ -201,12 +149,8 @@ func (c *client) Paused() bool { return c.cancelRetry != nil || len(c.calls) > 0
 // Closing implements session.Protocol.
 func (c *client) Closing() {
 	c.ended = true
-	c.requester.transport.Close(adapters.ErrClosed) // no abort is written: stdin is closed next
+	c.requests.reply, c.requests.ping = 0, 0 // no abort is written: stdin is closed next
 	c.abort()
-	if q := c.pings; q != nil {
-		c.pings = nil
-		q.abort()
-	}
 	c.closeCalls()
 }
 

@@ -7,43 +7,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// params returns the request that brings the whole history.
-func (c *client) params() openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{
-		Model: c.model, Messages: c.history,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
+// body returns the request that brings the whole history.
+func (c *client) body() *body {
+	b := &body{Model: c.model, Messages: c.history, StreamOptions: streamOptions{IncludeUsage: true}, Stream: true}
 	if c.o.Instructions != "" { // the model has no others
-		p.Messages = slices.Concat([]openai.ChatCompletionMessageParamUnion{openai.SystemMessage(c.o.Instructions)}, c.history)
+		b.Messages = slices.Concat([]entry{{Role: "system", Content: c.o.Instructions}}, c.history)
 	}
 	for _, t := range c.o.Tools {
-		schema := map[string]any{"type": "object", "properties": map[string]any{}}
+		schema := jsontext.Value(`{"type":"object","properties":{}}`)
 		if len(t.Schema) > 0 {
-			schema = map[string]any{}
-			_ = json.Unmarshal(t.Schema, &schema) // Open has checked it
+			schema = t.Schema // Open has checked it
 		}
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: param.NewOpt(t.Description), Parameters: schema,
-		}))
+		b.Tools = append(b.Tools, offered{Type: "function", Function: offeredFunction{Name: t.Name, Description: t.Description, Parameters: schema}})
 	}
-	return p
+	return b
 }
 
 // contentOf returns the parts of a message: its text and its pictures. The API takes no
 // other files.
-func contentOf(m adapters.Message) (out []openai.ChatCompletionContentPartUnionParam, err error) {
+func contentOf(m adapters.Message) (out []part, err error) {
 	if m.Text != "" || len(m.Attachments) == 0 {
-		out = append(out, openai.TextContentPart(m.Text))
+		out = append(out, part{Type: "text", Text: &m.Text})
 	}
 	for i, a := range m.Attachments {
 		url := a.URL
@@ -59,7 +49,7 @@ func contentOf(m adapters.Message) (out []openai.ChatCompletionContentPartUnionP
 		case url == "":
 			return nil, fmt.Errorf("attachments[%d]: needs a path or a URL: %w", i, adapters.ErrUnsupported)
 		}
-		out = append(out, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: url}))
+		out = append(out, part{Type: "image_url", ImageURL: &imageURL{url}})
 	}
 	return out, nil
 }
@@ -80,36 +70,28 @@ func mediaType(a event.Attachment) string {
 // appendReply adds a reply of the model to the history, with its calls. The reasoning goes
 // back in the member that it came in, because some models want it there.
 func (c *client) appendReply(r *reply, calls []*call) {
-	if r.text == "" && r.reasoning == "" && len(calls) == 0 {
+	if r.text == "" && r.reasoning == (reasoning{}) && len(calls) == 0 {
 		return
 	}
-	m := openai.ChatCompletionAssistantMessageParam{}
-	m.Content.OfString = param.NewOpt(r.text)
+	m := entry{Role: "assistant", Content: r.text, reasoning: r.reasoning}
 	for _, k := range calls {
-		m.ToolCalls = append(m.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: k.id, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: k.name, Arguments: k.arguments},
-			},
-		})
+		m.ToolCalls = append(m.ToolCalls, called{ID: k.id, Type: "function", Function: calledFunction{Arguments: k.arguments, Name: k.name}})
 	}
-	if r.reasoning != "" {
-		m.SetExtraFields(map[string]any{r.reasoningField: r.reasoning})
-	}
-	c.history = append(c.history, openai.ChatCompletionMessageParamUnion{OfAssistant: &m})
+	c.history = append(c.history, m)
 }
 
 // keepPartial adds what the model said before it was stopped. Its calls never ran, and are
 // left out.
 func (c *client) keepPartial() {
 	r := c.t.reply
-	r.reasoning = ""
+	r.reasoning = reasoning{}
 	c.appendReply(&r, nil)
 }
 
 // appendResults adds the results of all calls to the history, in the order of the calls.
 func (c *client) appendResults() {
 	for _, k := range c.calls {
-		c.history = append(c.history, openai.ToolMessage(k.result, k.id))
+		c.history = append(c.history, entry{Role: "tool", Content: k.result, ToolCallID: k.id})
 	}
 	c.calls = nil
 }

@@ -21,7 +21,7 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Mapped(kindLine, "by the members of its delta; usage", "data"),
 		mapping.Mapped(kindLine, "block_end; tool_start of each call, or result and done", "end"),
 		mapping.Mapped(kindDelta, "delta", "content", "refusal"),
-		mapping.Mapped(kindDelta, "thinking", reasoningFields...),
+		mapping.Mapped(kindDelta, "thinking", "reasoning_content", "reasoning", "reasoning_text"),
 		mapping.Mapped(kindDelta, "tool_start, when the reply is complete", "tool_calls"),
 		mapping.Mapped(kindDelta, "the reason of done", "finish_reason"),
 		mapping.Ignored(kindLine, "it ends the stream, and end follows", "[DONE]"),

@@ -2,14 +2,10 @@ package chat
 
 import (
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -36,25 +32,11 @@ func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Tra
 	return NewNormalizer(sessionID, emit)
 }
 
-// line is a line of a server.
-type line struct {
-	ID      int64             `json:"id"`
-	Status  int               `json:"status"`
-	Stream  bool              `json:"stream"`
-	End     bool              `json:"end"`
-	Error   string            `json:"error"`
-	Headers map[string]string `json:"headers"`
-	Body    jsontext.Value    `json:"body"`
-	Data    jsontext.Value    `json:"data"`
-	Text    *string           `json:"text"`
-	Comment *string           `json:"comment"`
-}
-
 // Line handles one line that was received at a time. b is not retained.
 func (n *Normalizer) Line(at time.Time, b []byte) {
 	n.l.SetTime(at)
 	n.t.line = b
-	var l line
+	var l replyLine
 	if err := json.Unmarshal(b, &l, lenient); err != nil || l.ID == 0 {
 		n.t.noticeBadLine(b)
 		return
@@ -62,10 +44,10 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	switch {
 	case l.Error != "":
 		n.begin(l.ID)
-		n.t.replyEnded(errors.New(l.Error))
-	case l.Status >= http.StatusBadRequest:
+		n.t.replyEnded(connectionFailed(errors.New(l.Error)))
+	case l.failed():
 		n.begin(l.ID)
-		n.t.replyEnded(n.statusError(&l))
+		n.t.replyEnded(statusFailure(&l))
 	case l.Status != 0:
 		n.begin(l.ID)
 		n.t.replyBegan()
@@ -73,10 +55,12 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 		if n.t.reply.open {
 			n.t.replyEnded(nil)
 		}
-	case l.Data != nil:
-		n.handleData(l.Data)
-	case l.Text == nil && l.Comment == nil:
+	case !l.known():
 		n.t.noticeBadLine(b)
+	case n.t.reply.open:
+		if f := n.t.handleEvent(&l); f != nil {
+			n.t.replyEnded(f)
+		}
 	}
 }
 
@@ -96,35 +80,6 @@ func (n *Normalizer) begin(id int64) {
 		return
 	}
 	n.t.startTurn(nil)
-}
-
-func (n *Normalizer) statusError(l *line) error {
-	var body struct {
-		Error jsontext.Value `json:"error"`
-	}
-	_ = json.Unmarshal(l.Body, &body, lenient) // a body of another form has no error
-	e := &openai.Error{}
-	if len(body.Error) > 0 {
-		_ = e.UnmarshalJSON(body.Error) // likewise
-	}
-	e.StatusCode = l.Status
-	return e
-}
-
-func (n *Normalizer) handleData(b jsontext.Value) {
-	if !n.t.reply.open {
-		return
-	}
-	var c openai.ChatCompletionChunk
-	var failed struct {
-		Error jsontext.Value `json:"error"`
-	}
-	switch {
-	case json.Unmarshal(b, &failed, lenient) == nil && failed.Error != nil:
-		n.t.replyEnded(&ssestream.StreamError{Message: "an error in the stream", Event: ssestream.Event{Data: b.Clone()}})
-	case c.UnmarshalJSON(b.Clone()) == nil:
-		n.t.handleChunk(&c)
-	}
 }
 
 // End ends the session. A turn that still runs ends in an error.

@@ -1,151 +1,127 @@
 package chat
 
 import (
-	"context"
+	"bytes"
 	"errors"
-	"io"
-	"iter"
-	"net/http"
+	"fmt"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
-	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// request is a request to the model whose reply is not complete. openai-go performs it in a
-// coroutine that runs only while the session's goroutine handles a line, so that events come
-// in the order of lines, and a slow listener slows the server down.
-type request struct {
-	next   func() (step, bool)
-	cancel context.CancelFunc
+// requests sends requests to the server, and knows which replies are not complete.
+type requests struct {
+	write func(line []byte)
+	last  int64 // the id of the last request
+
+	reply int64 // the id of the request for a completion that is not complete; 0 if none is
+	began bool  // its stream has begun
+	ping  int64 // the id of the ping that has no answer; 0 if there is none
 }
 
-// step is what a request has come to.
-type step struct {
-	kind  stepKind
-	chunk openai.ChatCompletionChunk
-	err   error // of ended
+func (r *requests) send(l requestLine) {
+	b, err := json.Marshal(l, lenient)
+	if err != nil {
+		panic(fmt.Sprintf("chat: encode a request: %v", err)) // each member can be encoded
+	}
+	r.write(b)
 }
 
-type stepKind int
-
-const (
-	waits   stepKind = iota // it needs another line
-	began                   // the stream begins
-	chunked                 // a chunk has come
-	ended                   // the reply is complete, or the request has failed
-)
-
-// requester sends requests through a Transport, one at a time.
-type requester struct {
-	transport *httplines.Transport
-	client    *http.Client
-	chat      openai.ChatCompletionService
-	yield     func(step) bool // of the coroutine that runs
+// post asks for a completion.
+func (r *requests) post(b *body) {
+	r.last++
+	r.reply, r.began = r.last, false
+	r.send(requestLine{ID: r.last, Method: "POST", Path: "/chat/completions", Body: b})
 }
 
-func newRequester(write func(line []byte) error) *requester {
-	r := &requester{transport: httplines.NewTransport(write)}
-	r.transport.Wait = func() { r.yield(step{kind: waits}) }
-	r.client = &http.Client{Transport: wholeBodies{r.transport}}
-	r.chat = openai.NewChatCompletionService(
-		option.WithBaseURL("http://model/"), option.WithAPIKey("-"), // neither reaches a line
-		option.WithHTTPClient(r.client),
-		option.WithMaxRetries(0), // retries are events
-	)
-	return r
-}
-
-// start sends a request. Its steps come from next.
-func (r *requester) start(p openai.ChatCompletionNewParams) *request {
-	ctx, cancel := context.WithCancel(context.Background())
-	q := &request{cancel: cancel}
-	q.next = r.coroutine(func(yield func(step) bool) {
-		stream := r.chat.NewStreaming(ctx, p)
-		if stream.Err() == nil {
-			yield(step{kind: began})
-		}
-		for stream.Next() {
-			yield(step{kind: chunked, chunk: stream.Current()})
-		}
-		yield(step{kind: ended, err: stream.Err()})
-	})
-	return q
-}
-
-// ping asks for the list of models, which any server answers in some way, also while it
+// sendPing asks for the list of models, which any server answers in some way, also while it
 // streams a reply.
-func (r *requester) ping() *request {
-	ctx, cancel := context.WithCancel(context.Background())
-	q := &request{cancel: cancel}
-	q.next = r.coroutine(func(yield func(step) bool) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://model/models", http.NoBody)
-		if err != nil {
-			return
+func (r *requests) sendPing() {
+	r.last++
+	r.ping = r.last
+	r.send(requestLine{ID: r.last, Method: "GET", Path: "/models"})
+}
+
+// abort tells the server that the client no longer wants the open reply, if there is one.
+func (r *requests) abort() {
+	if r.reply != 0 {
+		r.send(requestLine{ID: r.reply, Abort: true})
+		r.reply = 0
+	}
+}
+
+// Line implements session.Protocol.
+func (c *client) Line(b []byte) {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return
+	}
+	c.t.line = b
+	if !jsontext.Value(b).IsValid(lenient) {
+		c.t.noticeBadLine(b)
+		return
+	}
+	r := &c.requests
+	var l replyLine
+	err := json.Unmarshal(b, &l, lenient)
+	if err != nil {
+		var head struct {
+			ID int64 `json:"id"`
 		}
-		if resp, err := r.client.Do(req); err == nil {
-			_ = resp.Body.Close() // the reply itself is the answer
+		_ = json.Unmarshal(b, &head, lenient) // a line without an id concerns no request
+		l = replyLine{ID: head.ID}
+	}
+	switch {
+	case l.ID != 0 && l.ID == r.reply:
+		c.handleReply(&l, err)
+	case l.ID != 0 && l.ID == r.ping:
+		r.ping = 0 // any answer will do
+		if l.Stream {
+			r.send(requestLine{ID: l.ID, Abort: true})
 		}
-		yield(step{kind: ended})
-	})
-	return q
+	case err != nil || !l.known() || l.ID <= 0 || l.ID > r.last:
+		c.t.noticeBadLine(b)
+	} // else it belongs to a reply that is no longer wanted
 }
 
-// coroutine returns the steps of a coroutine that may wait for lines.
-func (r *requester) coroutine(do func(yield func(step) bool)) func() (step, bool) {
-	var own func(step) bool
-	next, _ := iter.Pull(func(yield func(step) bool) {
-		own = yield
-		r.yield = yield
-		do(yield)
-	})
-	return func() (step, bool) {
-		if own != nil {
-			r.yield = own
+// handleReply handles a line of the open reply. decodeErr says that it has the wrong form.
+func (c *client) handleReply(l *replyLine, decodeErr error) {
+	r := &c.requests
+	switch {
+	case decodeErr != nil:
+		c.failReply(connectionFailed(fmt.Errorf("a part of the reply cannot be read: %w", decodeErr)))
+	case !l.known():
+		c.t.noticeBadLine(c.t.line)
+	case l.Error != "":
+		r.reply = 0
+		c.t.replyEnded(connectionFailed(errors.New(l.Error)))
+	case r.began && l.Status != 0:
+		c.failReply(connectionFailed(errors.New("the reply has two statuses")))
+	case l.failed():
+		if !l.Stream {
+			r.reply = 0
 		}
-		return next()
+		c.failReply(statusFailure(l))
+	case l.Status != 0:
+		r.began = true
+		c.t.replyBegan()
+		if !l.Stream {
+			r.reply = 0
+			c.t.replyEnded(nil)
+		}
+	case !r.began:
+		c.failReply(connectionFailed(errNoStatus))
+	case l.End:
+		r.reply = 0
+		c.t.replyEnded(nil)
+	default:
+		if f := c.t.handleEvent(l); f != nil {
+			c.failReply(f)
+		}
 	}
 }
 
-// abort cancels a request. Its remaining steps are dropped.
-func (q *request) abort() {
-	q.cancel()
-	for ok := true; ok; {
-		_, ok = q.next()
-	}
-}
-
-// wholeBodies reads a body to its end before it is closed, unless the request was cancelled:
-// a client that stops at [DONE] has not read the end of the stream yet.
-type wholeBodies struct{ http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (w wholeBodies) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := w.RoundTripper.RoundTrip(req)
-	if err == nil {
-		resp.Body = &wholeBody{ReadCloser: resp.Body, ctx: req.Context()}
-	}
-	return resp, err
-}
-
-type wholeBody struct {
-	io.ReadCloser
-	ctx    context.Context
-	failed bool
-}
-
-// Read implements io.Reader.
-func (b *wholeBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.failed = b.failed || err != nil && !errors.Is(err, io.EOF)
-	return n, err
-}
-
-// Close implements io.Closer.
-func (b *wholeBody) Close() error {
-	if b.ctx.Err() == nil && !b.failed {
-		_, _ = io.Copy(io.Discard, b.ReadCloser) // what the reply holds was read
-	}
-	return b.ReadCloser.Close()
+// failReply ends the open reply, which the server may still send.
+func (c *client) failReply(f *failure) {
+	c.requests.abort()
+	c.t.replyEnded(f)
 }

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
@@ -55,29 +51,30 @@ var codes = map[string]struct {
 	"server_error":            {event.ErrorModel, false, true},
 }
 
-// failureOf returns what an error of a request means, or nil for no error.
-func failureOf(err error) *failure {
-	if err == nil {
-		return nil
+// connectionFailed returns the failure of a request whose reply could not be read.
+func connectionFailed(err error) *failure {
+	return &failure{code: event.ErrorNetwork, message: "the connection to the model failed: " + err.Error(), retryable: true}
+}
+
+// statusFailure returns what a status means that reports a failure.
+func statusFailure(l *replyLine) *failure {
+	var b struct {
+		Error apiError `json:"error"`
 	}
-	if e, ok := errors.AsType[*openai.Error](err); ok {
-		f := fromAPI(apiError{Message: e.Message, Type: e.Type, Code: jsontext.Value(strconv.Quote(e.Code))}, e.StatusCode)
-		if e.Response != nil {
-			f.after = retryAfter(e.Response.Header)
-		}
-		return f
-	}
-	if e, ok := errors.AsType[*ssestream.StreamError](err); ok {
-		var body struct {
-			Error apiError `json:"error"`
-		}
-		_ = json.Unmarshal(e.Event.Data, &body, lenient) // an error of another form has no words
-		status, _ := strconv.Atoi(string(body.Error.Code))
-		f := fromAPI(body.Error, status)
-		f.retryable = f.retryable || status == 0 && !isPermanent(body.Error)
-		return f
-	}
-	return &failure{code: event.ErrorNetwork, message: "the connection to the model failed: " + innermost(err).Error(), retryable: true}
+	_ = json.Unmarshal(l.Body, &b, lenient) // an error of another form has no words
+	f := fromAPI(b.Error, l.Status)
+	f.after = retryAfter(l)
+	return f
+}
+
+// streamFailure returns what an error in a stream means.
+func streamFailure(v jsontext.Value) *failure {
+	var e apiError
+	_ = json.Unmarshal(v, &e, lenient) // an error of another form has no words
+	status, _ := strconv.Atoi(string(e.Code))
+	f := fromAPI(e, status)
+	f.retryable = f.retryable || status == 0 && !isPermanent(e)
+	return f
 }
 
 // fromAPI returns what an error of the API with a status means; 0 if it has none.
@@ -106,25 +103,14 @@ func isPermanent(e apiError) bool {
 	return slices.ContainsFunc(words(e), func(word string) bool { return codes[word].permanent })
 }
 
-// innermost is the reason of an error, without the address of the server.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
-}
-
 // retryAfter is how long a server wants its clients to wait; 0 if it does not say so in
 // seconds or milliseconds.
-func retryAfter(h http.Header) time.Duration {
+func retryAfter(l *replyLine) time.Duration {
 	for _, x := range []struct {
 		name string
 		unit time.Duration
 	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
-		if n, err := strconv.ParseFloat(h.Get(x.name), 64); err == nil && n > 0 && n < math.MaxInt32 {
+		if n, err := strconv.ParseFloat(l.header(x.name), 64); err == nil && n > 0 && n < math.MaxInt32 {
 			return time.Duration(n * float64(x.unit))
 		}
 	}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openai/openai-go/v3"
-
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -28,10 +26,10 @@ type call struct {
 
 // addCall adds a piece of a call. The index identifies the call, because their pieces may
 // alternate; a server that sends none sends each call whole.
-func (r *reply) addCall(d *openai.ChatCompletionChunkChoiceDeltaToolCall) {
-	index := d.Index
-	if !d.JSON.Index.Valid() {
-		index = int64(len(r.calls))
+func (r *reply) addCall(d *piece) {
+	index := int64(len(r.calls))
+	if d.Index != nil {
+		index = *d.Index
 	}
 	at := slices.IndexFunc(r.calls, func(k *call) bool { return k.index == index })
 	if at < 0 {

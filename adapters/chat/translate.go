@@ -3,13 +3,14 @@ package chat
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openai/openai-go/v3"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
@@ -32,15 +33,15 @@ type translator struct {
 
 // reply is a reply of the model so far.
 type reply struct {
-	id, finish      string
-	text, reasoning string
-	reasoningField  string // the member that the reasoning came in
-	texts           int    // how many blocks of text there were; reasoning comes between two
-	thinkings       int    // and of reasoning
-	thinks          bool   // the last piece was reasoning
-	calls           []*call
-	last            event.Tokens
-	open            bool // the stream has begun and not ended
+	id, finish string
+	text       string
+	reasoning  reasoning
+	texts      int  // how many blocks of text there were; reasoning comes between two
+	thinkings  int  // and of reasoning
+	thinks     bool // the last piece was reasoning
+	calls      []*call
+	last       event.Tokens
+	open       bool // the stream has begun and not ended
 }
 
 func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
@@ -67,25 +68,44 @@ func (t *translator) replyBegan() {
 	t.reply, t.spoken = reply{open: true}, nil
 }
 
-// handleChunk handles an event of a stream.
-func (t *translator) handleChunk(c *openai.ChatCompletionChunk) {
+// handleEvent handles an event of a stream, or a line within it that is none. It returns why
+// the reply failed, if it did.
+func (t *translator) handleEvent(l *replyLine) *failure {
+	if l.Text != nil && !strings.HasPrefix(*l.Text, "[DONE]") {
+		return connectionFailed(errors.New("an event of the stream is not JSON"))
+	}
+	if l.Data == nil {
+		return nil
+	}
+	var c chunk
+	if err := json.Unmarshal(l.Data, &c, lenient); err != nil {
+		return connectionFailed(fmt.Errorf("an event of the stream cannot be read: %w", err))
+	}
+	if c.Error != nil && c.Error.Kind() != 'n' {
+		return streamFailure(c.Error)
+	}
+	t.handleChunk(&c)
+	return nil
+}
+
+func (t *translator) handleChunk(c *chunk) {
 	r, sc := &t.reply, t.l.Turn()
 	if sc == nil {
 		return
 	}
 	r.id = cmp.Or(c.ID, r.id)
-	if c.JSON.Usage.Valid() {
-		t.addUsage(&c.Usage)
+	if c.Usage != nil {
+		t.addUsage(c.Usage)
 	}
 	if len(c.Choices) == 0 {
-		if !c.JSON.Usage.Valid() && !c.JSON.Choices.Valid() {
+		if c.Usage == nil && c.Choices == nil {
 			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
 		}
 		return
 	}
 	d := &c.Choices[0].Delta
-	if field, text := reasoningOf(d); text != "" {
-		t.addReasoning(sc, field, text)
+	if text := d.text(); text != "" {
+		t.addReasoning(sc, d.reasoning, text)
 	}
 	if text := d.Content + d.Refusal; text != "" {
 		r.text += text
@@ -103,34 +123,13 @@ func (t *translator) handleChunk(c *openai.ChatCompletionChunk) {
 	r.finish = cmp.Or(c.Choices[0].FinishReason, r.finish)
 }
 
-// reasoningFields are the members that servers send reasoning in.
-var reasoningFields = []string{"reasoning_content", "reasoning", "reasoning_text"}
-
-// reasoningOf returns the reasoning of a delta, which OpenAI's API does not have.
-func reasoningOf(d *openai.ChatCompletionChunkChoiceDelta) (field, text string) {
-	for _, name := range reasoningFields {
-		f, ok := d.JSON.ExtraFields[name]
-		if !ok {
-			continue
-		}
-		if v := jsontext.Value(f.Raw()); v.Kind() == '"' {
-			b, _ := jsontext.AppendUnquote(nil, v) // the error only reports replaced characters
-			if len(b) > 0 {
-				return name, string(b)
-			}
-		}
-	}
-	return "", ""
-}
-
-func (t *translator) addReasoning(sc *ledger.Scope, field, text string) {
+func (t *translator) addReasoning(sc *ledger.Scope, d reasoning, text string) {
 	r := &t.reply
 	if !r.thinks {
 		r.thinks = true
 		r.thinkings++
 	}
-	r.reasoning += text
-	r.reasoningField = field
+	r.reasoning.add(d)
 	key := strconv.Itoa(t.replies) + ".thinking" + strconv.Itoa(r.thinkings)
 	t.remember(key)
 	sc.Thinking(key, text)
@@ -144,12 +143,9 @@ func (t *translator) remember(key string) {
 
 // addUsage adds the tokens of a reply to those of the turn. A server may report them more
 // than once; the last report counts.
-func (t *translator) addUsage(u *openai.CompletionUsage) {
+func (t *translator) addUsage(u *usage) {
 	was := t.reply.last
-	now := event.Tokens{
-		Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens,
-		Reasoning: u.CompletionTokensDetails.ReasoningTokens, Total: u.TotalTokens,
-	}
+	now := u.tokens()
 	t.turn.Input += now.Input - was.Input
 	t.turn.Cached += now.Cached - was.Cached
 	t.turn.Output += now.Output - was.Output
@@ -158,15 +154,14 @@ func (t *translator) addUsage(u *openai.CompletionUsage) {
 	t.reply.last = now
 }
 
-// replyEnded handles the end of a request: the reply is complete, or err says why it is not.
-func (t *translator) replyEnded(err error) {
+// replyEnded handles the end of a request: the reply is complete, or f says why it is not.
+func (t *translator) replyEnded(f *failure) {
 	t.reply.open = false
 	sc := t.l.Turn()
 	if sc == nil {
 		return
 	}
-	f := failureOf(err)
-	if err == nil && t.reply.finish == "" {
+	if f == nil && t.reply.finish == "" {
 		f = &failure{code: event.ErrorNetwork, message: "the stream ended without a reason", retryable: true}
 	}
 	if f != nil {

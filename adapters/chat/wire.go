@@ -1,0 +1,180 @@
+package chat
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// lenient accepts what servers really send: split surrogate pairs, repeated members.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// requestLine is a line to the server: a request, or the end of one.
+type requestLine struct {
+	ID     int64  `json:"id"`
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Body   *body  `json:"body,omitempty"`
+	Abort  bool   `json:"abort,omitzero"`
+}
+
+// body is the body of a request for a completion.
+type body struct {
+	Messages      []entry       `json:"messages"`
+	Model         string        `json:"model,omitempty"`
+	StreamOptions streamOptions `json:"stream_options"`
+	Tools         []offered     `json:"tools,omitempty"`
+	Stream        bool          `json:"stream"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// offered is a tool that the model may call.
+type offered struct {
+	Function offeredFunction `json:"function"`
+	Type     string          `json:"type"`
+}
+
+type offeredFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  jsontext.Value `json:"parameters"`
+}
+
+// entry is a message of the history.
+type entry struct {
+	Content    any      `json:"content"` // a string, or a list of part
+	ToolCallID string   `json:"tool_call_id,omitempty"`
+	ToolCalls  []called `json:"tool_calls,omitempty"`
+	Role       string   `json:"role"`
+	reasoning
+}
+
+// part is a part of the content of a message: a text or a picture.
+type part struct {
+	Type     string    `json:"type"`
+	Text     *string   `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+// called is a complete call of a tool.
+type called struct {
+	ID       string         `json:"id"`
+	Function calledFunction `json:"function"`
+	Type     string         `json:"type"`
+}
+
+type calledFunction struct {
+	Arguments string `json:"arguments"`
+	Name      string `json:"name"`
+}
+
+// reasoning holds the members that servers send reasoning in, which OpenAI's API does not
+// have. A reply uses one of them.
+type reasoning struct {
+	ReasoningContent string `json:"reasoning_content,omitempty"`
+	Reasoning        string `json:"reasoning,omitempty"`
+	ReasoningText    string `json:"reasoning_text,omitempty"`
+}
+
+// text returns the reasoning, from whichever member holds it.
+func (r reasoning) text() string { return cmp.Or(r.ReasoningContent, r.Reasoning, r.ReasoningText) }
+
+// add appends what a delta adds.
+func (r *reasoning) add(d reasoning) {
+	switch {
+	case d.ReasoningContent != "":
+		r.ReasoningContent += d.ReasoningContent
+	case d.Reasoning != "":
+		r.Reasoning += d.Reasoning
+	default:
+		r.ReasoningText += d.ReasoningText
+	}
+}
+
+// replyLine is a line of the server.
+type replyLine struct {
+	ID      int64             `json:"id"`
+	Status  int               `json:"status"`
+	Stream  bool              `json:"stream"`
+	End     bool              `json:"end"`
+	Error   string            `json:"error"`
+	Headers map[string]string `json:"headers"`
+	Body    jsontext.Value    `json:"body"`
+	Data    jsontext.Value    `json:"data"`
+	Text    *string           `json:"text"`
+	Comment *string           `json:"comment"`
+}
+
+// known reports whether the line has a member that makes it a part of a reply.
+func (l *replyLine) known() bool {
+	return l.Status != 0 || l.Error != "" || l.End || l.Data != nil || l.Text != nil || l.Comment != nil
+}
+
+// failed reports whether the line is the status of a request that failed.
+func (l *replyLine) failed() bool { return l.Status >= http.StatusMultipleChoices }
+
+// header returns a header of the reply. The names on lines are canonical.
+func (l *replyLine) header(name string) string { return l.Headers[http.CanonicalHeaderKey(name)] }
+
+// chunk is an event of a stream.
+type chunk struct {
+	ID      string         `json:"id"`
+	Choices []choice       `json:"choices"` // nil if the event has none
+	Usage   *usage         `json:"usage"`
+	Error   jsontext.Value `json:"error"`
+}
+
+type choice struct {
+	Delta        delta  `json:"delta"`
+	FinishReason string `json:"finish_reason"`
+}
+
+type delta struct {
+	Content   string  `json:"content"`
+	Refusal   string  `json:"refusal"`
+	ToolCalls []piece `json:"tool_calls"`
+	reasoning
+}
+
+// piece is a piece of a call of a tool.
+type piece struct {
+	Index    *int64         `json:"index"` // nil if the server sends none
+	ID       string         `json:"id"`
+	Function calledFunction `json:"function"`
+}
+
+// usage counts the tokens of a reply.
+type usage struct {
+	PromptTokens        int64 `json:"prompt_tokens"`
+	CompletionTokens    int64 `json:"completion_tokens"`
+	TotalTokens         int64 `json:"total_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens int64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails struct {
+		ReasoningTokens int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// tokens returns the counts as events hold them.
+func (u *usage) tokens() event.Tokens {
+	return event.Tokens{
+		Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens,
+		Reasoning: u.CompletionTokensDetails.ReasoningTokens, Total: u.TotalTokens,
+	}
+}
+
+// errNoStatus is the failure of a reply whose first line is not a status.
+var errNoStatus = errors.New("the reply has no status")
