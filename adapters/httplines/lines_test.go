@@ -1,9 +1,7 @@
 package httplines_test
 
 import (
-	"context"
 	"io"
-	"iter"
 	"net/http"
 	"strings"
 	"testing"
@@ -144,57 +142,4 @@ func TestSlowReader(t *testing.T) {
 	g.Expect(blocked).To(gomega.BeTrue(), "40 parts of 64 KiB were buffered")
 	g.Expect(unblocked).To(gomega.BeTrue())
 	g.Expect(n).To(gomega.BeNumerically(">", 40*64<<10))
-}
-
-// TestCoroutine performs a request in a coroutine that waits for lines, in the goroutine that
-// handles them.
-func TestCoroutine(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
-		g := gomega.NewWithT(t)
-		var written []string
-		var got string
-		var err error
-		synctest.Test(t, func(*testing.T) {
-			tr := httplines.NewTransport(func(b []byte) error { written = append(written, string(b)); return nil })
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			resume, stop := iter.Pull(func(yield func(bool) bool) {
-				tr.Wait = func() { yield(true) }
-				var req *http.Request
-				if req, err = http.NewRequestWithContext(ctx, http.MethodPost, "http://lines/v1", strings.NewReader(`{}`)); err != nil {
-					return
-				}
-				var resp *http.Response
-				if resp, err = (&http.Client{Transport: tr}).Do(req); err != nil {
-					return
-				}
-				var b []byte
-				b, err = io.ReadAll(resp.Body)
-				got = string(b)
-				_ = resp.Body.Close()
-			})
-			defer stop()
-			resume()
-			for _, l := range []string{`{"id":1,"status":200,"stream":true}`, `{"id":1,"data":[]}`} {
-				_ = tr.Handle([]byte(l))
-				resume()
-			}
-			if cancelled {
-				cancel()
-			} else {
-				_ = tr.Handle([]byte(`{"id":1,"end":true}`))
-			}
-			for ok := true; ok; {
-				_, ok = resume()
-			}
-		})
-		g.Expect(got).To(gomega.Equal("data: []\n\n"))
-		if cancelled {
-			g.Expect(err).To(gomega.MatchError(context.Canceled))
-			g.Expect(written).To(gomega.Equal([]string{`{"id":1,"method":"POST","path":"/v1","body":{}}` + "\n", `{"id":1,"abort":true}` + "\n"}))
-		} else {
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			g.Expect(written).To(gomega.HaveLen(1))
-		}
-	}
 }

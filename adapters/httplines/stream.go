@@ -15,7 +15,6 @@ type stream struct {
 	change sync.Cond
 	data   []byte
 	err    error // after data
-	ctx    context.Context
 	cancel func() bool
 }
 
@@ -27,10 +26,6 @@ func newStream(x *exchange) *stream {
 
 // watch aborts the request when its context ends.
 func (s *stream) watch(ctx context.Context) {
-	s.ctx = ctx
-	if s.x.t.Wait != nil {
-		return // Read looks at the context
-	}
 	stop := context.AfterFunc(ctx, func() { s.x.abort(context.Cause(ctx)) })
 	s.mu.Lock()
 	s.cancel = stop
@@ -41,7 +36,7 @@ func (s *stream) watch(ctx context.Context) {
 func (s *stream) append(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.data) > maxBuffered && s.err == nil && s.x.t.Wait == nil {
+	for len(s.data) > maxBuffered && s.err == nil {
 		s.change.Wait()
 	}
 	if s.err == nil {
@@ -62,13 +57,6 @@ func (s *stream) end(err error) {
 
 // Read implements io.Reader.
 func (s *stream) Read(b []byte) (int, error) {
-	for wait := s.x.t.Wait; wait != nil && len(b) > 0 && s.isEmpty(); {
-		if s.ctx.Err() != nil {
-			s.x.abort(context.Cause(s.ctx))
-		} else {
-			wait()
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.data) == 0 && s.err == nil && len(b) > 0 {
@@ -83,13 +71,6 @@ func (s *stream) Read(b []byte) (int, error) {
 	}
 	s.change.Broadcast()
 	return n, nil
-}
-
-// isEmpty reports whether there is neither data nor an end.
-func (s *stream) isEmpty() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.data) == 0 && s.err == nil
 }
 
 // Close implements io.Closer. It aborts the request if the reply is not complete.

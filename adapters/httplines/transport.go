@@ -29,11 +29,6 @@ type Transport struct {
 	// request, and Read goes on. If it is nil, such a line ends Read and fails all requests,
 	// because any of them may have lost a part of its reply.
 	BadLine func(line []byte, err error)
-	// Wait, if set, is called in place of blocking, by RoundTrip and by the readers of
-	// bodies, until Handle or the end of the context has ended the wait. With it, all
-	// methods can be called in one goroutine, if those that wait run in a coroutine. A
-	// context that ends is then noticed by the next call that waits.
-	Wait func()
 
 	write   func(line []byte) error
 	writing chan struct{} // held by the writer; a mutex would stop the clock of a bubble
@@ -92,16 +87,6 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // waitForReply returns an error if ctx ends first.
 func (x *exchange) waitForReply(ctx context.Context) error {
-	for wait := x.t.Wait; wait != nil; wait() {
-		select {
-		case <-x.replied:
-			return nil
-		default:
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
 	select {
 	case <-x.replied:
 		return nil
@@ -290,7 +275,7 @@ func (t *Transport) fail(x *exchange, err error) {
 
 // Handle handles one line of the server, with or without its line end, and does not keep
 // it. A line of the wrong form that has the id of a request fails that request. Handle
-// returns ErrLine and ErrUnknownID for a line that concerns no request. Without Wait it blocks
+// returns ErrLine and ErrUnknownID for a line that concerns no request. It blocks
 // while the reader of a stream is far behind.
 func (t *Transport) Handle(b []byte) error {
 	if len(bytes.TrimSpace(b)) == 0 {
