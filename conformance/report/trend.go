@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strconv"
@@ -146,77 +144,4 @@ func TrendTable(w io.Writer, trends []Trend, st Style) error {
 		out.Columns("", rows)
 	}
 	return out.Err()
-}
-
-//go:embed page/trend.html
-var trendHTML string
-
-var trendTemplate = template.Must(template.New("trend").Parse(trendHTML))
-
-// The size of the picture of a trend, in its own units. Its width follows the points.
-const (
-	trendHeight = 160
-	trendStep   = 28
-	trendBar    = 20
-	trendLeft   = 34
-	trendTop    = 8
-)
-
-// bar is a part of a report in the picture.
-type bar struct {
-	Class, Title string
-	X, Y, Height float64
-}
-
-// bars returns the parts of each report, stacked: the checks that passed, those that
-// failed, and those without a verdict. The highest total fills the picture.
-func (t Trend) bars() (out []bar, most int) {
-	for _, p := range t.Points {
-		most = max(most, p.Total)
-	}
-	for i, p := range t.Points {
-		bottom := float64(trendTop + trendHeight)
-		for _, part := range []struct {
-			class, title string
-			n            int
-		}{{"passed", "passed", p.Passed}, {"failed", "failed", p.Failed}, {"unsettled", "without a verdict", p.Unsettled}} {
-			if part.n == 0 {
-				continue
-			}
-			height := float64(part.n) / float64(most) * trendHeight
-			bottom -= height
-			out = append(out, bar{part.class, fmt.Sprintf("%s: %s, %d %s", p.Name, p, part.n, part.title), float64(trendLeft + i*trendStep), bottom, height})
-		}
-	}
-	return out, most
-}
-
-// TrendHTML writes the trends as a page without references: a picture and a table for each.
-func TrendHTML(w io.Writer, trends []Trend) error {
-	type row struct {
-		Cells []string
-		Red   bool
-	}
-	type chart struct {
-		Trend
-		Bars          []bar
-		Most          int
-		Width, Height int
-		Bottom        int
-		Rows          []row
-	}
-	in := struct {
-		Head   []string
-		Bar    int
-		Charts []chart
-	}{Head: trendHead, Bar: trendBar}
-	for _, t := range trends {
-		c := chart{Trend: t, Width: trendLeft + len(t.Points)*trendStep + trendStep, Height: trendTop + trendHeight + trendTop, Bottom: trendTop + trendHeight}
-		c.Bars, c.Most = t.bars()
-		for _, p := range t.Points {
-			c.Rows = append(c.Rows, row{p.columns(), p.Red})
-		}
-		in.Charts = append(in.Charts, c)
-	}
-	return trendTemplate.Execute(w, in)
 }

@@ -51,7 +51,7 @@ run               passed                     fail  flaky  known  not tried  chan
 	g.Expect(report.TrendHTML(&b, trends)).To(gomega.Succeed())
 	page := b.String()
 	g.Expect(page).NotTo(gomega.MatchRegexp(`(?i)(src|href)="?https?:|<script|<mine>`))
-	g.Expect(page).To(gomega.ContainSubstring(`content="default-src 'none';`))
+	g.Expect(page).To(gomega.ContainSubstring(`content="default-src &#39;none&#39;;`))
 	g.Expect(strings.Count(page, "<rect class=\"failed\" x=")).To(gomega.Equal(3))
 	g.Expect(page).To(gomega.MatchRegexp(`<rect class="passed" x="34" y="[0-9.]+" width="20" height="40"><title>2026-03-01 08:30: 1 of 3 checks on claude 1, 1 passed</title>`))
 	g.Expect(page).To(gomega.ContainSubstring("<td>fails now: test.b; fails no more: test.a</td>"))
