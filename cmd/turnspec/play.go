@@ -66,7 +66,10 @@ Flags:
 			return play(argv, own)
 		},
 	}
-	cmd.SetUsageTemplate("Usage:\n  {{.UseLine}}\n\nExamples:\n{{.Example}}\n")
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		cmd.Printf("Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
+		return nil
+	})
 	return cmd
 }
 
