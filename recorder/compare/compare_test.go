@@ -74,6 +74,20 @@ const piLines = `
 > {"type":"compaction_end","reason":"manual","result":{"summary":"All is well.","firstKeptEntryId":"0badca0$R","estimatedTokensAfter":$T}}
 > {"type":"agent_settled"}`
 
+const opencodeLines = `
+< {"id":1,"method":"GET","path":"/event"}
+> {"id":1,"status":200,"stream":true}
+< {"id":2,"method":"POST","path":"/session","body":{"title":"Three rivers"}}
+> {"id":2,"status":200,"body":{"id":"ses_0badcafe000$RAAAAAAAAAAAAA$R","slug":"two-words$R","directory":"<work>","time":{"created":$T}}}
+< {"id":3,"method":"POST","path":"/session/ses_0badcafe000$RAAAAAAAAAAAAA$R/prompt_async","body":{"parts":[{"type":"text","text":"Go."}]}}
+> {"id":3,"status":204}
+> {"id":1,"data":{"id":"evt_0badcafe040$RAAAAAAAAAAAAA$R","type":"session.status","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R","status":{"type":"busy"}}}}
+> {"id":1,"data":{"id":"evt_0badcafe050$RAAAAAAAAAAAAA$R","type":"message.updated","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R","info":{"id":"msg_0badcafe010$RAAAAAAAAAAAAA$R","role":"assistant","cost":0.$R,"time":{"created":$T}}}}}
+> {"id":1,"data":{"id":"evt_0badcafe060$RAAAAAAAAAAAAA$R","type":"message.part.updated","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R","part":{"id":"prt_0badcafe020$RAAAAAAAAAAAAA$R","messageID":"msg_0badcafe010$RAAAAAAAAAAAAA$R","type":"text","text":"All is well.","time":{"start":$T,"end":$T}},"time":$T}}}
+> {"id":1,"data":{"id":"evt_0badcafe070$RAAAAAAAAAAAAA$R","type":"message.part.updated","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R","part":{"id":"prt_0badcafe030$RAAAAAAAAAAAAA$R","messageID":"msg_0badcafe010$RAAAAAAAAAAAAA$R","type":"tool","tool":"bash","callID":"call_t1","state":{"status":"running","metadata":{"output":"$R"}}}}}}
+> {"id":1,"data":{"id":"evt_0badcafe090$RAAAAAAAAAAAAA$R","type":"session.updated","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R","info":{"summary":{"files":$R}}}}}
+> {"id":1,"data":{"id":"evt_0badcafe080$RAAAAAAAAAAAAA$R","type":"session.idle","properties":{"sessionID":"ses_0badcafe000$RAAAAAAAAAAAAA$R"}}}`
+
 // caseOf returns a recording of the lines with the ids, times and order of run r.
 func caseOf(lines string, r int) *fixtures.Case {
 	id := func(n int) string { return fmt.Sprintf("%d%07d-aaaa-4000-8000-%012d", r, n, n*r) }
@@ -108,6 +122,8 @@ func caseOf(lines string, r int) *fixtures.Case {
 		c.Runtime = "claude"
 	case strings.Contains(lines, "agent_settled"):
 		c.Runtime = "pi"
+	case strings.Contains(lines, "session.idle"):
+		c.Runtime = "opencode"
 	}
 	c.Wire = []fixtures.WireLine{{Process: 1, Dir: fixtures.Spawn, Argv: []string{"x", fmt.Sprintf("http://127.0.0.1:%d/", 4000+r)}}}
 	for l := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
@@ -131,7 +147,7 @@ func caseOf(lines string, r int) *fixtures.Case {
 }
 
 func TestChanceIsNotADifference(t *testing.T) {
-	for name, lines := range map[string]string{"codex": codexLines, "claude": claudeLines, "pi": piLines} {
+	for name, lines := range map[string]string{"codex": codexLines, "claude": claudeLines, "pi": piLines, "opencode": opencodeLines} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			for r := 2; r < 6; r++ {
@@ -193,32 +209,34 @@ func TestDiffReportsEachChange(t *testing.T) {
 		change func(*fixtures.Case)
 		want   []string // the streams that differ
 	}{
-		"an item's status":           {codexLines, swap(`"status":"completed","agg`, `"status":"failed","agg`), []string{"process 1 thread 1 item t1: "}},
-		"exit code of an item":       {codexLines, swap(`"exitCode":0`, `"exitCode":1`), []string{"process 1 thread 1 item t1: "}},
-		"a delta's text":             {codexLines, swap(`"All is "`, `"All was "`), []string{"process 1 thread 1 item agentMessage 1: "}},
-		"a delta is missing":         {codexLines, remove(`"delta":"well."`), []string{"process 1 thread 1 item agentMessage 1: "}},
-		"a stream is missing":        {codexLines, remove(`"call_t2"`), []string{"process 1 thread 1 item t2: got nothing, want line "}},
-		"output that the item lacks": {codexLines, swap(`"delta":"two\n"`, `"delta":"three\n"`), []string{"process 1 thread 1 item t1: "}},
-		"another turn ends":          {codexLines, swap(`"turn":{"id":"10000002-aaaa-4000-8000-000000000002","status"`, `"turn":{"id":"10000003-aaaa-4000-8000-000000000003","status"`), []string{"process 1 thread 1 turns: "}},
-		"another answer":             {codexLines, swap(`"decision":"accept"`, `"decision":"decline"`), []string{"process 1 thread 1 item t1: "}},
-		"another message":            {codexLines, swap(`"text":"Go."`, `"text":"Stop."`), []string{"process 1 client: "}},
-		"a new member":               {codexLines, swap(`"userAgent"`, `"new":null,"userAgent"`), []string{"process 1 answer to 1: "}},
-		"a line that is not JSON":    {codexLines, swap("odd line", "odder line"), []string{"process 1 text: "}},
-		"the exit":                   {codexLines, func(c *fixtures.Case) { c.Wire[len(c.Wire)-1].Code = 1 }, []string{"process 1 life: "}},
-		"an argument":                {codexLines, func(c *fixtures.Case) { c.Wire[0].Argv[0] = "y" }, []string{"process 1 life: "}},
-		"the text of the model":      {codexLines, func(c *fixtures.Case) { c.Witness[2].Output[0].Text = "Not done." }, []string{"witness of alpha: "}},
-		"the end of a reply":         {codexLines, func(c *fixtures.Case) { c.Witness[2].Ended = fixtures.EndedCut }, []string{"witness of alpha: "}},
-		"the news of a request":      {codexLines, func(c *fixtures.Case) { c.Witness[1].New = []string{"m2"} }, []string{"witness of main: "}},
-		"a result":                   {codexLines, func(c *fixtures.Case) { c.Witness[1].Results["t1"] += "!" }, []string{"witness of main: "}},
-		"a tool's input":             {claudeLines, func(c *fixtures.Case) { c.Witness[0].Output[0].Input = jsontext.Value(`{}`) }, []string{"witness of main: "}},
-		"order within a stream":      {claudeLines, func(c *fixtures.Case) { c.Wire[6], c.Wire[7] = c.Wire[7], c.Wire[6] }, []string{"process 1 agent main messages: "}},
-		"the last sum":               {claudeLines, swap(`"total_cost_usd":0.5`, `"total_cost_usd":0.6`), []string{"process 1 agent main turns: "}},
-		"a task's end":               {claudeLines, swap(`"status":"completed"`, `"status":"failed"`), []string{"process 1 agent main task of t2: "}},
-		"a permission":               {claudeLines, swap(`"behavior":"allow"`, `"behavior":"deny"`), []string{"process 1 agent main item t1: "}},
-		"a name":                     {claudeLines, swap(`"name":"x"`, `"name":"y"`), []string{"process 1 answer to <client:1>: "}},
-		"usage of a whole message":   {piLines, swap(`"usage":{"input":7}`, `"usage":{"input":8}`), []string{"process 1 agent main messages: "}},
-		"the delta by a snapshot":    {piLines, swap(`"delta":"All is well."`, `"delta":"All was well."`), []string{"process 1 agent main messages: "}},
-		"another retry":              {claudeLines, remove("api_retry"), []string{"process 1 agent main system/api_retry: got nothing, want line "}},
+		"an item's status":             {codexLines, swap(`"status":"completed","agg`, `"status":"failed","agg`), []string{"process 1 thread 1 item t1: "}},
+		"exit code of an item":         {codexLines, swap(`"exitCode":0`, `"exitCode":1`), []string{"process 1 thread 1 item t1: "}},
+		"a delta's text":               {codexLines, swap(`"All is "`, `"All was "`), []string{"process 1 thread 1 item agentMessage 1: "}},
+		"a delta is missing":           {codexLines, remove(`"delta":"well."`), []string{"process 1 thread 1 item agentMessage 1: "}},
+		"a stream is missing":          {codexLines, remove(`"call_t2"`), []string{"process 1 thread 1 item t2: got nothing, want line "}},
+		"output that the item lacks":   {codexLines, swap(`"delta":"two\n"`, `"delta":"three\n"`), []string{"process 1 thread 1 item t1: "}},
+		"another turn ends":            {codexLines, swap(`"turn":{"id":"10000002-aaaa-4000-8000-000000000002","status"`, `"turn":{"id":"10000003-aaaa-4000-8000-000000000003","status"`), []string{"process 1 thread 1 turns: "}},
+		"another answer":               {codexLines, swap(`"decision":"accept"`, `"decision":"decline"`), []string{"process 1 thread 1 item t1: "}},
+		"another message":              {codexLines, swap(`"text":"Go."`, `"text":"Stop."`), []string{"process 1 client: "}},
+		"a new member":                 {codexLines, swap(`"userAgent"`, `"new":null,"userAgent"`), []string{"process 1 answer to 1: "}},
+		"a line that is not JSON":      {codexLines, swap("odd line", "odder line"), []string{"process 1 text: "}},
+		"the exit":                     {codexLines, func(c *fixtures.Case) { c.Wire[len(c.Wire)-1].Code = 1 }, []string{"process 1 life: "}},
+		"an argument":                  {codexLines, func(c *fixtures.Case) { c.Wire[0].Argv[0] = "y" }, []string{"process 1 life: "}},
+		"the text of the model":        {codexLines, func(c *fixtures.Case) { c.Witness[2].Output[0].Text = "Not done." }, []string{"witness of alpha: "}},
+		"the end of a reply":           {codexLines, func(c *fixtures.Case) { c.Witness[2].Ended = fixtures.EndedCut }, []string{"witness of alpha: "}},
+		"the news of a request":        {codexLines, func(c *fixtures.Case) { c.Witness[1].New = []string{"m2"} }, []string{"witness of main: "}},
+		"a result":                     {codexLines, func(c *fixtures.Case) { c.Witness[1].Results["t1"] += "!" }, []string{"witness of main: "}},
+		"a tool's input":               {claudeLines, func(c *fixtures.Case) { c.Witness[0].Output[0].Input = jsontext.Value(`{}`) }, []string{"witness of main: "}},
+		"order within a stream":        {claudeLines, func(c *fixtures.Case) { c.Wire[6], c.Wire[7] = c.Wire[7], c.Wire[6] }, []string{"process 1 agent main messages: "}},
+		"the last sum":                 {claudeLines, swap(`"total_cost_usd":0.5`, `"total_cost_usd":0.6`), []string{"process 1 agent main turns: "}},
+		"a task's end":                 {claudeLines, swap(`"status":"completed"`, `"status":"failed"`), []string{"process 1 agent main task of t2: "}},
+		"a permission":                 {claudeLines, swap(`"behavior":"allow"`, `"behavior":"deny"`), []string{"process 1 agent main item t1: "}},
+		"a name":                       {claudeLines, swap(`"name":"x"`, `"name":"y"`), []string{"process 1 answer to <client:1>: "}},
+		"usage of a whole message":     {piLines, swap(`"usage":{"input":7}`, `"usage":{"input":8}`), []string{"process 1 agent main messages: "}},
+		"the delta by a snapshot":      {piLines, swap(`"delta":"All is well."`, `"delta":"All was well."`), []string{"process 1 agent main messages: "}},
+		"a message of another session": {opencodeLines, swap(`/session/ses_0`, `/session/ses_1`), []string{"process 1 answer to 2: ", "process 1 thread 1 turns: ", "process 1 thread 1 messages: ", "process 1 thread 1 item text 1: ", "process 1 thread 1 session.idle: "}},
+		"a time is missing":            {opencodeLines, swap(`,"end":1001`, ``), []string{"process 1 thread 1 item text 1: "}},
+		"another retry":                {claudeLines, remove("api_retry"), []string{"process 1 agent main system/api_retry: got nothing, want line "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -102,6 +102,9 @@ func (n *normalizer) findIDs() {
 		}
 	}
 	alt := []string{uuid, blob}
+	if n.rt.Compare.IDs != "" {
+		alt = append(alt, n.rt.Compare.IDs)
+	}
 	var lits []string
 	for s := range literal {
 		lits = append(lits, s)
@@ -158,6 +161,9 @@ func (n *normalizer) pruneTree(name string, t *tree) {
 				}
 			}
 		})
+	}
+	for name := range n.rt.Compare.Chance {
+		t.eachMember(name, (*tree).mask)
 	}
 	if n.rt.Compare.Unordered != "" {
 		t.eachMember(n.rt.Compare.Unordered, func(list *tree) {

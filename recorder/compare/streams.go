@@ -119,7 +119,9 @@ func (n *normalizer) streamName(i int) string {
 		n.asked[requestID(l.ID)] = key
 	}
 	n.gatherOutput(i, key)
-	if _, ignored := n.rt.Compare.Ignored[name]; ignored || n.repeats(name, key, i) {
+	_, ignored := n.rt.Compare.Ignored[name]
+	_, named := n.rt.Compare.Ignored[l.Name]
+	if ignored || named || n.repeats(name, key, i) {
 		return ""
 	}
 	return key

@@ -84,6 +84,16 @@ func (t *tree) at(names ...string) *tree {
 	return t
 }
 
+// mask replaces each number and each string in the value.
+func (t *tree) mask() {
+	if t.kind == '0' || t.kind == '"' {
+		t.kind, t.text = '"', "<chance>"
+	}
+	for _, kid := range t.kids {
+		kid.mask()
+	}
+}
+
 // str returns the text of the scalar there, or "".
 func (t *tree) str(names ...string) string {
 	t = t.at(names...)

@@ -122,6 +122,8 @@ func (c *client) readEvent(e event) {
 	switch e.Type {
 	case "server.connected":
 		c.stream = true
+	case "session.created":
+		c.created[p.Session] = true
 	case "session.status":
 		if main {
 			c.busy = c.busy || p.Status.Type != "idle"
@@ -132,8 +134,11 @@ func (c *client) readEvent(e event) {
 		}
 	case "session.idle":
 		if main {
+			c.summarized = false
 			c.endTurn()
 		}
+	case "session.diff":
+		c.summarized = true
 	case "message.updated":
 		c.readMessage(e)
 	case "message.part.updated":

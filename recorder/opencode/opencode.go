@@ -44,7 +44,8 @@ type client struct {
 	stream   bool // the stream of events has begun
 	nextID   int
 	calls    map[string]*call
-	sessions []string // opened, in order
+	sessions []string        // opened, in order
+	created  map[string]bool // sessions that the stream of events has shown
 	session  string
 	model    string // of the next message; "": the default
 	plans    bool   // the next message is for the agent that plans
@@ -57,6 +58,7 @@ type client struct {
 	busy    bool
 	retries int
 
+	summarized                      bool            // the changes of the last turn were reported, after its end
 	tools, inputs, outputs, results map[string]bool // tool calls, and what the wire shows of them
 	texts                           map[string]*drive.Text
 	parts                           map[string]string // what a part is, by its id
@@ -87,7 +89,7 @@ type question struct {
 func newOpenCode(d *drive.Driver) (drive.Client, error) {
 	cfg, err := configFor(d.Scenario.InitialMode(), d.Scenario.Needs)
 	c := &client{
-		Unsupported: "opencode", d: d, cfg: cfg, users: map[string]bool{}, replies: map[string]bool{}, roles: map[string]string{},
+		Unsupported: "opencode", d: d, cfg: cfg, created: map[string]bool{}, users: map[string]bool{}, replies: map[string]bool{}, roles: map[string]string{},
 		tools: map[string]bool{}, inputs: map[string]bool{}, outputs: map[string]bool{}, results: map[string]bool{},
 		texts: map[string]*drive.Text{}, parts: map[string]string{}, unsettled: map[string]bool{},
 	}
@@ -151,8 +153,10 @@ func (c *client) openSession(what, session string) error {
 	if what == "" {
 		// A session without a title makes another request to the model.
 		rules["title"] = "Three rivers"
-		err := c.request("POST", "/session", rules)
-		return err
+		if err := c.request("POST", "/session", rules); err != nil {
+			return err
+		}
+		return c.d.Until("the event of the new session", func() bool { return c.created[c.session] })
 	}
 	path := "/session/" + url.PathEscape(session)
 	if err := c.request("GET", path, nil); err != nil {
