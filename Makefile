@@ -70,9 +70,8 @@ peers: ## run third-party adapters on a part of the corpus and print the results
 peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
-# Recordings of opencode hold ids that differ from run to run and are not compared by
-# their order yet; agents of acp need a checkout whose .runtimes they see in isolation.
-RECORDED := claude,codex,codexexec,pi,chat
+# Agents of acp need a checkout whose .runtimes they see in isolation.
+RECORDED := claude,codex,codexexec,pi,chat,opencode
 
 .PHONY: record-check
 record-check: ## record every scenario again and compare with the stored cases
