@@ -42,6 +42,9 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	if lost == 0 || runindex.StopsTurn(plain) || slices.ContainsFunc(plain.Steps, func(a conformance.StepResult) bool { return a.Step.What == "now" }) {
 		return // a stop may end the turn before the runtime does
 	}
+	if !continues(r) {
+		return // for this client the runtime hangs, which turn.stall-ends judges
+	}
 	f.Asserted(1)
 	if !ok || slices.ContainsFunc(r.Steps, func(a conformance.StepResult) bool { return a.Err != nil }) {
 		return // the runtime may reject a step during a turn
@@ -74,6 +77,18 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 				Diff: conformance.Diff("without the fault", want, "with the fault", got)})
 		}
 	}
+}
+
+// continues reports whether the subject received a line of the runtime after the fault
+// and before it closed the session. A client that asked for no states gets none, as if
+// the runtime hung.
+func continues(r *conformance.Run) bool {
+	from := 1 + slices.IndexFunc(r.Played, func(p conformance.PlayedLine) bool { return p.Line.Line == r.Fault.Line })
+	until := len(r.Played)
+	if i := slices.IndexFunc(r.Steps, func(a conformance.StepResult) bool { return a.Step.Verb == fixtures.VerbClose && a.Line >= from }); i >= 0 {
+		until = r.Steps[i].Line
+	}
+	return slices.ContainsFunc(r.Played[from:until], func(p conformance.PlayedLine) bool { return p.Line.Dir == fixtures.Out })
 }
 
 // summary returns the text of a turn, its tool calls and its end. It leaves out
