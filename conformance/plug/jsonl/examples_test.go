@@ -85,7 +85,7 @@ func minor(version, before string) int {
 }
 
 func TestExamplesAreShort(t *testing.T) {
-	limits := map[string]int{"claude": 160, "codex": 280} // a client of codex app-server makes and awaits requests
+	limits := map[string]int{"claude": 165, "codex": 280} // a client of codex app-server makes and awaits requests
 	for file, x := range examples {
 		b, err := os.ReadFile(filepath.Join("examples", filepath.FromSlash(file)))
 		if err != nil {

@@ -1,5 +1,5 @@
 """A small adapter for Claude Code, as a subject of turnspec: text, tools, permissions and stop."""
-import json, subprocess, sys, tempfile, threading, traceback, uuid  # noqa: E401
+import json, os, subprocess, sys, tempfile, threading, traceback, uuid  # noqa: E401
 ARGV = "claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"
 MODES = {"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", "never": "bypassPermissions"}
 LONGEST = 64 << 20  # characters of a line of the runtime; a longer one is skipped
@@ -91,6 +91,8 @@ def translate(m):
         emit("permission_request", request_id=m["request_id"], tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
     elif kind == "control_cancel_request" and m["request_id"] in asked:
         decide(m["request_id"], "cancel", "withdrawn", reply=False)
+    elif kind == "session_state_changed" and m["state"] == "idle" and running:
+        end_turn("error", message="the runtime became idle and sent no result", code="protocol")
     elif m["type"] == "result" and running:
         stopped = stopped or "aborted" in m.get("terminal_reason", "")
         failed = m["is_error"] and not stopped
@@ -116,7 +118,8 @@ def do(c):
             raise NotImplementedError("the mode " + c["mode"])
         argv = [*ARGV.split(), "--session-id", id := str(uuid.uuid4()), "--permission-mode", MODES[c["mode"]], *(["--model", c["model"]] if "model" in c else [])]
         log = tempfile.TemporaryFile("w+")
-        runtime = subprocess.Popen(argv, cwd=c["dir"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace")
+        env = {**os.environ, "CLAUDE_CODE_SDK_READS_SESSION_STATE": "1"}  # it reports when it becomes idle
+        runtime = subprocess.Popen(argv, cwd=c["dir"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace")
         write(runtime.stdin, type="control_request", request_id=str(uuid.uuid4()), request={"subtype": "initialize"})
         messages = lines()
         if not any(isinstance(m, dict) and m.get("type") == "control_response" for m in messages):

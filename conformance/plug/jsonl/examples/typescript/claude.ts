@@ -6,6 +6,7 @@ type Json = Record<string, any>;
 const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio".split(" ");
 const events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split(" ");
 const without = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split(" ");
+const env = { ...process.env, CLAUDE_CODE_SDK_READS_SESSION_STATE: "1" }; // it reports when it becomes idle
 const modes: Json = { ask: "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", never: "bypassPermissions" };
 let runtime: ChildProcessWithoutNullStreams, turn = 0, message = 0, running = false, stopped = false, log = "", ready: (() => void) | undefined;
 const waiting: string[] = []; // messages without a turn
@@ -65,6 +66,8 @@ function translate(m: Json): void {
     emit("permission_request", { request_id: m.request_id, tool_use_id, tool_name, tool_input: input });
   } else if (m.type === "control_cancel_request" && asked.has(m.request_id)) {
     resolve(m.request_id, "cancel", "withdrawn");
+  } else if (m.subtype === "session_state_changed" && m.state === "idle" && running) {
+    endTurn("error", { message: "the runtime became idle and sent no result", code: "protocol" });
   } else if (m.type === "result" && running) {
     stopped ||= `${m.terminal_reason}`.includes("aborted");
     m.is_error && !stopped ? endTurn("error", { message: m.result || m.errors?.join("; ") || m.subtype, code: "unknown" }) : endTurn("done", { stopped });
@@ -75,7 +78,7 @@ const acts: Record<string, (c: Json) => unknown> = {
   open(c) {
     if (!modes[c.mode]) throw { code: "unsupported", message: `the mode ${c.mode}` };
     const id = randomUUID(), model = c.model ? ["--model", c.model] : [];
-    runtime = spawn("claude", [...argv, ...model, "--session-id", id, "--permission-mode", modes[c.mode]], { cwd: c.dir });
+    runtime = spawn("claude", [...argv, ...model, "--session-id", id, "--permission-mode", modes[c.mode]], { cwd: c.dir, env });
     runtime.stdin.on("error", () => {}); // the runtime has ended
     runtime.stderr.on("data", (text) => (log = (log + text).slice(-4000)));
     createInterface({ input: runtime.stdout }).on("line", (line) => {

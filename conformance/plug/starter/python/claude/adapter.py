@@ -1,6 +1,7 @@
 """An adapter for Claude Code, as it may lie in a program: it knows nothing of turnspec."""
 
 import json
+import os
 import subprocess
 import tempfile
 import threading
@@ -24,8 +25,8 @@ class ClaudeAdapter:
     def start(self, cwd, model, permission_mode):
         """Starts the runtime, and returns when it has replied."""
         options = ["--session-id", self.id, "--permission-mode", permission_mode] + (["--model", model] if model else [])
-        log = tempfile.TemporaryFile("w+")
-        self.child = subprocess.Popen([*ARGV.split(), *options], cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace")
+        log, env = tempfile.TemporaryFile("w+"), {**os.environ, "CLAUDE_CODE_SDK_READS_SESSION_STATE": "1"}
+        self.child = subprocess.Popen([*ARGV.split(), *options], cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace")
         self._write({"type": "control_request", "request_id": str(uuid.uuid4()), "request": {"subtype": "initialize"}})
         self.messages = self._messages()
         if not any(m.get("type") == "control_response" for m in self.messages):
@@ -126,6 +127,9 @@ class ClaudeAdapter:
         elif m["type"] == "result":
             if self.running:
                 self._end_turn(m["is_error"], "\n".join(m.get("errors", [])) or m.get("result") or m["subtype"])
+        elif m.get("subtype") == "session_state_changed":
+            if self.running and m["state"] == "idle":
+                self._end_turn(True, "the runtime became idle and sent no result", "protocol")
         elif m["type"] in ("assistant", "user") and of_main and isinstance(m["message"]["content"], list):
             for block in m["message"]["content"]:
                 if block["type"] == "tool_use" and self.running and block["id"] not in self.seen:

@@ -21,7 +21,7 @@ export class ClaudeAdapter extends EventEmitter {
   /** Starts the runtime, and returns when it has replied. */
   start({ cwd, model, permissionMode }) {
     const options = ["--session-id", this.id, "--permission-mode", permissionMode, ...(model ? ["--model", model] : [])];
-    this.child = spawn("claude", [...argv, ...options], { cwd, stdio: "pipe" });
+    this.child = spawn("claude", [...argv, ...options], { cwd, env: { ...process.env, CLAUDE_CODE_SDK_READS_SESSION_STATE: "1" }, stdio: "pipe" });
     this.child.stdin.on("error", () => {}); // the runtime has ended
     this.child.stderr.on("data", (text) => (this.#log = (this.#log + text).slice(-4000)));
     const lines = createInterface({ input: this.child.stdout });
@@ -107,6 +107,8 @@ export class ClaudeAdapter extends EventEmitter {
       this.emit("withdraw", m.request_id);
     } else if (m.type === "result") {
       if (this.#running) this.#endTurn(m.is_error, m.errors?.join("\n") || m.result || m.subtype);
+    } else if (m.subtype === "session_state_changed") {
+      if (this.#running && m.state === "idle") this.#endTurn(true, "the runtime became idle and sent no result", "protocol");
     } else if (ofMain && Array.isArray(m.message?.content)) {
       for (const block of m.message.content) {
         if (block.type === "tool_use" && this.#running && !this.#seen.has(block.id)) {
