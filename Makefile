@@ -30,6 +30,7 @@ matrix: ## run all broken adapters, and all correct but different ones, against 
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestMatrix ./conformance/internal/broken
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 30m -v -run TestJudgesFail ./conformance/facts
 	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 120m -v -run TestDifferent ./conformance/internal/different
+	TURNSPEC_MATRIX=whole $(GO) test -count=1 -timeout 60m -v -run TestStartersPass ./conformance/plug/starter
 
 .PHONY: run
 run: ## run the suite on the embedded corpus
