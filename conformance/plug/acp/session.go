@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	stdjson "encoding/json"
 	"errors"
@@ -40,7 +41,8 @@ type session struct {
 
 	// Guarded by Mu:
 	id      acpsdk.SessionId
-	loading bool // updates are history
+	loading bool   // updates are history
+	garbage string // the first line that is not a message
 	translator
 	requests    map[string]*request
 	lastRequest int
@@ -73,8 +75,9 @@ func call[T any](ctx context.Context, x *session, limit time.Duration, method st
 	if ctx.Err() == nil {
 		x.gate.ack()
 	} else if errors.Is(context.Cause(ctx), late) {
-		_ = x.Fail(late)
-		return out, late
+		err := x.quoteGarbage(*late)
+		_ = x.Fail(err)
+		return out, err
 	}
 	return out, err
 }
@@ -239,11 +242,23 @@ func (x *session) handle(ctx context.Context, method string, params stdjson.RawM
 func (x *session) noticeGarbage(line []byte) {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
+	x.garbage = cmp.Or(x.garbage, plug.Clip(string(line)))
 	b, err := stdjson.Marshal(string(line))
 	if err != nil {
 		b = nil // the notice is enough
 	}
 	x.emitNotice(event.NoticeGarbage, "stdout of the agent is for the protocol alone", b)
+}
+
+// quoteGarbage adds the first line that is not a message to the error of a call that has
+// no reply.
+func (x *session) quoteGarbage(err plug.Error) *plug.Error {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if x.garbage != "" {
+		err.What += "; its stdout has a line that is no message: " + x.garbage
+	}
+	return &err
 }
 
 func (x *session) emitNotice(code event.NoticeCode, text string, raw []byte) {
