@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -72,16 +73,30 @@ func subjectThat() {
 				startRuntime(open)
 			case "send":
 				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
-				fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\nKeyError: turn")
-				os.Exit(7)
+				crash()
 			}
 		})
+	case "exits-in-mid-prompt":
+		replyToPrompts()
+	case "answers-garbage", "exits-in-mid-stream":
+		serveSessions(os.Args[1] == "answers-garbage")
 	}
 }
 
-// startRuntime starts the runtime, writes one message to it, and reports that it is
-// ready.
+// crash exits as an interpreter does after an exception.
+func crash() {
+	fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\nKeyError: turn")
+	os.Exit(7)
+}
+
+// startRuntime launches the runtime and reports that it is ready.
 func startRuntime(command []string) {
+	launchRuntime(command)
+	fmt.Println(`{"event":{"type":"session_ready","data":{"session_id":"s1","runtime":"claude"}}}`)
+}
+
+// launchRuntime starts the runtime and writes one message to it.
+func launchRuntime(command []string) {
 	runtime := exec.Command(command[0], strings.Fields("-p --verbose --input-format stream-json --output-format stream-json --permission-prompt-tool stdio --include-partial-messages")...)
 	in, err := runtime.StdinPipe()
 	if err == nil {
@@ -93,7 +108,6 @@ func startRuntime(command []string) {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(`{"event":{"type":"session_ready","data":{"session_id":"s1","runtime":"claude"}}}`)
 }
 
 // replyToAll says hello and replies to each command. It calls do before a reply, with
@@ -121,4 +135,51 @@ func replyToAll(do func(name string, command []string)) {
 		}
 		fmt.Printf("{\"reply\":{\"id\":%d}}\n", c.ID)
 	}
+}
+
+// replyToPrompts is an ACP agent that exits in its first prompt.
+func replyToPrompts() {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var c struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal(in.Bytes(), &c); err != nil {
+			panic(err)
+		}
+		result := `{"protocolVersion":1}`
+		switch c.Method {
+		case "session/new":
+			launchRuntime([]string{"claude"})
+			result = `{"sessionId":"s1","modes":{"currentModeId":"default","availableModes":[{"id":"default","name":"Ask"},{"id":"bypassPermissions","name":"Never"}]}}`
+		case "session/prompt":
+			crash()
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", c.ID, result)
+	}
+}
+
+// serveSessions is a server that answers a session with a page, or exits when a message
+// arrives.
+func serveSessions(garbage bool) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"runtime":"claude","can":[]}`)
+	})
+	mux.HandleFunc("POST /sessions", func(w http.ResponseWriter, _ *http.Request) {
+		if garbage {
+			fmt.Fprint(w, "<html>Welcome</html>")
+			return
+		}
+		launchRuntime([]string{"claude"})
+		fmt.Fprint(w, `{"id":"s1"}`)
+	})
+	mux.HandleFunc("GET /sessions/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "event: session_ready\ndata: {\"type\":\"session_ready\",\"data\":{\"provider_session_id\":\"p1\"}}\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("POST /sessions/{id}/message", func(http.ResponseWriter, *http.Request) { crash() })
+	panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
 }
