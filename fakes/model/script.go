@@ -187,7 +187,7 @@ func (s *script) receive(q *request) *exchange {
 		ag = &agent{seen: map[string]bool{}}
 		s.agents[name] = ag
 	}
-	x := &exchange{Request: fixtures.Request{Agent: name, History: s.messagesIn(q.texts), Files: q.files, Instructed: q.instructed, Stream: q.stream}, before: ag.last, turn: q.turn}
+	x := &exchange{Request: fixtures.Request{Agent: name, History: s.messagesIn(q.texts), Files: q.files, Instructed: q.instructed, Effort: q.effort, ExtraDirs: q.extraDirs, Workspace: q.workspace, Stream: q.stream}, before: ag.last, turn: q.turn}
 	if ag.last != nil && ag.last.dropped(q) {
 		ag.last.Ended = fixtures.EndedClosed
 	}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -43,7 +40,7 @@ type Server struct {
 	dir  string
 	side string // Options.Aside
 
-	instructions string // of the scenario
+	scenario *fixtures.Scenario
 
 	http *http.Server
 	url  string
@@ -84,7 +81,7 @@ func Start(s *fixtures.Scenario, o Options) (*Server, error) {
 	srv := &Server{
 		dir: o.Dir, side: o.Aside, url: "http://" + ln.Addr().String(),
 		done: make(chan struct{}), changed: make(chan struct{}),
-		script: newScript(s), instructions: s.Instructions, holds: map[string]*hold{}, ids: map[string]int{},
+		script: newScript(s), scenario: s, holds: map[string]*hold{}, ids: map[string]int{},
 	}
 	srv.ctx, srv.stop = context.WithCancel(context.Background())
 	// Clients often hang up within a request: this is not logged.
@@ -246,19 +243,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
 		return
 	}
-	ask.instructed = holdsText(body, s.instructions)
+	s.readOptions(ask, body)
 	x, line, calls, err := s.acceptRequest(a, ask)
 	if err != nil {
 		_ = writeJSON(w, http.StatusBadRequest, failBody(http.StatusBadRequest, "invalid_request_error", err.Error()))
 		return
 	}
 	s.answer(ctx, w, a, ask, x, line, calls)
-}
-
-// holdsText reports whether a text is part of a string in a JSON document.
-func holdsText(body []byte, text string) bool {
-	quoted, err := jsontext.AppendQuote(nil, text)
-	return err == nil && text != "" && bytes.Contains(body, quoted[1:len(quoted)-1])
 }
 
 // asksModel reports whether a path is one that asks a model, and not about a model.

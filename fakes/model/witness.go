@@ -20,6 +20,9 @@ type request struct {
 	replies    []string // the texts of the model that it repeats, if it sends the turn
 	results    []result
 	instructed bool // it holds the scenario's instructions
+	effort     string
+	extraDirs  int
+	workspace  []string
 	files      int  // pictures and documents in messages of the user
 	notes      int  // how many notes about tasks that ended
 	compact    bool // asks for a summary

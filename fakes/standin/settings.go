@@ -32,6 +32,10 @@ const (
 	SettingHooks   = "hooks"              // events, matchers, limits
 
 	SettingInstructions = "instructions"
+	SettingEffort       = "effort"
+	SettingLimits       = "limits" // of a turn and of the session
+	SettingExtraDirs    = "extra folders"
+	SettingSources      = "sources of settings"
 )
 
 // overlay returns the settings with what a later request changes.
@@ -39,15 +43,19 @@ func overlay(s, later wire.Settings) wire.Settings {
 	return wire.Settings{
 		Dir: cmp.Or(later.Dir, s.Dir), Model: cmp.Or(later.Model, s.Model), Ask: cmp.Or(later.Ask, s.Ask), Sandbox: cmp.Or(later.Sandbox, s.Sandbox),
 		Plans: cmp.Or(later.Plans, s.Plans), Schema: cmp.Or(later.Schema, s.Schema), Hooks: cmp.Or(later.Hooks, s.Hooks),
-		Instructions: cmp.Or(later.Instructions, s.Instructions),
+		Instructions: cmp.Or(later.Instructions, s.Instructions), Effort: cmp.Or(later.Effort, s.Effort), Limits: cmp.Or(later.Limits, s.Limits),
+		ExtraDirs: cmp.Or(later.ExtraDirs, s.ExtraDirs), Sources: cmp.Or(later.Sources, s.Sources),
 	}
 }
 
-var settingNames = []string{SettingDir, SettingModel, SettingAsks, SettingSandbox, SettingPlans, SettingSchema, SettingHooks, SettingInstructions}
+var settingNames = []string{
+	SettingDir, SettingModel, SettingAsks, SettingSandbox, SettingPlans, SettingSchema, SettingHooks,
+	SettingInstructions, SettingEffort, SettingLimits, SettingExtraDirs, SettingSources,
+}
 
 // settingValues are the values in the order of settingNames.
 func settingValues(s wire.Settings) []string {
-	return []string{s.Dir, s.Model, s.Ask, s.Sandbox, s.Plans, s.Schema, s.Hooks, s.Instructions}
+	return []string{s.Dir, s.Model, s.Ask, s.Sandbox, s.Plans, s.Schema, s.Hooks, s.Instructions, s.Effort, s.Limits, s.ExtraDirs, s.Sources}
 }
 
 // collectSettings records what the recording's client had chosen at each of its

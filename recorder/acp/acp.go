@@ -26,6 +26,7 @@ var Runtime = &drive.Runtime{
 	New:       newClient,
 	Connect:   connect,
 	SessionIn: regexp.MustCompile(`"method"\s*:\s*"session/update"`),
+	Options:   []string{"effort"},
 	// codex-acp asks for a title of the session after its first turn. It ignores a reply that
 	// is not JSON, so that no line depends on when the reply comes.
 	Aside: "No title.",
@@ -135,6 +136,11 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	}
 	if model := c.d.Scenario.OpenModel("acp"); model != "" {
 		if err := c.setModel(model); err != nil {
+			return err
+		}
+	}
+	if effort := c.d.Scenario.Opening.Effort; effort != "" {
+		if _, err := c.request("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, c.session, c.agent.effort, effort)); err != nil {
 			return err
 		}
 	}

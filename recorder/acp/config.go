@@ -16,6 +16,8 @@ type agent struct {
 	inner *drive.Runtime
 	// modes are the modes of the agent, by the modes of scenarios.
 	modes map[string]string
+	// effort is the agent's option for how much the model reasons.
+	effort string
 	// connect turns how the inner runtime is started into how the agent is.
 	connect func(drive.Connection) (drive.Connection, error)
 }
@@ -27,6 +29,7 @@ var agents = map[string]agent{
 		modes: map[string]string{
 			"ask": "read-only", "accept-edits": "workspace-write", "read-only": "read-only", "never": "agent-full-access",
 		},
+		effort:  "reasoning_effort",
 		connect: connectCodex,
 	},
 	"claude-agent-acp": {
@@ -34,6 +37,7 @@ var agents = map[string]agent{
 		modes: map[string]string{
 			"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-ask": "dontAsk", "never": "bypassPermissions",
 		},
+		effort:  "effort",
 		connect: connectClaude,
 	},
 }

@@ -31,6 +31,7 @@ var Runtime = &drive.Runtime{
 	New:      newChat,
 	Connect:  connect,
 	Launcher: proc.LauncherFunc(launch),
+	Options:  []string{"effort", "max requests"},
 }
 
 // baseURL is the variable that names the server, as in OpenAI's own clients.
@@ -79,6 +80,7 @@ type client struct {
 	answered int // the id of the last read that was answered
 	request  int // the id of the request that is open, or 0
 	reply    reply
+	requests int // of the turn whose calls have results
 	attempts int
 	pause    *time.Timer // before the next attempt
 	retries  int
@@ -153,7 +155,7 @@ func (c *client) takeMessage() error {
 	m := c.queue[0]
 	c.queue = c.queue[1:]
 	c.history = append(c.history, m.body)
-	c.running, c.attempts = m.id, 0
+	c.running, c.attempts, c.requests = m.id, 0, 0
 	return c.post()
 }
 

@@ -144,6 +144,13 @@ func (c *client) post() error {
 	c.nextID++
 	c.request, c.reply, c.streams = c.nextID, reply{}, false
 	members := []any{"model", quote(c.model), "messages", array(c.history), "stream", "true", "stream_options", `{"include_usage":true}`}
+	if effort := c.d.Scenario.Opening.Effort; effort != "" {
+		members = append(members, "reasoning_effort", quote(effort))
+	}
+	if text := c.d.Scenario.Instructions; text != "" {
+		system := object("role", quote("system"), "content", quote(text))
+		members[3] = array(append([]jsontext.Value{system}, c.history...))
+	}
 	if tools := c.declaredTools(); len(tools) > 0 {
 		members = append(members, "tools", array(tools))
 	}
@@ -367,6 +374,10 @@ func (c *client) goOn() error {
 		return nil
 	}
 	c.appendResults()
+	if c.requests++; c.requests == c.d.Scenario.Opening.MaxRequests {
+		c.endTurn()
+		return nil
+	}
 	return c.post()
 }
 

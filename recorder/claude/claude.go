@@ -23,6 +23,7 @@ var Runtime = &drive.Runtime{
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"claude_code_version"\s*:\s*"([0-9][0-9A-Za-z.-]*)"`),
 	SessionIn:  regexp.MustCompile(`"session_id"\s*:`),
+	Options:    []string{"effort", "max requests", "max cost", "extra dirs", "setting sources"},
 	Aliases:    []string{"claudeAgent"},
 }
 
@@ -97,6 +98,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	} else if text != "" {
 		args = append(args, "--append-system-prompt", text)
 	}
+	args = append(args, c.optionArgs()...)
 	session, err := c.sessionArgs(s)
 	if err != nil {
 		return err

@@ -52,8 +52,6 @@ var settings = map[string]setting{
 	// A recording must not wait for the seconds between two requests.
 	"few-retries":  {env: []string{"CLAUDE_CODE_MAX_RETRIES=1"}},
 	"short-idle":   {env: []string{"CLAUDE_ENABLE_STREAM_WATCHDOG=1", "CLAUDE_STREAM_IDLE_TIMEOUT_MS=400"}},
-	"turn-limit":   {args: []string{"--max-turns", "2"}},
-	"budget":       {args: []string{"--max-budget-usd", "0.0001"}},
 	"no-model":     {unreachable: true},
 	"search-tools": {args: []string{"--tools", "Bash,Read,Edit,Write,Glob,Grep"}},
 }

@@ -178,3 +178,24 @@ func (c *client) Reads() []drive.Read {
 		{Method: "rename_session", Params: `{"title":"Three rivers"}`},
 	}
 }
+
+// optionArgs are the arguments for the further options of the session.
+func (c *client) optionArgs() (args []string) {
+	o := &c.d.Scenario.Opening
+	if o.Effort != "" {
+		args = append(args, "--effort", o.Effort)
+	}
+	if o.MaxRequests > 0 {
+		args = append(args, "--max-turns", strconv.Itoa(o.MaxRequests))
+	}
+	if o.MaxCost > 0 {
+		args = append(args, "--max-budget-usd", strconv.FormatFloat(o.MaxCost, 'f', -1, 64))
+	}
+	for _, dir := range o.ExtraDirs {
+		args = append(args, "--add-dir", c.d.Path(dir))
+	}
+	if len(o.SettingSources) > 0 {
+		args = append(args, "--setting-sources", strings.Join(o.SettingSources, ","))
+	}
+	return args
+}

@@ -26,6 +26,7 @@ var Runtime = &drive.Runtime{
 	Connect:    Connect,
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"(?:cliVersion"\s*:\s*"|userAgent"\s*:\s*"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
+	Options:    []string{"effort", "extra dirs"},
 	Aliases:    []string{"codex"},
 }
 
@@ -119,7 +120,7 @@ func newCodex(d *drive.Driver) (drive.Client, error) {
 // startProcess starts the process and does the handshake.
 func (c *client) startProcess(s fixtures.Step) error {
 	args := append([]string{"app-server"}, c.cfg.connection(c.d.Model.URL()).Args...)
-	args = append(args, ServerArgs(c.d.Scenario)...)
+	args = append(append(args, ServerArgs(c.d.Scenario)...), OptionArgs(c.d)...)
 	c.nextID, c.calls, c.turn, c.open, c.stale, c.seen = 0, map[int]*call{}, "", nil, nil, map[string]bool{}
 	c.resolved, c.next = map[string]bool{}, settings{}
 	c.endProcess()

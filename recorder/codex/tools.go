@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -42,6 +43,22 @@ func ServerArgs(scn *fixtures.Scenario) []string {
 			continue
 		}
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, set))
+	}
+	return args
+}
+
+// OptionArgs returns the options of the program for those of the session.
+func OptionArgs(d *drive.Driver) (args []string) {
+	o := &d.Scenario.Opening
+	if o.Effort != "" {
+		args = append(args, "-c", fmt.Sprintf("model_reasoning_effort=%q", o.Effort))
+	}
+	if len(o.ExtraDirs) > 0 {
+		var dirs []string
+		for _, dir := range o.ExtraDirs {
+			dirs = append(dirs, strconv.Quote(d.Path(dir)))
+		}
+		args = append(args, "-c", "sandbox_workspace_write.writable_roots=["+strings.Join(dirs, ",")+"]")
 	}
 	return args
 }

@@ -22,6 +22,7 @@ var Runtime = &drive.Runtime{
 	New:            newCodexExec,
 	Connect:        codex.Connect,
 	ProcessPerTurn: true,
+	Options:        []string{"effort"},
 }
 
 // client drives one run.
@@ -68,7 +69,7 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 		return c.Error("sends a message with files or a priority")
 	}
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
-	args = append(args, codex.ServerArgs(c.d.Scenario)...)
+	args = append(append(args, codex.ServerArgs(c.d.Scenario)...), codex.OptionArgs(c.d)...)
 	if model := c.d.Scenario.OpenModel("codexexec"); model != "" {
 		args = append(args, "--model", model)
 	}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -110,6 +111,11 @@ func withDriver(ctx context.Context, o Options, do func(*Driver) error) error {
 		called: map[string]bool{}, written: map[string]bool{},
 	}
 	var err error
+	for _, key := range d.Scenario.Opening.Chosen() {
+		if !slices.Contains(o.Runtime.Options, key) {
+			return Unsupported(o.Runtime.Wire.Name).Error("opens a session with " + key)
+		}
+	}
 	if d.client, err = o.Runtime.New(d); err != nil {
 		return fmt.Errorf("%s: %w", o.Scenario.File, err)
 	}

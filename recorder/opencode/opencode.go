@@ -32,6 +32,7 @@ var Runtime = &drive.Runtime{
 	Connect:   connect,
 	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
 	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
+	Options:   []string{"effort"},
 }
 
 // client drives one run.
@@ -235,6 +236,9 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if c.model != "" {
 		provider, id := modelRef(c.model)
 		body["model"] = map[string]string{"providerID": provider, "modelID": id}
+	}
+	if effort := c.d.Scenario.Opening.Effort; effort != "" {
+		body["variant"] = effort
 	}
 	if c.d.Scenario.Schema != nil {
 		body["format"] = map[string]any{"type": "json_schema", "schema": c.d.Scenario.Schema}

@@ -29,6 +29,7 @@ var Runtime = &drive.Runtime{
 	New:       newPi,
 	Connect:   connect,
 	SessionIn: regexp.MustCompile(`"assistantMessageEvent"\s*:`),
+	Options:   []string{"effort"},
 }
 
 // client drives one run.
@@ -117,6 +118,9 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		args = append(args, "--system-prompt", text)
 	} else if text != "" {
 		args = append(args, "--append-system-prompt", text)
+	}
+	if effort := c.d.Scenario.Opening.Effort; effort != "" {
+		args = append(args, "--thinking", effort)
 	}
 	session, err := drive.SessionOf(s, c.sessions, c.session)
 	switch {
