@@ -183,6 +183,20 @@ type Options struct {
 	Instructions        string
 	ReplaceInstructions bool
 
+	// Effort is how much the model reasons: low, medium, high, or another level of the
+	// runtime's; its default if empty.
+	Effort string
+	// MaxRequests limits how often one turn may ask the model, and MaxCost what the session
+	// may cost, in US dollars. A turn that would exceed one ends in an error, limit. 0 is no
+	// limit.
+	MaxRequests int
+	MaxCost     float64
+	// ExtraDirs are folders beside Dir in which tools may work as they may in Dir.
+	ExtraDirs []string
+	// SettingSources are the files of settings that the runtime reads: user, project,
+	// local. nil means those that it reads by default.
+	SettingSources []string
+
 	// Judge decides about each tool call that the runtime submits to it. If it
 	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
 	Judge Judge

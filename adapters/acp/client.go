@@ -30,6 +30,7 @@ type client struct {
 
 	info    initResult
 	modes   []string // that the agent offers
+	effort  string   // the agent's option for how much the model reasons, or ""
 	waiting []*message
 	current *message // the message of the running turn
 }

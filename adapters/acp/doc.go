@@ -26,7 +26,8 @@
 //	dont-ask       dontAsk, dont-ask
 //	never          bypassPermissions, agent-full-access, full-access, yolo
 //
-// Options.Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
+// Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
+// it has none. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
 // child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
 // terminals: agents read files, write them and run commands by themselves.

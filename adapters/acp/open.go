@@ -136,6 +136,10 @@ func (c *client) openSession() {
 			c.modes = append(c.modes, string(m.ID))
 		}
 		c.t.sessionOpened(id, r)
+		if c.effort = effortOption(r.ConfigOptions); c.effort == "" && c.o.Effort != "" {
+			c.openFailed("effort", fmt.Errorf("effort: the agent has no option for it: %w", adapters.ErrUnsupported))
+			return
+		}
 		c.applySettings(c.settings())
 	})
 }
@@ -183,6 +187,9 @@ func (c *client) settings() (out []setting) {
 	}
 	if c.o.Model != "" {
 		out = append(out, setting{"model", "session/set_config_option", configParams{c.t.session, "model", c.o.Model}})
+	}
+	if c.o.Effort != "" {
+		out = append(out, setting{"effort", "session/set_config_option", configParams{c.t.session, c.effort, c.o.Effort}})
 	}
 	if c.o.Mode != "" {
 		id := c.modeID(c.o.Mode)

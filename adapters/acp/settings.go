@@ -94,6 +94,16 @@ func (t *translator) configChanged(options jsontext.Value) {
 	}
 }
 
+// effortOption returns the agent's option for how much the model reasons, or "".
+func effortOption(options jsontext.Value) string {
+	for _, o := range decode[[]configOption](options) {
+		if o.Category == "thought_level" {
+			return string(o.ID)
+		}
+	}
+	return ""
+}
+
 // sessionOpened reads the result of a request that has opened the session.
 func (t *translator) sessionOpened(id string, r openResult) {
 	t.session, t.opened = id, true

@@ -88,6 +88,7 @@ func checkOptions(o adapters.Options) error {
 	unsupported := map[string]bool{
 		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
 		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "resume": o.Resume != "", "fork": o.Fork,
+		"max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
 	}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if unsupported[name] {

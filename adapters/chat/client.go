@@ -21,6 +21,7 @@ type client struct {
 	history     []entry
 	queue       []message
 	calls       []*call // of the last reply, until all have a result
+	rounds      int     // requests of the turn whose calls have results
 	cancelRetry func()  // while the next attempt waits
 	ended       bool    // the session ends: nothing more is sent
 }
@@ -85,6 +86,7 @@ func (c *client) takeMessage() {
 	m := c.queue[0]
 	c.queue = c.queue[1:]
 	c.emitQueue()
+	c.rounds = 0
 	c.t.startTurn([]string{m.ID})
 	c.t.l.Turn().Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
 	if len(m.content) == 1 && len(m.Attachments) == 0 {

@@ -16,7 +16,10 @@
 //	never   nothing; the default
 //	ask     calls of tools that are not ReadOnly
 //
-// Options.Instructions are the system message of each request. Other modes, and Options.Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
+// Options.Instructions are the system message of each request, and Options.Effort is its
+// reasoning_effort. A turn that has asked the model Options.MaxRequests times, and whose last reply
+// calls tools, ends in an error when their results are there. Other modes, and Options.MaxCost,
+// ExtraDirs, SettingSources, Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
 // Unarchive are ErrUnsupported.
 //
 // # Turns

@@ -15,7 +15,7 @@ import (
 
 // body returns the request that brings the whole history.
 func (c *client) body() *body {
-	b := &body{Model: c.model, Messages: c.history, StreamOptions: streamOptions{IncludeUsage: true}, Stream: true}
+	b := &body{Model: c.model, Effort: c.o.Effort, Messages: c.history, StreamOptions: streamOptions{IncludeUsage: true}, Stream: true}
 	if c.o.Instructions != "" { // the model has no others
 		b.Messages = slices.Concat([]entry{{Role: "system", Content: c.o.Instructions}}, c.history)
 	}

@@ -156,6 +156,11 @@ func (c *client) goOn() {
 		return
 	}
 	c.appendResults()
+	if c.rounds++; c.rounds == c.o.MaxRequests {
+		c.t.endAtLimit(c.rounds)
+		c.takeMessage()
+		return
+	}
 	c.post()
 }
 

@@ -228,6 +228,12 @@ func (t *translator) endTurn(d event.Done) {
 	t.reply = reply{}
 }
 
+// endAtLimit ends a turn that has used up its requests.
+func (t *translator) endAtLimit(requests int) {
+	t.l.Error(event.Error{Code: event.ErrorLimit, Message: fmt.Sprintf("the turn has asked the model %d times, which is its limit", requests)})
+	t.reply = reply{}
+}
+
 // emitUsage emits the tokens of the turn so far, if the last reply stated its own.
 func (t *translator) emitUsage() {
 	if t.reply.last != (event.Tokens{}) {

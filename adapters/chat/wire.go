@@ -27,6 +27,7 @@ type requestLine struct {
 type body struct {
 	Messages      []entry       `json:"messages"`
 	Model         string        `json:"model,omitempty"`
+	Effort        string        `json:"reasoning_effort,omitempty"`
 	StreamOptions streamOptions `json:"stream_options"`
 	Tools         []offered     `json:"tools,omitempty"`
 	Stream        bool          `json:"stream"`

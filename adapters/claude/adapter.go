@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -145,6 +146,7 @@ func buildArgs(o adapters.Options, provider string) []string {
 	default:
 		a = append(a, "--append-system-prompt", o.Instructions)
 	}
+	a = append(a, limitArgs(o)...)
 	if o.Mode != "" {
 		a = append(a, "--permission-mode", modeFlag(o.Mode))
 	}
@@ -152,6 +154,27 @@ func buildArgs(o adapters.Options, provider string) []string {
 		a = append(a, settingsFlag, judgeSettings)
 	}
 	return append(a, mcpConfigArgs(o.MCP)...)
+}
+
+// limitArgs returns the arguments for what a session may use: reasoning, requests, money,
+// folders and settings.
+func limitArgs(o adapters.Options) (a []string) {
+	if o.Effort != "" {
+		a = append(a, "--effort", o.Effort)
+	}
+	if o.MaxRequests > 0 {
+		a = append(a, "--max-turns", strconv.Itoa(o.MaxRequests))
+	}
+	if o.MaxCost > 0 {
+		a = append(a, "--max-budget-usd", strconv.FormatFloat(o.MaxCost, 'f', -1, 64))
+	}
+	for _, dir := range o.ExtraDirs {
+		a = append(a, "--add-dir", dir)
+	}
+	if o.SettingSources != nil {
+		a = append(a, "--setting-sources="+strings.Join(o.SettingSources, ","))
+	}
+	return a
 }
 
 // newUUID returns a random UUID.

@@ -5,8 +5,10 @@
 // recorded stdout of any version, beginning anywhere. Both use one translator.
 // Tested versions: 2.1.197 and 2.1.329. The program is Options.Command, else
 // CLAUDE_CODE_EXECUTABLE, else claude. Options.Instructions are --append-system-prompt, or
-// --system-prompt if they replace the runtime's own. Options.Config is ErrUnsupported: settings
-// are in files, or in an argument of Options.Args.
+// --system-prompt if they replace the runtime's own. Options.Effort is --effort,
+// MaxRequests --max-turns, MaxCost --max-budget-usd, ExtraDirs --add-dir, and SettingSources
+// --setting-sources. Options.Config is ErrUnsupported: settings are in files, or in an argument
+// of Options.Args.
 //
 // # Messages
 //

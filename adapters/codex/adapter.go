@@ -47,7 +47,11 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		return nil, invalidOption(fmt.Errorf("at: needs fork: a resumed thread continues at its end"))
 	case o.Unarchive && o.Resume == "":
 		return nil, invalidOption(fmt.Errorf("unarchive: needs resume, the thread to unarchive"))
-	case len(o.Hooks) > 0:
+	}
+	if err := codexcli.CheckOptions(o); err != nil {
+		return nil, invalidOption(err)
+	}
+	if len(o.Hooks) > 0 {
 		return nil, invalidOption(fmt.Errorf("hooks: %w", adapters.ErrUnsupported))
 	}
 	if o.SessionID == "" {
@@ -81,6 +85,7 @@ func commandLine(o adapters.Options, closed []string) []string {
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
+	args = append(args, codexcli.SessionArgs(o)...)
 	args = append(args, codexcli.ServerArgs(o.MCP, serverSettings(o))...)
 	return append(args, o.Args...)
 }

@@ -144,6 +144,9 @@ func (c *client) collaboration(plan bool) *collaboration {
 	if m.Settings.Model = c.t.model; c.nextSettings.Model != "" {
 		m.Settings.Model = c.nextSettings.Model
 	}
+	if c.o.Effort != "" { // a mode without it would reset it
+		m.Settings.Effort = &c.o.Effort
+	}
 	return m
 }
 

@@ -84,11 +84,15 @@ func checkOptions(o adapters.Options) error {
 	}{
 		{"fork", o.Fork}, {"at", o.At != ""}, {"unarchive", o.Unarchive}, {"checkpoints", o.Checkpoints},
 		{"judge", o.Judge != nil}, {"tools", len(o.Tools) > 0}, {"hooks", len(o.Hooks) > 0},
+		{"extra dirs", len(o.ExtraDirs) > 0}, // no mode writes to the working directory alone
 		{"replace instructions", o.ReplaceInstructions && o.Instructions != ""},
 	} {
 		if x.asked {
 			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
 		}
+	}
+	if err := codexcli.CheckOptions(o); err != nil {
+		return err
 	}
 	return checkMode(o.Mode)
 }
@@ -132,6 +136,7 @@ func (c *client) arguments(m adapters.Message) []string {
 	if o.Instructions != "" {
 		args = append(args, "-c", "developer_instructions="+string(encode(o.Instructions)))
 	}
+	args = append(args, codexcli.SessionArgs(o)...)
 	args = append(args, codexcli.ServerArgs(o.MCP, "")...)
 	if sandbox := sandboxes[c.mode]; sandbox != "" {
 		args = append(args, "--sandbox", sandbox)

@@ -21,7 +21,8 @@
 // dont-ask (sandbox read-only: what would write fails). The others, a Judge, Tools, Hooks, Fork,
 // Unarchive and Checkpoints are ErrUnsupported. Schema becomes --output-schema, MCP and Config
 // become -c. Instructions become -c developer_instructions; to replace the runtime's own by a text
-// is ErrUnsupported.
+// is ErrUnsupported. Effort becomes -c model_reasoning_effort. MaxRequests, MaxCost, ExtraDirs and
+// SettingSources are ErrUnsupported.
 //
 // # Lines
 //

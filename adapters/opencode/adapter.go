@@ -75,6 +75,7 @@ func checkOptions(o adapters.Options, mode string) error {
 	unsupported := map[string]bool{
 		"config": len(o.Config) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
 		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "instructions": o.Instructions != "",
+		"max requests": o.MaxRequests > 0, "max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
 	}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if unsupported[name] {

@@ -21,6 +21,8 @@ type prompt struct {
 	Parts []promptPart `json:"parts"`
 	Model *modelRef    `json:"model,omitempty"`
 	Agent string       `json:"agent,omitempty"`
+	// Variant names a level of reasoning of the model.
+	Variant string `json:"variant,omitempty"`
 }
 
 type promptPart struct {
@@ -55,7 +57,7 @@ func (c *client) modelOf(name string) *modelRef {
 // Send implements session.Protocol. A running turn takes a message that comes during it when
 // the reply of the model has ended.
 func (c *client) Send(m adapters.Message, reply func(error)) {
-	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model)}
+	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model), Variant: c.o.Effort}
 	if c.mode == adapters.ModePlan {
 		p.Agent = planAgent
 	}

@@ -65,6 +65,7 @@ func checkOptions(o adapters.Options, mode string) error {
 	unsupported := map[string]bool{
 		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
 		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
+		"max requests": o.MaxRequests > 0, "max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
 	}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if unsupported[name] {
@@ -89,6 +90,9 @@ func commandLine(o adapters.Options, extension string) []string {
 	args = append(args, "--mode", "rpc")
 	if o.Model != "" {
 		args = append(args, "--model", o.Model)
+	}
+	if o.Effort != "" {
+		args = append(args, "--thinking", o.Effort)
 	}
 	switch {
 	case o.Instructions == "":

@@ -17,7 +17,8 @@
 //	ask            bash, edit, write
 //
 // Options.Instructions are --append-system-prompt, or --system-prompt if they replace the
-// runtime's own. Other modes, and Options.Config, MCP, Tools, Hooks, Schema, Checkpoints, Unarchive
+// runtime's own; Options.Effort is --thinking. Other modes, and Options.Config, MaxRequests,
+// MaxCost, ExtraDirs, SettingSources, MCP, Tools, Hooks, Schema, Checkpoints, Unarchive
 // and At are ErrUnsupported. Options.Command is the program (else PI_PATH, else pi
 // on the child's PATH); Options.Args come last.
 //

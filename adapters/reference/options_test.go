@@ -36,6 +36,31 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
 			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec", "opencode", "acp"}, error: "instructions: ",
 		},
+		"effort": {
+			option: adapters.Options{Effort: "high"},
+			passed: map[string]string{"claude": "--effort\nhigh", "codex": `model_reasoning_effort="high"`, "pi": "--thinking\nhigh"},
+		},
+		"requests": {
+			option: adapters.Options{MaxRequests: 3},
+			passed: map[string]string{"claude": "--max-turns\n3"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp"}, error: "max requests: ",
+		},
+		"cost": {
+			option: adapters.Options{MaxCost: 0.25},
+			passed: map[string]string{"claude": "--max-budget-usd\n0.25"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "max cost: ",
+		},
+		"folders": {
+			option:  adapters.Options{ExtraDirs: []string{"/srv/a", "/srv/b"}},
+			passed:  map[string]string{"claude": "--add-dir\n/srv/a\n--add-dir\n/srv/b", "codex": `writable_roots=["/srv/a","/srv/b"]`},
+			refused: []string{"codexexec", "pi", "opencode", "acp", "chat"}, error: "extra dirs: ",
+		},
+		"sources": {
+			option: adapters.Options{SettingSources: []string{"user", "project"}},
+			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
+		},
+		"no sources": {
+			option: adapters.Options{SettingSources: []string{}},
+			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
+		},
 	} {
 		for _, runtime := range reference.Names() {
 			t.Run(name+"/"+runtime, func(t *testing.T) {

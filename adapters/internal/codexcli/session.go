@@ -1,0 +1,40 @@
+package codexcli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+)
+
+// CheckOptions returns an error for an option of the session that the program does not have.
+func CheckOptions(o adapters.Options) error {
+	for _, x := range []struct {
+		name  string
+		asked bool
+	}{
+		{"max requests", o.MaxRequests > 0}, {"max cost", o.MaxCost > 0}, {"setting sources", o.SettingSources != nil},
+	} {
+		if x.asked {
+			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// SessionArgs returns the arguments for the effort and the further folders of a session.
+// The program writes to these folders in the sandbox that lets it write to the working
+// directory; other sandboxes do not tell folders apart.
+func SessionArgs(o adapters.Options) (args []string) {
+	if o.Effort != "" {
+		args = append(args, "-c", "model_reasoning_effort="+tomlString(o.Effort))
+	}
+	if len(o.ExtraDirs) > 0 {
+		var dirs []string
+		for _, dir := range o.ExtraDirs {
+			dirs = append(dirs, tomlString(dir))
+		}
+		args = append(args, "-c", "sandbox_workspace_write.writable_roots=["+strings.Join(dirs, ",")+"]")
+	}
+	return args
+}
