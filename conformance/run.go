@@ -219,12 +219,13 @@ type BlockedCall struct {
 
 // OpenResult is the result of an Open.
 type OpenResult struct {
-	Step     fixtures.Step
-	Resume   string // the id that it was to resume
-	Dir      string // the working directory that it was to use
-	Model    string // the model that it was to use; "": the runtime's default
-	Provider string // the id that the runtime gave to the session
-	Err      error
+	Step      fixtures.Step
+	Resume    string   // the id that it was to resume
+	Dir       string   // the working directory that it was to use
+	ExtraDirs []string // the further folders that it was to use
+	Model     string   // the model that it was to use; "": the runtime's default
+	Provider  string   // the id that the runtime gave to the session
+	Err       error
 }
 
 // PlayedLine is a wire line that the stand-in played.

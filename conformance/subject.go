@@ -49,6 +49,12 @@ type Open struct {
 	Instructions        string // for the model, after the runtime's own
 	ReplaceInstructions bool   // in place of the runtime's own
 
+	Effort         string   // how much the model reasons; "": the runtime's default
+	MaxRequests    int      // how often a turn may ask the model; 0: no limit
+	MaxCost        float64  // what the session may cost, in US dollars; 0: no limit
+	ExtraDirs      []string // folders beside Dir, absolute, in which the tools may work
+	SettingSources []string // the files of settings that the runtime reads; nil: its default
+
 	// Policy is the tool policy of the session, in the form of package
 	// adapters/policy. Judge is the same policy, for subjects that take a function.
 	Policy jsontext.Value
@@ -105,6 +111,7 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
 		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
+		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
 		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 		Limits: o.Limits,
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -29,6 +30,9 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 		return err
 	}
 	o = d.env.prepareOpen(o)
+	for _, dir := range d.run.Scenario.Opening.ExtraDirs {
+		o.ExtraDirs = append(o.ExtraDirs, filepath.Join(o.Dir, dir))
+	}
 	o.Args = append(slices.Clip(o.Args), s.Args...)
 	d.calls.addTo(&o)
 	if o.Judge, err = newJudge(o.Policy); err != nil {
@@ -40,7 +44,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	sess, err := d.subject.Open(ctx, o)
 	d.mu.Lock()
 	d.eventsBefore = len(d.run.Events)
-	d.run.Opens = append(d.run.Opens, conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, Model: o.Model, Provider: d.env.providerID(), Err: err})
+	d.run.Opens = append(d.run.Opens, conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, ExtraDirs: o.ExtraDirs, Model: o.Model, Provider: d.env.providerID(), Err: err})
 	if err == nil {
 		if d.current = talk; !slices.Contains(d.conversations, talk) {
 			d.conversations = append(d.conversations, talk)
@@ -79,7 +83,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 
 // openOptions returns the options of the step's Open, and its conversation.
 func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
-	mode := d.run.Scenario.InitialMode()
+	mode, opening := d.run.Scenario.InitialMode(), d.run.Scenario.Opening
 	o := conformance.Open{
 		Ask:         mode != "never",
 		Mode:        mode,
@@ -87,6 +91,7 @@ func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation
 		Model:       d.run.Scenario.OpenModel(d.run.Runtime),
 
 		Instructions: d.run.Scenario.Instructions, ReplaceInstructions: d.run.Scenario.ReplacesInstructions,
+		Effort: opening.Effort, MaxRequests: opening.MaxRequests, MaxCost: opening.MaxCost, SettingSources: opening.SettingSources,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,7 +17,7 @@ var OpenOptions = &conformance.Check{
 	ID: "session.open-options", Source: "adapters that accept a model, a mode or a server and open without it", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Aliases:       []string{"session.opened-as-asked"},
 	Mend:          "Pass each option of Open on: as an argument, in the handshake or in a message before the first turn. Return `unsupported` for an option that cannot be passed on.",
-	Sentence:      "The runtime receives the options of the session and their changes: session, folder, model, mode, servers, instructions, hooks and schema. The instructions reach the model.",
+	Sentence:      "The runtime receives the options of the session and their changes: session, folders, model, mode, servers, instructions, effort, limits, sources of settings, hooks and schema. What concerns the model reaches it.",
 	JudgesWritten: true,
 	Judge:         judgeOpened,
 }
@@ -27,7 +27,7 @@ var OpenOptions = &conformance.Check{
 // of a mode is taken from the recorded client.
 func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 	if t.Tier == conformance.TierLive {
-		judgeInstructed(t, f)
+		judgeReached(t, f)
 		return
 	}
 	for _, s := range t.Settings {
@@ -55,22 +55,6 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		f.Sent = true
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
-		}
-	}
-}
-
-// judgeInstructed demands the instructions in each request of the main agent.
-func judgeInstructed(t *conformance.Trial, f *conformance.Finding) {
-	if t.Scenario.Instructions == "" {
-		return
-	}
-	for _, q := range t.Witness {
-		if q.Agent != "" {
-			continue
-		}
-		f.Asserted(1)
-		if !q.Instructed {
-			f.Failf("request %d to the model lacks the instructions of the session", q.Req)
 		}
 	}
 }
@@ -109,6 +93,14 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 		}, s.Recorded != ""
 	case standin.SettingInstructions:
 		return equal, r.Scenario.Instructions != ""
+	case standin.SettingEffort:
+		return equal, r.Scenario.Opening.Effort != ""
+	case standin.SettingLimits:
+		return equal, s.Recorded != "" && (r.Scenario.Opening.MaxRequests > 0 || r.Scenario.Opening.MaxCost > 0)
+	case standin.SettingExtraDirs:
+		return func(got string) bool { return sameDirs(strings.Split(got, "\n"), r.Opens[0].ExtraDirs) }, len(r.Opens) > 0 && len(r.Opens[0].ExtraDirs) > 0
+	case standin.SettingSources:
+		return func(got string) bool { return sameList(got, s.Recorded) }, len(r.Scenario.Opening.SettingSources) > 0
 	case standin.SettingSchema:
 		return equal, r.Scenario.Schema != nil
 	}
@@ -135,6 +127,18 @@ func sameDir(a, b string) bool {
 	ra, err1 := filepath.EvalSymlinks(a)
 	rb, err2 := filepath.EvalSymlinks(b)
 	return err1 == nil && err2 == nil && ra == rb
+}
+
+func sameDirs(a, b []string) bool {
+	return slices.EqualFunc(a, b, sameDir)
+}
+
+// sameList reports whether two lists, separated by commas, have the same elements.
+func sameList(a, b string) bool {
+	as, bs := strings.Split(a, ","), strings.Split(b, ",")
+	slices.Sort(as)
+	slices.Sort(bs)
+	return slices.Equal(as, bs)
 }
 
 // mentions reports whether one argument of a process, or one line, names a server

@@ -39,6 +39,30 @@ var addsTheInstructions = broken.Adapter{
 	Mutation: broken.Opening(func(o *conformance.Open) { o.ReplaceInstructions = false }),
 }
 
+var forgetsTheEffort = broken.Adapter{
+	Name: "forgets-the-effort", Sentence: "opens a session without the level of reasoning",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
+}
+
+var forgetsTheLimits = broken.Adapter{
+	Name: "forgets-the-limits", Sentence: "opens a session without the limits of requests and cost",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex has no such limits",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.MaxRequests, o.MaxCost = 0, 0 }),
+}
+
+var forgetsTheFolders = broken.Adapter{
+	Name: "forgets-the-folders", Sentence: "opens a session without the further folders",
+	Fails:    []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) { o.ExtraDirs = nil }),
+}
+
+var readsAllSettings = broken.Adapter{
+	Name: "reads-all-settings", Sentence: "opens a session with all sources of settings instead of the given ones",
+	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex has no choice of settings",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.SettingSources = nil }),
+}
+
 var forgetsTheServers = broken.Adapter{
 	Name: "forgets-the-servers", Sentence: "opens a session without the MCP servers",
 	Fails:    []string{"session.open-options"},

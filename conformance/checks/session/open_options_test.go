@@ -9,6 +9,44 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
+// In the live tier the model shows which options reached it.
+func TestOptionsReachTheModel(t *testing.T) {
+	first := fixtures.Request{Req: 1, New: []string{"m1"}, History: []string{"m1"}}
+	second := fixtures.Request{Req: 2, New: []string{"result:t1"}, History: []string{"m1"}}
+	with := func(q fixtures.Request, change func(*fixtures.Request)) fixtures.Request {
+		change(&q)
+		return q
+	}
+	notes := func(q *fixtures.Request) { q.Workspace = []string{"NOTES.md"} }
+	for name, x := range map[string]struct {
+		runtime  string
+		opening  fixtures.SessionOptions
+		witness  []fixtures.Request
+		problems int
+	}{
+		"effort":            {"codex", fixtures.SessionOptions{Effort: "high"}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.Effort = "high" })}, 0},
+		"no effort":         {"codex", fixtures.SessionOptions{Effort: "high"}, []fixtures.Request{first, second}, 2},
+		"folders":           {"codex", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.ExtraDirs = 2 })}, 0},
+		"no folders":        {"codex", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 1},
+		"folders unseen":    {"claude", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 0},
+		"project":           {"claude", fixtures.SessionOptions{SettingSources: []string{"project"}}, []fixtures.Request{with(first, notes)}, 0},
+		"project unread":    {"claude", fixtures.SessionOptions{SettingSources: []string{"project"}}, []fixtures.Request{first}, 1},
+		"user":              {"claude", fixtures.SessionOptions{SettingSources: []string{"user"}}, []fixtures.Request{first}, 0},
+		"user and project":  {"claude", fixtures.SessionOptions{SettingSources: []string{"user"}}, []fixtures.Request{with(first, notes)}, 1},
+		"requests":          {"claude", fixtures.SessionOptions{MaxRequests: 2}, []fixtures.Request{first, second, first}, 0},
+		"too many requests": {"claude", fixtures.SessionOptions{MaxRequests: 1}, []fixtures.Request{first, second}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &conformance.Finding{}
+			OpenOptions.Judge(&conformance.Trial{Run: &conformance.Run{
+				Runtime: x.runtime, Tier: conformance.TierLive, Witness: x.witness,
+				Scenario: &fixtures.Scenario{Opening: x.opening, Workspace: map[string][]byte{"NOTES.md": nil}},
+			}}, f)
+			NewWithT(t).Expect(f.Problems).To(HaveLen(x.problems))
+		})
+	}
+}
+
 // In the live tier the model shows whether the instructions reached it.
 func TestInstructionsReachTheModel(t *testing.T) {
 	g := NewWithT(t)

@@ -31,8 +31,8 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 	if r.Transcribe == nil || r.Scenario.Components != nil { // only the client knows which tools show components
 		return
 	}
-	if runindex.Runtime(r).ClientRunsTurns && (r.Fault != nil || runindex.HasStep(r, fixtures.VerbStop)) {
-		return // the output shows neither which turns were stopped nor which requests were sent
+	if runindex.Runtime(r).ClientRunsTurns && (r.Fault != nil || runindex.HasStep(r, fixtures.VerbStop) || r.Scenario.Opening.MaxRequests > 0) {
+		return // the output shows neither which turns the client ended nor which requests were sent
 	}
 	read, err := r.Transcribe()
 	if err != nil {

@@ -34,6 +34,12 @@ var traps = []struct {
 	{"pi", "queue/steer-and-follow-up", []string{"turn.not-before-end"}, endsBeforeTheQueue},
 	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
 	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
+	{"pi", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
+	{"codexexec", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
+	{"opencode", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
+	{"acp", "session/opened-with-an-effort", []string{"session.call-results"}, dropsTheEffort},
+	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
+	{"chat", "limit/requests-with-a-client-tool", []string{"tool.client-answered"}, asksWithoutALimit},
 	{"chat", "client/stopped-while-a-tool-runs", []string{"wire.valid-input"}, leavesACallOpen},
 	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, hidesTheLimit},
 	{"chat", "model/cut-in-mid-text-then-retried", []string{"text.once"}, keepsTheFailedAttempt},
@@ -43,6 +49,19 @@ var traps = []struct {
 var dropsTheInstructions = broken.Adapter{
 	Name: "drops-the-instructions", Sentence: "opens a session without the instructions for the model",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
+}
+
+// dropsTheEffort opens a session without the option that chat completions and others send
+// with each message.
+var dropsTheEffort = broken.Adapter{
+	Name: "drops-the-effort", Sentence: "opens a session without the level of reasoning",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
+}
+
+// asksWithoutALimit lets a turn ask the model as often as the model calls tools.
+var asksWithoutALimit = broken.Adapter{
+	Name: "asks-without-a-limit", Sentence: "opens a session without the limit of requests",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.MaxRequests = 0 }),
 }
 
 var toolMessage = regexp.MustCompile(`\{[^{}]*"role":"tool"[^{}]*\},?`)
