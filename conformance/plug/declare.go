@@ -26,14 +26,20 @@ const (
 	CanRevert   = "revert"
 	CanRewind   = "rewind"
 
-	CanInstructions = "instructions"
-	CanCompact      = "compact"
-	CanArchive      = "archive" // and open with unarchive
-	CanRename       = "rename"
-	CanMCP          = "mcp" // open with MCP servers
-	CanSchema       = "schema"
-	CanPolicy       = "policy" // open with a tool policy
-	CanLimits       = "limits" // open with limits
+	CanInstructions   = "instructions"
+	CanEffort         = "effort"
+	CanMaxRequests    = "max_requests"
+	CanMaxCost        = "max_cost"
+	CanExtraDirs      = "extra_dirs"
+	CanSettingSources = "setting_sources"
+
+	CanCompact = "compact"
+	CanArchive = "archive" // and open with unarchive
+	CanRename  = "rename"
+	CanMCP     = "mcp" // open with MCP servers
+	CanSchema  = "schema"
+	CanPolicy  = "policy" // open with a tool policy
+	CanLimits  = "limits" // open with limits
 
 	CanTools      = "tools"      // open with tools of the client
 	CanHooks      = "hooks"      // open with hooks of the client

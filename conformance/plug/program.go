@@ -214,6 +214,10 @@ func RuntimeOnly(o conformance.Open) string {
 		{o.Schema != nil, "the schema of an answer"},
 		{o.Policy != nil, "a policy of tools"},
 		{o.Instructions != "", "instructions for the model"},
+		{o.Effort != "", "the effort of the model"},
+		{o.MaxRequests > 0 || o.MaxCost > 0, "a limit of requests or cost"},
+		{len(o.ExtraDirs) > 0, "further folders"},
+		{o.SettingSources != nil, "the sources of settings"},
 		{o.Model != "", "the runtime's name of a model"},
 	} {
 		if option.wanted {

@@ -28,7 +28,8 @@ func Abilities() []string { return slices.Clone(abilities) }
 var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
 	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename,
-	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
+	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort, plug.CanMaxRequests, plug.CanMaxCost,
+	plug.CanExtraDirs, plug.CanSettingSources, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
 
 // Hello is the first line of a program. It declares what the program supports.
@@ -87,6 +88,12 @@ type command struct {
 
 	Instructions        string `json:"instructions,omitempty"`
 	ReplaceInstructions bool   `json:"replace_instructions,omitzero"`
+
+	Effort         string   `json:"effort,omitempty"`
+	MaxRequests    int      `json:"max_requests,omitzero"`
+	MaxCost        float64  `json:"max_cost,omitzero"`
+	ExtraDirs      []string `json:"extra_dirs,omitempty"`
+	SettingSources []string `json:"setting_sources,omitempty"`
 
 	MCP    []plug.MCPServer `json:"mcp,omitempty"`
 	Schema jsontext.Value   `json:"schema,omitzero"`

@@ -43,6 +43,11 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		{o.Unarchive, plug.CanArchive},
 		{o.Checkpoints, plug.CanRewind},
 		{o.Instructions != "", plug.CanInstructions},
+		{o.Effort != "", plug.CanEffort},
+		{o.MaxRequests > 0, plug.CanMaxRequests},
+		{o.MaxCost > 0, plug.CanMaxCost},
+		{len(o.ExtraDirs) > 0, plug.CanExtraDirs},
+		{len(o.SettingSources) > 0, plug.CanSettingSources},
 		{len(o.MCP) > 0, plug.CanMCP},
 		{o.Schema != nil, plug.CanSchema},
 		{o.Policy != nil, plug.CanPolicy},
@@ -60,6 +65,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
 		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
 		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
+		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
 		MCP: plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
 	}
 	x.offer(&c, o)

@@ -343,6 +343,16 @@ export interface OpenCommand {
   instructions?: string;
   /** With instructions: they replace the runtime's own. */
   replace_instructions?: boolean;
+  /** How much the model reasons, by a level of the runtime's. */
+  effort?: string;
+  /** How often a turn may ask the model. */
+  max_requests?: number;
+  /** What the session may cost, in US dollars. */
+  max_cost?: number;
+  /** Folders beside dir in which tools may work as in dir. */
+  extra_dirs?: string[];
+  /** The files of settings that the runtime reads: user, project, local; absent: those that it reads by default. */
+  setting_sources?: string[];
   /** MCP servers may ask the user. */
   questions?: boolean;
   /** MCP servers that the runtime starts. */

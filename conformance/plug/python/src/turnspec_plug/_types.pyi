@@ -301,6 +301,11 @@ class OpenCommand(TypedDict, total=False):
     checkpoints: bool
     instructions: str
     replace_instructions: bool
+    effort: str
+    max_requests: int
+    max_cost: float
+    extra_dirs: List[str]
+    setting_sources: List[str]
     questions: bool
     mcp: List[OpenCommandMcp]
     schema: Any
