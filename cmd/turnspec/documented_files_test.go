@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -105,16 +108,70 @@ func provide(t *testing.T, dir, name string) {
 			t.Fatal(err)
 		}
 	case "part-1.json", "reports/1.json":
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		outputOfTurnspec(t, "", "run", "--case", "text/plain", "--report", "json="+file)
+		writeTo(t, file, storedReport(t))
 	case "old.json", "new.json":
-		writeTo(t, file, outputOfTurnspec(t, "", append([]string{"bench", "--json", "--runtime", "claude"}, strings.Fields(quick)...)...))
+		writeTo(t, file, storedBench(t))
 	case "sessions.json":
-		writeTo(t, file, outputOfTurnspec(t, "", "bench", "--json", "--sessions", "2", "--runtime", "claude", "--deltas", "5", "--rate", "500", "--repeat", "1", "--control", "raw"))
+		writeTo(t, file, storedSessions(t))
+	case "corpus":
+		provideCorpus(t, file)
 	default:
 		t.Fatalf("nothing provides %s", name)
+	}
+}
+
+// What several commands read is made once.
+var (
+	storedReport = once(func(t *testing.T) string {
+		file := filepath.Join(t.TempDir(), "report.json")
+		outputOfTurnspec(t, "", append([]string{"run", "--report", "json=" + file}, strings.Fields(plainCase)...)...)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	})
+	storedBench = once(func(t *testing.T) string {
+		return outputOfTurnspec(t, "", append([]string{"bench", "--json", "--runtime", "claude"}, strings.Fields(quick)...)...)
+	})
+	storedSessions = once(func(t *testing.T) string {
+		return outputOfTurnspec(t, "", "bench", "--json", "--sessions", "2", "--runtime", "claude", "--deltas", "5", "--rate", "500", "--repeat", "1", "--control", "raw")
+	})
+)
+
+// once returns a function that calls produce until it has returned a text, and returns
+// that text from then on.
+func once(produce func(t *testing.T) string) func(t *testing.T) string {
+	var (
+		mu   sync.Mutex
+		text string
+	)
+	return func(t *testing.T) string {
+		t.Helper()
+		mu.Lock()
+		defer mu.Unlock()
+		if text == "" {
+			text = produce(t)
+		}
+		return text
+	}
+}
+
+// provideCorpus writes a corpus of one scenario: its cases, and what belongs to no case.
+func provideCorpus(t *testing.T, dir string) {
+	t.Helper()
+	c := fixtures.Embedded()
+	err := fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		of := strings.TrimSuffix(name, filepath.Ext(name))
+		if err != nil || d.IsDir() || !strings.HasSuffix(of, "/text/plain") && path.Base(name) != "lifecycle.txtar" && path.Base(name) != "schema.txt" {
+			return err
+		}
+		b, err := fs.ReadFile(c.FS, name)
+		writeTo(t, filepath.Join(dir, filepath.FromSlash(name)), string(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -27,6 +27,16 @@ const (
 // short makes a run of a program take seconds: each check with a fault takes more.
 const short = "--case text/plain --check text.order --tier process"
 
+// plainCase and plainCases make a run of the reference adapters take a second.
+const (
+	plainCase  = "--case codex/0.169.0/text/plain"
+	plainCases = "--case 'codex/*/text/plain'"
+)
+
+// smallCorpus makes a command read one scenario and its cases. TestReadmeCoverage and the
+// tests of package fixtures read the whole corpus, which takes half a minute.
+var smallCorpus = how{files: []string{"corpus"}, add: "--corpus corpus"}
+
 var (
 	pythonAdapter  = []string{"my_adapter.py"}
 	failingAdapter = []string{"my_adapter.py that fails"}
@@ -36,19 +46,19 @@ var (
 // with the exit code 0. A command that has no row is run so.
 var documentedTable = map[string]how{
 	// The suite on a program or a server.
-	"turnspec run":                                                     {add: "--case text/plain"},
-	"turnspec run --exhaustive":                                        {add: "--case text/plain"},
+	"turnspec run":                                                     {add: plainCase},
+	"turnspec run --exhaustive":                                        {add: plainCase},
 	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
 	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
 	"turnspec run --case 'permission/*' --check permission -v":         {},
-	"turnspec run --runtime codex --check text.once --json":            {add: "--case text/plain"},
-	"turnspec run --report junit=junit.xml --report html=report.html":  {add: "--case text/plain"},
+	"turnspec run --runtime codex --check text.once --json":            {add: plainCase},
+	"turnspec run --report junit=junit.xml --report html=report.html":  {add: plainCase},
 	"turnspec run --known known.txt --shard 2/5 --report json=2.json":  {files: []string{"known.txt"}, add: "--case 'text/p*'"},
-	"turnspec run --known FILE --report html=report.html":              {files: []string{"known.txt"}, add: "--case text/plain", replace: map[string]string{"FILE": "known.txt"}},
-	"turnspec run --write-known known.txt":                             {add: "--case text/plain"},
-	"turnspec run … --write-known known.txt":                           {add: "--case text/plain", replace: map[string]string{"… ": ""}},
-	"turnspec run --shard 1/2 --report json=1.json   # on one machine": {add: "--case 'text/p*'"},
-	"turnspec run --shard 2/2 --report json=2.json   # on another":     {add: "--case 'text/p*'"},
+	"turnspec run --known FILE --report html=report.html":              {files: []string{"known.txt"}, add: plainCase, replace: map[string]string{"FILE": "known.txt"}},
+	"turnspec run --write-known known.txt":                             {add: plainCase},
+	"turnspec run … --write-known known.txt":                           {add: plainCase, replace: map[string]string{"… ": ""}},
+	"turnspec run --shard 1/2 --report json=1.json   # on one machine": {add: plainCases},
+	"turnspec run --shard 2/2 --report json=2.json   # on another":     {add: plainCases},
 	"turnspec merge 1.json 2.json --report junit=junit.xml --report html=report.html": {
 		after: []string{"turnspec run --shard 1/2 --report json=1.json   # on one machine", "turnspec run --shard 2/2 --report json=2.json   # on another"},
 	},
@@ -89,13 +99,19 @@ var documentedTable = map[string]how{
 	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/shrink tests faults"},
 	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky":                                     {files: pythonAdapter, add: short},
 	"npx turnspec smoke --runtime claude -- node conformance/plug.mjs":                                                    {files: []string{"node_modules", "conformance/plug.mjs"}},
-	"turnspec smoke --runtime claude -- python3 conformance/plug.py":                                                      {files: []string{"conformance/plug.py"}},
-	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --write-known known.txt":                             {files: pythonAdapter, add: short},
-	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --known known.txt --report junit=junit.xml":          {files: []string{"my_adapter.py", "known.txt"}, add: short},
-	"turnspec smoke --runtime claude -- python3 claude.py":                                                                {files: []string{"claude.py"}},
-	"turnspec run --runtime claude --subject 'python3 claude.py'":                                                         {files: []string{"claude.py"}, add: short},
-	"turnspec smoke --runtime claude -- node claude.ts":                                                                   {files: []string{"claude.ts"}},
-	"turnspec run --runtime claude --subject 'node claude.ts'":                                                            {files: []string{"claude.ts"}, add: short},
+	"npx turnspec run --runtime claude --subject 'node conformance/plug.mjs' --case text/plain": {
+		files: []string{"node_modules", "conformance/plug.mjs"}, replace: map[string]string{"--case text/plain": short},
+	},
+	"turnspec run --runtime claude --subject 'python3 conformance/plug.py' --case text/plain": {
+		files: []string{"conformance/plug.py"}, replace: map[string]string{"--case text/plain": short},
+	},
+	"turnspec smoke --runtime claude -- python3 conformance/plug.py":                                             {files: []string{"conformance/plug.py"}},
+	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --write-known known.txt":                    {files: pythonAdapter, add: short},
+	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --known known.txt --report junit=junit.xml": {files: []string{"my_adapter.py", "known.txt"}, add: short},
+	"turnspec smoke --runtime claude -- python3 claude.py":                                                       {files: []string{"claude.py"}},
+	"turnspec run --runtime claude --subject 'python3 claude.py'":                                                {files: []string{"claude.py"}, add: short},
+	"turnspec smoke --runtime claude -- node claude.ts":                                                          {files: []string{"claude.ts"}},
+	"turnspec run --runtime claude --subject 'node claude.ts'":                                                   {files: []string{"claude.ts"}, add: short},
 	"npx turnspec demo":                                                           {files: []string{"node_modules"}},
 	"npx turnspec init --lang typescript":                                         {files: []string{"node_modules"}},
 	"npx turnspec smoke --runtime claude -- node my_adapter.ts":                   {files: []string{"node_modules", "my_adapter.ts"}},
@@ -187,7 +203,15 @@ var documentedTable = map[string]how{
 	"make bench-page": {notRun: takesMinutes},
 
 	// The corpus.
-	"turnspec coverage":                                            {},
+	"turnspec coverage":                                            smallCorpus,
+	"turnspec coverage pi --scenarios cannot":                      smallCorpus,
+	"turnspec coverage opencode --scenarios not-recorded":          smallCorpus,
+	"turnspec coverage codex@0.169.0 --never messages":             smallCorpus,
+	"turnspec coverage --never messages":                           smallCorpus,
+	"turnspec coverage claude --undeclared":                        smallCorpus,
+	"turnspec coverage --ignored-but-seen":                         smallCorpus,
+	"turnspec coverage --json":                                     smallCorpus,
+	"turnspec lint":                                                smallCorpus,
 	"turnspec lint --corpus fixtures --json":                       {notRun: readsTheCorpus},
 	"turnspec lint fixtures/codex/0.169.0/text/plain.txtar":        {clone: true},
 	"turnspec update":                                              {notRun: writesTheClone},
@@ -198,7 +222,7 @@ var documentedTable = map[string]how{
 	"turnspec update my/claude/2.1.329/text/plain.txtar":           {files: []string{"my"}},
 	"turnspec record permission/allow":                             {notRun: needsRuntimes},
 	"turnspec record <topic>/<what-happens>":                       {notRun: needsRuntimes},
-	"turnspec record --runtime NAME":                               {notRun: needsRuntimes},
+	"turnspec record --all --runtime NAME":                         {notRun: needsRuntimes},
 	"turnspec record --lifecycle":                                  {notRun: needsRuntimes},
 	"turnspec record --live":                                       {notRun: needsRuntimes},
 	"turnspec record FILE":                                         {notRun: needsRuntimes},
