@@ -61,7 +61,7 @@ var languages = []language{
       - run: npm ci
       - run: npx vitest run conformance
 `,
-		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.mjs", "npx vitest run conformance"},
+		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.mjs", "npx turnspec run --runtime {{runtime}} --subject 'node conformance/plug.mjs' --case text/plain", "npx vitest run conformance  # all cases"},
 		pin:  "@",
 	},
 	{
@@ -75,7 +75,7 @@ var languages = []language{
       - run: pip install turnspec{{version}} turnspec-plug{{version}} pytest
       - run: pytest conformance
 `,
-		next: []string{"pip install turnspec{{version}} turnspec-plug{{version}} pytest", "turnspec smoke --runtime {{runtime}} -- python3 conformance/plug.py", "pytest conformance"},
+		next: []string{"pip install turnspec{{version}} turnspec-plug{{version}} pytest", "turnspec smoke --runtime {{runtime}} -- python3 conformance/plug.py", "turnspec run --runtime {{runtime}} --subject 'python3 conformance/plug.py' --case text/plain", "pytest conformance  # all cases"},
 		pin:  "==",
 	},
 	{
@@ -86,7 +86,7 @@ var languages = []language{
           go-version-file: go.mod
       - run: go test ./conformance
 `,
-		next: []string{"go get github.com/turnspec/turnspec{{version}}", "go mod tidy", "go test ./conformance"},
+		next: []string{"go get github.com/turnspec/turnspec{{version}}", "go mod tidy", "go test ./conformance -run TestConformance/text/plain", "go test ./conformance  # all cases"},
 		pin:  "@v",
 	},
 	{
@@ -99,7 +99,7 @@ var languages = []language{
 		setup: `      - run: npm install --global turnspec{{version}}
       - run: cargo test --manifest-path conformance/Cargo.toml
 `,
-		next: []string{"npm install --global turnspec{{version}}", "turnspec smoke --runtime {{runtime}} -- cargo run -q --manifest-path conformance/Cargo.toml", "cargo test --manifest-path conformance/Cargo.toml"},
+		next: []string{"npm install --global turnspec{{version}}", "turnspec smoke --runtime {{runtime}} -- cargo run -q --manifest-path conformance/Cargo.toml", "TURNSPEC_ARGS='--case text/plain' cargo test --manifest-path conformance/Cargo.toml", "cargo test --manifest-path conformance/Cargo.toml  # all cases"},
 		pin:  "@",
 	},
 }
