@@ -21,22 +21,8 @@ const (
 	Implementation Mode = "implementation" // writes code, within the bounds
 )
 
-// Preset is an outer bound on tools. No rule allows a tool outside of the preset.
-type Preset string
-
-// The presets.
-const (
-	Full     Preset = "full"      // every tool
-	ReadOnly Preset = "read-only" // Read, Glob, Grep, WebFetch, WebSearch
-	NoBash   Preset = "no-bash"   // every tool except Bash
-	SafeEdit Preset = "safe-edit" // Read, Glob, Grep, Edit, WebFetch, WebSearch
-)
-
 // Modes returns all modes.
 func Modes() []Mode { return []Mode{Planner, Implementation} }
-
-// Presets returns all presets.
-func Presets() []Preset { return []Preset{Full, ReadOnly, NoBash, SafeEdit} }
 
 // Policy defines what an agent may do. The zero value is a planner's policy with every
 // tool, which may write nowhere. Deciding does not change a Policy, so it is safe for
