@@ -78,15 +78,3 @@ func (a attachment) element() string {
 	return fmt.Sprintf("<attached_file path=\"%s\" lines=\"%d\">\n%s\n</attached_file>",
 		attribute(cmp.Or(a.Path, a.Name)), strings.Count(strings.TrimSuffix(a.Content, "\n"), "\n")+1, strings.TrimSuffix(content, "\n"))
 }
-
-// modes are the names of permission modes that the commands and options of a runner have.
-var modes = map[string]string{
-	"bypassPermissions": adapters.ModeNever,
-	"default":           adapters.ModeAsk,
-	"acceptEdits":       adapters.ModeAcceptEdits,
-	"plan":              adapters.ModePlan,
-	"dontAsk":           adapters.ModeDontAsk,
-}
-
-// Mode returns the mode of an adapter that a name stands for.
-func Mode(name string) string { return cmp.Or(modes[name], name) }

@@ -37,10 +37,13 @@ func (r *runner) end(in io.Reader, reason string) error {
 func (r *runner) closeSession() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), r.c.CloseLimit)
 	defer cancel()
-	closed := make(chan error, 1)
-	go func() { closed <- r.session.Close(ctx) }()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = r.session.Close(ctx) // it only says that ctx was done; then events are dropped
+	}()
 	for e := range r.session.Events() {
 		r.handleEvent(e)
 	}
-	<-closed // it drops what is not read when ctx is done
+	<-closed
 }

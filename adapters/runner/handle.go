@@ -51,10 +51,8 @@ func (r *runner) handleMessage(c command) {
 	}
 	r.messages++
 	r.queue = append(r.queue, c.message(fmt.Sprintf("message-%d", r.messages)))
-	if r.busy {
-		r.writeQueue()
-	}
 	r.sendNext()
+	r.writeQueue()
 }
 
 func (r *runner) handleInterrupt(c command) {
@@ -63,10 +61,8 @@ func (r *runner) handleInterrupt(c command) {
 
 func (r *runner) handleStop(command) {
 	r.draining = true
-	if len(r.queue) > 0 {
-		r.queue = nil
-		r.writeQueue()
-	}
+	r.queue = nil
+	r.writeQueue()
 }
 
 // inputEnded works off the queue and refuses the open requests.
@@ -90,7 +86,7 @@ func (r *runner) handleSetMode(c command) {
 		r.refuse(c.Type, adapters.ErrUnsupported)
 		return
 	}
-	r.do(c.Type, func(ctx context.Context) error { return s.SetMode(ctx, Mode(c.Mode)) }, nil)
+	r.do(c.Type, func(ctx context.Context) error { return s.SetMode(ctx, message.Mode(c.Mode)) }, nil)
 }
 
 func (r *runner) handlePermission(c command) {

@@ -71,6 +71,7 @@ type runner struct {
 
 	queue    []adapters.Message
 	queued   []string // by the runtime
+	written  []string // the last message_queue
 	messages int
 	busy     bool // a turn runs, or a message is being sent
 	draining bool // the input has ended, or stop came: end when idle
@@ -88,13 +89,13 @@ func (r *runner) write(all ...message.Message) {
 
 // openFailed ends a conversation whose session could not be opened.
 func (r *runner) openFailed(err error) error {
+	if r.ctx.Err() != nil {
+		r.write(message.Shutdown{Reason: context.Cause(r.ctx).Error()})
+		return nil //nolint:nilerr // the caller ended it
+	}
 	code := event.ErrorUnknown
 	if e, ok := errors.AsType[*adapters.OpenError](err); ok {
 		code = cmp.Or(e.Code, code)
-	}
-	if cause := context.Cause(r.ctx); cause != nil {
-		r.write(message.Shutdown{Reason: cause.Error()})
-		return nil
 	}
 	if code == event.ErrorAuth {
 		r.write(message.AuthError{Message: err.Error()})
@@ -257,6 +258,7 @@ func (r *runner) handleEvent(e event.Event) {
 func (r *runner) turnEnded() {
 	r.busy = false
 	r.sendNext()
+	r.writeQueue()
 }
 
 // sendNext sends the oldest message of the queue if no turn runs.
@@ -266,7 +268,6 @@ func (r *runner) sendNext() {
 	}
 	m := r.queue[0]
 	r.queue = r.queue[1:]
-	r.writeQueue()
 	r.busy = true
 	r.do("message", func(ctx context.Context) error { return r.session.Send(ctx, m) }, func(err error) {
 		if err != nil {
@@ -275,10 +276,14 @@ func (r *runner) sendNext() {
 	})
 }
 
+// writeQueue writes the messages that wait, if they are not those that it wrote before.
 func (r *runner) writeQueue() {
-	ids := slices.Clone(r.queued)
+	ids := slices.Concat([]string{}, r.queued)
 	for _, m := range r.queue {
 		ids = append(ids, m.ID)
 	}
-	r.write(message.MessageQueue{IDs: slices.Concat([]string{}, ids)})
+	if !slices.Equal(ids, r.written) {
+		r.written = ids
+		r.write(message.Queue{IDs: ids})
+	}
 }

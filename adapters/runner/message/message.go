@@ -220,8 +220,8 @@ type (
 		Content string           `json:"content"`
 		Status  event.StepStatus `json:"status"`
 	}
-	// MessageQueue is the whole list of messages that wait for the end of the turn.
-	MessageQueue struct {
+	// Queue is the whole list of messages that wait for the end of the turn.
+	Queue struct {
 		IDs []string `json:"ids"`
 	}
 )

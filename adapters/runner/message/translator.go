@@ -110,7 +110,7 @@ func (t *Translator) aside(e event.Event) []Message {
 		}
 		return out
 	case event.Queue:
-		return []Message{MessageQueue{slices.Clone(d.MessageIDs)}}
+		return []Message{Queue{slices.Clone(d.MessageIDs)}}
 	case event.Notice:
 		return []Message{AgentNotification{Level: d.Level, Code: d.Code, Message: d.Text}}
 	case event.ToolOutput:
@@ -161,7 +161,7 @@ func (t *Translator) act(e event.Event) []Message {
 	case event.ModelChanged:
 		return []Message{ModelChanged{d.Value}}
 	case event.ModeChanged:
-		return []Message{PermissionModeChanged{d.Value}}
+		return []Message{PermissionModeChanged{modeName(d.Value)}}
 	case event.Checkpoint:
 		if d.Action == event.CheckpointRestored {
 			return []Message{FilesRewound{CheckpointID: d.CheckpointID}}
@@ -185,7 +185,7 @@ func IsPlan(d event.Interrupt) bool { return d.ComponentName == "ExitPlanMode" }
 
 func (t *Translator) ready(d event.SessionReady) []Message {
 	out := []Message{
-		Init{Model: d.Model, PermissionMode: d.Mode, Version: d.RuntimeVersion},
+		Init{Model: d.Model, PermissionMode: modeName(d.Mode), Version: d.RuntimeVersion},
 		SessionStarted{SessionID: d.ProviderSessionID, Resumed: d.Resumed, ForkedFrom: d.ForkedFrom},
 	}
 	if d.ProviderSessionID != "" && d.ProviderSessionID != t.session {

@@ -30,7 +30,7 @@ func Types() []string {
 		PlanApprovalRequest{}.Type(),
 		RequestResolved{}.Type(),
 		TodoUpdate{}.Type(),
-		MessageQueue{}.Type(),
+		Queue{}.Type(),
 		Result{}.Type(),
 		ContextUsage{}.Type(),
 		ContextWindowSize{}.Type(),
@@ -129,7 +129,7 @@ func (RequestResolved) Type() string { return "request_resolved" }
 func (TodoUpdate) Type() string { return "todo_update" }
 
 // Type implements Message.
-func (MessageQueue) Type() string { return "message_queue" }
+func (Queue) Type() string { return "message_queue" }
 
 // Type implements Message.
 func (Result) Type() string { return "result" }
