@@ -126,6 +126,8 @@ var documentedTable = map[string]how{
 	`eval "$(turnspec env --runtime claude)" && node server.js`:                   {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},
 	"turnspec serve": {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
+	"turnspec runner --runtime claude --cwd ~/project --permission-mode default":               {notRun: needsRuntimes},
+	"turnspec runner --runtime codex --tool-preset read-only --resume SESSION":                 {notRun: needsRuntimes},
 	"turnspec serve --case codex/0.169.0/permission/allow":                                     {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --log chats.db":                                           {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --runtime codex --log chats.db --dir ~/project":           {notRun: endsOnSignal},
@@ -256,6 +258,7 @@ var documentedTable = map[string]how{
 	"go test ./...":                                                 {notRun: runByCI},
 	"go doc ./fixtures":                                             {clone: true},
 	"go doc github.com/turnspec/turnspec/adapters/sidecar":          {clone: true},
+	"go doc github.com/turnspec/turnspec/adapters/runner":           {clone: true},
 	"go doc ./adapters/policy":                                      {clone: true},
 	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true},
 	"go build -o bin/turnspec ./cmd/turnspec":                       {clone: true, after: []string{"mkdir -p bin"}},
