@@ -123,6 +123,7 @@ func provide(t *testing.T, dir, name string) {
 // What several commands read is made once.
 var (
 	storedReport = once(func(t *testing.T) string {
+		t.Helper()
 		file := filepath.Join(t.TempDir(), "report.json")
 		outputOfTurnspec(t, "", append([]string{"run", "--report", "json=" + file}, strings.Fields(plainCase)...)...)
 		b, err := os.ReadFile(file)
@@ -132,9 +133,11 @@ var (
 		return string(b)
 	})
 	storedBench = once(func(t *testing.T) string {
+		t.Helper()
 		return outputOfTurnspec(t, "", append([]string{"bench", "--json", "--runtime", "claude"}, strings.Fields(quick)...)...)
 	})
 	storedSessions = once(func(t *testing.T) string {
+		t.Helper()
 		return outputOfTurnspec(t, "", "bench", "--json", "--sessions", "2", "--runtime", "claude", "--deltas", "5", "--rate", "500", "--repeat", "1", "--control", "raw")
 	})
 )
