@@ -23,14 +23,13 @@
 package suite
 
 import (
-	"os"
-	"sync"
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/conformance/suite/internal/reports"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -60,35 +59,19 @@ func Run(t *testing.T, cfg conformance.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := reportFiles(os.Getenv(reportVariable))
+	all, err := reports.NewCollector(&cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var (
-		mu  sync.Mutex
-		all collected
-	)
-	if timed := cfg.Timing; len(files) > 0 {
-		cfg.Timing = func(x conformance.Timing) {
-			if timed != nil {
-				timed(x)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all.timings = append(all.timings, x)
-		}
-	}
 	// Cleanup runs after the parallel subtests.
 	t.Cleanup(func() {
-		if reason := conformance.WhyUnjudged(all.results); reason != "" {
+		if reason := conformance.WhyUnjudged(all.Results()); reason != "" {
 			t.Errorf("no check gave a verdict: %s", reason)
 		}
-		if all.cases == len(jobs) && !cfg.Shard.Partial() {
-			judgeWhole(t, cfg, all.results)
+		if all.Cases() == len(jobs) && !cfg.Shard.Partial() {
+			judgeWhole(t, cfg, all.Results())
 		}
-		if len(files) > 0 || testing.Verbose() {
-			writeReports(t, cfg, files, &all)
-		}
+		all.Write(t, cfg, report.GoTestCommand(t.Name()))
 	})
 	for _, job := range jobs {
 		t.Run(subtestName(cfg, job), func(t *testing.T) {
@@ -97,10 +80,7 @@ func Run(t *testing.T, cfg conformance.Config) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mu.Lock()
-			all.results = append(all.results, results...)
-			all.cases, all.faultRuns = all.cases+1, all.faultRuns+faultRuns
-			mu.Unlock()
+			all.Add(results, faultRuns)
 			if failures := report.CaseFailures(cfg, results, report.GoTestCommand(t.Name())); failures != "" {
 				t.Error("\n" + failures)
 			}

@@ -12,12 +12,16 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/conformance/suite/internal/reports"
 )
 
 // Describe adds one spec for each case and subject to the current suite; its name is
 // "<case id> [<subject>]", so -ginkgo.focus chooses cases. One more spec fails if a
 // known failure is stale, another if no case gave a verdict, and, if cfg.EveryCheck is
 // set, another if a check gave none. A shard has none of them.
+//
+// The variable TURNSPEC_REPORT names reports to write, as for suite.Run, when t ends. If
+// Ginkgo runs several processes, the one that ran the cases writes them.
 //
 // Call it before ginkgo.RunSpecs, in the test that calls RunSpecs. If cfg.Isolate is
 // t.Name(), cases run in worker processes.
@@ -27,15 +31,23 @@ func Describe(t *testing.T, cfg conformance.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all, err := reports.NewCollector(&cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if all.Cases() > 0 {
+			all.Write(t, cfg, report.GoTestCommand(t.Name()))
+		}
+	})
 	// Ordered, because the last specs need the results of the others.
 	ginkgo.Describe("an adapter", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
-		var all []conformance.Result
 		for _, j := range jobs {
 			name := j.Case.ID + " [" + j.Subject.Name() + "]"
 			ginkgo.It(name, func() {
 				results, faultRuns, err := runner.Do(cfg, j)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
-				all = append(all, results...)
+				all.Add(results, faultRuns)
 				assertions := 0
 				for _, r := range results {
 					assertions += r.Assertions
@@ -54,10 +66,10 @@ func Describe(t *testing.T, cfg conformance.Config) {
 			return // only the whole run can judge the rest
 		}
 		ginkgo.It("gave a verdict", func() {
-			gomega.Expect(conformance.WhyUnjudged(all)).To(gomega.BeEmpty())
+			gomega.Expect(conformance.WhyUnjudged(all.Results())).To(gomega.BeEmpty())
 		})
 		ginkgo.It("has no stale known failure", func() {
-			uses, err := runner.KnownFailureUses(cfg, all)
+			uses, err := runner.KnownFailureUses(cfg, all.Results())
 			gomega.Expect(err).NotTo(gomega.HaveOccurred())
 			for _, u := range (&conformance.Report{KnownFailures: uses}).Stale() {
 				gomega.Expect(u.Stale()).To(gomega.BeEmpty(), "%s: %s %s; remove the entry", u.At, u.Check, u.Case)
@@ -68,7 +80,7 @@ func Describe(t *testing.T, cfg conformance.Config) {
 		}
 		ginkgo.It("is judged by every check", func() {
 			var ids []string
-			for _, c := range judge.Missing(all) {
+			for _, c := range judge.Missing(all.Results()) {
 				ids = append(ids, c.ID)
 			}
 			gomega.Expect(ids).To(gomega.BeEmpty(), "no case gave a verdict on them")
