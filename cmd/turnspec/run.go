@@ -4,22 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	goruntime "runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/live"
 	"github.com/turnspec/turnspec/conformance/report"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 type runFlags struct {
@@ -279,146 +274,4 @@ func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.Abou
 	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
 	a.Selection.Command = rerun(cmd)
 	return a, err
-}
-
-func (f runFlags) name() string {
-	name, _, _ := strings.Cut(f.runtime, "@")
-	return name
-}
-
-// version returns the version of --runtime; "" means the newest if live, else all.
-func (f runFlags) version() string {
-	_, version, _ := strings.Cut(f.runtime, "@")
-	return version
-}
-
-// config converts the flags to a configuration.
-func (f runFlags) config() (conformance.Config, error) {
-	var cfg conformance.Config
-	var err error
-	if f.places < 1 {
-		return cfg, fmt.Errorf("--places %d: must be at least 1; --exhaustive tries all places", f.places)
-	}
-	if cfg.Corpus, err = openCorpus(f.corpus); err != nil {
-		return cfg, err
-	}
-	if cfg.Subjects, err = f.subjects(); err != nil {
-		return cfg, err
-	}
-	for _, t := range f.tier {
-		if !slices.Contains(tierNames(), t) {
-			return cfg, fmt.Errorf("unknown tier %q; want one of %s", t, strings.Join(tierNames(), ", "))
-		}
-		cfg.Tiers = append(cfg.Tiers, conformance.Tier(t))
-	}
-	onReal := slices.Contains(cfg.Tiers, conformance.TierLive)
-	if onReal && len(cfg.Tiers) > 1 {
-		return cfg, errors.New("--tier live cannot be combined with other tiers")
-	}
-	if cfg.Checks, cfg.Golden, err = named(f.checks); err != nil {
-		return cfg, err
-	}
-	if v := f.version(); v != "" && !onReal {
-		if f.cases, err = ofVersion(cfg.Corpus, f.name()+"/"+v+"/", f.cases); err != nil {
-			return cfg, err
-		}
-	}
-	for _, glob := range f.cases {
-		if onReal {
-			break // the live tier runs scenarios, not cases
-		}
-		if _, err := matching(cfg.Corpus, glob); err != nil {
-			return cfg, err
-		}
-	}
-	if f.shard != "" {
-		if onReal {
-			return cfg, errors.New("--shard does not work with --tier live: choose scenarios with --case")
-		}
-		if cfg.Shard, err = conformance.ParseShard(f.shard, os.Getenv); err != nil {
-			return cfg, err
-		}
-	}
-	cfg.Cases, cfg.Workers, cfg.Places, cfg.Seed = f.cases, goruntime.GOMAXPROCS(0), f.places, f.seed
-	for _, text := range f.faults {
-		at, err := conformance.ParseFaultAt(text)
-		if err != nil {
-			return cfg, err
-		}
-		cfg.Faults = append(cfg.Faults, at)
-	}
-	cfg.Exhaustive, cfg.FailOnFlaky = f.exhaustive, f.failOnFlaky
-	if f.isolate {
-		if onReal || slices.Contains(cfg.Tiers, conformance.TierProcess) {
-			return cfg, errors.New("--isolate does not work with the tiers process and live: their subjects run in processes already")
-		}
-		cfg.Isolate = "turnspec run"
-	}
-	cfg.Reference = !f.external()
-	cfg.EveryCheck = cfg.Reference && f.runtime == "" && f.corpus == ""
-	if f.external() || f.noGolden {
-		cfg.Golden = false
-	}
-	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {
-		cfg.Workers *= processesPerCPU
-	}
-	if alone(cfg.Subjects) {
-		cfg.Workers = 1
-	}
-	return cfg, nil
-}
-
-// ofVersion returns the globs of the cases of a version of a runtime, whose ids begin
-// with prefix, that the globs match; without globs all of them.
-func ofVersion(corpus fixtures.Corpus, prefix string, globs []string) ([]string, error) {
-	if len(globs) == 0 {
-		return []string{prefix + "*/*"}, nil
-	}
-	var out []string
-	for _, glob := range globs {
-		ids, err := matching(corpus, glob)
-		if err != nil {
-			return nil, err
-		}
-		before := len(out)
-		for _, id := range ids {
-			if strings.HasPrefix(id, prefix) {
-				out = append(out, id)
-			}
-		}
-		if len(out) == before {
-			return nil, fmt.Errorf("--case %s: no case of %s matches; `turnspec list cases` prints all", glob, strings.TrimSuffix(prefix, "/"))
-		}
-	}
-	return out, nil
-}
-
-// named returns the checks with these ids and topics, and whether the golden
-// checks are among them. live.performed always belongs to its tier.
-func named(names []string) (out []*conformance.Check, golden bool, err error) {
-	if len(names) == 0 {
-		return checks.All(), true, nil
-	}
-	var others []string
-	for _, n := range names {
-		switch {
-		case among(n, judge.GoldenChecks()):
-			golden = true
-		case among(n, live.Checks()):
-		default:
-			others = append(others, n)
-		}
-	}
-	if len(others) > 0 {
-		out, err = checks.Named(others...)
-	}
-	return out, golden, err
-}
-
-// among reports whether a name is the id or the topic of one of the checks.
-func among(name string, all []*conformance.Check) bool {
-	return slices.ContainsFunc(all, func(c *conformance.Check) bool {
-		topic, _, _ := strings.Cut(c.ID, ".")
-		return name == c.ID || strings.TrimSuffix(name, ".*") == topic
-	})
 }
