@@ -90,7 +90,7 @@ func (f exploreFlags) checkRuntime() error {
 		return fmt.Errorf("--runtime is missing: name %s", strings.Join(explore.Runtimes(), " or "))
 	}
 	if !slices.Contains(explore.Runtimes(), f.run.name()) {
-		return fmt.Errorf("--runtime %s: explore composes scenarios for %s only", f.run.name(), strings.Join(explore.Runtimes(), " and "))
+		return fmt.Errorf("--runtime %s: explore composes scenarios for %s only: of the others it does not know which step they take in which state", f.run.name(), strings.Join(explore.Runtimes(), " and "))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/fixtures"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/capture"
 )
 
@@ -89,10 +90,11 @@ func whose(h *capture.Head, flag string, wire []fixtures.WireLine) error {
 		h.Runtime = runtime
 	}
 	h.Version = cmp.Or(version, wanted, h.Version)
-	if h.Runtime != "codex" && h.Runtime != "claude" || h.Version == "" {
-		return errors.New("the lines do not contain runtime and version: add --runtime codex@VERSION or claude@VERSION")
+	if h.Runtime == "" || h.Version == "" {
+		return fmt.Errorf("the lines do not contain runtime and version: add --runtime RUNTIME@VERSION, where RUNTIME is one of %s", strings.Join(runtimeNames(), ", "))
 	}
-	return nil
+	_, err := wires.Get(h.Runtime)
+	return err
 }
 
 // put writes a case to a new file, or to stdout.
