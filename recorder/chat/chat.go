@@ -121,6 +121,8 @@ func newChat(d *drive.Driver) (drive.Client, error) {
 		return nil, c.Error("calls hooks of the client")
 	case s.Policy != nil:
 		return nil, c.Error("asks about calls")
+	case s.Schema != nil:
+		return nil, c.Error("wants an answer of a schema")
 	}
 	return c, nil
 }
@@ -154,6 +156,9 @@ func (c *client) takeMessage() error {
 	}
 	m := c.queue[0]
 	c.queue = c.queue[1:]
+	if s := c.d.Scenario.Instructions; s != "" && len(c.history) == 0 { // the model has no others
+		c.history = append(c.history, object("role", quote("system"), "content", quote(s)))
+	}
 	c.history = append(c.history, m.body)
 	c.running, c.attempts, c.requests = m.id, 0, 0
 	return c.post()

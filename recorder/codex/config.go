@@ -120,6 +120,7 @@ var anyVersion = map[string][]string{
 	"few-retries":  {"-c", provider + ".request_max_retries=1", "-c", provider + ".stream_max_retries=2"},
 	"short-idle":   {"-c", provider + ".stream_idle_timeout_ms=400"},
 	"no-model":     nil,
+	"joins-turn":   nil,
 	"search-tools": nil,
 }
 
