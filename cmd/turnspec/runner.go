@@ -30,7 +30,10 @@ type runnerFlags struct {
 	dir, conversation, resume        string
 	preset, mode, model              string
 	schema, instructions, mcpServers string
-	args                             []string
+	effort                           string
+	args, extraDirs, settings        []string
+	maxRequests                      int
+	maxCost                          float64
 	speed                            float64
 	fork, checkpoints                bool
 }
@@ -45,6 +48,9 @@ from stdin and writes messages to stdout, one JSON object on each line.
 
 Without --runtime it is a demo that replays a recorded case, without a key or a network.
 Whatever message is sent, the recorded one is.
+
+What the runtime does not have, such as --max-budget-usd on Codex, is refused when the
+session is opened.
 
 MCP servers come from .mcp.json in the working directory and from --mcp-servers-file,
 which has precedence. --tool-preset bounds the tools; what the runtime does without asking
@@ -76,6 +82,11 @@ Exit codes: 0 the conversation is complete, or SIGTERM or SIGINT ended it; 1 it 
 	fl.StringVar(&f.model, "model", "", "the model (default: the runtime's)")
 	fl.StringVar(&f.instructions, "instructions-file", "", "file with instructions for the model, which follow the runtime's own")
 	fl.StringVar(&f.mcpServers, "mcp-servers-file", "", "file with MCP servers, in the form of .mcp.json")
+	fl.StringVar(&f.effort, "effort", "", "how much the model reasons: low, medium, high, or a level of the runtime's")
+	fl.IntVar(&f.maxRequests, "max-turns", 0, "how often a turn may ask the model (default: no limit)")
+	fl.Float64Var(&f.maxCost, "max-budget-usd", 0, "what the session may cost, in US dollars (default: no limit)")
+	fl.StringArrayVar(&f.extraDirs, "add-dir", nil, "a further folder in which tools may work (may be repeated)")
+	fl.StringSliceVar(&f.settings, "setting-sources", nil, "settings that the runtime reads: user, project, local (default: the runtime's)")
 	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
@@ -135,6 +146,7 @@ func (f runnerFlags) config() (runner.Config, error) {
 	}
 	o := adapters.Options{
 		Resume: f.resume, Fork: f.fork, Dir: dir, Model: f.model, Mode: message.Mode(f.mode), Args: f.args, Checkpoints: f.checkpoints,
+		Effort: f.effort, MaxRequests: f.maxRequests, MaxCost: f.maxCost, ExtraDirs: f.extraDirs, SettingSources: f.settings,
 	}
 	if f.schema != "" {
 		if o.Schema = jsontext.Value(f.schema); !o.Schema.IsValid() {
