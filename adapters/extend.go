@@ -7,13 +7,20 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// MCPServer is an MCP server that the runtime starts as a child process and uses
-// over stdio.
+// MCPServer is an MCP server that the runtime starts as a child process and uses over
+// stdio or, if URL is set, one that runs already.
 type MCPServer struct {
 	Name    string
 	Command string
 	Args    []string
 	Env     map[string]string
+
+	// URL is the address of a server that runs already. The runtime uses it over streamable
+	// HTTP, or over HTTP with server-sent events if SSE is set, and sends Headers with each
+	// request. Command, Args and Env are ignored.
+	URL     string
+	SSE     bool
+	Headers map[string]string
 }
 
 // Tool is a tool that the client itself offers to the model.

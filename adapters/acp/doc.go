@@ -14,7 +14,8 @@
 // session_ready. Options.Resume is session/load, or session/resume if the agent loads no
 // sessions. What an agent replays while it loads a session is history and becomes no event.
 // Options.Fork is session/fork, if the agent has it. Options.Model and Options.Config are
-// session/set_config_option, by the ids of the agent. Options.MCP are servers of stdio.
+// session/set_config_option, by the ids of the agent. Options.MCP are servers of stdio, or of
+// HTTP if the agent supports it.
 //
 // Options.Mode is session/set_mode, unless the agent is in that mode: the first of these that
 // the agent offers, else the mode by that name. Without a mode the agent's own is in force.

@@ -69,14 +69,19 @@ type openParams struct {
 	Servers   []mcpServer `json:"mcpServers"`
 }
 
+// mcpServer is a server over stdio, or over HTTP if it has a type.
 type mcpServer struct {
-	Name    string        `json:"name"`
-	Command string        `json:"command"`
-	Args    []string      `json:"args"`
-	Env     []envVariable `json:"env"`
+	Type    string       `json:"type,omitempty"`
+	Name    string       `json:"name"`
+	Command string       `json:"command,omitempty"`
+	Args    []string     `json:"args,omitzero"`
+	Env     []namedValue `json:"env,omitzero"`
+	URL     string       `json:"url,omitempty"`
+	Headers []namedValue `json:"headers,omitzero"`
 }
 
-type envVariable struct {
+// namedValue is a variable or a header.
+type namedValue struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -103,6 +108,10 @@ func (c *client) openSession() {
 	method := "session/new"
 	_, resumes := c.info.Capabilities.Session["resume"]
 	_, forks := c.info.Capabilities.Session["fork"]
+	if err := c.checkServers(); err != nil {
+		c.openFailed("mcp", err)
+		return
+	}
 	switch {
 	case c.o.Fork && !forks:
 		c.openFailed("fork", fmt.Errorf("fork: %w", adapters.ErrUnsupported))
@@ -147,13 +156,39 @@ func (c *client) openSession() {
 func servers(list []adapters.MCPServer) []mcpServer {
 	out := make([]mcpServer, 0, len(list))
 	for _, s := range list {
-		m := mcpServer{Name: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Env: []envVariable{}}
-		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-			m.Env = append(m.Env, envVariable{name, s.Env[name]})
+		if s.URL != "" {
+			out = append(out, mcpServer{Type: transportOf(s), Name: s.Name, URL: s.URL, Headers: namedValues(s.Headers)})
+			continue
 		}
-		out = append(out, m)
+		out = append(out, mcpServer{Name: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Env: namedValues(s.Env)})
 	}
 	return out
+}
+
+// transportOf names how an agent reaches a server that runs already.
+func transportOf(s adapters.MCPServer) string {
+	if s.SSE {
+		return "sse"
+	}
+	return "http"
+}
+
+func namedValues(values map[string]string) []namedValue {
+	out := []namedValue{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, namedValue{name, values[name]})
+	}
+	return out
+}
+
+// checkServers returns an error for a server that the agent cannot reach.
+func (c *client) checkServers() error {
+	for _, s := range c.o.MCP {
+		if t := transportOf(s); s.URL != "" && !isTrue(c.info.Capabilities.MCP[t]) {
+			return fmt.Errorf("mcp: server %s: the agent does not support %s: %w", s.Name, t, adapters.ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // openFailed ends the opening with an error.

@@ -154,6 +154,7 @@ type initResult struct {
 	Capabilities    struct {
 		LoadSession jsontext.Value            `json:"loadSession"`
 		Session     map[string]jsontext.Value `json:"sessionCapabilities"`
+		MCP         map[string]jsontext.Value `json:"mcpCapabilities"`
 	} `json:"agentCapabilities"`
 	Info struct {
 		Name    str `json:"name"`

@@ -60,21 +60,31 @@ func (p *protocol) initializeRequest() initializeOut {
 // wholeSeconds rounds a duration up to seconds.
 func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// mcpConfigArgs returns the argument that makes the runtime start MCP servers.
+// mcpConfigArgs returns the argument that makes the runtime use MCP servers.
 func mcpConfigArgs(list []adapters.MCPServer) []string {
 	if len(list) == 0 {
 		return nil
 	}
 	type server struct {
-		Command string            `json:"command"`
-		Args    []string          `json:"args"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitzero"`
 		Env     map[string]string `json:"env,omitempty"`
+		Type    string            `json:"type,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
 	}
 	config := struct {
 		Servers map[string]server `json:"mcpServers"`
 	}{map[string]server{}}
 	for _, s := range list {
-		config.Servers[s.Name] = server{s.Command, append([]string{}, s.Args...), s.Env}
+		switch {
+		case s.URL == "":
+			config.Servers[s.Name] = server{Command: s.Command, Args: append([]string{}, s.Args...), Env: s.Env}
+		case s.SSE:
+			config.Servers[s.Name] = server{Type: "sse", URL: s.URL, Headers: s.Headers}
+		default:
+			config.Servers[s.Name] = server{Type: "http", URL: s.URL, Headers: s.Headers}
+		}
 	}
 	b, err := json.Marshal(config, json.Deterministic(true), lenient)
 	if err != nil {

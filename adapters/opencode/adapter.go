@@ -106,8 +106,10 @@ const configEnv = "OPENCODE_CONFIG_CONTENT"
 // toolServer is an MCP server in the runtime's settings.
 type toolServer struct {
 	Type        string            `json:"type"`
-	Command     []string          `json:"command"`
+	Command     []string          `json:"command,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
+	URL         string            `json:"url,omitempty"` // the runtime tries both ways of HTTP
+	Headers     map[string]string `json:"headers,omitempty"`
 }
 
 // environment returns the child's environment, with the MCP servers among the settings.
@@ -124,7 +126,11 @@ func environment(o adapters.Options) ([]string, error) {
 	}
 	servers := map[string]toolServer{}
 	for _, m := range o.MCP {
-		servers[m.Name] = toolServer{"local", append([]string{m.Command}, m.Args...), m.Env}
+		if m.URL != "" {
+			servers[m.Name] = toolServer{Type: "remote", URL: m.URL, Headers: m.Headers}
+			continue
+		}
+		servers[m.Name] = toolServer{Type: "local", Command: append([]string{m.Command}, m.Args...), Environment: m.Env}
 	}
 	b, err := json.Marshal(map[string]any{"mcp": servers}, json.Deterministic(true))
 	if err != nil {

@@ -57,6 +57,19 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			option: adapters.Options{SettingSources: []string{"user", "project"}},
 			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
 		},
+		"server over http": {
+			option: adapters.Options{MCP: []adapters.MCPServer{{Name: "lamp", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Key": "amber"}}}},
+			passed: map[string]string{
+				"claude": `{"lamp":{"type":"http","url":"http://127.0.0.1:9/mcp","headers":{"X-Key":"amber"}}}`,
+				"codex":  `mcp_servers.lamp={url="http://127.0.0.1:9/mcp",http_headers={"X-Key"="amber"}`,
+			},
+			refused: []string{"pi", "chat"}, error: "mcp: ",
+		},
+		"server over sse": {
+			option:  adapters.Options{MCP: []adapters.MCPServer{{Name: "lamp", URL: "http://127.0.0.1:9/sse", SSE: true}}},
+			passed:  map[string]string{"claude": `{"lamp":{"type":"sse","url":"http://127.0.0.1:9/sse"}}`},
+			refused: []string{"codex", "codexexec", "pi", "chat"}, error: "mcp: ",
+		},
 		"no sources": {
 			option: adapters.Options{SettingSources: []string{}},
 			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",

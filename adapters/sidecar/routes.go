@@ -120,6 +120,9 @@ type opening struct {
 			Command string            `json:"command"`
 			Args    []string          `json:"args"`
 			Env     map[string]string `json:"env"`
+			Type    string            `json:"type"` // http or sse, of a server with a URL
+			URL     string            `json:"url"`
+			Headers map[string]string `json:"headers"`
 		} `json:"mcpServers"`
 		Limits struct {
 			Start int64 `json:"start_ms"`
@@ -144,7 +147,7 @@ func (b *opening) options(base adapters.Options) adapters.Options {
 	o.Mode = cmp.Or(modes[p.PermissionMode], p.PermissionMode, o.Mode)
 	o.MCP = slices.Clone(o.MCP)
 	for _, m := range p.MCPServers {
-		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env})
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, SSE: m.Type == "sse", Headers: m.Headers})
 	}
 	ms := func(d *time.Duration, n int64) {
 		if n > 0 {

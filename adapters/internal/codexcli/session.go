@@ -19,6 +19,11 @@ func CheckOptions(o adapters.Options) error {
 			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
 		}
 	}
+	for _, s := range o.MCP {
+		if s.URL != "" && s.SSE {
+			return fmt.Errorf("mcp: server %s: server-sent events: %w", s.Name, adapters.ErrUnsupported)
+		}
+	}
 	return nil
 }
 
