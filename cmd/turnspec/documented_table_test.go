@@ -125,6 +125,7 @@ var documentedTable = map[string]how{
 	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:  {},
 	`eval "$(turnspec env --runtime claude)" && node server.js`:                   {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},
+	"turnspec play opencode --case text/plain --http serve --port 4096": {notRun: endsOnSignal}, // TestServesHTTP of fakes/standin serves it
 	"turnspec serve": {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
 	"turnspec runner --runtime claude --cwd ~/project --permission-mode default":               {notRun: needsRuntimes},
 	"turnspec runner --runtime codex --tool-preset read-only --resume SESSION":                 {notRun: needsRuntimes},

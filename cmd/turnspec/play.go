@@ -26,6 +26,9 @@ func playCmd() *cobra.Command {
 and waits for each step of its client. Arguments after the runtime's name, other
 than the flags below, are the runtime's own command line.
 
+A runtime that is an HTTP server (opencode) reads its requests, and writes replies, as
+lines of JSON, a form that tests can record and break. With --http it serves HTTP.
+
 A link to this program that is named like a runtime does the same, with the case in
 ` + standin.EnvCase + `: put it before the real one in the PATH of the program under test.
 
@@ -33,11 +36,13 @@ Flags:
   --case CASE     the case: its id, a glob that matches one case, or a file
   --corpus DIR    folder with scenarios and cases (default: the embedded corpus)
   --speed N       1 keeps the recorded pauses, 2 halves them (default: no pauses)
+  --http          serve HTTP, on the port of the runtime's command line or any
   --state DIR     folder that counts the processes of a case, for cases that
                   resume; play.jsonl there records what the client did
   -h, --help      this help`,
 		Example: `  turnspec play codex --case text/plain app-server
   turnspec play claude --case permission/allow --input-format stream-json --output-format stream-json
+  turnspec play opencode --case text/plain --http serve --port 4096
   ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`,
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -81,6 +86,8 @@ func playArgs(args []string) (own map[string]string, argv []string, err error) {
 		switch name {
 		case "-h", "--help":
 			own["--help"] = "yes"
+		case "--http":
+			own["--http"] = "yes"
 		case "--case", "--corpus", "--speed", "--state":
 			if !assigned {
 				if i++; i == len(args) {
@@ -121,6 +128,7 @@ func play(argv []string, own map[string]string) error {
 	}
 	for name, value := range map[string]string{
 		standin.EnvCase: c.ID, standin.EnvCases: own["--corpus"], standin.EnvSpeed: own["--speed"], standin.EnvState: own["--state"],
+		standin.EnvHTTP: own["--http"],
 	} {
 		if value == "" {
 			continue

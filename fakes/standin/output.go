@@ -25,10 +25,10 @@ func requestOf(l *wire.Line) jsontext.Value {
 // replyTo is the id of the client's request that a line answers, whole or in part, or nil.
 // The end of a turn may be the reply to its message.
 func replyTo(l *wire.Line) jsontext.Value {
-	if l.Kind != wire.Reply && l.Kind != wire.TurnEnd {
-		return l.PartOf
+	if l.RepliesTo != nil && (l.Kind == wire.Reply || l.Kind == wire.TurnEnd) {
+		return l.RepliesTo
 	}
-	return l.RepliesTo
+	return l.PartOf
 }
 
 // withdraws is the id of the runtime's own request that a line takes back, or

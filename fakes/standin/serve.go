@@ -99,13 +99,17 @@ const (
 	// EnvState names a folder that the processes of one case share. They are
 	// counted there, and play.jsonl reports what the subject did.
 	EnvState = "TURNSPEC_STATE"
+	// EnvHTTP lets the stand-in of a runtime that is an HTTP server serve HTTP, if it is
+	// not empty. Otherwise requests and replies are lines on stdio.
+	EnvHTTP = "TURNSPEC_HTTP"
 )
 
 // Main plays the case named by TURNSPEC_CASE if the program was started by the name
 // of a runtime's executable. It returns handled false for any other name.
 func Main(argv0 string, args []string) (handled bool, code int) {
 	name := strings.TrimSuffix(filepath.Base(argv0), ".exe")
-	if runtimes.OfProgram(name) == nil {
+	rt := runtimes.OfProgram(name)
+	if rt == nil {
 		return false, 0
 	}
 	c, o, err := fromEnv(name)
@@ -121,8 +125,21 @@ func Main(argv0 string, args []string) (handled bool, code int) {
 			return true, 2
 		}
 	}
+	argv := append([]string{name}, args...)
 	sent, stop := signals.Notify()
-	e, play := serve(context.Background(), c, o, append([]string{name}, args...), sent, os.Stdin, os.Stdout, os.Stderr)
+	stdin, stdout := io.Reader(os.Stdin), io.Writer(os.Stdout)
+	var front *httpFront
+	if os.Getenv(EnvHTTP) != "" && !version {
+		if front, err = listenHTTP(rt, c.Version, argv, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "turnspec:", err)
+			return true, 2
+		}
+		stdin, stdout, sent = front.requests, front.replies, front.endAtTERM(sent)
+	}
+	e, play := serve(context.Background(), c, o, argv, sent, stdin, stdout, os.Stderr)
+	if front != nil {
+		e = front.close(e)
+	}
 	stop()
 	if play != nil && !version {
 		if err := report(play, max(1, o.First), dir, e); err != nil {
