@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 type client struct {
 	name    string
 	runtime string
+	version string // of the runtime; "": the newest
 	script  string
 	agent   string            // the program of an ACP agent, below node_modules
 	mode    map[string]string // the mode for each need of a scenario; "" for the others
@@ -78,6 +79,21 @@ var all = []client{
 		// Its client has no way to answer an extension.
 		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "model/error-ends-the-turn", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
 	},
+	{
+		name: "acp-sdk-codex", runtime: "acp", version: "codex-acp-2.6.0", script: "acp-sdk.mjs",
+		mode:  map[string]string{"": "agent-full-access"},
+		plays: []string{"text/plain", "file/write-and-edit", "stop/mid-text", "session/resume-in-a-new-process"},
+	},
+	{
+		name: "acp-sdk-claude", runtime: "acp", version: "claude-agent-acp-0.49.0", script: "acp-sdk.mjs",
+		mode:  map[string]string{"": "bypassPermissions", "permission": ""},
+		plays: []string{"text/plain", "permission/allow", "stop/mid-text", "session/resume-in-a-new-process"},
+	},
+	{
+		name: "opencode-sdk", runtime: "opencode", script: "opencode-sdk.mjs",
+		mode:  map[string]string{"permission": "ask"},
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+	},
 }
 
 func TestClients(t *testing.T) {
@@ -95,7 +111,7 @@ func (c client) compareRuns(t *testing.T, id string) {
 	g := NewWithT(t)
 	scn, err := fixtures.LoadScenario(id)
 	g.Expect(err).NotTo(HaveOccurred())
-	rt, err := runtimes.Find("", c.runtime, "")
+	rt, err := runtimes.Find("", c.runtime, c.version)
 	g.Expect(err).NotTo(HaveOccurred())
 	kept := filepath.Join(Folder(t), "seen", c.name, filepath.FromSlash(id))
 	g.Expect(os.MkdirAll(kept, 0o755)).To(Succeed())

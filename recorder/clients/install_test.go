@@ -42,7 +42,7 @@ func install(out io.Writer) error {
 	if err := errors.Join(copyTo(dir, "package.json"), copyTo(dir, "package-lock.json"), copyDrivers(dir)); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "104 MB will be installed into %s\n", dir)
+	fmt.Fprintf(out, "105 MB will be installed into %s\n", dir)
 	cmd := exec.Command("npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	if err := cmd.Run(); err != nil {

@@ -28,6 +28,8 @@ type rule struct {
 var rules = []rule{
 	{name: "<time>", why: "depends on the clock", member: wholeName(`timestamp|createdAt|updatedAt|startedAt|completedAt|(?:.*[a-z])?(?:_ms|Ms)`)},
 	{name: "<pid>", why: "a process id", member: wholeName(`pid|messaging_socket_path`)},
+	{name: "<time>", why: "depends on the clock", member: wholeName(`time|next|date`)},
+	{name: "<slug>", why: "two words by chance", member: wholeName(`slug`)},
 	{name: "<snapshot>", why: "holds what the runtime has read when it writes the line", of: "message_update", member: wholeName("usage")},
 	{name: "<time>", why: "depends on the clock", text: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?`)},
 }
@@ -44,8 +46,37 @@ var streams = map[string]string{
 	"answer":                     "answers to the client's requests",
 }
 
+// chance are events of a server that come by chance, with the reason.
+var chance = map[string]string{
+	"server.heartbeat":    "a timer sends it",
+	"plugin.added":        "the program starts its parts while the first turn runs",
+	"catalog.updated":     "the program starts its parts while the first turn runs",
+	"integration.updated": "the program starts its parts while the first turn runs",
+	"reference.updated":   "the program starts its parts while the first turn runs",
+	"session.updated":     "the program counts the changes of files after the turn too",
+	"session.diff":        "the program counts the changes of files after the turn too",
+}
+
+// byChance reports whether an event of a server is not compared. That of a tool that runs
+// holds its output so far, which a timer sends.
+func byChance(v any) bool {
+	m, _ := v.(map[string]any)
+	e, _ := m["event"].(map[string]any)
+	kind, _ := e["type"].(string)
+	p, _ := e["properties"].(map[string]any)
+	part, _ := p["part"].(map[string]any)
+	state, _ := part["state"].(map[string]any)
+	return chance[kind] != "" || state["status"] == "running"
+}
+
+// streamOf is the stream of an output. The events of a server are one stream by type.
 func streamOf(v any) string {
 	m, _ := v.(map[string]any)
+	if e, ok := m["event"].(map[string]any); ok {
+		if kind, ok := e["type"].(string); ok && e["properties"] != nil {
+			return kind
+		}
+	}
 	p, _ := m["session/update"].(map[string]any)
 	u, _ := p["update"].(map[string]any)
 	if kind, _ := u["sessionUpdate"].(string); streams[kind] != "" {
@@ -111,6 +142,9 @@ func values(lines []string) []any {
 		var v any
 		if json.Unmarshal([]byte(l), &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
 			v = l
+		}
+		if byChance(v) {
+			continue
 		}
 		out = append(out, v)
 	}
@@ -187,7 +221,8 @@ func eachString(member string, v any, do func(member, s string)) {
 	}
 }
 
-var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+// madeID matches a UUID, and an id of OpenCode.
+var madeID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(?:evt|ses|msg|prt|per|que)_[0-9a-f]{12}[0-9A-Za-z]{14}\b`)
 
 // renderOutput writes each member in a line, with ids numbered and with the values of
 // rules replaced.
@@ -205,7 +240,7 @@ func renderOutput(seen []any, prose map[string][]placeholder, whole map[string]b
 				s = r.text.ReplaceAllString(s, r.name)
 			}
 		}
-		return uuid.ReplaceAllStringFunc(s, func(id string) string {
+		return madeID.ReplaceAllStringFunc(s, func(id string) string {
 			ids[id] = cmp.Or(ids[id], fmt.Sprintf("<id:%d>", len(ids)+1))
 			return ids[id]
 		})

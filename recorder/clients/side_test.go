@@ -4,6 +4,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/drive"
 	"github.com/turnspec/turnspec/recorder/isolate"
@@ -82,7 +84,7 @@ func (c client) perform(ctx context.Context, s *fixtures.Scenario, rt runtimes.R
 	}
 	text := strings.NewReplacer(
 		installed, "<runtime>", rt.Root, "<runtime>",
-		rooms.Work, "<work>", rooms.Home, "<home>", rooms.Tmp, "<tmp>", slug(rooms.Work), "<work:slug>", slug(rooms.Home), "<home:slug>",
+		rooms.Work, "<work>", strings.TrimPrefix(rooms.Work, "/"), "<work>", rooms.Home, "<home>", rooms.Tmp, "<tmp>", slug(rooms.Work), "<work:slug>", slug(rooms.Home), "<home:slug>",
 	).Replace(string(out))
 	err = errors.Join(err, os.WriteFile(kept, []byte(text), 0o644))
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), err
@@ -144,7 +146,11 @@ func tail(s string) string { return s[max(0, len(s)-3000):] }
 
 // onRuntime lets the client drive the real runtime against the scripted model.
 func (x *side) onRuntime() error {
-	srv, err := model.Start(x.s, model.Options{Dir: x.rooms.Work, Aside: recorder.Title})
+	driven, err := registry.Get(x.rt.Name)
+	if err != nil {
+		return err
+	}
+	srv, err := model.Start(x.s, model.Options{Dir: x.rooms.Work, Aside: cmp.Or(driven.Aside, recorder.Title)})
 	if err != nil {
 		return err
 	}
@@ -193,6 +199,9 @@ func (x *side) onStandIn() error {
 	}
 	id := path.Join(x.rt.Name, x.rt.Version, x.s.ID)
 	x.env = append(x.env, standin.EnvCase+"="+id, standin.EnvState+"="+state, standin.EnvSpeed+"=1")
+	if rt := wires.Find(x.rt.Name); rt != nil && rt.Process.Listens != "" {
+		x.env = append(x.env, standin.EnvHTTP+"=1")
+	}
 	x.end = append(x.end, func() error { return checkReports(state) })
 	conn, err := registry.Connect(x.rt.Name, x.rt.Version, x.s.InitialMode(), x.s.Needs, "http://127.0.0.1:1")
 	if err != nil {
