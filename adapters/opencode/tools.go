@@ -149,6 +149,10 @@ func (t *translator) showOutput(sc *ledger.Scope, tool *runningTool, p part) {
 	}
 }
 
+// taskCancelled is the error of a call of a sub-agent that was stopped with its turn. It comes
+// before the report that the turn was stopped.
+const taskCancelled = "Task cancelled"
+
 func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p part) {
 	delete(a.tools, tool.id)
 	a.calls = slices.DeleteFunc(a.calls, func(id string) bool { return id == tool.id })
@@ -163,7 +167,7 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 		d.Status = event.ToolInterrupted
 	case d.IsError && t.callResolved(a, tool):
 		d.Status = event.ToolDenied
-	case d.IsError && a.aborted:
+	case d.IsError && (a.aborted || p.Tool == "task" && st.Error == taskCancelled):
 		d.Status = event.ToolInterrupted
 	case d.IsError:
 	case tool.tool == "Bash":
