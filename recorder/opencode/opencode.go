@@ -160,14 +160,13 @@ func (c *client) openSession(what, session string) error {
 		return c.d.Until("the event of the new session", func() bool { return c.created[c.session] })
 	}
 	path := "/session/" + url.PathEscape(session)
-	if err := c.request("GET", path, nil); err != nil {
-		return err
-	}
 	if what == "fork" {
 		if err := c.request("POST", path+"/fork", map[string]any{}); err != nil {
 			return err
 		}
 		path = "/session/" + c.session
+	} else if err := c.request("GET", path, nil); err != nil {
+		return err
 	}
 	err := c.request("PATCH", path, rules)
 	return err
