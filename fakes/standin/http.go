@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/httplines"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -53,7 +54,8 @@ func listenHTTP(rt *wire.Runtime, version string, argv []string, stdout io.Write
 		announce.Do(func() { fmt.Fprintf(stdout, rt.Process.Listens+"\n", "http://"+l.Addr().String()) })
 	}
 	f.server = &http.Server{
-		ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0),
 		Handler: &httputil.ReverseProxy{
 			Transport:     transport,
 			Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", r.In.Host },
