@@ -36,6 +36,7 @@ type client struct {
 
 // pendingCall is a command without a reply.
 type pendingCall struct {
+	number  int // in the order of the calls
 	command string
 	then    func(data jsontext.Value, err error)
 	cancel  func()
@@ -61,7 +62,7 @@ var errTimeout = errors.New("no answer within the limit")
 
 func newClient(h session.Host, o adapters.Options, mode string) *client {
 	c := &client{host: h, o: o, mode: mode, calls: map[string]*pendingCall{}}
-	c.t = &translator{l: h.Ledger(), live: c}
+	c.t = &translator{l: h.Ledger(), live: c, files: map[string]bool{}}
 	return c
 }
 
@@ -91,7 +92,7 @@ func (c *client) Line(b []byte) { c.t.handleLine(b) }
 func (c *client) send(cmd command, limited bool, then func(jsontext.Value, error)) {
 	c.nextID++
 	cmd.ID = "t" + strconv.Itoa(c.nextID)
-	k := &pendingCall{command: cmd.Type, then: then, cancel: func() {}}
+	k := &pendingCall{number: c.nextID, command: cmd.Type, then: then, cancel: func() {}}
 	if limited {
 		limit := c.host.Limits().Request
 		id := cmd.ID
@@ -111,11 +112,7 @@ func (c *client) handleReply(b []byte) {
 	id := string(m.ID)
 	k := c.calls[id]
 	if k == nil && id == "" && isFalse(m.Success) {
-		for key, other := range c.calls {
-			if other.command == string(m.Command) {
-				id, k = key, other
-			}
-		}
+		id, k = c.oldestCall(string(m.Command))
 	}
 	if k == nil {
 		c.t.noticeUnknown(b)
@@ -128,6 +125,17 @@ func (c *client) handleReply(b []byte) {
 		return
 	}
 	k.then(m.Data.Clone(), nil)
+}
+
+// oldestCall returns the call of the command that waits for its reply longest, or nil: the
+// runtime replies in the order of its commands.
+func (c *client) oldestCall(command string) (id string, oldest *pendingCall) {
+	for key, k := range c.calls {
+		if k.command == command && (oldest == nil || k.number < oldest.number) {
+			id, oldest = key, k
+		}
+	}
+	return id, oldest
 }
 
 // Start implements session.Protocol. The runtime has no handshake; the first reply proves
