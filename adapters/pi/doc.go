@@ -51,6 +51,12 @@
 // Messages that wait when a turn is stopped stay in the runtime's queue until the next
 // turn. The older dialect drops the id of its reply to an unknown command.
 //
+// # Files
+//
+// Pi does not state whether a written file was there before. A write is a change of the kind
+// update if the session has read, edited or written the file, with a diff that has the new
+// lines only; else it is of the kind add, with the content.
+//
 // # Messages
 //
 //	session                  session_ready, of a transcript of the mode json

@@ -21,7 +21,7 @@ type Normalizer struct {
 // NewNormalizer returns a Normalizer that passes events to emit.
 func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
 	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit)
-	return &Normalizer{l: l, t: &translator{l: l}}
+	return &Normalizer{l: l, t: &translator{l: l, files: map[string]bool{}}}
 }
 
 // Line handles one line of stdout that was received at a time. b is not retained.

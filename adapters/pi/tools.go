@@ -133,8 +133,7 @@ func (t *translator) toolEnded() {
 	case !d.IsError && name == "Edit" && path != "":
 		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeUpdate, Diff: r.diff()}}
 	case !d.IsError && name == "Write" && path != "":
-		// The runtime does not state whether the file was there before.
-		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: content}}
+		d.Changes = []event.FileChange{t.written(path, content)}
 	case denied:
 		d.Status = event.ToolDenied
 	case d.IsError && (wasStopped(d.Output) || name == "Bash" && abortedLine.MatchString(d.Output)):
@@ -146,7 +145,24 @@ func (t *translator) toolEnded() {
 			}
 		}
 	}
+	if d.IsFileRead || len(d.Changes) > 0 {
+		t.files[path] = true
+	}
 	sc.ToolResult(d)
+}
+
+// written returns the change of a write. The runtime does not state whether the file was
+// there before: it was if the session has read or changed it. What it held may have
+// changed since, so that the diff has the new lines only.
+func (t *translator) written(path, content string) event.FileChange {
+	if !t.files[path] {
+		return event.FileChange{Path: path, Kind: event.ChangeAdd, Diff: content}
+	}
+	var added strings.Builder
+	for l := range strings.Lines(content) {
+		added.WriteString("+" + strings.TrimSuffix(l, "\n") + "\n")
+	}
+	return event.FileChange{Path: path, Kind: event.ChangeUpdate, Diff: added.String()}
 }
 
 // diff returns the change of a file, without the names of the files in its head.

@@ -39,6 +39,7 @@ type translator struct {
 	steering     []string // the texts of the queue
 	followUps    []string //
 	tools        []runningTool
+	files        map[string]bool // that the session has read or changed
 	asked        []*question
 	turnTokens   event.Tokens
 }
