@@ -359,6 +359,7 @@ func (t *translator) giveUp(a *agent, f failure) {
 	}
 	f.Data.Message = f.Name
 	t.main.failure = &f
+	t.live.host.LimitStop()
 	t.live.abort()
 	_ = a
 }

@@ -109,6 +109,13 @@ func (s *Session) StopAll(ctx context.Context) error {
 	})
 }
 
+// LimitStop implements Host.
+func (s *Session) LimitStop() {
+	if s.cancelStopLimit == nil {
+		s.startStopLimit()
+	}
+}
+
 // startStopLimit limits the time in which the running or requested turn must
 // end.
 func (s *Session) startStopLimit() {

@@ -71,6 +71,9 @@ type Host interface {
 	Ready(err error)
 	// Limits returns the session's limits.
 	Limits() adapters.Limits
+	// LimitStop limits the running turn as Stop does, for a turn that the adapter stops by
+	// itself: if it does not end within Limits.Stop, the session fails.
+	LimitStop()
 	// Go runs work in its own goroutine and calls the returned function in the
 	// session's goroutine, unless the session has ended. cancel cancels work's
 	// context; the returned function is then not called.
