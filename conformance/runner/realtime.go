@@ -38,12 +38,12 @@ const (
 
 // untriable are the faults that are never tried in real time, with the reason.
 var untriable = map[string]string{
-	"no-reply": noCancel, "no-handshake-in-time": noCancel, "nobody-listens": alwaysReads, "flood": alwaysReads,
+	"no-reply": noCancel, "reply-without-id": noCancel, "no-handshake-in-time": noCancel, "nobody-listens": alwaysReads, "flood": alwaysReads,
 }
 
 // waitingFaults show their effect only after a limit of the subject has passed. The
 // subject gets short limits then.
-var waitingFaults = []string{"stall", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
+var waitingFaults = []string{"stall", "endless-retries", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
 
 // Waits reports whether the named fault shows its effect only after a limit of the
 // subject has passed.

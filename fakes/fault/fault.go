@@ -163,6 +163,7 @@ func Operators() []Operator {
 		closeStdout(),
 		closeStdin(),
 		stall(),
+		endlessRetries(),
 		ignoreSIGTERM(),
 		missingEnd(),
 		lostEnd(),
@@ -170,6 +171,7 @@ func Operators() []Operator {
 		noHandshakeInTime(),
 		noProgram(),
 		errorReply(),
+		replyWithoutID(),
 		noReply(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 // lines is a case and what its lines are.
 type lines struct {
 	runtime  string
+	version  string
 	wire     []fixtures.WireLine
 	rt       *wire.Runtime
 	read     []wire.Line // parallel to wire
@@ -35,7 +36,7 @@ func linesOf(c *fixtures.Case) *lines {
 			return l
 		}
 	}
-	l := &lines{runtime: c.Runtime, wire: c.Wire, rt: runtimes.Find(c.Runtime), read: c.Lines()}
+	l := &lines{runtime: c.Runtime, version: c.Version, wire: c.Wire, rt: runtimes.Find(c.Runtime), read: c.Lines()}
 	if l.rt == nil {
 		l.rt, l.read = &wire.Runtime{Name: c.Runtime}, make([]wire.Line, len(c.Wire))
 	}

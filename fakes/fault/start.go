@@ -100,16 +100,38 @@ func (c *lines) refusable(i int) *wire.Line {
 // errorReply refuses a request, and the runtime writes nothing more until stdin is
 // closed.
 func errorReply() Operator {
+	return refusal("error-reply", "A request gets an error as its reply, and has no effect.", Fault{CutsLine: true},
+		func(c *lines, q *wire.Line) []byte { return c.rt.Unknown.Refusal(q, refusedBy) })
+}
+
+// replyWithoutID is errorReply with a reply that leaves out the id of its request.
+func replyWithoutID() Operator {
+	return refusal("reply-without-id", "A request gets an error as its reply, in which its id is missing.", Fault{CutsLine: true, ClientTimeout: clientTimeout},
+		func(c *lines, q *wire.Line) []byte {
+			if c.rt.Unknown.RefusalWithoutID == nil {
+				return nil
+			}
+			return c.rt.Unknown.RefusalWithoutID(c.version, q, refusedBy)
+		})
+}
+
+const refusedBy = "the fault refuses"
+
+// refusal replies to a request with an error. There is none if reply returns nil.
+func refusal(name, doc string, f Fault, reply func(c *lines, request *wire.Line) []byte) Operator {
 	return Operator{
-		Name: "error-reply", Kind: Terminal, Doc: "A request gets an error as its reply, and has no effect.",
+		Name: name, Kind: Terminal, Doc: doc,
 		places: func(c *lines, _ bool) []int {
-			return c.outputsWhere(func(i int) bool { return c.refusable(i) != nil })
+			return c.outputsWhere(func(i int) bool {
+				q := c.refusable(i)
+				return q != nil && reply(c, q) != nil
+			})
 		},
 		apply: func(c *lines, place int) Fault {
-			return at(c, place, Fault{CutsLine: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				reply := lines[i]
-				reply.Bytes = c.rt.Unknown.Refusal(c.refusable(place), "the fault refuses")
-				out := append(slices.Clone(lines[:i]), reply)
+			return at(c, place, f, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				refused := lines[i]
+				refused.Bytes = reply(c, c.refusable(place))
+				out := append(slices.Clone(lines[:i]), refused)
 				for _, w := range lines[i+1:] {
 					if w.Dir == fixtures.EOF || w.Dir == fixtures.Exit {
 						out = append(out, w)

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -82,6 +84,39 @@ func stall() Operator {
 	return Operator{
 		Name: "stall", Kind: Terminal, Doc: "After a line of stdout the process writes nothing more, and ends only by a signal.",
 		places: allOutputs, apply: cutAfter(Fault{Hangs: true}),
+	}
+}
+
+// endless-retries adds this many attempts, one every attemptInterval, which take
+// EndlessRetriesLength. A subject may give up after some attempts or some minutes.
+const (
+	endlessAttempts      = 64
+	attemptInterval      = 30 * time.Second
+	EndlessRetriesLength = endlessAttempts * attemptInterval
+)
+
+// endlessRetries repeats the announcement of another request to the model. It is for runtimes
+// that do so without a limit of their own.
+func endlessRetries() Operator {
+	return Operator{
+		Name: "endless-retries", Kind: Terminal,
+		Doc: fmt.Sprintf("The model fails again and again: the runtime announces another request %d times more, every %v. Then it writes nothing.", endlessAttempts, attemptInterval),
+		places: func(c *lines, _ bool) []int {
+			return c.outputsWhere(func(i int) bool {
+				return c.rt.RetriesForever && c.rt.ReadStatement(c.wire[i].Bytes).Notice == wire.NoticeRetry && !c.inStoppedTurn(i)
+			})
+		},
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{Hangs: true}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				out := slices.Clone(lines[:i+1])
+				for n := range endlessAttempts {
+					again := lines[i]
+					again.T += time.Duration(n+1) * attemptInterval
+					out = append(out, again)
+				}
+				return out
+			})
+		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"errors"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -16,9 +17,9 @@ import (
 var Refused = &conformance.Check{
 	ID: "turn.refused", Source: "clients that wait for the end of a turn that never began", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"error"},
-	Mend:       "Handle the error reply to each request. If the request began a turn, return the error from Send or end that turn with error.",
+	Mend:       "Handle the error reply to each request, also one that names its request by another member than the id. If the request began a turn, return the error from Send or end that turn with error.",
 	Sentence:   "If the runtime rejects a request, the call fails, or an error or a notice reports it. No call waits for the reply forever.",
-	Faults:     []string{"error-reply"},
+	Faults:     []string{"error-reply", "reply-without-id"},
 	JudgeFault: judgeRefused,
 }
 
@@ -39,6 +40,10 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 	for _, a := range r.Steps {
 		if a.Err == nil {
 			continue
+		}
+		if errors.Is(a.Err, context.DeadlineExceeded) {
+			fail("%s waited for a reply until its context ended, but the runtime had rejected the request", runindex.StepName(a.Step))
+			return
 		}
 		var typed *adapters.OpenError
 		if a.Step.Verb == fixtures.VerbOpen && !perform.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {

@@ -8,7 +8,7 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{NotBeforeEnd, ErrorIsError, RetryIsNotError, ActivityFirst, Steer, Files, ChildEndIsNotParentEnd, Queued, Unprompted, StopIdempotent, AfterStop, OneTerminal, NothingAfterTerminal, Stop, CrashEnds, StallEnds, LostEnd, SlowContinues, Refused, ErrorWords, EndStated, UserMessages, ProviderID, Compaction, Notices, Queue}
+	return []*conformance.Check{NotBeforeEnd, ErrorIsError, RetryIsNotError, ActivityFirst, Steer, Files, ChildEndIsNotParentEnd, Queued, Unprompted, StopIdempotent, AfterStop, OneTerminal, NothingAfterTerminal, Stop, CrashEnds, StallEnds, RetriesEnd, LostEnd, SlowContinues, Refused, ErrorWords, EndStated, UserMessages, ProviderID, Compaction, Notices, Queue}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.

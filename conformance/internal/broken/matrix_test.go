@@ -200,14 +200,16 @@ var struck = []string{
 	"tool/parallel",
 }
 
-// alone lists the checks that only the wire of one runtime can exercise.
+// alone lists the checks that only the wire of one runtime can exercise. TestTraps proves
+// those of a runtime that this matrix has no adapter of.
 var alone = map[string]string{
-	"session.archive-closes":     "codex", // Claude Code's sessions are files
-	"session.concurrent-threads": "codex", // a process of Claude Code is one session
-	"turn.steer":                 "codex", // Claude Code injects a message into a turn by itself
-	"tool.streamed":              "codex", // Claude Code reports a command's output when it has ended
-	"turn.provider-id":           "codex", // Claude Code does not name its turns
-	"tool.web-search":            "codex", // Claude Code reports the query when a search begins
+	"session.archive-closes":     "codex",    // Claude Code's sessions are files
+	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
+	"turn.retries-end":           "opencode", // the others have a limit themselves
+	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
+	"tool.streamed":              "codex",    // Claude Code reports a command's output when it has ended
+	"turn.provider-id":           "codex",    // Claude Code does not name its turns
+	"tool.web-search":            "codex",    // Claude Code reports the query when a search begins
 }
 
 // proving returns the cases of the scenarios in proof, on the newest version of each
