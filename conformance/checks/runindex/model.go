@@ -60,6 +60,7 @@ func TurnsOfRequests(r *conformance.Run) map[int]int {
 type Segment struct {
 	Text   string
 	Prefix bool // a prefix of it is enough: the connection broke
+	Parted bool // the wire may show it as more than one block
 	Req    int
 }
 
@@ -81,10 +82,25 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 			if r.Scenario.InitialMode() == "plan" {
 				text = withoutPlanTags(text)
 			}
-			out = append(out, Segment{text, allowsPrefix(q, j) && !reachedWire(r, s.Text), q.Req})
+			out = append(out, Segment{
+				Text: text, Prefix: allowsPrefix(q, j) && !reachedWire(r, s.Text), Req: q.Req,
+				Parted: text != s.Text || Runtime(r).EmptyPieceBeginsBlock && hasEmptyDelta(r, s.Text),
+			})
 		}
 	}
 	return out
+}
+
+// hasEmptyDelta reports whether the model wrote a text with an empty delta.
+func hasEmptyDelta(r *conformance.Run, text string) bool {
+	for _, reply := range r.Scenario.Model[""] {
+		for _, p := range reply.Parts {
+			if slices.Contains(p.Text, "") && strings.Join(p.Text, "") == text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // withoutPlanTags removes the tags around a plan: a runtime in plan mode reports

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"strconv"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -20,4 +22,25 @@ var oneBlockForAll = broken.Adapter{
 		}
 		out(e)
 	}),
+}
+
+var oneBlockForEachDelta = broken.Adapter{
+	Name: "one-block-for-each-delta", Sentence: "shows each delta as a paragraph",
+	Fails: []string{"text.block-boundary", "text.once", "text.paragraph-break"},
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		n := 0
+		return func(e event.Event, out func(event.Event)) {
+			switch d := e.Data.(type) {
+			case event.Delta:
+				n++
+				d.BlockID += "." + strconv.Itoa(n)
+				e.Data = d
+				out(e)
+				e.Data = event.BlockEnd{BlockID: d.BlockID, Status: event.BlockComplete}
+			case event.BlockEnd:
+				return
+			}
+			out(e)
+		}
+	}},
 }

@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{oneBlockForAll, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters, decodesInParts, numbersItsMessages, leavesBlocksOpen, interruptsEachBlock}
+	return []broken.Adapter{oneBlockForAll, oneBlockForEachDelta, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters, decodesInParts, numbersItsMessages, leavesBlocksOpen, interruptsEachBlock}
 }
