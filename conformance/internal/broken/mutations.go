@@ -1,6 +1,9 @@
 package broken
 
 import (
+	"bufio"
+	"io"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -23,6 +26,23 @@ func EachToolStart(f func(d *event.ToolStart)) Mutation {
 
 // Opening returns a mutation of the options that a session is opened with.
 func Opening(f func(o *conformance.Open)) Mutation { return Mutation{Open: f} }
+
+// EachLine returns the lines of r as f changes them.
+func EachLine(r io.Reader, f func(line []byte) []byte) io.Reader {
+	in, rest := bufio.NewReader(r), []byte(nil)
+	return ReaderFunc(func(b []byte) (int, error) {
+		if len(rest) == 0 {
+			line, err := in.ReadBytes('\n')
+			if len(line) == 0 {
+				return 0, err
+			}
+			rest = f(line)
+		}
+		n := copy(b, rest)
+		rest = rest[n:]
+		return n, nil
+	})
+}
 
 // ReaderFunc is an io.Reader of one function.
 type ReaderFunc func([]byte) (int, error)

@@ -1,16 +1,13 @@
 package broken_test
 
 import (
-	"context"
-	"io"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
@@ -20,195 +17,96 @@ import (
 )
 
 // traps are defects that the wire of one runtime invites. In each scenario, on each of
-// its versions that performs it, the checks must fail.
+// its versions that performs it, an adapter fails exactly the checks that it names.
 var traps = []struct {
-	runtime, scenario string
-	fails             []string
+	runtime, scenario string   // or a version of a runtime: pi/0.73.1
+	fails             []string // as the case was recorded
+	faulted           []string // with a fault alone, on one version at least
 	adapter           broken.Adapter
 }{
-	{"pi", "model/server-error-once", []string{"turn.end-stated"}, endsWithTheFirstRun},
-	{"pi", "model/cut-in-mid-text-then-retried", []string{"text.once"}, endsWithTheFirstRun},
-	{"pi", "text/plain", []string{"text.once"}, emitsTheSnapshot},
-	{"pi", "tool/output-while-it-runs", []string{"tool.streamed"}, emitsTheOutputSoFar},
-	{"pi", "stop/mid-tool", []string{"turn.end-stated"}, reportsTheEmptyRound},
-	{"pi", "queue/steer-and-follow-up", []string{"turn.not-before-end"}, endsBeforeTheQueue},
-	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
-	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, dropsTheInstructions},
-	{"pi", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
-	{"codexexec", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
-	{"opencode", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
-	{"acp", "session/opened-with-an-effort", []string{"session.call-results"}, dropsTheEffort},
-	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, dropsTheEffort},
-	{"chat", "limit/requests-with-a-client-tool", []string{"tool.client-answered"}, asksWithoutALimit},
-	{"chat", "client/stopped-while-a-tool-runs", []string{"wire.valid-input"}, leavesACallOpen},
-	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, hidesTheLimit},
-	{"chat", "model/cut-in-mid-text-then-retried", []string{"text.once"}, keepsTheFailedAttempt},
-}
-
-// dropsTheInstructions opens a session without an option of its command line.
-var dropsTheInstructions = broken.Adapter{
-	Name: "drops-the-instructions", Sentence: "opens a session without the instructions for the model",
-	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
-}
-
-// dropsTheEffort opens a session without the option that chat completions and others send
-// with each message.
-var dropsTheEffort = broken.Adapter{
-	Name: "drops-the-effort", Sentence: "opens a session without the level of reasoning",
-	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
-}
-
-// asksWithoutALimit lets a turn ask the model as often as the model calls tools.
-var asksWithoutALimit = broken.Adapter{
-	Name: "asks-without-a-limit", Sentence: "opens a session without the limit of requests",
-	Mutation: broken.Opening(func(o *conformance.Open) { o.MaxRequests = 0 }),
-}
-
-var toolMessage = regexp.MustCompile(`\{[^{}]*"role":"tool"[^{}]*\},?`)
-
-// leavesACallOpen gives the model no result of a call.
-var leavesACallOpen = broken.Adapter{
-	Name: "leaves-a-call-open", Sentence: "sends a history in which a call has no result",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(toolMessage.ReplaceAll(line, nil))
-		return err
-	}},
-}
-
-// hidesTheLimit takes each finish_reason for a complete reply.
-var hidesTheLimit = broken.Adapter{
-	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Done); ok && d.Reason == "length" {
-			d.Reason = "stop"
-			e.Data = d
-		}
-		out(e)
-	}),
-}
-
-// keepsTheFailedAttempt keeps the text of an attempt that is repeated.
-var keepsTheFailedAttempt = broken.Adapter{
-	Name: "keeps-the-failed-attempt", Sentence: "shows the text of a failed attempt and of the next one",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
-			d.Status = event.BlockComplete
-			e.Data = d
-		}
-		out(e)
-	}),
-}
-
-// endsWithTheFirstRun takes agent_end for the end although a retry is pending.
-var endsWithTheFirstRun = broken.Adapter{
-	Name: "ends-with-the-first-run", Sentence: "ends the turn in an error when the runtime is about to try again",
-	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
-		ended := 0
-		return func(e event.Event, out func(event.Event)) {
-			if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeRetry && e.Turn != ended {
-				ended, e.Data = e.Turn, event.Error{Code: event.ErrorModel, Message: d.Text}
-				out(e)
-			} else if e.Turn == 0 || e.Turn != ended {
-				out(e)
-			}
-		}
-	}},
-}
-
-// emitsTheSnapshot takes the message so far, which each update repeats, for what is new.
-var emitsTheSnapshot = broken.Adapter{
-	Name: "emits-the-snapshot", Sentence: "emits the text so far with each delta",
-	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
-		soFar := map[string]string{}
-		return func(e event.Event, out func(event.Event)) {
-			if d, ok := e.Data.(event.Delta); ok {
-				soFar[d.BlockID] += d.Text
-				d.Text = soFar[d.BlockID]
-				e.Data = d
-			}
-			out(e)
-		}
-	}},
-}
-
-// emitsTheOutputSoFar takes partialResult for what is new.
-var emitsTheOutputSoFar = broken.Adapter{
-	Name: "emits-the-output-so-far", Sentence: "emits the whole output of a tool again with each piece",
-	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
-		soFar := map[string]string{}
-		return func(e event.Event, out func(event.Event)) {
-			if d, ok := e.Data.(event.ToolOutput); ok {
-				soFar[d.ToolUseID] += d.Text
-				d.Text = soFar[d.ToolUseID]
-				e.Data = d
-			}
-			out(e)
-		}
-	}},
-}
-
-// reportsTheEmptyRound takes the round without content after an aborted tool, which the newer
-// dialect calls an error, for a failure.
-var reportsTheEmptyRound = broken.Adapter{
-	Name: "reports-the-empty-round", Sentence: "ends a stopped turn in an error",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Done); ok && d.Stopped {
-			e.Data = event.Error{Code: event.ErrorUnknown, Message: "This operation was aborted"}
-		}
-		out(e)
-	}),
-}
-
-// endsBeforeTheQueue takes the end of a reply for the end of the turn although messages wait.
-var endsBeforeTheQueue = broken.Adapter{
-	Name: "ends-before-the-queue", Sentence: "ends the turn when a queued message comes",
-	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
-		ended := 0
-		return func(e event.Event, out func(event.Event)) {
-			if d, ok := e.Data.(event.UserMessage); ok && d.Via != event.ViaTurn && ended != e.Turn {
-				ended, e.Data = e.Turn, event.Done{}
-				out(e)
-			} else if e.Turn == 0 || e.Turn != ended {
-				out(e)
-			}
-		}
-	}},
+	{"pi", "model/server-error-once", []string{"text.once", "turn.end-stated", "turn.notices", "turn.retry-is-not-error"}, []string{"wire.garbage", "wire.unknown"}, endsWithTheFirstRun},
+	{"pi", "model/cut-in-mid-text-then-retried", []string{"text.once", "turn.end-stated", "turn.notices", "turn.retry-is-not-error"}, []string{"wire.garbage"}, endsWithTheFirstRun},
+	{"pi", "thinking/then-text", []string{"text.once"}, nil, emitsTheSnapshot},
+	{"pi", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
+	{"pi", "stop/mid-tool", []string{"turn.end-stated", "turn.stop"}, nil, reportsTheEmptyRound},
+	{"pi", "queue/steer-and-follow-up", []string{"text.once", "turn.not-before-end", "turn.queued", "turn.steer"}, []string{"turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.unknown"}, endsBeforeTheQueue},
+	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
+	{"pi/0.73.1", "thinking/then-text", nil, []string{"turn.refused"}, waitsForTheID},
+	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
+	{"opencode", "stop/mid-text", []string{"turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, endsWithTheFirstIdle},
+	{"opencode", "stop/then-next-turn", []string{"turn.one-terminal"}, nil, endsWithEachIdle},
+	{"opencode", "stop/mid-tool", []string{"turn.stop"}, []string{"turn.crash-ends", "turn.stall-ends"}, reportsAnAbortedToolComplete},
+	{"opencode", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
+	{"opencode", "model/cut-in-mid-thinking", nil, []string{"turn.retries-end"}, waitsForEachAttempt},
+	{"acp", "session/resume-in-a-new-process", []string{"text.message-id", "text.once", "turn.activity-first"}, nil, replaysTheHistory},
+	{"acp", "stop/while-asked", []string{"permission.answered-once", "session.idle-stays-open"}, []string{"turn.crash-ends"}, leavesTheQuestionOpen},
+	{"acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
+	{"acp", "file/write-and-edit", []string{"tool.known", "tool.paired"}, nil, startsACallAgain},
+	{"pi", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
+	{"codexexec", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
+	{"opencode", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
+	{"acp", "session/opened-with-an-effort", []string{"session.call-results", "text.once", "turn.one-terminal"}, nil, dropsTheEffort},
+	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
+	{"chat", "limit/requests-with-a-client-tool", []string{"tool.client-answered"}, nil, asksWithoutALimit},
+	{"chat", "client/stopped-while-a-tool-runs", []string{"text.once", "turn.after-stop", "turn.stop", "wire.valid-input"}, nil, leavesACallOpen},
+	{"chat", "client/arguments-in-alternating-pieces", []string{"tool.client-called", "tool.output"}, []string{"tool.parallel"}, appendsToTheLastCall},
+	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, nil, hidesTheLimit},
+	{"chat", "model/cut-in-mid-text-then-retried", []string{"text.once", "text.retracted"}, nil, keepsTheFailedAttempt},
 }
 
 func TestTraps(t *testing.T) {
+	all, err := fixtures.Embedded().CaseIDs()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, x := range traps {
-		t.Run(x.adapter.Name+"/"+x.scenario, func(t *testing.T) {
+		t.Run(x.adapter.Name+"/"+x.runtime+"/"+x.scenario, func(t *testing.T) {
 			g := NewWithT(t)
-			all, err := fixtures.Embedded().CaseIDs()
-			g.Expect(err).NotTo(HaveOccurred())
 			ids := slices.DeleteFunc(slices.Clone(all), func(id string) bool {
 				return !strings.HasPrefix(id, x.runtime+"/") || !strings.HasSuffix(id, "/"+x.scenario)
 			})
 			g.Expect(ids).NotTo(BeEmpty())
-			for _, id := range x.fails {
-				named, err := checks.Named(id)
-				g.Expect(err).NotTo(HaveOccurred())
-				reference := conformance.Adapter(x.runtime, reference.Of(x.runtime))
-				g.Expect(failingCases(t, reference, named, ids)).To(BeEmpty(), "%s on the reference", id)
-				g.Expect(failingCases(t, x.adapter.Subject(reference), named, ids)).To(HaveLen(len(ids)), "%s on %v", id, ids)
+			runtime, _, _ := strings.Cut(x.runtime, "/")
+			reference := conformance.Adapter(runtime, reference.Of(runtime))
+			faulted := map[string]bool{}
+			for _, id := range ids {
+				if plain, under := failedChecks(t, reference, id); len(plain)+len(under) > 0 {
+					t.Errorf("the reference fails %v %v on %s", plain, under, id)
+				}
+				plain, under := failedChecks(t, x.adapter.Subject(reference), id)
+				if !slices.Equal(plain, x.fails) {
+					t.Errorf("%s fails %q on %s, want %q", x.adapter.Name, plain, id, x.fails)
+				}
+				for _, check := range under {
+					faulted[check] = true
+				}
+			}
+			if got := slices.Sorted(maps.Keys(faulted)); !slices.Equal(got, x.faulted) {
+				t.Errorf("%s fails %q with a fault, want %q", x.adapter.Name, got, x.faulted)
 			}
 		})
 	}
 }
 
-// failingCases returns the cases in which the subject fails a check.
-func failingCases(t *testing.T, s conformance.Subject, judges []*conformance.Check, ids []string) (out []string) {
+// failedChecks returns the checks that the subject fails in a case, and those that it fails
+// with a fault alone, sorted.
+func failedChecks(t *testing.T, s conformance.Subject, id string) (plain, faulted []string) {
 	t.Helper()
-	rep, err := runner.Run(context.Background(), conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: judges, Cases: ids, Tiers: []conformance.Tier{conformance.TierWitness}, Exhaustive: false,
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: checks.All(), Cases: []string{id}, Places: places, Seed: 1,
+		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rep.Results {
-		if r.Verdict == conformance.Fail && !slices.Contains(out, r.Case) {
-			out = append(out, r.Case)
+		switch {
+		case !r.Verdict.Bad():
+		case slices.ContainsFunc(r.Problems, func(p conformance.Problem) bool { return p.Fault == nil }):
+			plain = append(plain, r.Check.ID)
+		default:
+			faulted = append(faulted, r.Check.ID)
 		}
 	}
-	return out
+	slices.Sort(plain)
+	slices.Sort(faulted)
+	return slices.Compact(plain), slices.Compact(faulted)
 }

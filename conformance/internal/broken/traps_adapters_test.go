@@ -1,0 +1,298 @@
+package broken_test
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+// endsWithTheFirstIdle takes the first of the two session.idle of a stopped turn for its end: the
+// rest of the text and the results of the tools come between them.
+var endsWithTheFirstIdle = broken.Adapter{
+	Name: "ends-with-the-first-idle", Sentence: "ends a stopped turn before the rest of its text has come",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		ended := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockInterrupted {
+				ended = e.Turn
+				early := e
+				early.Data = event.Done{Stopped: true}
+				out(early)
+			}
+			if !e.Terminal() || ended != e.Turn {
+				out(e)
+			}
+		}
+	}},
+}
+
+// endsWithEachIdle ends a stopped turn at both of them.
+var endsWithEachIdle = broken.Adapter{
+	Name: "ends-with-each-idle", Sentence: "ends a stopped turn twice",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		out(e)
+		if d, ok := e.Data.(event.Done); ok && d.Stopped {
+			out(e)
+		}
+	}),
+}
+
+// reportsAnAbortedToolComplete takes the status of a command that was stopped for the truth.
+var reportsAnAbortedToolComplete = broken.Adapter{
+	Name: "reports-an-aborted-tool-complete", Sentence: "reports that a command succeeded that was stopped",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolInterrupted {
+			d.Status, d.IsError = event.ToolOK, false
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+// waitsForTheID finds the request of a reply by its id alone.
+var waitsForTheID = broken.Adapter{
+	Name: "waits-for-the-id", Sentence: "ignores a reply that has no id",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			if bytes.HasPrefix(line, []byte(`{"type":"response"`)) {
+				return []byte("\n")
+			}
+			return line
+		}), p.Stderr()
+	}},
+}
+
+// waitsForEachAttempt does not count the attempts that the runtime announces.
+var waitsForEachAttempt = broken.Adapter{
+	Name: "waits-for-each-attempt", Sentence: "waits as long as the runtime asks a failing model again",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		announced := false
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			again := announced
+			if announced = bytes.Contains(line, []byte(`"status":{"type":"retry"`)); announced && again {
+				return []byte("\n")
+			}
+			return line
+		}), p.Stderr()
+	}},
+}
+
+// replaysTheHistory takes what an agent repeats while it loads a session for news.
+var replaysTheHistory = broken.Adapter{
+	Name: "replays-the-history", Sentence: "shows the messages of a loaded session again in the next turn",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		history := ""
+		return func(e event.Event, out func(event.Event)) {
+			out(e)
+			switch d := e.Data.(type) {
+			case event.SessionReady:
+				if d.Resumed {
+					history = "I said this before."
+				}
+			case event.TurnStart:
+				if history != "" {
+					e.Data = event.Delta{Text: history, MessageID: "old", BlockID: "old"}
+					out(e)
+					e.Data = event.BlockEnd{BlockID: "old", Status: event.BlockComplete}
+					out(e)
+				}
+				history = ""
+			}
+		}
+	}},
+}
+
+// leavesTheQuestionOpen stops a turn and does not answer what the agent has asked, as the
+// protocol demands.
+var leavesTheQuestionOpen = broken.Adapter{
+	Name: "leaves-the-question-open", Sentence: "stops a turn and leaves the agent's question without an answer",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		if bytes.Contains(line, []byte(`"outcome":"cancelled"`)) {
+			return nil
+		}
+		_, err := w.Write(line)
+		return err
+	}},
+}
+
+// emitsAResultAfterTheEnd emits what an agent sends about a call after the reply to the message.
+var emitsAResultAfterTheEnd = broken.Adapter{
+	Name: "emits-a-result-after-the-end", Sentence: "emits the result of a tool again after the turn has ended",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var result event.Event
+		return func(e event.Event, out func(event.Event)) {
+			out(e)
+			if e.Type() == event.TypeToolResult {
+				result = e
+			}
+			if e.Terminal() && result.Turn == e.Turn {
+				out(result)
+			}
+		}
+	}},
+}
+
+// startsACallAgain takes each update of a call for a call.
+var startsACallAgain = broken.Adapter{
+	Name: "starts-a-call-again", Sentence: "announces a tool call again with each update of it",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		out(e)
+		if e.Type() == event.TypeToolStart {
+			out(e)
+		}
+	}),
+}
+
+// dropsTheEffort opens a session without the option that chat completions and others send
+// with each message.
+var dropsTheEffort = broken.Adapter{
+	Name: "drops-the-effort", Sentence: "opens a session without the level of reasoning",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
+}
+
+// asksWithoutALimit lets a turn ask the model as often as the model calls tools.
+var asksWithoutALimit = broken.Adapter{
+	Name: "asks-without-a-limit", Sentence: "opens a session without the limit of requests",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.MaxRequests = 0 }),
+}
+
+// dropsTheInstructions opens a session without an option of its command line.
+var dropsTheInstructions = broken.Adapter{
+	Name: "drops-the-instructions", Sentence: "opens a session without the instructions for the model",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
+}
+
+var toolMessage = regexp.MustCompile(`\{[^{}]*"role":"tool"[^{}]*\},?`)
+
+// leavesACallOpen gives the model no result of a call.
+var leavesACallOpen = broken.Adapter{
+	Name: "leaves-a-call-open", Sentence: "sends a history in which a call has no result",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(toolMessage.ReplaceAll(line, nil))
+		return err
+	}},
+}
+
+var (
+	beginsCall   = regexp.MustCompile(`"tool_calls":\[\{"index":(\d+),"id"`)
+	continuesOne = regexp.MustCompile(`("tool_calls":\[\{"index":)\d+(,"function")`)
+)
+
+// appendsToTheLastCall takes each piece of arguments for one of the call that began last.
+var appendsToTheLastCall = broken.Adapter{
+	Name: "appends-to-the-last-call", Sentence: "appends the arguments of all calls to those of the last one",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		last := "0"
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			if m := beginsCall.FindSubmatch(line); m != nil {
+				last = string(m[1])
+			}
+			return continuesOne.ReplaceAll(line, []byte("${1}"+last+"${2}"))
+		}), p.Stderr()
+	}},
+}
+
+// hidesTheLimit takes each finish_reason for a complete reply.
+var hidesTheLimit = broken.Adapter{
+	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Reason == "length" {
+			d.Reason = "stop"
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+// keepsTheFailedAttempt keeps the text of an attempt that is repeated.
+var keepsTheFailedAttempt = broken.Adapter{
+	Name: "keeps-the-failed-attempt", Sentence: "shows the text of a failed attempt and of the next one",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
+			d.Status = event.BlockComplete
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+// endsWithTheFirstRun takes agent_end for the end although a retry is pending.
+var endsWithTheFirstRun = broken.Adapter{
+	Name: "ends-with-the-first-run", Sentence: "ends the turn in an error when the runtime is about to try again",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		ended := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeRetry && e.Turn != ended {
+				ended, e.Data = e.Turn, event.Error{Code: event.ErrorModel, Message: d.Text}
+				out(e)
+			} else if e.Turn == 0 || e.Turn != ended {
+				out(e)
+			}
+		}
+	}},
+}
+
+// emitsTheSnapshot takes the message so far, which each update repeats, for what is new.
+var emitsTheSnapshot = broken.Adapter{
+	Name: "emits-the-snapshot", Sentence: "emits the text so far with each delta",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		soFar := map[string]string{}
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Delta); ok {
+				soFar[d.BlockID] += d.Text
+				d.Text = soFar[d.BlockID]
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
+// emitsTheOutputSoFar takes partialResult for what is new.
+var emitsTheOutputSoFar = broken.Adapter{
+	Name: "emits-the-output-so-far", Sentence: "emits the whole output of a tool again with each piece",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		soFar := map[string]string{}
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.ToolOutput); ok {
+				soFar[d.ToolUseID] += d.Text
+				d.Text = soFar[d.ToolUseID]
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
+// reportsTheEmptyRound takes the round without content after an aborted tool, which the newer
+// dialect calls an error, for a failure.
+var reportsTheEmptyRound = broken.Adapter{
+	Name: "reports-the-empty-round", Sentence: "ends a stopped turn in an error",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Stopped {
+			e.Data = event.Error{Code: event.ErrorUnknown, Message: "This operation was aborted"}
+		}
+		out(e)
+	}),
+}
+
+// endsBeforeTheQueue takes the end of a reply for the end of the turn although messages wait.
+var endsBeforeTheQueue = broken.Adapter{
+	Name: "ends-before-the-queue", Sentence: "ends the turn when a queued message comes",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		ended := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.UserMessage); ok && d.Via != event.ViaTurn && ended != e.Turn {
+				ended, e.Data = e.Turn, event.Done{}
+				out(e)
+			} else if e.Turn == 0 || e.Turn != ended {
+				out(e)
+			}
+		}
+	}},
+}
