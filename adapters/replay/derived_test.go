@@ -138,6 +138,15 @@ func spread(events []event.Event) []event.Event {
 }
 
 // The last message of an older turn may come after the current turn.
+// TestFiguresAreOnAShownMessage retracts all that a turn says after a message of the user: the
+// figures are on the message before, because the last one is hidden.
+func TestFiguresAreOnAShownMessage(t *testing.T) {
+	g := NewWithT(t)
+	c := Reduce(numbered(delta("a", "one"), event.UserMessage{MessageID: "m", Text: "hi"}, delta("b", "two"), blockEnd("b", event.BlockRetracted), event.Done{}, delta("c", "late")))
+	g.Expect(chatShape(c)).To(Equal("assistant/complete[text:complete:one text:complete:late] | user/complete[text:complete:hi]"))
+	g.Expect(c.Messages[0].Figures).NotTo(BeNil())
+}
+
 func TestStatsOfOverlappingTurns(t *testing.T) {
 	g := NewWithT(t)
 	r := New()

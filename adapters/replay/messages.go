@@ -39,7 +39,7 @@ func (r *Reducer) assistantMessage(t *turn) *message {
 		return t.message
 	}
 	if t.ended && len(t.messages) > 0 {
-		return t.messages[len(t.messages)-1] // a late block is not lost
+		return t.lastShown() // a late block is not lost
 	}
 	m := Message{Role: RoleAssistant, ID: fmt.Sprintf("turn-%d", t.n), Turn: t.n, Status: Running, Cause: t.cause}
 	if n := len(t.messages); n > 0 {

@@ -127,12 +127,26 @@ func (r *Reducer) endTurn(t *turn, status Status, reason string, exit *int, f *F
 		m := &t.message.m
 		m.Status, m.Reason, m.ExitCode, m.Error, m.End = status, validText(reason), exit, f, r.now
 	}
-	if n := len(t.messages); n > 0 {
-		t.messages[n-1].m.Figures = r.turnFigures(t)
-		t.messages[n-1].markStale()
+	if m := t.lastShown(); m != nil {
+		m.m.Figures = r.turnFigures(t)
+		m.markStale()
 	}
 	t.message, t.ended, t.activity, t.tools = nil, true, "", nil
 	r.openTurns--
+}
+
+// lastShown returns the last message of an ended turn that the chat shows: one whose blocks
+// were all retracted is hidden. If it shows none, it returns the last one, or nil.
+func (t *turn) lastShown() *message {
+	for _, m := range slices.Backward(t.messages) {
+		if m.blocks.count > 0 || m.m.Status != Complete {
+			return m
+		}
+	}
+	if n := len(t.messages); n > 0 {
+		return t.messages[n-1]
+	}
+	return nil
 }
 
 // turnFigures returns the figures that the runtime reported for a turn.

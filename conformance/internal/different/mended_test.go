@@ -81,6 +81,13 @@ func TestAForkMayReuseIDsOfBlocks(t *testing.T) {
 	passesAll(t, "renames-blocks", "session/fork-with-tools")
 }
 
+// TestAChatShowsTheFiguresOfATurn demands that an adapter without state passes all checks in a
+// turn that a message of the user divides: if its last text was retracted, the chat had no
+// figures of it.
+func TestAChatShowsTheFiguresOfATurn(t *testing.T) {
+	passesAll(t, "without-state", "turn/steer-during-a-tool")
+}
+
 // passesAll runs an adapter against all checks on one scenario, with all faults.
 func passesAll(t *testing.T, adapter, scenario string) {
 	t.Helper()
