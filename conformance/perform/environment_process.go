@@ -134,10 +134,37 @@ type processEnvironment struct {
 	from  *fixtures.WireLine // the barrier at which the stand-in waited at that time
 }
 
-func (p *processEnvironment) moved() { p.last.Store(int64(time.Since(p.d.start))) }
+func (p *processEnvironment) moved() { p.movedUntil(time.Since(p.d.start)) }
 
+// movedUntil sets the time of the last move, since the start, unless a later one is known.
+func (p *processEnvironment) movedUntil(at time.Duration) {
+	for {
+		last := p.last.Load()
+		if int64(at) <= last || p.last.CompareAndSwap(last, int64(at)) {
+			return
+		}
+	}
+}
+
+// unmovedFor returns how long nothing has moved, or 0 while a line may still be on its way.
 func (p *processEnvironment) unmovedFor() time.Duration {
-	return time.Since(p.d.start) - time.Duration(p.last.Load())
+	return max(0, time.Since(p.d.start)-time.Duration(p.last.Load()))
+}
+
+// How long a line may be on its way from the stand-in to the subject, on a slow machine: a fault
+// may write each of 264,000 bytes alone, or a line of 65 MB.
+const (
+	timePerWrite = 100 * time.Microsecond
+	timePerByte  = 100 * time.Nanosecond
+)
+
+// transferTime returns how long a line may be on its way.
+func transferTime(line []byte, chunk func([]byte) [][]byte) time.Duration {
+	writes := 1
+	if chunk != nil {
+		writes = len(chunk(line))
+	}
+	return time.Duration(writes)*timePerWrite + time.Duration(len(line))*timePerByte
 }
 
 // Lines recorded as separate writes are played as separate writes. A gap of at
@@ -171,13 +198,23 @@ func (p *processEnvironment) playLines() {
 	var at time.Duration
 	for p.play.Ready() {
 		at = p.sleepGap(at)
+		transfer := time.Duration(0)
 		p.d.mu.Lock()
 		if st, ok := p.play.Step(); ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.d.start)})
+			transfer = transferTime(st.Line.Bytes, p.chunk())
 		}
 		p.d.mu.Unlock()
-		p.moved()
+		p.movedUntil(time.Since(p.d.start) + transfer)
 	}
+}
+
+// chunk returns how the fault cuts what is written to stdout; nil: it does not.
+func (p *processEnvironment) chunk() func([]byte) [][]byte {
+	if f := p.d.run.Fault; f != nil {
+		return f.Chunk
+	}
+	return nil
 }
 
 func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir, "work") }
@@ -257,7 +294,8 @@ func (p *processEnvironment) recordLag() {
 	p.d.mu.Lock()
 	open := p.d.sess != nil
 	p.d.mu.Unlock()
-	if lag := int64(p.unmovedFor()); open && lag > p.lag.Load() {
+	// An event may come within the transfer time of its line.
+	if lag := max(int64(p.unmovedFor()), 1); open && lag > p.lag.Load() {
 		p.lag.Store(lag)
 	}
 }
