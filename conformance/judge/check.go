@@ -90,7 +90,11 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 	}
 	unsupported := cmp.Or(unmetNeed(c, t.Run), Unsupported(t.Run))
 	for i, p := range f.Problems {
-		if p.Seq == 0 && p.Line == 0 && p.Want != p.Got {
+		switch {
+		case p.Seq != 0 || p.Line != 0:
+		case p.Fault != nil:
+			f.Problems[i].Line = p.Fault.Line // 0 if the fault changes the whole wire
+		case p.Want != p.Got:
 			f.Problems[i].Seq = locate(t.Run, p.Want, p.Got)
 		}
 	}

@@ -32,6 +32,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	p := conformance.Problem{Fault: r.Fault}
 	if r.Hang != "" {
 		p.Text = r.Fault.String() + ": the subject hangs: " + r.Hang
+		p.Seq = seqOf(r, len(r.Events))
 		f.Problems = append(f.Problems, p)
 		return
 	}
@@ -39,16 +40,21 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	rest, notices := withoutNotices(want, r)
 	switch {
 	case r.Fault.Kind != fault.Noticed && !r.Fault.NoticeAllowed && len(notices) > 0, len(notices) > 1:
-		extra := notices[len(notices)-1]
+		last := notices[len(notices)-1]
+		extra, _ := r.Events[last].Data.(event.Notice)
 		p.Text = fmt.Sprintf("%s: %d notices more than without the fault; the last is %s %q", r.Fault, len(notices), extra.Code, runindex.Clip(extra.Text))
+		p.Seq = seqOf(r, last)
 		f.Problems = append(f.Problems, p)
 	case !r.Supports("notice"):
 	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
 		p.Text = r.Fault.String() + ": no notice reports the unknown message"
 		f.Problems = append(f.Problems, p)
-	case Marked(r.Fault) && !strings.Contains(runindex.Canonical(notices[0].Raw), UnknownMark):
-		p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(notices[0].Raw))
-		f.Problems = append(f.Problems, p)
+	case Marked(r.Fault):
+		if d, _ := r.Events[notices[0]].Data.(event.Notice); !strings.Contains(runindex.Canonical(d.Raw), UnknownMark) {
+			p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(d.Raw))
+			p.Seq = seqOf(r, notices[0])
+			f.Problems = append(f.Problems, p)
+		}
 	}
 	if slices.Equal(rest, want) {
 		return
@@ -57,9 +63,20 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	gotEvents := strings.Split(got, "\n")
 	if !SameEvents(want, gotEvents) && (r.Tier != conformance.TierProcess || !sameApart(want, gotEvents)) {
 		p.Text = r.Fault.String() + ": the events differ"
+		_, same := CommonEvents(want, r.Canonical())
+		p.Seq = seqOf(r, same)
 		p.Diff = conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", got+"\n")
 		f.Problems = append(f.Problems, p)
 	}
+}
+
+// seqOf returns the seq of event i of a run, or of the last one if it has fewer: what is missing
+// was to follow that. It is 0 if the run has no events.
+func seqOf(r *conformance.Run, i int) int64 {
+	if len(r.Events) == 0 {
+		return 0
+	}
+	return r.Events[min(i, len(r.Events)-1)].Seq
 }
 
 // UnknownMark occurs in each message that a fault invents.
@@ -70,8 +87,9 @@ func Marked(h *fault.Fault) bool {
 	return h.Operator == "unknown-message" || h.Operator == "unknown-value" || h.Operator == "unknown-request"
 }
 
-// withoutNotices removes the notices that the plain run does not have.
-func withoutNotices(plain []string, r *conformance.Run) (rest []string, more []event.Notice) {
+// withoutNotices removes the notices that the plain run does not have, and returns the indexes of
+// their events.
+func withoutNotices(plain []string, r *conformance.Run) (rest []string, more []int) {
 	if slices.Equal(r.Canonical(), plain) {
 		return plain, nil
 	}
@@ -80,9 +98,8 @@ func withoutNotices(plain []string, r *conformance.Run) (rest []string, more []e
 		had[s]++
 	}
 	for i, s := range r.Canonical() {
-		d, ok := r.Events[i].Data.(event.Notice)
-		if ok && had[fault.WithoutUnknown(s)] == 0 {
-			more = append(more, d)
+		if r.Events[i].Type() == event.TypeNotice && had[fault.WithoutUnknown(s)] == 0 {
+			more = append(more, i)
 			continue
 		}
 		had[s]--

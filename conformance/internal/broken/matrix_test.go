@@ -285,6 +285,7 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 			if r.Verdict == conformance.Fail && !slices.Contains(failed[r.Check.ID], runtime) {
 				failed[r.Check.ID] = append(failed[r.Check.ID], runtime)
 			}
+			judgePlaces(t, r)
 		}
 	}
 	got := slices.Sorted(maps.Keys(failed))
@@ -310,6 +311,17 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 	for id, on := range failed {
 		for _, runtime := range on {
 			all.failed[runtime+" "+id] = true
+		}
+	}
+}
+
+// judgePlaces demands that a report can show where on the wire a check failed under a fault: at
+// the line of the fault, or at an event if the fault changes all lines.
+func judgePlaces(t *testing.T, r conformance.Result) {
+	t.Helper()
+	for _, p := range r.Problems {
+		if p.Fault != nil && p.Seq == 0 && p.Line == 0 && p.Fault.StartError == nil {
+			t.Errorf("%s on %s has no place on the wire: %s", r.Check.ID, r.Case, p.Text)
 		}
 	}
 }
