@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -94,6 +95,11 @@ func record(ctx context.Context, out io.Writer, j job) error {
 		scenarios, err := j.scenariosOf(pin)
 		if err != nil {
 			return err
+		}
+		for _, s := range j.scenarios {
+			if j.shard.Index == 1 && !slices.Contains(scenarios, s) {
+				fmt.Fprintf(out, "skip  %s on %s: %s\n", s.ID, pin, cmp.Or(s.Excluded(pin.Name, pin.Version), "not recorded"))
+			}
 		}
 		for _, s := range scenarios {
 			if err := ctx.Err(); err != nil {
