@@ -12,7 +12,7 @@ async function start({ session_id, params }) {
   const id = randomUUID(), listeners = new Set(), early = [];
   const options = ["--session-id", id, "--permission-mode", params.permissionMode ?? "default"];
   const claude = spawn("claude", [...argv, ...options], { cwd: params.workingDir, stdio: ["pipe", "pipe", "inherit"] });
-  const session = { claude, listeners, early, stopped: false };
+  const session = { claude, listeners, early, running: 0, stopped: false };
   await once(claude, "spawn"); // throws if there is no such program
   const emit = (type, data) => {
     const frame = `event: ${type}\ndata: ${JSON.stringify({ type, data, ts: new Date().toISOString() })}\n\n`;
@@ -22,8 +22,15 @@ async function start({ session_id, params }) {
   createInterface({ input: claude.stdout }).on("line", (line) => {
     const m = parse(line);
     if (m.type === "stream_event" && !m.parent_tool_use_id && m.event.delta?.text) emit("delta", { text: m.event.delta.text });
-    if (m.type === "result" && m.is_error && !session.stopped) emit("error", { message: m.errors?.join("\n") || m.result || m.subtype });
-    else if (m.type === "result") emit("done", { stopped: session.stopped });
+    if (m.type !== "result" || session.running === 0) return;
+    session.running--;
+    session.stopped ||= `${m.terminal_reason}`.includes("aborted");
+    if (m.is_error && !session.stopped) emit("error", { message: m.errors?.join("\n") || m.result || m.subtype });
+    else emit("done", { stopped: session.stopped });
+  });
+  session.ended = once(claude, "close").then(() => {
+    if (session.running > 0) emit("error", { message: "the runtime ended" });
+    session.running = 0;
   });
   session.write = (line) => claude.stdin.write(JSON.stringify(line) + "\n");
   sessions.set(session_id, session);
@@ -47,7 +54,7 @@ const server = http.createServer(async (request, response) => {
   const [, , id, what] = request.url.split("?")[0].split("/");
   const session = sessions.get(id);
   const answer = (code, value = {}) => response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(value));
-  if (id && !session) return answer(404, { error: { code: "closed", message: "there is no such session" } });
+  if (id && !session && what !== "resume") return answer(404, { error: { code: "closed", message: "there is no such session" } });
   switch (`${request.method} ${what ?? ""}`) {
     case "GET ":
       return answer(200, { runtime: "claude", can: [], events: ["session_ready", "delta", "done", "error"], without: ["subagent_id", "error.code"] });
@@ -59,6 +66,7 @@ const server = http.createServer(async (request, response) => {
       return request.on("close", () => session.listeners.delete(response));
     case "POST message":
       session.stopped = false;
+      session.running++;
       session.write({ type: "user", message: { role: "user", content: body.message } });
       return answer(202);
     case "POST stop":
@@ -66,10 +74,13 @@ const server = http.createServer(async (request, response) => {
       session.write({ type: "control_request", request_id: randomUUID(), request: { subtype: "interrupt" } });
       return answer(202);
     case "DELETE ":
-      session.claude.once("exit", () => answer(200));
       session.claude.stdin.end();
+      setTimeout(() => session.claude.kill(), 3000).unref();
+      setTimeout(() => session.claude.kill("SIGKILL"), 6000).unref();
+      await session.ended;
       for (const l of session.listeners) l.end();
-      return sessions.delete(id);
+      sessions.delete(id);
+      return answer(200);
   }
   answer(501, { error: { code: "unsupported", message: `${request.method} ${request.url}` } });
 });
