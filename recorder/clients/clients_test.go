@@ -82,17 +82,17 @@ var all = []client{
 	{
 		name: "acp-sdk-codex", runtime: "acp", version: "codex-acp-2.6.0", script: "acp-sdk.mjs",
 		mode:  map[string]string{"": "agent-full-access"},
-		plays: []string{"text/plain", "file/write-and-edit", "stop/mid-text", "session/resume-in-a-new-process"},
+		plays: []string{"file/write-and-edit", "stop/mid-text", "session/resume-in-a-new-process"},
 	},
 	{
 		name: "acp-sdk-claude", runtime: "acp", version: "claude-agent-acp-0.49.0", script: "acp-sdk.mjs",
 		mode:  map[string]string{"": "bypassPermissions", "permission": ""},
-		plays: []string{"text/plain", "permission/allow", "stop/mid-text", "session/resume-in-a-new-process"},
+		plays: []string{"text/plain", "permission/allow"}, // the other agent performs the rest
 	},
 	{
 		name: "opencode-sdk", runtime: "opencode", script: "opencode-sdk.mjs",
 		mode:  map[string]string{"permission": "ask"},
-		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text", "stop/mid-tool"},
 	},
 }
 
