@@ -76,7 +76,8 @@ func (t *translator) merge(u *update) *toolCall {
 	m := decode[meta](u.Meta)
 	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
-	if len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
+	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
+	if !isEmpty(u.RawInput) || isEmpty(c.input) && len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
 		c.input = u.RawInput.Clone()
 	}
 	if len(u.RawOutput) > 0 {

@@ -76,7 +76,11 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 	t.questions[requestID] = a
 	if questionTools[a.tool] {
 		a.interrupt = true
-		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: a.input, Surface: "chat"})
+		props := a.input
+		if string(props) == "{}" { // 2.1.329 asks without the plan that the model has sent
+			props = event.Raw(cmp.Or(t.agents.openTools[toolKey(a.sub, a.toolUseID)].question, "{}"))
+		}
+		s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: a.tool, Props: props, Surface: "chat"})
 		return
 	}
 	s.Permission(event.PermissionRequest{

@@ -17,6 +17,7 @@ type toolInfo struct {
 	name, file, sub string
 	read            bool
 	subject         string // the subject that TaskUpdate sets
+	question        string // the input of a tool that asks the user
 }
 
 // toolInput holds the input fields that events show.
@@ -68,7 +69,11 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 	if !s.ToolStart(d) {
 		return
 	}
-	t.agents.openTools[toolKey(sub, bl.ID)] = toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead, subject: string(in.Subject)}
+	info := toolInfo{name: name, file: d.FilePath, sub: sub, read: d.IsFileRead, subject: string(in.Subject)}
+	if questionTools[name] {
+		info.question = string(bl.Input)
+	}
+	t.agents.openTools[toolKey(sub, bl.ID)] = info
 	if name == "TodoWrite" && in.Todos != nil {
 		in.emitPlan(s)
 	}
