@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/runner/message"
 )
 
@@ -98,11 +99,11 @@ func (r *runner) handleAnswers(c command) {
 }
 
 func (r *runner) handlePlan(c command) {
-	value := jsontext.Value(`{"approved":false}`)
+	a := adapters.Answer{Decision: event.DecisionDeny, Value: jsontext.Value(`{"approved":false}`), Message: c.Reason}
 	if c.Approved {
-		value = jsontext.Value(`{"approved":true}`)
+		a = adapters.Answer{Decision: event.DecisionAllow, Value: jsontext.Value(`{"approved":true}`)}
 	}
-	r.answer(c.Type, c.RequestID, adapters.Answer{Value: value, Message: c.Reason})
+	r.answer(c.Type, c.RequestID, a)
 }
 
 func (r *runner) handleRewind(c command) {

@@ -4,7 +4,8 @@
 // # Types
 //
 //	ready, init, session_started, session_id_update,
-//	session_ended, turn_complete, complete, shutdown      the life of a conversation
+//	session_ended, turn_start, turn_complete,
+//	complete, shutdown                                    the life of a conversation
 //	assistant_text, text_retracted, thinking_start,
 //	thinking_delta, thinking                              what the model says
 //	tool_start, tool_output, tool_progress, tool_end,

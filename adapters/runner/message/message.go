@@ -76,6 +76,13 @@ type (
 		Reason   string `json:"reason"`
 		ExitCode *int   `json:"exit_code,omitempty"`
 	}
+	// TurnStart begins a turn: that of the user's messages, or one that the runtime began by
+	// itself.
+	TurnStart struct {
+		Turn  int         `json:"turn"`
+		Cause event.Cause `json:"cause"`
+		IDs   []string    `json:"ids,omitempty"` // of the messages
+	}
 	// TurnComplete follows the result of a turn. The runner takes the next message.
 	TurnComplete struct {
 		Turn int `json:"turn"`

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -98,7 +99,11 @@ type thoughts struct {
 	open  bool
 	block string
 	text  strings.Builder
+	known []string // the blocks of the turn
 }
+
+// has reports whether a block is one of reasoning.
+func (x *thoughts) has(block string) bool { return slices.Contains(x.known, block) }
 
 func (x *thoughts) add(d event.Thinking) (out []Message) {
 	if x.open && d.BlockID != x.block {
@@ -107,6 +112,7 @@ func (x *thoughts) add(d event.Thinking) (out []Message) {
 	if d.Text != "" {
 		if !x.open {
 			x.open, x.block = true, d.BlockID
+			x.known = append(x.known, d.BlockID)
 			out = append(out, ThinkingStart{d.BlockID})
 		}
 		x.text.WriteString(d.Text)
@@ -123,6 +129,7 @@ func (x *thoughts) end() (out []Message) {
 	if x.open {
 		out = append(out, Thinking{Content: x.text.String(), BlockID: x.block})
 	}
-	*x = thoughts{}
+	x.open = false
+	x.text.Reset()
 	return out
 }

@@ -87,7 +87,7 @@ func endsSomething(e event.Event) bool {
 func (t *Translator) Flush() []Message { return append(t.text.flush(), t.thoughts.end()...) }
 
 func (t *Translator) endBlock(d event.BlockEnd) []Message {
-	if t.thoughts.open && t.thoughts.block == d.BlockID && d.BlockID != "" {
+	if d.BlockID != "" && t.thoughts.has(d.BlockID) {
 		out := t.thoughts.end()
 		if d.Status == event.BlockRetracted {
 			out = append(out, TextRetracted{d.BlockID})
@@ -128,7 +128,8 @@ func (t *Translator) act(e event.Event) []Message {
 		return []Message{SessionEnded{Reason: d.Reason, ExitCode: d.ExitCode}}
 	case event.TurnStart:
 		t.turn = turn{begun: e.TS}
-		t.text = texts{}
+		t.text, t.thoughts = texts{}, thoughts{}
+		return []Message{TurnStart{Turn: e.Turn, Cause: d.Cause, IDs: slices.Clone(d.MessageIDs)}}
 	case event.ToolStart:
 		return t.startTool(e, d)
 	case event.ToolResult:

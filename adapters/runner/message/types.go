@@ -8,6 +8,7 @@ func Types() []string {
 		SessionStarted{}.Type(),
 		SessionIDUpdate{}.Type(),
 		SessionEnded{}.Type(),
+		TurnStart{}.Type(),
 		TurnComplete{}.Type(),
 		Complete{}.Type(),
 		Shutdown{}.Type(),
@@ -61,6 +62,9 @@ func (SessionIDUpdate) Type() string { return "session_id_update" }
 
 // Type implements Message.
 func (SessionEnded) Type() string { return "session_ended" }
+
+// Type implements Message.
+func (TurnStart) Type() string { return "turn_start" }
 
 // Type implements Message.
 func (TurnComplete) Type() string { return "turn_complete" }
