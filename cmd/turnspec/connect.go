@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -61,6 +62,8 @@ func setStartLimit(s conformance.Subject, limit time.Duration) {
 	case *jsonl.Subject:
 		s.StartLimit = limit
 	case *acp.Subject:
+		s.StartLimit = limit
+	case *conversation.Subject:
 		s.StartLimit = limit
 	case *sse.Subject:
 		s.StartLimit = limit

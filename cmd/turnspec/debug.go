@@ -25,7 +25,7 @@ import (
 
 func debugCmd() *cobra.Command {
 	var runtime, address, dir string
-	var isACP bool
+	var isACP, isRunner bool
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "debug CASE --runtime RUNTIME -- CMD [ARG…]",
@@ -60,7 +60,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			if err != nil {
 				return err
 			}
-			s, _, err := plugged(name, isACP, address, dir, args[1:], nil)
+			s, _, err := plugged(name, isACP, isRunner, address, dir, args[1:], nil)
 			if err != nil {
 				return err
 			}
@@ -76,10 +76,11 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 	}
 	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
+	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "http")
+	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -20,10 +20,10 @@ import (
 type runFlags struct {
 	corpus, runtime     string
 	subject             string
-	acp                 bool
+	acp, runner         bool
 	http, standin       string
 	startLimit          time.Duration
-	command             []string // of acp and http
+	command             []string // of acp, runner and http
 	cases, checks, tier []string
 	faults              []string
 	exhaustive          bool
@@ -52,7 +52,7 @@ and prints the failures and a table of checks by runtime.
 lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a stand-in where
 it looks for the runtime. It runs in real time, in the tier process; check the
 connection with ` + "`turnspec smoke`" + ` first; run does that too, and runs nothing else if the
-program does not start or does not get through one turn of text. --acp tests an ACP agent. --http tests a
+program does not start or does not get through one turn of text. --acp tests an ACP agent, --runner a runner. --http tests a
 server of HTTP and server-sent events (conformance/plug/sse/ROUTES.md): either one
 that the command after -- starts (if the address has port 0, PORT holds a free
 port), or one that runs already and was started in a shell after
@@ -64,7 +64,7 @@ and ` + "`turnspec runtimes install`" + `.
 
 Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
 tries all places, and --fault NAME@LINE one fault at one line of the case's file.
-With --subject, --acp and --http time is real: each fault is tried on a few cases
+With --subject, --acp, --runner and --http time is real: each fault is tried on a few cases
 only, those that need long waits only if the program takes limits, and what needs
 virtual time never. All that was not tried is reported as not tried,
 with the reason; PROTOCOL.md has a table of what runs when.
@@ -95,6 +95,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
+  turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed
   turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky
@@ -114,7 +115,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.command = args
 			if f.watch && !f.external() {
-				return errors.New("--watch runs your adapter again when its files change: give it with --subject, --acp or --http")
+				return errors.New("--watch runs your adapter again when its files change: give it with --subject, --acp, --runner or --http")
 			}
 			stop, err := f.profiles.start()
 			if err != nil {
@@ -134,10 +135,11 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197 (live takes the newest without)")
 	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference; with --runtime")
 	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
+	fl.BoolVar(&f.runner, "runner", false, "run a runner (turnspec runner --help) instead of the reference: its command follows, after --; with --runtime")
 	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
 	standinFlag(cmd, &f.standin)
 	startLimitFlag(cmd, &f.startLimit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
+	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "subject", "http")
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
 	for _, other := range []string{"case", "shard"} {
@@ -146,7 +148,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes: first what failed, then all; ^C ends")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
-	for _, other := range []string{"subject", "acp", "http"} {
+	for _, other := range []string{"subject", "acp", "runner", "http"} {
 		cmd.MarkFlagsMutuallyExclusive("isolate", other)
 	}
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
@@ -165,7 +167,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
-	completeSubjectRuntime(cmd, "subject", "acp", "http")
+	completeSubjectRuntime(cmd, "subject", "acp", "runner", "http")
 	return cmd
 }
 

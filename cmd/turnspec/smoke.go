@@ -17,13 +17,14 @@ import (
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
 func smokeCmd() *cobra.Command {
 	var runtime, address, dir, of string
-	var isACP bool
+	var isACP, isRunner bool
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
@@ -35,7 +36,8 @@ send, close. It tests the connection only; ` + "`turnspec run --subject`" + ` is
 With --case it replays that case instead, prints its lines and how each step of the
 client went, and judges nothing.
 
-With --acp the program is an agent of the Agent Client Protocol, with --http a server
+With --acp the program is an agent of the Agent Client Protocol, with --runner a runner
+(turnspec runner --help), with --http a server
 (conformance/plug/sse/ROUTES.md), which may also run already.
 
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
@@ -53,17 +55,18 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
 			return smoke(cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
-				return plugged(name, isACP, address, dir, args, show)
+				return plugged(name, isACP, isRunner, address, dir, args, show)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
 	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/2.1.329/permission/allow")
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
+	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "http")
+	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
 	completeFlag(cmd, "runtime", runtimeNames)
 	completeFlag(cmd, "case", caseIDs)
 	return cmd
@@ -74,7 +77,7 @@ func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 }
 
 // plugged returns the subject of a smoke test, and the flag that names it for run.
-func plugged(name string, isACP bool, address, dir string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
+func plugged(name string, isACP, isRunner bool, address, dir string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
 	if address != "" {
 		s, err := server(address, dir, argv, name)
 		if err != nil {
@@ -93,6 +96,9 @@ func plugged(name string, isACP bool, address, dir string, argv []string, show f
 	title := filepath.Base(argv[len(argv)-1])
 	if isACP {
 		return &acp.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}, "--acp -- " + strings.Join(argv, " "), nil
+	}
+	if isRunner {
+		return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: name, Command: argv, Watch: show}}, "--runner -- " + strings.Join(argv, " "), nil
 	}
 	s := &jsonl.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil

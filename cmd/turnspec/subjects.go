@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
@@ -31,6 +32,8 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	switch {
 	case f.acp:
 		s, err = agent(f.command, f.name())
+	case f.runner:
+		s, err = aRunner(f.command, f.name())
 	case f.http != "":
 		s, err = server(f.http, f.standin, f.command, f.name())
 	default:
@@ -43,7 +46,7 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 }
 
 // external reports whether the subject is a program.
-func (f runFlags) external() bool { return f.acp || f.subject != "" || f.http != "" }
+func (f runFlags) external() bool { return f.acp || f.runner || f.subject != "" || f.http != "" }
 
 // smokeCommand returns the command of a smoke test of the subject.
 func (f runFlags) smokeCommand() string {
@@ -52,6 +55,8 @@ func (f runFlags) smokeCommand() string {
 	switch {
 	case f.acp:
 		out += " --acp"
+	case f.runner:
+		out += " --runner"
 	case f.http != "":
 		out += " --http " + quoted(f.http)
 		if f.standin != "" {
@@ -84,8 +89,10 @@ func (f runFlags) commandArgs(args []string) error {
 	switch {
 	case f.acp && len(args) == 0:
 		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
-	case !f.acp && f.http == "" && len(args) > 0:
-		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD, a sidecar's with --http URL -- CMD", strings.Join(args, " "))
+	case f.runner && len(args) == 0:
+		return errors.New("give the command of the runner after --: turnspec run --runtime claude --runner -- turnspec runner --runtime claude")
+	case !f.acp && !f.runner && f.http == "" && len(args) > 0:
+		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD, a runner's with --runner -- CMD, a sidecar's with --http URL -- CMD", strings.Join(args, " "))
 	}
 	return nil
 }
@@ -104,6 +111,21 @@ func agent(argv []string, runtime string) (*acp.Subject, error) {
 		return nil, err
 	}
 	return &acp.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}}, nil
+}
+
+// aRunner returns the runner that a command starts.
+func aRunner(argv []string, runtime string) (*conversation.Subject, error) {
+	argv, err := words("--runner", argv)
+	if err != nil {
+		return nil, err
+	}
+	if len(argv) == 0 {
+		return nil, errors.New("the command of the runner is empty")
+	}
+	if err := wraps(runtime); err != nil {
+		return nil, err
+	}
+	return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: runtime, Command: argv}}, nil
 }
 
 // words returns a command as a list of words; a single word is split as a shell
