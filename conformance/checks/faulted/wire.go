@@ -32,7 +32,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	p := conformance.Problem{Fault: r.Fault}
 	if r.Hang != "" {
 		p.Text = r.Fault.String() + ": the subject hangs: " + r.Hang
-		p.Seq = seqOf(r, len(r.Events))
+		Place(&p, r, len(r.Events))
 		f.Problems = append(f.Problems, p)
 		return
 	}
@@ -43,7 +43,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 		last := notices[len(notices)-1]
 		extra, _ := r.Events[last].Data.(event.Notice)
 		p.Text = fmt.Sprintf("%s: %d notices more than without the fault; the last is %s %q", r.Fault, len(notices), extra.Code, runindex.Clip(extra.Text))
-		p.Seq = seqOf(r, last)
+		Place(&p, r, last)
 		f.Problems = append(f.Problems, p)
 	case !r.Supports("notice"):
 	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
@@ -52,7 +52,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	case Marked(r.Fault):
 		if d, _ := r.Events[notices[0]].Data.(event.Notice); !strings.Contains(runindex.Canonical(d.Raw), UnknownMark) {
 			p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(d.Raw))
-			p.Seq = seqOf(r, notices[0])
+			Place(&p, r, notices[0])
 			f.Problems = append(f.Problems, p)
 		}
 	}
@@ -64,19 +64,24 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	if !SameEvents(want, gotEvents) && (r.Tier != conformance.TierProcess || !sameApart(want, gotEvents)) {
 		p.Text = r.Fault.String() + ": the events differ"
 		_, same := CommonEvents(want, r.Canonical())
-		p.Seq = seqOf(r, same)
+		Place(&p, r, same)
 		p.Diff = conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", got+"\n")
 		f.Problems = append(f.Problems, p)
 	}
 }
 
-// seqOf returns the seq of event i of a run, or of the last one if it has fewer: what is missing
-// was to follow that. It is 0 if the run has no events.
-func seqOf(r *conformance.Run, i int) int64 {
-	if len(r.Events) == 0 {
-		return 0
+// Place says where a problem shows: at event i of the run, or at its last one if it has fewer,
+// because what is missing was to follow that. A run without events shows it at the last line
+// that was played, or at the first line of the case if none was.
+func Place(p *conformance.Problem, r *conformance.Run, i int) {
+	switch {
+	case len(r.Events) > 0:
+		p.Seq = r.Events[min(i, len(r.Events)-1)].Seq
+	case len(r.Played) > 0:
+		p.Line = r.Played[len(r.Played)-1].Line.Line
+	case len(r.Case.Wire) > 0:
+		p.Line = r.Case.Wire[0].Line
 	}
-	return r.Events[min(i, len(r.Events)-1)].Seq
 }
 
 // UnknownMark occurs in each message that a fault invents.

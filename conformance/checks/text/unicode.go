@@ -2,6 +2,7 @@ package text
 
 import (
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -34,7 +35,9 @@ func judgeUnicode(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	f.Asserted(1)
 	if got := runindex.Of(r).VisibleText(); got != want {
-		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the text differs",
-			Diff: conformance.Diff("without the fault", want+"\n", "split", got+"\n")})
+		p := conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the text differs",
+			Diff: conformance.Diff("without the fault", want+"\n", "split", got+"\n")}
+		faulted.Place(&p, r, 0)
+		f.Problems = append(f.Problems, p)
 	}
 }
