@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 	corpus := fixtures.Corpus{FS: fstest.MapFS{
 		"codex/1.0.0/text/plain.txtar": {Data: b}, "codex/1.0.0/schema.txt": {Data: []byte(text)},
 		"scenarios/text/plain.txtar": scenario(""), "scenarios/text/other.txtar": scenario(""),
-		"scenarios/text/far.txtar": scenario("not on codex: it is too far\n"), "scenarios/text/near.txtar": scenario("needs: budget\n"),
+		"scenarios/text/far.txtar": scenario("not on codex: it is too far\n"), "scenarios/text/near.txtar": scenario("max cost: 1\n"),
 	}}
 	rep, err := coverage.Of(corpus, "codex", "1.0.0")
 	g.Expect(err).NotTo(HaveOccurred())

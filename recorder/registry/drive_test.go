@@ -300,7 +300,7 @@ func TestWorkspaceIsWritten(t *testing.T) {
 func TestUnsupportedNeedsAreRejected(t *testing.T) {
 	g := NewWithT(t)
 	_, err := record(t, "claude", parseScenario(t, "needs: steer\n", ""), codexServer(), newModel(""))
-	g.Expect(err).To(MatchError(ContainSubstring("s.txtar: needs: claude has no configuration for \"steer\"")))
+	g.Expect(err).To(MatchError(ContainSubstring("text/s is not for claude 9.9.9: it has no steer")))
 	_, err = record(t, "codex", parseScenario(t, "not on codex: it cannot\n", ""), codexServer(), newModel(""))
 	g.Expect(err).To(MatchError(ContainSubstring("text/s is not for codex 9.9.9: it cannot")))
 	_, err = record(t, "other", parseScenario(t, "", ""), codexServer(), newModel(""))
