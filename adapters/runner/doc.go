@@ -26,6 +26,7 @@
 //
 // # Limits
 //
+// Text that waits for the end of its paragraph is written after [Config.TextDelay] at the latest.
 // A request waits for its answer for [Config.AnswerLimit], and is then refused. A tool that
 // runs is reported every [Config.ProgressEvery] by tool_progress.
 //

@@ -26,6 +26,7 @@ type Config struct {
 	AnswerLimit   time.Duration // how long a request waits for its answer: 24h
 	ProgressEvery time.Duration // the time between two reports about a tool: 5s
 	CloseLimit    time.Duration // how long the runtime has to end: 10s
+	TextDelay     time.Duration // how long text waits for the end of its paragraph: 500ms
 }
 
 // ErrFailed is returned by Run if the conversation ended by itself, with an error.
@@ -39,6 +40,7 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	c.AnswerLimit = cmp.Or(c.AnswerLimit, 24*time.Hour)
 	c.ProgressEvery = cmp.Or(c.ProgressEvery, 5*time.Second)
 	c.CloseLimit = cmp.Or(c.CloseLimit, 10*time.Second)
+	c.TextDelay = cmp.Or(c.TextDelay, 500*time.Millisecond)
 	w := bufio.NewWriter(out)
 	r := &runner{c: c, w: w, done: make(chan func()), pending: map[string]*time.Timer{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -74,6 +76,7 @@ type runner struct {
 	written  []string // the last message_queue
 	messages int
 	busy     bool // a turn runs, or a message is being sent
+	flushing bool // flushLater has set a timer
 	draining bool // the input has ended, or stop came: end when idle
 	failed   bool // the session ended with an error
 }
@@ -232,6 +235,7 @@ func (r *runner) handleEvent(e event.Event) {
 		}
 		r.write(m)
 	}
+	r.flushLater()
 	switch d := e.Data.(type) {
 	case event.TurnStart:
 		r.busy = true
@@ -252,6 +256,20 @@ func (r *runner) handleEvent(e event.Event) {
 		}
 		r.turnEnded()
 	}
+}
+
+// flushLater writes the text that waits after a while, if it still waits then.
+func (r *runner) flushLater() {
+	if r.flushing || !r.t.Waits() || r.ctx.Err() != nil {
+		return
+	}
+	r.flushing = true
+	time.AfterFunc(r.c.TextDelay, func() {
+		r.later(func() {
+			r.flushing = false
+			r.write(r.t.FlushText()...)
+		})
+	})
 }
 
 // turnEnded sends the next message.

@@ -250,6 +250,8 @@ func TestInterrupt(t *testing.T) {
 	}))
 	g.Expect(c.types()).To(gomega.MatchRegexp(`interrupted agent_stop result turn_complete .*shutdown$`))
 	g.Expect(c.first("result").Success).To(gomega.BeFalse())
+	// The paragraph had no end, but was not held back.
+	g.Expect(c.first("assistant_text").at).To(gomega.BeNumerically("<", time.Second))
 }
 
 // TestWrongCommands are answered, and end nothing.

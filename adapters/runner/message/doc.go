@@ -28,7 +28,7 @@
 //
 // Text comes in paragraphs: a message assistant_text ends at an empty line, at the end of its
 // block, before anything else that the model does, or, if a paragraph is longer than 4,096
-// bytes, at a line's end. Nothing is left out and nothing is added, so the messages of a block
+// bytes, at a line's end. A runner sends what waits longer than half a second. Nothing is left out and nothing is added, so the messages of a block
 // joined are its text. Another block_id begins another paragraph. Text of sub-agents is left
 // out; their tools have an agent_id.
 //

@@ -83,6 +83,12 @@ func endsSomething(e event.Event) bool {
 	return false
 }
 
+// Waits reports whether text waits for the end of its paragraph.
+func (t *Translator) Waits() bool { return t.text.wait != "" }
+
+// FlushText returns the text that waits, and does not end its block.
+func (t *Translator) FlushText() []Message { return t.text.flush() }
+
 // Flush returns the text that waits for the end of its paragraph.
 func (t *Translator) Flush() []Message { return append(t.text.flush(), t.thoughts.end()...) }
 
