@@ -60,8 +60,8 @@ live: ## let the adapters drive the real runtimes against the scripted model
 	$(GO) run ./cmd/turnspec schema --check codex
 
 .PHONY: test-clients
-test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive
-	$(GO) test -count=1 -tags clients ./recorder/clients
+test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive (ARGS='-run TestClients/pi-rpc': some)
+	$(GO) test -count=1 -timeout 30m -tags clients ./recorder/clients $(ARGS)
 
 .PHONY: peers
 peers: ## run third-party adapters on a part of the corpus and print the results (ARGS='-nth 25': a smaller part); their failures fail nothing

@@ -44,8 +44,8 @@ type session struct {
 	translator
 }
 
-func newSession(s *Subject, p *plug.Process, o conformance.Open) *session {
-	x := &session{Session: plug.NewSession(&s.Program, o), started: make(chan struct{}), sent: map[string]adapters.Message{}, translator: newTranslator()}
+func newSession(s *Subject, p *plug.Process, o conformance.Open, serversFile string) *session {
+	x := &session{Session: plug.NewSession(&s.Program, o), serversFile: serversFile, started: make(chan struct{}), sent: map[string]adapters.Message{}, translator: newTranslator()}
 	x.dir = o.Dir
 	x.Process, x.Cancel = p, p.Kill
 	go x.read(p.Stdout())

@@ -57,8 +57,7 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	if err != nil {
 		return nil, plug.StartError("start the runner", err)
 	}
-	x := newSession(s, p, o)
-	x.serversFile = file
+	x := newSession(s, p, o, file)
 	limit := startLimit
 	if s.StartLimit > 0 {
 		limit = s.StartLimit
