@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,15 +69,8 @@ func workingDir(dir string) (string, error) {
 
 // checkOptions rejects what the protocol does not have.
 func checkOptions(o adapters.Options) error {
-	unsupported := map[string]bool{
-		"tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
-		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "instructions": o.Instructions != "",
-		"max requests": o.MaxRequests > 0, "max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
-	}
-	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
-		if unsupported[name] {
-			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
-		}
+	if err := session.RefuseOptions(o, "at", "checkpoints", "extra dirs", "hooks", "instructions", "max cost", "max requests", "schema", "setting sources", "tools", "unarchive"); err != nil {
+		return err
 	}
 	if o.Fork && o.Resume == "" {
 		return fmt.Errorf("fork: needs resume, the session to fork")

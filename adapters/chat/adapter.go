@@ -85,15 +85,8 @@ var modes = map[string]bool{adapters.ModeNever: false, adapters.ModeAsk: true}
 
 // checkOptions rejects what the adapter does not have.
 func checkOptions(o adapters.Options) error {
-	unsupported := map[string]bool{
-		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
-		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "", "resume": o.Resume != "", "fork": o.Fork,
-		"max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
-	}
-	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
-		if unsupported[name] {
-			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
-		}
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "max cost", "mcp", "resume", "schema", "setting sources", "unarchive"); err != nil {
+		return err
 	}
 	return checkMode(o.Mode)
 }

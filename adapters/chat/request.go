@@ -42,7 +42,7 @@ func (r *requests) sendPing() {
 	r.send(requestLine{ID: r.last, Method: "GET", Path: "/models"})
 }
 
-// abort tells the server that the client no longer wants the open reply, if there is one.
+// abort cancels the open reply, if there is one.
 func (r *requests) abort() {
 	if r.reply != 0 {
 		r.send(requestLine{ID: r.reply, Abort: true})

@@ -137,7 +137,7 @@ func (t *translator) stepEnded(a *agent, p part) {
 		return
 	}
 	if a.unended++; a.unended >= maxUnended {
-		t.giveUp(a, failure{Name: "the model's replies have no end"})
+		t.giveUp(failure{Name: "the model's replies have no end"})
 	}
 }
 

@@ -348,12 +348,12 @@ func (t *translator) retryAnnounced(a *agent, s status) {
 	}
 	t.notice(event.LevelWarning, event.NoticeRetry, string(s.Message), nil)
 	if a.retries++; a.retries >= maxRetries {
-		t.giveUp(a, failure{Name: str(fmt.Sprintf("%s (after %d attempts)", s.Message, a.retries))})
+		t.giveUp(failure{Name: str(fmt.Sprintf("%s (after %d attempts)", s.Message, a.retries))})
 	}
 }
 
 // giveUp ends a turn that would not end by itself.
-func (t *translator) giveUp(a *agent, f failure) {
+func (t *translator) giveUp(f failure) {
 	if t.live == nil || t.main.failure != nil {
 		return
 	}
@@ -361,5 +361,4 @@ func (t *translator) giveUp(a *agent, f failure) {
 	t.main.failure = &f
 	t.live.host.LimitStop()
 	t.live.abort()
-	_ = a
 }

@@ -62,15 +62,8 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	unsupported := map[string]bool{
-		"config": len(o.Config) > 0, "mcp": len(o.MCP) > 0, "tools": len(o.Tools) > 0, "hooks": len(o.Hooks) > 0, "schema": len(o.Schema) > 0,
-		"checkpoints": o.Checkpoints, "unarchive": o.Unarchive, "at": o.At != "",
-		"max requests": o.MaxRequests > 0, "max cost": o.MaxCost > 0, "extra dirs": len(o.ExtraDirs) > 0, "setting sources": o.SettingSources != nil,
-	}
-	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
-		if unsupported[name] {
-			return fmt.Errorf("%s: %w", name, adapters.ErrUnsupported)
-		}
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "mcp", "schema", "setting sources", "tools", "unarchive"); err != nil {
+		return err
 	}
 	if _, ok := askedTools[mode]; !ok {
 		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedTools)), ", "))

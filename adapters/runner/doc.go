@@ -1,4 +1,4 @@
-// Package runner runs one conversation as a process of its own: it reads commands from its
+// Package runner runs one conversation in one process: it reads commands from its
 // input and writes messages (package message) to its output, one JSON object on each line.
 // Behind it is a session of any adapter.
 //
@@ -21,8 +21,8 @@
 // content. The content of a file becomes a part of the message's text, within an attached_file
 // element.
 //
-// When the input ends, the queue is worked off, and open requests are refused, because nobody
-// can answer them.
+// When the input ends, the messages in the queue still run, and open requests are refused,
+// because their answers can no longer arrive.
 //
 // # Limits
 //

@@ -66,7 +66,7 @@ func (r *runner) handleStop(command) {
 	r.writeQueue()
 }
 
-// inputEnded works off the queue and refuses the open requests.
+// inputEnded ends the conversation when the queue is empty, and refuses the open requests.
 func (r *runner) inputEnded() {
 	r.draining = true
 	r.refuseAll()

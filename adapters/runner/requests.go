@@ -10,10 +10,10 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// refusal is the answer to a question that nobody answers.
+// refusal is the answer to a question that was not answered in time.
 var refusal = adapters.Answer{Value: jsontext.Value("false"), By: event.ByPolicy}
 
-// await refuses a request if nobody answers it in time, or at once if nobody will.
+// await refuses a request that is not answered in time, or at once if the input has ended.
 func (r *runner) await(id string, refuse adapters.Answer) {
 	if r.ctx.Err() != nil {
 		return // the end of the session refuses it
@@ -45,7 +45,7 @@ func (r *runner) answer(name, id string, a adapters.Answer) {
 	r.doNow(name, func(ctx context.Context) error { return r.session.Answer(ctx, id, a) })
 }
 
-// refuseAll refuses all open requests, because nobody can answer them.
+// refuseAll refuses all open requests.
 func (r *runner) refuseAll() {
 	for id := range r.pending {
 		r.answer("", id, adapters.Answer{Decision: event.DecisionDeny, Message: "Nobody can answer.", Value: refusal.Value, By: event.ByPolicy})

@@ -5,19 +5,13 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // CheckOptions returns an error for an option of the session that the program does not have.
 func CheckOptions(o adapters.Options) error {
-	for _, x := range []struct {
-		name  string
-		asked bool
-	}{
-		{"max requests", o.MaxRequests > 0}, {"max cost", o.MaxCost > 0}, {"setting sources", o.SettingSources != nil},
-	} {
-		if x.asked {
-			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
-		}
+	if err := session.RefuseOptions(o, "max cost", "max requests", "setting sources"); err != nil {
+		return err
 	}
 	for _, s := range o.MCP {
 		if s.URL != "" && s.SSE {
