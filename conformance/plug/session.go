@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -67,6 +68,17 @@ func (s *Session) FailEnded(kind, doing, until string) {
 		Advise("keep it running until " + until + "; its stderr, if it wrote any, says why it ended")
 	e.Stderr = s.Process.Output()
 	s.recordError(e)
+}
+
+// End ends the program as grace says, and returns when its output has been read. A program
+// that had to be killed fails: kind names it, and advice says what its author should do.
+func (s *Session) End(grace proc.Grace, kind, advice string) {
+	start := time.Now()
+	proc.End(s.Process, grace)
+	if limit := grace.Stdin + grace.Term; time.Since(start) >= limit {
+		_ = s.Fail(Errorf("the %s still ran %v after its stdin was closed and it was sent SIGTERM", kind, limit).Advise(advice))
+	}
+	<-s.Process.Done
 }
 
 // ProgramOutput implements conformance.ProgramReporter.

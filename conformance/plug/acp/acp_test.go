@@ -7,17 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/turnspec/turnspec/conformance/runner"
-
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/internal/subjecttest"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 // TestMain makes this program the stand-in, the agent, or the tests.
@@ -36,59 +33,24 @@ const version = "claude/2.1.329/"
 // cases are the scenarios that show the defects of the agents.
 var cases = []string{"text/plain", "thinking/then-text", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text"}
 
-func run(t *testing.T, broken string, ids ...string) *conformance.Report {
+// run judges an agent with a defect. The ids are those of scenarios.
+func run(t *testing.T, broken string, ids ...string) (failed map[string]string, passed map[string]int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4, SingleTry: true,
-		Subjects: []conformance.Subject{&acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}},
-	}
+	var cases []string
 	for _, id := range ids {
-		cfg.Cases = append(cfg.Cases, version+id)
+		cases = append(cases, version+id)
 	}
-	rep, err := runner.Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rep
-}
-
-// plain returns the checks that judge runs without faults. Those with faults are
-// about runtimes.
-func plain() (out []*conformance.Check) {
-	for _, c := range checks.All() {
-		if c.Judge != nil {
-			noFaults := *c
-			noFaults.Faults = nil
-			out = append(out, &noFaults)
-		}
-	}
-	return out
-}
-
-// failed returns the checks that failed, and how often each check passed.
-func failed(rep *conformance.Report) (bad map[string]string, passed map[string]int) {
-	bad, passed = map[string]string{}, map[string]int{}
-	for _, r := range rep.Results {
-		switch {
-		case r.Verdict == conformance.Fail && len(r.Problems) > 0:
-			bad[r.Check.ID] = r.Case + ": " + r.Problems[0].Text
-		case r.Verdict.Bad():
-			bad[r.Check.ID] = r.Case + ": " + string(r.Verdict) + ": " + r.Reason
-		case r.Verdict.Judged():
-			passed[r.Check.ID]++
-		}
-	}
-	return bad, passed
+	return subjecttest.Run(t, &acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}, cases...)
 }
 
 func TestCorrectAgentPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	bad, passed := failed(run(t, right, append(cases, "permission/deny-then-stop", "stop/two-parallel-tools", "subagent/in-the-foreground")...))
+	bad, passed := run(t, right, append(cases, "permission/deny-then-stop", "stop/two-parallel-tools", "subagent/in-the-foreground")...)
 	g.Expect(bad).To(BeEmpty())
 	for _, id := range []string{
 		"text.once", "text.order", "thinking.delivered", "tool.known", "tool.paired", "tool.output", "permission.asked",
@@ -124,7 +86,7 @@ func TestBrokenAgentsFailTheirChecks(t *testing.T) {
 		t.Run(b.broken, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			bad, _ := failed(run(t, b.broken, b.scenario))
+			bad, _ := run(t, b.broken, b.scenario)
 			g.Expect(bad).To(HaveKey(b.check))
 			delete(bad, b.check)
 			for _, id := range b.too {

@@ -202,13 +202,7 @@ func (x *session) Close(ctx context.Context) error {
 	x.Closing = true
 	x.cancelRequests()
 	x.Mu.Unlock()
-	start := time.Now()
-	proc.End(x.Process, grace)
-	if limit := grace.Stdin + grace.Term; time.Since(start) >= limit {
-		_ = x.Fail(plug.Errorf("the agent still ran %v after its stdin was closed and it was sent SIGTERM", limit).
-			Advise("end the runtime, then the agent, when stdin is at its end"))
-	}
-	<-x.Process.Done
+	x.End(grace, "agent", "end the runtime, then the agent, when stdin is at its end")
 	return nil
 }
 

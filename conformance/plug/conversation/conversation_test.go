@@ -17,15 +17,13 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/reference"
-	reference_runner "github.com/turnspec/turnspec/adapters/runner"
+	"github.com/turnspec/turnspec/adapters/runner"
 	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
+	"github.com/turnspec/turnspec/conformance/internal/subjecttest"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/conversation"
-	"github.com/turnspec/turnspec/conformance/runner"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 // asRunner is the first argument if this program runs as a runner. The second one is its
@@ -63,7 +61,7 @@ func beRunner(runtime, defect string, args []string) int {
 	if b.input != nil {
 		in = &changedLines{r: os.Stdin, change: b.input}
 	}
-	err := reference_runner.Run(ctx, reference_runner.Config{
+	err := runner.Run(ctx, runner.Config{
 		Adapter: reference.Of(runtime),
 		Options: adapters.Options{
 			Dir: value("--cwd"), Mode: message.Mode(value("--permission-mode")), Resume: value("--resume"), Fork: slices.Contains(args, "--fork"),
@@ -178,49 +176,14 @@ func (c *changedLines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func run(t *testing.T, runtime, defect string, ids ...string) *conformance.Report {
+// run judges a runner with a defect.
+func run(t *testing.T, runtime, defect string, cases ...string) (failed map[string]string, passed map[string]int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: plain(), Workers: 4, SingleTry: true, Cases: ids,
-		Subjects: []conformance.Subject{&conversation.Subject{Program: plug.Program{Title: defect, Of: runtime, Command: []string{self, asRunner, runtime, defect}}}},
-	}
-	rep, err := runner.Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rep
-}
-
-// plain returns the checks that judge runs without faults.
-func plain() (out []*conformance.Check) {
-	for _, c := range checks.All() {
-		if c.Judge != nil {
-			noFaults := *c
-			noFaults.Faults = nil
-			out = append(out, &noFaults)
-		}
-	}
-	return out
-}
-
-// failed returns the checks that failed, and how often each check passed.
-func failed(rep *conformance.Report) (bad map[string]string, passed map[string]int) {
-	bad, passed = map[string]string{}, map[string]int{}
-	for _, r := range rep.Results {
-		switch {
-		case r.Verdict == conformance.Fail && len(r.Problems) > 0:
-			bad[r.Check.ID] = r.Case + ": " + r.Problems[0].Text
-		case r.Verdict.Bad():
-			bad[r.Check.ID] = r.Case + ": " + string(r.Verdict) + ": " + r.Reason
-		case r.Verdict.Judged():
-			passed[r.Check.ID]++
-		}
-	}
-	return bad, passed
+	return subjecttest.Run(t, &conversation.Subject{Program: plug.Program{Title: defect, Of: runtime, Command: []string{self, asRunner, runtime, defect}}}, cases...)
 }
 
 func TestCorrectRunnerPasses(t *testing.T) {
@@ -236,7 +199,7 @@ func TestCorrectRunnerPasses(t *testing.T) {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			bad, passed := failed(run(t, runtime, "right", cases...))
+			bad, passed := run(t, runtime, "right", cases...)
 			g.Expect(bad).To(BeEmpty())
 			for _, id := range []string{"text.once", "text.order", "turn.one-terminal", "turn.stop", "session.provider-id", "session.returns", "wire.valid-input"} {
 				g.Expect(passed).To(HaveKey(id), "no verdict")
@@ -254,7 +217,7 @@ func TestBrokenRunnersFailTheirChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			bad, _ := failed(run(t, "claude", name, "claude/2.1.329/"+b.scenario))
+			bad, _ := run(t, "claude", name, "claude/2.1.329/"+b.scenario)
 			g.Expect(bad).To(HaveKey(b.check))
 			delete(bad, b.check)
 			for _, id := range b.too {

@@ -3,12 +3,13 @@
 //
 // A runner is started once for each session with
 //
-//	--cwd DIR --permission-mode MODE [--model M] [--resume ID [--fork]] [--mcp-servers-file FILE]
+//	--cwd DIR --permission-mode MODE [--resume ID [--fork]] [--mcp-servers-file FILE]
 //
 // behind the arguments of its command, and finds a stand-in for its runtime in PATH. Its
 // messages (adapters/runner/message) become events:
 //
 //	session_started                     session_ready
+//	turn_start                          turn_start, user_message
 //	assistant_text, text_retracted      delta, block_end
 //	thinking_delta, thinking            thinking
 //	tool_start, tool_output, tool_end   tool_start, tool_output, tool_result

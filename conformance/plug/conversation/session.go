@@ -212,13 +212,7 @@ func (x *session) Close(context.Context) error {
 	if running {
 		_ = x.Process.Signal(proc.SIGTERM) // it may have ended
 	}
-	start := time.Now()
-	proc.End(x.Process, grace)
-	if limit := grace.Stdin + grace.Term; time.Since(start) >= limit {
-		_ = x.Fail(plug.Errorf("the runner still ran %v after its stdin was closed and it was sent SIGTERM", limit).
-			Advise("end the runtime, write shutdown and exit"))
-	}
-	<-x.Process.Done
+	x.End(grace, "runner", "end the runtime, write shutdown and exit")
 	return nil
 }
 

@@ -1,0 +1,48 @@
+// Package subjecttest runs subjects in the tests of the packages that connect them.
+package subjecttest
+
+import (
+	"testing"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// Run judges a subject on cases of the corpus by the checks of runs without faults. It
+// returns the first problem of each check that failed, and how often each check passed.
+func Run(t *testing.T, s conformance.Subject, cases ...string) (failed map[string]string, passed map[string]int) {
+	t.Helper()
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: withoutFaults(), Cases: cases, Workers: 4, SingleTry: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed, passed = map[string]string{}, map[string]int{}
+	for _, r := range rep.Results {
+		switch {
+		case r.Verdict == conformance.Fail && len(r.Problems) > 0:
+			failed[r.Check.ID] = r.Case + ": " + r.Problems[0].Text
+		case r.Verdict.Bad():
+			failed[r.Check.ID] = r.Case + ": " + string(r.Verdict) + ": " + r.Reason
+		case r.Verdict.Judged():
+			passed[r.Check.ID]++
+		}
+	}
+	return failed, passed
+}
+
+// withoutFaults returns the checks that judge runs without faults. Those with faults are
+// about runtimes.
+func withoutFaults() (out []*conformance.Check) {
+	for _, c := range checks.All() {
+		if c.Judge != nil {
+			plain := *c
+			plain.Faults = nil
+			out = append(out, &plain)
+		}
+	}
+	return out
+}
