@@ -43,8 +43,8 @@ func runnerCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runner",
 		Short: "Run one conversation: commands in on stdin, messages out on stdout",
-		Long: `Runner runs one conversation with a runtime as a process of its own. It reads commands
-from stdin and writes messages to stdout, one JSON object on each line.
+		Long: `Runner runs one conversation with a runtime in one process. It reads commands from
+stdin and writes messages to stdout, one JSON object on each line.
 
 Without --runtime it is a demo that replays a recorded case, without a key or a network.
 Whatever message is sent, the recorded one is.

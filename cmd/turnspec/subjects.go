@@ -33,7 +33,7 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	case f.acp:
 		s, err = agent(f.command, f.name())
 	case f.runner:
-		s, err = aRunner(f.command, f.name())
+		s, err = conversationRunner(f.command, f.name())
 	case f.http != "":
 		s, err = server(f.http, f.standin, f.command, f.name())
 	default:
@@ -97,35 +97,35 @@ func (f runFlags) commandArgs(args []string) error {
 	return nil
 }
 
-// agent returns the ACP agent that a command starts. The command is a list of
-// words, or one word to split as a shell does.
+// agent returns the ACP agent that a command starts.
 func agent(argv []string, runtime string) (*acp.Subject, error) {
-	argv, err := words("--acp", argv)
+	argv, err := commandAfter("--acp", "agent", argv, runtime)
 	if err != nil {
-		return nil, err
-	}
-	if len(argv) == 0 {
-		return nil, errors.New("the command of the agent is empty")
-	}
-	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
 	return &acp.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}}, nil
 }
 
-// aRunner returns the runner that a command starts.
-func aRunner(argv []string, runtime string) (*conversation.Subject, error) {
-	argv, err := words("--runner", argv)
+// conversationRunner returns the runner that a command starts.
+func conversationRunner(argv []string, runtime string) (*conversation.Subject, error) {
+	argv, err := commandAfter("--runner", "runner", argv, runtime)
+	if err != nil {
+		return nil, err
+	}
+	return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: runtime, Command: argv}}, nil
+}
+
+// commandAfter checks the command of a subject that follows --: a list of words, or one word
+// to split as a shell does.
+func commandAfter(flag, kind string, argv []string, runtime string) ([]string, error) {
+	argv, err := words(flag, argv)
 	if err != nil {
 		return nil, err
 	}
 	if len(argv) == 0 {
-		return nil, errors.New("the command of the runner is empty")
+		return nil, fmt.Errorf("the command of the %s is empty", kind)
 	}
-	if err := wraps(runtime); err != nil {
-		return nil, err
-	}
-	return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: runtime, Command: argv}}, nil
+	return argv, wraps(runtime)
 }
 
 // words returns a command as a list of words; a single word is split as a shell

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/onsi/gomega"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -93,10 +92,14 @@ func (w *watch) Write(p []byte) (int, error) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	g := gomega.NewWithT(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r, w := io.Pipe()
 	defer func() { _ = w.Close() }()
+	go func() {
+		_, _ = w.Write([]byte("\n")) // it returns when the stand-in reads
+		cancel()
+	}()
 	code := standin.Serve(ctx, load(t, claudePlain), standin.Options{}, []string{"claude", "-p"}, r, io.Discard, io.Discard)
 	g.Expect(code).To(gomega.Equal(143))
 }
