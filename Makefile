@@ -71,8 +71,7 @@ peers: ## run third-party adapters on a part of the corpus and print the results
 peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
-# Agents of acp need a checkout whose .runtimes they see in isolation.
-RECORDED := claude,codex,codexexec,pi,chat,opencode
+RECORDED := claude,codex,codexexec,pi,chat,opencode,acp
 
 .PHONY: record-check
 record-check: ## record every scenario again and compare with the stored cases

@@ -71,8 +71,8 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if l.home = l.Getenv("HOME"); l.home == "" {
 		l.home = "/home/user"
 	}
-	if slices.Contains(c.Argv[1:], "--version") {
-		return l.printAndExit(p.s.rt.VersionLine(p.s.version)+"\n", "", 0), nil
+	if text := p.s.rt.VersionLine(p.s.version); text != "" && slices.Contains(c.Argv[1:], "--version") {
+		return l.printAndExit(text+"\n", "", 0), nil
 	}
 	n := len(p.launches)
 	if n >= len(p.s.processes) {

@@ -229,5 +229,9 @@ func (c *client) Reads() []drive.Read {
 	return []drive.Read{
 		{Method: fixtures.UnknownMethod, Params: `{}`},
 		{Method: "session/list", Params: `{"cwd":"WORK"}`},
+		{Method: "session/load", Params: fmt.Sprintf(`{"sessionId":%q,"cwd":"WORK","mcpServers":[]}`, fixtures.UnknownSession)},
+		{Method: "session/resume", Params: fmt.Sprintf(`{"sessionId":%q,"cwd":"WORK","mcpServers":[]}`, fixtures.UnknownSession)},
+		{Method: "session/set_mode", Params: `{"sessionId":"THREAD","modeId":"turnspec_unknown"}`},
+		{Method: "session/set_config_option", Params: `{"sessionId":"THREAD","configId":"turnspec_unknown","value":"on"}`},
 	}
 }

@@ -77,7 +77,7 @@ func findExchange(rt *wire.Runtime, lines []fixtures.WireLine, method string, fr
 		switch l := lines[i].Read(rt); {
 		case lines[i].Dir == fixtures.In && x.Request < 0:
 			x.Request, id = i, l.ID
-		case lines[i].Dir == fixtures.Out && l.Kind == wire.Reply && bytes.Equal(l.RepliesTo, id):
+		case lines[i].Dir == fixtures.Out && (l.Kind == wire.Reply || l.Kind == wire.TurnEnd) && bytes.Equal(l.RepliesTo, id):
 			x.Reply, x.Limit = i, i+1
 			return x
 		}

@@ -69,6 +69,7 @@ func readLines(r *conformance.Run) []Line {
 			if p.Line.Dir == fixtures.In {
 				in := rt.ReadInput(p.Line.Bytes)
 				history.Mark(&in, true)
+				resolve(&in)
 			}
 			out[i].Main = main == ""
 			continue
