@@ -234,13 +234,8 @@ const maxEcho = 64 << 10
 func (a *question) wireVerdict(an adapters.Answer, old bool) (any, event.Decision, event.Raw, error) {
 	d := an.Decision
 	value := an.Value
-	if a.interrupt {
-		if d == "" {
-			d = decisionOf(value)
-		}
-		if value == nil {
-			value = event.Raw(`"` + string(d) + `"`)
-		}
+	if a.interrupt && d == "" {
+		d = decisionOf(value)
 	}
 	switch d {
 	case event.DecisionAllow:
