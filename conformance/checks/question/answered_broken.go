@@ -26,7 +26,8 @@ var asksWithoutChoices = broken.Adapter{
 
 var resolvesWithoutTheAnswer = broken.Adapter{
 	Name: "resolves-without-the-answer", Sentence: "reports that a question was answered, without the answer",
-	Fails: []string{"question.answered"},
+	Fails: []string{"question.answered", "question.plan-approval"},
+	Only:  map[string]string{"question.plan-approval": "claude"}, // Codex does not ask the user to approve a plan
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.InterruptResolved); ok {
 			d.Value = event.Raw("null")

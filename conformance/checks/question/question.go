@@ -8,10 +8,10 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Answered}
+	return []*conformance.Check{Answered, PlanApproval}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{forgetsTheAnswer, asksWithoutChoices, resolvesWithoutTheAnswer}
+	return []broken.Adapter{forgetsTheAnswer, asksWithoutChoices, resolvesWithoutTheAnswer, asksWithoutThePlan}
 }

@@ -129,6 +129,7 @@ var proof = []string{
 	"permission/deny-then-stop",
 	"permission/deny-with-a-message",
 	"plan/approved",
+	"plan/approved-with-its-text",
 	"plan/steps-are-ticked-off",
 	"policy/chained",
 	"policy/denied-write",
@@ -203,6 +204,7 @@ var struck = []string{
 // alone lists the checks that only the wire of one runtime can exercise. TestTraps proves
 // those of a runtime that this matrix has no adapter of.
 var alone = map[string]string{
+	"question.plan-approval":     "claude",   // Codex does not ask the user to approve a plan
 	"session.archive-closes":     "codex",    // Claude Code's sessions are files
 	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
 	"turn.retries-end":           "opencode", // the others have a limit themselves

@@ -1,0 +1,18 @@
+package question
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var asksWithoutThePlan = broken.Adapter{
+	Name: "asks-without-the-plan", Sentence: "asks the user to approve a plan without its text",
+	Fails: []string{"question.plan-approval"}, Runtime: "claude", Why: "Codex does not ask the user to approve a plan",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Interrupt); ok && d.ComponentName == "ExitPlanMode" {
+			d.Props = event.Raw("{}")
+			e.Data = d
+		}
+		out(e)
+	}),
+}
