@@ -71,6 +71,12 @@ func forbidden(from, to string) string {
 		return "only adapters/policy and adapters/agentfile read files that people write: an adapter brings no parsers along"
 	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
 		return "only adapters/eventlog/sqlite brings SQLite along"
+	case strings.HasPrefix(to, "github.com/jackc/") && !under(from, "adapters/eventlog/postgres", "adapters/eventlog/testserver", "cmd"):
+		return "only adapters/eventlog/postgres brings a client of PostgreSQL along"
+	case strings.HasPrefix(to, "github.com/nats-io/") && !under(from, "adapters/eventlog/nats", "adapters/eventlog/testserver", "cmd"):
+		return "only adapters/eventlog/nats brings a client of NATS along"
+	case strings.HasPrefix(to, "github.com/nats-io/nats-server/") && !under(from, "adapters/eventlog/testserver"):
+		return "only tests start a server of NATS"
 	case !strings.HasPrefix(to, module):
 		if under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
 			return "adapters/proc, lines and httplines import the standard library only"
