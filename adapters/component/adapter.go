@@ -97,7 +97,6 @@ func (a *adapter) Open(ctx context.Context, o adapters.Options) (adapters.Sessio
 	if err != nil {
 		return nil, err
 	}
-	s.inner = inner
-	go s.forwardEvents()
+	s.Start(inner)
 	return s, nil
 }

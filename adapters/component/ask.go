@@ -12,25 +12,26 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/interleave"
 )
 
 // openInterrupt is an interrupt without an answer.
 type openInterrupt struct {
 	name  string // of its component
 	call  string
-	at    place
+	at    interleave.Place
 	reply chan event.Raw // closed without a value if it is withdrawn
 }
 
 func (s *session) askUser(ctx context.Context, who caller, d event.Interrupt) (event.Raw, error) {
 	k := &openInterrupt{name: d.ComponentName, call: who.call, reply: make(chan event.Raw, 1)}
-	err := s.changeStage(ctx, who, func(at place) ([]event.Data, error) {
+	err := s.changeStage(ctx, who, func(at interleave.Place) ([]event.Data, error) {
 		if err := s.stage.reg.Check(d.ComponentName, d.Surface, d.Props); err != nil {
 			return nil, err
 		}
 		d.InterruptID = "component-" + who.call
 		if who.call == "" || s.interrupts[d.InterruptID] != nil {
-			d.InterruptID = fmt.Sprintf("component-%d", s.seq+1) // unique, also if the session is resumed
+			d.InterruptID = fmt.Sprintf("component-%d", s.LastSeq()+1) // unique, also if the session is resumed
 		}
 		k.at = at
 		s.interrupts[d.InterruptID] = k
@@ -45,14 +46,15 @@ func (s *session) askUser(ctx context.Context, who caller, d event.Interrupt) (e
 			err = errors.New("the question was withdrawn")
 		case <-ctx.Done():
 			err = ctx.Err()
-		case <-s.done:
+		case <-s.Done():
 			return nil, adapters.ErrClosed
 		}
 	}
-	select { // no caller waits for the answer any more
-	case s.inbox <- func() { s.withdrawInterrupts(func(x *openInterrupt) bool { return x == k }) }:
-	case <-s.done:
-	}
+	// No caller waits for the answer any more. If the stream has ended, neither does the interrupt.
+	_ = s.Do(context.WithoutCancel(ctx), func(reply func(error)) {
+		s.withdrawInterrupts(func(x *openInterrupt) bool { return x == k })
+		reply(nil)
+	})
 	return nil, err
 }
 
@@ -61,7 +63,7 @@ func (s *session) withdrawInterrupts(which func(*openInterrupt) bool) {
 	for _, id := range slices.Sorted(maps.Keys(s.interrupts)) {
 		if k := s.interrupts[id]; which(k) {
 			delete(s.interrupts, id)
-			s.insert(k.at, event.InterruptResolved{InterruptID: id, Value: event.Raw("null"), By: event.ByWithdrawn}, nil)
+			s.Insert(k.at, event.InterruptResolved{InterruptID: id, Value: event.Raw("null"), By: event.ByWithdrawn}, nil)
 			close(k.reply)
 		}
 	}
@@ -72,7 +74,7 @@ func (s *session) withdrawInterrupts(which func(*openInterrupt) bool) {
 // message.
 func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	answered := errors.New("answered here")
-	err := s.inRun(ctx, func(reply func(error)) {
+	err := s.Do(ctx, func(reply func(error)) {
 		k := s.interrupts[id]
 		if k == nil {
 			reply(nil)
@@ -83,16 +85,16 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 			by = event.ByUser
 		}
 		delete(s.interrupts, id)
-		s.insert(k.at, event.InterruptResolved{InterruptID: id, Value: v, By: by}, func() { k.reply <- v })
+		s.Insert(k.at, event.InterruptResolved{InterruptID: id, Value: v, By: by}, func() { k.reply <- v })
 		reply(answered)
 	})
 	switch {
 	case err == nil || errors.Is(err, adapters.ErrClosed):
-		return s.inner.Answer(ctx, id, a)
+		return s.Session.Answer(ctx, id, a)
 	case !errors.Is(err, answered):
 		return err
 	case a.Decision == event.DecisionCancel:
-		return s.inner.Stop(ctx)
+		return s.Session.Stop(ctx)
 	}
 	return nil
 }
