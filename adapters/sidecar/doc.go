@@ -44,6 +44,12 @@
 // it could be a repetition. With seen, the last seq that the client knew, the message is
 // refused with 409 if a turn began after it.
 //
+// # Agents
+//
+// With [Config.Agents], the agent of a session can send messages to that of another one
+// of this server (package exchange). A session that an agent opens is like any other:
+// it is listed, stored and served, and ends with DELETE.
+//
 // # Security
 //
 // The server demands the token (Authorization: Bearer, or the cookie turnspec_token), a

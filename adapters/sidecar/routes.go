@@ -175,16 +175,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = cmp.Or(b.SessionID, rand.Text())
-	b.Provider, b.After = "", event.Position{}
 	if err := checkID(b.SessionID); err != nil {
 		return err
 	}
-	switch info, err := s.c.Log.Session(r.Context(), b.SessionID); {
-	case err == nil && s.running(r.Context(), b.SessionID) == nil:
-		r := refuse(http.StatusConflict, CodeExists, "session %q exists: resume it, or choose another id", b.SessionID)
-		r.LastSeq = info.Last.Seq
-		return r
-	case err != nil && !errors.Is(err, eventlog.ErrUnknownSession):
+	if err := s.prepareNew(r.Context(), &b); err != nil {
 		return err
 	}
 	return s.openSession(w, r, &b)
@@ -196,47 +190,23 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = r.PathValue("id")
-	info, err := s.c.Log.Session(r.Context(), b.SessionID)
-	if err != nil {
+	if err := s.prepareResumed(r.Context(), &b); err != nil {
 		return err
-	}
-	if h := s.running(r.Context(), b.SessionID); h == nil {
-		if info.Last, err = s.closeLeftOpen(r.Context(), b.SessionID); err != nil {
-			return err
-		}
-	}
-	b.After = info.Last
-	b.Runtime = cmp.Or(b.Runtime, info.Runtime)
-	if b.Provider = cmp.Or(b.Provider, info.ProviderSessionID); b.Provider == "" {
-		return refuse(http.StatusConflict, CodeRefused, "the log does not hold the runtime's id of session %q: its first turn did not begin", b.SessionID)
 	}
 	return s.openSession(w, r, &b)
 }
 
 // openSession opens a session, or answers that it runs already.
 func (s *Server) openSession(w http.ResponseWriter, r *http.Request, b *opening) error {
-	if b.Runtime == "" && len(s.c.Adapters) == 1 {
-		for name := range s.c.Adapters {
-			b.Runtime = name
-		}
-	}
-	a := s.c.Adapters[b.Runtime]
-	if a == nil {
-		return refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served: use one of %s", b.Runtime, strings.Join(slices.Sorted(maps.Keys(s.c.Adapters)), ", "))
-	}
-	h, err := s.reserve(b.SessionID, b.Runtime)
-	if err != nil {
-		if h != nil && s.running(r.Context(), h.id) == h && h.runtime == b.Runtime {
-			answer(w, http.StatusOK, map[string]any{"id": h.id, "repeated": true})
-			return nil
-		}
+	h, repeated, err := s.openOnce(r.Context(), b)
+	switch {
+	case err != nil:
 		return err
+	case repeated:
+		answer(w, http.StatusOK, map[string]any{"id": h.id, "repeated": true})
+	default:
+		answer(w, http.StatusCreated, map[string]any{"id": h.id, "last_seq": h.from})
 	}
-	// The session outlives the request.
-	if err := h.open(context.WithoutCancel(r.Context()), a, b.options(s.c.Base)); err != nil {
-		return err
-	}
-	answer(w, http.StatusCreated, map[string]any{"id": h.id, "last_seq": h.from})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/exchange"
 )
 
 // Config configures a Server.
@@ -19,6 +20,9 @@ type Config struct {
 	Adapters map[string]adapters.Adapter
 	// Log stores the events. The server does not close it.
 	Log eventlog.Log
+	// Agents, if it is set, lets the agents of sessions send messages to each other with the
+	// tool agents_message. Its Host is this server.
+	Agents *exchange.Config
 	// Base holds the options of each session. A request sets the session's id, its
 	// folder, mode, model, MCP servers and limits.
 	Base adapters.Options
@@ -62,6 +66,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) *Server {
 	s := &Server{c: c.withDefaults(), hosted: map[string]*hosted{}, closing: make(chan struct{}), idle: make(chan struct{})}
+	s.connectAgents()
 	s.handler = s.guard(s.routes())
 	return s
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
+	"github.com/turnspec/turnspec/adapters/exchange"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/adapters/sidecar"
 )
@@ -36,7 +37,7 @@ type serveFlags struct {
 	caseID, listen, log, dir string
 	recovery                 string
 	speed                    float64
-	noToken                  bool
+	noToken, agents          bool
 }
 
 func serveCmd() *cobra.Command {
@@ -51,6 +52,10 @@ a log, so listeners may come back and continue after the last event that they re
 Without --runtime it serves a demo: each session replays a recorded case, without a key
 or a network. Whatever message is sent, the recorded one is.
 
+With --agents, the agent of a session can ask that of another: it calls a tool with the name
+of a runtime or the id of a session, and receives the answer as a message. Both sessions are
+served as any other; ` + "`go doc github.com/turnspec/turnspec/adapters/exchange`" + ` says more.
+
 It listens on loopback, at the port in PORT if that is set. Requests must present a
 token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM and SIGINT
 end all sessions gently; a second one ends the program at once.
@@ -60,7 +65,7 @@ end all sessions gently; a second one ends the program at once.
 Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 		Example: `  turnspec serve
   turnspec serve --case codex/0.169.0/permission/allow
-  turnspec serve --runtime claude --runtime codex --log chats.db --dir ~/project`,
+  turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
@@ -75,6 +80,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.StringArrayVar(&f.origins, "origin", nil, "an origin whose pages may use the server, such as https://chat.example (may be repeated)")
 	fl.StringVar(&f.recovery, "recover", string(sidecar.RecoverClose), "sessions that a killed server left behind: close, resume, or leave")
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
+	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
 	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{"close", "resume", "leave"}, cobra.ShellCompDirectiveNoFileComp))
@@ -86,6 +92,9 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir}}
+	if f.agents {
+		c.Agents = &exchange.Config{}
+	}
 	if !f.noToken {
 		c.Token = cmp.Or(os.Getenv(envToken), rand.Text())
 	}

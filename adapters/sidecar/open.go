@@ -1,0 +1,70 @@
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// prepareNew returns an error if the log holds the session already.
+func (s *Server) prepareNew(ctx context.Context, b *opening) error {
+	b.Provider, b.After = "", event.Position{}
+	info, err := s.c.Log.Session(ctx, b.SessionID)
+	switch {
+	case err == nil && s.running(ctx, b.SessionID) == nil:
+		r := refuse(http.StatusConflict, CodeExists, "session %q exists: resume it, or choose another id", b.SessionID)
+		r.LastSeq = info.Last.Seq
+		return r
+	case err != nil && !errors.Is(err, eventlog.ErrUnknownSession):
+		return err
+	}
+	return nil
+}
+
+// prepareResumed adds what the log holds of a session, and closes what it leaves open.
+func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
+	info, err := s.c.Log.Session(ctx, b.SessionID)
+	if err != nil {
+		return err
+	}
+	if h := s.running(ctx, b.SessionID); h == nil {
+		if info.Last, err = s.closeLeftOpen(ctx, b.SessionID); err != nil {
+			return err
+		}
+	}
+	b.After = info.Last
+	b.Runtime = cmp.Or(b.Runtime, info.Runtime)
+	if b.Provider = cmp.Or(b.Provider, info.ProviderSessionID); b.Provider == "" {
+		return refuse(http.StatusConflict, CodeRefused, "the log does not hold the runtime's id of session %q: its first turn did not begin", b.SessionID)
+	}
+	return nil
+}
+
+// openOnce opens a session, or returns the one that runs already.
+func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated bool, err error) {
+	if b.Runtime == "" && len(s.c.Adapters) == 1 {
+		for name := range s.c.Adapters {
+			b.Runtime = name
+		}
+	}
+	a := s.c.Adapters[b.Runtime]
+	if a == nil {
+		return nil, false, refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served: use one of %s", b.Runtime, strings.Join(slices.Sorted(maps.Keys(s.c.Adapters)), ", "))
+	}
+	h, err = s.reserve(b.SessionID, b.Runtime)
+	if err != nil {
+		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime {
+			return h, true, nil
+		}
+		return nil, false, err
+	}
+	// The session outlives the request.
+	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c.Base))
+}
