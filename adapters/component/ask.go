@@ -94,7 +94,7 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 	case !errors.Is(err, answered):
 		return err
 	case a.Decision == event.DecisionCancel:
-		return s.Session.Stop(ctx)
+		return s.Stop(ctx)
 	}
 	return nil
 }

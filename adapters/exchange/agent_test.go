@@ -169,8 +169,8 @@ func (t *turn) run(id string) {
 	t.emit(event.ToolStart{ToolUseID: id, Tool: "Bash", Input: event.Raw(`{}`)}, event.ToolResult{ToolUseID: id, Output: "done", Status: event.ToolOK})
 }
 
-// ask calls agents_message and returns the text of its answer.
-func (t *turn) ask(id, input string) string {
+// ask calls agents_message.
+func (t *turn) ask(id, input string) {
 	for _, tool := range t.s.o.Tools {
 		if tool.Name != exchange.ToolName {
 			continue
@@ -190,9 +190,8 @@ func (t *turn) ask(id, input string) string {
 			}
 		}
 		t.emit(r)
-		return r.Output
+		return
 	}
-	return "no tool"
 }
 
 // wait waits until the turn is stopped.

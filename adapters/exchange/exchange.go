@@ -214,13 +214,13 @@ func (x *exchange) result() (event.TaskStatus, string) {
 	return event.TaskFailed, x.failure.Message
 }
 
-// run carries the exchange to its end, and then the answer to the sender. ctx is done
-// when the call is cancelled.
-func (x *exchange) run(ctx context.Context) {
+// run carries the exchange to its end, and then the answer to the sender. cancelled is
+// closed if the call is cancelled.
+func (x *exchange) run(cancelled <-chan struct{}) {
 	defer x.sender.work.Done()
 	limit := time.NewTimer(x.receiver.hub.c.Limit)
 	defer limit.Stop()
-	x.carry(ctx, limit.C)
+	x.carry(cancelled, limit.C)
 	x.sender.removeOutgoing(x)
 	_ = x.sender.Do(context.Background(), func(reply func(error)) { // it fails if end was faster
 		x.insertEnd()
@@ -234,7 +234,7 @@ func (x *exchange) run(ctx context.Context) {
 }
 
 // carry sends the message and waits for the end.
-func (x *exchange) carry(ctx context.Context, limit <-chan time.Time) {
+func (x *exchange) carry(cancelled <-chan struct{}, limit <-chan time.Time) {
 	turn := x.request.turn
 	sent := make(chan error, 1)
 	for {
@@ -242,7 +242,7 @@ func (x *exchange) carry(ctx context.Context, limit <-chan time.Time) {
 		case <-turn:
 			turn = nil
 			x.sender.work.Go(func() {
-				sent <- x.receiver.hub.send(context.WithoutCancel(ctx), x.receiver, adapters.Message{ID: x.request.id, Text: x.text})
+				sent <- x.receiver.hub.send(context.Background(), x.receiver, adapters.Message{ID: x.request.id, Text: x.text})
 			})
 		case err := <-sent:
 			if err != nil {
@@ -259,7 +259,7 @@ func (x *exchange) carry(ctx context.Context, limit <-chan time.Time) {
 			})
 		case <-limit:
 			x.endAs(refuse(CodeTimeout, "session %s has not answered within %s", x.receiver.id, x.receiver.hub.c.Limit))
-		case <-ctx.Done():
+		case <-cancelled:
 			x.endAs(refuse(CodeInterrupted, "the call was cancelled"))
 		case <-x.ended:
 			return

@@ -26,7 +26,7 @@ func told(events []event.Event) []string {
 	var out []string
 	ids := map[string]string{}
 	for _, e := range events {
-		line := ""
+		var line string
 		switch d := e.Data.(type) {
 		case event.UserMessage:
 			line = "user " + d.MessageID + " " + d.Text

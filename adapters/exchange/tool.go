@@ -112,11 +112,11 @@ func (x *exchange) start(ctx context.Context) (Reply, error) {
 		x.sender.work.Done()
 		return Reply{}, err
 	}
-	caller := ctx
+	cancelled := ctx.Done()
 	if !x.wait {
-		caller = context.Background() // the exchange outlives the call
+		cancelled = nil // the exchange outlives the call
 	}
-	go x.run(caller)
+	go x.run(cancelled)
 	err := x.sender.Do(ctx, func(reply func(error)) {
 		if x.call == "" {
 			x.insertStart(interleave.Place{Turn: x.sender.Turn()})

@@ -85,6 +85,12 @@ func TestExchanges(t *testing.T) {
 	}
 	stop, _ := (&Tool{Name: "TaskStop", Input: event.Raw(`{"task_id":"k"}`)}).Exchange()
 	g.Expect(stop).To(Equal(Exchange{Verb: "interrupt", To: []string{"k"}}))
+	for _, name := range []string{"agents_message", "mcp__client__agents_message"} {
+		message := &Tool{Name: name, Input: event.Raw(`{"to":"codex","message":"How many?"}`)}
+		got, _ := message.Exchange()
+		g.Expect(got).To(Equal(Exchange{Verb: "send", To: []string{"codex"}, Text: "How many?"}))
+		g.Expect(message.Category()).To(Equal(CategoryAgent))
+	}
 	_, is := (&Tool{Name: "Bash"}).Exchange()
 	g.Expect(is).To(BeFalse())
 

@@ -222,7 +222,11 @@ const (
 
 // Category returns the kind of work of the tool.
 func (t *Tool) Category() Category {
-	if _, _, ok := splitMCPName(t.Name); ok {
+	_, tool, ok := splitMCPName(t.Name)
+	switch {
+	case ok && tool == agentsMessage:
+		return CategoryAgent
+	case ok:
 		return CategoryMCP
 	}
 	switch t.Name {
@@ -252,10 +256,15 @@ type Exchange struct {
 	Text string   `json:"text,omitempty"`
 }
 
+// agentsMessage is the tool of package exchange. A runtime may put the name of a server
+// before it.
+const agentsMessage = "agents_message"
+
 // exchangeVerbs are the tools by which agents deal with each other. The answer is in
 // the tool's output and in the blocks of the sub-agent, which may be below the tool
 // or in an earlier message.
 var exchangeVerbs = map[string]string{
+	agentsMessage: "send",
 	"SendMessage": "send", "sendInput": "send", "interacted": "send", "wait": "wait",
 	"resumeAgent": "resume", "interrupted": "interrupt", "TaskStop": "interrupt", "closeAgent": "close",
 }
@@ -267,7 +276,11 @@ func (t *Tool) exchangeFrom(a toolArgs) (Exchange, bool) {
 	if t.Spawn {
 		return Exchange{Verb: "spawn", To: oneOrNone(t.Subagent), Text: a.Prompt}, true
 	}
-	verb, ok := exchangeVerbs[t.Name]
+	name := t.Name
+	if _, tool, is := splitMCPName(name); is && tool == agentsMessage {
+		name = tool
+	}
+	verb, ok := exchangeVerbs[name]
 	if !ok {
 		return Exchange{}, false
 	}
