@@ -56,7 +56,8 @@ func (p *Play) Played(s string) string {
 	return p.translate(s, p.lastLaunch())
 }
 
-// Recorded is the inverse of Played, for the ids that this play has used.
+// Recorded is the inverse of Played, for the ids that this play has used and the
+// reasons that its client gave with a denial.
 func (p *Play) Recorded(s string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,6 +65,11 @@ func (p *Play) Recorded(s string) string {
 	for rec, played := range p.bound {
 		if len(played) == uuidLen && len(rec) == uuidLen { // shorter ones would be found in words
 			back.addPair(played, rec)
+		}
+	}
+	for _, reason := range p.s.reasons {
+		if chosen := p.bound[reason]; len(chosen) >= minReason {
+			back.addPair(chosen, reason)
 		}
 	}
 	if l := p.lastLaunch(); l != nil {

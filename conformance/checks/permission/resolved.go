@@ -95,23 +95,14 @@ func judgeDeniedStatus(t *conformance.Trial, f *conformance.Finding) {
 	if failed || !t.Supports("tool_result.status") || len(t.Unrecorded) > 0 {
 		return // the runtime understood no decision, or the wire ends here
 	}
-	denied, about := map[string]bool{}, map[string]string{}
-	for _, e := range t.Events {
-		switch d := e.Data.(type) {
-		case event.PermissionRequest:
-			about[d.RequestID] = d.ToolUseID
-		case event.PermissionResolved:
-			if d.Decision == event.DecisionDeny && (d.By == event.ByUser || d.By == event.ByPolicy) {
-				denied[about[d.RequestID]] = true
-			}
-		case event.ToolResult:
-			if !denied[d.ToolUseID] || d.ToolUseID == "" {
-				continue
-			}
-			f.Asserted(1)
-			if d.Status == event.ToolOK {
-				f.At(e, "the call %s was denied, but its status is %s", d.ToolUseID, d.Status)
-			}
+	denied := runindex.DeniedCalls(t.Run)
+	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
+		if !denied[d.ToolUseID] {
+			continue
+		}
+		f.Asserted(1)
+		if d.Status == event.ToolOK {
+			f.At(e, "the call %s was denied, but its status is %s", d.ToolUseID, d.Status)
 		}
 	}
 }

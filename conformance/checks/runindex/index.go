@@ -250,3 +250,20 @@ func EventsOf[T event.Data](r *conformance.Run) iter.Seq2[conformance.Event, T] 
 		}
 	}
 }
+
+// DeniedCalls returns the ids of the tool calls that the user or the policy denied, as
+// the subject reports it.
+func DeniedCalls(r *conformance.Run) map[string]bool {
+	denied, about := map[string]bool{}, map[string]string{}
+	for _, e := range r.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			about[d.RequestID] = d.ToolUseID
+		case event.PermissionResolved:
+			if call := about[d.RequestID]; call != "" && d.Decision == event.DecisionDeny && (d.By == event.ByUser || d.By == event.ByPolicy) {
+				denied[call] = true
+			}
+		}
+	}
+	return denied
+}

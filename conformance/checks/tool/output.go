@@ -35,7 +35,7 @@ func outputNeeds(r *conformance.Run) []string {
 }
 
 func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
-	sent := runindex.ToolResults(t.Run)
+	sent, denied := runindex.ToolResults(t.Run), runindex.DeniedCalls(t.Run)
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		if e.SubagentID != "" {
 			continue
@@ -59,6 +59,7 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			got := strings.TrimRight(t.Recorded(d.Output), "\n")
 			switch whole, known := printed(t, id, text); {
 			case shortened(text, got), fillsSpan(text, got):
+			case got == "" && d.IsError && denied[d.ToolUseID]: // the call did not run, so it printed nothing
 			case elided.MatchString(got) && got == strings.TrimRight(text, "\n"):
 				// the text that the model received for a call that did not complete
 			case !strings.Contains(text, strings.TrimSpace(afterElided(got))) && !agree(text, got):

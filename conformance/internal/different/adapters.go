@@ -20,7 +20,7 @@ func All() []Adapter {
 		renamesBlocks, neverRepeatsIDs, renamesQuestions, renamesAgents, skipsTurnNumbers,
 		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
-		writesJSONOtherwise, writesInPieces, readsBytes, checksModes,
+		writesJSONOtherwise, writesInPieces, readsBytes, checksModes, wordsDenials,
 	}
 }
 
@@ -128,6 +128,24 @@ var checksModes = Adapter{
 			return fmt.Errorf("%w: no mode %q", adapters.ErrRefused, mode)
 		}
 		return nil
+	},
+}
+
+var wordsDenials = Adapter{
+	Name: "words-denials", Sentence: "reports a denied call as failed, and gives the model a reason of its own if the user gives none",
+	Lacks: []string{"tool_result.status"},
+	Events: changed(func(d event.Data) event.Data {
+		if r, ok := d.(event.ToolResult); ok && r.Status == event.ToolDenied {
+			r.Status, r.IsError = event.ToolError, true
+			return r
+		}
+		return d
+	}),
+	Answer: func(a adapters.Answer) adapters.Answer {
+		if a.Message == "" && (a.Decision == event.DecisionDeny || a.Decision == event.DecisionCancel) {
+			a.Message = "This call is not wanted."
+		}
+		return a
 	},
 }
 

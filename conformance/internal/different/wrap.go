@@ -41,6 +41,8 @@ type Adapter struct {
 	Read  func(r io.Reader) io.Reader                        // reads what the runtime writes
 	Call  func(ctx context.Context, call func() error) error // makes each call of a session
 	Mode  func(mode string) error                            // refuses a mode, before the reference is called
+	// Answer changes the user's answer to a question.
+	Answer func(a adapters.Answer) adapters.Answer
 }
 
 // DelayChecks are the checks that an adapter fails if it delays events, because they
@@ -151,6 +153,9 @@ func (s *session) Stop(ctx context.Context) error {
 }
 
 func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
+	if s.a.Answer != nil {
+		a = s.a.Answer(a)
+	}
 	return s.do(ctx, func() error { return s.Session.Answer(ctx, s.id(id), a) })
 }
 
