@@ -84,6 +84,7 @@ serve({
         canUseTool: async (tool_name, input, { toolUseID, signal }) => {
           const a = await ask({ tool_name, tool_input: input, tool_use_id: toolUseID }, signal);
           if (a.decision === "allow") return { behavior: "allow", updatedInput: a.input ?? input };
+          stopped ||= a.decision === "cancel";
           return { behavior: "deny", message: a.message || "User denied this action", interrupt: a.decision === "cancel" };
         },
       },
