@@ -1,0 +1,226 @@
+package dialect_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
+)
+
+// sessionsOf returns the stored events of a case, by session.
+func sessionsOf(t *testing.T, id string) map[string][]event.Event {
+	t.Helper()
+	golden, err := fixtures.Embedded().Golden(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]event.Event{}
+	stored, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
+	for line := range strings.Lines(stored) {
+		e, err := event.Decode([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.SessionID] = append(out[e.SessionID], e)
+	}
+	return out
+}
+
+// vocabulary is what the tests need of a dialect.
+type vocabulary struct {
+	name string
+	// translator returns a function that returns the messages of each event, as lines.
+	translator func() func(event.Event) [][]byte
+	// check returns the problems of a stream.
+	check func(lines [][]byte) []string
+	// read returns what a front end shows of each turn, by the turn's number.
+	read func(lines [][]byte) (map[int]*shown, []string)
+	// leftOut has the types of events that no message is made of.
+	leftOut map[event.Type]string
+	// hides names what is not compared, of: texts, reasoning, tools, requests, end.
+	hides string
+	// goldens replaces the list of cases that have goldens.
+	goldens []string
+}
+
+var vocabularies = slices.Concat(uiVocabularies)
+
+// shown is what a front end shows of a turn.
+type shown struct {
+	texts     []string // of the blocks, without empty ones
+	reasoning []string
+	tools     []string // NAME ID STATUS OUTPUT
+	requests  []string // ID and how it was answered
+	end       string   // complete, stopped, failed
+}
+
+// TestEachCase translates the events of all cases. What a reader of the messages shows must
+// equal the chat that the events reduce to, and the checker of the dialect must be silent.
+func TestEachCase(t *testing.T) {
+	ids, err := fixtures.Embedded().CaseIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	translated := map[string]map[event.Type]int{}
+	for _, v := range vocabularies {
+		translated[v.name] = map[event.Type]int{}
+	}
+	sample := racesample.Sample(ids, 15)
+	for _, id := range sample {
+		for _, events := range sessionsOf(t, id) {
+			chat := replay.Reduce(events)
+			for _, v := range vocabularies {
+				for _, problem := range v.problemsOf(events, chat, translated[v.name]) {
+					t.Errorf("%s: %s: %s", id, v.name, problem)
+				}
+			}
+		}
+	}
+	if len(sample) != len(ids) {
+		return
+	}
+	for _, v := range vocabularies {
+		for _, typ := range event.Types() {
+			n, why := translated[v.name][typ], v.leftOut[typ]
+			switch {
+			case n == 0 && why == "":
+				t.Errorf("%s: events of type %s are lost; translate them, or leave them out with a reason", v.name, typ)
+			case n > 0 && why != "":
+				t.Errorf("%s: events of type %s are left out (%s), but %d were translated", v.name, typ, why, n)
+			}
+		}
+	}
+}
+
+func (v vocabulary) problemsOf(events []event.Event, chat *replay.Chat, translated map[event.Type]int) []string {
+	var lines [][]byte
+	translate := v.translator()
+	for _, e := range events {
+		out := translate(e)
+		translated[e.Type()] += len(out)
+		lines = append(lines, out...)
+	}
+	for _, line := range lines {
+		if bytes.ContainsRune(line, '\n') {
+			return []string{"a message of two lines: " + string(line)}
+		}
+	}
+	if len(lines) == 0 {
+		return nil // a session without turns
+	}
+	problems := v.check(lines)
+	got, more := v.read(lines)
+	problems = append(problems, more...)
+	want := shownIn(chat, lateRequests(events))
+	for turn := range want {
+		if got[turn] == nil {
+			problems = append(problems, fmt.Sprintf("turn %d is missing", turn))
+		}
+	}
+	for turn, g := range got {
+		w := want[turn]
+		if w == nil { // a turn of which the chat shows nothing
+			w = &shown{end: g.end}
+		}
+		for _, d := range []struct {
+			what      string
+			got, want []string
+		}{
+			{"texts", g.texts, w.texts},
+			{"reasoning", g.reasoning, w.reasoning},
+			{"tools", g.tools, w.tools},
+			{"requests", g.requests, w.requests},
+			{"end", []string{g.end}, []string{w.end}},
+		} {
+			if !slices.Equal(d.got, d.want) && !strings.Contains(v.hides, d.what) {
+				problems = append(problems, fmt.Sprintf("turn %d: %s differ\n got %q\nwant %q", turn, d.what, d.got, d.want))
+			}
+		}
+	}
+	return problems
+}
+
+// lateRequests returns the requests that a sub-agent made after its turn. A stream that ends with the
+// turn cannot hold them.
+func lateRequests(events []event.Event) map[string]bool {
+	late, ended := map[string]bool{}, map[int]bool{}
+	for _, e := range events {
+		switch d := e.Data.(type) {
+		case event.Done, event.Error:
+			ended[e.Turn] = ended[e.Turn] || e.SubagentID == ""
+		case event.PermissionRequest:
+			late[d.RequestID] = ended[e.Turn]
+		case event.Interrupt:
+			late[d.InterruptID] = ended[e.Turn]
+		}
+	}
+	return late
+}
+
+// shownIn returns what a chat shows of the main agent in each turn.
+func shownIn(chat *replay.Chat, late map[string]bool) map[int]*shown {
+	out := map[int]*shown{}
+	for _, m := range chat.Messages {
+		if m.Role != replay.RoleAssistant {
+			continue
+		}
+		s := out[m.Turn]
+		if s == nil {
+			s = &shown{}
+			out[m.Turn] = s
+		}
+		s.end = string(m.Status) // of the last message
+		for _, b := range m.Blocks {
+			s.add(b)
+		}
+	}
+	for _, s := range out {
+		s.requests = slices.DeleteFunc(s.requests, func(r string) bool {
+			id, _, _ := strings.Cut(r, " ")
+			return late[id]
+		})
+		slices.Sort(s.requests)
+	}
+	return out
+}
+
+func (s *shown) add(b replay.Block) {
+	switch b.Kind {
+	case replay.KindText:
+		if b.Text != "" {
+			s.texts = append(s.texts, b.Text)
+		}
+	case replay.KindThinking:
+		if b.Text != "" {
+			s.reasoning = append(s.reasoning, b.Text)
+		}
+	case replay.KindTool:
+		s.tools = append(s.tools, strings.Join([]string{b.Tool.Name, b.ID, string(b.Status), b.Tool.Output}, " "))
+		s.addRequestsWithin(b.Blocks)
+	case replay.KindPermission, replay.KindInterrupt:
+		s.requests = append(s.requests, b.ID+" "+string(b.Status))
+	case replay.KindSubagent:
+		s.addRequestsWithin(b.Blocks)
+	}
+}
+
+// addRequestsWithin adds the requests of sub-agents: the user answers them too.
+func (s *shown) addRequestsWithin(blocks []replay.Block) {
+	for _, b := range blocks {
+		if b.Kind == replay.KindPermission || b.Kind == replay.KindInterrupt {
+			s.add(b)
+		}
+		s.addRequestsWithin(b.Blocks)
+	}
+}
