@@ -63,6 +63,14 @@ live: ## let the adapters drive the real runtimes against the scripted model
 test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive (ARGS='-run TestClients/pi-rpc': some)
 	$(GO) test -count=1 -timeout 30m -tags clients ./recorder/clients $(ARGS)
 
+# READERS are the libraries of front ends that read what the dialects write (70 MB).
+READERS := .tmp/dialects
+.PHONY: test-dialects
+test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect
+	mkdir -p $(READERS) && cp adapters/dialect/testdata/readers/* $(READERS)
+	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
+	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/dialect $(ARGS)
+
 .PHONY: peers
 peers: ## run third-party adapters on a part of the corpus and print the results (ARGS="-topics '*'": of all topics); their failures fail nothing
 	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/peers -args $(ARGS)

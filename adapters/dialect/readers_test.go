@@ -1,0 +1,119 @@
+//go:build clients
+
+package dialect_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// readers are the libraries that read each dialect, and how a session becomes streams.
+var readers = map[string]struct {
+	libraries []string
+	split     func(lines [][]byte) [][][]byte
+}{
+	"uistream":                {[]string{"ai 6", "ai 7"}, splitUI},
+	"uistream with approvals": {[]string{"ai 7"}, splitUI},
+}
+
+// splitUI returns the streams of a session: one a turn.
+func splitUI(lines [][]byte) (out [][][]byte) {
+	for _, line := range lines {
+		if bytes.HasPrefix(line, []byte(`{"type":"start"`)) {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], line)
+	}
+	return out
+}
+
+// stream is a line of the script's input.
+type stream struct {
+	Name   string   `json:"name"`
+	Reader string   `json:"reader"`
+	Lines  []string `json:"lines"`
+}
+
+// ids are what streams of several versions of a runtime differ in.
+var ids = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]`)
+
+// TestReaders lets the libraries of front ends read each stream of each case, but only one of those that
+// differ in ids and numbers only.
+// `make test-dialects` installs them.
+func TestReaders(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Join("..", "..", ".tmp", "dialects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := fixtures.Embedded().CaseIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in bytes.Buffer
+	streams := 0
+	seen := map[string]bool{}
+	out := json.NewEncoder(&in)
+	for _, id := range cases {
+		for session, events := range sessionsOf(t, id) {
+			for _, v := range vocabularies {
+				translate := v.translator()
+				var lines [][]byte
+				for _, e := range events {
+					lines = append(lines, translate(e)...)
+				}
+				for n, s := range readers[v.name].split(lines) {
+					for _, library := range readers[v.name].libraries {
+						one := stream{fmt.Sprintf("%s %s %d", id, session, n+1), library, texts(s)}
+						if key := library + ids.ReplaceAllString(fmt.Sprint(one.Lines), ""); !seen[key] {
+							seen[key] = true
+							streams++
+							if err := out.Encode(one); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "read.mjs"))
+	node.Stdin, node.Stderr, node.Dir = &in, os.Stderr, folder
+	b, err := node.Output()
+	if err != nil {
+		t.Fatalf("node: %v", err)
+	}
+	read := 0
+	for line := range bytes.Lines(b) {
+		var problem struct {
+			Name, Reader, Problem string
+			Read                  int
+		}
+		if err := json.Unmarshal(line, &problem); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		read += problem.Read
+		if problem.Problem != "" {
+			t.Errorf("%s: %s: %s", problem.Name, problem.Reader, problem.Problem)
+		}
+	}
+	t.Logf("%d streams read", read)
+	if read != streams || read == 0 {
+		t.Errorf("%d streams were read, of %d", read, streams)
+	}
+}
+
+func texts(lines [][]byte) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = string(line)
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+// Reads streams with the libraries of front ends. Each line of stdin is a stream,
+// {"name","reader","lines"}, where lines are its messages. Each line of stdout is a stream that
+// a library does not accept, {"name","reader","problem"}, and the last line is {"read":N}.
+import { createInterface } from "node:readline";
+
+const readers = {};
+
+// uistream reads a stream as useChat does, and then checks the message.
+function uistream({ parseJsonEventStream, uiMessageChunkSchema, readUIMessageStream, safeValidateUIMessages }) {
+  return async (lines) => {
+    const frames = lines.map((l) => `data: ${l}\n\n`).join("") + "data: [DONE]\n\n";
+    const failed = lines.map((l) => JSON.parse(l)).find((c) => c.type === "error");
+    const problems = [];
+    const chunks = parseJsonEventStream({ stream: new Response(frames).body, schema: uiMessageChunkSchema }).pipeThrough(
+      new TransformStream({
+        transform(c, out) {
+          if (c.success) out.enqueue(c.value);
+          else problems.push(String(c.error));
+        },
+      }),
+    );
+    let last;
+    try {
+      for await (const message of readUIMessageStream({ stream: chunks, terminateOnError: true })) last = message;
+      if (failed) problems.push("the error is not reported");
+    } catch (e) {
+      if (e.message !== failed?.errorText) problems.push(String(e));
+    }
+    if (last?.parts.length) {
+      const checked = await safeValidateUIMessages({ messages: [last] });
+      if (!checked.success) problems.push(String(checked.error).slice(0, 600));
+      const open = last.parts.find((p) => p.state === "streaming" || p.state === "input-streaming" || p.state === "input-available");
+      if (open) problems.push(`the message has an open part: ${JSON.stringify(open)}`);
+    }
+    return problems;
+  };
+}
+readers["ai 6"] = uistream(await import("ai"));
+readers["ai 7"] = uistream(await import("ai7"));
+
+let read = 0;
+for await (const line of createInterface({ input: process.stdin })) {
+  const { name, reader, lines } = JSON.parse(line);
+  for (const problem of await readers[reader](lines)) console.log(JSON.stringify({ name, reader, problem }));
+  read++;
+}
+console.log(JSON.stringify({ read }));
