@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// dialect is a vocabulary that emit writes.
+type dialect struct {
+	name string
+	// translator returns a function that returns the messages of each event of a session.
+	translator func() func(event.Event) []emitted
+	// afterStream is the data of a server-sent event after the last message of a stream.
+	afterStream string
+}
+
+// emitted is a message of a dialect.
+type emitted struct {
+	line []byte
+	ends bool // it is the last one of its stream
+}
+
+var dialects = []dialect{
+	{"uistream", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{}) }, uistream.EndOfStream},
+	{"uistream-approvals", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{Approvals: true}) }, uistream.EndOfStream},
+}
+
+func uiMessages(t *uistream.Translator) func(event.Event) []emitted {
+	return func(e event.Event) (out []emitted) {
+		for _, c := range t.Translate(e) {
+			out = append(out, emitted{c.Encode(), c.Ends()})
+		}
+		return out
+	}
+}
+
+func dialectNames() (out []string) {
+	for _, d := range dialects {
+		out = append(out, d.name)
+	}
+	return out
+}
+
+func dialectOf(name string) (dialect, error) {
+	for _, d := range dialects {
+		if d.name == name {
+			return d, nil
+		}
+	}
+	return dialect{}, fmt.Errorf("no dialect %q: use one of %s", name, strings.Join(dialectNames(), ", "))
+}
+
+func emitCmd() *cobra.Command {
+	var log, session string
+	var sse bool
+	cmd := &cobra.Command{
+		Use:   "emit DIALECT [CASE|FILE] | emit DIALECT --log FILE [SESSION]",
+		Short: "Translate events to a vocabulary that front ends read",
+		Long: `Emit translates events and writes the messages, one JSON object per line. The events are
+those that the reference adapter makes of a case, or of a file or stdin, one JSON object per
+line, or of a session of an event log. SESSION may be left out if the log has only one.
+
+  uistream            the UI message stream of the AI SDK, versions 6 and 7
+  uistream-approvals  the same, with tool approvals, for version 7
+
+With --sse it writes server-sent events, as a server does: a stream for each turn.
+
+If events of several sessions come from a case, a file or stdin, their messages alternate as the
+events do; --session chooses one.`,
+		Example: `  turnspec emit uistream claude/2.1.329/permission/allow
+  turnspec emit uistream --sse 'codex/*/text/plain'
+  turnspec normalize claude transcript.jsonl | turnspec emit uistream
+  turnspec emit uistream --log chats.db s1`,
+		Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			switch {
+			case len(args) == 0:
+				return complete(dialectNames)(cmd, args, word)
+			case log != "":
+				return completeSession(cmd, append([]string{log}, args[1:]...), word)
+			}
+			return complete(caseIDs)(cmd, args, word)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := dialectOf(args[0])
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			w := emitter{dialect: d, sse: sse, out: out, sessions: map[string]func(event.Event) []emitted{}}
+			add := func(e event.Event) error {
+				if session != "" && e.SessionID != session {
+					return nil
+				}
+				return w.add(e)
+			}
+			if log != "" {
+				err = emitLog(cmd, log, args[1:], add)
+			} else {
+				err = emitEvents(cmd, args[1:], add)
+			}
+			return errors.Join(err, out.Flush())
+		},
+	}
+	cmd.Flags().StringVar(&log, "log", "", "translate a session of this event log")
+	cmd.Flags().StringVar(&session, "session", "", "translate this session only")
+	cmd.Flags().BoolVar(&sse, "sse", false, "write server-sent events")
+	cmd.MarkFlagsMutuallyExclusive("log", "session")
+	return cmd
+}
+
+// emitEvents calls do for the events of a case, a file or stdin.
+func emitEvents(cmd *cobra.Command, args []string, do func(event.Event) error) error {
+	if len(args) == 1 && args[0] != "-" {
+		if _, err := os.Stat(args[0]); err != nil {
+			events, id, err := caseEvents(args[0])
+			if err != nil {
+				return err
+			}
+			return eachEvent(events, id, do)
+		}
+	}
+	in, name, err := input(cmd, args)
+	if err != nil {
+		return err
+	}
+	return errors.Join(eachEvent(in, name, do), in.Close())
+}
+
+// caseEvents returns the events of a stored case, which the reference adapter makes of it.
+func caseEvents(glob string) (io.Reader, string, error) {
+	corpus := fixtures.Embedded()
+	ids, err := matching(corpus, glob)
+	if err != nil {
+		return nil, "", err
+	}
+	if ids = fixtures.Newest(ids); len(ids) > 1 {
+		return nil, "", fmt.Errorf("%q matches %d cases; name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
+	}
+	golden, err := corpus.Golden(ids[0])
+	if err != nil {
+		return nil, "", err
+	}
+	return bytes.NewReader(judge.GoldenEvents(golden)), ids[0], nil
+}
+
+// emitLog calls do for the events of a session of a log.
+func emitLog(cmd *cobra.Command, file string, args []string, do func(event.Event) error) error {
+	return withLog(cmd, file, func(ctx context.Context, l eventlog.Log) error {
+		session, err := sessionOf(ctx, l, file, args)
+		if err != nil {
+			return err
+		}
+		for e, err := range eventlog.All(ctx, l, session, 0) {
+			if err == nil {
+				err = do(e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// emitter writes the messages of events.
+type emitter struct {
+	dialect  dialect
+	sse      bool
+	out      *bufio.Writer
+	sessions map[string]func(event.Event) []emitted
+}
+
+// add writes the messages of an event, and flushes them: its reader may follow a live session.
+func (w emitter) add(e event.Event) error {
+	translate := w.sessions[e.SessionID]
+	if translate == nil {
+		translate = w.dialect.translator()
+		w.sessions[e.SessionID] = translate
+	}
+	messages := translate(e)
+	for _, m := range messages {
+		if !w.sse {
+			fmt.Fprintf(w.out, "%s\n", m.line)
+			continue
+		}
+		fmt.Fprintf(w.out, "data: %s\n\n", m.line)
+		if m.ends && w.dialect.afterStream != "" {
+			fmt.Fprintf(w.out, "data: %s\n\n", w.dialect.afterStream)
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	return w.out.Flush()
+}
