@@ -54,7 +54,7 @@ type vocabulary struct {
 	goldens []string
 }
 
-var vocabularies = slices.Concat(uiVocabularies)
+var vocabularies = slices.Concat(uiVocabularies, aguiVocabularies)
 
 // shown is what a front end shows of a turn.
 type shown struct {

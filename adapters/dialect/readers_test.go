@@ -22,6 +22,7 @@ var readers = map[string]struct {
 }{
 	"uistream":                {[]string{"ai 6", "ai 7"}, splitUI},
 	"uistream with approvals": {[]string{"ai 7"}, splitUI},
+	"agui":                    {[]string{"@ag-ui/client"}, func(lines [][]byte) [][][]byte { return [][][]byte{lines} }},
 }
 
 // splitUI returns the streams of a session: one a turn.

@@ -36,18 +36,7 @@ func uiTranslator(t *uistream.Translator) func(event.Event) [][]byte {
 	}
 }
 
-func checkUI(lines [][]byte) (out []string) {
-	var c uistream.Checker
-	for _, line := range lines {
-		for _, p := range c.Add(line) {
-			out = append(out, p.String()+" in "+string(line))
-		}
-	}
-	for _, p := range c.End() {
-		out = append(out, p.String())
-	}
-	return out
-}
+func checkUI(lines [][]byte) []string { return problemsIn(new(uistream.Checker), lines) }
 
 // uiChunk is a chunk as a front end reads it. It shares nothing with the package under test.
 type uiChunk struct {
@@ -146,18 +135,7 @@ func readUI(lines [][]byte) (map[int]*shown, []string) {
 				id = c.Data.Question.ID
 			}
 			if r := c.Data.Resolved; r != nil {
-				switch {
-				case r.By == "withdrawn":
-					status = "withdrawn"
-				case c.Type == "data-question":
-					status = "answered"
-				case r.Allowed:
-					status = "allowed"
-				case r.Decision == "cancel":
-					status = "cancelled"
-				default:
-					status = "denied"
-				}
+				status = answerStatus(c.Type == "data-question", r.Allowed, r.By, r.Decision)
 			}
 			requests[id] = status
 		case "abort":
@@ -165,17 +143,7 @@ func readUI(lines [][]byte) (map[int]*shown, []string) {
 		case "error":
 			out[turn].end = "failed"
 		case "finish":
-			s := out[turn]
-			s.texts, s.reasoning = blocksOf(parts, "text"), blocksOf(parts, "reasoning")
-			for _, p := range parts {
-				if p.kind == "tool" {
-					s.tools = append(s.tools, strings.Join([]string{p.name, p.id, p.status, p.text}, " "))
-				}
-			}
-			for id, status := range requests {
-				s.requests = append(s.requests, id+" "+status)
-			}
-			slices.Sort(s.requests)
+			out[turn].take(parts, requests)
 			turn = 0
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/dialect/uistream"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
@@ -35,8 +36,19 @@ type emitted struct {
 }
 
 var dialects = []dialect{
+	{"agui", aguiEvents, ""},
 	{"uistream", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{}) }, uistream.EndOfStream},
 	{"uistream-approvals", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{Approvals: true}) }, uistream.EndOfStream},
+}
+
+func aguiEvents() func(event.Event) []emitted {
+	var t agui.Translator
+	return func(e event.Event) (out []emitted) {
+		for _, m := range t.Translate(e) {
+			out = append(out, emitted{m.Encode(), m.Ends()})
+		}
+		return out
+	}
 }
 
 func uiMessages(t *uistream.Translator) func(event.Event) []emitted {
@@ -74,6 +86,7 @@ func emitCmd() *cobra.Command {
 those that the reference adapter makes of a case, or of a file or stdin, one JSON object per
 line, or of a session of an event log. SESSION may be left out if the log has only one.
 
+  agui                the events of AG-UI 1.0
   uistream            the UI message stream of the AI SDK, versions 6 and 7
   uistream-approvals  the same, with tool approvals, for version 7
 
@@ -82,7 +95,7 @@ With --sse it writes server-sent events, as a server does: a stream for each tur
 If events of several sessions come from a case, a file or stdin, their messages alternate as the
 events do; --session chooses one.`,
 		Example: `  turnspec emit uistream claude/2.1.329/permission/allow
-  turnspec emit uistream --sse 'codex/*/text/plain'
+  turnspec emit agui --sse 'codex/*/text/plain'
   turnspec normalize claude transcript.jsonl | turnspec emit uistream
   turnspec emit uistream --log chats.db s1`,
 		Args: cobra.RangeArgs(1, 2),

@@ -18,6 +18,7 @@ type blockKey struct {
 type block struct {
 	text  strings.Builder
 	parts []string // their ids
+	gone  int      // how many parts of the block were retracted before
 }
 
 // part is the part that is open.
@@ -53,15 +54,15 @@ func (u *turn) startPart(k blockKey) Chunk {
 	if b == nil {
 		b = &block{}
 		u.blocks[k] = b
-		if !k.reasoning {
-			u.texts++
-		}
+	}
+	if len(b.parts) == 0 && !k.reasoning {
+		u.texts++
 	}
 	id := k.id
 	if id == "" {
 		id = k.kind()
 	}
-	if n := len(b.parts) + 1; n > 1 {
+	if n := b.gone + len(b.parts) + 1; n > 1 {
 		id = fmt.Sprintf("%s#%d", id, n)
 	}
 	b.parts = append(b.parts, id)
@@ -100,10 +101,10 @@ func (u *turn) endBlock(d event.BlockEnd) []Chunk {
 	switch {
 	case d.Status == event.BlockRetracted || d.Status == event.BlockReplaced && d.Text == "":
 		out = u.endPartOf(k, "")
-		if b == nil {
+		if b == nil || len(b.parts) == 0 {
 			return out
 		}
-		delete(u.blocks, k)
+		u.blocks[k] = &block{gone: b.gone + len(b.parts)}
 		if !k.reasoning {
 			u.texts--
 		}
@@ -123,7 +124,7 @@ func withdraw(name string, w withdrawn) Chunk {
 // replaceBlock sets the text of a block, by a delta if the text only goes on.
 func (u *turn) replaceBlock(k blockKey, text string) []Chunk {
 	b := u.blocks[k]
-	if b == nil {
+	if b == nil || len(b.parts) == 0 {
 		return append(u.addText(k, text), u.endPart("")...)
 	}
 	if rest, ok := strings.CutPrefix(text, b.text.String()); ok {

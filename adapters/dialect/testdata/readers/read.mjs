@@ -38,6 +38,25 @@ function uistream({ parseJsonEventStream, uiMessageChunkSchema, readUIMessageStr
 readers["ai 6"] = uistream(await import("ai"));
 readers["ai 7"] = uistream(await import("ai7"));
 
+// agui reads a stream as HttpAgent does: each event, their order, and what they make.
+async function agui(lines) {
+  const problems = [];
+  const events = [];
+  for (const line of lines) {
+    const r = EventSchemas.safeParse(JSON.parse(line));
+    if (r.success) events.push(r.data);
+    else problems.push(`${line.slice(0, 200)}: ${r.error}`);
+  }
+  await new Promise((done) =>
+    verifyEvents(false)(from(events)).subscribe({ error: (e) => (problems.push(String(e)), done()), complete: done }),
+  );
+  return problems;
+}
+const { EventSchemas } = await import("@ag-ui/core/schemas");
+const { verifyEvents } = await import("@ag-ui/client");
+const { from } = await import("rxjs");
+readers["@ag-ui/client"] = agui;
+
 let read = 0;
 for await (const line of createInterface({ input: process.stdin })) {
   const { name, reader, lines } = JSON.parse(line);
