@@ -50,11 +50,13 @@ type vocabulary struct {
 	leftOut map[event.Type]string
 	// hides names what is not compared, of: texts, reasoning, tools, requests, end.
 	hides string
+	// late says that the vocabulary can express what happens after a turn.
+	late bool
 	// goldens replaces the list of cases that have goldens.
 	goldens []string
 }
 
-var vocabularies = slices.Concat(uiVocabularies, aguiVocabularies)
+var vocabularies = slices.Concat(uiVocabularies, aguiVocabularies, agentuiVocabularies)
 
 // shown is what a front end shows of a turn.
 type shown struct {
@@ -122,7 +124,11 @@ func (v vocabulary) problemsOf(events []event.Event, chat *replay.Chat, translat
 	problems := v.check(lines)
 	got, more := v.read(lines)
 	problems = append(problems, more...)
-	want := shownIn(chat, lateRequests(events))
+	late := lateRequests(events)
+	if v.late {
+		late = nil
+	}
+	want := shownIn(chat, late)
 	for turn := range want {
 		if got[turn] == nil {
 			problems = append(problems, fmt.Sprintf("turn %d is missing", turn))

@@ -4,6 +4,7 @@
 // a session, and a Checker, which reads a stream of messages, anybody's, and reports each rule
 // that the stream breaks.
 //
+//	agentui     the event classes of Agent UI
 //	agui        the events of AG-UI
 //	uistream    the UI message stream of Vercel's AI SDK
 package dialect

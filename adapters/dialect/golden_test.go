@@ -27,6 +27,7 @@ var goldens = []string{
 	"codex/0.169.0/plan/steps-are-ticked-off",
 	"codex/0.169.0/tool/text-tool-text-three-rounds",
 	"codex/0.169.0/text/final-differs",
+	"codex/0.169.0/file/write-and-edit",
 }
 
 func TestGoldens(t *testing.T) {

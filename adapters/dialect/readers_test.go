@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// readers are the libraries that read each dialect, and how a session becomes streams.
+// readers are the libraries that read each dialect, and how a session becomes streams. Others have no library.
 var readers = map[string]struct {
 	libraries []string
 	split     func(lines [][]byte) [][][]byte
@@ -70,8 +70,12 @@ func TestReaders(t *testing.T) {
 				for _, e := range events {
 					lines = append(lines, translate(e)...)
 				}
-				for n, s := range readers[v.name].split(lines) {
-					for _, library := range readers[v.name].libraries {
+				of, ok := readers[v.name]
+				if !ok {
+					continue
+				}
+				for n, s := range of.split(lines) {
+					for _, library := range of.libraries {
 						one := stream{fmt.Sprintf("%s %s %d", id, session, n+1), library, texts(s)}
 						if key := library + ids.ReplaceAllString(fmt.Sprint(one.Lines), ""); !seen[key] {
 							seen[key] = true

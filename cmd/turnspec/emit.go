@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/dialect/agentui"
 	"github.com/turnspec/turnspec/adapters/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/dialect/uistream"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -36,9 +37,20 @@ type emitted struct {
 }
 
 var dialects = []dialect{
+	{"agentui", agentuiEvents, ""},
 	{"agui", aguiEvents, ""},
 	{"uistream", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{}) }, uistream.EndOfStream},
 	{"uistream-approvals", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{Approvals: true}) }, uistream.EndOfStream},
+}
+
+func agentuiEvents() func(event.Event) []emitted {
+	var t agentui.Translator
+	return func(e event.Event) (out []emitted) {
+		for _, m := range t.Translate(e) {
+			out = append(out, emitted{m.Encode(), false})
+		}
+		return out
+	}
 }
 
 func aguiEvents() func(event.Event) []emitted {
@@ -86,6 +98,7 @@ func emitCmd() *cobra.Command {
 those that the reference adapter makes of a case, or of a file or stdin, one JSON object per
 line, or of a session of an event log. SESSION may be left out if the log has only one.
 
+  agentui             the event classes of Agent UI; a session is one stream
   agui                the events of AG-UI 1.0
   uistream            the UI message stream of the AI SDK, versions 6 and 7
   uistream-approvals  the same, with tool approvals, for version 7
