@@ -16,6 +16,7 @@
 //	capabilities                                Adapter.Capabilities
 //	revertSession, rewindFiles                  Reverter.Revert, Rewinder.Rewind
 //	compactSession, archiveSession, rename      Compacter, Archiver, Renamer
+//	supportedModels, mcpServerStatus, …         Lister
 package adapters
 
 import (
@@ -290,6 +291,7 @@ type Capabilities struct {
 	Compact     bool // sessions implement Compacter
 	Archive     bool // sessions implement Archiver; Options.Unarchive
 	Rename      bool // sessions implement Renamer
+	List        bool // sessions implement Lister
 }
 
 // Limits bound how long operations may take. A zero field means its default.

@@ -28,7 +28,7 @@ type Adapter struct{}
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
-		Thinking: true, ToolOutput: true,
+		Thinking: true, ToolOutput: true, List: true,
 	}
 }
 

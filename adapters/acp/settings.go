@@ -90,6 +90,7 @@ func (t *translator) configChanged(options jsontext.Value) {
 			t.modeSet(string(decode[str](o.Current)))
 		case o.ID == "model" || o.Category == "model":
 			t.modelSet(string(decode[str](o.Current)))
+			t.modelsOffered(o.Options)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type translator struct {
 	opened      bool   // the session is open: what comes before is history
 	ready       bool   // session_ready was emitted
 	mode, model string
+	offers      offers
 
 	stopped   bool   // the client has cancelled the running turn
 	blocks    int    // of text and reasoning, so far
@@ -138,6 +139,8 @@ func (t *translator) handleUpdate(b []byte) {
 		t.modeSet(string(u.CurrentModeID))
 	case "config_option_update":
 		t.configChanged(u.ConfigOptions)
+	case "available_commands_update":
+		t.commandsOffered(u.Commands)
 	case "usage_update":
 		t.context = event.Context{Used: int64(u.Used), Window: int64(u.Size)}
 		if u.Cost.Amount != nil && (u.Cost.Currency == "USD" || u.Cost.Currency == "") {

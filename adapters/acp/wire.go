@@ -88,6 +88,7 @@ type update struct {
 	Entries       jsontext.Value `json:"entries"`
 	CurrentModeID str            `json:"currentModeId"`
 	ConfigOptions jsontext.Value `json:"configOptions"`
+	Commands      jsontext.Value `json:"availableCommands"`
 
 	Used num  `json:"used"`
 	Size num  `json:"size"`
@@ -131,6 +132,7 @@ type configOption struct {
 	ID       str            `json:"id"`
 	Category str            `json:"category"`
 	Current  jsontext.Value `json:"currentValue"`
+	Options  jsontext.Value `json:"options"`
 }
 
 // openResult is the result of a request that opens a session.

@@ -33,7 +33,7 @@ func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
 		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
-		ForkAt: true, Rewind: true, Compact: true, Rename: true,
+		ForkAt: true, Rewind: true, Compact: true, Rename: true, List: true,
 		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, StopAll: true, Priority: true,
 	}
 }

@@ -35,6 +35,7 @@ var (
 	_ adapters.Rewinder    = liveSession{}
 	_ adapters.Compacter   = liveSession{}
 	_ adapters.Renamer     = liveSession{}
+	_ adapters.Lister      = liveSession{}
 	_ adapters.Transcriber = Adapter{}
 )
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -28,7 +29,11 @@ type protocol struct {
 	stopAllRequested bool   // and it applies to the waiting messages too
 	cancelResultWait func() // stops waiting for a missing result
 	calls            map[string]*clientCall
+	offers           offers
 }
+
+// offers are the lists of the handshake's reply.
+type offers struct{ models, commands, account jsontext.Value }
 
 // sentRequest is a request of ours that has no reply yet.
 type sentRequest struct {
@@ -117,6 +122,7 @@ func (p *protocol) Start() {
 		case p.o.Judge != nil && r.Response.Hooks != nil && !*r.Response.Hooks:
 			p.h.Ready(invalidOption("judge", errors.New("the runtime does not apply hooks, which the judge needs")))
 		default:
+			p.offers = offers{r.Response.Models.Clone(), r.Response.Commands.Clone(), r.Response.Account.Clone()}
 			p.reportReady(string(r.Response.Version), modeName(string(r.Response.Mode)))
 		}
 	})

@@ -360,6 +360,12 @@ type body struct {
 	FilesChanged []text  `json:"filesChanged"`
 	Insertions   float64 `json:"insertions"`
 	Deletions    float64 `json:"deletions"`
+
+	// Lists, of initialize and of mcp_status:
+	Models   jsontext.Value `json:"models"`
+	Commands jsontext.Value `json:"commands"`
+	Account  jsontext.Value `json:"account"`
+	Servers  jsontext.Value `json:"mcpServers"`
 }
 
 // UnmarshalJSONFrom decodes an object and skips anything else.

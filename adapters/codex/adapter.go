@@ -29,7 +29,7 @@ func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: "codex", Resume: true, Fork: true, Steer: true, Permissions: true,
 		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
-		ForkAt: true, Revert: true, Compact: true, Archive: true, Rename: true,
+		ForkAt: true, Revert: true, Compact: true, Archive: true, Rename: true, List: true,
 		Tools: true, Schema: true, StopTask: true, SetModel: true, SetMode: true,
 	}
 }

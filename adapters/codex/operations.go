@@ -24,6 +24,7 @@ var (
 	_ adapters.Compacter   = liveSession{}
 	_ adapters.Archiver    = liveSession{}
 	_ adapters.Renamer     = liveSession{}
+	_ adapters.Lister      = liveSession{}
 	_ adapters.Transcriber = Adapter{}
 )
 

@@ -109,6 +109,11 @@ type result struct {
 	Turn      opt[turn]       `json:"turn"`
 	TurnID    str             `json:"turnId"`
 
+	// Of lists:
+	Data    jsontext.Value `json:"data"`
+	Next    str            `json:"nextCursor"`
+	Account jsontext.Value `json:"account"`
+
 	// Of our own replies, if a terminal or a proxy echoes them.
 	Decision jsontext.Value `json:"decision"`
 	Action   str            `json:"action"`

@@ -33,7 +33,7 @@ type Adapter struct{}
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
-		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true,
+		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true, List: true,
 	}
 }
 

@@ -26,6 +26,7 @@ var (
 	_ adapters.Reverter    = liveSession{}
 	_ adapters.Compacter   = liveSession{}
 	_ adapters.Renamer     = liveSession{}
+	_ adapters.Lister      = liveSession{}
 	_ adapters.ModelSetter = liveSession{}
 	_ adapters.ModeSetter  = liveSession{}
 	_ adapters.Transcriber = Adapter{}
