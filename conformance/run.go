@@ -198,6 +198,8 @@ type StepResult struct {
 	Line int           // how many wire lines had been played by then
 	For  time.Duration // how long it took
 	Err  error         // nil: it succeeded
+
+	Listed []adapters.Listed // of a list: what the subject returned
 }
 
 // ToolCall is a call that reached a tool of the client.

@@ -142,6 +142,22 @@ func (s session) Rename(ctx context.Context, name string) error {
 	return withAbility(s, func(x adapters.Renamer) error { return x.Rename(ctx, name) })
 }
 
+// List records the list with the result of the step.
+func (s session) List(ctx context.Context, list string) error {
+	s.d.mu.Lock()
+	step := len(s.d.run.Steps) - 1
+	s.d.mu.Unlock()
+	return withAbility(s, func(x adapters.Lister) error {
+		listed, err := x.List(ctx, adapters.List(list))
+		s.d.mu.Lock()
+		defer s.d.mu.Unlock()
+		if !s.d.finished {
+			s.d.run.Steps[step].Listed = listed
+		}
+		return err
+	})
+}
+
 // Raw and CloseStdin fail: no adapter lets its client write to the wire. Cases of
 // scenarios that need it are not performed (see fixtures.Scenario.Expressible).
 func (s session) Raw(context.Context, fixtures.Step) error { return errWireOnly }

@@ -191,6 +191,18 @@ func (c *client) openSession(s fixtures.Step) error {
 	return nil
 }
 
+// List implements drive.Client. The agent has reported its models and commands by itself.
+func (c *client) List(_ context.Context, list string) error {
+	switch list {
+	case "models", "commands":
+		return nil
+	case "sessions":
+		_, err := c.request("session/list", fmt.Sprintf(`{"cwd":%q}`, c.d.Work))
+		return err
+	}
+	return c.Error("lists " + list)
+}
+
 // servers are the MCP servers of a scenario, in the form of ACP.
 func servers(s *fixtures.Scenario) string {
 	var out []string

@@ -106,6 +106,19 @@ func (c *client) Rename(_ context.Context, text string) error {
 	}{"rename_session", text})
 }
 
+// List implements drive.Client. The handshake holds all lists but that of the servers.
+func (c *client) List(_ context.Context, list string) error {
+	switch list {
+	case "models", "commands", "account":
+		return nil
+	case "mcp":
+		return c.requestControl(struct {
+			Subtype string `json:"subtype"`
+		}{"mcp_status"})
+	}
+	return c.Error("lists " + list)
+}
+
 // Raw implements drive.Client.
 func (c *client) Raw(_ context.Context, s fixtures.Step) error {
 	return c.d.WriteRequest(c.past.raw, strings.ReplaceAll(s.Text, "SESSION", c.session))

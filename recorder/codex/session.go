@@ -206,6 +206,22 @@ func (c *client) Rename(_ context.Context, text string) error {
 	}{c.thread, text}, "thread/name/updated")
 }
 
+// List implements drive.Client.
+func (c *client) List(_ context.Context, list string) error {
+	var params struct {
+		Refresh *bool `json:"refreshToken,omitempty"`
+	}
+	method := map[string]string{"models": "model/list", "mcp": "mcpServerStatus/list", "account": "account/read", "sessions": "thread/list"}[list]
+	switch list {
+	case "commands":
+		return c.Error("lists " + list)
+	case "account":
+		params.Refresh = new(bool)
+	}
+	_, err := c.requestRPC(method, params)
+	return err
+}
+
 // BeforeClose answers the questions that would keep the process from exiting. It
 // does so only now, because an answer would race with the next turn.
 func (c *client) BeforeClose() error {

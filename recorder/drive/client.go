@@ -106,6 +106,7 @@ type Client interface {
 	Compact(ctx context.Context) error
 	Archive(ctx context.Context) error
 	Rename(ctx context.Context, name string) error
+	List(ctx context.Context, list string) error
 	Raw(ctx context.Context, s fixtures.Step) error
 	// Aside sends a message to a second session of the process.
 	Aside(ctx context.Context, id, text string) error
@@ -202,6 +203,9 @@ func (u Unsupported) Archive(context.Context) error { return u.Error("archives a
 
 // Rename implements Client.
 func (u Unsupported) Rename(context.Context, string) error { return u.Error("names a session") }
+
+// List implements Client.
+func (u Unsupported) List(_ context.Context, list string) error { return u.Error("lists " + list) }
 
 // Raw implements Client.
 func (u Unsupported) Raw(context.Context, fixtures.Step) error { return u.Error("is a line") }

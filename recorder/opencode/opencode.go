@@ -308,6 +308,15 @@ func (c *client) Rename(_ context.Context, name string) error {
 	return err
 }
 
+// List implements drive.Client.
+func (c *client) List(_ context.Context, list string) error {
+	path := map[string]string{"models": "/config/providers", "commands": "/command", "mcp": "/mcp", "sessions": "/session"}[list]
+	if path == "" {
+		return c.Error("lists " + list)
+	}
+	return c.request("GET", path, nil)
+}
+
 // Revert implements drive.Client.
 func (c *client) Revert(_ context.Context, id string) error {
 	target := "msg_000000000000aaaaaaaaaaaaaa" // of a message that there is not

@@ -291,6 +291,16 @@ func (c *client) Rename(_ context.Context, name string) error {
 	return err
 }
 
+// List implements drive.Client.
+func (c *client) List(_ context.Context, list string) error {
+	command := map[string]string{"models": "get_available_models", "commands": "get_commands"}[list]
+	if command == "" {
+		return c.Error("lists " + list)
+	}
+	_, err := c.request(command, "")
+	return err
+}
+
 // Revert implements drive.Client. The session goes on in a copy that ends before the
 // message.
 func (c *client) Revert(_ context.Context, id string) error {
