@@ -8,10 +8,10 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{CallResults, EndedRejectsCalls, ContextCancelled, CloseWaitsForTools, CloseWithoutReader, IdleStaysOpen, Capabilities, ResumeContext, ResumeNoReplay, ResumeUnknown, ForkIndependent, ArchiveCloses, ConcurrentThreads, OpenOptions, ReadyFirst, ProviderID, Returns, Described, EndReason, Checkpoints, Transcript}
+	return []*conformance.Check{CallResults, EndedRejectsCalls, ContextCancelled, CloseWaitsForTools, CloseWithoutReader, IdleStaysOpen, Capabilities, ResumeContext, ResumeNoReplay, ResumeUnknown, ForkIndependent, ArchiveCloses, ConcurrentThreads, OpenOptions, ReadyFirst, ProviderID, Returns, Described, EndReason, Checkpoints, Transcript, Lists}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{silentArchive, answersAndFails, declaresNothing, declaresTooMuch, abandonsItsTools, waitsToBeHeard, adoptsStrangers, waitsForEveryReply, takesWhatComesLate, forgetsWhatItForked, forksByResuming, endsWhatIsIdle, leavesAStopLimit, forgetsTheInstructions, addsTheInstructions, forgetsTheEffort, forgetsTheLimits, forgetsTheFolders, readsAllSettings, forgetsTheSchema, forgetsTheServers, hooksSomethingElse, opensElsewhere, opensInAnyMode, opensWithAnyModel, ownIDForTheRuntimes, talksAfterTheSession, talksBeforeReady, resumesFresh, replaysAtAResume, losesTheReason, untypedRefusal, neverReturnsFromSend, panicsInClose, forgetsTheSource, namesNoModel, countsExitCodes, restoresInSilence, readsNoResults, readsMessagesTwice, readsNoAnswers}
+	return []broken.Adapter{silentArchive, answersAndFails, declaresNothing, declaresTooMuch, abandonsItsTools, waitsToBeHeard, adoptsStrangers, waitsForEveryReply, takesWhatComesLate, forgetsWhatItForked, forksByResuming, endsWhatIsIdle, leavesAStopLimit, forgetsTheInstructions, addsTheInstructions, forgetsTheEffort, forgetsTheLimits, forgetsTheFolders, readsAllSettings, forgetsTheSchema, forgetsTheServers, hooksSomethingElse, opensElsewhere, opensInAnyMode, opensWithAnyModel, ownIDForTheRuntimes, talksAfterTheSession, talksBeforeReady, resumesFresh, replaysAtAResume, losesTheReason, untypedRefusal, neverReturnsFromSend, panicsInClose, forgetsTheSource, namesNoModel, countsExitCodes, restoresInSilence, readsNoResults, readsMessagesTwice, readsNoAnswers, listsByTitle, listsTheFirstPage, listsTwice, listsAllAsConnected}
 }

@@ -55,6 +55,7 @@ type Mutation struct {
 	// stop of a turn replaces the limit of the first, which is then never cancelled.
 	StopLimit    time.Duration
 	SetMode      func(mode string) (string, error)          // changes the mode to set
+	List         func([]adapters.Listed) []adapters.Listed  // changes a list
 	BeforeClose  func(p proc.Process)                       // runs before Close
 	AfterArchive func(e event.Event, out func(event.Event)) // changes what it emits after Archive
 	AfterClose   func()                                     // runs after Close
@@ -345,6 +346,19 @@ func (s *session) SetMode(ctx context.Context, mode string) error {
 		return st.SetMode(ctx, mode)
 	}
 	return adapters.ErrUnsupported
+}
+
+// List implements adapters.Lister where the reference does.
+func (s *session) List(ctx context.Context, list adapters.List) ([]adapters.Listed, error) {
+	x, ok := adapters.As[adapters.Lister](s.Session)
+	if !ok {
+		return nil, adapters.ErrUnsupported
+	}
+	listed, err := x.List(ctx, list)
+	if err == nil && s.a.List != nil {
+		listed = s.a.List(listed)
+	}
+	return listed, err
 }
 
 // launcher puts the mutation between the adapter and the process.
