@@ -19,6 +19,7 @@
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
 //	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID
+//	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
 //	GET    /events                          server-sent: a Run whenever the state of one changes

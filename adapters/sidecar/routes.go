@@ -35,6 +35,7 @@ func (s *Server) routes() http.Handler {
 		"GET /sessions/{id}/events":           s.events,
 		"GET /sessions/{id}/history":          s.history,
 		"GET /sessions/{id}/chat":             s.chat,
+		"GET /sessions/{id}/lists/{list}":     s.listOf,
 		"POST /sessions/{id}/message":         s.message,
 		"POST /sessions/{id}/steer":           s.steer,
 		"POST /sessions/{id}/stop":            s.stop,
@@ -68,7 +69,7 @@ func readBody(r *http.Request, into any) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": []string{"answer", "question", "steer", "mcp", "limits", "cursor", "once", "guard"},
+		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard"},
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {
@@ -280,6 +281,23 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*ho
 		out["repeated"] = true
 	}
 	answer(w, status, out)
+	return nil
+}
+
+func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	lister, can := adapters.As[adapters.Lister](h.session)
+	if !can {
+		return adapters.ErrUnsupported
+	}
+	list, err := lister.List(r.Context(), adapters.List(r.PathValue("list")))
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, map[string]any{"listed": append([]adapters.Listed{}, list...)})
 	return nil
 }
 

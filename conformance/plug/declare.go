@@ -36,6 +36,7 @@ const (
 	CanCompact = "compact"
 	CanArchive = "archive" // and open with unarchive
 	CanRename  = "rename"
+	CanList    = "list"
 	CanMCP     = "mcp" // open with MCP servers
 	CanSchema  = "schema"
 	CanPolicy  = "policy" // open with a tool policy

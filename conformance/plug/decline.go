@@ -86,6 +86,7 @@ var abilityOfVerb = map[fixtures.Verb]string{
 	fixtures.VerbCompact:  CanCompact,
 	fixtures.VerbArchive:  CanArchive,
 	fixtures.VerbName:     CanRename,
+	fixtures.VerbList:     CanList,
 	fixtures.VerbStop:     CanStop,
 }
 

@@ -58,7 +58,7 @@ func (b *bridge) write(line any) {
 func (b *bridge) run() {
 	all := []string{
 		"answer", "question", "stop", "steer", "resume", "fork", "set_model", "set_mode", "attach", "priority", "withdraw", "stop_task",
-		"revert", "rewind", "compact", "archive", "rename", "mcp", "schema", "limits", "tools", "hooks", "components",
+		"revert", "rewind", "compact", "archive", "rename", "list", "mcp", "schema", "limits", "tools", "hooks", "components",
 	}
 	all = slices.DeleteFunc(all, func(ability string) bool { return ability == b.cannot })
 	b.write(map[string]any{"hello": map[string]any{"protocol": 1, "runtime": b.runtime, "can": all, "without": b.without}})
@@ -97,6 +97,9 @@ func (b *bridge) run() {
 				reply["error"] = map[string]any{"code": code, "message": err.Error()}
 			}
 			ids := []int{c.ID}
+			if c.Do == "list" && err == nil {
+				reply["listed"] = c.listed
+			}
 			if b.reply != nil {
 				ids = b.reply(c.Do, c.ID)
 			}
@@ -175,6 +178,9 @@ type command struct {
 	Value     jsontext.Value
 	Scope     string
 	TaskID    string `json:"task_id"`
+	List      string
+
+	listed []adapters.Listed // the result of list
 }
 
 func (b *bridge) do(c *command) error {
@@ -220,6 +226,10 @@ func (b *bridge) do(c *command) error {
 		return ability[adapters.Compacter](s).Compact(ctx)
 	case "archive":
 		return ability[adapters.Archiver](s).Archive(ctx)
+	case "list":
+		var err error
+		c.listed, err = ability[adapters.Lister](s).List(ctx, adapters.List(c.List))
+		return err
 	case "rename":
 		return ability[adapters.Renamer](s).Rename(ctx, c.Text)
 	}

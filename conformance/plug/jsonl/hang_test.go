@@ -21,7 +21,7 @@ func TestNoReply(t *testing.T) {
 		gomega.ContainSubstring("no reply to call 1 (open) within 20s\n"), gomega.ContainSubstring(`write {"reply":{"id":1}} when`))))
 
 	x = newSession()
-	x.calls[2] = &call{&command{ID: 2, Do: "send", MessageID: "m0"}, make(chan error, 1)}
+	x.calls[2] = &call{command: &command{ID: 2, Do: "send", MessageID: "m0"}, result: make(chan error, 1)}
 	g.Expect(x.handleReply(&reply{ID: 2, Error: &replyError{Code: "refused"}})).To(gomega.BeNil())
 	g.Expect(x.noReply(&command{ID: 3, Do: "send", MessageID: "m1"})).To(gomega.MatchError(gomega.And(
 		gomega.ContainSubstring("no reply to call 3 (send m1) within 20s; the last reply: call 2 (send m0) got the error refused\n"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
@@ -27,7 +28,7 @@ func Abilities() []string { return slices.Clone(abilities) }
 
 var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
-	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename,
+	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename, plug.CanList,
 	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort, plug.CanMaxRequests, plug.CanMaxCost,
 	plug.CanExtraDirs, plug.CanSettingSources, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
@@ -58,6 +59,8 @@ type cancelled struct {
 type reply struct {
 	ID    int         `json:"id"`
 	Error *replyError `json:"error"`
+
+	Listed []adapters.Listed `json:"listed"` // of list
 }
 
 // replyError is why a command was not done.
@@ -121,6 +124,7 @@ type command struct {
 	Scope     string         `json:"scope,omitempty"`
 
 	TaskID string `json:"task_id,omitempty"` // of stop_task
+	List   string `json:"list,omitempty"`    // of list
 }
 
 // String names a command in messages: "call 3 (send m1)". The id of a call is easily

@@ -65,6 +65,7 @@ type session struct {
 type call struct {
 	*command
 	result chan error
+	reply  *reply // set before a nil result
 }
 
 // start starts the program and waits for its hello.
@@ -258,17 +259,24 @@ func (x *session) handleReply(r *reply) *plug.Error {
 		return nil
 	}
 	x.Closing = x.Closing || c.Do == "close" || c.Do == "archive"
+	c.reply = r
 	c.result <- nil
 	return nil
 }
 
 // send writes a command and waits for the reply.
 func (x *session) send(ctx context.Context, c *command) error {
-	pending := &call{c, make(chan error, 1)}
+	_, err := x.request(ctx, c)
+	return err
+}
+
+// request writes a command and returns the reply.
+func (x *session) request(ctx context.Context, c *command) (*reply, error) {
+	pending := &call{command: c, result: make(chan error, 1)}
 	x.Mu.Lock()
 	if x.calls == nil {
 		x.Mu.Unlock()
-		return cmp.Or(x.ProtocolError(), adapters.ErrClosed)
+		return nil, cmp.Or(x.ProtocolError(), adapters.ErrClosed)
 	}
 	x.lastID++
 	c.ID = x.lastID
@@ -279,11 +287,11 @@ func (x *session) send(ctx context.Context, c *command) error {
 	defer t.Stop()
 	select {
 	case err := <-pending.result:
-		return err
+		return pending.reply, err
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	case <-t.C:
-		return x.noReply(c)
+		return nil, x.noReply(c)
 	}
 }
 

@@ -134,6 +134,18 @@ func (x *session) Rename(ctx context.Context, name string) error {
 	return x.sendIfAble(ctx, plug.CanRename, command{Do: "rename", Text: &name})
 }
 
+// List implements adapters.Lister. A program may have some lists only.
+func (x *session) List(ctx context.Context, list adapters.List) ([]adapters.Listed, error) {
+	if err := x.hello.Require(plug.CanList); err != nil {
+		return nil, err
+	}
+	r, err := x.request(ctx, &command{Do: "list", List: string(list)})
+	if err != nil {
+		return nil, err
+	}
+	return r.Listed, nil
+}
+
 // Archive implements adapters.Archiver. It ends the session.
 func (x *session) Archive(ctx context.Context) error {
 	if err := x.sendIfAble(ctx, plug.CanArchive, command{Do: "archive"}); err != nil {

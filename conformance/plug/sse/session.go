@@ -97,6 +97,18 @@ func (x *session) Steer(ctx context.Context, m adapters.Message) error {
 	return x.request(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
 }
 
+// List implements adapters.Lister.
+func (x *session) List(ctx context.Context, list adapters.List) ([]adapters.Listed, error) {
+	if err := x.health.Require(plug.CanList); err != nil {
+		return nil, err
+	}
+	var out struct {
+		Listed []adapters.Listed `json:"listed"`
+	}
+	err := x.request(ctx, http.MethodGet, x.path("lists", string(list)), nil, &out)
+	return out.Listed, err
+}
+
 // Answer implements adapters.Session.
 func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	ability, path := plug.CanAnswer, x.path("permission", id)

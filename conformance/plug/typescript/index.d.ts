@@ -24,6 +24,17 @@ export type Call = (
   signal?: AbortSignal,
 ) => Promise<Omit<Command["result"], "call">>;
 
+/** An entry of a list. */
+export interface Listed {
+  /** What names the entry to the runtime: of a model what `set_model` takes, of a session what `resume` takes. */
+  id: string;
+  title?: string;
+  /** The state of an MCP server, in the runtime's words. */
+  status?: string;
+  /** What the runtime reports of it. */
+  raw?: unknown;
+}
+
 type Method<K extends keyof Command> = (command: Command[K]) => unknown;
 
 /**
@@ -58,6 +69,8 @@ export interface Adapter {
   compact?: Method<"compact">;
   archive?: Method<"archive">;
   rename?: Method<"rename">;
+  /** Returns the entries of a list. For one that the runtime does not have it throws a PlugError with the code `unsupported`. */
+  list?: (command: Command["list"]) => Listed[] | Promise<Listed[]>;
 }
 
 /** Serves the adapter over stdio until stdin is closed. Write logs to stderr: stdout belongs to the protocol. */

@@ -10,7 +10,7 @@ export class PlugError extends Error {
 }
 
 // Abilities that are commands; the others are declared in `can`.
-const commands = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename".split(" ");
+const commands = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename list".split(" ");
 const outsideTurns = new Set(["session_ready", "session_end"]);
 
 export function plug(adapter) {
@@ -47,6 +47,7 @@ export function plug(adapter) {
       return;
     }
     const method = adapter[name];
+    let result;
     try {
       if (!method) throw new PlugError("unsupported", `${name} is not supported`);
       if (name === "open") {
@@ -54,9 +55,9 @@ export function plug(adapter) {
         turn = params.after?.turn ?? 0;
         await adapter.open(params, emit, call);
       } else {
-        await method.call(adapter, params);
+        result = await method.call(adapter, params);
       }
-      write({ reply: { id } });
+      write({ reply: { id, ...(name === "list" && { listed: result }) } });
     } catch (err) {
       if (!(err instanceof PlugError)) console.error(err);
       const code = err instanceof PlugError ? err.code : name === "open" ? "start_failure" : "refused";

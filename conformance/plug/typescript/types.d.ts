@@ -491,6 +491,11 @@ export interface RenameCommand {
   text: string;
 }
 
+/** The command list. */
+export interface ListCommand {
+  list: "models" | "commands" | "mcp" | "account" | "sessions";
+}
+
 /** The command result. */
 export interface ResultCommand {
   /** The id of the call. */
@@ -559,5 +564,6 @@ export interface Command {
   revert: RevertCommand;
   rewind: RewindCommand;
   rename: RenameCommand;
+  list: ListCommand;
   result: ResultCommand;
 }

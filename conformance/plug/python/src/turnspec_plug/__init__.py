@@ -10,7 +10,7 @@ import traceback
 __all__ = ["Plug", "PlugError", "serve"]
 
 # Abilities that are commands; the others are declared in `can`.
-_COMMANDS = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename".split()
+_COMMANDS = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename list".split()
 _OUTSIDE_TURNS = ("session_ready", "session_end")
 
 
@@ -89,8 +89,8 @@ async def _handle(plug, command):
             plug._turn = command.get("after", {}).get("turn", 0)
         result = method(**command)
         if inspect.isawaitable(result):
-            await result
-        _write({"reply": {"id": id}})
+            result = await result
+        _write({"reply": {"id": id, "listed": result} if name == "list" else {"id": id}})
     except PlugError as err:
         _write({"reply": {"id": id, "error": {"code": err.code, "message": str(err)}}})
     except Exception as err:

@@ -380,6 +380,10 @@ class RenameCommand(TypedDict, total=False):
     """The command rename."""
     text: Required[str]
 
+class ListCommand(TypedDict, total=False):
+    """The command list."""
+    list: Required[Literal["models", "commands", "mcp", "account", "sessions"]]
+
 class ResultCommandContent(TypedDict, total=False):
     text: str
     image: str
