@@ -14,6 +14,8 @@
 //	user_question_response  request_id, answers
 //	plan_approval_response  request_id, approved, reason?
 //	rewind_files            checkpoint_id, dry_run?
+//	get_supported_models, get_supported_commands, get_mcp_status, get_account_info
+//	                        answered by a message listing, with the command as request
 //
 // A command that fails is answered by a message error, with its type as request.
 //

@@ -26,6 +26,18 @@ var handlers = map[string]func(*runner, command){
 	"user_question_response": (*runner).handleAnswers,
 	"plan_approval_response": (*runner).handlePlan,
 	"rewind_files":           (*runner).handleRewind,
+	"get_supported_models":   (*runner).handleList,
+	"get_supported_commands": (*runner).handleList,
+	"get_mcp_status":         (*runner).handleList,
+	"get_account_info":       (*runner).handleList,
+}
+
+// listsOf are the lists that commands request.
+var listsOf = map[string]adapters.List{
+	"get_supported_models":   adapters.ListModels,
+	"get_supported_commands": adapters.ListCommands,
+	"get_mcp_status":         adapters.ListMCP,
+	"get_account_info":       adapters.ListAccount,
 }
 
 func (r *runner) handleLine(line []byte) {
@@ -121,5 +133,21 @@ func (r *runner) handleRewind(c command) {
 		if err == nil && c.DryRun { // the event checkpoint reports any other
 			r.write(message.FilesRewound{CheckpointID: c.CheckpointID, Files: changes.Files, Insertions: changes.Insertions, Deletions: changes.Deletions, DryRun: true})
 		}
+	})
+}
+
+// handleList requests a list. A turn that runs does not delay it.
+func (r *runner) handleList(c command) {
+	s, ok := adapters.As[adapters.Lister](r.session)
+	if !ok {
+		r.refuse(c.Type, adapters.ErrUnsupported)
+		return
+	}
+	r.doNow(c.Type, func(ctx context.Context) error {
+		list, err := s.List(ctx, listsOf[c.Type])
+		if err == nil {
+			r.later(func() { r.write(message.Listing{Request: c.Type, Entries: append([]adapters.Listed{}, list...)}) })
+		}
+		return err
 	})
 }

@@ -18,6 +18,7 @@
 //	result, context_usage, context_window_size,
 //	compact_boundary                                      figures
 //	checkpoint_created, files_rewound                     files
+//	listing                                               models, commands, MCP servers, the account
 //	model_changed, permission_mode_changed                settings
 //	agent_notification, agent_stop, interrupted,
 //	auth_error, error                                     how it went

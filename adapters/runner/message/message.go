@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -275,6 +276,12 @@ type (
 		DryRun       bool     `json:"dry_run,omitzero"`
 	}
 )
+
+// Listing answers a command that requests a list.
+type Listing struct {
+	Request string            `json:"request"` // the type of the command
+	Entries []adapters.Listed `json:"entries"`
+}
 
 // Settings.
 type (

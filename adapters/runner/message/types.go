@@ -38,6 +38,7 @@ func Types() []string {
 		CompactBoundary{}.Type(),
 		CheckpointCreated{}.Type(),
 		FilesRewound{}.Type(),
+		Listing{}.Type(),
 		ModelChanged{}.Type(),
 		PermissionModeChanged{}.Type(),
 		AgentNotification{}.Type(),
@@ -152,6 +153,9 @@ func (CheckpointCreated) Type() string { return "checkpoint_created" }
 
 // Type implements Message.
 func (FilesRewound) Type() string { return "files_rewound" }
+
+// Type implements Message.
+func (Listing) Type() string { return "listing" }
 
 // Type implements Message.
 func (ModelChanged) Type() string { return "model_changed" }
