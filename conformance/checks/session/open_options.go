@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // OpenOptions is the check session.open-options.
@@ -47,6 +48,7 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 			})
 		}
 	}
+	judgeRequests(t, f)
 	if len(t.Opens) == 0 {
 		return
 	}
@@ -55,6 +57,30 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		f.Sent = true
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
+		}
+	}
+}
+
+// judgeRequests judges the limit of requests where no runtime gets it, because the subject
+// itself asks the model.
+func judgeRequests(t *conformance.Trial, f *conformance.Finding) {
+	rt, limit := runindex.Runtime(t.Run), t.Scenario.Opening.MaxRequests
+	if !rt.ClientRunsTurns || limit == 0 {
+		return
+	}
+	f.Asserted(1)
+	asked := 0
+	for _, w := range t.ClientActions {
+		in := rt.ReadInput(w.Bytes)
+		if in.Kind != wire.Send {
+			continue
+		}
+		asked++
+		if in.Step.Text != "" { // the user's message
+			asked = 1
+		}
+		if asked == limit+1 {
+			f.Failf("a turn asked the model more than %d times, which is its limit", limit)
 		}
 	}
 }

@@ -47,7 +47,7 @@ var traps = []struct {
 	{"opencode", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
 	{"acp", "session/opened-with-an-effort", []string{"session.call-results", "text.once", "turn.one-terminal"}, nil, dropsTheEffort},
 	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
-	{"chat", "limit/requests-with-a-client-tool", []string{"tool.client-answered"}, nil, asksWithoutALimit},
+	{"chat", "limit/requests-with-a-client-tool", []string{"session.open-options"}, nil, asksWithoutALimit},
 	{"chat", "client/stopped-while-a-tool-runs", []string{"text.once", "turn.after-stop", "turn.stop", "wire.valid-input"}, nil, leavesACallOpen},
 	{"chat", "client/arguments-in-alternating-pieces", []string{"tool.client-called", "tool.output"}, []string{"tool.parallel"}, appendsToTheLastCall},
 	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, nil, hidesTheLimit},
