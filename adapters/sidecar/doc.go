@@ -22,6 +22,8 @@
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
+//	GET    /sessions/{id}/view              server-sent: the same chat as patches (package page), as it changes
+//	GET    /                                a chat page, which asks for the token
 //	GET    /events                          server-sent: a Run whenever the state of one changes
 //
 // A failure is {"error":{"code","message"}}. The codes are listed at [RefusalError].

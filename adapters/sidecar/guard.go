@@ -26,7 +26,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "pages of %q may not use this server: allow the origin if they should", origin))
 			return
 		}
-		if !s.authorized(r) {
+		// The page holds nothing of a session: it asks for the token.
+		if r.URL.Path != "/" && !s.authorized(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			answerError(w, refuse(http.StatusUnauthorized, CodeUnauthorized, "send the token of this server: Authorization: Bearer TOKEN"))
 			return

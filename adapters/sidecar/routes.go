@@ -19,11 +19,13 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/page"
 )
 
 // routes returns the handler of all routes.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", page.ServeHTTP)
 	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /health":                         s.health,
 		"GET /events":                         s.feedEvents,
@@ -36,6 +38,7 @@ func (s *Server) routes() http.Handler {
 		"GET /sessions/{id}/history":          s.history,
 		"GET /sessions/{id}/chat":             s.chat,
 		"GET /sessions/{id}/lists/{list}":     s.listOf,
+		"GET /sessions/{id}/view":             s.view,
 		"POST /sessions/{id}/message":         s.message,
 		"POST /sessions/{id}/steer":           s.steer,
 		"POST /sessions/{id}/stop":            s.stop,
