@@ -2,21 +2,25 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/page"
 	"github.com/turnspec/turnspec/adapters/replay"
 )
 
 func chatCmd() *cobra.Command {
 	var asJSON, full bool
-	var log string
+	var log, htmlFile string
 	cmd := &cobra.Command{
 		Use:   "chat [FILE] | chat --log FILE [SESSION]",
 		Short: "Turn events into the chat that a user would see",
@@ -25,11 +29,15 @@ prints the chat that they make. The events may be in any order: seq decides. If 
 event is invalid, chat prints its file and line, and no chat.
 
 With --log it prints a session of an event log. SESSION may be left out if the log
-has only one.`,
+has only one.
+
+With --html it writes the chat as one HTML file, which needs no network: a slider
+replays the session in its own time.`,
 		Example: `  turnspec chat events.jsonl
   turnspec normalize claude transcript.jsonl | turnspec chat
   turnspec chat --full events.jsonl
   turnspec chat --json events.jsonl
+  turnspec chat --html chat.html events.jsonl
   turnspec chat --log chats.db s1`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -39,10 +47,14 @@ has only one.`,
 			return completeSession(cmd, append([]string{log}, args...), word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chat, err := chatOf(cmd, log, args)
+			events, err := chatEvents(cmd, log, args)
 			if err != nil {
 				return err
 			}
+			if htmlFile != "" {
+				return writePage(htmlFile, cmp.Or(strings.Join(args, " "), log, "Chat"), events)
+			}
+			chat := replay.Reduce(events)
 			var b bytes.Buffer
 			if asJSON {
 				j, err := chat.JSON()
@@ -60,40 +72,44 @@ has only one.`,
 	cmd.Flags().StringVar(&log, "log", "", "show a session of this event log")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&full, "full", false, "print reasoning and tool output in full")
-	cmd.MarkFlagsMutuallyExclusive("json", "full")
+	cmd.Flags().StringVar(&htmlFile, "html", "", "write a page to this file")
+	cmd.MarkFlagsMutuallyExclusive("json", "full", "html")
 	return cmd
 }
 
-// chatOf returns the chat of a stream, or of a session in a log.
-func chatOf(cmd *cobra.Command, log string, args []string) (chat *replay.Chat, err error) {
+// writePage writes a page that replays a session.
+func writePage(file, title string, events []event.Event) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(page.Record(title, events).Write(f), f.Close())
+}
+
+// chatEvents returns the events of a stream, or of a session in a log.
+func chatEvents(cmd *cobra.Command, log string, args []string) (events []event.Event, err error) {
 	if log != "" {
 		err = withLog(cmd, log, func(ctx context.Context, l eventlog.Log) error {
 			session, err := sessionOf(ctx, l, log, args)
 			if err != nil {
 				return err
 			}
-			reducer := replay.New()
 			for e, err := range eventlog.All(ctx, l, session, 0) {
 				if err != nil {
 					return err
 				}
-				reducer.Add(e)
+				events = append(events, e)
 			}
-			chat = reducer.Chat()
 			return nil
 		})
-		return chat, err
+		return events, err
 	}
 	in, name, err := input(cmd, args)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	events, err := readEvents(in, name)
-	if err != nil {
-		return nil, err
-	}
-	return replay.Reduce(events), nil
+	return readEvents(in, name)
 }
 
 func readEvents(in io.Reader, name string) (out []event.Event, err error) {

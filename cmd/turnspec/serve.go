@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -48,6 +49,7 @@ func serveCmd() *cobra.Command {
 		Long: `Serve opens sessions on runtimes and serves them over HTTP: clients post messages,
 answers and stops, and listen to the events as server-sent events. Events are stored in
 a log, so listeners may come back and continue after the last event that they received.
+At / is a chat page for a browser: open the address that serve prints.
 
 Without --runtime it serves a demo: each session replays a recorded case, without a key
 or a network. Whatever message is sent, the recorded one is.
@@ -199,6 +201,11 @@ func printServed(w io.Writer, base string, c sidecar.Config, log string, demo bo
 		auth = fmt.Sprintf(" -H 'Authorization: Bearer %s'", c.Token)
 	}
 	fmt.Fprintf(w, "listening at %s, events %s\n", base, log)
+	fragment := ""
+	if c.Token != "" {
+		fragment = "#token=" + url.QueryEscape(c.Token) // browsers do not send it
+	}
+	fmt.Fprintf(w, "\n  chat: %s/%s\n", base, fragment)
 	text := "hello"
 	if demo {
 		text = "anything: the demo sends the recorded message"

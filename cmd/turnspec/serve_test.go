@@ -31,7 +31,7 @@ func TestServePrintsWhatToDo(t *testing.T) {
 	g.Expect(cmd.Start()).To(Succeed())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	printed := ""
-	for lines := bufio.NewScanner(out); strings.Count(printed, "\n") < 6 && lines.Scan(); {
+	for lines := bufio.NewScanner(out); strings.Count(printed, "\n") < 8 && lines.Scan(); {
 		printed += lines.Text() + "\n"
 	}
 	requests := curlLine.FindAllStringSubmatch(printed, -1)

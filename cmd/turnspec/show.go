@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -18,16 +20,20 @@ import (
 const wireWidth = 110
 
 func showCmd() *cobra.Command {
-	var dir string
+	var dir, htmlFile string
 	var wire, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show CASE|FILE",
 		Short: "Print a case: its intent, steps, wire and witness",
 		Long: `Show prints a recording, stored or in a file. Wire lines are shortened; --wire
-prints them in full.`,
+prints them in full.
+
+With --html it writes the chat that the reference adapter makes of the case, as one
+HTML file with a slider that replays the session in the recorded time.`,
 		Example: `  turnspec show codex/0.169.0/text/plain
   turnspec show 'claude/*/permission/allow' --wire
   turnspec show 'codex/*/text/plain' --json
+  turnspec show claude/2.1.329/permission/allow --html allow.html
   turnspec show imported.txtar`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: complete(caseIDs),
@@ -59,6 +65,13 @@ prints them in full.`,
 					s.File = "read from the lines of the client"
 				}
 			}
+			if htmlFile != "" {
+				events, err := caseEvents(corpus, c)
+				if err != nil {
+					return err
+				}
+				return writePage(htmlFile, c.ID, events)
+			}
 			if asJSON {
 				return showJSON(cmd.OutOrStdout(), c, s)
 			}
@@ -68,6 +81,8 @@ prints them in full.`,
 	corpusFlag(cmd, &dir)
 	cmd.Flags().BoolVar(&wire, "wire", false, "print wire lines in full")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&htmlFile, "html", "", "write a page to this file")
+	cmd.MarkFlagsMutuallyExclusive("wire", "json", "html")
 	return cmd
 }
 
@@ -137,6 +152,31 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n] + "…"
+}
+
+// caseEvents returns the events that the reference adapter emits for a case: those of its
+// golden, or else those of what the runtime wrote, in which answers of the client are
+// missing.
+func caseEvents(corpus fixtures.Corpus, c *fixtures.Case) ([]event.Event, error) {
+	golden, err := corpus.Golden(c.ID)
+	if err == nil {
+		text, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
+		return readEvents(strings.NewReader(text), "the golden of "+c.ID)
+	}
+	a := reference.Of(c.Runtime)
+	if a == nil {
+		return nil, fmt.Errorf("%s: runtime %s has no reference adapter, which makes the chat", c.ID, c.Runtime)
+	}
+	var events []event.Event
+	n := a.Transcribe("s1", func(e event.Event) { events = append(events, e) })
+	began := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, l := range c.Wire {
+		if l.Dir == fixtures.Out {
+			n.Line(began.Add(l.T), l.Bytes)
+		}
+	}
+	n.End()
+	return events, nil
 }
 
 type shown struct {
