@@ -66,7 +66,7 @@ HTML file with a slider that replays the session in the recorded time.`,
 				}
 			}
 			if htmlFile != "" {
-				events, err := caseEvents(corpus, c)
+				events, err := shownEvents(corpus, c)
 				if err != nil {
 					return err
 				}
@@ -154,10 +154,10 @@ func clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// caseEvents returns the events that the reference adapter emits for a case: those of its
+// shownEvents returns the events that the reference adapter emits for a case: those of its
 // golden, or else those of what the runtime wrote, in which answers of the client are
 // missing.
-func caseEvents(corpus fixtures.Corpus, c *fixtures.Case) ([]event.Event, error) {
+func shownEvents(corpus fixtures.Corpus, c *fixtures.Case) ([]event.Event, error) {
 	golden, err := corpus.Golden(c.ID)
 	if err == nil {
 		text, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
