@@ -11,19 +11,10 @@ import (
 )
 
 var agentuiVocabularies = []vocabulary{{
-	name: "agentui",
-	translator: func() func(event.Event) [][]byte {
-		var t agentui.Translator
-		return func(e event.Event) [][]byte {
-			var out [][]byte
-			for _, m := range t.Translate(e) {
-				out = append(out, m.Encode())
-			}
-			return out
-		}
-	},
-	check: func(lines [][]byte) []string { return problemsIn(new(agentui.Checker), lines) },
-	read:  readAgentUI, leftOut: agentui.LeftOut(), late: true,
+	name:       "agentui",
+	translator: func() func(event.Event) [][]byte { return encoded(new(agentui.Translator).Translate) },
+	check:      func(lines [][]byte) []string { return problemsIn(new(agentui.Checker), lines) },
+	read:       readAgentUI, leftOut: agentui.LeftOut(), late: true,
 }}
 
 // agentuiEvent is an event as a front end reads it. It shares nothing with the package under test.

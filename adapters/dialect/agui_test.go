@@ -12,19 +12,10 @@ import (
 )
 
 var aguiVocabularies = []vocabulary{{
-	name: "agui",
-	translator: func() func(event.Event) [][]byte {
-		var t agui.Translator
-		return func(e event.Event) [][]byte {
-			var out [][]byte
-			for _, m := range t.Translate(e) {
-				out = append(out, m.Encode())
-			}
-			return out
-		}
-	},
-	check: func(lines [][]byte) []string { return problemsIn(new(agui.Checker), lines) },
-	read:  readAGUI, leftOut: agui.LeftOut(),
+	name:       "agui",
+	translator: func() func(event.Event) [][]byte { return encoded(new(agui.Translator).Translate) },
+	check:      func(lines [][]byte) []string { return problemsIn(new(agui.Checker), lines) },
+	read:       readAGUI, leftOut: agui.LeftOut(),
 }}
 
 // aguiEvent is an event as a front end reads it. It shares nothing with the package under test.

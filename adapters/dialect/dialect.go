@@ -6,6 +6,7 @@
 //
 //	agentui     the event classes of Agent UI
 //	agui        the events of AG-UI
+//	wsmessages  messages over a WebSocket, with one text per response
 //	uistream    the UI message stream of Vercel's AI SDK
 package dialect
 
@@ -43,6 +44,39 @@ type Problem struct {
 }
 
 func (p Problem) String() string { return fmt.Sprintf("message %d: %s: %s", p.At, p.Rule, p.Text) }
+
+// Findings collects the problems of a stream, message by message.
+type Findings struct {
+	at       int
+	problems []Problem
+}
+
+// Read counts and reads the next message. It returns false if the message cannot be used.
+func (f *Findings) Read(v Vocabulary, line []byte) (Message, bool) {
+	f.at++
+	m, problems := v.Read(line)
+	f.problems = problems
+	usable := len(problems) == 0 || problems[0].Rule != "not-json" && problems[0].Rule != "unknown-type"
+	return m, usable
+}
+
+// Empty reports whether no message was read.
+func (f *Findings) Empty() bool { return f.at == 0 }
+
+// Fail adds a problem of the message that was read last.
+func (f *Findings) Fail(rule, format string, args ...any) {
+	f.problems = append(f.problems, Problem{Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+// Take returns the problems since the last call.
+func (f *Findings) Take() []Problem {
+	out := f.problems
+	for i := range out {
+		out[i].At = f.at
+	}
+	f.problems = nil
+	return out
+}
 
 // Message is a message of a vocabulary.
 type Message struct {

@@ -14,26 +14,16 @@ import (
 var uiVocabularies = []vocabulary{
 	{
 		name:       "uistream",
-		translator: func() func(event.Event) [][]byte { return uiTranslator(&uistream.Translator{}) },
+		translator: func() func(event.Event) [][]byte { return encoded(new(uistream.Translator).Translate) },
 		check:      checkUI, read: readUI, leftOut: uistream.LeftOut(),
 	},
 	{
 		name:       "uistream with approvals",
-		translator: func() func(event.Event) [][]byte { return uiTranslator(&uistream.Translator{Approvals: true}) },
+		translator: func() func(event.Event) [][]byte { return encoded((&uistream.Translator{Approvals: true}).Translate) },
 		check:      checkUI, read: readUI, leftOut: uistream.LeftOut(),
 		hides:   "tools", // a request starts its tool
 		goldens: []string{"claude/2.1.329/permission/allow", "claude/2.1.329/permission/deny-then-stop"},
 	},
-}
-
-func uiTranslator(t *uistream.Translator) func(event.Event) [][]byte {
-	return func(e event.Event) [][]byte {
-		var out [][]byte
-		for _, c := range t.Translate(e) {
-			out = append(out, c.Encode())
-		}
-		return out
-	}
 }
 
 func checkUI(lines [][]byte) []string { return problemsIn(new(uistream.Checker), lines) }

@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/dialect/agentui"
 	"github.com/turnspec/turnspec/adapters/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/conformance/judge"
@@ -37,36 +38,21 @@ type emitted struct {
 }
 
 var dialects = []dialect{
-	{"agentui", agentuiEvents, ""},
-	{"agui", aguiEvents, ""},
-	{"uistream", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{}) }, uistream.EndOfStream},
-	{"uistream-approvals", func() func(event.Event) []emitted { return uiMessages(&uistream.Translator{Approvals: true}) }, uistream.EndOfStream},
+	{"agentui", func() func(event.Event) []emitted { return encoded(new(agentui.Translator).Translate) }, ""},
+	{"agui", func() func(event.Event) []emitted { return encoded(new(agui.Translator).Translate) }, ""},
+	{"uistream", func() func(event.Event) []emitted { return encoded(new(uistream.Translator).Translate) }, uistream.EndOfStream},
+	{"uistream-approvals", func() func(event.Event) []emitted {
+		return encoded((&uistream.Translator{Approvals: true}).Translate)
+	}, uistream.EndOfStream},
+	{"wsmessages", func() func(event.Event) []emitted { return encoded(new(wsmessages.Translator).Translate) }, ""},
 }
 
-func agentuiEvents() func(event.Event) []emitted {
-	var t agentui.Translator
+// encoded returns a function that translates an event and encodes the messages.
+func encoded[M interface{ Encode() []byte }](translate func(event.Event) []M) func(event.Event) []emitted {
 	return func(e event.Event) (out []emitted) {
-		for _, m := range t.Translate(e) {
-			out = append(out, emitted{m.Encode(), false})
-		}
-		return out
-	}
-}
-
-func aguiEvents() func(event.Event) []emitted {
-	var t agui.Translator
-	return func(e event.Event) (out []emitted) {
-		for _, m := range t.Translate(e) {
-			out = append(out, emitted{m.Encode(), m.Ends()})
-		}
-		return out
-	}
-}
-
-func uiMessages(t *uistream.Translator) func(event.Event) []emitted {
-	return func(e event.Event) (out []emitted) {
-		for _, c := range t.Translate(e) {
-			out = append(out, emitted{c.Encode(), c.Ends()})
+		for _, m := range translate(e) {
+			stream, ok := any(m).(interface{ Ends() bool })
+			out = append(out, emitted{m.Encode(), ok && stream.Ends()})
 		}
 		return out
 	}
@@ -102,6 +88,7 @@ line, or of a session of an event log. SESSION may be left out if the log has on
   agui                the events of AG-UI 1.0
   uistream            the UI message stream of the AI SDK, versions 6 and 7
   uistream-approvals  the same, with tool approvals, for version 7
+  wsmessages          messages over a WebSocket, with one text per response
 
 With --sse it writes server-sent events, as a server does: a stream for each turn.
 

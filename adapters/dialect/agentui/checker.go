@@ -89,14 +89,13 @@ func Rules() []string {
 //	agent-unknown     a sub-agent ends that was not spawned
 //	unfinished        the stream ends within a run, or is empty
 type Checker struct {
-	at       int
-	last     int64
-	runs     map[string]bool // true: it runs
-	parts    map[string]*part
-	tools    map[string]*call
-	actions  map[string]*request
-	agents   map[string]bool // true: it runs
-	problems []dialect.Problem
+	last    int64
+	runs    map[string]bool // true: it runs
+	parts   map[string]*part
+	tools   map[string]*call
+	actions map[string]*request
+	agents  map[string]bool // true: it runs
+	found   dialect.Findings
 }
 
 type part struct {
@@ -120,46 +119,30 @@ func (c *Checker) Add(event []byte) []dialect.Problem {
 		c.runs, c.parts, c.tools = map[string]bool{}, map[string]*part{}, map[string]*call{}
 		c.actions, c.agents = map[string]*request{}, map[string]bool{}
 	}
-	c.at++
-	m, problems := vocabulary.Read(event)
-	c.problems = problems
-	if len(problems) == 0 || problems[0].Rule == "missing-member" || problems[0].Rule == "wrong-member" {
+	if m, ok := c.found.Read(vocabulary, event); ok {
 		c.check(m)
 	}
-	return c.report()
-}
-
-func (c *Checker) report() []dialect.Problem {
-	for i := range c.problems {
-		c.problems[i].At = c.at
-	}
-	out := c.problems
-	c.problems = nil
-	return out
+	return c.found.Take()
 }
 
 // End checks that the stream may end here.
 func (c *Checker) End() []dialect.Problem {
-	if c.at == 0 {
-		c.fail("unfinished", "the stream is empty")
+	if c.found.Empty() {
+		c.found.Fail("unfinished", "the stream is empty")
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.runs)) {
 		if c.runs[id] {
-			c.fail("unfinished", "run %q has no end", id)
+			c.found.Fail("unfinished", "run %q has no end", id)
 		}
 	}
-	return c.report()
-}
-
-func (c *Checker) fail(rule, format string, args ...any) {
-	c.problems = append(c.problems, dialect.Problem{Rule: rule, Text: fmt.Sprintf(format, args...)})
+	return c.found.Take()
 }
 
 func (c *Checker) check(m dialect.Message) {
 	if m.Has("sequence") {
 		n, err := strconv.ParseInt(string(m.Raw("sequence")), 10, 64)
 		if err != nil || n <= c.last {
-			c.fail("sequence", "%s after %d", m.Raw("sequence"), c.last)
+			c.found.Fail("sequence", "%s after %d", m.Raw("sequence"), c.last)
 		}
 		c.last = max(c.last, n)
 	}
@@ -181,7 +164,7 @@ func (c *Checker) check(m dialect.Message) {
 	case "session":
 		for _, id := range slices.Sorted(maps.Keys(c.runs)) {
 			if m.Type == "session.closed" && c.runs[id] {
-				c.fail("run-open", "run %q has no end when the session closes", id)
+				c.found.Fail("run-open", "run %q has no end when the session closes", id)
 				c.runs[id] = false
 			}
 		}
@@ -194,10 +177,10 @@ func (c *Checker) inRun(m dialect.Message, run, agent string) {
 	switch {
 	case run == "" || agent != "":
 	case !known:
-		c.fail("run-missing", "%s of run %q", m.Type, run)
+		c.found.Fail("run-missing", "%s of run %q", m.Type, run)
 		c.runs[run] = true // so that this is reported once
 	case !running:
-		c.fail("run-ended", "%s of run %q", m.Type, run)
+		c.found.Fail("run-ended", "%s of run %q", m.Type, run)
 	}
 }
 
@@ -205,7 +188,7 @@ func (c *Checker) checkRun(m dialect.Message, run, agent string) {
 	switch m.Type {
 	case "run.started":
 		if _, known := c.runs[run]; known {
-			c.fail("run-again", "run %q", run)
+			c.found.Fail("run-again", "run %q", run)
 		}
 		c.runs[run] = true
 	case "run.status":
@@ -225,17 +208,17 @@ func (c *Checker) checkRun(m dialect.Message, run, agent string) {
 func (c *Checker) checkOpen(run string) {
 	for _, id := range slices.Sorted(maps.Keys(c.parts)) {
 		if p := c.parts[id]; p.run == run && p.agent == "" && !p.final && strings.HasPrefix(id, "text") {
-			c.fail("text-open", "%s has no final text", id)
+			c.found.Fail("text-open", "%s has no final text", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.tools)) {
 		if t := c.tools[id]; t.run == run && t.agent == "" && !t.ended {
-			c.fail("tool-open", "%q has no result", id)
+			c.found.Fail("tool-open", "%q has no result", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.actions)) {
 		if a := c.actions[id]; a.run == run && a.agent == "" && !a.resolved {
-			c.fail("action-open", "%q is not resolved", id)
+			c.found.Fail("action-open", "%q is not resolved", id)
 		}
 	}
 }
@@ -263,7 +246,7 @@ func (c *Checker) checkPart(m dialect.Message, head, run, agent string) {
 	data := payloadOf(m)
 	if strings.HasSuffix(m.Type, ".delta") {
 		if p.final {
-			c.fail("text-after-final", "%s", id)
+			c.found.Fail("text-after-final", "%s", id)
 		}
 		if data.Text != nil {
 			p.text += *data.Text
@@ -273,9 +256,9 @@ func (c *Checker) checkPart(m dialect.Message, head, run, agent string) {
 	corrected := data.Status == "retracted" || data.Status == "replaced"
 	switch {
 	case p.final && !corrected:
-		c.fail("final-again", "%s", id)
+		c.found.Fail("final-again", "%s", id)
 	case !corrected && data.Text != nil && p.text != "" && *data.Text != p.text && head == "text":
-		c.fail("final-differs", "%s is %q, its deltas %q", id, *data.Text, p.text)
+		c.found.Fail("final-differs", "%s is %q, its deltas %q", id, *data.Text, p.text)
 	}
 	p.final = true
 	if data.Status == "retracted" {
@@ -289,19 +272,19 @@ func (c *Checker) checkTool(m dialect.Message, run, agent string) {
 	t := c.tools[key]
 	switch {
 	case m.Type == "tool.started" && t != nil && t.run == run:
-		c.fail("tool-again", "%q", id)
+		c.found.Fail("tool-again", "%q", id)
 		return
 	case m.Type == "tool.started":
 		c.tools[key] = &call{run: run, agent: agent}
 		return
 	case t == nil:
-		c.fail("tool-unknown", "%s of %q", m.Type, id)
+		c.found.Fail("tool-unknown", "%s of %q", m.Type, id)
 		return
 	case t.ended:
-		c.fail("tool-ended", "%s of %q", m.Type, id)
+		c.found.Fail("tool-ended", "%s of %q", m.Type, id)
 		return
 	case m.Type == "tool.result" && t.denied:
-		c.fail("tool-denied", "%q", id)
+		c.found.Fail("tool-denied", "%q", id)
 	}
 	t.ended = m.Type == "tool.result" || m.Type == "tool.failed"
 }
@@ -311,17 +294,17 @@ func (c *Checker) checkAction(m dialect.Message, run, agent string) {
 	a := c.actions[id]
 	if m.Type == "action.required" {
 		if a != nil {
-			c.fail("action-again", "%q", id)
+			c.found.Fail("action-again", "%q", id)
 		}
 		c.actions[id] = &request{run: run, agent: agent, tool: agent + "/" + m.String("toolCallId")}
 		return
 	}
 	switch {
 	case a == nil:
-		c.fail("action-unknown", "%q", id)
+		c.found.Fail("action-unknown", "%q", id)
 		return
 	case a.resolved:
-		c.fail("action-resolved", "%q", id)
+		c.found.Fail("action-resolved", "%q", id)
 	}
 	a.resolved = true
 	answer := payloadOf(m)
@@ -335,12 +318,12 @@ func (c *Checker) checkAgent(class, id string) {
 	switch class {
 	case "agent.spawned":
 		if running {
-			c.fail("agent-again", "%q", id)
+			c.found.Fail("agent-again", "%q", id)
 		}
 		c.agents[id] = true
 	case "agent.completed":
 		if !known {
-			c.fail("agent-unknown", "%q", id)
+			c.found.Fail("agent-unknown", "%q", id)
 		}
 		c.agents[id] = false
 	}

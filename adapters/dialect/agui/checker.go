@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -82,17 +81,16 @@ func Rules() []string {
 //	state              a patch is malformed or does not apply
 //	unfinished         the stream ends within a run
 type Checker struct {
-	at       int
-	began    bool
-	running  bool
-	runs     map[string]bool
-	thread   string
-	id       string
-	parts    map[string]*part // by kind and id
-	tools    map[string]*call
-	agents   map[string]bool // true: it runs
-	state    any
-	problems []dialect.Problem // of this event
+	began   bool
+	running bool
+	runs    map[string]bool
+	thread  string
+	id      string
+	parts   map[string]*part // by kind and id
+	tools   map[string]*call
+	agents  map[string]bool // true: it runs
+	state   any
+	found   dialect.Findings
 }
 
 type part struct {
@@ -106,34 +104,18 @@ type call struct {
 
 // Add checks the next event, which is a JSON object.
 func (c *Checker) Add(event []byte) []dialect.Problem {
-	c.at++
-	m, problems := vocabulary.Read(event)
-	c.problems = problems
-	if len(problems) == 0 || problems[0].Rule == "missing-member" || problems[0].Rule == "wrong-member" {
+	if m, ok := c.found.Read(vocabulary, event); ok {
 		c.check(m)
 	}
-	return c.report()
-}
-
-func (c *Checker) report() []dialect.Problem {
-	for i := range c.problems {
-		c.problems[i].At = c.at
-	}
-	out := c.problems
-	c.problems = nil
-	return out
+	return c.found.Take()
 }
 
 // End checks that the stream may end here.
 func (c *Checker) End() []dialect.Problem {
 	if c.running || !c.began {
-		c.fail("unfinished", "the stream ends without RUN_FINISHED or RUN_ERROR")
+		c.found.Fail("unfinished", "the stream ends without RUN_FINISHED or RUN_ERROR")
 	}
-	return c.report()
-}
-
-func (c *Checker) fail(rule, format string, args ...any) {
-	c.problems = append(c.problems, dialect.Problem{Rule: rule, Text: fmt.Sprintf(format, args...)})
+	return c.found.Take()
 }
 
 func (c *Checker) check(m dialect.Message) {
@@ -142,7 +124,7 @@ func (c *Checker) check(m dialect.Message) {
 		return
 	}
 	if !c.running {
-		c.fail("run-missing", "%s outside of a run", m.Type)
+		c.found.Fail("run-missing", "%s outside of a run", m.Type)
 		if c.began && len(c.runs) > 0 || m.Type == "RUN_ERROR" || m.Type == "RUN_FINISHED" {
 			c.began = true
 			return
@@ -151,7 +133,7 @@ func (c *Checker) check(m dialect.Message) {
 	}
 	agent := m.String("subagentRunId")
 	if _, known := c.agents[agent]; agent != "" && !known && m.Type != "SUBAGENT_STARTED" && m.Type != "SUBAGENT_FINISHED" && m.Type != "SUBAGENT_ERROR" {
-		c.fail("agent-unknown", "%s of %q", m.Type, agent)
+		c.found.Fail("agent-unknown", "%s of %q", m.Type, agent)
 	}
 	switch m.Type {
 	case "RUN_FINISHED":
@@ -160,12 +142,12 @@ func (c *Checker) check(m dialect.Message) {
 		c.running = false
 	case "SUBAGENT_STARTED":
 		if _, known := c.agents[agent]; known {
-			c.fail("agent-again", "%q", agent)
+			c.found.Fail("agent-again", "%q", agent)
 		}
 		c.agents[agent] = true
 	case "SUBAGENT_FINISHED", "SUBAGENT_ERROR":
 		if !c.agents[agent] {
-			c.fail("agent-not-open", "%q", agent)
+			c.found.Fail("agent-not-open", "%q", agent)
 		}
 		c.agents[agent] = false
 	case "STATE_SNAPSHOT":
@@ -173,7 +155,7 @@ func (c *Checker) check(m dialect.Message) {
 	case "STATE_DELTA":
 		next, err := dialect.Patch(c.state, m.Raw("delta"))
 		if err != nil {
-			c.fail("state", "%v", err)
+			c.found.Fail("state", "%v", err)
 			return
 		}
 		c.state = next
@@ -194,11 +176,11 @@ func (c *Checker) begin(thread, id string) {
 
 func (c *Checker) start(m dialect.Message) {
 	if c.running {
-		c.fail("run-twice", "RUN_STARTED within a run")
+		c.found.Fail("run-twice", "RUN_STARTED within a run")
 	}
 	id := m.String("runId")
 	if c.runs[id] {
-		c.fail("run-again", "runId %q", id)
+		c.found.Fail("run-again", "runId %q", id)
 	}
 	if c.runs == nil {
 		c.runs = map[string]bool{}
@@ -209,11 +191,11 @@ func (c *Checker) start(m dialect.Message) {
 
 func (c *Checker) finish(m dialect.Message) {
 	if c.id != "" && (m.String("runId") != c.id || m.String("threadId") != c.thread) {
-		c.fail("run-other", "RUN_FINISHED of %q", m.String("runId"))
+		c.found.Fail("run-other", "RUN_FINISHED of %q", m.String("runId"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.parts)) {
 		if c.parts[name].open {
-			c.fail("part-open", "%s", name)
+			c.found.Fail("part-open", "%s", name)
 		}
 	}
 	var outcome struct {
@@ -223,12 +205,12 @@ func (c *Checker) finish(m dialect.Message) {
 	_ = json.Unmarshal(m.Raw("outcome"), &outcome)
 	for _, id := range slices.Sorted(maps.Keys(c.tools)) {
 		if !c.tools[id].result && outcome.Type != "interrupt" && !slices.Contains(outcome.PendingToolCallIDs, id) {
-			c.fail("tool-open", "%q has no result", id)
+			c.found.Fail("tool-open", "%q has no result", id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.agents)) {
 		if c.agents[id] {
-			c.fail("agent-open", "%q", id)
+			c.found.Fail("agent-open", "%q", id)
 		}
 	}
 	c.running = false
@@ -262,7 +244,7 @@ func (c *Checker) checkPart(m dialect.Message, agent string) {
 	p := c.parts[name]
 	if of.what == "start" {
 		if p != nil && (of.kind != "step" || p.open) { // a step may be repeated
-			c.fail("part-again", "%s", name)
+			c.found.Fail("part-again", "%s", name)
 		}
 		c.parts[name] = &part{true, agent}
 		if of.kind == "tool call" && c.tools[id] == nil {
@@ -271,11 +253,11 @@ func (c *Checker) checkPart(m dialect.Message, agent string) {
 		return
 	}
 	if p == nil || !p.open {
-		c.fail("part-not-open", "%s of %s", m.Type, name)
+		c.found.Fail("part-not-open", "%s of %s", m.Type, name)
 		return
 	}
 	if agent != "" && agent != p.owner {
-		c.fail("owner", "%s of %q, but %s began with %q", m.Type, agent, name, p.owner)
+		c.found.Fail("owner", "%s of %q, but %s began with %q", m.Type, agent, name, p.owner)
 	}
 	if of.what == "end" {
 		p.open = false
@@ -289,12 +271,12 @@ func (c *Checker) checkResult(id string) {
 	t := c.tools[id]
 	switch {
 	case t == nil:
-		c.fail("tool-unknown", "result of %q", id)
+		c.found.Fail("tool-unknown", "result of %q", id)
 		return
 	case t.result:
-		c.fail("tool-result-twice", "%q", id)
+		c.found.Fail("tool-result-twice", "%q", id)
 	case !t.ended:
-		c.fail("tool-order", "result of %q before TOOL_CALL_END", id)
+		c.found.Fail("tool-order", "result of %q before TOOL_CALL_END", id)
 	}
 	t.result = true
 }

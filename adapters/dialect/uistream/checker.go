@@ -1,7 +1,6 @@
 package uistream
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -69,12 +68,11 @@ var vocabulary = dialect.NewVocabulary(map[string]string{
 //	after-abort       something but finish comes after abort
 //	unfinished        the stream ends within a message
 type Checker struct {
-	at       int
 	began    bool
 	running  bool
 	messages map[string]bool
 	m        checkedMessage
-	problems []dialect.Problem // of this chunk
+	found    dialect.Findings
 }
 
 // Rules lists the rules of a Checker.
@@ -124,38 +122,22 @@ type checkedTool struct {
 
 // Add checks the next chunk, which is a JSON object.
 func (c *Checker) Add(chunk []byte) []dialect.Problem {
-	c.at++
-	m, problems := vocabulary.Read(chunk)
-	c.problems = problems
-	if m.Type != "" && (len(problems) == 0 || problems[0].Rule == "missing-member" || problems[0].Rule == "wrong-member") {
+	if m, ok := c.found.Read(vocabulary, chunk); ok {
 		c.check(m)
 	}
-	return c.report()
-}
-
-func (c *Checker) report() []dialect.Problem {
-	for i := range c.problems {
-		c.problems[i].At = c.at
-	}
-	out := c.problems
-	c.problems = nil
-	return out
+	return c.found.Take()
 }
 
 // End checks that the stream may end here.
 func (c *Checker) End() []dialect.Problem {
 	if c.running {
-		c.fail("unfinished", "the stream ends without finish")
+		c.found.Fail("unfinished", "the stream ends without finish")
 		c.checkOpen("")
 	}
 	if !c.began {
-		c.fail("unfinished", "the stream is empty")
+		c.found.Fail("unfinished", "the stream is empty")
 	}
-	return c.report()
-}
-
-func (c *Checker) fail(rule, format string, args ...any) {
-	c.problems = append(c.problems, dialect.Problem{Rule: rule, Text: fmt.Sprintf(format, args...)})
+	return c.found.Take()
 }
 
 func (c *Checker) check(m dialect.Message) {
@@ -164,7 +146,7 @@ func (c *Checker) check(m dialect.Message) {
 		return
 	}
 	if !c.running {
-		c.fail("start-missing", "%s without a start before it", m.Type)
+		c.found.Fail("start-missing", "%s without a start before it", m.Type)
 		if c.began = true; m.Type == "finish" {
 			return
 		}
@@ -175,7 +157,7 @@ func (c *Checker) check(m dialect.Message) {
 		return
 	}
 	if c.m.ended != "" {
-		c.fail("after-"+c.m.ended, "%s after %s", m.Type, c.m.ended)
+		c.found.Fail("after-"+c.m.ended, "%s after %s", m.Type, c.m.ended)
 	}
 	kind, action, _ := strings.Cut(m.Type, "-")
 	switch {
@@ -197,7 +179,7 @@ func (c *Checker) begin() {
 
 func (c *Checker) start(m dialect.Message) {
 	if c.running {
-		c.fail("start-twice", "start within a message")
+		c.found.Fail("start-twice", "start within a message")
 		c.checkOpen("")
 	}
 	c.begin()
@@ -206,7 +188,7 @@ func (c *Checker) start(m dialect.Message) {
 		return
 	}
 	if c.messages[id] {
-		c.fail("message-id-again", "messageId %q", id)
+		c.found.Fail("message-id-again", "messageId %q", id)
 	}
 	if c.messages == nil {
 		c.messages = map[string]bool{}
@@ -225,18 +207,18 @@ func (c *Checker) checkOpen(reason string) {
 	c.checkPartsEnded("the message")
 	for _, id := range slices.Sorted(maps.Keys(c.m.tools)) {
 		if t := c.m.tools[id]; !t.ended && !t.waits && reason != "tool-calls" {
-			c.fail("tool-open", "tool %q has no output", id)
+			c.found.Fail("tool-open", "tool %q has no output", id)
 		}
 	}
 	if c.m.inStep {
-		c.fail("step-order", "a step has no end")
+		c.found.Fail("step-order", "a step has no end")
 	}
 }
 
 func (c *Checker) checkPartsEnded(where string) {
 	for _, id := range slices.Sorted(maps.Keys(c.m.parts)) {
 		if c.m.parts[id] {
-			c.fail("part-open", "%s has no end when %s ends", id, where)
+			c.found.Fail("part-open", "%s has no end when %s ends", id, where)
 			c.m.parts[id] = false
 		}
 	}
@@ -247,17 +229,17 @@ func (c *Checker) checkPart(kind, action, id string) {
 	open, known := c.m.parts[name]
 	if action != "start" {
 		if !open {
-			c.fail("part-not-open", "%s of %s", action, name)
+			c.found.Fail("part-not-open", "%s of %s", action, name)
 		}
 		c.m.parts[name] = open && action == "delta"
 		return
 	}
 	if known {
-		c.fail("part-again", "%s", name)
+		c.found.Fail("part-again", "%s", name)
 	} else {
 		for _, other := range slices.Sorted(maps.Keys(c.m.parts)) {
 			if c.m.parts[other] {
-				c.fail("part-overlaps", "%s starts before the end of %s", name, other)
+				c.found.Fail("part-overlaps", "%s starts before the end of %s", name, other)
 			}
 		}
 	}
@@ -267,7 +249,7 @@ func (c *Checker) checkPart(kind, action, id string) {
 func (c *Checker) checkStep(kind string) {
 	start := kind == "start-step"
 	if start == c.m.inStep {
-		c.fail("step-order", "%s", kind)
+		c.found.Fail("step-order", "%s", kind)
 	}
 	if !start {
 		if kind == "reset-step" {

@@ -11,7 +11,7 @@ func (c *Checker) checkTool(m dialect.Message) {
 		return
 	case "tool-input-start":
 		if t != nil {
-			c.fail("tool-again", "the input of %q starts twice", id)
+			c.found.Fail("tool-again", "the input of %q starts twice", id)
 			return
 		}
 		c.m.tools[id] = &checkedTool{name: m.String("toolName")}
@@ -21,21 +21,21 @@ func (c *Checker) checkTool(m dialect.Message) {
 		return
 	}
 	if t == nil {
-		c.fail("tool-unknown", "%s of %q", m.Type, id)
+		c.found.Fail("tool-unknown", "%s of %q", m.Type, id)
 		return
 	}
 	if t.ended {
-		c.fail("tool-ended", "%s of %q", m.Type, id)
+		c.found.Fail("tool-ended", "%s of %q", m.Type, id)
 		return
 	}
 	if t.available == (m.Type == "tool-input-delta") {
-		c.fail("tool-order", "%s of %q", m.Type, id)
+		c.found.Fail("tool-order", "%s of %q", m.Type, id)
 	}
 	switch m.Type {
 	case "tool-approval-request":
 		approval := m.String("approvalId")
 		if c.m.approvals[approval] != "" {
-			c.fail("approval-again", "approvalId %q", approval)
+			c.found.Fail("approval-again", "approvalId %q", approval)
 		}
 		c.m.approvals[approval], t.waits = id, true
 	case "tool-output-available":
@@ -52,10 +52,10 @@ func (c *Checker) checkInput(m dialect.Message, id string, t *checkedTool) {
 		c.m.tools[id] = t
 	}
 	if t.available || t.ended {
-		c.fail("tool-again", "the input of %q is available twice", id)
+		c.found.Fail("tool-again", "the input of %q is available twice", id)
 	}
 	if t.name != name {
-		c.fail("tool-renamed", "%q is %q, and was %q", id, name, t.name)
+		c.found.Fail("tool-renamed", "%q is %q, and was %q", id, name, t.name)
 	}
 	t.available, t.ended = true, m.Type == "tool-input-error"
 }
@@ -64,7 +64,7 @@ func (c *Checker) checkAnswer(m dialect.Message) {
 	approval := m.String("approvalId")
 	t := c.m.tools[c.m.approvals[approval]]
 	if t == nil || !t.waits {
-		c.fail("approval-unknown", "approvalId %q", approval)
+		c.found.Fail("approval-unknown", "approvalId %q", approval)
 		return
 	}
 	t.waits = false

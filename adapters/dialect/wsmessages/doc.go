@@ -1,0 +1,27 @@
+// Package wsmessages translates events to the messages that chat servers with one text per
+// response send over a WebSocket, and checks such streams.
+//
+//	text_delta         {responseId, delta}
+//	text_done          {responseId, text}                 ends a response
+//	thinking_start     {responseId}
+//	thinking_delta     {responseId, delta}
+//	thinking_done      {responseId, text}
+//	tool_call_start    {callId, toolName, arguments}      arguments are JSON in a text
+//	tool_output_delta  {callId, toolName, delta}
+//	tool_result        {callId, toolName, ok, result}     or error {code, message}
+//	output_cancelled   {responseId}                       ends a response
+//	agent_callback_result  {responseId, result}           the answer of a sub-agent
+//
+// A turn is a response, SESSION/TURN. Its blocks of text are one text, with a blank line between
+// two of them. text_done holds the whole text: it is authoritative. If it is not the sum of the
+// deltas, because a block was retracted, replaced or went on after another one, it has the member
+// replaces.
+//
+// A stopped turn ends in output_cancelled. So does one that failed: the vocabulary has no
+// errors, therefore output_cancelled has a member error then. Both come after text_done if the
+// text is not the sum of the deltas. Error codes of tools are tool_error, tool_interrupted and,
+// beyond the vocabulary, tool_denied.
+//
+// The vocabulary has no requests, plans, components, figures and notices, and shows no work of
+// sub-agents: see LeftOut. A client needs the session's own events for these.
+package wsmessages
