@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -140,11 +137,7 @@ events do; --session chooses one.`,
 func emitEvents(cmd *cobra.Command, args []string, do func(event.Event) error) error {
 	if len(args) == 1 && args[0] != "-" {
 		if _, err := os.Stat(args[0]); err != nil {
-			events, id, err := caseEvents(args[0])
-			if err != nil {
-				return err
-			}
-			return eachEvent(events, id, do)
+			return emitCase(args[0], do)
 		}
 	}
 	in, name, err := input(cmd, args)
@@ -154,21 +147,20 @@ func emitEvents(cmd *cobra.Command, args []string, do func(event.Event) error) e
 	return errors.Join(eachEvent(in, name, do), in.Close())
 }
 
-// caseEvents returns the events of a stored case, which the reference adapter makes of it.
-func caseEvents(glob string) (io.Reader, string, error) {
+// emitCase calls do for the events of a stored case, which the reference adapter makes of it.
+func emitCase(glob string, do func(event.Event) error) error {
 	corpus := fixtures.Embedded()
-	ids, err := matching(corpus, glob)
+	c, err := oneCase(corpus, glob)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	if ids = fixtures.Newest(ids); len(ids) > 1 {
-		return nil, "", fmt.Errorf("%q matches %d cases; name one of them: %s", glob, len(ids), strings.Join(ids, ", "))
+	events, err := shownEvents(corpus, c)
+	for _, e := range events {
+		if err == nil {
+			err = do(e)
+		}
 	}
-	golden, err := corpus.Golden(ids[0])
-	if err != nil {
-		return nil, "", err
-	}
-	return bytes.NewReader(judge.GoldenEvents(golden)), ids[0], nil
+	return err
 }
 
 // emitLog calls do for the events of a session of a log.

@@ -86,9 +86,6 @@ func splitGolden(b []byte) map[*conformance.Check]string {
 	return map[*conformance.Check]string{goldenEvents: strings.TrimPrefix(events, "-- events --\n"), goldenChat: rest[:i+1], goldenWrote: rest[i+len(wrote):]}
 }
 
-// GoldenEvents returns the events that a golden file holds, one per line.
-func GoldenEvents(golden []byte) []byte { return []byte(splitGolden(golden)[goldenEvents]) }
-
 // Goldens compares a run with its golden file.
 func Goldens(cfg conformance.Config, r *conformance.Run) []conformance.Result {
 	t := &conformance.Trial{Run: r}
