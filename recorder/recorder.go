@@ -234,10 +234,14 @@ func Check(ctx context.Context, o Options, stored *fixtures.Case) (diff string, 
 // because then the scenario describes something that did not happen. A reply may
 // stay unused if it is bound to a turn that not every runtime begins by itself,
 // to a request without news that not every runtime makes, or to a message that the
-// runtime sent together with another one.
+// runtime sent together with another one; or if it repeats a reply without an end, which
+// the runtime has kept.
 func checkUnused(s *fixtures.Scenario, unused []int, witness []fixtures.Request) error {
 	optional := map[string]bool{"task": true, "again": true, "compact": true}
+	cut, keeps := false, false
 	for _, r := range witness {
+		keeps = keeps || cut && slices.Contains(r.New, "again")
+		cut = r.Ended == fixtures.EndedCut
 		if len(r.New) > 1 {
 			for _, id := range r.New {
 				optional[id] = true
@@ -247,7 +251,7 @@ func checkUnused(s *fixtures.Scenario, unused []int, witness []fixtures.Request)
 	var lines []string
 	for _, replies := range s.Model {
 		for _, r := range replies {
-			if slices.Contains(unused, r.Line) && !optional[r.On] {
+			if slices.Contains(unused, r.Line) && !optional[r.On] && (!r.Retry || !keeps) {
 				lines = append(lines, fmt.Sprintf("%s:%d", s.File, r.Line))
 			}
 		}

@@ -109,7 +109,7 @@ func TestWriteAtomicKeepsTheOldFile(t *testing.T) {
 func TestUnusedReplyIsRejected(t *testing.T) {
 	g := NewWithT(t)
 	s := &fixtures.Scenario{ID: "a/b", File: "b.txtar", Model: map[string][]fixtures.Reply{"": {
-		{Line: 5}, {Line: 6, On: "m2"}, {Line: 7, On: "m3"}, {Line: 8, On: "task"}, {Line: 9},
+		{Line: 5}, {Line: 6, On: "m2"}, {Line: 7, On: "m3"}, {Line: 8, On: "task"}, {Line: 9}, {Line: 10, Retry: true},
 	}}}
 	merged := []fixtures.Request{{New: []string{"m2", "m3"}}}
 	g.Expect(checkUnused(s, nil, nil)).To(Succeed())
@@ -117,6 +117,9 @@ func TestUnusedReplyIsRejected(t *testing.T) {
 	g.Expect(checkUnused(s, []int{7}, merged)).To(Succeed(), "m3 was sent together with m2")
 	g.Expect(checkUnused(s, []int{7}, []fixtures.Request{{New: []string{"m3"}}})).To(MatchError(ContainSubstring("b.txtar:7")))
 	g.Expect(checkUnused(s, []int{5, 9}, merged)).To(MatchError(HaveSuffix("b.txtar:5, b.txtar:9")))
+	cut := fixtures.Request{New: []string{"m1"}, Ended: fixtures.EndedCut}
+	g.Expect(checkUnused(s, []int{10}, []fixtures.Request{cut, {New: []string{"again"}}})).To(Succeed(), "the runtime has kept the reply")
+	g.Expect(checkUnused(s, []int{10}, []fixtures.Request{cut, {New: []string{"retry"}}})).To(MatchError(HaveSuffix("b.txtar:10")))
 }
 
 func TestCorpusHoldsNothingPrivate(t *testing.T) {

@@ -240,8 +240,8 @@ func (s *script) receive(q *request) *exchange {
 	// A request that brings nothing new repeats the last one if that is not complete. The last
 	// one may still run: a client may ask again before the server notices that it hung up.
 	if len(x.New) == 0 && ag.last != nil {
-		switch ag.last.Ended {
-		case fixtures.EndedComplete, fixtures.EndedShort:
+		switch {
+		case ag.last.Ended == fixtures.EndedComplete, ag.last.Ended == fixtures.EndedShort, ag.last.kept(q):
 			x.New = append(x.New, "again")
 		default:
 			x.New = append(x.New, "retry")

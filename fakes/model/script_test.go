@@ -238,3 +238,29 @@ func TestDroppedReplyIsClosed(t *testing.T) {
 		})
 	}
 }
+
+// TestTextThatIsGivenBackIsKept checks that a request that gives the model the text of a reply
+// without an end back is no repetition of the one before: the runtime keeps the text.
+func TestTextThatIsGivenBackIsKept(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		replies []string
+		brings  string
+	}{
+		{"given back", []string{"Still waters run"}, "again"},
+		{"abandoned", nil, "retry"},
+		{"of an earlier reply", []string{"Still"}, "retry"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScript(scenario(t, "send m1: Say a proverb.", `[{"text":["Still waters run"]},{"close":true}]`))
+			x := s.receive(texts("Say a proverb."))
+			p := &part{open: true}
+			p.text.WriteString("Still waters run")
+			x.said, x.Ended = []*part{p}, fixtures.EndedCut
+			q := texts("Say a proverb.")
+			q.replies = c.replies
+			g.Expect(s.receive(q).New).To(Equal([]string{c.brings}))
+		})
+	}
+}

@@ -153,6 +153,16 @@ func (x *exchange) dropped(q *request) bool {
 	return last.Tool == "" && !last.think && last.text.Len() > 0 && !slices.Contains(q.replies, last.text.String())
 }
 
+// kept reports whether a request gives the model its unfinished text back: the runtime does
+// not ask for the reply again, but for what follows it.
+func (x *exchange) kept(q *request) bool {
+	if x.Ended != fixtures.EndedCut || len(x.said) == 0 {
+		return false
+	}
+	last := x.said[len(x.said)-1]
+	return last.Tool == "" && !last.think && last.text.Len() > 0 && slices.Contains(q.replies, last.text.String())
+}
+
 // soFar returns the text so far.
 func (x *exchange) soFar() Said {
 	s := Said{Agent: x.Agent}

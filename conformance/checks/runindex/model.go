@@ -83,7 +83,7 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 				text = withoutPlanTags(text)
 			}
 			out = append(out, Segment{
-				Text: text, Prefix: allowsPrefix(q, j) && !reachedWire(r, s.Text), Req: q.Req,
+				Text: text, Prefix: allowsPrefix(q, j) && !givenBack(reqs, i) && !reachedWire(r, s.Text), Req: q.Req,
 				Parted: text != s.Text || Runtime(r).EmptyPieceBeginsBlock && hasEmptyDelta(r, s.Text),
 			})
 		}
@@ -134,6 +134,12 @@ func Abandoned(reqs []fixtures.Request, i int) bool {
 		return i+1 < len(reqs) && slices.Contains(reqs[i+1].New, "retry")
 	}
 	return false
+}
+
+// givenBack reports whether the runtime gave the model the text of a reply that broke off back,
+// so that the next reply goes on after it. Such a text stays, whole.
+func givenBack(reqs []fixtures.Request, i int) bool {
+	return reqs[i].Ended == fixtures.EndedCut && i+1 < len(reqs) && slices.Contains(reqs[i+1].New, "again")
 }
 
 // Requests returns the requests of the main agent to the model.

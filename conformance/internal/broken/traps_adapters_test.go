@@ -42,6 +42,22 @@ var endsWithEachIdle = broken.Adapter{
 	}),
 }
 
+// retractsWhatIsKept takes a reply without an end for one that is asked for again. The runtime
+// gives it back to the model, which goes on after it.
+var retractsWhatIsKept = broken.Adapter{
+	Name: "retracts-what-is-kept", Sentence: "takes back the text of a reply without an end, although the next one goes on after it",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		retracted := false
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.BlockEnd); ok && !retracted {
+				d.Status, retracted = event.BlockRetracted, true
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
 // reportsAnAbortedToolComplete takes the status of a command that was stopped for the truth.
 var reportsAnAbortedToolComplete = broken.Adapter{
 	Name: "reports-an-aborted-tool-complete", Sentence: "reports that a command succeeded that was stopped",

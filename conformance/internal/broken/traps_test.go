@@ -37,6 +37,7 @@ var traps = []struct {
 	{"opencode", "stop/then-next-turn", []string{"turn.one-terminal"}, nil, endsWithEachIdle},
 	{"opencode", "stop/mid-tool", []string{"turn.stop"}, []string{"turn.crash-ends", "turn.stall-ends"}, reportsAnAbortedToolComplete},
 	{"opencode", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
+	{"opencode", "model/ends-without-its-end", []string{"text.once"}, nil, retractsWhatIsKept},
 	{"opencode", "model/cut-in-mid-thinking", nil, []string{"turn.retries-end"}, waitsForEachAttempt},
 	{"acp", "session/resume-in-a-new-process", []string{"text.message-id", "text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp", "stop/while-asked", []string{"permission.answered-once", "session.idle-stays-open"}, []string{"turn.crash-ends"}, leavesTheQuestionOpen},
