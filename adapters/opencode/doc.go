@@ -61,7 +61,8 @@
 //	session.idle             done or error; of a sub-agent: task
 //	session.error            the error of the turn, or that it was stopped
 //	session.compacted        compaction end
-//	message.updated          of the user: a turn begins with it. Of the model: model_changed
+//	message.updated          of the user: a turn begins with it. Of the model: model_changed. Older than the
+//	                         session: ignored, with its parts, as a copy in a fork
 //	message.part.updated     text: block_end; of the user, user_message. reasoning: the end of thinking.
 //	                         tool: tool_start when it runs, tool_output with what is new in its
 //	                         output so far, tool_result. step-finish: usage. compaction:

@@ -10,10 +10,13 @@ import (
 
 // messageUpdated handles a message that has come or changed.
 func (t *translator) messageUpdated(a *agent, m info) {
-	switch m.Role {
-	case "user":
+	switch {
+	case m.Time.Created != 0 && m.Time.Created < a.created:
+		// The runtime reports the messages that it has copied to a fork as if they came now.
+		t.ended = remember(t.ended, string(m.ID))
+	case m.Role == "user":
 		t.userMessageCame(a, m)
-	case "assistant":
+	case m.Role == "assistant":
 		t.replyUpdated(a, m)
 	}
 }

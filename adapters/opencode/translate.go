@@ -39,6 +39,8 @@ type agent struct {
 	tool   string // the tool call that started it
 	name   string
 	ended  bool // a sub-agent has ended
+	// created is when the session began. A fork has copies of older messages.
+	created num
 
 	busy    bool
 	idle    bool         // the runtime has reported that the session waits, and not yet that its turn has ended
@@ -79,7 +81,7 @@ func newAgent(id string) *agent {
 // reset forgets the turn that has ended.
 func (a *agent) reset() {
 	*a = agent{
-		id: a.id, sub: a.sub, parent: a.parent, tool: a.tool, name: a.name, ended: a.ended,
+		id: a.id, sub: a.sub, parent: a.parent, tool: a.tool, name: a.name, ended: a.ended, created: a.created,
 		replies: map[str]bool{}, parts: map[string]*block{}, tools: map[string]*runningTool{},
 	}
 }
@@ -136,6 +138,7 @@ func (t *translator) noticeUnknown(what string, b []byte) {
 // sessionOpened makes a session that of this adapter.
 func (t *translator) sessionOpened(s info) {
 	t.main = newAgent(string(s.ID))
+	t.main.created = s.Time.Created
 	t.agents[t.main.id] = t.main
 }
 

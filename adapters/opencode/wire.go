@@ -122,6 +122,7 @@ type info struct {
 	Cost      num            `json:"cost"`
 	Summary   jsontext.Value `json:"summary"`
 	Time      struct {
+		Created   num `json:"created"`
 		Completed num `json:"completed"`
 	} `json:"time"`
 }

@@ -98,16 +98,17 @@ var waitsForEachAttempt = broken.Adapter{
 	}},
 }
 
-// replaysTheHistory takes what an agent repeats while it loads a session for news.
+// replaysTheHistory takes what an agent repeats while it loads a session, or copies it to a
+// fork, for news.
 var replaysTheHistory = broken.Adapter{
-	Name: "replays-the-history", Sentence: "shows the messages of a loaded session again in the next turn",
+	Name: "replays-the-history", Sentence: "shows the messages of a loaded or forked session again in the next turn",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		history := ""
 		return func(e event.Event, out func(event.Event)) {
 			out(e)
 			switch d := e.Data.(type) {
 			case event.SessionReady:
-				if d.Resumed {
+				if d.Resumed || d.ForkedFrom != "" {
 					history = "I said this before."
 				}
 			case event.TurnStart:

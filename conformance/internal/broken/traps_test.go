@@ -39,6 +39,7 @@ var traps = []struct {
 	{"opencode", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
 	{"opencode", "model/ends-without-its-end", []string{"text.once"}, nil, retractsWhatIsKept},
 	{"opencode", "model/cut-in-mid-thinking", nil, []string{"turn.retries-end"}, waitsForEachAttempt},
+	{"opencode", "session/fork-with-tools", []string{"text.message-id", "text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp", "session/resume-in-a-new-process", []string{"text.message-id", "text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp", "stop/while-asked", []string{"permission.answered-once", "session.idle-stays-open"}, []string{"turn.crash-ends"}, leavesTheQuestionOpen},
 	{"acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
