@@ -220,7 +220,7 @@ func chosenAnswers(questions, answers jsontext.Value) event.Raw {
 		Multiple jsontext.Value `json:"multiple"`
 	}](questions) {
 		switch {
-		case i >= len(chosen):
+		case i >= len(chosen) || len(chosen[i]) == 0: // it was not answered
 		case len(chosen[i]) == 1 && !isTrue(q.Multiple):
 			out[string(q.Question)] = string(chosen[i][0])
 		default:

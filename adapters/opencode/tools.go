@@ -136,13 +136,24 @@ func inputOf(v jsontext.Value) event.Raw {
 	return v.Clone()
 }
 
+// The runtime cuts the output of a command that it reports while it runs, from 30,000 letters on:
+// it then begins with cutOutput.
+const (
+	cutOutput    = "...\n\n"
+	minCutOutput = 20_000
+)
+
 // showOutput emits the output of a running command. Each line repeats it from its start, or
-// from where a long one was cut; what was emitted is not emitted again.
+// from where a long one was cut; what was emitted is not emitted again. Of a line that is cut
+// the place in the output is not known, so that it is not emitted: the result has the rest.
 func (t *translator) showOutput(sc *ledger.Scope, tool *runningTool, p part) {
 	if tool == nil || tool.tool != "Bash" {
 		return
 	}
 	text := string(p.State.Metadata.Output)
+	if strings.HasPrefix(text, cutOutput) && len(text) > minCutOutput {
+		return
+	}
 	if rest, ok := strings.CutPrefix(text, tool.output); ok {
 		sc.ToolOutput(tool.id, rest)
 		tool.output = text
