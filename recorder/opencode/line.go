@@ -164,7 +164,10 @@ func (c *client) readEvent(e event) {
 			c.d.Fail(c.answerQuestion(s))
 		}
 	case "permission.replied", "question.replied", "question.rejected":
-		c.open = slices.DeleteFunc(c.open, func(q question) bool { return q.id == p.RequestID })
+		if i := slices.IndexFunc(c.open, func(q question) bool { return q.id == p.RequestID }); i >= 0 {
+			c.closed = append(c.closed, c.open[i])
+			c.open = slices.Delete(c.open, i, i+1)
+		}
 	}
 }
 
@@ -232,7 +235,7 @@ func (c *client) endTurn() {
 			return
 		}
 	}
-	c.busy, c.compacts, c.open = false, false, nil
+	c.busy, c.compacts, c.closed, c.open = false, false, append(c.closed, c.open...), nil
 	clear(c.unsettled)
 	for _, m := range c.sent {
 		m.ended = m.ended || m.taken
@@ -243,11 +246,15 @@ func (c *client) endTurn() {
 func (c *client) Answer(_ context.Context, s fixtures.Step) error { return c.answerQuestion(s) }
 
 func (c *client) answerQuestion(s fixtures.Step) error {
-	i := slices.IndexFunc(c.open, func(q question) bool { return s.ID == "" || q.tool == s.ID })
+	open := &c.open
+	if s.Late {
+		open = &c.closed
+	}
+	i := slices.IndexFunc(*open, func(q question) bool { return s.ID == "" || q.tool == s.ID })
 	if i < 0 {
 		return errors.New("there is no such question to answer: `wait ask` first")
 	}
-	q := c.open[i]
+	q := (*open)[i]
 	path, body := "/permission/"+q.id+"/reply", map[string]any{}
 	switch {
 	case !q.permission && s.What == fixtures.AnswerValue:
@@ -270,7 +277,7 @@ func (c *client) answerQuestion(s fixtures.Step) error {
 	default:
 		return c.Error("answers a question with " + s.What)
 	}
-	c.open = slices.Delete(c.open, i, i+1)
+	*open = slices.Delete(*open, i, i+1)
 	if body == nil {
 		_, err := c.post("POST", path, nil)
 		return err

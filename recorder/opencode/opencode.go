@@ -56,6 +56,7 @@ type client struct {
 	replies map[string]bool   // messages of the model, and whether they are complete
 	roles   map[string]string // of messages
 	open    []question
+	closed  []question // that the runtime took back, for answers that come late
 	busy    bool
 	retries int
 
