@@ -71,6 +71,13 @@ test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messa
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
 	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/dialect $(ARGS)
 
+PAGE := .tmp/page
+.PHONY: test-page
+test-page: ## look for accessibility problems of the chat page in Chromium with axe-core (3 MB)
+	mkdir -p $(PAGE) && cp adapters/page/testdata/axe/* $(PAGE)
+	cd $(PAGE) && { cmp -s package-lock.json installed.json || { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
+	TURNSPEC_AXE=$(CURDIR)/$(PAGE)/node_modules/axe-core/axe.min.js $(GO) test -count=1 -run TestNoAccessibilityProblems ./adapters/page $(ARGS)
+
 .PHONY: peers
 peers: ## run third-party adapters on a part of the corpus and print the results (ARGS="-topics '*'": of all topics); their failures fail nothing
 	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/peers -args $(ARGS)

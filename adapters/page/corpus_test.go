@@ -104,7 +104,7 @@ func TestLiveEqualsReload(t *testing.T) {
 	if len(ids) < 100 {
 		t.Fatalf("only %d cases", len(ids))
 	}
-	patches := 0
+	patches, texts := 0, 0
 	for some := range slices.Chunk(ids, 25) {
 		var sessions []session
 		for _, id := range some {
@@ -117,11 +117,19 @@ func TestLiveEqualsReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		eval[bool](x, "globalThis.sessions = "+string(data)+", true")
-		for _, problem := range eval[[]string](x, "("+string(compare)+")(sessions)") {
+		compared := eval[struct {
+			Differ []string `json:"differ"`
+			Texts  int      `json:"texts"`
+		}](x, "("+string(compare)+")(sessions)")
+		for _, problem := range compared.Differ {
 			t.Error(problem)
 		}
+		texts += compared.Texts
 	}
-	t.Logf("%d cases, %d patches", len(ids), patches)
+	if texts < len(ids) {
+		t.Errorf("%d texts were compared, of %d cases", texts, len(ids))
+	}
+	t.Logf("%d cases, %d patches, %d texts", len(ids), patches, texts)
 }
 
 // emptyRecording returns a file that holds the page.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -152,6 +154,12 @@ func TestPageDrivesASession(t *testing.T) {
 		g.Expect(eval[string](two, drawn)).To(Equal(eval[string](one, drawn)))
 	}
 	same(`document.querySelector("#messages form[data-answer=permission]") !== null`)
+	if dir := os.Getenv("TURNSPEC_SCREENSHOTS"); dir != "" {
+		two.look(1000, 700, "light")
+		two.screenshot(filepath.Join(dir, "live.png"))
+		two.look(380, 700, "dark")
+		two.screenshot(filepath.Join(dir, "live-narrow.png"))
+	}
 	g.Expect(eval[string](two, `location.href`)).NotTo(ContainSubstring("secret-token"))
 	eval[bool](two, `(document.querySelector("#messages button[value=session]").click(), true)`)
 	g.Expect(session.did(t)).To(Equal("answer q/1 allowsession"))

@@ -19,7 +19,7 @@ export const statusLabel = (status) => labels[status] ?? status ?? "";
 
 // scrolling returns a box with text that scrolls if it is long, also by keyboard.
 export function scrolling(className, label, ...children) {
-  return element("pre", { class: className, tabindex: 0, role: "region", "aria-label": label }, ...children);
+  return element("pre", { class: className, tabindex: 0, role: "group", "aria-label": label }, ...children);
 }
 
 export function shortened(text) {

@@ -27,7 +27,7 @@ export function permissionForm(block) {
   const shown = typeof input.command === "string" ? scrolling("command", "Command", `$ ${input.command}`) : Object.keys(input).length > 0 ? element("div", { class: "input" }, valueView(input)) : null;
   const pending = status === "pending";
   return element(
-    "form", { class: "card question", "data-status": status, "data-answer": pending ? "permission" : null, "data-id": id, "aria-label": `Permission for ${permission.tool ?? "a tool"}` },
+    "form", { class: "card question", "data-status": status, "data-answer": pending ? "permission" : null, "data-id": id },
     headOf("permission", `${pending ? "May" : "Permission for"} ${permission.tool ?? "a tool"}${pending ? " run?" : ""}`, block),
     permission.reason ? element("p", null, permission.reason) : null,
     pending || !permission.tool_use_id ? shown : null, // else the tool's card shows it
@@ -105,7 +105,7 @@ export function interruptForm(block) {
   const answered = interrupt.value !== undefined && interrupt.value !== null && status === "answered";
   const namesQuestions = answered && Array.isArray(props.questions) && typeof interrupt.value === "object";
   return element(
-    "form", { class: "card question", "data-status": status, "data-answer": pending ? "interrupt" : null, "data-id": id, "data-form": props.requestedSchema || props.requested_schema || props.mode ? "schema" : questionsOf(props) ? (Array.isArray(props.questions) ? "questions" : "option") : "plan", "aria-label": title },
+    "form", { class: "card question", "data-status": status, "data-answer": pending ? "interrupt" : null, "data-id": id, "data-form": props.requestedSchema || props.requested_schema || props.mode ? "schema" : questionsOf(props) ? (Array.isArray(props.questions) ? "questions" : "option") : "plan" },
     headOf("question", title, block),
     pending ? bodyOf(block, props) : [
       typeof props.plan === "string" ? markdownOf(props.plan, { class: "text" }) : namesQuestions ? null : questionsOf(props)?.map((q) => (q.question ? element("p", null, q.question) : null)) ?? (props.message ? element("p", null, props.message) : null),

@@ -48,7 +48,7 @@ function drawTokens(tokens, parent) {
 
 function drawCode(token) {
   const language = (token.info ?? "").trim().split(/\s+/)[0];
-  return element("pre", { tabindex: 0, role: "region", "aria-label": language ? `Code: ${language}` : "Code", "data-language": language || null }, element("code", null, token.content));
+  return element("pre", { tabindex: 0, role: "group", "aria-label": language ? `Code: ${language}` : "Code", "data-language": language || null }, element("code", null, token.content));
 }
 
 // chunksOf returns the top-level parts of a text. A part that is equal to that of the

@@ -1,4 +1,5 @@
-// Draws sessions live and from their log, and returns those whose elements differ.
+// Draws sessions live and from their log, and returns those whose elements differ, or
+// whose elements show another text than the model's.
 (sessions) => {
   const { applyPatch, emptyChat, drawChat } = globalThis.turnspec;
   const page = () => {
@@ -10,6 +11,10 @@
     }
     return root;
   };
+  // plain is text whose Markdown is itself.
+  const plain = /^(?![\d\s]|[-+])[\w ,.!?'()äöü-]*$/;
+  const textsOf = (blocks) => blocks.flatMap((b) => [...(b.data.kind === "text" ? [b.text] : []), ...textsOf(b.blocks)]);
+  let texts = 0;
   const differ = [];
   for (const { id, live, stored } of sessions) {
     try {
@@ -20,7 +25,16 @@
         drawChat(one, chat);
       }
       const other = page();
-      drawChat(other, applyPatch(emptyChat, stored));
+      const whole = applyPatch(emptyChat, stored);
+      drawChat(other, whole);
+      const wanted = whole.messages.filter((m) => m.head.role !== "user").flatMap((m) => textsOf(m.blocks));
+      const drawn = [...one.querySelectorAll(".text[data-list]")];
+      if (drawn.length !== wanted.length) differ.push(`${id}: ${drawn.length} texts are drawn, not ${wanted.length}`);
+      wanted.forEach((text, i) => {
+        if (!plain.test(text)) return;
+        texts++;
+        if (drawn[i]?.textContent !== text.trim()) differ.push(`${id}: "${drawn[i]?.textContent}" is drawn for "${text}"`);
+      });
       const [a, b] = [one.innerHTML, other.innerHTML];
       if (a !== b) {
         let i = 0;
@@ -32,5 +46,5 @@
       differ.push(`${id}: ${error.stack}`);
     }
   }
-  return differ;
+  return { differ, texts };
 }
