@@ -150,10 +150,10 @@ func TestPageDrivesASession(t *testing.T) {
 		t.Helper()
 		two.until(what)
 		one.until(what)
-		const drawn = `["messages", "surfaces", "facts", "status"].map((id) => document.getElementById(id).innerHTML).join("\n")`
+		const drawn = `["title", "messages", "surfaces", "facts", "status"].map((id) => document.getElementById(id).innerHTML).join("\n")`
 		g.Expect(eval[string](two, drawn)).To(Equal(eval[string](one, drawn)))
 	}
-	same(`document.querySelector("#messages form[data-answer=permission]") !== null`)
+	same(`document.querySelector("#messages form[data-answer=permission]") !== null && document.querySelector("#title").textContent === "Build it"`)
 	if dir := os.Getenv("TURNSPEC_SCREENSHOTS"); dir != "" {
 		two.look(1000, 700, "light")
 		two.screenshot(filepath.Join(dir, "live.png"))

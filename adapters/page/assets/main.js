@@ -122,6 +122,7 @@ class Client {
   }
 
   drawSessions() {
+    if (this.session) byId("title").textContent = this.runs.get(this.session)?.title || this.session;
     const runs = [...this.runs.values()].sort((a, b) => (b.latest ?? "").localeCompare(a.latest ?? ""));
     drawList(byId("sessions"), runs.map((r) => ({ ...r, key: r.session_id })), (run) => {
       const hash = new URLSearchParams({ session: run.session_id });
@@ -136,7 +137,6 @@ class Client {
     if (!session || session === this.session) return;
     this.session = session;
     this.messages = 50;
-    byId("title").textContent = this.runs.get(session)?.title || session;
     byId("composer").hidden = false;
     this.drawSessions();
     this.listen();
