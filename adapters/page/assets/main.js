@@ -112,13 +112,22 @@ class Client {
     showProblem("");
     this.drawSessions();
     follow(this.server, () => "/events", new AbortController().signal, {
-      received: ({ data }) => {
-        this.runs.set(data.session_id, { ...this.runs.get(data.session_id), ...data });
-        this.drawSessions();
-      },
+      received: ({ data }) => this.updateRun(data),
       lost: () => {}, // the chat's stream shows it
     });
     this.choose(new URLSearchParams(location.hash.slice(1)).get("session") ?? [...this.runs.keys()][0]);
+  }
+
+  // updateRun shows the state of a session. The feed holds no titles.
+  async updateRun(run) {
+    const known = { ...this.runs.get(run.session_id), ...run };
+    this.runs.set(run.session_id, known);
+    this.drawSessions();
+    if (known.title) return;
+    const { title } = await this.server.json(`/sessions/${encodeURIComponent(run.session_id)}`).catch(() => ({}));
+    if (!title) return;
+    this.runs.set(run.session_id, { ...this.runs.get(run.session_id), title });
+    this.drawSessions();
   }
 
   drawSessions() {
