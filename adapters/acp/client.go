@@ -31,6 +31,7 @@ type client struct {
 	info    initResult
 	modes   []string // that the agent offers
 	effort  string   // the agent's option for how much the model reasons, or ""
+	plans   string   // the agent's option for planning, or ""
 	waiting []*message
 	current *message // the message of the running turn
 }

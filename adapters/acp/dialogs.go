@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +19,9 @@ type question struct {
 	id      string // in events
 	rpc     jsontext.Value
 	call    string // the tool call, of a permission
+	asker   string // the tool call that asks, of a form
 	options []option
-	form    bool // the answer is the content of a form
+	form    *form // the answer is its content; nil: one of the options
 	judging session.Judging
 }
 
@@ -40,10 +42,12 @@ func (t *translator) handleRequest(b []byte) {
 
 // newQuestion returns the question of the line. If no turn runs, it answers the question and
 // returns nil: a question of a turn that has ended must never be granted.
-func (t *translator) newQuestion(form bool, b []byte) *question {
-	q := &question{rpc: t.m.ID.Clone(), form: form}
+func (t *translator) newQuestion(f *form, b []byte) *question {
+	q := &question{rpc: t.m.ID.Clone(), form: f, asker: string(decode[params](t.m.Params).ToolCallID)}
 	sc := t.l.Turn()
-	if call := decode[update](decode[params](t.m.Params).ToolCall).ToolCallID; sc == nil && t.live == nil && !form && !t.endedCall[string(call)] {
+	p := decode[params](t.m.Params)
+	call := cmp.Or(p.ToolCallID, decode[update](p.ToolCall).ToolCallID)
+	if sc == nil && t.live == nil && (f == nil || call != "") && !t.endedCall[string(call)] {
 		sc = t.scope("a question", b)
 	}
 	if sc == nil || t.stopped && t.live != nil {
@@ -60,7 +64,7 @@ func (t *translator) newQuestion(form bool, b []byte) *question {
 }
 
 func (t *translator) askPermission(b []byte) {
-	q := t.newQuestion(false, b)
+	q := t.newQuestion(nil, b)
 	if q == nil {
 		return
 	}
@@ -80,7 +84,7 @@ func (t *translator) askPermission(b []byte) {
 		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: c.toolName(), Surface: "chat", Props: inputOf(c.input)})
 		return
 	}
-	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: c.toolName(), ToolInput: inputOf(c.input)}
+	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: c.toolName(), ToolInput: c.start().Input}
 	for _, o := range p.Options {
 		d.Options = append(d.Options, string(o.ID))
 	}
@@ -92,7 +96,8 @@ func (t *translator) askPermission(b []byte) {
 
 // askForm handles a form that the user is to fill in.
 func (t *translator) askForm(b []byte) {
-	q := t.newQuestion(true, b)
+	f := decode[form](t.m.Params)
+	q := t.newQuestion(&f, b)
 	if q == nil {
 		return
 	}
@@ -152,7 +157,7 @@ type (
 
 // cancelled is the answer to a question whose turn is cancelled.
 func (q *question) cancelled() any {
-	if q.form {
+	if q.form != nil {
 		return formResult{Action: "cancel"}
 	}
 	return permissionResult{outcome{Outcome: "cancelled"}}
@@ -193,7 +198,7 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	if q == nil {
 		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
 	}
-	if q.form {
+	if q.form != nil {
 		return c.answerForm(q, an)
 	}
 	allow := an.Decision == event.DecisionAllow
@@ -228,27 +233,6 @@ func (c *client) answer(id string, an adapters.Answer) error {
 		call.denied = true
 	}
 	c.t.l.Resolve(id, decision, an.By, nil)
-	return nil
-}
-
-// answerForm answers a form with its content, or declines it.
-func (c *client) answerForm(q *question, an adapters.Answer) error {
-	r := formResult{Action: "decline"}
-	switch {
-	case an.Decision == event.DecisionCancel:
-		r.Action = "cancel"
-	case an.Decision != event.DecisionDeny && len(an.Value) > 0:
-		r = formResult{"accept", an.Value}
-	case an.Decision == event.DecisionAllow:
-		r = formResult{"accept", jsontext.Value("{}")}
-	}
-	c.t.drop(q)
-	c.answerRequest(q.rpc, r)
-	decision := event.DecisionDeny
-	if r.Action == "accept" {
-		decision = event.DecisionAllow
-	}
-	c.t.l.Resolve(q.id, decision, an.By, an.Value)
 	return nil
 }
 

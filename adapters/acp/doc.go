@@ -27,6 +27,9 @@
 //	dont-ask       dontAsk, dont-ask
 //	never          bypassPermissions, agent-full-access, full-access, yolo
 //
+// An agent that plans by an option of the category collaboration_mode, as codex-acp does, keeps
+// its mode while that option is plan.
+//
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
 // it has none. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
@@ -40,7 +43,9 @@
 // Deny chooses the first of kind reject_once, or reject_always. DecisionCancel is
 // session/cancel and the outcome cancelled. Answer.Input is ErrUnsupported, and Answer.Message
 // has no field. Stop answers all open questions with cancelled, as the protocol demands. A
-// form (elicitation/create) is an interrupt (component elicitation), and so is a question about
+// form (elicitation/create) is an interrupt (component elicitation): members of Answer.Value are
+// named as its fields, or by the questions that the fields ask; a value with an action is the
+// whole answer. An interrupt is also a question about
 // a tool of kind switch_mode, whose component is the tool: it approves a plan.
 //
 // A Judge decides about the calls that the agent asks about. If the option for its verdict is
@@ -71,6 +76,10 @@
 //
 // Content of a message that comes when no turn runs becomes a notice, late. Any other method is
 // refused if it is a request, and a notice with the raw message.
+//
+// A piece of a message that is not of the model is a notice: claude-agent-acp and codex-acp
+// repeat so the words of an error, under a message id that is not of the model's API, or none.
+// What codex-acp reports as a tool call mcp_startup is a notice too.
 //
 // Of _meta it reads what agents add to tool calls: the name of the tool (claudeCode), the
 // output and the exit code of a terminal (terminal_output_delta, terminal_exit).

@@ -11,7 +11,8 @@ import (
 )
 
 // judgedInput is the input of a call in the form that policies read: a command is one text, a
-// path is named file_path.
+// path is named file_path. A member that cannot be read stays as it is, so that the policy
+// sees that.
 func (c *toolCall) judgedInput() event.Raw {
 	members := decode[map[string]jsontext.Value](c.input)
 	if members == nil {
@@ -19,10 +20,12 @@ func (c *toolCall) judgedInput() event.Raw {
 	}
 	switch c.kind {
 	case "execute":
-		members["command"] = encode(c.command())
+		if command := c.command(); command != "" {
+			members["command"] = encode(command)
+		}
 	case "read", "edit", "delete", "move":
-		if members["file_path"] == nil {
-			members["file_path"] = encode(c.start().FilePath)
+		if path := c.start().FilePath; path != "" && members["file_path"] == nil && (members["path"] == nil || members["path"].Kind() == '"') {
+			members["file_path"] = encode(path)
 		}
 	}
 	b, err := json.Marshal(members, json.Deterministic(true), lenient)

@@ -145,7 +145,8 @@ func (c *client) openSession() {
 			c.modes = append(c.modes, string(m.ID))
 		}
 		c.t.sessionOpened(id, r)
-		if c.effort = effortOption(r.ConfigOptions); c.effort == "" && c.o.Effort != "" {
+		c.plans = optionOf(r.ConfigOptions, "collaboration_mode")
+		if c.effort = optionOf(r.ConfigOptions, "thought_level"); c.effort == "" && c.o.Effort != "" {
 			c.openFailed("effort", fmt.Errorf("effort: the agent has no option for it: %w", adapters.ErrUnsupported))
 			return
 		}
@@ -226,7 +227,10 @@ func (c *client) settings() (out []setting) {
 	if c.o.Effort != "" {
 		out = append(out, setting{"effort", "session/set_config_option", configParams{c.t.session, c.effort, c.o.Effort}})
 	}
-	if c.o.Mode != "" {
+	switch {
+	case c.plansByOption(c.o.Mode):
+		out = append(out, setting{"mode", "session/set_config_option", configParams{c.t.session, c.plans, "plan"}})
+	case c.o.Mode != "":
 		id := c.modeID(c.o.Mode)
 		if id != c.t.mode {
 			out = append(out, setting{"mode", "session/set_mode", modeParams{c.t.session, id}})
@@ -262,6 +266,9 @@ func (c *client) applySettings(list []setting) {
 		if p, ok := s.params.(modeParams); ok {
 			c.t.mode = p.ModeID
 		}
+		if p, ok := s.params.(configParams); ok && p.ConfigID == c.plans {
+			c.t.planning = p.Value == "plan"
+		}
 		c.t.configChanged(decode[openResult](v).ConfigOptions)
 		c.applySettings(list[1:])
 	})
@@ -270,14 +277,14 @@ func (c *client) applySettings(list []setting) {
 func (c *client) ready() {
 	d := event.SessionReady{
 		Runtime: runtimeName, RuntimeVersion: c.info.version(), ProviderSessionID: c.t.session,
-		Model: c.t.model, Mode: modeName(c.t.mode),
+		Model: c.t.model, Mode: c.t.modeInForce(),
 	}
 	if c.o.Fork {
 		d.ForkedFrom = c.o.Resume
 	} else {
 		d.Resumed = c.o.Resume != ""
 	}
-	c.t.ready = true
+	c.t.ready, c.t.shownMode = true, c.t.modeInForce()
 	c.host.Ledger().SessionReady(d)
 	c.host.Ready(nil)
 }

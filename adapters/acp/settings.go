@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +20,22 @@ var modeIDs = map[string][]string{
 	adapters.ModeNever:       {"bypassPermissions", "agent-full-access", "full-access", "yolo"},
 }
 
+// plansByOption reports whether a mode is the agent's option for planning, and no mode of the
+// agent.
+func (c *client) plansByOption(mode string) bool {
+	return mode == adapters.ModePlan && c.plans != "" && !slices.Contains(c.modes, "plan")
+}
+
+// optionOf returns the agent's option of a category, or "".
+func optionOf(options jsontext.Value, category string) string {
+	for _, o := range decode[[]configOption](options) {
+		if string(o.Category) == category {
+			return string(o.ID)
+		}
+	}
+	return ""
+}
+
 // modeID returns the agent's mode for a mode: the first that it offers, or the name itself.
 func (c *client) modeID(mode string) string {
 	for _, id := range modeIDs[mode] {
@@ -30,6 +47,7 @@ func (c *client) modeID(mode string) string {
 }
 
 // modeName returns the mode that an agent's mode is, or the agent's own name for it.
+// read-only is the mode of codex-acp that asks.
 func modeName(id string) string {
 	for _, mode := range []string{adapters.ModeAsk, adapters.ModeAcceptEdits, adapters.ModePlan, adapters.ModeDontAsk, adapters.ModeNever} {
 		if id != "" && slices.Contains(modeIDs[mode], id) {
@@ -39,12 +57,38 @@ func modeName(id string) string {
 	return id
 }
 
-// SetMode implements session.Setter.
+// SetMode implements session.Setter. An agent that plans by an option keeps its mode
+// meanwhile.
 func (c *client) SetMode(mode string, reply func(error)) {
+	value := ""
+	switch {
+	case c.plansByOption(mode):
+		value = "plan"
+	case c.t.planning:
+		value = "default"
+	default:
+		c.setMode(mode, reply)
+		return
+	}
+	c.send("session/set_config_option", configParams{c.t.session, c.plans, value}, true, func(v jsontext.Value, err error) {
+		if err != nil || value == "plan" {
+			if err == nil {
+				c.t.planSet(true)
+			}
+			reply(err)
+			return
+		}
+		c.t.planning = false
+		c.setMode(mode, reply)
+	})
+}
+
+func (c *client) setMode(mode string, reply func(error)) {
 	id := c.modeID(mode)
 	c.send("session/set_mode", modeParams{c.t.session, id}, true, func(v jsontext.Value, err error) {
 		if err == nil {
 			c.t.modeSet(id)
+			c.t.emitMode()
 		}
 		reply(err)
 	})
@@ -63,12 +107,32 @@ func (c *client) SetModel(model string, reply func(error)) {
 
 // modeSet emits the mode in force if it has changed.
 func (t *translator) modeSet(id string) {
-	if id == "" || id == t.mode {
+	if id == "" {
 		return
 	}
 	t.mode = id
-	if t.ready {
-		t.l.Emit(event.ModeChanged{Value: modeName(id)})
+	t.emitMode()
+}
+
+// planSet records whether the option for planning is on, and emits the mode if it has changed.
+func (t *translator) planSet(on bool) {
+	t.planning = on
+	t.emitMode()
+}
+
+// modeInForce is the mode that events name.
+func (t *translator) modeInForce() string {
+	if t.planning {
+		return adapters.ModePlan
+	}
+	return modeName(t.mode)
+}
+
+// emitMode emits the mode in force if it is not the last that events named.
+func (t *translator) emitMode() {
+	if mode := t.modeInForce(); t.ready && mode != t.shownMode {
+		t.shownMode = mode
+		t.l.Emit(event.ModeChanged{Value: mode})
 	}
 }
 
@@ -87,22 +151,15 @@ func (t *translator) configChanged(options jsontext.Value) {
 	for _, o := range decode[[]configOption](options) {
 		switch {
 		case o.ID == "mode" || o.Category == "mode":
-			t.modeSet(string(decode[str](o.Current)))
+			t.mode = cmp.Or(string(decode[str](o.Current)), t.mode)
+		case o.Category == "collaboration_mode":
+			t.planning = decode[str](o.Current) == "plan"
 		case o.ID == "model" || o.Category == "model":
 			t.modelSet(string(decode[str](o.Current)))
 			t.modelsOffered(o.Options)
 		}
 	}
-}
-
-// effortOption returns the agent's option for how much the model reasons, or "".
-func effortOption(options jsontext.Value) string {
-	for _, o := range decode[[]configOption](options) {
-		if o.Category == "thought_level" {
-			return string(o.ID)
-		}
-	}
-	return ""
+	t.emitMode()
 }
 
 // sessionOpened reads the result of a request that has opened the session.

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type toolCall struct {
 	text            string         // of the content, as emitted last
 	exitCode        *int
 	rawOutput       jsontext.Value
+	mcp             bool // the input names a tool of an MCP server
 	started         bool // tool_start was emitted
 	denied          bool
 }
@@ -41,11 +43,19 @@ func (t *translator) call(id string) *toolCall {
 	return nil
 }
 
+// startupPrefix begins the id under which codex-acp reports, in the form of a tool call, that
+// a server of MCP did not start.
+const startupPrefix = "mcp_startup."
+
 // updateTool handles tool_call and tool_call_update. A member that an update has replaces
 // what was there; one that it lacks stays.
 func (t *translator) updateTool(u *update, b []byte) {
 	if t.endedCall[string(u.ToolCallID)] {
 		return // its turn has ended, or it has its result
+	}
+	if strings.HasPrefix(string(u.ToolCallID), startupPrefix) {
+		t.notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
+		return
 	}
 	if u.Kind == "tool_call_update" && t.call(string(u.ToolCallID)) == nil && u.Title == "" && u.ToolKind == "" {
 		return // of a call that was not announced: claude-agent-acp sends such as signs of life
@@ -57,7 +67,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 	c := t.merge(u)
 	ends := u.Status == "completed" || u.Status == "failed"
 	// Some agents announce a call before its input is known.
-	if u.Kind == "tool_call_update" || !isEmpty(c.input) || u.Status != "pending" {
+	if w := c.webAction(); ends || w != nil && !w.isEmpty() || w == nil && (u.Kind == "tool_call_update" || !isEmpty(c.input) || u.Status != "pending") {
 		t.startTool(sc, c)
 	}
 	t.emitOutput(sc, c, u, ends)
@@ -76,6 +86,7 @@ func (t *translator) merge(u *update) *toolCall {
 	m := decode[meta](u.Meta)
 	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
+	c.mcp = c.mcp || isTrue(m.MCP)
 	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
 	if !isEmpty(u.RawInput) || isEmpty(c.input) && len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
 		c.input = u.RawInput.Clone()
@@ -102,6 +113,10 @@ func (t *translator) merge(u *update) *toolCall {
 	return c
 }
 
+// searchTitle is the title of a command that searches files. codex-acp shows what it searches
+// for there alone.
+var searchTitle = regexp.MustCompile(`^Search for '(.*)' in (.*)$`)
+
 // input holds the members of the inputs of tools that events repeat.
 type input struct {
 	Command  jsontext.Value `json:"command"`
@@ -118,7 +133,20 @@ func (c *toolCall) toolName() string {
 		}
 		return toolNames[c.kind]
 	}
+	if w := c.webAction(); w != nil {
+		return w.toolName()
+	}
+	if in := decode[mcpInput](c.input); c.mcp && in.Server != "" {
+		return "mcp__" + string(in.Server) + "__" + string(in.Tool)
+	}
 	return cmp.Or(c.name, toolNames[c.kind], c.title, "tool")
+}
+
+// mcpInput is the input of a call that names a tool of an MCP server.
+type mcpInput struct {
+	Server    str            `json:"server"`
+	Tool      str            `json:"tool"`
+	Arguments jsontext.Value `json:"arguments"`
 }
 
 // isShell reports whether a tool runs a command of a shell, by its name.
@@ -139,6 +167,17 @@ func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
 func (c *toolCall) start() event.ToolStart {
 	in := decode[input](c.input)
 	d := event.ToolStart{ToolUseID: c.id, Tool: c.toolName(), Input: inputOf(c.input)}
+	if c.mcp {
+		d.Input = inputOf(decode[mcpInput](c.input).Arguments)
+		return d
+	}
+	if w := c.webAction(); w != nil {
+		d.Input = w.input()
+		if d.Tool == "WebSearch" {
+			d.Pattern = string(w.Query)
+		}
+		return d
+	}
 	if isEmpty(c.input) && len(c.diffs) > 0 {
 		d.Input = encode(struct {
 			Content jsontext.Value `json:"content"`
@@ -156,6 +195,9 @@ func (c *toolCall) start() event.ToolStart {
 		d.FilePath = path
 	case "search":
 		d.Pattern, d.SearchPath, d.IsFileRead = string(in.Pattern), string(in.Path), true
+		if m := searchTitle.FindStringSubmatch(c.title); m != nil && isEmpty(c.input) {
+			d.Pattern, d.SearchPath = m[1], m[2]
+		}
 	}
 	return d
 }
@@ -205,6 +247,10 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 	}
 }
 
+// deniedPrefix precedes the reason why a call was denied that nobody was asked about, as
+// claude-agent-acp writes it into the content. The model gets the reason alone.
+const deniedPrefix = "Permission denied: "
+
 // endTool emits the result of a call.
 func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	d := event.ToolResult{ToolUseID: c.id, Output: c.result(t.m.Params), IsError: failed, Status: event.ToolOK, ExitCode: c.exitCode}
@@ -212,6 +258,9 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 		d.Status = event.ToolError
 	}
 	denied := t.callResolved(c, failed)
+	if why, ok := strings.CutPrefix(d.Output, deniedPrefix); ok && failed && len(c.rawOutput) == 0 {
+		d.Output, denied = why, true
+	}
 	switch {
 	case denied:
 		d.Status, d.IsError = event.ToolDenied, true
@@ -242,16 +291,30 @@ func (c *toolCall) result(p jsontext.Value) string {
 		Output     str `json:"output"`
 		Stdout     str `json:"stdout"`
 	}](raw)
+	if c.mcp {
+		return c.mcpResult()
+	}
 	if text := cmp.Or(out.Formatted, out.Aggregated, out.Output, out.Stdout); text != "" {
 		return string(text)
 	}
-	if raw.Kind() == '[' {
-		if text := textsOf(raw); text != "" {
-			return text
-		}
+	if raw.Kind() == '[' { // of claude-agent-acp, whose content describes it
+		return textsOf(raw)
 	}
 	u := decode[update](decode[params](p).Update)
 	return textsOf(u.Content)
+}
+
+// mcpResult returns the texts of the result of a tool of an MCP server, or its error.
+func (c *toolCall) mcpResult() string {
+	out := decode[struct {
+		Result struct {
+			Content jsontext.Value `json:"content"`
+		} `json:"result"`
+		Error struct {
+			Message str `json:"message"`
+		} `json:"error"`
+	}](c.rawOutput)
+	return cmp.Or(string(out.Error.Message), textsOf(out.Result.Content))
 }
 
 // changes returns the changes of files that the content of a call shows.
@@ -270,11 +333,19 @@ func (c *toolCall) changes() (out []event.FileChange) {
 
 // forget removes a call that has its result. Later updates of it are ignored.
 func (t *translator) forget(c *toolCall) {
+	t.markEnded(c.id)
+	t.calls = slices.DeleteFunc(t.calls, func(x *toolCall) bool { return x == c })
+}
+
+// markEnded records that a call has ended; "" is none.
+func (t *translator) markEnded(call string) {
+	if call == "" {
+		return
+	}
 	if t.endedCall == nil {
 		t.endedCall = map[string]bool{}
 	}
-	t.endedCall[c.id] = true
-	t.calls = slices.DeleteFunc(t.calls, func(x *toolCall) bool { return x == c })
+	t.endedCall[call] = true
 }
 
 // forgetCalls removes the calls of a turn that has ended.

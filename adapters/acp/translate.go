@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,6 +27,8 @@ type translator struct {
 	ready       bool   // session_ready was emitted
 	mode, model string
 	offers      offers
+	planning    bool   // the agent's option for planning is on
+	shownMode   string // the last that events named
 
 	stopped   bool   // the client has cancelled the running turn
 	blocks    int    // of text and reasoning, so far
@@ -108,9 +111,9 @@ func (t *translator) handleReply(b []byte) {
 // settings known that the client chose.
 func (t *translator) announce() {
 	t.l.SessionReady(event.SessionReady{
-		Runtime: runtimeName, RuntimeVersion: t.version, ProviderSessionID: t.session, Model: t.model, Mode: modeName(t.mode),
+		Runtime: runtimeName, RuntimeVersion: t.version, ProviderSessionID: t.session, Model: t.model, Mode: t.modeInForce(),
 	})
-	t.ready = true
+	t.ready, t.shownMode = true, t.modeInForce()
 }
 
 // handleUpdate handles session/update.
@@ -192,6 +195,10 @@ func (t *translator) addChunk(u *update, b []byte) {
 	if sc == nil {
 		return
 	}
+	if t.isOfAgent(u) {
+		t.notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
+		return
+	}
 	if of := string(u.Kind) + " " + string(u.MessageID); t.block == "" || t.blockOf != of {
 		t.endBlock(sc, event.BlockComplete)
 		t.blocks++
@@ -201,7 +208,24 @@ func (t *translator) addChunk(u *update, b []byte) {
 		sc.Thinking(t.block, string(c.Text))
 		return
 	}
-	sc.Delta(t.block, cmp.Or(string(u.MessageID), "block-"+t.block), string(c.Text))
+	sc.Delta(t.block, string(u.MessageID), string(c.Text))
+}
+
+// isOfAgent reports whether a piece of a message is the agent's own words and none of the
+// model: the words of an error, which the reply has too, or what a command prints.
+// codex-acp names no message then, claude-agent-acp one that is not of the model's API.
+func (t *translator) isOfAgent(u *update) bool {
+	version := t.version
+	if t.live != nil {
+		version = t.live.info.version()
+	}
+	switch {
+	case strings.HasPrefix(version, "codex-acp-"):
+		return u.MessageID == ""
+	case strings.HasPrefix(version, "claude-agent-acp-"):
+		return !strings.HasPrefix(string(u.MessageID), "msg_")
+	}
+	return false
 }
 
 // endBlock ends the block that is streamed: what follows is of another one.
@@ -257,6 +281,7 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	for len(t.asked) > 0 {
 		q := t.asked[0]
 		t.drop(q)
+		t.markEnded(q.asker)
 		if t.live != nil {
 			t.live.answerRequest(q.rpc, q.cancelled())
 		}

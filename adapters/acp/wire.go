@@ -55,10 +55,11 @@ type line struct {
 
 // params are those of a notification or a request of the agent.
 type params struct {
-	SessionID str            `json:"sessionId"`
-	Update    jsontext.Value `json:"update"`
-	ToolCall  jsontext.Value `json:"toolCall"`
-	Options   []option       `json:"options"`
+	SessionID  str            `json:"sessionId"`
+	Update     jsontext.Value `json:"update"`
+	ToolCall   jsontext.Value `json:"toolCall"`
+	ToolCallID str            `json:"toolCallId"` // of a form
+	Options    []option       `json:"options"`
 }
 
 // option is a choice of a permission request.
@@ -116,6 +117,7 @@ type meta struct {
 		ToolName str `json:"toolName"`
 		Parent   str `json:"parentToolUseId"`
 	} `json:"claudeCode"`
+	MCP    jsontext.Value `json:"is_mcp_tool_call"` // by codex-acp
 	Output struct {
 		Data str `json:"data"`
 	} `json:"terminal_output_delta"`

@@ -46,6 +46,7 @@ type client struct {
 	sessions []string // opened, in order
 	session  string
 	mode     string // in force
+	planning bool   // the setting for plans is on
 
 	sent    []*message
 	updates int             // of the running turn
@@ -122,7 +123,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	for _, m := range c.sent {
 		m.reply = nil
 	}
-	c.calls, c.raw, c.open, c.stale, c.mode = map[string]*call{}, drive.RawRequests{}, nil, nil, ""
+	c.calls, c.raw, c.open, c.stale, c.mode, c.planning = map[string]*call{}, drive.RawRequests{}, nil, nil, "", false
 	c.listed = false
 	if err := c.d.Spawn(append(slices.Clone(conn.Args), s.Args...), conn.Env); err != nil || s.What == "bare" {
 		return err
@@ -144,7 +145,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 			return err
 		}
 	}
-	return c.setMode(c.d.Scenario.InitialMode())
+	return c.setMode(c.d.Scenario.InitialMode(), false)
 }
 
 // openSession opens the session that a step names.
@@ -316,16 +317,29 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 	if s.What == "model" {
 		return drive.CheckRefusal(c.setModel(s.ValueFor("acp")), s.Refused)
 	}
-	return drive.CheckRefusal(c.setMode(s.ValueFor("acp")), s.Refused)
+	return drive.CheckRefusal(c.setMode(s.ValueFor("acp"), s.Refused), s.Refused)
 }
 
-// setMode sets the mode of the agent for a mode of scenarios.
-func (c *client) setMode(mode string) error {
+// setMode sets the mode of the agent for a mode of scenarios; with unknown, a mode that no agent
+// has is sent as it is. codex-acp plans by another setting.
+func (c *client) setMode(mode string, unknown bool) error {
 	id, ok := c.agent.modes[mode]
 	if !ok {
-		return c.Error("sets the mode " + mode)
+		if id = mode; !unknown {
+			return c.Error("sets the mode " + mode)
+		}
 	}
-	if id == c.mode {
+	if c.agent.plans != "" && (mode == "plan") != c.planning {
+		value := "default"
+		if mode == "plan" {
+			value = "plan"
+		}
+		if _, err := c.request("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, c.session, c.agent.plans, value)); err != nil {
+			return err
+		}
+		c.planning = mode == "plan"
+	}
+	if id == c.mode || c.planning {
 		return nil
 	}
 	_, err := c.request("session/set_mode", fmt.Sprintf(`{"sessionId":%q,"modeId":%q}`, c.session, id))

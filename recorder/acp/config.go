@@ -16,6 +16,8 @@ type agent struct {
 	inner *drive.Runtime
 	// modes are the modes of the agent, by the modes of scenarios.
 	modes map[string]string
+	// plans is the agent's option for planning; "": it is a mode.
+	plans string
 	// effort is the agent's option for how much the model reasons.
 	effort string
 	// connect turns how the inner runtime is started into how the agent is.
@@ -28,7 +30,9 @@ var agents = map[string]agent{
 		inner: codex.Runtime,
 		modes: map[string]string{
 			"ask": "read-only", "accept-edits": "workspace-write", "read-only": "read-only", "never": "agent-full-access",
+			"plan": "read-only",
 		},
+		plans:   "collaboration_mode",
 		effort:  "reasoning_effort",
 		connect: connectCodex,
 	},

@@ -149,6 +149,9 @@ func (c *client) replyTo(q question, s fixtures.Step) error {
 			return c.Error("changes the input of a tool call")
 		}
 	}
+	if q.method == "elicitation/create" {
+		return c.answerForm(q, s)
+	}
 	for _, kind := range kinds[s.What] {
 		for _, o := range q.options {
 			session := strings.Contains(strings.ToLower(o.ID), "session")
