@@ -232,7 +232,7 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	if call := c.t.call(q.call); call != nil && decision == event.DecisionDeny {
 		call.denied = true
 	}
-	c.t.l.Resolve(id, decision, an.By, nil)
+	c.t.l.Resolve(id, decision, an.By, event.Raw(`"`+string(decision)+`"`)) // of the approval of a plan
 	return nil
 }
 

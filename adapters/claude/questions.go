@@ -234,8 +234,13 @@ const maxEcho = 64 << 10
 func (a *question) wireVerdict(an adapters.Answer, old bool) (any, event.Decision, event.Raw, error) {
 	d := an.Decision
 	value := an.Value
-	if a.interrupt && d == "" {
-		d = decisionOf(value)
+	if a.interrupt {
+		if d == "" {
+			d = decisionOf(value)
+		}
+		if value == nil {
+			value = event.Raw(`"` + string(d) + `"`)
+		}
 	}
 	switch d {
 	case event.DecisionAllow:

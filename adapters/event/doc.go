@@ -50,8 +50,9 @@
 //     the empty thinking at the start of a turn (activity) has none.
 //   - The approval of a plan is an interrupt. Its props hold the text of the plan, even
 //     if the runtime asks without it, as Claude Code 2.1.329 does.
-//   - The value of interrupt_resolved is "allow" or "deny" if the user or a policy
-//     answered without a value. null means that there was no answer.
+//   - The value of interrupt_resolved is "allow" or "deny" if the approval of a plan was
+//     answered without a value. null means that there was no answer, or that a
+//     transcript does not hold it.
 //   - block_end retracted may name a block of reasoning after its done, if the
 //     runtime abandoned it and thinks again.
 package event

@@ -300,11 +300,7 @@ func (l *Ledger) Resolve(id string, d event.Decision, by event.By, value event.R
 		})
 		return
 	}
-	switch {
-	case value != nil:
-	case by == event.ByUser || by == event.ByPolicy: // the answer is the decision
-		value = event.Raw(`"` + string(d) + `"`)
-	default:
+	if value == nil {
 		value = event.Raw("null")
 	}
 	q.scope.Emit(event.InterruptResolved{InterruptID: id, Value: value, By: by})
