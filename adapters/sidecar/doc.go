@@ -18,7 +18,7 @@
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
-//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID
+//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
@@ -39,6 +39,18 @@
 // If a live event reaches a listener later than [Config.MaxLag], the listener is slow: it
 // is sent the event listener_cut, with the reason and the last seq that it received, and
 // the stream ends. It may reconnect with that seq.
+//
+// # Formats
+//
+// With format the stream has the messages of a dialect (package dialect) in place of events:
+// uistream, uistream-approvals, agui, agentui or wsmessages. Each message has the id SEQ.N: it is
+// the Nth that the event SEQ became. A listener that reconnects with it continues after that
+// message; the server translates the session from its first event for that. A slow listener
+// is cut off without a message.
+//
+// An answer in uistream or agui ends with its turn. Without a cursor it begins with the turn
+// that runs, or that a message was accepted for; if there is none, the answer is 204. That is
+// what the transports of these front ends expect.
 //
 // # Messages
 //

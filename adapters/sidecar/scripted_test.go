@@ -261,7 +261,7 @@ func (l *listener) next() (f frame, more bool) {
 		case "data":
 			f.data = value
 		case "":
-			if f.name != "" {
+			if f.name != "" || f.data != "" {
 				return f, true
 			}
 		}
@@ -282,7 +282,7 @@ func (l *listener) until(name string) (out []frame) {
 			return out
 		}
 		out = append(out, f)
-		if f.name == name {
+		if name != "" && f.name == name {
 			return out
 		}
 	}

@@ -27,6 +27,7 @@ type stream struct {
 	out     *http.ResponseController
 	timeout time.Duration
 	buf     bytes.Buffer
+	format  *format // nil: events
 }
 
 // openStream begins a stream. The caller calls release when it ends.
@@ -96,6 +97,9 @@ func cursorOf(r *http.Request) (after int64, named bool, err error) {
 
 // events handles the stream of a session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	if name := r.URL.Query().Get("format"); name != "" {
+		return s.messages(w, r, name)
+	}
 	id := r.PathValue("id")
 	after, named, err := cursorOf(r)
 	if err != nil {
@@ -197,12 +201,19 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 func (s *Server) sendBatch(ctx context.Context, st *stream, e event.Event, read <-chan event.Event, live int64) (goOn bool, err error) {
 	for {
 		if e.Seq > live && time.Since(e.TS) > s.c.MaxLag {
+			if st.format != nil { // a dialect has no message for it; the listener reconnects
+				return false, st.flush()
+			}
 			if err := st.add(0, "listener_cut", Cut{"slow", e.Seq - 1}); err != nil {
 				return false, err
 			}
 			return false, st.flush()
 		}
-		if err := st.add(e.Seq, string(e.Type()), e); err != nil {
+		if st.format != nil {
+			if st.format.add(st, e) {
+				return false, st.flush()
+			}
+		} else if err := st.add(e.Seq, string(e.Type()), e); err != nil {
 			return false, err
 		}
 		if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {

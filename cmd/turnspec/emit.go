@@ -10,66 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/fixtures"
 )
-
-// dialect is a vocabulary that emit writes.
-type dialect struct {
-	name string
-	// translator returns a function that returns the messages of each event of a session.
-	translator func() func(event.Event) []emitted
-	// afterStream is the data of a server-sent event after the last message of a stream.
-	afterStream string
-}
-
-// emitted is a message of a dialect.
-type emitted struct {
-	line []byte
-	ends bool // it is the last one of its stream
-}
-
-var dialects = []dialect{
-	{"agentui", func() func(event.Event) []emitted { return encoded(new(agentui.Translator).Translate) }, ""},
-	{"agui", func() func(event.Event) []emitted { return encoded(new(agui.Translator).Translate) }, ""},
-	{"uistream", func() func(event.Event) []emitted { return encoded(new(uistream.Translator).Translate) }, uistream.EndOfStream},
-	{"uistream-approvals", func() func(event.Event) []emitted {
-		return encoded((&uistream.Translator{Approvals: true}).Translate)
-	}, uistream.EndOfStream},
-	{"wsmessages", func() func(event.Event) []emitted { return encoded(new(wsmessages.Translator).Translate) }, ""},
-}
-
-// encoded returns a function that translates an event and encodes the messages.
-func encoded[M interface{ Encode() []byte }](translate func(event.Event) []M) func(event.Event) []emitted {
-	return func(e event.Event) (out []emitted) {
-		for _, m := range translate(e) {
-			stream, ok := any(m).(interface{ Ends() bool })
-			out = append(out, emitted{m.Encode(), ok && stream.Ends()})
-		}
-		return out
-	}
-}
-
-func dialectNames() (out []string) {
-	for _, d := range dialects {
-		out = append(out, d.name)
-	}
-	return out
-}
-
-func dialectOf(name string) (dialect, error) {
-	for _, d := range dialects {
-		if d.name == name {
-			return d, nil
-		}
-	}
-	return dialect{}, fmt.Errorf("no dialect %q: use one of %s", name, strings.Join(dialectNames(), ", "))
-}
 
 func emitCmd() *cobra.Command {
 	var log, session string
@@ -99,19 +44,20 @@ events do; --session chooses one.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case len(args) == 0:
-				return complete(dialectNames)(cmd, args, word)
+				return complete(dialects.Names)(cmd, args, word)
 			case log != "":
 				return completeSession(cmd, append([]string{log}, args[1:]...), word)
 			}
 			return complete(caseIDs)(cmd, args, word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := dialectOf(args[0])
-			if err != nil {
-				return err
+			d, ok := dialects.Of(args[0])
+			if !ok {
+				return fmt.Errorf("no dialect %q: use one of %s", args[0], strings.Join(dialects.Names(), ", "))
 			}
+			var err error
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			w := emitter{dialect: d, sse: sse, out: out, sessions: map[string]func(event.Event) []emitted{}}
+			w := emitter{dialect: d, sse: sse, out: out, sessions: map[string]func(event.Event) []dialects.Message{}}
 			add := func(e event.Event) error {
 				if session != "" && e.SessionID != session {
 					return nil
@@ -184,28 +130,28 @@ func emitLog(cmd *cobra.Command, file string, args []string, do func(event.Event
 
 // emitter writes the messages of events.
 type emitter struct {
-	dialect  dialect
+	dialect  dialects.Dialect
 	sse      bool
 	out      *bufio.Writer
-	sessions map[string]func(event.Event) []emitted
+	sessions map[string]func(event.Event) []dialects.Message
 }
 
 // add writes the messages of an event, and flushes them: its reader may follow a live session.
 func (w emitter) add(e event.Event) error {
 	translate := w.sessions[e.SessionID]
 	if translate == nil {
-		translate = w.dialect.translator()
+		translate = w.dialect.New()
 		w.sessions[e.SessionID] = translate
 	}
 	messages := translate(e)
 	for _, m := range messages {
 		if !w.sse {
-			fmt.Fprintf(w.out, "%s\n", m.line)
+			fmt.Fprintf(w.out, "%s\n", m.Line)
 			continue
 		}
-		fmt.Fprintf(w.out, "data: %s\n\n", m.line)
-		if m.ends && w.dialect.afterStream != "" {
-			fmt.Fprintf(w.out, "data: %s\n\n", w.dialect.afterStream)
+		fmt.Fprintf(w.out, "data: %s\n\n", m.Line)
+		if m.Ends && w.dialect.AfterStream != "" {
+			fmt.Fprintf(w.out, "data: %s\n\n", w.dialect.AfterStream)
 		}
 	}
 	if len(messages) == 0 {

@@ -1,0 +1,147 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
+)
+
+// format writes the messages of a dialect in place of events.
+type format struct {
+	dialect   dialects.Dialect
+	translate func(event.Event) []dialects.Message
+	skip      int // how many messages of the first event the listener has
+}
+
+// add adds the messages of an event. It reports true if the answer ends with them.
+func (f *format) add(st *stream, e event.Event) (end bool) {
+	messages := f.translate(e)
+	skip := min(f.skip, len(messages))
+	f.skip = 0
+	for i, m := range messages {
+		if i < skip {
+			continue
+		}
+		fmt.Fprintf(&st.buf, "id: %d.%d\ndata: %s\n\n", e.Seq, i+1, m.Line)
+		if !m.Ends {
+			continue
+		}
+		if f.dialect.AfterStream != "" {
+			fmt.Fprintf(&st.buf, "data: %s\n\n", f.dialect.AfterStream)
+		}
+		end = f.dialect.OneTurn
+	}
+	return end
+}
+
+// messageCursor returns the event up to which a listener has all messages, and how many it has of the
+// next one.
+func messageCursor(r *http.Request) (after int64, have int, named bool, err error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, 0, false, nil
+	}
+	seq, n, part := strings.Cut(text, ".")
+	after, err = strconv.ParseInt(seq, 10, 64)
+	if part && err == nil {
+		have, err = strconv.Atoi(n)
+		after--
+	}
+	if err != nil || after < 0 || have < 0 {
+		return 0, 0, false, refuse(http.StatusBadRequest, CodeInvalid, "%.100q is not a cursor: it is the id of a message, or the seq of an event", text)
+	}
+	return after, have, true, nil
+}
+
+// messages handles the stream of a session in a dialect.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) error {
+	d, ok := dialects.Of(name)
+	if !ok {
+		return refuse(http.StatusBadRequest, CodeInvalid, "no format %.100q: use one of %s", name, strings.Join(dialects.Names(), ", "))
+	}
+	id := r.PathValue("id")
+	after, have, named, err := messageCursor(r)
+	if err != nil {
+		return err
+	}
+	h := s.running(r.Context(), id)
+	info, err := s.c.Log.Session(r.Context(), id)
+	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+		return err
+	}
+	last := info.Last.Seq
+	if h != nil {
+		last = max(last, h.state().LastSeq)
+	}
+	if !named {
+		if after, ok = beginning(h, d); !ok {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+	}
+	if after > last {
+		r := refuse(http.StatusConflict, CodeUnknownCursor, "the session has %d events, not %d: begin again without a cursor", last, after)
+		r.LastSeq = last
+		return r
+	}
+	if h == nil && s.endsWith(r.Context(), id, last) && after == last {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	f := &format{dialect: d, translate: d.New(), skip: have}
+	if err := s.prime(r.Context(), f, id, after); err != nil {
+		return err
+	}
+	for name, value := range d.Headers {
+		w.Header().Set(name, value)
+	}
+	st, release, err := s.openStream(w)
+	if err != nil {
+		return err
+	}
+	defer release()
+	st.format = f
+	s.sendEvents(r.Context(), st, h, id, after, last)
+	return nil
+}
+
+// beginning returns the seq after which a listener without a cursor begins: that of the running turn,
+// if answers are turns, else that of the session. It returns false if no turn runs.
+func beginning(h *hosted, d dialects.Dialect) (after int64, ok bool) {
+	switch {
+	case h == nil:
+		return 0, !d.OneTurn
+	case !d.OneTurn:
+		return h.from, true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.run.Starting {
+		return h.run.LastSeq, true
+	}
+	return h.begun - 1, h.run.State == StateStreaming
+}
+
+// prime lets the translator see the events that the listener has.
+func (s *Server) prime(ctx context.Context, f *format, id string, after int64) error {
+	if after == 0 {
+		return nil
+	}
+	for e, err := range eventlog.All(ctx, s.c.Log, id, 0) {
+		if err != nil || e.Seq > after {
+			return err
+		}
+		f.translate(e)
+	}
+	return nil
+}
