@@ -262,6 +262,7 @@ var documentedTable = map[string]how{
 	"go run ./cmd/turnspec run":                                     {notRun: runByCI},
 	"go run ./cmd/turnspec":                                         {clone: true},
 	"go test ./...":                                                 {notRun: runByCI},
+	"go test ./adapters/page":                                       {notRun: runByCI},
 	"go doc ./fixtures":                                             {clone: true},
 	"go doc github.com/turnspec/turnspec/adapters/sidecar":          {clone: true},
 	"go doc github.com/turnspec/turnspec/adapters/runner":           {clone: true},
