@@ -95,9 +95,16 @@ func (s *Session) ProgramOutput() conformance.ProgramOutput {
 	return out
 }
 
-// Abandon ends a session whose events are not read.
-func (s *Session) Abandon() {
+// UnusedGrace is how long a program has to end if its session is not used. It may have a
+// runtime to end, which would be killed with it.
+var UnusedGrace = proc.Grace{Stdin: 2 * time.Second, Term: 2 * time.Second}
+
+// Abandon ends a session whose events are not read, and its program as grace says.
+func (s *Session) Abandon(grace proc.Grace) {
 	s.drop()
+	if s.Process != nil {
+		proc.End(s.Process, grace)
+	}
 	if s.Cancel != nil {
 		s.Cancel()
 	}

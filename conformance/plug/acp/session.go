@@ -211,7 +211,7 @@ func (x *session) abandon() {
 	x.Mu.Lock()
 	x.Closing = true
 	x.Mu.Unlock()
-	x.Abandon()
+	x.Abandon(plug.UnusedGrace)
 }
 
 // handle handles a request or notification of the agent.

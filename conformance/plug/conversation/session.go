@@ -221,7 +221,7 @@ func (x *session) abandon() {
 	x.Mu.Lock()
 	x.Closing = true
 	x.Mu.Unlock()
-	x.Abandon()
+	x.Abandon(plug.UnusedGrace)
 }
 
 // never holds the types and members that messages do not have.

@@ -83,7 +83,7 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 			Advise("write " + helloLine + " as the first line, at once, and flush stdout after each line"))
 	}
 	if err := cmp.Or(x.ProtocolError(), ctx.Err()); err != nil {
-		x.Abandon()
+		x.Abandon(plug.UnusedGrace)
 		return nil, err
 	}
 	return x, nil

@@ -157,7 +157,7 @@ func (x *session) Archive(ctx context.Context) error {
 // Close implements adapters.Session.
 func (x *session) Close(ctx context.Context) error {
 	if err := x.send(ctx, &command{Do: "close"}); err != nil {
-		x.Abandon()
+		x.Abandon(plug.UnusedGrace)
 		return err
 	}
 	return x.closeStdin()

@@ -26,7 +26,7 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 		return nil, plug.StartError("start the subject", err)
 	}
 	if err := x.open(ctx, o); err != nil {
-		x.Abandon()
+		x.Abandon(plug.UnusedGrace)
 		return nil, err
 	}
 	return x, nil

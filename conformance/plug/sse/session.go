@@ -226,7 +226,7 @@ func (x *session) abandon() {
 	x.Closing = true
 	x.Mu.Unlock()
 	x.stopReturning()
-	x.Abandon()
+	x.Abandon(grace)
 	x.http.CloseIdleConnections()
 	x.endProgram()
 }
