@@ -49,6 +49,7 @@ function show(m) {
       }
       break;
     case "result":
+      stopped ||= m.is_error && m.terminal_reason?.startsWith("aborted"); // by a signal to the runtime, say
       if (running()) end({ error: m.is_error && (m.errors?.join("\n") || m.result || m.subtype), stopped });
       stopped = false;
   }

@@ -65,7 +65,9 @@ export function end({ error, stopped = false } = {}) {
 export function text(output) {
   if (output === undefined || output === null) return "";
   if (typeof output === "string") return output;
-  if (Array.isArray(output) && output.every((c) => typeof c?.text === "string")) return output.map((c) => c.text).join("\n");
+  if (Array.isArray(output) && output.every((c) => typeof c?.type === "string" || typeof c?.text === "string")) {
+    return output.flatMap((c) => c.text ?? []).join("\n"); // what has no text, such as an image, is left out
+  }
   return JSON.stringify(output);
 }
 
