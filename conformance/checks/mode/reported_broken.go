@@ -1,6 +1,9 @@
 package mode
 
 import (
+	"errors"
+
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -28,4 +31,15 @@ var changesToDefault = broken.Adapter{
 		}
 		out(e)
 	}),
+}
+
+var takesARefusalForAChange = broken.Adapter{
+	Name: "takes-a-refusal-for-a-change", Sentence: "returns no error if the runtime rejects a mode",
+	Fails: []string{"mode.reported", "session.call-results"},
+	Mutation: broken.Mutation{SetModeError: func(err error) error {
+		if errors.Is(err, adapters.ErrRefused) {
+			return nil
+		}
+		return err
+	}},
 }

@@ -55,6 +55,7 @@ type Mutation struct {
 	// stop of a turn replaces the limit of the first, which is then never cancelled.
 	StopLimit    time.Duration
 	SetMode      func(mode string) (string, error)          // changes the mode to set
+	SetModeError func(err error) error                      // changes what SetMode returns
 	List         func([]adapters.Listed) []adapters.Listed  // changes a list
 	BeforeClose  func(p proc.Process)                       // runs before Close
 	AfterArchive func(e event.Event, out func(event.Event)) // changes what it emits after Archive
@@ -343,7 +344,11 @@ func (s *session) SetMode(ctx context.Context, mode string) error {
 		}
 	}
 	if st, ok := adapters.As[adapters.ModeSetter](s.Session); ok {
-		return st.SetMode(ctx, mode)
+		err := st.SetMode(ctx, mode)
+		if s.a.SetModeError != nil {
+			err = s.a.SetModeError(err)
+		}
+		return err
 	}
 	return adapters.ErrUnsupported
 }
