@@ -8,35 +8,34 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// ListingAt returns the list of that name that the runtime reported last before the step
-// after the one with this index; ok is false if it reported none.
-func ListingAt(r *conformance.Run, step int, list string) (last wire.Listing, ok bool) {
+// RecordedList returns the list of that name that the runtime reported last in the recording;
+// ok is false if it reported none. Requests for lists do not move a play, so that the lines that
+// were played need not hold the reply.
+func RecordedList(r *conformance.Run, list string) (last wire.Listing, ok bool) {
 	rt := Runtime(r)
-	if rt.ReadLists == nil {
+	if rt.ReadLists == nil || r.Case == nil {
 		return last, false
 	}
-	end := len(r.Played)
-	if step+1 < len(r.Steps) {
-		end = min(end, r.Steps[step+1].Line)
-	}
-	lines, methods := Of(r).Lines(), map[string]string{}
-	for i, p := range r.Played[:end] {
-		request := func(id []byte) string { return fmt.Sprint(p.Line.Process, " ", string(id)) }
-		switch l := &lines[i].Line; {
-		case p.Line.Dir == fixtures.In:
-			in := rt.ReadInput(p.Line.Bytes)
+	methods, resolve := map[string]string{}, rt.Resolve()
+	for _, w := range r.Case.Wire {
+		request := func(id []byte) string { return fmt.Sprint(w.Process, " ", string(id)) }
+		switch w.Dir {
+		case fixtures.In:
+			in := rt.ReadInput(w.Bytes)
 			methods[request(in.ID)] = in.Method
-		case p.Line.Dir != fixtures.Out:
-		default:
+		case fixtures.Out:
+			l := w.Read(rt)
+			resolve(&l)
 			method := l.Method
 			if l.RepliesTo != nil {
 				method = methods[request(l.RepliesTo)]
 			}
-			for _, x := range rt.ReadLists(method, l) {
+			for _, x := range rt.ReadLists(method, &l) {
 				if x.List == list {
 					last, ok = x, true
 				}
 			}
+		default:
 		}
 	}
 	return last, ok
