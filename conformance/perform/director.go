@@ -262,7 +262,7 @@ func (d *director) recordFailure(s fixtures.Step, err error) {
 var (
 	errNoReturn   = errors.New("did not return")
 	errPanicked   = errors.New("panicked")
-	errNotStarted = errors.New("the act could not be begun")
+	errNotStarted = errors.New("the step could not start")
 )
 
 // Unfinished reports whether a step's error means that the call hung or panicked.

@@ -107,7 +107,7 @@ func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation
 	}
 	if s.What != "" {
 		if from == nil || from.provider == "" {
-			return o, nil, fmt.Errorf("%w: no session that was opened told its provider_session_id", errNotStarted)
+			return o, nil, fmt.Errorf("%w: no opened session has reported its provider_session_id", errNotStarted)
 		}
 		o.Resume = from.provider
 	}

@@ -15,10 +15,10 @@ func difference(rec, sub wire.Decision, input jsontext.Value) string {
 		return "" // the recording's client had no answer to this kind of request
 	}
 	if rec.Word != sub.Word {
-		return fmt.Sprintf("was told %s and sent %s", rec.Word, sub.Word)
+		return fmt.Sprintf("must answer %s, sent %s", rec.Word, sub.Word)
 	}
 	if rec.Scope != sub.Scope {
-		return fmt.Sprintf("was told to allow it %s and allowed it %s", scopeWords(rec.Scope), scopeWords(sub.Scope))
+		return fmt.Sprintf("must allow it %s, allowed it %s", scopeWords(rec.Scope), scopeWords(sub.Scope))
 	}
 	a, b := rec.Value, sub.Value
 	if rec.Word == Allow { // an input that is repeated changes nothing
@@ -30,7 +30,7 @@ func difference(rec, sub wire.Decision, input jsontext.Value) string {
 	case a != nil && b != nil && wire.SameJSON(a, b), rec.Word == Value && isEmptyReply(a) && isEmptyReply(b):
 		return ""
 	}
-	return fmt.Sprintf("was told %s with %s and sent it with %s", rec.Word, clipValue(a), clipValue(b))
+	return fmt.Sprintf("must answer %s with %s, sent it with %s", rec.Word, clipValue(a), clipValue(b))
 }
 
 // changedInput is the value unless it repeats the input. If it answers a question,

@@ -124,7 +124,7 @@ func TestWrongAnswerIsAViolationAndThePlayContinues(t *testing.T) {
 		}
 		g.Expect(e.perform(c)).To(gomega.Succeed())
 		g.Expect(p.Violations()).To(gomega.HaveLen(1), id)
-		g.Expect(p.Violations()[0]).To(gomega.MatchRegexp(`was told (deny and sent allow|allow and sent cancel)`))
+		g.Expect(p.Violations()[0]).To(gomega.MatchRegexp(`must answer (deny, sent allow|allow, sent cancel)`))
 		g.Expect(p.State().Finished).To(gomega.BeTrue())
 	}
 }
