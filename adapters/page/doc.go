@@ -13,7 +13,8 @@
 // # Text of a model
 //
 // The scripts never parse HTML: they create elements and set their text. Markdown is parsed
-// by markdown-it (assets/markdown-it, MIT) to tokens, of which the page draws a closed list
+// by markdown-it 15.0.3 (MIT; assets/markdown-it holds dist/browser/markdown-it.umd.min.js
+// of its npm package, unchanged) to tokens, of which the page draws a closed list
 // of elements, and links to http, https and mailto only. The page's policy
 // (Content-Security-Policy) names the hashes of its scripts and styles, and forbids HTML
 // from strings (Trusted Types).
