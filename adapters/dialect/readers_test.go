@@ -5,11 +5,14 @@ package dialect_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -58,10 +61,10 @@ func TestReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var in bytes.Buffer
+	var in [2]bytes.Buffer // of as many processes
 	streams := 0
 	seen := map[string]bool{}
-	out := json.NewEncoder(&in)
+	out := [2]*json.Encoder{json.NewEncoder(&in[0]), json.NewEncoder(&in[1])}
 	for _, id := range cases {
 		for session, events := range sessionsOf(t, id) {
 			for _, v := range vocabularies {
@@ -80,7 +83,7 @@ func TestReaders(t *testing.T) {
 						if key := library + ids.ReplaceAllString(fmt.Sprint(one.Lines), ""); !seen[key] {
 							seen[key] = true
 							streams++
-							if err := out.Encode(one); err != nil {
+							if err := out[streams%len(out)].Encode(one); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -89,14 +92,22 @@ func TestReaders(t *testing.T) {
 			}
 		}
 	}
-	node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "read.mjs"))
-	node.Stdin, node.Stderr, node.Dir = &in, os.Stderr, folder
-	b, err := node.Output()
-	if err != nil {
+	var b [2][]byte
+	var failed [2]error
+	var done sync.WaitGroup
+	for i := range in {
+		done.Go(func() {
+			node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "read.mjs"))
+			node.Stdin, node.Stderr, node.Dir = &in[i], os.Stderr, folder
+			b[i], failed[i] = node.Output()
+		})
+	}
+	done.Wait()
+	if err := errors.Join(failed[:]...); err != nil {
 		t.Fatalf("node: %v", err)
 	}
 	read := 0
-	for line := range bytes.Lines(b) {
+	for line := range bytes.Lines(slices.Concat(b[0], b[1])) {
 		var problem struct {
 			Name, Reader, Problem string
 			Read                  int
