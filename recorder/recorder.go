@@ -126,6 +126,11 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	if err := mcp.Install(rooms.Bin, o.Scenario.Servers); err != nil {
 		return nil, err
 	}
+	remote, err := mcp.Listen(fixtures.ServerAddress, o.Scenario.Servers)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = remote.Close() }()
 	mo := model.Options{Dir: rooms.Work, Aside: cmp.Or(client.Aside, o.aside)}
 	if isolate.Isolated() {
 		mo.Addr = Address

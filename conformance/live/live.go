@@ -195,6 +195,11 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	if err := mcp.Install(rooms.Bin, scn.Servers); err != nil {
 		return nil, err
 	}
+	remote, err := mcp.Listen("127.0.0.1:0", scn.Servers)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = remote.Close() }()
 	driven, err := registry.Get(rt.Name)
 	if err != nil {
 		return nil, err
@@ -225,7 +230,7 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	return perform.Live(ctx, s, scn, perform.Runtime{
 		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{})), Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
-		Unprompted: unprompted,
+		Unprompted: unprompted, ServerAddress: remote.Addr,
 	}), nil
 }
 

@@ -99,6 +99,12 @@ func (c *clientCalls) addTo(o *conformance.Open) {
 	s := c.d.run.Scenario
 	o.Questions = slices.Contains(s.Needs, "elicitation")
 	for _, srv := range s.Servers {
+		if srv.Remote.Transport != "" {
+			o.MCP = append(o.MCP, adapters.MCPServer{
+				Name: srv.Name, URL: fixtures.ServerURL(srv.Name), SSE: srv.Remote.Transport == fixtures.TransportSSE, Headers: srv.Remote.Headers,
+			})
+			continue
+		}
 		o.MCP = append(o.MCP, adapters.MCPServer{Name: srv.Name, Command: fixtures.ServerCommand(srv.Name)})
 	}
 	o.Components = s.Components

@@ -36,6 +36,8 @@ type Runtime struct {
 	// Unprompted is how many turns the runtime began by itself when the scenario was
 	// recorded. A live run waits for as many before it ends.
 	Unprompted int
+	// ServerAddress is where the scenario's MCP servers listen that run already.
+	ServerAddress string
 }
 
 // liveLimit bounds, in real time, how long a wait or a step of a live run may
@@ -103,6 +105,9 @@ func (l *liveEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 	o.Launch = &l.launcher
 	o.Command, o.Args, o.Env, o.Dir = l.runtime.Command, l.runtime.Args, l.runtime.Env, l.runtime.Dir
 	o.Model = cmp.Or(o.Model, l.runtime.Slug)
+	for i := range o.MCP {
+		o.MCP[i].URL = strings.Replace(o.MCP[i].URL, fixtures.ServerAddress, l.runtime.ServerAddress, 1)
+	}
 	return o
 }
 

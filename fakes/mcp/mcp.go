@@ -44,6 +44,9 @@ func Install(dir string, servers []fixtures.Server) error {
 		return err
 	}
 	for _, s := range servers {
+		if s.Remote.Transport != "" {
+			continue // Listen serves it
+		}
 		b, err := json.Marshal(s)
 		if err != nil {
 			return err

@@ -53,14 +53,21 @@ func serverArgs(servers []fixtures.Server) ([]string, error) {
 		return nil, nil
 	}
 	type server struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
+		Type    string            `json:"type,omitempty"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitzero"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
 	}
 	config := struct {
 		Servers map[string]server `json:"mcpServers"`
 	}{map[string]server{}}
 	for _, s := range servers {
-		config.Servers[s.Name] = server{fixtures.ServerCommand(s.Name), []string{}}
+		if s.Remote.Transport != "" {
+			config.Servers[s.Name] = server{Type: s.Remote.Transport, URL: fixtures.ServerURL(s.Name), Headers: s.Remote.Headers}
+			continue
+		}
+		config.Servers[s.Name] = server{Command: fixtures.ServerCommand(s.Name), Args: []string{}}
 	}
 	b, err := json.Marshal(config, json.Deterministic(true))
 	return []string{"--mcp-config", string(b)}, err

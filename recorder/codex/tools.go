@@ -2,6 +2,8 @@ package codex
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +37,16 @@ func ServerArgs(scn *fixtures.Scenario) []string {
 	var args []string
 	for _, s := range scn.Servers {
 		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))
+		if s.Remote.Transport != "" {
+			set = fmt.Sprintf("url=%q", fixtures.ServerURL(s.Name))
+			var headers []string
+			for _, name := range slices.Sorted(maps.Keys(s.Remote.Headers)) {
+				headers = append(headers, fmt.Sprintf("%q=%q", name, s.Remote.Headers[name]))
+			}
+			if len(headers) > 0 {
+				set += ",http_headers={" + strings.Join(headers, ",") + "}"
+			}
+		}
 		if scn.Policy != nil {
 			set += `,default_tools_approval_mode="prompt"`
 		}

@@ -99,8 +99,10 @@ type modelOpt struct {
 }
 
 type toolServer struct {
-	Type    string   `json:"type"`
-	Command []string `json:"command"`
+	Type    string            `json:"type"`
+	Command []string          `json:"command,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // connection writes the settings. Nothing is fetched: the client of the model's API is part
@@ -127,7 +129,11 @@ func (c config) connection(modelURL string) drive.Connection {
 		if s.MCP == nil {
 			s.MCP = map[string]toolServer{}
 		}
-		s.MCP[server.Name] = toolServer{"local", []string{fixtures.ServerCommand(server.Name)}}
+		if server.Remote.Transport != "" {
+			s.MCP[server.Name] = toolServer{Type: "remote", URL: fixtures.ServerURL(server.Name), Headers: server.Remote.Headers}
+			continue
+		}
+		s.MCP[server.Name] = toolServer{Type: "local", Command: []string{fixtures.ServerCommand(server.Name)}}
 	}
 	b, err := json.Marshal(s, json.Deterministic(true))
 	if err != nil {
