@@ -67,6 +67,7 @@ type openParams struct {
 	SessionID string      `json:"sessionId,omitempty"`
 	Cwd       string      `json:"cwd"`
 	Servers   []mcpServer `json:"mcpServers"`
+	Dirs      []string    `json:"additionalDirectories,omitempty"`
 }
 
 // mcpServer is a server over stdio, or over HTTP if it has a type.
@@ -104,7 +105,7 @@ func (c *client) Start() {
 // openSession sends the request that opens the session. What an agent replays of a session
 // that it loads is history.
 func (c *client) openSession() {
-	p := openParams{SessionID: c.o.Resume, Cwd: c.dir, Servers: servers(c.o.MCP)}
+	p := openParams{SessionID: c.o.Resume, Cwd: c.dir, Servers: servers(c.o.MCP), Dirs: c.o.ExtraDirs}
 	method := "session/new"
 	_, resumes := c.info.Capabilities.Session["resume"]
 	_, forks := c.info.Capabilities.Session["fork"]
@@ -112,7 +113,11 @@ func (c *client) openSession() {
 		c.openFailed("mcp", err)
 		return
 	}
+	_, addsDirs := c.info.Capabilities.Session["additionalDirectories"]
 	switch {
+	case len(c.o.ExtraDirs) > 0 && !addsDirs:
+		c.openFailed("extra dirs", fmt.Errorf("extra dirs: the agent takes none: %w", adapters.ErrUnsupported))
+		return
 	case c.o.Fork && !forks:
 		c.openFailed("fork", fmt.Errorf("fork: %w", adapters.ErrUnsupported))
 		return

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ var Runtime = &drive.Runtime{
 	New:       newClient,
 	Connect:   connect,
 	SessionIn: regexp.MustCompile(`"method"\s*:\s*"session/update"`),
-	Options:   []string{"effort"},
+	Options:   []string{"effort", "extra dirs"},
 	// codex-acp asks for a title of the session after its first turn. It ignores a reply that
 	// is not JSON, so that no line depends on when the reply comes.
 	Aside: "No title.",
@@ -165,7 +166,7 @@ func (c *client) openSession(s fixtures.Step) error {
 	case s.What != "":
 		return c.Error("restores a session from an archive")
 	}
-	v, err := c.request(method, fmt.Sprintf(`{%s"cwd":%q,"mcpServers":%s}`, session, c.d.Work, servers(c.d.Scenario)))
+	v, err := c.request(method, fmt.Sprintf(`{%s"cwd":%q,"mcpServers":%s%s}`, session, c.d.Work, servers(c.d.Scenario), c.folders()))
 	if err != nil {
 		return err
 	}
@@ -204,10 +205,31 @@ func (c *client) List(_ context.Context, list string) error {
 	return c.Error("lists " + list)
 }
 
+// folders is the member with the further folders of the scenario, after a comma; "" if it has
+// none.
+func (c *client) folders() string {
+	var dirs []string
+	for _, dir := range c.d.Scenario.Opening.ExtraDirs {
+		dirs = append(dirs, strconv.Quote(c.d.Path(dir)))
+	}
+	if dirs == nil {
+		return ""
+	}
+	return `,"additionalDirectories":[` + strings.Join(dirs, ",") + "]"
+}
+
 // servers are the MCP servers of a scenario, in the form of ACP.
 func servers(s *fixtures.Scenario) string {
 	var out []string
 	for _, m := range s.Servers {
+		if m.Remote.Transport != "" {
+			var headers []string
+			for _, name := range slices.Sorted(maps.Keys(m.Remote.Headers)) {
+				headers = append(headers, fmt.Sprintf(`{"name":%q,"value":%q}`, name, m.Remote.Headers[name]))
+			}
+			out = append(out, fmt.Sprintf(`{"type":%q,"name":%q,"url":%q,"headers":[%s]}`, m.Remote.Transport, m.Name, fixtures.ServerURL(m.Name), strings.Join(headers, ",")))
+			continue
+		}
 		out = append(out, fmt.Sprintf(`{"name":%q,"command":%q,"args":[],"env":[]}`, m.Name, fixtures.ServerCommand(m.Name)))
 	}
 	return "[" + strings.Join(out, ",") + "]"
