@@ -72,8 +72,11 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "instructions", "max cost", "max requests", "schema", "setting sources", "tools", "unarchive"); err != nil {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "schema", "setting sources", "tools", "unarchive"); err != nil {
 		return err
+	}
+	if o.ReplaceInstructions {
+		return fmt.Errorf("instructions: the runtime adds them to its own: %w", adapters.ErrUnsupported)
 	}
 	if _, ok := askedPermissions[mode]; !ok {
 		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", "))

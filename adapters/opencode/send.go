@@ -23,6 +23,7 @@ type prompt struct {
 	Agent string       `json:"agent,omitempty"`
 	// Variant names a level of reasoning of the model.
 	Variant string `json:"variant,omitempty"`
+	System  string `json:"system,omitempty"`
 }
 
 type promptPart struct {
@@ -57,7 +58,7 @@ func (c *client) modelOf(name string) *modelRef {
 // Send implements session.Protocol. A running turn takes a message that comes during it when
 // the reply of the model has ended.
 func (c *client) Send(m adapters.Message, reply func(error)) {
-	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model), Variant: c.o.Effort}
+	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model), Variant: c.o.Effort, System: c.o.Instructions}
 	if c.mode == adapters.ModePlan {
 		p.Agent = planAgent
 	}

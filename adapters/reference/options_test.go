@@ -30,7 +30,7 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 		},
 		"instructions": {
 			option: adapters.Options{Instructions: "Be brief."},
-			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"opencode", "acp"}, error: "instructions: ",
+			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"acp"}, error: "instructions: ",
 		},
 		"replacing instructions": {
 			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
@@ -51,7 +51,7 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 		"folders": {
 			option:  adapters.Options{ExtraDirs: []string{"/srv/a", "/srv/b"}},
 			passed:  map[string]string{"claude": "--add-dir\n/srv/a\n--add-dir\n/srv/b", "codex": `writable_roots=["/srv/a","/srv/b"]`},
-			refused: []string{"codexexec", "pi", "opencode", "acp", "chat"}, error: "extra dirs: ",
+			refused: []string{"codexexec", "pi", "opencode", "chat"}, error: "extra dirs: ",
 		},
 		"sources": {
 			option: adapters.Options{SettingSources: []string{"user", "project"}},

@@ -240,6 +240,9 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if effort := c.d.Scenario.Opening.Effort; effort != "" {
 		body["variant"] = effort
 	}
+	if text := c.d.Scenario.Instructions; text != "" {
+		body["system"] = text
+	}
 	if c.d.Scenario.Schema != nil {
 		body["format"] = map[string]any{"type": "json_schema", "schema": c.d.Scenario.Schema}
 	}
