@@ -55,8 +55,28 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 	for _, srv := range t.Scenario.Servers {
 		f.Asserted(1)
 		f.Sent = true
+		if srv.Remote.Transport != "" {
+			judgeRemote(t, f, &srv)
+			continue
+		}
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
+		}
+	}
+}
+
+// judgeRemote judges whether the runtime got the address of a server that runs already, and
+// its headers.
+func judgeRemote(t *conformance.Trial, f *conformance.Finding, srv *fixtures.Server) {
+	url := fixtures.ServerURL(srv.Name)
+	if !mentions(t.Run, srv.Name, url) {
+		f.Failf("the subject did not write the MCP server %s, which runs at %s, to the runtime", srv.Name, url)
+		return
+	}
+	for name, value := range srv.Remote.Headers {
+		f.Asserted(1)
+		if !mentions(t.Run, name, value) {
+			f.Failf("the subject did not write the header %s of the MCP server %s to the runtime", name, srv.Name)
 		}
 	}
 }
@@ -167,15 +187,15 @@ func sameList(a, b string) bool {
 	return slices.Equal(as, bs)
 }
 
-// mentions reports whether one argument of a process, or one line, names a server
-// and its program.
+// mentions reports whether one argument of a process, one variable or one line names a server
+// and its program, or a header and its value.
 func mentions(r *conformance.Run, name, command string) bool {
 	tells := func(s string) bool {
 		rest := strings.ReplaceAll(s, command, "")
 		return rest != s && strings.Contains(rest, name)
 	}
 	for _, p := range r.Started {
-		if slices.ContainsFunc(p.Argv, tells) {
+		if slices.ContainsFunc(p.Argv, tells) || slices.ContainsFunc(p.Env, tells) {
 			return true
 		}
 	}

@@ -69,6 +69,17 @@ var forgetsTheServers = broken.Adapter{
 	Mutation: broken.Opening(func(o *conformance.Open) { o.MCP = nil }),
 }
 
+var forgetsTheHeaders = broken.Adapter{
+	Name: "forgets-the-headers", Sentence: "opens a session with MCP servers over HTTP without their headers",
+	Fails: []string{"session.open-options"},
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		o.MCP = slices.Clone(o.MCP)
+		for i := range o.MCP {
+			o.MCP[i].Headers = nil
+		}
+	}),
+}
+
 var forgetsTheSchema = broken.Adapter{
 	Name: "forgets-the-schema", Sentence: "opens a session without the schema of the final answer",
 	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a killed runtime may or may not have written",

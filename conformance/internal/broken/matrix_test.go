@@ -123,6 +123,7 @@ var proof = []string{
 	"list/models",
 	"mcp/answers",
 	"mcp/names-with-dashes-and-dots",
+	"mcp/over-http-with-a-header",
 	"model/cut-in-mid-text-then-retried",
 	"model/error-ends-the-turn",
 	"mode/changed-between-turns",
