@@ -172,15 +172,27 @@ func WaitFor(ctx context.Context, c <-chan struct{}, limit time.Duration) bool {
 // MCPServer is an MCP server as the protocols write it.
 type MCPServer struct {
 	Name    string            `json:"name"`
-	Command string            `json:"command"`
+	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+
+	// Of a server that runs already:
+	Type    string            `json:"type,omitempty"` // http or sse
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // MCPServers returns the MCP servers of an opening.
 func MCPServers(o conformance.Open) (out []MCPServer) {
 	for _, m := range o.MCP {
-		out = append(out, MCPServer{m.Name, m.Command, m.Args, m.Env})
+		s := MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env}
+		if m.URL != "" {
+			s = MCPServer{Name: m.Name, Type: "http", URL: m.URL, Headers: m.Headers}
+			if m.SSE {
+				s.Type = "sse"
+			}
+		}
+		out = append(out, s)
 	}
 	return out
 }

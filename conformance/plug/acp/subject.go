@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -79,10 +80,34 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	return nil
 }
 
+// remoteServer returns a server that runs already, in the form of the protocol. An agent says
+// which transports it has.
+func (x *session) remoteServer(m adapters.MCPServer) (acpsdk.McpServer, error) {
+	headers := []acpsdk.HttpHeader{}
+	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+		headers = append(headers, acpsdk.HttpHeader{Name: name, Value: m.Headers[name]})
+	}
+	switch {
+	case m.SSE && x.can.McpCapabilities.Sse:
+		return acpsdk.McpServer{Sse: &acpsdk.McpServerSseInline{Name: m.Name, Type: "sse", Url: m.URL, Headers: headers}}, nil
+	case !m.SSE && x.can.McpCapabilities.Http:
+		return acpsdk.McpServer{Http: &acpsdk.McpServerHttpInline{Name: m.Name, Type: "http", Url: m.URL, Headers: headers}}, nil
+	}
+	return acpsdk.McpServer{}, plug.Unsupported("an MCP server over HTTP, which the agent does not list in mcpCapabilities")
+}
+
 // openSession opens a new session or resumes one.
 func (x *session) openSession(ctx context.Context, o conformance.Open) (*acpsdk.SessionModeState, []acpsdk.SessionConfigOption, error) {
 	servers := make([]acpsdk.McpServer, 0, len(o.MCP))
 	for _, m := range o.MCP {
+		if m.URL != "" {
+			server, err := x.remoteServer(m)
+			if err != nil {
+				return nil, nil, err
+			}
+			servers = append(servers, server)
+			continue
+		}
 		env := []acpsdk.EnvVariable{}
 		for name, value := range m.Env {
 			env = append(env, acpsdk.EnvVariable{Name: name, Value: value})

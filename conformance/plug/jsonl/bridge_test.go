@@ -141,9 +141,9 @@ type command struct {
 
 	Checkpoints, Questions, Dry bool
 	MCP                         []struct {
-		Name, Command string
-		Args          []string
-		Env           map[string]string
+		Name, Command, Type, URL string
+		Args                     []string
+		Env, Headers             map[string]string
 	}
 	Schema     jsontext.Value
 	Components jsontext.Value
@@ -259,7 +259,7 @@ func (b *bridge) open(ctx context.Context, c *command) error {
 		Limits: adapters.Limits{Handshake: ms(c.Limits.Start), Stop: ms(c.Limits.Stop), Idle: ms(c.Limits.Stall / 2), Request: ms(c.Limits.Stall / 2)},
 	}
 	for _, m := range c.MCP {
-		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env})
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, SSE: m.Type == "sse", Headers: m.Headers})
 	}
 	b.addCalls(&o, c)
 	sess, err := s.Open(ctx, o)

@@ -355,13 +355,19 @@ export interface OpenCommand {
   setting_sources?: string[];
   /** MCP servers may ask the user. */
   questions?: boolean;
-  /** MCP servers that the runtime starts. */
-  mcp?: {
+  /** MCP servers that the runtime starts or, with a url, that run already. */
+  mcp?: ({
     name: string;
-    command: string;
+    command?: string;
     args?: string[];
     env?: Record<string, string>;
-  }[];
+    /** Of a server that runs already. */
+    type?: "http" | "sse";
+    /** Its address, in place of command. */
+    url?: string;
+    /** Sent with each request to it. */
+    headers?: Record<string, string>;
+  })[];
   /** A JSON schema of the final answer. */
   schema?: unknown;
   /** The tool policy that the program holds, in the form of adapters/policy. */

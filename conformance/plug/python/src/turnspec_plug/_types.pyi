@@ -264,9 +264,12 @@ class OpenCommandAfter(TypedDict, total=False):
 
 class OpenCommandMcp(TypedDict, total=False):
     name: Required[str]
-    command: Required[str]
+    command: str
     args: List[str]
     env: Dict[str, str]
+    type: Literal["http", "sse"]
+    url: str
+    headers: Dict[str, str]
 
 class OpenCommandLimits(TypedDict, total=False):
     """How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it."""
