@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
 	"github.com/turnspec/turnspec/adapters/eventlog/postgres"
 	"github.com/turnspec/turnspec/adapters/eventlog/testserver"
@@ -50,6 +51,7 @@ func TestPostgres(t *testing.T) {
 		"indexes":          testIndexes,
 		"rejects":          testRejects,
 		"expire":           testExpire,
+		"leases":           testLeases,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server) })
 	}
@@ -199,9 +201,17 @@ func testExpire(t *testing.T, server *testserver.Postgres) { //nolint:thelper //
 	later.TS = later.TS.Add(time.Hour)
 	g.Expect(log.Append(t.Context(), delta("old", 1), delta("old", 2), later)).To(Succeed())
 	g.Expect(log.PutSnapshot(t.Context(), "old", 1, "k", []byte("x"))).To(Succeed())
+	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
+	g.Expect(log.Expire(t.Context(), later.TS)).To(BeZero()) // a server runs it
+	g.Expect(log.Release(t.Context(), "old", "server")).To(Succeed())
 	g.Expect(log.Expire(t.Context(), later.TS)).To(Equal(1))
 	_, err := log.Session(t.Context(), "old")
 	g.Expect(err).To(MatchError(eventlog.ErrUnknownSession))
 	g.Expect(server.Exec(url, "SELECT count(*) FROM turnspec_events UNION ALL SELECT count(*) FROM turnspec_snapshots")).To(Equal([]string{"1", "0"}))
 	g.Expect(log.Append(t.Context(), delta("old", 1))).To(Succeed()) // the id can be used again
+}
+
+func testLeases(t *testing.T, server *testserver.Postgres) { //nolint:thelper // a subtest
+	url := server.NewSchema()
+	logtest.RunLeases(t, func() (lease.Leases, error) { return openLog(t, url), nil })
 }

@@ -37,6 +37,17 @@ var migrations = []string{
 		data    bytea NOT NULL,
 		PRIMARY KEY (session, kind, seq)
 	);`,
+	// Claims of sessions, which need not have events, by servers.
+	`CREATE TABLE turnspec_servers (
+		name    text COLLATE "C" PRIMARY KEY,
+		url     text NOT NULL,
+		expires timestamptz NOT NULL
+	);
+	CREATE TABLE turnspec_claims (
+		session text COLLATE "C" PRIMARY KEY,
+		server  text COLLATE "C" NOT NULL
+	);
+	CREATE INDEX turnspec_claims_server ON turnspec_claims (server);`,
 }
 
 // version is the version of new tables.
