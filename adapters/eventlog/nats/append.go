@@ -229,8 +229,9 @@ func (l *Log) readState(ctx context.Context, session string) (state, error) {
 }
 
 // Expire deletes the sessions whose last event is from before a time, with their
-// snapshots, and returns how many there were. A session that somebody still records
-// must have a later event: its next append would be refused with a GapError.
+// snapshots, and returns how many there were. It leaves out those that a server has
+// claimed. If another program records one of them without a claim, its next append is
+// refused with a GapError.
 func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err error) {
 	infos, err := l.Sessions(ctx)
 	if err != nil {
@@ -243,6 +244,12 @@ func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err e
 	defer end()
 	for _, i := range infos {
 		if !i.Latest.Before(before) {
+			continue
+		}
+		if _, held, err := l.Holder(ctx, i.SessionID); err != nil || held {
+			if err != nil {
+				return sessions, err
+			}
 			continue
 		}
 		token := tokenOf(i.SessionID)

@@ -2,8 +2,8 @@
 //
 // A Log is an eventlog.Log in streams of a NATS server or cluster, version 2.11 or newer,
 // which any number of programs on any number of machines may use at once. Open creates
-// the streams if there are none: NAME_events, with one subject a session, and
-// NAME_snapshots.
+// the streams if there are none: NAME_events, with one subject a session, NAME_snapshots
+// and NAME_leases.
 //
 // # Appends
 //

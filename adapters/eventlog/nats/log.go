@@ -38,6 +38,7 @@ type Log struct {
 	js        jetstream.JetStream
 	events    jetstream.Stream
 	snapshots jetstream.Stream
+	leases    jetstream.Stream
 
 	changes  notify.Notifier
 	watching watched
@@ -108,8 +109,12 @@ func (l *Log) openStreams(ctx context.Context) (err error) {
 		{&l.snapshots, jetstream.StreamConfig{
 			Name: l.options.Name + "_snapshots", Subjects: []string{l.options.Name + ".snapshots.>"}, MaxMsgsPerSubject: 1,
 		}},
+		{&l.leases, jetstream.StreamConfig{
+			Name: l.options.Name + "_leases", Subjects: []string{l.options.Name + ".leases.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true,
+		}},
 	} {
-		s.config.Replicas, s.config.AllowDirect = l.options.Replicas, true
+		s.config.Replicas = l.options.Replicas
+		s.config.AllowDirect = s.to != &l.leases // of which all must see the last
 		s.config.Storage, s.config.Retention = jetstream.FileStorage, jetstream.LimitsPolicy
 		err := l.retry(ctx, func(ctx context.Context) (err error) {
 			if *s.to, err = l.js.Stream(ctx, s.config.Name); errors.Is(err, jetstream.ErrStreamNotFound) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 	"github.com/turnspec/turnspec/adapters/eventlog/logtest"
 	"github.com/turnspec/turnspec/adapters/eventlog/nats"
 	"github.com/turnspec/turnspec/adapters/eventlog/testserver"
@@ -118,13 +119,23 @@ func TestExpire(t *testing.T) {
 	later.TS = later.TS.Add(time.Hour)
 	g.Expect(log.Append(t.Context(), delta("old", 1, "x"), delta("old", 2, "x"), later)).To(Succeed())
 	g.Expect(log.PutSnapshot(t.Context(), "old", 1, "k", []byte("x"))).To(Succeed())
+	_, err := log.Beat(t.Context(), lease.Server{Name: "server"}, time.Hour)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
+	g.Expect(log.Expire(t.Context(), later.TS)).To(BeZero()) // a server runs it
+	g.Expect(log.Release(t.Context(), "old", "server")).To(Succeed())
 	g.Expect(log.Expire(t.Context(), later.TS)).To(Equal(1))
-	_, err := log.Session(t.Context(), "old")
+	_, err = log.Session(t.Context(), "old")
 	g.Expect(err).To(MatchError(eventlog.ErrUnknownSession))
 	g.Expect(log.Append(t.Context(), delta("old", 3, "x"))).To(BeAssignableToTypeOf(&eventlog.GapError{}))
 	g.Expect(log.Append(t.Context(), delta("old", 1, "x"))).To(Succeed()) // the id can be used again
 	seq, _, err := log.Snapshot(t.Context(), "old", "k", 9)
 	g.Expect(seq, err).To(BeZero())
+}
+
+func TestLeases(t *testing.T) {
+	server := testserver.StartNATS(t)
+	logtest.RunLeases(t, func() (lease.Leases, error) { return openLog(t, server, server.NewName()), nil })
 }
 
 func TestNoServer(t *testing.T) {
