@@ -37,6 +37,7 @@ func (a agentHost) Open(ctx context.Context, o exchange.Opening) error {
 	}
 	b := &opening{SessionID: o.SessionID, Runtime: o.Agent}
 	b.Params.WorkingDir, b.Params.PermissionMode = o.Dir, o.Mode
+	defer a.s.releaseUnlessHosted(o.SessionID)
 	err := a.s.prepareResumed(ctx, b)
 	if errors.Is(err, eventlog.ErrUnknownSession) {
 		err = a.s.prepareNew(ctx, b)

@@ -71,4 +71,45 @@
 // Host that it serves, and, from browsers, an Origin that has this Host or is in
 // [Config.Origins]. Bodies, listeners and sessions are limited. It does not encrypt: put
 // it behind a proxy that does before it listens on anything but loopback.
+//
+// # Several machines
+//
+// Servers that share a log, in PostgreSQL or NATS JetStream, call [Server.Join]. Each of
+// them serves the history, the chat and the live events of every session. A session's
+// runtime is a process of one machine, so one server runs it, which a lease says (package
+// lease). A request that needs the runtime is refused by the others with 421 and the code
+// elsewhere; server holds the name and the URL of the one to ask. It is refused rather
+// than forwarded, because servers then need not reach or trust each other, and a client
+// that keeps to the named server saves a hop for each message. The feed GET /events holds
+// the sessions that run on the server that is asked, and those that it took over.
+//
+// If a server is killed, or stalls for [Shared].TTL, another one claims its sessions within
+// one and a half TTL: what was open is closed, a turn that ran ends in an error with the
+// code crash, and the session ends, or is resumed if [Shared].Recovery says so. A server
+// that stalled ends the sessions that it lost. In between, both may run the session's
+// runtime, but only one of them can append to the log, so listeners see one history.
+// What a tool did outside the log is not undone.
+//
+// Resuming needs the files of the runtime: put the home of the runtimes and the working
+// directories on storage that the servers share, or let Recovery be RecoverClose.
+//
+// # A thousand machines
+//
+// One log serves as many machines as its database takes appends. A server appends the
+// events of all its sessions in few transactions. Beyond that, shard by session: run
+// groups of servers, each with its own database or its own NATS name, and let the proxy
+// choose the group by a hash of the session id in the path. Groups share nothing, so each
+// can be sized, upgraded and lost by itself. In PostgreSQL the first limit is NOTIFY, which
+// serializes the commits of a database; in NATS it is the leader of the stream. Each server
+// renews one registration and asks for abandoned sessions four times a TTL: raise the TTL
+// with the number of servers.
+//
+// Backpressure goes from the log to the model: while the log takes no events, up to 4,096
+// events or 16 MiB of a session wait in memory (eventlog.RecorderOptions), then the
+// server stops reading from the runtime. If the log is away for longer than a minute, the
+// session ends. A listener that does not read holds one page of events, and is cut after
+// [Config.MaxLag]. Its events are in the log.
+//
+// Logs keep everything until somebody calls Expire of the log, once a day from one program,
+// which deletes whole sessions that no server runs.
 package sidecar

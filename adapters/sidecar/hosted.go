@@ -80,6 +80,7 @@ func (h *hosted) follow(rec *eventlog.Recorder) {
 	}
 	after := h.run
 	h.mu.Unlock()
+	h.s.finish(h) // before another request may open it here
 	h.s.release(h)
 	close(h.ended)
 	h.s.feed.publish(after)

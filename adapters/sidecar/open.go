@@ -16,6 +16,9 @@ import (
 // prepareNew returns an error if the log holds the session already.
 func (s *Server) prepareNew(ctx context.Context, b *opening) error {
 	b.Provider, b.After = "", event.Position{}
+	if err := s.claimSession(ctx, b.SessionID); err != nil {
+		return err
+	}
 	info, err := s.c.Log.Session(ctx, b.SessionID)
 	switch {
 	case err == nil && s.running(ctx, b.SessionID) == nil:
@@ -35,6 +38,9 @@ func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
 		return err
 	}
 	if h := s.running(ctx, b.SessionID); h == nil {
+		if err := s.claimSession(ctx, b.SessionID); err != nil {
+			return err
+		}
 		if info.Last, err = s.closeLeftOpen(ctx, b.SessionID); err != nil {
 			return err
 		}
@@ -63,6 +69,12 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime {
 			return h, true, nil
 		}
+		return nil, false, err
+	}
+	// Claimed again, because a session of this id that ended meanwhile released it.
+	if err := s.claimSession(ctx, b.SessionID); err != nil {
+		close(h.ready)
+		s.release(h)
 		return nil, false, err
 	}
 	// The session outlives the request.

@@ -34,25 +34,37 @@ func (s *Server) Recover(ctx context.Context, how Recovery) (ended []string, err
 	}
 	var errs []error
 	for _, info := range infos {
-		if s.endsWith(ctx, info.SessionID, info.Last.Seq) {
-			continue
-		}
-		run, err := s.storedRun(ctx, info)
-		if err != nil {
+		done, err := s.recoverSession(ctx, info, how)
+		if done {
+			ended = append(ended, info.SessionID)
+			errs = append(errs, err) // of resuming it
+		} else if err != nil {
 			return ended, err
-		}
-		last, err := s.closeLeftOpen(ctx, info.SessionID)
-		if err != nil {
-			return ended, err
-		}
-		ended = append(ended, info.SessionID)
-		if how == RecoverResume && run.State == StateFailed && info.ProviderSessionID != "" {
-			if err := s.resumeStored(ctx, info, last); err != nil {
-				errs = append(errs, fmt.Errorf("resume session %s: %w", info.SessionID, err))
-			}
 		}
 	}
 	return ended, errors.Join(errs...)
+}
+
+// recoverSession ends a session in the log, unless it ended, and resumes it if a turn ran
+// and that is asked. It reports whether it ended the session.
+func (s *Server) recoverSession(ctx context.Context, info eventlog.Info, how Recovery) (ended bool, err error) {
+	if s.endsWith(ctx, info.SessionID, info.Last.Seq) {
+		return false, nil
+	}
+	run, err := s.storedRun(ctx, info)
+	if err != nil {
+		return false, err
+	}
+	last, err := s.closeLeftOpen(ctx, info.SessionID)
+	if err != nil {
+		return false, err
+	}
+	if how == RecoverResume && run.State == StateFailed && info.ProviderSessionID != "" {
+		if err := s.resumeStored(ctx, info, last); err != nil {
+			return true, fmt.Errorf("resume session %s: %w", info.SessionID, err)
+		}
+	}
+	return true, nil
 }
 
 func (s *Server) resumeStored(ctx context.Context, info eventlog.Info, last event.Position) error {
@@ -69,9 +81,9 @@ func (s *Server) resumeStored(ctx context.Context, info eventlog.Info, last even
 	return h.open(context.WithoutCancel(ctx), a, o)
 }
 
-// closeLeftOpen appends the events that end a session, if its log does not end in
+// appendClosing appends the events that end a session, if its log does not end in
 // session_end, and returns its last position.
-func (s *Server) closeLeftOpen(ctx context.Context, id string) (event.Position, error) {
+func (s *Server) appendClosing(ctx context.Context, id string) (event.Position, error) {
 	open := leftOpen{}
 	for e, err := range eventlog.All(ctx, s.c.Log, id, 0) {
 		if err != nil {

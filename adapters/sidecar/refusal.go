@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 )
 
 // Codes of refusals. If a session cannot be opened, the code is that of the
@@ -30,14 +31,16 @@ const (
 	CodeTooMany       = "too_many"       // sessions or listeners
 	CodeClosing       = "closing"        // the server shuts down
 	CodeLog           = "log"            // the event log failed
+	CodeElsewhere     = "elsewhere"      // another server runs the session: the refusal names it
 )
 
 // RefusalError is why a request was refused, as its answer holds it.
 type RefusalError struct {
-	Status  int    `json:"-"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	LastSeq int64  `json:"last_seq,omitzero"` // with stale_history and unknown_cursor
+	Status  int           `json:"-"`
+	Code    string        `json:"code"`
+	Message string        `json:"message"`
+	LastSeq int64         `json:"last_seq,omitzero"` // with stale_history and unknown_cursor
+	Server  *lease.Server `json:"server,omitempty"`  // with elsewhere
 }
 
 func (r *RefusalError) Error() string { return r.Message }
@@ -66,6 +69,9 @@ var errorCodes = []struct {
 func asRefusal(err error) *RefusalError {
 	if r, is := errors.AsType[*RefusalError](err); is {
 		return r
+	}
+	if held, is := errors.AsType[*lease.HeldError](err); is {
+		return refusalOfHeld(held)
 	}
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body is larger than %d bytes", tooLarge.Limit)

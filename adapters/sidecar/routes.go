@@ -182,6 +182,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
 	if err := checkID(b.SessionID); err != nil {
 		return err
 	}
+	defer s.releaseUnlessHosted(b.SessionID)
 	if err := s.prepareNew(r.Context(), &b); err != nil {
 		return err
 	}
@@ -194,6 +195,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = r.PathValue("id")
+	defer s.releaseUnlessHosted(b.SessionID)
 	if err := s.prepareResumed(r.Context(), &b); err != nil {
 		return err
 	}
@@ -224,6 +226,9 @@ func (s *Server) of(r *http.Request) (*hosted, error) {
 		default:
 			return h, nil
 		}
+	}
+	if err := s.refuseElsewhere(r.Context(), id); err != nil {
+		return nil, err
 	}
 	if _, err := s.c.Log.Session(r.Context(), id); err != nil {
 		return nil, err

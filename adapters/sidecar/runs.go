@@ -28,7 +28,8 @@ type Run struct {
 	Starting  bool      `json:"starting,omitzero"` // a message was accepted, and its turn has not begun
 	Turn      int       `json:"turn,omitzero"`
 	LastSeq   int64     `json:"last_seq"`
-	Live      bool      `json:"live"` // the session runs on this server
+	Live      bool      `json:"live"`             // the session runs on this server
+	Server    string    `json:"server,omitempty"` // another server that runs its turn
 	Title     string    `json:"title,omitempty"`
 	First     time.Time `json:"first,omitzero"`
 	Latest    time.Time `json:"latest,omitzero"`
@@ -95,7 +96,13 @@ func (s *Server) storedRun(ctx context.Context, info eventlog.Info) (Run, error)
 		}
 	}
 	if r.State == StateStreaming {
-		r.State = StateFailed
+		holder, other, err := s.elsewhere(ctx, info.SessionID)
+		if err != nil {
+			return r, err
+		}
+		if r.Server = holder.Name; !other {
+			r.State, r.Server = StateFailed, ""
+		}
 	}
 	return r, nil
 }

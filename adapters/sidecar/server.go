@@ -54,6 +54,7 @@ type Server struct {
 	c       Config
 	handler http.Handler
 	feed    feed
+	shared  shared
 	closing chan struct{} // closed by Shutdown
 	idle    chan struct{} // closed after it, when no stream is open
 
@@ -91,7 +92,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		all = append(all, h)
 	}
 	s.mu.Unlock()
-	errs := make([]error, len(all)+1)
+	errs := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, h := range all {
 		wg.Go(func() {
@@ -101,12 +102,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
+	err := errors.Join(errors.Join(errs...), s.leave(ctx))
 	select {
 	case <-s.idle:
 	case <-ctx.Done():
-		errs[len(all)] = ctx.Err()
+		err = errors.Join(err, ctx.Err())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // addStream counts a stream. The caller calls release when it ends.

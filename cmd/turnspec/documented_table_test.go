@@ -127,6 +127,9 @@ var documentedTable = map[string]how{
 	"node server.js": {notRun: endsOnSignal},
 	"turnspec play opencode --case text/plain --http serve --port 4096": {notRun: endsOnSignal}, // TestServesHTTP of fakes/standin serves it
 	"turnspec serve": {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
+	// TestSharedLog runs servers with databases.
+	"turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example": {notRun: endsOnSignal},
+
 	"turnspec run --runtime claude --runner -- turnspec runner --runtime claude":               {notRun: "it takes minutes; conformance/plug/conversation runs the runner"},
 	"turnspec runner --runtime claude --cwd ~/project --permission-mode default":               {notRun: needsRuntimes},
 	"turnspec runner --runtime codex --tool-preset read-only --resume SESSION":                 {notRun: needsRuntimes},

@@ -18,8 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/exchange"
 	"github.com/turnspec/turnspec/adapters/reference"
@@ -36,7 +34,9 @@ const shutdownLimit = 20 * time.Second
 type serveFlags struct {
 	runtimes, hosts, origins []string
 	caseID, listen, log, dir string
+	url                      string
 	recovery                 string
+	lease                    time.Duration
 	speed                    float64
 	noToken, agents          bool
 }
@@ -62,12 +62,18 @@ It listens on loopback, at the port in PORT if that is set. Requests must presen
 token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM and SIGINT
 end all sessions gently; a second one ends the program at once.
 
+Several servers may share a log in PostgreSQL or NATS JetStream. Each serves the history
+and the events of all sessions; a request to the runtime of a session that another server
+runs is refused with the code "elsewhere" and that server's --url. If a server is killed,
+another ends its sessions, or resumes them, within one and a half times --lease.
+
 ` + "`go doc github.com/turnspec/turnspec/adapters/sidecar`" + ` lists the routes.
 
 Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 		Example: `  turnspec serve
   turnspec serve --case codex/0.169.0/permission/allow
-  turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project`,
+  turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project
+  turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
@@ -76,7 +82,9 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/2.1.329/permission/allow)")
 	fl.Float64Var(&f.speed, "speed", 1, "the speed of a demo: 2 halves the recorded pauses")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:4141", "address to listen at")
-	fl.StringVar(&f.log, "log", "", "file of the event log (default: turnspec.db; a demo keeps events in memory)")
+	fl.StringVar(&f.log, "log", "", "event log: a file, postgres://USER@HOST/DATABASE, or nats://HOST (default: turnspec.db; a demo keeps events in memory)")
+	fl.StringVar(&f.url, "url", "", "where clients reach this server, named to those who ask another one (default: the address)")
+	fl.DurationVar(&f.lease, "lease", 10*time.Second, "how long a server that shares its log may stall before another takes over its sessions")
 	fl.StringVar(&f.dir, "dir", "", "working directory of sessions that name none (default: the current one)")
 	fl.StringArrayVar(&f.hosts, "host", nil, "a name by which clients reach the server, besides localhost (may be repeated)")
 	fl.StringArrayVar(&f.origins, "origin", nil, "an origin whose pages may use the server, such as https://chat.example (may be repeated)")
@@ -103,19 +111,19 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if c.Adapters, err = f.adapters(); err != nil {
 		return err
 	}
-	log, where, err := f.openLog(ctx)
+	log, leases, where, err := f.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	c.Log = window.Keep(log)
 	s := sidecar.New(c)
-	if err := f.recoverSessions(ctx, cmd.ErrOrStderr(), s); err != nil {
-		return err
-	}
 	l, err := net.Listen("tcp", f.address())
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --listen", err)
+	}
+	if err := f.takeSessions(ctx, cmd.ErrOrStderr(), s, leases, "http://"+l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close())
 	}
 	printServed(cmd.OutOrStdout(), "http://"+l.Addr().String(), c, where, len(f.runtimes) == 0)
 	return serveUntil(ctx, s, l)
@@ -164,34 +172,6 @@ func (f serveFlags) adapters() (map[string]adapters.Adapter, error) {
 	}
 	out[demo.Capabilities().Runtime] = demo
 	return out, nil
-}
-
-// openLog opens the event log, and returns where it is.
-func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, string, error) {
-	if f.log == "" && len(f.runtimes) == 0 {
-		return &eventlog.Memory{}, "in memory", nil
-	}
-	name := cmp.Or(f.log, "turnspec.db")
-	log, err := sqlite.Open(ctx, name, sqlite.Options{})
-	return log, name, err
-}
-
-// recoverSessions ends the sessions that an earlier server left behind.
-func (f serveFlags) recoverSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server) error {
-	switch how := sidecar.Recovery(f.recovery); how {
-	case "leave":
-		return nil
-	case sidecar.RecoverClose, sidecar.RecoverResume:
-		ended, err := s.Recover(ctx, how)
-		if len(ended) > 0 {
-			fmt.Fprintf(errOut, "closed in the log, because the server that ran them is gone: %s\n", strings.Join(ended, ", "))
-		}
-		if err != nil && ctx.Err() == nil {
-			fmt.Fprintln(errOut, err) // the others are served
-		}
-		return ctx.Err()
-	}
-	return fmt.Errorf("--recover %q: use close, resume or leave", f.recovery)
 }
 
 // printServed prints where the server listens and how to try it.

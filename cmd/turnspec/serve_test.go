@@ -74,6 +74,7 @@ func TestServeRejects(t *testing.T) {
 		"--runtime none":         "no runtime",
 		"--case none/none":       "no case",
 		"--recover perhaps":      "use close, resume or leave",
+		"--log mysql://db":       "use postgres:// or nats://",
 		"--listen 127.0.0.1:abc": "choose another address",
 	} {
 		t.Run(args, func(t *testing.T) {

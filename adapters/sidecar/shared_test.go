@@ -1,0 +1,128 @@
+package sidecar_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/lease"
+	"github.com/turnspec/turnspec/adapters/sidecar"
+)
+
+// joined returns a server that shares a log with others. Its URL is made of its name.
+func joined(t *testing.T, log eventlog.Log, leases lease.Leases, name string, how sidecar.Recovery) *server {
+	t.Helper()
+	x := newServer(t, sidecar.Config{Log: notClosed{log}})
+	err := x.s.Join(t.Context(), sidecar.Shared{Leases: leases, Self: lease.Server{Name: name, URL: "http://" + name}, TTL: time.Second, Recovery: how})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Each of two servers serves the history and the live events of a session that one of
+// them runs, and only that one takes messages.
+func TestTwoServers(t *testing.T) {
+	g := NewWithT(t)
+	log, leases := &eventlog.Memory{}, &lease.Memory{}
+	one, other := joined(t, log, leases, "one", ""), joined(t, log, leases, "other", "")
+	one.open("s")
+	live := other.listen("/sessions/s/events")
+	status, answer := other.call("POST", "/sessions/s/message", `{"message":"2"}`)
+	g.Expect(status).To(Equal(421))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeElsewhere))
+	g.Expect(answer["error"].(map[string]any)["server"]).To(Equal(map[string]any{"name": "one", "url": "http://one"}))
+	for _, request := range []string{"POST /sessions/s/stop", "POST /sessions/s/resume", "DELETE /sessions/s"} {
+		method, path, _ := strings.Cut(request, " ")
+		status, _ = other.call(method, path, `{}`)
+		g.Expect(status).To(Equal(421), request)
+	}
+	status, _ = other.call("POST", "/sessions", `{"session_id":"s"}`)
+	g.Expect(status).To(Equal(421))
+
+	status, _ = one.call("POST", "/sessions/s/message", `{"message":"wait","message_id":"m"}`)
+	g.Expect(status).To(Equal(202))
+	live.until("tool_start")
+	_, run := other.call("GET", "/sessions/s", "")
+	g.Expect(run).To(And(HaveKeyWithValue("state", "streaming"), HaveKeyWithValue("server", "one"), HaveKeyWithValue("live", false)))
+	_, run = one.call("GET", "/sessions/s", "")
+	g.Expect(run).To(And(HaveKeyWithValue("state", "streaming"), HaveKeyWithValue("live", true)))
+	status, page := other.call("GET", "/sessions/s/history", "")
+	g.Expect(status).To(Equal(200))
+	g.Expect(page["events"]).NotTo(BeEmpty())
+
+	status, _ = one.call("DELETE", "/sessions/s", "")
+	g.Expect(status).To(Equal(200))
+	live.until("session_end")
+	status, _ = other.call("POST", "/sessions/s/resume", "{}") // nobody runs it any more
+	g.Expect(status).To(Equal(201))
+	status, _ = one.call("POST", "/sessions/s/message", `{"message":"2"}`)
+	g.Expect(status).To(Equal(421))
+}
+
+// stalled are leases that a server cannot reach, until it runs again.
+type stalled struct {
+	lease.Leases
+	until chan struct{}
+}
+
+func (s stalled) Beat(ctx context.Context, of lease.Server, ttl time.Duration) (bool, error) {
+	if _, held, _ := s.Holder(ctx, "s"); held || of.Name != "stalls" {
+		select {
+		case <-s.until:
+		default:
+			if of.Name == "stalls" {
+				return false, eventlog.ErrBusy
+			}
+		}
+	}
+	return s.Leases.Beat(ctx, of, ttl)
+}
+
+// A server that stalls in the middle of a turn loses its sessions to another, which ends
+// or resumes them. When it runs again, it ends what it lost, and the log has one history.
+func TestStalledServer(t *testing.T) {
+	for _, how := range []sidecar.Recovery{sidecar.RecoverClose, sidecar.RecoverResume} {
+		t.Run(string(how), func(t *testing.T) {
+			g := NewWithT(t)
+			log, leases := &eventlog.Memory{}, &lease.Memory{}
+			runsAgain := make(chan struct{})
+			stalls := joined(t, log, stalled{leases, runsAgain}, "stalls", how)
+			stalls.open("s")
+			status, _ := stalls.call("POST", "/sessions/s/message", `{"message":"wait"}`)
+			g.Expect(status).To(Equal(202))
+			before := stalls.listen("/sessions/s/events").until("tool_start")
+			other := joined(t, log, leases, "other", how)
+			live := other.listen("/sessions/s/events?after=0")
+			got := live.until("session_end")
+			g.Expect(len(got)).To(BeNumerically(">", len(before)))
+			g.Expect(got[len(got)-2].name).To(Equal("error"))
+			g.Expect(got[len(got)-2].data).To(ContainSubstring(`"code":"crash"`))
+			close(runsAgain)
+			if how == sidecar.RecoverResume {
+				g.Eventually(func() int {
+					status, _ := other.call("POST", "/sessions/s/message", `{"message":"3","message_id":"again"}`)
+					return status
+				}).WithTimeout(time.Minute).Should(BeNumerically("<", 300))
+				g.Eventually(func() int {
+					status, _ := stalls.call("POST", "/sessions/s/stop", "{}")
+					return status
+				}).WithTimeout(time.Minute).Should(Equal(421))
+			}
+			g.Eventually(func() any {
+				_, run := stalls.call("GET", "/sessions/s", "")
+				return run["live"]
+			}).WithTimeout(time.Minute).Should(BeFalse())
+			seq := int64(0)
+			for e, err := range eventlog.All(t.Context(), log, "s", 0) {
+				g.Expect(err).NotTo(HaveOccurred())
+				seq++
+				g.Expect(e.Seq).To(Equal(seq))
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/eventlog/lease"
+	"github.com/turnspec/turnspec/adapters/eventlog/nats"
+	"github.com/turnspec/turnspec/adapters/eventlog/postgres"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/sidecar"
+)
+
+// openLog opens the event log, and returns where it is, and the leases of the servers
+// that share it: nil if none do.
+func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, lease.Leases, string, error) {
+	scheme, _, isURL := strings.Cut(f.log, "://")
+	if !isURL {
+		scheme = ""
+	}
+	switch scheme {
+	case "postgres", "postgresql":
+		log, err := postgres.Open(ctx, f.log, postgres.Options{})
+		if err != nil {
+			return nil, nil, "", err
+		}
+		return log, log, "in " + log.String(), nil
+	case "nats", "tls":
+		log, err := nats.Open(ctx, f.log, nats.Options{})
+		if err != nil {
+			return nil, nil, "", err
+		}
+		return log, log, "in " + log.String(), nil
+	case "":
+	default:
+		return nil, nil, "", fmt.Errorf("--log %s://: use postgres:// or nats://, or name a file", scheme)
+	}
+	if f.log == "" && len(f.runtimes) == 0 {
+		return &eventlog.Memory{}, nil, "in memory", nil
+	}
+	name := cmp.Or(f.log, "turnspec.db")
+	log, err := sqlite.Open(ctx, name, sqlite.Options{})
+	return log, nil, name, err
+}
+
+// takeSessions decides what happens to the sessions that other servers left behind. If
+// servers share the log, the server joins them.
+func (f serveFlags) takeSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server, leases lease.Leases, address string) error {
+	how := sidecar.Recovery(f.recovery)
+	switch {
+	case how != "leave" && how != sidecar.RecoverClose && how != sidecar.RecoverResume:
+		return fmt.Errorf("--recover %q: use close, resume or leave", f.recovery)
+	case leases == nil:
+		return f.recoverSessions(ctx, errOut, s)
+	case how == "leave":
+		return errors.New("--recover leave: servers that share a log take over each other's sessions; use close or resume")
+	}
+	return s.Join(ctx, sidecar.Shared{
+		Leases: leases, TTL: f.lease, Recovery: how,
+		Self:   lease.Server{Name: rand.Text(), URL: cmp.Or(f.url, address)},
+		Report: func(err error) { fmt.Fprintln(errOut, err) },
+	})
+}
+
+// recoverSessions ends the sessions that an earlier server left behind.
+func (f serveFlags) recoverSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server) error {
+	if f.recovery == "leave" {
+		return nil
+	}
+	ended, err := s.Recover(ctx, sidecar.Recovery(f.recovery))
+	if len(ended) > 0 {
+		fmt.Fprintf(errOut, "closed in the log, because the server that ran them is gone: %s\n", strings.Join(ended, ", "))
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(errOut, err) // the others are served
+	}
+	return ctx.Err()
+}
