@@ -113,7 +113,7 @@ func (t *translator) questionScope(requestID string, r *request, b []byte) *ledg
 		if t.live != nil {
 			t.live.denyQuestion(requestID, r == nil, "no turn is running")
 		}
-		t.notice(event.LevelWarning, event.NoticeRefused, "a permission request outside a turn was denied", b)
+		t.notice(event.LevelWarning, event.NoticeLate, "a question of a turn that does not run was denied", b)
 	}
 	return s
 }

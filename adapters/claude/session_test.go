@@ -256,7 +256,8 @@ func TestUnanswerableRequestsAreRefusedAtOnce(t *testing.T) {
 	})
 	g.Expect(late).To(gomega.ContainSubstring(`"behavior":"deny"`))
 	g.Expect(odd).To(gomega.ContainSubstring(`"subtype":"error"`))
-	g.Expect(notices(events, event.NoticeRefused)).To(gomega.Equal(2))
+	g.Expect(notices(events, event.NoticeLate)).To(gomega.Equal(1))
+	g.Expect(notices(events, event.NoticeRefused)).To(gomega.Equal(1))
 	g.Expect(eventTypes(events)).NotTo(gomega.ContainElement(event.TypePermissionRequest))
 }
 

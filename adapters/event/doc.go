@@ -53,6 +53,8 @@
 //   - The value of interrupt_resolved is "allow" or "deny" if the approval of a plan was
 //     answered without a value. null means that there was no answer, or that a
 //     transcript does not hold it.
+//   - A question of the runtime that arrives when its turn does not run is denied at once and
+//     becomes a notice late, a warning with the question as raw. It is no permission_request.
 //   - block_end retracted may name a block of reasoning after its done, if the
 //     runtime abandoned it and thinks again.
 package event

@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksForPlansAsPermissions, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, allowsAfterAWhile, allowsStaleRequests, blamesARule, answersWhatItKnows, refusesInSilence, deniesWithoutAWord}
+	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksForPlansAsPermissions, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, allowsAfterAWhile, allowsStaleRequests, callsLateRequestsRefused, blamesARule, answersWhatItKnows, refusesInSilence, deniesWithoutAWord}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
@@ -20,4 +21,16 @@ var allowsStaleRequests = broken.Adapter{
 		_, err := w.Write(line)
 		return err
 	}},
+}
+
+var callsLateRequestsRefused = broken.Adapter{
+	Name: "calls-late-requests-refused", Sentence: "reports a question about a turn that has ended as one that this client does not support",
+	Fails: []string{"permission.stale-request"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeLate {
+			d.Code = event.NoticeRefused
+			e.Data = d
+		}
+		out(e)
+	}),
 }
