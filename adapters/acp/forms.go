@@ -68,7 +68,7 @@ func (f *form) fieldFor(words string, v jsontext.Value) string {
 // the whole answer.
 func (c *client) answerForm(q *question, an adapters.Answer) error {
 	r := formResult{Action: "decline"}
-	whole := decode[formResult](jsontext.Value(an.Value))
+	whole := decode[formResult](an.Value)
 	switch {
 	case an.Decision == event.DecisionCancel:
 		r.Action = "cancel"
@@ -78,7 +78,7 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 		}
 		r = whole
 	case an.Decision != event.DecisionDeny && len(an.Value) > 0:
-		r = formResult{"accept", q.form.content(jsontext.Value(an.Value))}
+		r = formResult{"accept", q.form.content(an.Value)}
 	case an.Decision == event.DecisionAllow:
 		r = formResult{"accept", jsontext.Value("{}")}
 	}
