@@ -160,6 +160,21 @@ func newServer(t *testing.T, c sidecar.Config) *server {
 	}
 	c.Log, c.Adapters = x.log, map[string]adapters.Adapter{"scripted": x.adapter}
 	x.s = sidecar.New(c)
+	x.start()
+	return x
+}
+
+// serverOf returns a server with other adapters.
+func serverOf(t *testing.T, s *sidecar.Server, log eventlog.Log) *server {
+	t.Helper()
+	x := &server{t: t, log: log, s: s}
+	x.start()
+	return x
+}
+
+// start lets the server listen until the test ends.
+func (x *server) start() {
+	t := x.t
 	x.http = httptest.NewServer(x.s)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -170,7 +185,6 @@ func newServer(t *testing.T, c sidecar.Config) *server {
 		}
 		x.http.Close()
 	})
-	return x
 }
 
 // call sends a request and returns the status and the decoded answer.
