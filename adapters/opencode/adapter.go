@@ -43,7 +43,7 @@ var server = httplines.Server{Ready: regexp.MustCompile(`^opencode server listen
 // Open implements adapters.Adapter.
 func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	mode := cmp.Or(o.Mode, adapters.ModeNever)
-	env, err := environment(o)
+	env, err := environment(o, mode)
 	if err == nil {
 		err = checkOptions(o, mode)
 	}
@@ -108,18 +108,11 @@ type toolServer struct {
 	Headers     map[string]string `json:"headers,omitempty"`
 }
 
-// environment returns the child's environment, with the MCP servers among the settings.
-func environment(o adapters.Options) ([]string, error) {
-	if len(o.MCP) == 0 {
-		return o.Env, nil
-	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	if getenv(env, configEnv) != "" {
-		return nil, fmt.Errorf("mcp: the environment holds %s, to which nothing can be added", configEnv)
-	}
+// environment returns the child's environment, with what is added to its settings: the MCP
+// servers, and what is asked for. The rules of a session do not hold for its sub-agents, and
+// the settings do.
+func environment(o adapters.Options, mode string) ([]string, error) {
+	settings := map[string]any{}
 	servers := map[string]toolServer{}
 	for _, m := range o.MCP {
 		if m.URL != "" {
@@ -128,7 +121,30 @@ func environment(o adapters.Options) ([]string, error) {
 		}
 		servers[m.Name] = toolServer{Type: "local", Command: append([]string{m.Command}, m.Args...), Environment: m.Env}
 	}
-	b, err := json.Marshal(map[string]any{"mcp": servers}, json.Deterministic(true))
+	if len(servers) > 0 {
+		settings["mcp"] = servers
+	}
+	asked := map[string]string{}
+	for _, permission := range askedPermissions[mode] {
+		asked[permission] = "ask"
+	}
+	if o.Judge != nil {
+		asked = map[string]string{"*": "ask"}
+	}
+	if len(asked) > 0 {
+		settings["permission"] = asked
+	}
+	if len(settings) == 0 {
+		return o.Env, nil
+	}
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	if getenv(env, configEnv) != "" {
+		return nil, fmt.Errorf("options: mcp, a mode that asks and a judge need %s, which the environment holds already", configEnv)
+	}
+	b, err := json.Marshal(settings, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}

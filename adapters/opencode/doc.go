@@ -18,6 +18,10 @@
 //	ask            bash, edit, external_directory
 //	plan           nothing; messages are for the runtime's agent plan, which changes no files
 //
+// The rules of a session do not hold for its sub-agents. What the mode asks for, or with
+// Options.Judge everything, is therefore in the settings too. A mode that is set later holds
+// for the session's own agent alone.
+//
 // Options.MCP is added to the settings with OPENCODE_CONFIG_CONTENT. Options.Effort is the variant of
 // the model in each message, and Options.Instructions its system text, which the runtime adds to
 // its own instructions; ReplaceInstructions is ErrUnsupported. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, Config, Tools,

@@ -237,3 +237,40 @@ func TestLateReply(t *testing.T) {
 		g.Expect(o.next()).To(Equal([]string{"notice unknown_message: a reply to no request is not known to this adapter"}))
 	})
 }
+
+// What is asked for is in the settings too, which hold for sub-agents.
+func TestSettingsAsk(t *testing.T) {
+	for _, c := range []struct {
+		options adapters.Options
+		want    string // of OPENCODE_CONFIG_CONTENT
+	}{
+		{adapters.Options{}, ""},
+		{adapters.Options{Mode: adapters.ModeAsk}, `{"permission":{"bash":"ask","edit":"ask","external_directory":"ask"}}`},
+		{adapters.Options{Judge: denyAll}, `{"permission":{"*":"ask"}}`},
+		{adapters.Options{MCP: []adapters.MCPServer{{Name: "tides", URL: "http://localhost/"}}}, `{"mcp":{"tides":{"type":"remote","url":"http://localhost/"}}}`},
+	} {
+		g := NewWithT(t)
+		got := ""
+		c.options.Env = []string{"HOME=/home"}
+		c.options.Launch = proc.LauncherFunc(func(_ context.Context, command proc.Command) (proc.Process, error) {
+			for _, e := range command.Env {
+				if v, ok := strings.CutPrefix(e, "OPENCODE_CONFIG_CONTENT="); ok {
+					got = v
+				}
+			}
+			return nil, errors.New("not today")
+		})
+		_, err := opencode.New().Open(t.Context(), c.options)
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(got).To(Equal(c.want))
+		if c.want != "" {
+			c.options.Env = append(c.options.Env, "OPENCODE_CONFIG_CONTENT={}")
+			_, err = opencode.New().Open(t.Context(), c.options)
+			g.Expect(err).To(MatchError(ContainSubstring("which the environment holds already")))
+		}
+	}
+}
+
+func denyAll(context.Context, adapters.Call) adapters.Verdict {
+	return adapters.Verdict{Effect: adapters.EffectDeny}
+}
