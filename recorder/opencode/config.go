@@ -70,14 +70,16 @@ func connect(_, mode string, needs []string, modelURL string) (drive.Connection,
 }
 
 type settings struct {
-	AutoUpdate bool                  `json:"autoupdate"`
-	Share      string                `json:"share"`
-	Snapshot   bool                  `json:"snapshot"`
-	Model      string                `json:"model"`
-	SmallModel string                `json:"small_model"`
-	Enabled    []string              `json:"enabled_providers"`
-	Provider   map[string]provider   `json:"provider"`
-	Compaction map[string]bool       `json:"compaction"`
+	AutoUpdate bool                `json:"autoupdate"`
+	Share      string              `json:"share"`
+	Snapshot   bool                `json:"snapshot"`
+	Model      string              `json:"model"`
+	SmallModel string              `json:"small_model"`
+	Enabled    []string            `json:"enabled_providers"`
+	Provider   map[string]provider `json:"provider"`
+	Compaction map[string]bool     `json:"compaction"`
+	// Permission holds for each agent. The rules of a session do not hold for its sub-agents.
+	Permission map[string]string     `json:"permission,omitempty"`
 	MCP        map[string]toolServer `json:"mcp,omitempty"`
 }
 
@@ -123,6 +125,14 @@ func (c config) connection(modelURL string) drive.Connection {
 		s.Provider[providerName].Models[m] = modelOpt{
 			Name: m, Reasoning: true, ToolCall: true, Attachment: true, Modalities: map[string][]string{"input": {"text", "image", "pdf"}, "output": {"text"}},
 			Limit: map[string]int{"context": 100_000, "output": 8192}, Cost: map[string]float64{"input": 1, "output": 2, "cache_read": 0.1},
+		}
+	}
+	for _, r := range c.rules {
+		if r.Action == "ask" {
+			if s.Permission == nil {
+				s.Permission = map[string]string{}
+			}
+			s.Permission[r.Permission] = r.Action
 		}
 	}
 	for _, server := range c.servers {
