@@ -62,7 +62,7 @@ func turnRecordings(t *testing.T) []string {
 			switch a.Verb {
 			case fixtures.VerbOpen:
 				return a.Refused || a.What != "" && (a.What != "resume" || a.ID != "") || len(a.Args) > 0
-			case fixtures.VerbKill, fixtures.VerbRevert, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName, fixtures.VerbCloseStdin, fixtures.VerbRaw:
+			case fixtures.VerbKill, fixtures.VerbRevert, fixtures.VerbCompact, fixtures.VerbArchive, fixtures.VerbName, fixtures.VerbList, fixtures.VerbCloseStdin, fixtures.VerbRaw:
 				return true
 			}
 			return false

@@ -116,7 +116,7 @@ func (x *exchange) start(ctx context.Context) (Reply, error) {
 	if !x.wait {
 		cancelled = nil // the exchange outlives the call
 	}
-	go x.run(cancelled)
+	go x.run(cancelled) //nolint:gosec // the exchange outlives a call that does not wait
 	err := x.sender.Do(ctx, func(reply func(error)) {
 		if x.call == "" {
 			x.insertStart(interleave.Place{Turn: x.sender.Turn()})

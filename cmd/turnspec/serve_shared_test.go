@@ -118,7 +118,7 @@ func TestSharedLog(t *testing.T) {
 	for _, name := range []string{"postgres", "nats"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			log := ""
+			var log string
 			if name == "nats" {
 				log = testserver.StartNATS(t).URL()
 			} else {

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // doer is a Session, for adapters that hide some of its methods.
@@ -54,6 +53,6 @@ func AppendListed(list []adapters.Listed, e adapters.Listed, raw jsontext.Value)
 			return list
 		}
 	}
-	e.Raw = event.Raw(raw.Clone())
+	e.Raw = raw.Clone()
 	return append(list, e)
 }
