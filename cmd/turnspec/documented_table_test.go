@@ -9,6 +9,7 @@ type how struct {
 	add     string            // flags added after the subcommand, so that it takes seconds
 	replace map[string]string // values of placeholders
 	clone   bool              // it is run in the repository
+	graph   bool              // it reads the go.mod files of all modules, which it may have to fetch
 	notRun  string            // why it is only parsed
 }
 
@@ -267,10 +268,13 @@ var documentedTable = map[string]how{
 	"go test ./...":                                                 {notRun: runByCI},
 	"go test ./adapters/page":                                       {notRun: runByCI},
 	"go doc ./fixtures":                                             {clone: true},
-	"go doc github.com/turnspec/turnspec/adapters/sidecar":          {clone: true},
-	"go doc github.com/turnspec/turnspec/adapters/runner":           {clone: true},
+	"go doc github.com/turnspec/turnspec/adapters/sidecar":          {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/runner":           {clone: true, graph: true},
 	"go doc ./adapters/policy":                                      {clone: true},
-	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true},
+	"go doc ./adapters/dialect":                                     {clone: true},
+	"go test ./adapters/dialect":                                    {notRun: runByCI},
+	"go test ./adapters/dialect -run TestGoldens -update":           {notRun: writesTheClone},
+	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true, graph: true},
 	"go build -o bin/turnspec ./cmd/turnspec":                       {clone: true, after: []string{"mkdir -p bin"}},
 	"ln -sf turnspec bin/codex":                                     {after: []string{"mkdir -p bin"}},
 	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":    {clone: true, after: []string{"go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},

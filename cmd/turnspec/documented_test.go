@@ -79,7 +79,10 @@ func runDocumented(t *testing.T, c documented) {
 		provide(t, dir, name)
 	}
 	env := append(os.Environ(), "HOME="+filepath.Join(dir, ".home"), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "NO_COLOR=1", "CI=",
-		"TURNSPEC_RUNTIMES="+filepath.Join(dir, ".none"), "npm_config_offline=true", "GOPROXY=off", "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"))
+		"TURNSPEC_RUNTIMES="+filepath.Join(dir, ".none"), "npm_config_offline=true", "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"))
+	if !how.graph {
+		env = append(env, "GOPROXY=off")
+	}
 	if how.clone {
 		dir = repository
 	}
