@@ -88,6 +88,10 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 	if r.Action == "accept" {
 		decision = event.DecisionAllow
 	}
-	c.t.l.Resolve(q.id, decision, an.By, an.Value)
+	value := an.Value
+	if value == nil {
+		value = event.Raw(`"` + string(decision) + `"`)
+	}
+	c.t.l.Resolve(q.id, decision, an.By, value)
 	return nil
 }

@@ -50,8 +50,8 @@
 //     the empty thinking at the start of a turn (activity) has none.
 //   - The approval of a plan is an interrupt. Its props hold the text of the plan, even
 //     if the runtime asks without it, as Claude Code 2.1.329 does.
-//   - The value of interrupt_resolved is "allow" or "deny" if the approval of a plan was
-//     answered without a value. null means that there was no answer, or that a
+//   - The value of interrupt_resolved is "allow" or "deny" if a question, such as the approval
+//     of a plan, was answered without a value. null means that there was no answer, or that a
 //     transcript does not hold it.
 //   - A question of the runtime that arrives when its turn does not run is denied at once and
 //     becomes a notice late, a warning with the question as raw. It is no permission_request.
