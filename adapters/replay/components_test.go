@@ -153,6 +153,19 @@ func TestLinkedTools(t *testing.T) {
 		chat := Reduce(numbered(fromAgent("k", start), fromAgent("k", result(event.ToolOK, `{"temp":1}`))), WithRegistry(testRegistry{}))
 		g.Expect(componentShapes(chat.Messages[0].Blocks[0].Blocks)).To(Equal([]string{`component:t:ready:{"city":"Bern","temp":1}`, "tool"}))
 	})
+	t.Run("in another turn than its call", func(t *testing.T) {
+		g := NewWithT(t)
+		chat := Reduce(numbered(
+			event.TurnStart{}, toolCall("t", "Bash", ""), result(event.ToolBackgrounded, ""), event.Done{},
+			inTurn(2, event.TurnStart{}), inTurn(2, start), inTurn(2, event.Done{}),
+			inTurn(3, event.TurnStart{}), inTurn(3, result(event.ToolOK, `{"temp":1}`)), inTurn(3, event.Done{}),
+		), WithRegistry(testRegistry{}))
+		var shapes []string
+		for _, m := range chat.Messages {
+			shapes = append(shapes, componentShapes(m.Blocks)...)
+		}
+		g.Expect(shapes).To(Equal([]string{"tool", `component:t:ready:{"city":"Bern","temp":1}`}))
+	})
 }
 
 func TestRegistryRejectsComponents(t *testing.T) {

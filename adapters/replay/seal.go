@@ -40,6 +40,18 @@ func (r *Reducer) sealFinished() {
 			held[p.node.topMessage()] = true
 		}
 	}
+	// The component of a call may be in another message than the call, which still
+	// changes it.
+	for _, m := range r.open {
+		if r.turns[m.m.Turn] == nil && !held[m] {
+			continue
+		}
+		m.blocks.walkNodes(func(n *node) {
+			if n.linked != nil && n.linked.node != nil {
+				held[n.linked.node.topMessage()] = true
+			}
+		})
+	}
 	r.open = slices.DeleteFunc(r.open, func(m *message) bool {
 		if r.turns[m.m.Turn] != nil || held[m] {
 			return false
