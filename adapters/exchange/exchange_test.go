@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -116,14 +117,9 @@ func TestTheAnswerReachesTheSenderAsAMessage(t *testing.T) {
 	r := run(t, exchange.Config{}, map[string]*agents{"asker": {answer: asker}, "counter": {answer: counter}}, `{"to":"counter","message":"How many?"}`, nil)
 	got := told(r.events("a"))
 	// The runtime's events and the receiver's may alternate, so each is compared alone.
-	var own, nested []string
-	for _, line := range got {
-		if strings.Contains(line, "| ") {
-			nested = append(nested, line)
-		} else {
-			own = append(own, line)
-		}
-	}
+	isNested := func(e event.Event) bool { return e.SubagentID != "" }
+	own := told(slices.DeleteFunc(slices.Clone(r.events("a")), isNested))
+	nested := told(slices.DeleteFunc(slices.Clone(r.events("a")), func(e event.Event) bool { return !isNested(e) }))
 	g.Expect(nested).To(Equal([]string{
 		"1 x1| text x1/b1.1 I count.", "1 x1| end x1/b1.1 complete", "1 x1| call x1/k", "1 x1| result x1/k ok done",
 		"1 x1| text x1/b1.2 Two birds.", "1 x1| end x1/b1.2 complete",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,7 @@ import (
 
 // server is a server in memory. It runs within a synctest bubble.
 type server struct {
+	mu       sync.Mutex // guards requests and ids
 	p        *fakeproc.Process
 	requests []string       // METHOD PATH, in order
 	ids      map[string]int // of the last request, by METHOD PATH
@@ -58,8 +60,10 @@ func start(reply func(request string) string) *server {
 				continue
 			}
 			name := r.Method + " " + r.Path
+			s.mu.Lock()
 			s.requests = append(s.requests, name)
 			s.ids[name] = r.ID
+			s.mu.Unlock()
 			if tail := s.reply(name); tail != "" {
 				s.p.Print(fmt.Sprintf(`{"id":%d%s`, r.ID, tail))
 			}
@@ -69,9 +73,25 @@ func start(reply func(request string) string) *server {
 	return s
 }
 
+// id returns the id of the last request, by METHOD PATH.
+func (s *server) id(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ids[name]
+}
+
+// seen returns the requests since the last call.
+func (s *server) seen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := s.requests
+	s.requests = nil
+	return requests
+}
+
 // send sends an event of the session on the stream.
 func (s *server) send(kind, properties string) {
-	s.p.Print(fmt.Sprintf(`{"id":%d,"data":{"id":"evt_1","type":%q,"properties":{"sessionID":"ses_1",%s}}}`, s.ids["GET /event"], kind, properties))
+	s.p.Print(fmt.Sprintf(`{"id":%d,"data":{"id":"evt_1","type":%q,"properties":{"sessionID":"ses_1",%s}}}`, s.id("GET /event"), kind, properties))
 }
 
 // begin sends the events with which a turn begins; the user's message has the id.
@@ -83,6 +103,7 @@ func (s *server) begin(message string) {
 // opened is a session with the events so far, as type and what matters of it.
 type opened struct {
 	adapters.Session
+	mu     sync.Mutex
 	events []string
 }
 
@@ -108,19 +129,23 @@ func open(t *testing.T, s *server, o adapters.Options) (*opened, error) {
 			case event.UserMessage:
 				text += " " + d.MessageID
 			}
+			out.mu.Lock()
 			out.events = append(out.events, text)
+			out.mu.Unlock()
 		}
 	}()
-	synctest.Wait()
-	out.events = nil
+	out.next()
 	return out, nil
 }
 
 // next returns the events since the last call.
 func (o *opened) next() []string {
 	synctest.Wait()
-	defer func() { o.events = nil }()
-	return o.events
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	events := o.events
+	o.events = nil
+	return events
 }
 
 func TestOpenFails(t *testing.T) {
@@ -201,15 +226,15 @@ func TestStreamEndsInMidTurn(t *testing.T) {
 				g.Expect(o.Send(t.Context(), adapters.Message{ID: "m1", Text: "Hello"})).To(Succeed())
 				s.begin("msg_1")
 				o.next()
-				s.p.Print(fmt.Sprintf(`{"id":%d%s`, s.ids["GET /event"], end))
+				s.p.Print(fmt.Sprintf(`{"id":%d%s`, s.id("GET /event"), end))
 				g.Expect(o.next()).To(BeEmpty(), "if the program exits too, that is the reason")
 				time.Sleep(time.Second) // virtual
 				g.Expect(o.next()).To(Equal([]string{"error unknown: the stream of events has ended"}))
 
-				s.requests = nil
+				s.seen()
 				g.Expect(o.Send(t.Context(), adapters.Message{ID: "m2", Text: "Again"})).To(Succeed())
 				synctest.Wait()
-				g.Expect(s.requests).To(Equal([]string{"GET /event", "POST /session/ses_1/prompt_async"}))
+				g.Expect(s.seen()).To(Equal([]string{"GET /event", "POST /session/ses_1/prompt_async"}))
 				s.begin("msg_2")
 				g.Expect(o.next()).To(ContainElement("user_message m2"))
 			})
@@ -231,7 +256,7 @@ func TestLateReply(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		renamer, _ := adapters.As[adapters.Renamer](o.Session)
 		g.Expect(renamer.Rename(t.Context(), "Rivers")).To(MatchError(ContainSubstring("no answer within the limit")))
-		s.p.Print(fmt.Sprintf(`{"id":%d,"status":200,"body":true}`, s.ids["PATCH /session/ses_1"]))
+		s.p.Print(fmt.Sprintf(`{"id":%d,"status":200,"body":true}`, s.id("PATCH /session/ses_1")))
 		g.Expect(o.next()).To(BeEmpty())
 		s.p.Print(`{"id":99,"status":200,"body":true}`)
 		g.Expect(o.next()).To(Equal([]string{"notice unknown_message: a reply to no request is not known to this adapter"}))

@@ -28,7 +28,7 @@ type sharedServer struct {
 
 func startShared(t *testing.T, log string, args ...string) sharedServer {
 	t.Helper()
-	cmd := exec.Command("turnspec", append([]string{"serve", "--speed", "1000", "--no-token", "--lease", "1s", "--log", log}, args...)...)
+	cmd := exec.Command("turnspec", append([]string{"serve", "--speed", "1000", "--no-token", "--lease", "3s", "--log", log}, args...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "PORT=0"), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
