@@ -82,6 +82,10 @@ func (s sharedServer) listen(path string) *bufio.Scanner {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		b, _ := io.ReadAll(res.Body)
+		s.t.Fatalf("%s: %s %s", path, res.Status, b)
+	}
 	return bufio.NewScanner(res.Body)
 }
 
@@ -132,6 +136,13 @@ func TestSharedLog(t *testing.T) {
 			status, answer = other.call("POST", "/sessions/s/stop", "{}")
 			g.Expect(status).To(Equal(http.StatusMisdirectedRequest), answer)
 			g.Expect(answer).To(And(ContainSubstring(`"elsewhere"`), ContainSubstring(runs.url)))
+
+			// A session is opened before its first event is stored, and another server knows it
+			// by that.
+			g.Eventually(func() int {
+				status, _ := other.call("GET", "/sessions/s/history", "")
+				return status
+			}, "20s").Should(Equal(http.StatusOK))
 
 			var killed time.Time
 			seen, last := "", 0
