@@ -29,12 +29,12 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	if err != nil {
 		return err
 	}
+	d.calls.addTo(&o)
 	o = d.env.prepareOpen(o)
 	for _, dir := range d.run.Scenario.Opening.ExtraDirs {
 		o.ExtraDirs = append(o.ExtraDirs, filepath.Join(o.Dir, dir))
 	}
 	o.Args = append(slices.Clip(o.Args), s.Args...)
-	d.calls.addTo(&o)
 	if o.Judge, err = newJudge(o.Policy); err != nil {
 		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
 	}
