@@ -247,7 +247,7 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 	}
 }
 
-// deniedPrefix precedes the reason why a call was denied that nobody was asked about, as
+// deniedPrefix precedes the reason of a denial without a question, as
 // claude-agent-acp writes it into the content. The model gets the reason alone.
 const deniedPrefix = "Permission denied: "
 

@@ -24,7 +24,7 @@ var goodAgentUI = strings.Split(strings.TrimSpace(`
 {"type":"run.finished","sequence":14,"runId":"r","phase":"completed"}
 {"type":"session.closed","sequence":15,"sessionId":"s"}`), "\n")
 
-// renumbered numbers the events after an edit anew, so that only the defect is found.
+// renumbered numbers the events again after an edit, so that only the defect is found.
 func renumbered(edit func([]string) []string) func([]string) []string {
 	return func(lines []string) []string {
 		lines = edit(lines)
@@ -41,9 +41,9 @@ func renumbered(edit func([]string) []string) func([]string) []string {
 func TestBrokenAgentUIStreams(t *testing.T) {
 	testBroken(t, goodAgentUI, func() checker { return new(agentui.Checker) }, agentui.Rules(), []broken{
 		{"writes no JSON", replaced(`{"type":"session.opened"`, `"type":"session.opened"`), "not-json"},
-		{"writes a class of its own", replaced("agent.spawned", "agent.born"), "unknown-type agent-unknown"},
+		{"writes an unknown class", replaced("agent.spawned", "agent.born"), "unknown-type agent-unknown"},
 		{"names no part", replaced(`"partId":"b","payload":{"text":"I look."}`, `"payload":{}`), "missing-member text-open"},
-		{"has an owner of its own", replaced(`"owner":"runtime"`, `"owner":"adapter"`), "wrong-member"},
+		{"has an unknown owner", replaced(`"owner":"runtime"`, `"owner":"adapter"`), "wrong-member"},
 		{"repeats a sequence", replaced(`"sequence":6`, `"sequence":5`), "sequence"},
 		{"counts backwards", replaced(`"sequence":14`, `"sequence":1`), "sequence"},
 		{"starts no run", without("run.started"), "run-missing"},

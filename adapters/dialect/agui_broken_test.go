@@ -36,7 +36,7 @@ func TestBrokenAGUIStreams(t *testing.T) {
 		{"writes no JSON", replaced(`{"type":"CUSTOM"`, `"type":"CUSTOM"`), "not-json"},
 		{"writes an old type", replaced("REASONING_START", "THINKING_START"), "unknown-type part-not-open"},
 		{"writes no delta", replaced(`,"delta":"I look."`, ""), "missing-member"},
-		{"has a role of its own", replaced(`"role":"assistant"`, `"role":"bot"`), "wrong-member"},
+		{"has an unknown role", replaced(`"role":"assistant"`, `"role":"bot"`), "wrong-member"},
 		{"does not start", without("RUN_STARTED"), "run-missing"},
 		{"starts twice", before("STATE_SNAPSHOT", `{"type":"RUN_STARTED","threadId":"s","runId":"s/2"}`), "run-twice run-other"},
 		{"uses a run's id again", func(l []string) []string { return append(l, l...) }, "run-again"},
@@ -61,7 +61,7 @@ func TestBrokenAGUIStreams(t *testing.T) {
 		{"gives text to another agent", replaced(`"TEXT_MESSAGE_END","messageId":"b"`, `"TEXT_MESSAGE_END","messageId":"b","subagentRunId":"z"`), "agent-unknown owner"},
 		{"changes what is not there", without("STATE_SNAPSHOT"), "state state"},
 		{"patches without a path", replaced(`"path":"/components/c/x"`, `"path":"components"`), "state"},
-		{"has an operation of its own", replaced(`"op":"replace"`, `"op":"set"`), "state"},
+		{"has an unknown operation", replaced(`"op":"replace"`, `"op":"set"`), "state"},
 		{"is cut off", func(l []string) []string { return l[:9] }, "unfinished"},
 		{"writes nothing", func([]string) []string { return nil }, "unfinished"},
 	})

@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -74,14 +73,9 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 	if err != nil {
 		return err
 	}
-	h := s.running(r.Context(), id)
-	info, err := s.c.Log.Session(r.Context(), id)
-	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+	h, last, err := s.newest(r.Context(), id)
+	if err != nil {
 		return err
-	}
-	last := info.Last.Seq
-	if h != nil {
-		last = max(last, h.state().LastSeq)
 	}
 	if !named {
 		if after, ok = beginning(h, d); !ok {
@@ -90,9 +84,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 		}
 	}
 	if after > last {
-		r := refuse(http.StatusConflict, CodeUnknownCursor, "the session has %d events, not %d: begin again without a cursor", last, after)
-		r.LastSeq = last
-		return r
+		return refuseCursor(after, last)
 	}
 	if h == nil && s.endsWith(r.Context(), id, last) && after == last {
 		w.WriteHeader(http.StatusNoContent)

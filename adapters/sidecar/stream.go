@@ -95,6 +95,27 @@ func cursorOf(r *http.Request) (after int64, named bool, err error) {
 	return after, true, nil
 }
 
+// newest returns a session, nil if it does not run here, and the seq of its last event.
+func (s *Server) newest(ctx context.Context, id string) (h *hosted, last int64, err error) {
+	h = s.running(ctx, id)
+	info, err := s.c.Log.Session(ctx, id)
+	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+		return nil, 0, err
+	}
+	last = info.Last.Seq
+	if h != nil {
+		last = max(last, h.state().LastSeq)
+	}
+	return h, last, nil
+}
+
+// refuseCursor refuses a cursor after the last event.
+func refuseCursor(after, last int64) error {
+	r := refuse(http.StatusConflict, CodeUnknownCursor, "the session has %d events, not %d: begin again without a cursor", last, after)
+	r.LastSeq = last
+	return r
+}
+
 // events handles the stream of a session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if name := r.URL.Query().Get("format"); name != "" {
@@ -105,22 +126,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h := s.running(r.Context(), id)
-	info, err := s.c.Log.Session(r.Context(), id)
-	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+	h, last, err := s.newest(r.Context(), id)
+	if err != nil {
 		return err
 	}
-	last := info.Last.Seq
-	if h != nil {
-		last = max(last, h.state().LastSeq)
-		if !named {
-			after = h.from
-		}
+	if h != nil && !named {
+		after = h.from
 	}
 	if after > last {
-		r := refuse(http.StatusConflict, CodeUnknownCursor, "the session has %d events, not %d: begin again without a cursor", last, after)
-		r.LastSeq = last
-		return r
+		return refuseCursor(after, last)
 	}
 	if h == nil && after == last && s.endsWith(r.Context(), id, last) {
 		w.WriteHeader(http.StatusNoContent)

@@ -194,7 +194,7 @@ func (t *Translator) fail(e event.Event, d event.Error) []Event {
 	return out
 }
 
-// abandon ends a run that has no end of its own.
+// abandon ends a run for which no done or error came.
 func (t *Translator) abandon(reason string) []Event {
 	if t.run == nil {
 		return nil

@@ -162,7 +162,7 @@ func (t *Translator) fail(e event.Event, d event.Error) []Chunk {
 	return append(out, Chunk{Type: "error", ErrorText: cmp.Or(d.Message, string(d.Code))}, Chunk{Type: "finish", FinishReason: "error"})
 }
 
-// abandon ends a turn that has no end of its own.
+// abandon ends a turn for which no done or error came.
 func (t *Translator) abandon(reason string) []Chunk {
 	if t.turn == nil {
 		return nil
