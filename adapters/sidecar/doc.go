@@ -34,7 +34,8 @@
 // form (package event). Without a cursor the stream begins with the session_ready of the
 // session that runs here, or of the first one in the log. A listener that has all events
 // of a session that ended gets 204, which ends the reconnecting of a browser's
-// EventSource. A comment is sent every [Config.Heartbeat].
+// EventSource. A comment is sent every [Config.Heartbeat], or every params.heartbeat_ms of the
+// request that opened the session if that is shorter.
 //
 // If a live event reaches a listener later than [Config.MaxLag], the listener is slow: it
 // is sent the event listener_cut, with the reason and the last seq that it received, and

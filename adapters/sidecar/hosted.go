@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -26,6 +27,8 @@ type hosted struct {
 	session adapters.Session // nil if it could not be opened
 	from    int64            // the log's last seq when it was opened
 	earlier func() (map[string]bool, error)
+
+	heartbeat time.Duration // between comments in its streams; 0: that of the server
 
 	mu      sync.Mutex
 	run     Run

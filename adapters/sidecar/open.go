@@ -77,6 +77,7 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 		s.release(h)
 		return nil, false, err
 	}
+	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
 	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c.Base))
 }

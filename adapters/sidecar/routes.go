@@ -72,7 +72,7 @@ func readBody(r *http.Request, into any) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard"},
+		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat"},
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {
@@ -133,6 +133,7 @@ type opening struct {
 			Stop  int64 `json:"stop_ms"`
 			Stall int64 `json:"stall_ms"`
 		} `json:"limits"`
+		Heartbeat int64 `json:"heartbeat_ms"`
 	} `json:"params"`
 }
 
@@ -163,6 +164,19 @@ func (b *opening) options(base adapters.Options) adapters.Options {
 	ms(&o.Limits.Idle, p.Limits.Stall/2)
 	ms(&o.Limits.Request, p.Limits.Stall/2)
 	return o
+}
+
+// shortestHeartbeat is the shortest time between comments that a client can ask for.
+const shortestHeartbeat = 20 * time.Millisecond
+
+// heartbeat returns how often the streams of the session have a comment: as often as the
+// server is configured for, or more often if the client asks for that, because a proxy of
+// its cuts connections sooner.
+func (b *opening) heartbeat(configured time.Duration) time.Duration {
+	if b.Params.Heartbeat <= 0 {
+		return configured
+	}
+	return min(configured, max(time.Duration(b.Params.Heartbeat)*time.Millisecond, shortestHeartbeat))
 }
 
 // checkID returns an error if the name cannot be that of a session.

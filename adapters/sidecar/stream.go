@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,11 +181,11 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 		cancel()
 		<-finished
 	}()
-	over := s.closing
+	over, every := s.closing, s.c.Heartbeat
 	if h != nil {
-		over = h.ended
+		over, every = h.ended, cmp.Or(h.heartbeat, every)
 	}
-	heartbeat := time.NewTicker(s.c.Heartbeat)
+	heartbeat := time.NewTicker(every)
 	defer heartbeat.Stop()
 	for {
 		select {

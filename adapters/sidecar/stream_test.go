@@ -110,6 +110,20 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
+// TestHeartbeatOfASession checks that a client can ask for comments more often than the
+// server is configured for, within bounds.
+func TestHeartbeatOfASession(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{Heartbeat: time.Hour})
+	status, _ := x.call("POST", "/sessions", `{"session_id":"s","params":{"heartbeat_ms":1}}`)
+	g.Expect(status).To(Equal(201))
+	l := x.listen("/sessions/s/events")
+	defer l.close()
+	for l.lines.Scan() && l.lines.Text() != ": heartbeat" {
+	}
+	g.Expect(l.lines.Err()).NotTo(HaveOccurred())
+}
+
 // TestSlowListenerIsCut checks that a listener that receives live events late
 // gets the event listener_cut and is cut, and that it can continue from there.
 func TestSlowListenerIsCut(t *testing.T) {
