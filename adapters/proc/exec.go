@@ -86,6 +86,9 @@ func (p *child) Stderr() io.Reader     { return p.err }
 
 func (p *child) Signal(s Signal) error { return signalGroup(p.cmd.Process, s) }
 
+// SignalAlone implements AloneSignaller.
+func (p *child) SignalAlone(s Signal) error { return signalAlone(p.cmd.Process, s) }
+
 func (p *child) Wait() Exit {
 	<-p.ended
 	return p.exit

@@ -53,6 +53,12 @@ type Process interface {
 	Wait() Exit
 }
 
+// AloneSignaller is a Process that can be signalled without its group.
+type AloneSignaller interface {
+	// SignalAlone sends s to the process, and not to those that it started.
+	SignalAlone(s Signal) error
+}
+
 // Exit is how a process ended.
 type Exit struct {
 	Code   int    // exit code; -1 if a signal ended it
