@@ -1,5 +1,5 @@
 """A small adapter for Claude Code, as a subject of turnspec: text, tools, permissions and stop."""
-import json, os, subprocess, sys, tempfile, threading, traceback, uuid  # noqa: E401
+import json, os, signal, subprocess, sys, tempfile, threading, traceback, uuid  # noqa: E401
 ARGV = "claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"
 MODES = {"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", "never": "bypassPermissions"}
 LONGEST = 64 << 20  # characters of a line of the runtime; a longer one is skipped
@@ -150,6 +150,7 @@ def do(c):
 EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
 WITHOUT = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
 write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer", "stop"], "events": EVENTS, "without": WITHOUT})
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the threads too, and the runtime with its pipes
 for c in map(json.loads, sys.stdin):
     reply = {"id": c["id"]}
     with lock:

@@ -1,5 +1,5 @@
 """A small adapter for Codex (codex app-server), as a subject of turnspec: text, tools, permissions and stop."""
-import itertools, json, queue, shlex, subprocess, sys, tempfile, threading, traceback  # noqa: E401
+import itertools, json, queue, shlex, signal, subprocess, sys, tempfile, threading, traceback  # noqa: E401
 MODES = {"ask": ("untrusted", "workspace-write"), "accept-edits": ("on-request", "workspace-write"), "read-only": ("on-request", "read-only"),
          "dont-ask": ("never", "read-only"), "never": ("never", "danger-full-access")}  # fmt: skip
 APPROVALS = {"item/commandExecution/requestApproval": "Bash", "item/fileChange/requestApproval": "Edit", "item/permissions/requestApproval": "request_permissions"}
@@ -253,6 +253,7 @@ def do(c):
 EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
 WITHOUT = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
 write(sys.stdout, {"hello": {"protocol": 1, "runtime": "codex", "can": ["answer", "stop"], "events": EVENTS, "without": WITHOUT}})
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the threads too, and the runtime with its pipes
 for c in map(json.loads, sys.stdin):
     reply = {"id": c["id"]}
     try:

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import os
 import sys
 import threading
 import traceback
@@ -105,22 +106,40 @@ async def _serve(plug):
         if getattr(plug, member) is not None:
             hello[member] = list(getattr(plug, member))
     _write({"hello": hello})
-    loop, tasks, is_open = asyncio.get_running_loop(), set(), False
+    loop, tasks, is_open, lines = asyncio.get_running_loop(), set(), False, asyncio.Queue()
+    # A daemon, because ^C ends the program while the thread waits for a line.
+    threading.Thread(target=_read_lines, args=(loop, lines), daemon=True).start()
+    try:
+        while True:
+            line = await lines.get()
+            if not line:
+                break
+            command = json.loads(line)
+            is_open = command["do"] == "open" or is_open and command["do"] != "close"
+            # Commands also arrive while an earlier one is pending. Each begins before the next.
+            task = loop.create_task(_handle(plug, command))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            await asyncio.sleep(0)
+    finally:
+        if is_open:  # turnspec is gone, or the program was interrupted: end the runtime too
+            result = plug.close()
+            if inspect.isawaitable(result):
+                await result
+
+
+def _read_lines(loop, lines):
+    """Puts each line of stdin into the queue, and an empty one at its end."""
+    rest = b""
     while True:
-        line = await loop.run_in_executor(None, sys.stdin.readline)
-        if not line:
-            break
-        command = json.loads(line)
-        is_open = command["do"] == "open" or is_open and command["do"] != "close"
-        # Commands also arrive while an earlier one is pending. Each begins before the next.
-        task = loop.create_task(_handle(plug, command))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-        await asyncio.sleep(0)
-    if is_open:  # turnspec is gone: end the runtime too
-        result = plug.close()
-        if inspect.isawaitable(result):
-            await result
+        # Not sys.stdin, whose lock this thread would hold when the program ends.
+        chunk = os.read(0, 1 << 16)
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole + ([] if chunk else [rest, b""]):
+            if line or not chunk:
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+        if not chunk:
+            return
 
 
 def serve(plug):
