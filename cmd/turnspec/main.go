@@ -111,6 +111,16 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
+// endingSignals are the signals at which a program that runs sessions ends them. A closed
+// terminal ends no program that was started with nohup.
+func endingSignals() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
 // interruptible returns the command's context, canceled by ^C or SIGTERM. Commands
 // that only stream do not use it: there ^C ends the program at once.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {

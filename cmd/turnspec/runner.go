@@ -59,8 +59,8 @@ is listed by ` + "`turnspec policy`" + `.
 ` + "`go doc github.com/turnspec/turnspec/adapters/runner`" + ` lists the commands, and
 ` + "`go doc github.com/turnspec/turnspec/adapters/runner/message`" + ` the messages.
 
-Exit codes: 0 the conversation is complete, or SIGTERM or SIGINT ended it; 1 it failed;
-2 it could not begin.`,
+Exit codes: 0 the conversation is complete, or SIGTERM, SIGINT or SIGHUP ended it; 1 it
+failed; 2 it could not begin.`,
 		Example: `  echo '{"type":"message","content":"hello"}' | turnspec runner
   turnspec runner --runtime claude --cwd ~/project --permission-mode default
   turnspec runner --runtime codex --tool-preset read-only --resume SESSION`,
@@ -110,21 +110,18 @@ func runConversation(cmd *cobra.Command, f runnerFlags) error {
 	return err
 }
 
-// untilSignal returns a context that the first SIGTERM or SIGINT ends, with its name as the
-// cause. A second one ends the program.
+// untilSignal returns a context that the first SIGTERM, SIGINT or SIGHUP ends, with its name
+// as the cause. A second one ends the program.
 func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	signal.Notify(signals, endingSignals()...)
 	go func() {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
-			name := "SIGTERM"
-			if s == syscall.SIGINT {
-				name = "SIGINT"
-			}
-			cancel(errors.New(name))
+			names := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT", syscall.SIGHUP: "SIGHUP"}
+			cancel(errors.New(names[s]))
 		case <-ctx.Done():
 		}
 	}()

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -59,8 +60,8 @@ of a runtime or the id of a session, and receives the answer as a message. Both 
 served as any other; ` + "`go doc github.com/turnspec/turnspec/adapters/exchange`" + ` says more.
 
 It listens on loopback, at the port in PORT if that is set. Requests must present a
-token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM and SIGINT
-end all sessions gently; a second one ends the program at once.
+token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM, SIGINT and
+SIGHUP end all sessions gently; a second one ends the program at once.
 
 Several servers may share a log in PostgreSQL or NATS JetStream. Each serves the history
 and the events of all sessions; a request to the runtime of a session that another server
@@ -99,7 +100,8 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 }
 
 func serve(cmd *cobra.Command, f serveFlags) (err error) {
-	ctx, stop := interruptible(cmd)
+	ctx, stop := signal.NotifyContext(cmd.Context(), endingSignals()...)
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	defer stop()
 	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir}}
 	if f.agents {
