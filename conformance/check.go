@@ -91,6 +91,8 @@ type Check struct {
 	NeedsLines bool
 	// ServersOnly is set if the check judges what only a server can get wrong.
 	ServersOnly bool
+	// ProgramsOnly is set if the check judges what only a program can get wrong.
+	ProgramsOnly bool
 	// WithoutWaiting is set if the check judges the waiting faults, such as a runtime
 	// that writes nothing more, by what the subject does when it is closed. Other
 	// checks judge that only if the subject takes limits that make it give up soon.

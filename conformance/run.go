@@ -90,6 +90,9 @@ type Run struct {
 	// program.
 	Program []ProgramOutput
 
+	// Signalled is what followed when the suite signalled the program; nil: it did not.
+	Signalled *SignalResult
+
 	// Probes are what the plug of a server found out with requests of its own.
 	Probes []Probe
 

@@ -191,13 +191,21 @@ func TestExamplesAreComplete(t *testing.T) {
 
 // withoutExample lists checks without an example failure, with the reason.
 var withoutExample = map[string]string{
-	"golden.events":    "it judges the reference adapters only: a failure is a difference of a stored file",
-	"golden.chat":      "as golden.events",
-	"golden.wrote":     "as golden.events",
-	"live.performed":   "it needs the real runtime",
-	"server.resume":    "only a server can fail it",
-	"server.cursor":    "as server.resume",
-	"server.once":      "as server.resume",
-	"server.guard":     "as server.resume",
+	"golden.events":  "it judges the reference adapters only: a failure is a difference of a stored file",
+	"golden.chat":    "as golden.events",
+	"golden.wrote":   "as golden.events",
+	"live.performed": "it needs the real runtime",
+	"server.resume":  "only a server can fail it",
+	"server.cursor":  "as server.resume",
+	"server.once":    "as server.resume",
+	"server.guard":   "as server.resume",
+
+	"server.heartbeat":         "as server.resume",
+	"server.no-content":        "as server.resume",
+	"server.without-listeners": "as server.resume",
+
+	"process.sigterm":  "only a program can fail it",
+	"process.sigint":   "as process.sigterm",
+	"process.sighup":   "as process.sigterm",
 	"turn.retries-end": "only the wire of OpenCode announces attempts without an end; conformance/internal/broken has the adapter",
 }

@@ -108,6 +108,9 @@ func Conclude(c *conformance.Check, t *conformance.Trial, tier conformance.Tier,
 		if c.ServersOnly && len(t.Probes) == 0 {
 			res.Reason = "the subject is no server"
 		}
+		if c.ProgramsOnly && len(t.Program) == 0 {
+			res.Reason = "the subject is no program that the suite started"
+		}
 	case c.NeedsLines && t.Tier == conformance.TierProcess:
 		res.Verdict, res.Reason, res.Problems = conformance.NotTried, "it needs the line that caused an event, which is not known in real time", nil
 	case unsupported != "" && (!c.JudgesDeclared || len(f.Problems) == 0):

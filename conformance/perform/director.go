@@ -162,6 +162,9 @@ func (d *director) runStep(ctx context.Context, s fixtures.Step) error {
 // environmentStep changes the environment, or waits for it and then for the
 // events that the subject emits at that point.
 func (d *director) environmentStep(ctx context.Context, s fixtures.Step) error {
+	if isProgramStep(s) {
+		return d.programStep(ctx, s)
+	}
 	switch s.Verb {
 	case fixtures.VerbKill:
 		if d.faultEndedProcess() {

@@ -49,6 +49,8 @@ const (
 	CanCursor = "cursor" // a stream that continues after Last-Event-ID
 	CanOnce   = "once"   // a message_id that is sent again
 	CanGuard  = "guard"  // foreign clients and too large bodies are refused
+
+	CanHeartbeat = "heartbeat" // comments in an idle stream, as often as params.heartbeat_ms asks for
 )
 
 // Declaration is what a program declares about itself.

@@ -1,6 +1,7 @@
 package plug
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"sync"
@@ -79,6 +80,37 @@ func (s *Session) End(grace proc.Grace, kind, advice string) {
 		_ = s.Fail(Errorf("the %s still ran %v after its stdin was closed and it was sent SIGTERM", kind, limit).Advise(advice))
 	}
 	<-s.Process.Done
+}
+
+// signalLimit is how long a program may run after it was signalled. It is generous: a
+// program has a runtime to end, and a machine may be slow.
+const signalLimit = 15 * time.Second
+
+// SignalProgram implements conformance.ProgramSignaller. The program is killed if it does
+// not exit.
+func (s *Session) SignalProgram(ctx context.Context, sig proc.Signal) (conformance.SignalResult, error) {
+	r := conformance.SignalResult{Signal: sig}
+	if s.Process == nil {
+		return r, Unsupported("a signal to a program that runs already")
+	}
+	alone, can := s.Process.Process.(proc.AloneSignaller)
+	if !can {
+		return r, Unsupported("a signal to the program")
+	}
+	s.Mu.Lock()
+	s.Closing = true
+	s.Mu.Unlock()
+	start := time.Now()
+	if err := alone.SignalAlone(sig); err != nil {
+		return r, UnsupportedBecause(string(sig) + ": " + err.Error())
+	}
+	r.Exited = WaitFor(ctx, s.Process.Done, signalLimit)
+	r.Took = time.Since(start).Round(time.Millisecond)
+	if !r.Exited {
+		s.Process.Kill()
+		<-s.Process.Done
+	}
+	return r, nil
 }
 
 // ProgramOutput implements conformance.ProgramReporter.

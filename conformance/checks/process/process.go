@@ -8,7 +8,7 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{StartFailure, ExitCode, GracefulClose, NoOrphans}
+	return []*conformance.Check{StartFailure, ExitCode, GracefulClose, NoOrphans, SIGTERM, SIGINT, SIGHUP}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.

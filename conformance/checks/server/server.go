@@ -9,7 +9,7 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Resume, Cursor, Once, Guard}
+	return []*conformance.Check{Resume, Cursor, NoContent, Heartbeat, WithoutListeners, Once, Guard}
 }
 
 // judgeProbe judges the probe with the check's id.

@@ -51,12 +51,15 @@ func beRunner(runtime, defect string, args []string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM)
-	go func() {
-		<-signals
-		cancel(errors.New("SIGTERM"))
-	}()
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	b := defects[defect]
+	go func() {
+		s := <-signals
+		if s == b.exitsAt {
+			os.Exit(1)
+		}
+		cancel(errors.New(s.String()))
+	}()
 	var in io.Reader = os.Stdin
 	if b.input != nil {
 		in = &changedLines{r: os.Stdin, change: b.input}
@@ -78,6 +81,8 @@ func beRunner(runtime, defect string, args []string) int {
 type defect struct {
 	output func(kind, line string, n int) string
 	input  func(line string) string
+	// exitsAt is a signal at which it exits without an end of its conversation.
+	exitsAt os.Signal
 	// What it fails on a scenario: one check, and others that may fail too.
 	scenario, check string
 	too             []string
@@ -121,6 +126,9 @@ var defects = map[string]defect{
 	"logs to stdout":           {output: changes("turn_complete", garbage), scenario: "text/plain", check: "session.returns", too: []string{"process.graceful-close"}},
 	"talks after shutdown":     {output: changes("shutdown", goOn), scenario: "text/plain", check: "session.returns"},
 	"ends without a shutdown":  {output: changes("shutdown", drop), scenario: "text/plain", check: "session.returns"},
+	"exits at SIGTERM":         {exitsAt: syscall.SIGTERM, scenario: "text/plain", check: "process.sigterm"},
+	"exits at SIGINT":          {exitsAt: syscall.SIGINT, scenario: "text/plain", check: "process.sigint"},
+	"exits at SIGHUP":          {exitsAt: syscall.SIGHUP, scenario: "text/plain", check: "process.sighup"},
 	"forgets the runtime's id": {output: changes("session_started", func(string, int) string { return `{"type":"session_started"}` + "\n" }), scenario: "text/plain", check: "session.provider-id"},
 }
 
@@ -201,7 +209,7 @@ func TestCorrectRunnerPasses(t *testing.T) {
 			g := NewWithT(t)
 			bad, passed := run(t, runtime, "right", cases...)
 			g.Expect(bad).To(BeEmpty())
-			for _, id := range []string{"text.once", "text.order", "turn.one-terminal", "turn.stop", "session.provider-id", "session.returns", "wire.valid-input"} {
+			for _, id := range []string{"text.once", "text.order", "turn.one-terminal", "turn.stop", "session.provider-id", "session.returns", "wire.valid-input", "process.sigterm", "process.sigint", "process.sighup"} {
 				g.Expect(passed).To(HaveKey(id), "no verdict")
 			}
 			g.Expect(passed).NotTo(HaveKey("order.seq"), "the messages have no numbers")

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +22,9 @@ const (
 	probeCursor = "server.cursor"
 	probeOnce   = "server.once"
 	probeGuard  = "server.guard"
+
+	probeHeartbeat = "server.heartbeat"
+	probeNoContent = "server.no-content"
 )
 
 const (
@@ -28,16 +32,22 @@ const (
 	repeatedWait = 150 * time.Millisecond
 	// largeBody is a body that no client needs.
 	largeBody = 16 << 20
+
+	// heartbeatTime is how often comments are asked for, and heartbeatLimit how long the
+	// next two may take on a busy machine.
+	heartbeatTime  = 50 * time.Millisecond
+	heartbeatLimit = 5 * time.Second
 )
 
 // probes collects what was probed.
 type probes struct {
+	mu  sync.Mutex
 	all []conformance.Probe
 }
 
 func newProbes() *probes {
 	p := &probes{}
-	for _, name := range []string{probeResume, probeCursor, probeOnce, probeGuard} {
+	for _, name := range []string{probeResume, probeCursor, probeOnce, probeGuard, probeHeartbeat, probeNoContent} {
 		p.all = append(p.all, conformance.Probe{Name: name})
 	}
 	return p
@@ -45,6 +55,8 @@ func newProbes() *probes {
 
 // assert adds an assertion to a probe, with the problem if it does not hold.
 func (p *probes) assert(name string, holds bool, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.all, func(a conformance.Probe) bool { return a.Name == name })
 	p.all[i].Assertions++
 	if !holds {
@@ -53,7 +65,11 @@ func (p *probes) assert(name string, holds bool, format string, args ...any) {
 }
 
 // Probes implements conformance.Prober.
-func (x *session) Probes() []conformance.Probe { return x.probes.all }
+func (x *session) Probes() []conformance.Probe {
+	x.probes.mu.Lock()
+	defer x.probes.mu.Unlock()
+	return slices.Clone(x.probes.all)
+}
 
 // probe sends requests that a correct server refuses or answers without effect. No turn
 // runs.
@@ -70,6 +86,10 @@ func (x *session) probe(ctx context.Context) {
 	}
 	if x.health.Require(plug.CanCursor) == nil && lastID != "" {
 		x.probeCursor(ctx, lastID)
+		x.probeNoContent(ctx, lastID)
+	}
+	if x.health.Require(plug.CanHeartbeat) == nil {
+		x.probeHeartbeat()
 	}
 	if x.health.Require(plug.CanOnce) == nil && repeated != nil {
 		x.probeOnce(ctx, *repeated)
@@ -89,6 +109,40 @@ func (x *session) probeCursor(ctx context.Context, last string) {
 	if err == nil {
 		x.probes.assert(probeCursor, status >= 400 && status < 500, "GET events with Last-Event-ID: %s, which the session does not have, is answered with %d; the last event was %s", cursor, status, last)
 	}
+}
+
+// probeNoContent listens after the last event of a session that waits for a message.
+func (x *session) probeNoContent(ctx context.Context, last string) {
+	status, err := x.status(ctx, http.MethodGet, x.path("events"), nil, map[string]string{"Last-Event-ID": last})
+	if err == nil {
+		x.assertContent(status, last)
+	}
+}
+
+// assertContent judges the status of a stream of a session that has not ended.
+func (x *session) assertContent(status int, after string) {
+	x.probes.assert(probeNoContent, status != http.StatusNoContent, "GET events with Last-Event-ID: %s is answered with 204, but the session has not ended: a browser would not return", after)
+}
+
+// probeHeartbeat waits for two comments in the stream of a session that waits for a message.
+func (x *session) probeHeartbeat() {
+	before := x.comments.Load()
+	limit := time.NewTimer(heartbeatLimit)
+	defer limit.Stop()
+	poll := time.NewTicker(heartbeatTime / 5)
+	defer poll.Stop()
+	for x.comments.Load() < before+2 {
+		select {
+		case <-x.streamEnded:
+			return // it is another defect
+		case <-limit.C:
+			x.probes.assert(probeHeartbeat, false, "an idle stream had %d comments in %v, though params.heartbeat_ms was %d: a proxy would cut it, and a server does not notice that its listener is gone",
+				x.comments.Load()-before, heartbeatLimit, heartbeatTime.Milliseconds())
+			return
+		case <-poll.C:
+		}
+	}
+	x.probes.assert(probeHeartbeat, true, "")
 }
 
 // probeOnce sends the last message again.

@@ -20,11 +20,11 @@ import (
 var grace = proc.Grace{Term: 10 * time.Second}
 
 // startProgram starts the sidecar of a session, which finds the stand-in in its
-// environment.
-func (x *session) startProgram(ctx context.Context, o conformance.Open) error {
+// environment. It returns its address.
+func (x *session) startProgram(ctx context.Context, o conformance.Open) (*plug.Process, string, error) {
 	base, port, free, err := x.s.listenAddress()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	args := []string{}
 	for _, a := range x.s.Command[1:] {
@@ -37,12 +37,11 @@ func (x *session) startProgram(ctx context.Context, o conformance.Open) error {
 	p, err := x.s.Start(ctx, o, "sidecar", args)
 	if err != nil {
 		free()
-		return err
+		return nil, "", err
 	}
 	p.Keep(p.Stdout())
-	x.Process, x.base = p, base
 	go p.Reap(p.Wait, free)
-	return nil
+	return p, base, nil
 }
 
 // endProgram ends the sidecar if it was started here, and reports whether it

@@ -65,7 +65,7 @@ func (r *returning) stay(ctx context.Context, id string, n int) (last string, mo
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusNoContent {
-		return id, false
+		return id, r.waitForContent(ctx, id)
 	}
 	if response.StatusCode != http.StatusOK {
 		r.mu.Lock()
@@ -91,6 +91,26 @@ func (r *returning) stay(ctx context.Context, id string, n int) (last string, mo
 		}
 	}
 	return id, false
+}
+
+// retryTime is how long a listener that was answered with 204 waits before it returns.
+const retryTime = 50 * time.Millisecond
+
+// waitForContent judges an answer of 204, and reports whether the listener should return.
+func (r *returning) waitForContent(ctx context.Context, id string) bool {
+	r.x.Mu.Lock()
+	ending := r.x.Closing || r.x.ended
+	r.x.Mu.Unlock()
+	if ending {
+		return false
+	}
+	r.x.assertContent(http.StatusNoContent, id)
+	select {
+	case <-time.After(retryTime):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // compareReturning waits until the returning listener has what the other one has, and

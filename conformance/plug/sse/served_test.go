@@ -22,11 +22,16 @@ import (
 const envLogs = "TURNSPEC_TEST_LOGS"
 
 // serveReference serves a reference adapter with the sidecar package, perhaps behind a
-// handler with a defect, until the process is sent SIGTERM.
+// handler with a defect, until the process is signalled.
 func serveReference(runtime string, wrap func(http.Handler) http.Handler) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	log, err := sqlite.Open(ctx, filepath.Join(os.Getenv(envLogs), runtime+".db"), sqlite.Options{Relaxed: true})
+	serveUntil(ctx, runtime, filepath.Join(os.Getenv(envLogs), runtime+".db"), wrap)
+}
+
+// serveUntil serves a reference adapter, with this file as its log, until ctx is done.
+func serveUntil(ctx context.Context, runtime, file string, wrap func(http.Handler) http.Handler) {
+	log, err := sqlite.Open(ctx, file, sqlite.Options{Relaxed: true})
 	if err != nil {
 		panic(err)
 	}

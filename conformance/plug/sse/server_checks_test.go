@@ -2,6 +2,7 @@ package sse_test
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ var brokenSidecars = map[string]struct {
 	wrap       func(http.Handler) http.Handler
 	fails      string
 	unrecorded bool // the runtime is sent what the case does not hold, so other checks give no verdict
+	on         string
 }{
 	"loses the event after a cursor": {wrap: changeReturns(func(n int, frame string) string {
 		if n == 0 {
@@ -44,8 +46,11 @@ var brokenSidecars = map[string]struct {
 		}
 		return body
 	}), fails: "server.once", unrecorded: true},
-	"trusts each page": {wrap: changeRequests(func(r *http.Request) { r.Header.Del("Origin") }), fails: "server.guard"},
-	"trusts each name": {wrap: changeRequests(func(r *http.Request) { r.Host = "localhost" }), fails: "server.guard"},
+	"sends no comments":                {wrap: withoutComments, fails: "server.heartbeat"},
+	"ends the listening of browsers":   {wrap: answerIdleWith204, fails: "server.no-content"},
+	"ends a session without listeners": {wrap: endWithoutListeners, fails: "server.without-listeners", on: "text/plain"},
+	"trusts each page":                 {wrap: changeRequests(func(r *http.Request) { r.Header.Del("Origin") }), fails: "server.guard"},
+	"trusts each name":                 {wrap: changeRequests(func(r *http.Request) { r.Host = "localhost" }), fails: "server.guard"},
 	"reads large bodies": {wrap: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength > 1<<20 {
@@ -146,7 +151,7 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/tool/text-tool-text-three-rounds")
+			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
 			g.Expect(failed).To(HaveKey(b.fails))
 			delete(failed, b.fails)
 			for id, problems := range failed {
@@ -163,9 +168,12 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 func TestServerChecksPass(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	failed, passed := judged(t, of(t, "served", "claude"), 0, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process")
+	failed, passed := judged(t, of(t, "served", "claude"), 0, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/text/plain")
 	g.Expect(failed).To(BeEmpty())
-	for _, id := range []string{"server.resume", "server.cursor", "server.once", "server.guard"} {
-		g.Expect(passed).To(HaveKeyWithValue(id, 3))
+	for _, id := range []string{"server.resume", "server.cursor", "server.no-content", "server.heartbeat", "server.once", "server.guard"} {
+		g.Expect(passed).To(HaveKeyWithValue(id, 4))
+	}
+	for _, id := range []string{"server.without-listeners", "process.sigterm", "process.sigint", "process.sighup"} {
+		g.Expect(passed).To(HaveKeyWithValue(id, 1))
 	}
 }

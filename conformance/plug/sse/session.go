@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -29,7 +31,10 @@ type session struct {
 	http        *http.Client
 	health      plug.Declaration
 	streamEnded chan struct{}
+	left        chan struct{} // receives when the stream was left
+	comments    atomic.Int64  // in the stream
 	probes      *probes
+	opened      conformance.Open // of a program that was started here
 
 	returningContext context.Context // of the listener that returns
 	stopReturning    context.CancelFunc
@@ -39,6 +44,8 @@ type session struct {
 	last        time.Time // when the last event came
 	ended       bool      // session_end was emitted
 	closeCalled bool      // Close ends the sidecar
+	leaving     bool      // LeaveAndReturn has cut the stream
+	signalled   bool      // the program was signalled, and has ended
 	provider    string    // provider_session_id
 	frames      []eventFrame
 	returning   *returning // nil before the first event, or if the server has no cursors
@@ -145,6 +152,12 @@ func (x *session) Stop(ctx context.Context) error {
 // Close implements adapters.Session: it stops a turn whose end the session's end
 // does not imply, deletes the session, and ends the sidecar if it was started here.
 func (x *session) Close(ctx context.Context) error {
+	x.Mu.Lock()
+	signalled := x.signalled
+	x.Mu.Unlock()
+	if signalled {
+		return nil
+	}
 	if x.plainTurnRuns() && x.Stop(ctx) == nil {
 		x.waitUntil(func() bool { return !x.plainTurnRuns() }) // a check reports a turn without an end
 	}

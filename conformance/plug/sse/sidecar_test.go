@@ -49,6 +49,9 @@ func TestMain(m *testing.M) {
 	for name, b := range brokenSidecars {
 		servers[name] = func() { serveReference("claude", b.wrap) }
 	}
+	for name, b := range brokenAtSignals {
+		servers[name] = b.serve
+	}
 	if len(os.Args) == 3 && os.Args[1] == asServer {
 		servers[os.Args[2]]()
 		os.Exit(0)

@@ -18,8 +18,9 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// openStream opens the stream of events and starts to read it.
-func (x *session) openStream() error {
+// openStream opens the stream of events, after the event with an id if it is not "", and
+// starts to read it.
+func (x *session) openStream(after string) error {
 	path := x.path("events")
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.base+path, http.NoBody)
@@ -28,6 +29,9 @@ func (x *session) openStream() error {
 		return badURL(x.base, err.Error())
 	}
 	req.Header.Set("Accept", "text/event-stream")
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
+	}
 	x.s.Show(true, "GET "+path)
 	late := time.AfterFunc(answerLimit, cancel)
 	resp, err := x.http.Do(req)
@@ -69,7 +73,7 @@ func checkStream(path, id string, resp *http.Response) *plug.Error {
 // readStream reads the stream to its end.
 func (x *session) readStream(body io.ReadCloser) {
 	end := io.EOF
-	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(&commentCounter{r: body, n: &x.comments, lineStart: true}, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
 		if err != nil {
 			end = err
 			break
@@ -80,6 +84,19 @@ func (x *session) readStream(body io.ReadCloser) {
 		}
 	}
 	_ = body.Close()
+	x.Mu.Lock()
+	leaving := x.leaving
+	x.leaving = false
+	x.Mu.Unlock()
+	if leaving {
+		x.left <- struct{}{}
+		return
+	}
+	x.endStream(end)
+}
+
+// endStream handles the end of the last stream, because of an error.
+func (x *session) endStream(end error) {
 	x.Mu.Lock()
 	closing, doing := x.Closing, "a session was open"
 	if x.Running {

@@ -54,6 +54,7 @@ type params struct {
 	PermissionMode string           `json:"permissionMode"`
 	MCPServers     []plug.MCPServer `json:"mcpServers,omitempty"`
 	Limits         *plug.Limits     `json:"limits,omitempty"`
+	Heartbeat      int64            `json:"heartbeat_ms,omitempty"`
 }
 
 // opened is the answer.
@@ -69,7 +70,7 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	if option := plug.RuntimeOnly(o); option != "" {
 		return nil, plug.Unsupported("there is no route for " + option)
 	}
-	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{}), probes: newProbes()}
+	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{}), left: make(chan struct{}), probes: newProbes()}
 	x.returningContext, x.stopReturning = context.WithCancel(context.Background())
 	x.byUser, x.seen = map[string]bool{}, map[string]bool{}
 	if err := x.open(ctx, o); err != nil {
@@ -90,9 +91,10 @@ func sessionName(o conformance.Open) string {
 
 func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if len(x.s.Command) > 0 {
-		if err := x.startProgram(ctx, o); err != nil {
+		if x.Process, x.base, err = x.startProgram(ctx, o); err != nil {
 			return err
 		}
+		x.opened = o
 	} else {
 		u, err := x.s.parseURL()
 		if err != nil {
@@ -113,9 +115,12 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if err != nil {
 		return err
 	}
-	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o), nil}}
+	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o), nil, 0}}
 	if x.TakesLimits() {
 		in.Params.Limits = plug.LimitsOf(o)
+	}
+	if x.health.Require(plug.CanHeartbeat) == nil {
+		in.Params.Heartbeat = heartbeatTime.Milliseconds()
 	}
 	path := "/sessions"
 	if o.Resume != "" {
@@ -134,7 +139,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Mode: mode,
 		})
 	}
-	return x.openStream()
+	return x.openStream("")
 }
 
 // openError adds a code to an error of Open.
