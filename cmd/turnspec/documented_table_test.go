@@ -49,6 +49,7 @@ var documentedTable = map[string]how{
 	// The suite on a program or a server.
 	"turnspec run":                                                     {add: plainCase},
 	"turnspec run --exhaustive":                                        {add: plainCase},
+	"turnspec run --runtime claude":                                    {add: "--case claude/2.1.329/text/plain"},
 	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
 	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
 	"turnspec run --case 'permission/*' --check permission -v":         {},
