@@ -8,17 +8,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Seen counts what recorded messages hold of a schema.
+// Seen counts what recorded messages hold of one schema.
 type Seen struct {
 	Messages map[string]int // kind and name, or the tags of a line: notification turn/started, system/init
 	Fields   map[string]int // Type.field
 	Values   map[string]int // Type.field=literal, or Type=literal of a named list of values
 	Unknown  map[string]int // members that are not in the schema: Type.field
+
+	resolved map[string]resolved // by type: resolving one for each value takes most of the time
+}
+
+// resolved is a type without names.
+type resolved struct {
+	alternatives []string
+	literals     []string // see Schema.literals
+}
+
+// resolve resolves a type of the schema, once.
+func (seen *Seen) resolve(s *Schema, expr string) resolved {
+	r, have := seen.resolved[expr]
+	if !have {
+		r = resolved{s.alternatives(expr), s.literals(expr)}
+		seen.resolved[expr] = r
+	}
+	return r
 }
 
 // NewSeen returns an empty Seen.
 func NewSeen() *Seen {
-	return &Seen{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
+	return &Seen{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]resolved{}}
 }
 
 // Walk counts what a message holds. A method that is not in the schema is counted
@@ -44,7 +62,7 @@ func (s *Schema) walk(seen *Seen, expr, place string, v jsontext.Value) {
 		if json.Unmarshal(v, &list) != nil {
 			return
 		}
-		for _, alt := range s.alternatives(expr) {
+		for _, alt := range seen.resolve(s, expr).alternatives {
 			if of, ok := strings.CutSuffix(alt, "[]"); ok {
 				for _, one := range list {
 					s.walk(seen, unwrap(of), place, one)
@@ -82,7 +100,7 @@ func (s *Schema) object(seen *Seen, expr, place string, v jsontext.Value) {
 	if json.Unmarshal(v, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return
 	}
-	name, of := s.choose(expr, members)
+	name, of := s.choose(seen, expr, members)
 	if of != "" {
 		for _, one := range members {
 			s.walk(seen, unwrap(of), place, one)
@@ -106,9 +124,9 @@ func (s *Schema) object(seen *Seen, expr, place string, v jsontext.Value) {
 // choose returns the alternative whose literals an object has, and among those the
 // one that has most of its members. If the object may be a map, of is the type of
 // its values.
-func (s *Schema) choose(expr string, members map[string]jsontext.Value) (name, of string) {
+func (s *Schema) choose(seen *Seen, expr string, members map[string]jsontext.Value) (name, of string) {
 	best := -1
-	for _, alt := range s.alternatives(expr) {
+	for _, alt := range seen.resolve(s, expr).alternatives {
 		if strings.HasPrefix(alt, "{") && best < 0 {
 			of = alt[1 : len(alt)-1]
 			continue
@@ -120,7 +138,7 @@ func (s *Schema) choose(expr string, members map[string]jsontext.Value) (name, o
 		score := 0
 		for _, f := range t.Fields {
 			v, has := members[f.Name]
-			lits := s.literals(f.Type)
+			lits := seen.resolve(s, f.Type).literals
 			switch {
 			case !has && !f.Optional:
 				score--
