@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Index lists what the events of a run hold. Its lists are in the order of the
@@ -28,6 +29,7 @@ type Index struct {
 	lines     []Line
 	requests  []fixtures.Request
 	subagents []string
+	parsed    map[location]wire.Line // of a plain run: its lines, each as it is by itself
 
 	turnsByN     map[int]*Turn
 	commandTurns map[int]bool

@@ -42,7 +42,7 @@ func (l *Line) EndsTurn() bool { return l.Kind == wire.TurnEnd && l.Agent == "" 
 // Lines returns the lines of Run.Played.
 func (x *Index) Lines() []Line {
 	if x.lines == nil {
-		x.lines = readLines(x.run)
+		x.readLines()
 	}
 	return x.lines
 }
@@ -55,11 +55,16 @@ func Runtime(r *conformance.Run) *wire.Runtime {
 	return &wire.Runtime{}
 }
 
-func readLines(r *conformance.Run) []Line {
-	out := make([]Line, len(r.Played))
+func (x *Index) readLines() {
+	r := x.run
+	x.lines = make([]Line, len(r.Played))
 	rt := runtimes.Find(r.Runtime)
 	if rt == nil {
-		return out
+		return
+	}
+	out := x.lines
+	if r.Plain == nil {
+		x.parsed = make(map[location]wire.Line, len(r.Played))
 	}
 	main, other := "", map[string]bool{}
 	history := wire.History{Method: rt.HistoryBefore}
@@ -67,14 +72,14 @@ func readLines(r *conformance.Run) []Line {
 	for i, p := range r.Played {
 		if p.Line.Dir != fixtures.Out {
 			if p.Line.Dir == fixtures.In {
-				in := rt.ReadInput(p.Line.Bytes)
+				in := x.readLine(rt, &p.Line)
 				history.Mark(&in, true)
 				resolve(&in)
 			}
 			out[i].Main = main == ""
 			continue
 		}
-		l := Line{Line: p.Line.Read(rt)}
+		l := Line{Line: x.readLine(rt, &p.Line)}
 		history.Mark(&l.Line, false)
 		resolve(&l.Line)
 		thread := ""
@@ -94,7 +99,37 @@ func readLines(r *conformance.Run) []Line {
 	if rt.OwnCallIDs {
 		nameTools(r, out)
 	}
-	return out
+}
+
+// location is where the bytes of a line are in memory. A line that a fault does not
+// change shares them with the line of the case.
+type location struct {
+	first *byte
+	n     int
+	dir   fixtures.Dir
+}
+
+// readLine parses a line of input or output. The lines of the plain run are parsed once,
+// because most lines of each run with a fault are the same.
+func (x *Index) readLine(rt *wire.Runtime, w *fixtures.WireLine) wire.Line {
+	if rt.Resolver != nil || len(w.Bytes) == 0 { // a resolver may change what a line points to
+		return w.Read(rt)
+	}
+	plain := x
+	if x.run.Plain != nil {
+		plain = Of(x.run.Plain)
+		plain.Lines()
+	}
+	at := location{&w.Bytes[0], len(w.Bytes), w.Dir}
+	l, have := plain.parsed[at]
+	if !have {
+		l = w.Read(rt)
+		if plain == x {
+			x.parsed[at] = l
+		}
+	}
+	l.Tools = slices.Clone(l.Tools) // nameTools changes them
+	return l
 }
 
 // LineOf returns the play of a line of the case's file.

@@ -51,14 +51,32 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 // comparedEvent is an event in the form in which it is compared.
 type comparedEvent struct {
 	conformance.Event
-	text string         // its canonical form and what the rules need besides
-	all  map[string]any // of the canonical form
-	data map[string]any
+	canonical string
+	text      string // the canonical form and what the rules need besides
+	turnUnset bool   // members has no turn
+	decoded   map[string]any
+}
+
+// members returns the members of the canonical form.
+func (e *comparedEvent) members() map[string]any {
+	if e.decoded == nil {
+		// Canonical wrote the text, so it can be read.
+		_ = json.Unmarshal([]byte(e.canonical), &e.decoded, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		if e.turnUnset {
+			delete(e.decoded, "turn")
+		}
+	}
+	return e.decoded
+}
+
+func (e *comparedEvent) data() map[string]any {
+	d, _ := e.members()["data"].(map[string]any)
+	return d
 }
 
 // groupBySession groups events by the session whose line caused them.
-func groupBySession(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]comparedEvent {
-	out := map[int][]comparedEvent{}
+func groupBySession(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]*comparedEvent {
+	out := map[int][]*comparedEvent{}
 	clientTools := map[string]bool{}   // by tool_use_id
 	type turn struct{ session, n int } // each transcript counts its turns
 	turns := map[turn]string{}         // what the rules need to know of each
@@ -93,10 +111,7 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Line == 0 || rt.Process.ReadyAtStart && e.Type() == event.TypeSessionReady {
 			continue // no process has written anything yet
 		}
-		x := comparedEvent{Event: e, text: canonical[i] + turns[turnOf(e)]}
-		// Canonical wrote the text, so it can be read.
-		_ = json.Unmarshal([]byte(canonical[i]), &x.all, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		x.data, _ = x.all["data"].(map[string]any)
+		x := &comparedEvent{Event: e, canonical: canonical[i], text: canonical[i] + turns[turnOf(e)]}
 		switch d := e.Data.(type) {
 		case event.UserMessage:
 			if repeatsMessage(r, d.Text) {
@@ -114,9 +129,7 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		}
 		if runindex.Runtime(r).TurnsBeginUnseen {
 			x.text += ofUnseen
-			if e.Type() == event.TypeNotice {
-				delete(x.all, "turn") // it may come before the first line of its turn
-			}
+			x.turnUnset = e.Type() == event.TypeNotice // it may come before the first line of its turn
 		}
 		p := turnOf(e).session
 		out[p] = append(out[p], x)
@@ -132,8 +145,12 @@ func repeatsMessage(r *conformance.Run, text string) bool {
 		return false
 	}
 	repeats := false
-	for i, l := range runindex.Of(r).Lines() {
-		switch b := r.Played[i].Line.Bytes; {
+	for i := range r.Played {
+		b := r.Played[i].Line.Bytes
+		if r.Played[i].Line.Dir != fixtures.Out || !bytes.Contains(b, quoted[:len(quoted)-1]) {
+			continue // reading the lines of a run takes long
+		}
+		switch l := &runindex.Of(r).Lines()[i]; {
 		case !l.Echo || slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool { return s.Step.Verb == fixtures.VerbClose && s.Line <= i }):
 		case bytes.Contains(b, append(slices.Clip(quoted[:len(quoted)-1]), `\n`...)):
 			return false // joined with the words of the next message
@@ -162,8 +179,8 @@ const clientServer = "mcp__client__"
 
 // untilClose leaves out what a session emitted after its client had closed it, because
 // the output does not show that, and what the transcript gives from there on.
-func untilClose(r *conformance.Run, session, transcript []comparedEvent) (s, t []comparedEvent) {
-	i := slices.IndexFunc(session, func(e comparedEvent) bool {
+func untilClose(r *conformance.Run, session, transcript []*comparedEvent) (s, t []*comparedEvent) {
+	i := slices.IndexFunc(session, func(e *comparedEvent) bool {
 		return e.Steps > 0 && r.Steps[e.Steps-1].Step.Verb == fixtures.VerbClose
 	})
 	if i < 0 {
@@ -176,7 +193,7 @@ func untilClose(r *conformance.Run, session, transcript []comparedEvent) (s, t [
 	if len(transcript) > 0 && transcript[0].Line == last {
 		line, last = last, 0 // without a turn, all of the transcript comes at its end
 	}
-	return session[:i], slices.DeleteFunc(transcript, func(e comparedEvent) bool {
+	return session[:i], slices.DeleteFunc(transcript, func(e *comparedEvent) bool {
 		return e.Line > line || e.Line == last && (transcript[0].Line == last || closes(e.Data)) || e.Type() == event.TypeSessionEnd
 	})
 }

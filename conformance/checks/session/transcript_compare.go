@@ -14,11 +14,16 @@ import (
 type comparison struct {
 	finding *conformance.Finding
 	names   map[string]string // ids of the transcript, by those of the session, and back
+	added   []string          // the keys of names that the event in hand has added
+	// same are events that are equal in both and whose ids names lacks. They need not be
+	// decoded as long as no id has another name in the transcript.
+	same    []*comparedEvent
+	renamed bool // an id has another name in the transcript
 }
 
 // compare demands that the transcript has the events of the session, as far as the
 // rules do not allow a difference.
-func (c *comparison) compare(session, transcript []comparedEvent) {
+func (c *comparison) compare(session, transcript []*comparedEvent) {
 	session, sessionApart := splitApart(session)
 	transcript, transcriptApart := splitApart(transcript)
 	for i := range session {
@@ -27,7 +32,7 @@ func (c *comparison) compare(session, transcript []comparedEvent) {
 			c.finding.At(session[i].Event, "the transcript lacks %s", session[i].text)
 			return
 		}
-		if why := c.differs(&session[i], &transcript[i]); why != "" {
+		if why := c.differs(session[i], transcript[i]); why != "" {
 			c.finding.At(session[i].Event, "the transcript gives another event: %s", why)
 			p := &c.finding.Problems[len(c.finding.Problems)-1]
 			p.Want, p.Got = session[i].text, transcript[i].text
@@ -44,7 +49,7 @@ func (c *comparison) compare(session, transcript []comparedEvent) {
 }
 
 // splitApart separates the events that may come at another place.
-func splitApart(events []comparedEvent) (inOrder, others []comparedEvent) {
+func splitApart(events []*comparedEvent) (inOrder, others []*comparedEvent) {
 	for _, e := range events {
 		switch transcriptRuleOf(e.Type(), "", e.text) {
 		case apart, optional, either:
@@ -58,22 +63,22 @@ func splitApart(events []comparedEvent) (inOrder, others []comparedEvent) {
 
 // compareApart demands that each event of the transcript is one of the session's, and
 // that it has those that it must have.
-func (c *comparison) compareApart(inOrder, session, transcript []comparedEvent) {
+func (c *comparison) compareApart(inOrder, session, transcript []*comparedEvent) {
 	session = slices.Clone(session)
 	for _, e := range transcript {
 		c.finding.Asserted(1)
 		why := ""
-		i := slices.IndexFunc(session, func(s comparedEvent) bool {
+		i := slices.IndexFunc(session, func(s *comparedEvent) bool {
 			if s.Type() != e.Type() {
 				return false
 			}
-			why = c.differs(&s, &e)
+			why = c.differs(s, e)
 			return why == ""
 		})
 		switch {
 		case i >= 0:
 			session = slices.Delete(session, i, i+1)
-		case transcriptRuleOf(e.Type(), "", e.text+c.turnOf(inOrder, &e)) == either:
+		case transcriptRuleOf(e.Type(), "", e.text+c.turnOf(inOrder, e)) == either:
 		default:
 			c.finding.At(e.Event, "the session did not emit what the transcript gives: %s; %s", e.text, why)
 			return
@@ -89,9 +94,10 @@ func (c *comparison) compareApart(inOrder, session, transcript []comparedEvent) 
 
 // turnOf returns ofCommand if the session's turn of an event of the transcript has that
 // cause.
-func (c *comparison) turnOf(session []comparedEvent, e *comparedEvent) string {
+func (c *comparison) turnOf(session []*comparedEvent, e *comparedEvent) string {
+	c.bindSame()
 	for i := range session {
-		if d, ok := session[i].Data.(event.TurnStart); ok && d.Cause == event.CauseCommand && c.sameName("turn", session[i].all["turn"], e.all["turn"]) {
+		if d, ok := session[i].Data.(event.TurnStart); ok && d.Cause == event.CauseCommand && c.sameName("turn", session[i].members()["turn"], e.members()["turn"]) {
 			return ofCommand
 		}
 	}
@@ -103,25 +109,44 @@ func (c *comparison) differs(session, transcript *comparedEvent) string {
 	if session.Type() != transcript.Type() {
 		return fmt.Sprintf("%s instead of %s", transcript.Type(), session.Type())
 	}
-	before := maps.Clone(c.names)
+	if session.canonical == transcript.canonical && !c.renamed {
+		c.same = append(c.same, session)
+		return ""
+	}
+	c.bindSame()
+	c.added = c.added[:0]
+	renamed := c.renamed
 	why := c.memberDiffers(session, transcript)
 	if why != "" {
-		c.names = before
+		for _, name := range c.added {
+			delete(c.names, name)
+		}
+		c.renamed = renamed
 	}
 	return why
 }
 
+// bindSame adds the ids of the equal events to names.
+func (c *comparison) bindSame() {
+	for _, e := range c.same {
+		c.memberDiffers(e, e)
+	}
+	c.same = c.same[:0]
+}
+
 func (c *comparison) memberDiffers(session, transcript *comparedEvent) string {
 	for _, m := range []string{"turn", "subagent_id"} {
-		if !c.sameName(m, session.all[m], transcript.all[m]) {
-			return fmt.Sprintf("%s is %v instead of %v", m, transcript.all[m], session.all[m])
+		if x, y := session.members()[m], transcript.members()[m]; !c.sameName(m, x, y) {
+			return fmt.Sprintf("%s is %v instead of %v", m, y, x)
 		}
 	}
-	members := map[string]any{}
-	maps.Copy(members, session.data)
-	maps.Copy(members, transcript.data)
+	members := maps.Clone(session.data())
+	if members == nil {
+		members = map[string]any{}
+	}
+	maps.Copy(members, transcript.data())
 	for _, m := range slices.Sorted(maps.Keys(members)) {
-		x, y := session.data[m], transcript.data[m]
+		x, y := session.data()[m], transcript.data()[m]
 		switch transcriptRuleOf(session.Type(), m, session.text) {
 		case mayVary:
 			continue
@@ -186,6 +211,8 @@ func (c *comparison) sameName(kind string, session, transcript any) bool {
 	x, y := fmt.Sprint("session ", kind, " ", session), fmt.Sprint("transcript ", kind, " ", transcript)
 	if c.names[x] == "" && c.names[y] == "" {
 		c.names[x], c.names[y] = y, x
+		c.added = append(c.added, x, y)
+		c.renamed = c.renamed || session != transcript
 	}
 	return c.names[x] == y && c.names[y] == x
 }

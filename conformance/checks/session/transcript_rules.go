@@ -106,19 +106,35 @@ var transcriptRules = []transcriptRule{
 // transcriptRuleOf returns what is allowed for a member of an event with this text, or for
 // the whole event.
 func transcriptRuleOf(t event.Type, member, text string) freedom {
-	for i, r := range transcriptRules {
-		if r.Type == t && r.Member == member && (r.If == "" || conditions()[i].MatchString(text)) {
-			return r.May
+	for _, r := range compiledRules()[ruleKey{t, member}] {
+		if r.condition == nil || r.condition.MatchString(text) {
+			return r.may
 		}
 	}
 	return equal
 }
 
-// conditions are the compiled conditions of the rules.
-var conditions = sync.OnceValue(func() []*regexp.Regexp {
-	var out []*regexp.Regexp
+// ruleKey is what a rule is about.
+type ruleKey struct {
+	event  event.Type
+	member string
+}
+
+type compiledRule struct {
+	condition *regexp.Regexp // nil: none
+	may       freedom
+}
+
+// compiledRules are the rules by what they are about, in their order.
+var compiledRules = sync.OnceValue(func() map[ruleKey][]compiledRule {
+	out := map[ruleKey][]compiledRule{}
 	for _, r := range transcriptRules {
-		out = append(out, regexp.MustCompile(r.If))
+		c := compiledRule{may: r.May}
+		if r.If != "" {
+			c.condition = regexp.MustCompile(r.If)
+		}
+		k := ruleKey{r.Type, r.Member}
+		out[k] = append(out[k], c)
 	}
 	return out
 })
