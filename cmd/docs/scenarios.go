@@ -40,13 +40,17 @@ func (s *site) addScenarios() error {
 	if err != nil {
 		return err
 	}
+	versions := map[string][]string{} // by runtime
+	for _, runtime := range runtimes.Names() {
+		if versions[runtime], err = corpus.Versions(runtime); err != nil {
+			return err
+		}
+	}
 	var topics []topic
 	for _, x := range all {
 		d := scenarioData{Scenario: x, Steps: steps(x), Source: source + "fixtures/scenarios/" + x.ID + ".txtar"}
 		d.Model = modelPart(s, x.ID)
-		if d.Runtimes, err = performances(corpus, x, ids); err != nil {
-			return err
-		}
+		d.Runtimes = performances(x, versions, ids)
 		for _, name := range x.Faults {
 			op, err := fault.Named(name)
 			if err != nil {
@@ -90,13 +94,9 @@ func modelPart(s *site, id string) string {
 }
 
 // performances returns what each version of each runtime does with the scenario.
-func performances(corpus fixtures.Corpus, x *fixtures.Scenario, ids []string) (out []performance, err error) {
+func performances(x *fixtures.Scenario, versions map[string][]string, ids []string) (out []performance) {
 	for _, runtime := range runtimes.Names() {
-		versions, err := corpus.Versions(runtime)
-		if err != nil {
-			return nil, err
-		}
-		for _, version := range slices.Backward(versions) {
+		for _, version := range slices.Backward(versions[runtime]) {
 			p := performance{Runtime: runtime, Version: version, Reason: x.Excluded(runtime, version)}
 			if id := runtime + "/" + version + "/" + x.ID; slices.Contains(ids, id) {
 				p.Case, p.Reason, p.Address = id, "", source+"fixtures/"+id+".txtar"
@@ -104,5 +104,5 @@ func performances(corpus fixtures.Corpus, x *fixtures.Scenario, ids []string) (o
 			out = append(out, p)
 		}
 	}
-	return out, nil
+	return out
 }
