@@ -2,6 +2,7 @@ package compare
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -70,27 +71,28 @@ const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 // noiseTexts are parts of texts that depend on chance.
 var noiseTexts = []struct {
 	find *regexp.Regexp
+	has  []string // each match contains one of them, which is faster to look for
 	repl string
 }{
-	{regexp.MustCompile(`tool-results/[a-z0-9]+\.txt`), "tool-results/<file>"},                                     // where a long output is stored
-	{regexp.MustCompile(`<elided:\d+>`), "<elided>"},                                                               // prose that holds a number varies in length
-	{regexp.MustCompile(`Wall time: [\d.]+ seconds`), "Wall time: <t> seconds"},                                    // Codex, to the model
-	{regexp.MustCompile(`Chunk ID: [0-9a-f]+`), "Chunk ID: <id>"},                                                  // Codex, to the model
-	{regexp.MustCompile(`(nickname[\\"]+: ?[\\"]+)[\w .'-]+`), "$1<name>"},                                         // Codex, to the model: a sub-agent's, by chance
-	{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:<hash>"},                                               // Codex, of a file that names the working directory
-	{regexp.MustCompile(`session ID \d+`), "session ID <id>"},                                                      // Codex, to the model: a running command's handle
-	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), "$1<t>"},                                                      // JSON or a trailer within a text
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:-\d{3}Z|(?:\.\d+)?Z?)`), "<time>"},               // file names, logs
-	{regexp.MustCompile(`\bpi-bash-[0-9a-f]+\.log`), "pi-bash-<id>.log"},                                           // where Pi stores a long output
-	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), "$1<id>"},                                               // Claude, to the model: the start of an id
-	{regexp.MustCompile(`\.claude/plans/[\w-]+\.md`), ".claude/plans/<plan>.md"},                                   // Claude names a plan by chance
-	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), "sessions/<date>/"},                                          // Codex stores its threads by day
-	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ms|µs)\b`), "<t>"},                                                      // durations
-	{regexp.MustCompile(`\b(took|after|in) \d+(?:\.\d+)?(?: seconds|s)\b`), "$1 <t>"},                              // durations
-	{regexp.MustCompile(`((?:127\.0\.0\.1|localhost|\[::1\]):)(?:\d{2,5}\b|<port>)`), "$1<port>"},                  // a port of ours
-	{regexp.MustCompile(`\([A-Z][\w ]* [\d.]+; (?:x86_64|aarch64|arm64)\)`), "(<system>)"},                         // Codex's user agent names the machine's system
-	{regexp.MustCompile(`cc-socks/\d+\.sock`), "cc-socks/<pid>.sock"},                                              // Claude, named by process
-	{regexp.MustCompile(`(retry(?:ing)?,? (?:in|after)|try again in) \d+(?:\.\d+)? ?(?:s|sec|seconds)`), "$1 <t>"}, // jitter
+	{regexp.MustCompile(`tool-results/[a-z0-9]+\.txt`), []string{"tool-results/"}, "tool-results/<file>"},                                         // where a long output is stored
+	{regexp.MustCompile(`<elided:\d+>`), []string{"<elided:"}, "<elided>"},                                                                        // prose that holds a number varies in length
+	{regexp.MustCompile(`Wall time: [\d.]+ seconds`), []string{"Wall time: "}, "Wall time: <t> seconds"},                                          // Codex, to the model
+	{regexp.MustCompile(`Chunk ID: [0-9a-f]+`), []string{"Chunk ID: "}, "Chunk ID: <id>"},                                                         // Codex, to the model
+	{regexp.MustCompile(`(nickname[\\"]+: ?[\\"]+)[\w .'-]+`), []string{"nickname"}, "$1<name>"},                                                  // Codex, to the model: a sub-agent's, by chance
+	{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), []string{"sha256:"}, "sha256:<hash>"},                                                         // Codex, of a file that names the working directory
+	{regexp.MustCompile(`session ID \d+`), []string{"session ID "}, "session ID <id>"},                                                            // Codex, to the model: a running command's handle
+	{regexp.MustCompile(`((?:_ms|Ms)["\\]*: ?)\d+`), []string{"_ms", "Ms"}, "$1<t>"},                                                              // JSON or a trailer within a text
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:-\d{3}Z|(?:\.\d+)?Z?)`), []string{"T"}, "<time>"},                               // file names, logs
+	{regexp.MustCompile(`\bpi-bash-[0-9a-f]+\.log`), []string{"pi-bash-"}, "pi-bash-<id>.log"},                                                    // where Pi stores a long output
+	{regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}\b`), []string{"Resuming agent "}, "$1<id>"},                                                 // Claude, to the model: the start of an id
+	{regexp.MustCompile(`\.claude/plans/[\w-]+\.md`), []string{".claude/plans/"}, ".claude/plans/<plan>.md"},                                      // Claude names a plan by chance
+	{regexp.MustCompile(`sessions/\d{4}/\d\d/\d\d/`), []string{"sessions/"}, "sessions/<date>/"},                                                  // Codex stores its threads by day
+	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ms|µs)\b`), []string{"ms", "µs"}, "<t>"},                                                               // durations
+	{regexp.MustCompile(`\b(took|after|in) \d+(?:\.\d+)?(?: seconds|s)\b`), []string{"took ", "after ", "in "}, "$1 <t>"},                         // durations
+	{regexp.MustCompile(`((?:127\.0\.0\.1|localhost|\[::1\]):)(?:\d{2,5}\b|<port>)`), []string{"127.0.0.1:", "localhost:", "[::1]:"}, "$1<port>"}, // a port of ours
+	{regexp.MustCompile(`\([A-Z][\w ]* [\d.]+; (?:x86_64|aarch64|arm64)\)`), []string{"x86_64", "aarch64", "arm64"}, "(<system>)"},                // Codex's user agent names the machine's system
+	{regexp.MustCompile(`cc-socks/\d+\.sock`), []string{"cc-socks/"}, "cc-socks/<pid>.sock"},                                                      // Claude, named by process
+	{regexp.MustCompile(`(retry(?:ing)?,? (?:in|after)|try again in) \d+(?:\.\d+)? ?(?:s|sec|seconds)`), []string{"try"}, "$1 <t>"},               // jitter
 }
 
 // IsNoise reports whether a comparison ignores members of this name.
@@ -106,9 +108,14 @@ var anyID = regexp.MustCompile(uuid + "|" + blob)
 
 // MaskText replaces the parts of a text that depend on chance.
 func MaskText(s string) string {
-	s = anyID.ReplaceAllString(s, "<id>")
+	return maskNoise(anyID.ReplaceAllString(s, "<id>"))
+}
+
+func maskNoise(s string) string {
 	for _, t := range noiseTexts {
-		s = t.find.ReplaceAllString(s, t.repl)
+		if slices.ContainsFunc(t.has, func(part string) bool { return strings.Contains(s, part) }) {
+			s = t.find.ReplaceAllString(s, t.repl)
+		}
 	}
 	return s
 }

@@ -29,11 +29,12 @@ type normalizer struct {
 	compared []wire.Compared
 	trees    []*tree
 	streams  map[string][]pending
-	ids      *regexp.Regexp    // finds ids in a text
-	client   map[string]string // ids that the client chose or used, by the order of use
-	calls    map[string]bool   // tool calls of the scenario; their ids are not renamed
-	threads  map[string]string // the name of each thread
-	items    map[string]string // the name of each item, by agent and id
+	ids      *regexp.Regexp      // finds ids in a text
+	found    map[string][]string // of ids, by text
+	client   map[string]string   // ids that the client chose or used, by the order of use
+	calls    map[string]bool     // tool calls of the scenario; their ids are not renamed
+	threads  map[string]string   // the name of each thread
+	items    map[string]string   // the name of each item, by agent and id
 	kinds    map[string]int
 	asked    map[string]string           // the stream of each request of the runtime
 	tasks    map[string]string           // the tool call of each task
@@ -44,7 +45,7 @@ type normalizer struct {
 func newNormalizer(c *fixtures.Case) *normalizer {
 	n := &normalizer{
 		c: c, rt: runtimes.Find(c.Runtime), lines: c.Lines(), compared: make([]wire.Compared, len(c.Wire)),
-		streams: map[string][]pending{}, client: map[string]string{}, calls: map[string]bool{},
+		streams: map[string][]pending{}, found: map[string][]string{}, client: map[string]string{}, calls: map[string]bool{},
 		threads: map[string]string{}, items: map[string]string{}, kinds: map[string]int{}, asked: map[string]string{},
 		tasks: map[string]string{}, output: map[string]*strings.Builder{}, last: map[string]string{},
 	}
@@ -128,13 +129,24 @@ func (n *normalizer) findIDs() {
 			continue
 		}
 		t.eachString("", func(_, s string) {
-			for _, id := range n.ids.FindAllString(s, -1) {
+			for _, id := range n.idsIn(s) {
 				if n.client[id] == "" {
 					n.client[id] = fmt.Sprintf("<client:%d>", len(n.client)+1)
 				}
 			}
 		})
 	}
+}
+
+// idsIn returns the ids that a text contains. It searches each text once, because most
+// texts of a recording occur many times and the expression has an alternative for each id.
+func (n *normalizer) idsIn(s string) []string {
+	found, have := n.found[s]
+	if !have {
+		found = n.ids.FindAllString(s, -1)
+		n.found[s] = found
+	}
+	return found
 }
 
 func isIDByte(c byte) bool {
@@ -181,7 +193,7 @@ func (n *normalizer) namer(stream []pending) func(string) string {
 	for _, p := range stream {
 		if p.tree != nil {
 			p.tree.eachString("", func(_, s string) {
-				for _, id := range n.ids.FindAllString(s, -1) {
+				for _, id := range n.idsIn(s) {
 					count[id]++
 				}
 			})
@@ -191,21 +203,20 @@ func (n *normalizer) namer(stream []pending) func(string) string {
 		if len(s) < 2 {
 			return s
 		}
-		s = n.ids.ReplaceAllStringFunc(s, func(id string) string {
-			switch {
-			case n.client[id] != "":
-				return n.client[id]
-			case count[id] < 2:
-				return "<id>"
-			case own[id] == "":
-				own[id] = fmt.Sprintf("<id:%d>", len(own)+1)
-			}
-			return own[id]
-		})
-		for _, t := range noiseTexts {
-			s = t.find.ReplaceAllString(s, t.repl)
+		if len(n.idsIn(s)) > 0 {
+			s = n.ids.ReplaceAllStringFunc(s, func(id string) string {
+				switch {
+				case n.client[id] != "":
+					return n.client[id]
+				case count[id] < 2:
+					return "<id>"
+				case own[id] == "":
+					own[id] = fmt.Sprintf("<id:%d>", len(own)+1)
+				}
+				return own[id]
+			})
 		}
-		return s
+		return maskNoise(s)
 	}
 }
 
