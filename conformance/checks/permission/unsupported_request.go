@@ -52,7 +52,10 @@ func judgeOneReply(r *conformance.Run, f *conformance.Finding, asked *conformanc
 	fail, n := faulted.Failer(r, f), 0
 	for _, w := range r.ClientActions {
 		if runindex.ClosedStdin(r, w, asked) {
-			return // no reply is possible any more
+			if n == 0 {
+				return // no reply was possible any more
+			}
+			break
 		}
 		if w.Kind != standin.KindAnswer || !strings.HasPrefix(w.RequestID, prefix) {
 			continue

@@ -72,7 +72,6 @@ var slowPrograms = []string{"serves-no-call", "sets-something-else", "hangs-when
 // failsOnlyInGo are checks that a broken adapter fails in Go alone, with the reason.
 var failsOnlyInGo = map[string]string{
 	"replays-at-a-resume session.resume-no-replay": "in real time the next message begins before the old ones arrive; turn.user-messages reports them",
-	"answers-twice permission.stale-request":       "the play may end before the second reply arrives; permission.answered-once and wire.valid-input report it",
 }
 
 // attempt is a check, limited to one fault or none, on a case.
