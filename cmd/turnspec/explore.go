@@ -50,17 +50,18 @@ scenario and one case that show it, a description, and the command that runs it
 again. A scenario that the runtime did not perform as composed is no failure; it is
 counted as not performed.
 
-It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject and --acp choose
-the adapter as in ` + "`turnspec run`" + `.
+It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject, --acp and a
+command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 		Example: `  turnspec explore --runtime codex --for 10m
   turnspec explore --runtime claude --seed 7 --count 50 --dir found
   turnspec explore --runtime codex --for 1h --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec explore --runtime claude --seed 7 --print 12`,
-		Args: func(_ *cobra.Command, args []string) error { return f.run.commandArgs(args) },
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.run.command = args
+		Args: func(cmd *cobra.Command, args []string) error {
+			return f.run.takeCommand(args, cmd.ArgsLenAtDash() == 0)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("print") {
 				return f.printScenario(cmd.OutOrStdout())
 			}

@@ -48,14 +48,15 @@ func runCmd() *cobra.Command {
 		Long: `Run replays every case to the reference adapter of its runtime, in virtual time,
 and prints the failures and a table of checks by runtime.
 
---subject tests your adapter instead: a program in any language that speaks JSON
-lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and finds a stand-in where
-it looks for the runtime. It runs in real time, in the tier process; check the
-connection with ` + "`turnspec smoke`" + ` first; run does that too, and runs nothing else if the
-program does not start or does not get through one turn of text. --acp tests an ACP agent, --runner a runner. --http tests a
-server of HTTP and server-sent events (conformance/plug/sse/ROUTES.md): either one
-that the command after -- starts (if the address has port 0, PORT holds a free
-port), or one that runs already and was started in a shell after
+A command after -- (or --subject 'CMD') tests your adapter instead: a program in any
+language that speaks JSON lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and
+finds a stand-in where it looks for the runtime. It runs in real time, in the tier
+process; check the connection with ` + "`turnspec smoke`" + ` first; run does that too, and runs
+nothing else if the program does not start or does not get through one turn of text.
+--acp tests an ACP agent, --runner a runner. --http tests a server of HTTP and
+server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
+after -- starts (if the address has port 0, PORT holds a free port), or one that runs
+already and was started in a shell after
 ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `.
 
 The tiers witness, golden and timing replay recordings and run anywhere. The tier
@@ -64,10 +65,10 @@ and ` + "`turnspec runtimes install`" + `.
 
 Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
 tries all places, and --fault NAME@LINE one fault at one line of the case's file.
-With --subject, --acp, --runner and --http time is real: each fault is tried on a few cases
-only, those that need long waits only if the program takes limits, and what needs
-virtual time never. All that was not tried is reported as not tried,
-with the reason; PROTOCOL.md has a table of what runs when.
+With a program of yours time is real: each fault is tried on a few cases only, those
+that need long waits only if the program takes limits, and what needs virtual time
+never. All that was not tried is reported as not tried, with the reason; PROTOCOL.md
+has a table of what runs when.
 
 In real time a failure is tried a second time: the same check on the same case, with
 the same faults. If it does not fail again, the verdict is flaky, which fails the run
@@ -93,13 +94,14 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
+  turnspec run --runtime claude -- python3 my_adapter.py
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
-  turnspec run --runtime claude --subject 'python3 my_adapter.py' --last-failed
-  turnspec run --runtime claude --subject 'python3 my_adapter.py' --fail-on-flaky
-  turnspec run --runtime claude --subject 'python3 my_adapter.py' --case 'text/*' --watch
+  turnspec run --runtime claude --last-failed -- python3 my_adapter.py
+  turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py
+  turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py
   turnspec run --report junit=junit.xml --report html=report.html
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
@@ -110,12 +112,17 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 					return fmt.Errorf("--%s is empty: give the command or address of your adapter, or leave --%s out to test the reference", name, name)
 				}
 			}
-			return f.commandArgs(args)
+			if err := f.takeCommand(args, cmd.ArgsLenAtDash() == 0); err != nil {
+				return err
+			}
+			if f.isolate && f.external() {
+				return errors.New("--isolate is for adapters in Go: your program has processes of its own")
+			}
+			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.command = args
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.watch && !f.external() {
-				return errors.New("--watch runs your adapter again when its files change: give it with --subject, --acp, --runner or --http")
+				return errors.New("--watch runs your adapter again when its files change: give its command after --, or with --subject, --acp, --runner or --http")
 			}
 			stop, err := f.profiles.start()
 			if err != nil {
@@ -133,7 +140,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more)")
 	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197 (live takes the newest without)")
-	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference; with --runtime")
+	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference, as one text; with --runtime")
 	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
 	fl.BoolVar(&f.runner, "runner", false, "run a runner (turnspec runner --help) instead of the reference: its command follows, after --; with --runtime")
 	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
@@ -148,9 +155,6 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes: first what failed, then all; ^C ends")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
-	for _, other := range []string{"subject", "acp", "runner", "http"} {
-		cmd.MarkFlagsMutuallyExclusive("isolate", other)
-	}
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
 	f.out.flags(cmd)
 	f.known.flags(cmd)

@@ -42,22 +42,21 @@ folder otherwise. It holds the scenario, the case, and a README.txt with the com
 that fails. ` + "`turnspec run --corpus FILE`" + ` plays it. The case is a made one: it is no
 recording any more, and its head says so.
 
---subject, --acp and --http choose the adapter as in ` + "`turnspec run`" + `.
+--subject, --acp, --http and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
 it could not run.`,
 		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent
   turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the case, such as codex/0.169.0/tool/parallel; `turnspec list cases` prints all")
 			}
-			return f.run.commandArgs(args[1:])
+			return f.run.takeCommand(args[1:], cmd.ArgsLenAtDash() == 1)
 		},
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.run.command = args[1:]
 			return runShrink(cmd, args[0], f)
 		},
 	}

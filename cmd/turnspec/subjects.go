@@ -84,16 +84,26 @@ func alone(subjects []conformance.Subject) bool {
 	})
 }
 
-// commandArgs rejects arguments that start no program, and flags without a command.
-func (f runFlags) commandArgs(args []string) error {
+// takeCommand takes the arguments as the command of the subject. It rejects arguments
+// that start no program, and flags without a command. Dashes reports whether -- stands
+// before the arguments.
+func (f *runFlags) takeCommand(args []string, dashes bool) error {
 	switch {
 	case f.acp && len(args) == 0:
 		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
 	case f.runner && len(args) == 0:
 		return errors.New("give the command of the runner after --: turnspec run --runtime claude --runner -- turnspec runner --runtime claude")
-	case !f.acp && !f.runner && f.http == "" && len(args) > 0:
-		return fmt.Errorf("run takes no %q: an adapter's command is given with --subject 'CMD', an ACP agent's with --acp -- CMD, a runner's with --runner -- CMD, a sidecar's with --http URL -- CMD", strings.Join(args, " "))
+	case f.subject != "" && len(args) > 0:
+		return errors.New("give your adapter's command with --subject or after --, not both")
+	case f.external():
+		f.command = args
+		return nil
+	case dashes && strings.TrimSpace(strings.Join(args, "")) == "": // an unset variable must not test the reference instead
+		return errors.New("the command after -- is empty: give the command of your adapter, or leave -- out to test the reference")
+	case len(args) > 0 && !dashes:
+		return fmt.Errorf("unexpected %q: give your adapter's command after --, such as -- python3 my_adapter.py; an ACP agent's with --acp -- CMD, a runner's with --runner -- CMD, a server's with --http URL -- CMD", strings.Join(args, " "))
 	}
+	f.subject = strings.Join(quotedAll(args), " ")
 	return nil
 }
 
