@@ -72,7 +72,6 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude -- python3 my_adapter.py":                               {files: pythonAdapter},
 	"turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py":       {files: pythonAdapter},
 	"turnspec smoke --runtime claude --case permission/allow -- CMD":                         {files: pythonAdapter, replace: map[string]string{"CMD": "python3 my_adapter.py"}},
-	"turnspec run --runtime claude":                                                          {add: "--case text/plain --check text.order"},
 	"turnspec run --runtime claude -- python3 my_adapter.py":                                 {files: pythonAdapter, add: short},
 	"turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329":                {files: pythonAdapter, add: short},
 	"turnspec debug permission/allow --runtime claude -- python3 my_adapter.py":              {files: pythonAdapter},

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,6 +76,27 @@ func (g *graded) failures() []*seen {
 	return out
 }
 
+// good returns the topics of checks that the peer passes without a failure, those with
+// the most passes first.
+func (g *graded) good() string {
+	passed, failed := map[string]int{}, map[string]bool{}
+	for _, r := range g.report.Results {
+		topic, _, _ := strings.Cut(r.Check.ID, ".")
+		switch {
+		case r.Verdict == conformance.Pass:
+			passed[topic]++
+		case r.Verdict.Bad():
+			failed[topic] = true
+		}
+	}
+	topics := slices.DeleteFunc(slices.Sorted(maps.Keys(passed)), func(t string) bool { return failed[t] })
+	slices.SortStableFunc(topics, func(a, b string) int { return passed[b] - passed[a] })
+	for i, t := range topics {
+		topics[i] = fmt.Sprintf("%s %d", t, passed[t])
+	}
+	return strings.Join(topics, ", ")
+}
+
 // fresh prints each new failure.
 func (g *graded) fresh() {
 	for _, r := range g.report.Results {
@@ -131,11 +153,11 @@ func markdown(all []*graded) (string, error) {
 		for _, count := range []int{g.report.Cases, n[conformance.Pass], n[conformance.Sent], n[conformance.Fail], fresh, n[conformance.NotExpressible], n[conformance.Unrecorded]} {
 			row = append(row, strconv.Itoa(count))
 		}
-		rows = append(rows, append(row, table.Cell(most)))
+		rows = append(rows, append(row, g.good(), table.Cell(most)))
 	}
 	out.Markdown([]string{
 		"peer", "version", "on", table.Align + "cases", table.Align + "pass", table.Align + "sent", table.Align + "fail", table.Align + "new",
-		table.Align + "not expressible", table.Align + "unrecorded", "most important failure",
+		table.Align + "not expressible", table.Align + "unrecorded", "topics of checks without a failure, and their passes", "most important failure",
 	}, rows)
 	for _, g := range all {
 		fails := g.failures()
