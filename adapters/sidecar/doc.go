@@ -18,7 +18,7 @@
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
-//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT
+//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT or Accept
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
@@ -44,7 +44,8 @@
 // # Formats
 //
 // With format the stream has the messages of a dialect (package dialect) in place of events:
-// uistream, uistream-approvals, agui, agentui or wsmessages. Each message has the id SEQ.N: it is
+// uistream, uistream-approvals, agui, agentui or wsmessages. It is a parameter of the address, or
+// of the media type in Accept: text/event-stream; format=agui. The address wins. Each message has the id SEQ.N: it is
 // the Nth that the event SEQ became. A listener that reconnects with it continues after that
 // message; the server translates the session from its first event for that. A slow listener
 // is cut off without a message.

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"fmt"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,21 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
+
+// formatOf returns the name of the dialect that a listener wants, or "" if it wants events: the
+// parameter format of the address, or else that of the first text/event-stream in Accept.
+func formatOf(r *http.Request) string {
+	if name := r.URL.Query().Get("format"); name != "" {
+		return name
+	}
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		kind, parameters, err := mime.ParseMediaType(part)
+		if err == nil && kind == "text/event-stream" {
+			return parameters["format"]
+		}
+	}
+	return ""
+}
 
 // format writes the messages of a dialect in place of events.
 type format struct {

@@ -92,3 +92,31 @@ func TestFormatOfTheRunningTurn(t *testing.T) {
 	status, _ = x.call("GET", "/sessions/s/events?format=agui&after=999", "")
 	g.Expect(status).To(Equal(409))
 }
+
+// TestFormatByAccept chooses a dialect by Accept. The address is preferred.
+func TestFormatByAccept(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	x.call("POST", "/sessions/s/message", `{"message":"1"}`)
+	x.listen("/sessions/s/events").until("done")
+	x.call("DELETE", "/sessions/s", "")
+	for _, c := range []struct{ query, accept, first string }{
+		{"", "", `{"type":"session_ready"`},
+		{"", "text/event-stream", `{"type":"session_ready"`},
+		{"", "text/event-stream; q=0.5, */*", `{"type":"session_ready"`},
+		{"", "text/event-stream; format=agui", `{"type":"RUN_STARTED"`},
+		{"", `application/json, TEXT/Event-Stream; Format="uistream"; q=0.9`, `{"type":"start"`},
+		{"", "text/event-stream; format=wsmessages, text/event-stream", `{"type":"text_delta"`},
+		{"?format=agentui", "text/event-stream; format=agui", `{"type":"session.opened"`},
+	} {
+		l := x.listen("/sessions/s/events"+c.query, "Accept", c.accept, "Last-Event-ID", "0")
+		first, _ := l.next()
+		g.Expect(first.data).To(HavePrefix(c.first), "%+v", c)
+		g.Expect(l.res.Header.Values("Vary")).To(ContainElement("Accept"))
+		l.close()
+	}
+	status, answer := x.call("GET", "/sessions/s/events", "", "Accept", "text/event-stream; format=html")
+	g.Expect(status).To(Equal(400))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeInvalid))
+}

@@ -119,7 +119,8 @@ func refuseCursor(after, last int64) error {
 
 // events handles the stream of a session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	if name := r.URL.Query().Get("format"); name != "" {
+	w.Header().Add("Vary", "Accept")
+	if name := formatOf(r); name != "" {
 		return s.messages(w, r, name)
 	}
 	id := r.PathValue("id")
