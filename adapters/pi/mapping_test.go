@@ -3,6 +3,7 @@ package pi_test
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,15 +70,12 @@ func noticesOf(lines ...string) (codes []event.NoticeCode) {
 
 // No recorded line is unknown.
 func TestCorpusIsKnown(t *testing.T) {
-	cases, err := fixtures.Cases()
+	cases, err := fixtures.Embedded().CasesWhere(func(id string) bool { return strings.HasPrefix(id, "pi/") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := 0
 	for _, c := range cases {
-		if c.Runtime != "pi" {
-			continue
-		}
 		n := pi.NewNormalizer("s1", func(e event.Event) {
 			if d, ok := e.Data.(event.Notice); ok && (d.Code == event.NoticeUnknownMessage || d.Code == event.NoticeGarbage) {
 				t.Errorf("%s: %s %s", c.ID, d.Text, d.Raw)
