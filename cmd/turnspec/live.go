@@ -54,7 +54,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 	}
 	rep := &conformance.Report{FailOnFlaky: cfg.FailOnFlaky}
 	for i, s := range cfg.Subjects {
-		one, err := live.Run(ctx, live.Config{Corpus: cfg.Corpus, Version: version, Scenarios: chosen[i], Subjects: []conformance.Subject{s}, Checks: cfg.Checks, Progress: cfg.Progress})
+		one, err := live.Run(ctx, live.Config{Corpus: cfg.Corpus, Version: version, Scenarios: chosen[i], Subjects: []conformance.Subject{s}, Checks: cfg.Checks, Workers: goruntime.GOMAXPROCS(0), Progress: cfg.Progress})
 		if err != nil {
 			return nil, err
 		}

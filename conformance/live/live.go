@@ -13,10 +13,12 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/conformance/worker"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -37,6 +39,7 @@ type Config struct {
 	Checks    []*conformance.Check
 	Version   string // of the runtimes; "": the newest
 	Runtimes  string // folder of installed runtimes; "": the default
+	Workers   int    // how many scenarios run at a time; 0: one
 	Progress  func(done, total int, id string)
 }
 
@@ -68,10 +71,12 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		}
 	}
 	rep := &conformance.Report{Cases: len(jobs)}
-	for i, j := range jobs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	results := make([][]conformance.Result, len(jobs))
+	timings := make([][]conformance.Timing, len(jobs))
+	var progress sync.Mutex
+	done := 0
+	err := worker.Each(ctx, max(cfg.Workers, 1), len(jobs), func(i int) (err error) {
+		j := jobs[i]
 		perform := func() (*conformance.Run, error) {
 			began := time.Now()
 			run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
@@ -81,19 +86,28 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s on %s %s: %w", j.scn.ID, j.rt.Name, j.rt.Version, err)
 			}
-			rep.Timings = append(rep.Timings, conformance.Timing{
+			timings[i] = append(timings[i], conformance.Timing{
 				Case: path.Join(j.rt.Name, j.rt.Version, j.scn.ID), Subject: j.s.Name(), Took: time.Since(began), Waits: run.Waits,
 			})
 			return run, nil
 		}
-		results, err := judgeTwice(cfg.Checks, perform)
-		if err != nil {
-			return nil, err
+		if results[i], err = judgeTwice(cfg.Checks, perform); err != nil {
+			return err
 		}
-		rep.Results = append(rep.Results, results...)
+		progress.Lock()
+		defer progress.Unlock()
+		done++
 		if cfg.Progress != nil {
-			cfg.Progress(i+1, len(jobs), j.rt.Name+"/"+j.scn.ID)
+			cfg.Progress(done, len(jobs), j.rt.Name+"/"+j.scn.ID)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		rep.Results = append(rep.Results, results[i]...)
+		rep.Timings = append(rep.Timings, timings[i]...)
 	}
 	return rep, nil
 }
