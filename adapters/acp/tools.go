@@ -123,6 +123,8 @@ type input struct {
 	Path     str            `json:"path"`
 	FilePath str            `json:"file_path"`
 	Pattern  str            `json:"pattern"`
+	Query    str            `json:"query"`
+	URL      str            `json:"url"`
 }
 
 // toolName is the name that the agent gives the tool, or that of its kind, or its title.
@@ -198,6 +200,12 @@ func (c *toolCall) start() event.ToolStart {
 		if m := searchTitle.FindStringSubmatch(c.title); m != nil && isEmpty(c.input) {
 			d.Pattern, d.SearchPath = m[1], m[2]
 		}
+	}
+	switch d.Tool {
+	case "WebSearch":
+		d.Query = string(in.Query)
+	case "WebFetch":
+		d.URL = string(in.URL)
 	}
 	return d
 }

@@ -307,7 +307,7 @@ func (t *translator) emitUsage(r promptResult) {
 	if u.Total == 0 {
 		return
 	}
-	d := event.Usage{Cost: t.cost, Tokens: event.Tokens{
+	d := event.Usage{Cost: t.cost, Scope: event.ScopeTurn, Tokens: event.Tokens{
 		Input: int64(max(u.Total-u.Output, 0)), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Think), Total: int64(u.Total),
 	}}
 	if t.context.Window > 0 {

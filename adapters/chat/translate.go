@@ -237,6 +237,6 @@ func (t *translator) endAtLimit(requests int) {
 // emitUsage emits the tokens of the turn so far, if the last reply stated its own.
 func (t *translator) emitUsage() {
 	if t.reply.last != (event.Tokens{}) {
-		t.l.Emit(event.Usage{Tokens: t.turn})
+		t.l.Emit(event.Usage{Tokens: t.turn, Scope: event.ScopeTurn})
 	}
 }

@@ -31,6 +31,8 @@ type toolInput struct {
 	Agent        text `json:"agent"`
 	SubagentType text `json:"subagent_type"`
 	Background   bool `json:"run_in_background"`
+	Query        text `json:"query"`
+	URL          text `json:"url"`
 	todoInput
 }
 
@@ -57,6 +59,10 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 	switch name {
 	case "Read", "Glob", "Grep", "LS", "NotebookRead":
 		d.IsFileRead = true
+	case "WebSearch":
+		d.Query = string(in.Query)
+	case "WebFetch":
+		d.URL = string(in.URL)
 	case "Bash":
 		r := readsFiles(d.Command)
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath
@@ -86,8 +92,9 @@ func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
 	info := t.agents.openTools[key]
 	d := event.ToolResult{
 		ToolUseID: bl.ToolUseID, Output: bl.Content.joined(), IsError: bl.IsError, Status: event.ToolOK,
-		FilePath: info.file, IsFileRead: info.read,
+		FilePath: info.file, IsFileRead: info.read, Media: bl.Content.media(),
 	}
+	d.Truncated = ln.ToolResult.PersistedPath != "" && !strings.HasPrefix(info.name, "mcp__")
 	if bl.IsError {
 		d.Status = event.ToolError
 	}

@@ -198,7 +198,7 @@ func (t *translator) emitUsage(s *ledger.Scope, ln *line) {
 	if u == nil {
 		return
 	}
-	d := event.Usage{Cost: ln.Cost, Tokens: event.Tokens{
+	d := event.Usage{Cost: ln.Cost, Scope: event.ScopeTurn, Tokens: event.Tokens{
 		Input: int64(u.Input + u.CacheCreate + u.CacheRead), Cached: int64(u.CacheRead),
 		Output: int64(u.Output), Reasoning: int64(u.Details.Thinking),
 	}}

@@ -1,11 +1,13 @@
 package claude
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 )
 
@@ -147,6 +149,21 @@ func (c *content) joined() string {
 	return strings.Join(parts, "\n")
 }
 
+// media returns the images and documents of the content.
+func (c *content) media() (out []event.Media) {
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		kind := event.MediaKind(b.Type)
+		if kind != event.MediaImage && kind != event.MediaDocument || b.Source.Type != "base64" {
+			continue
+		}
+		if data, err := base64.StdEncoding.DecodeString(string(b.Source.Bytes)); err == nil {
+			out = append(out, event.MediaOf(kind, string(b.Source.MIME), data))
+		}
+	}
+	return out
+}
+
 // block is one block of a message: text, thinking, tool_use, tool_result ….
 type block struct {
 	Type      word           `json:"type"`
@@ -158,6 +175,11 @@ type block struct {
 	ToolUseID string         `json:"tool_use_id"`
 	Content   content        `json:"content"`
 	IsError   bool           `json:"is_error"`
+	Source    struct {       // of an image or a document
+		Type  word `json:"type"`
+		MIME  text `json:"media_type"`
+		Bytes text `json:"data"`
+	} `json:"source"`
 }
 
 // stream is an event of the model's stream. In other messages it is a string.
@@ -281,6 +303,8 @@ type toolUseResult struct {
 	IsAsync  bool   `json:"isAsync"`
 	Status   text   `json:"status"`
 	AgentID  text   `json:"agentId"`
+	// PersistedPath is the file with the whole output, of which the result has the beginning.
+	PersistedPath text `json:"persistedOutputPath"`
 	notebookResult
 	todoResult
 }

@@ -179,7 +179,7 @@
 //	dynamicToolCall        its name, after namespace__ if it has one; if it ends before the client has
 //	                       replied, interrupted
 //	functionCall, functionCallOutput   by name (seen in older documents only)
-//	webSearch              WebSearch; the query is known only at the end and is then the output
+//	webSearch              WebSearch or WebFetch, when it has ended: before, neither query nor page is stated
 //	imageView              Read
 //	imageGeneration, sleep ImageGeneration, Sleep
 //	collabAgentToolCall    spawnAgent is Task with subagent_spawn; others by their own name

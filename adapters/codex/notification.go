@@ -173,7 +173,7 @@ func (t *translator) emitUsage() {
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
-	d := event.Usage{Tokens: tokensOf(u.Total.v)}
+	d := event.Usage{Tokens: tokensOf(u.Total.v), Scope: event.ScopeSession}
 	if u.Last.v != nil && u.Window.set {
 		d.Context = &event.Context{Used: u.Last.v.Total.n, Window: u.Window.n}
 	}

@@ -14,8 +14,12 @@ import (
 // handleToolItem handles items that are tool calls. It returns false for an
 // unknown type.
 func (t *translator) handleToolItem(th *thread, sc *ledger.Scope, it *item, completed bool) bool {
-	if _, ok := toolStart(it); !ok {
+	start, ok := toolStart(it)
+	if !ok {
 		return false
+	}
+	if it.Type == "webSearch" && !completed && start.Query == "" && start.URL == "" {
+		return true // the runtime does not state yet whether it searches or opens a page
 	}
 	id := string(it.ID)
 	o := th.findItem(id)
@@ -87,8 +91,12 @@ type pathInput struct {
 	FilePath string `json:"file_path"`
 }
 
-type queryInput struct {
-	Query string `json:"query"`
+// webAction returns what a web search does; nothing if it has not ended.
+func (it *item) webAction() codexcli.WebAction {
+	if a := it.Action.v; a != nil {
+		return codexcli.WebAction{Query: string(a.Query), URL: string(a.URL), Pattern: string(a.Pattern)}
+	}
+	return codexcli.WebAction{}
 }
 
 // toolStart returns the event that announces the tool of an item.
@@ -133,8 +141,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 			d.Tool, d.SubagentSpawn, d.SubagentName = "Task", true, string(it.AgentPath)
 		}
 	case "webSearch":
-		d.Tool, d.Pattern = "WebSearch", string(it.Query)
-		d.Input = encode(queryInput{string(it.Query)})
+		codexcli.WebStart(&d, string(it.Query), it.webAction())
 	case "imageView":
 		d.Tool, d.FilePath, d.IsFileRead = "Read", string(it.Path), true
 		d.Input = encode(pathInput{string(it.Path)})
@@ -182,7 +189,8 @@ func toolResult(it *item) event.ToolResult {
 			d.FilePath = d.Changes[0].Path
 		}
 	case "mcpToolCall":
-		d.Output = contentText(decodeRaw[mcpResult](it.Result).Content)
+		content := decodeRaw[mcpResult](it.Result).Content
+		d.Output, d.Media = contentText(content), ledger.MediaIn(content)
 		if e := decodeRaw[rpcError](it.Error).Message; e != "" {
 			d.Output = string(e)
 			if strings.Contains(d.Output, "user rejected") {
@@ -198,11 +206,6 @@ func toolResult(it *item) event.ToolResult {
 		// states.
 		if all := parseAgentStates(it.AgentsStates); len(all) == 1 && it.Tool == "wait" {
 			d.Output = all[0].message
-		}
-	case "webSearch":
-		d.Output = string(it.Query)
-		if a := it.Action.v; a != nil && d.Output == "" {
-			d.Output = string(cmp.Or(a.Query, a.URL, a.Pattern))
 		}
 	case "imageView":
 		d.FilePath, d.IsFileRead = string(it.Path), true

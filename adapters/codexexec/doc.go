@@ -41,7 +41,7 @@
 //	command_execution      Bash; command is without its shell. Output comes at the end
 //	file_change            Write if it only adds files, else Edit; the changes have no diff
 //	mcp_tool_call          mcp__server__tool
-//	web_search             WebSearch; the query is known at the end and is then the output
+//	web_search             WebSearch or WebFetch, when it has ended: before, neither query nor page is stated
 //	todo_list              plan; the last line, which repeats the list, gives no event
 //	collab_tool_call       spawn_agent is Task with subagent_spawn; what a sub-agent does is not on the wire
 //	error                  notice warning, also before the turn: it ends nothing

@@ -50,6 +50,9 @@ func (t *translator) handleItem(it *item, line string) bool {
 	case "todo_list":
 		t.emitPlan(sc, it)
 	default:
+		if it.Type == "web_search" && !completed && start.Query == "" && start.URL == "" {
+			return true // the runtime does not state yet whether it searches or opens a page
+		}
 		start.ToolUseID = id
 		sc.ToolStart(start) // emits nothing if it was announced
 		if completed {
@@ -87,10 +90,6 @@ type changesInput struct {
 	Changes list `json:"changes"`
 }
 
-type queryInput struct {
-	Query string `json:"query"`
-}
-
 type agentInput struct {
 	Prompt    string `json:"prompt,omitempty"`
 	Receivers list   `json:"receiver_thread_ids,omitempty"`
@@ -115,8 +114,8 @@ func toolStart(it *item) (d event.ToolStart, isTool bool) {
 	case "mcp_tool_call":
 		d.Tool, d.Input = "mcp__"+string(it.Server)+"__"+string(it.Tool), it.Arguments
 	case "web_search":
-		d.Tool, d.Pattern = "WebSearch", string(it.Query)
-		d.Input = encode(queryInput{string(it.Query)})
+		a := decode[webAction](it.Action)
+		codexcli.WebStart(&d, string(it.Query), codexcli.WebAction{Query: string(a.Query), URL: string(a.URL), Pattern: string(a.Pattern)})
 	case "collab_tool_call":
 		d.Tool, d.Input = cmp.Or(string(it.Tool), string(it.Type)), encode(agentInput{string(it.Prompt), it.Receivers})
 		if it.Tool == "spawn_agent" {
@@ -154,13 +153,11 @@ func resultOf(it *item) event.ToolResult {
 			d.FilePath = d.Changes[0].Path
 		}
 	case "mcp_tool_call":
-		d.Output = contentText(decode[toolResult](it.Result).Content)
+		r := decode[toolResult](it.Result)
+		d.Output, d.Media = contentText(r.Content), ledger.MediaIn(decode[mcpContent](it.Result).Content)
 		if msg := decode[withMessage](it.Error).Message; msg != "" {
 			d.Output = string(msg)
 		}
-	case "web_search":
-		a := decode[webAction](it.Action)
-		d.Output = string(cmp.Or(it.Query, a.Query, a.URL, a.Pattern))
 	case "collab_tool_call":
 		// Only wait returns the text of a sub-agent.
 		if it.Tool == "wait" && len(it.Agents) == 1 {

@@ -130,7 +130,7 @@ func (t *translator) turnCompleted(u usage, stated bool) {
 	}
 	if stated {
 		// The tokens of the whole thread, of resumed processes too.
-		sc.Emit(event.Usage{Tokens: event.Tokens{Input: u.Input.or0(), Cached: u.Cached.or0(), Output: u.Output.or0(), Reasoning: u.Reasoning.or0()}})
+		sc.Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: u.Input.or0(), Cached: u.Cached.or0(), Output: u.Output.or0(), Reasoning: u.Reasoning.or0()}})
 	}
 	if t.lastText != "" {
 		sc.Emit(event.Result{Text: t.lastText})

@@ -124,6 +124,11 @@ type contentItem struct {
 	Text text `json:"text"`
 }
 
+// mcpContent is the content of a toolResult as it was received.
+type mcpContent struct {
+	Content jsontext.Value `json:"content"`
+}
+
 type toolResult struct {
 	Content    list           `json:"content"`
 	Structured jsontext.Value `json:"structured_content"`

@@ -203,9 +203,24 @@ type Context struct {
 	Window int64 `json:"window"`
 }
 
-// Usage reports tokens and cost (US dollars, cumulative for the session).
+// Scope is what the tokens of a usage count: request, one reply of the model; turn, the
+// turn so far; session, the session so far. Tokens of the scope request add up; of the
+// others the last event counts: the tokens of a session are the last usage of the scope
+// session, or the sum of the last usages of its turns.
+type Scope string
+
+// The scopes of a usage.
+const (
+	ScopeRequest Scope = "request"
+	ScopeTurn    Scope = "turn"
+	ScopeSession Scope = "session"
+)
+
+// Usage reports tokens, the scope that they count, and the cost (US dollars, cumulative
+// for the session whatever the scope).
 type Usage struct {
 	Tokens  Tokens   `json:"tokens"`
+	Scope   Scope    `json:"scope,omitempty"`
 	Cost    *float64 `json:"cost,omitempty"`
 	Context *Context `json:"context,omitempty"`
 }

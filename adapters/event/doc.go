@@ -53,6 +53,15 @@
 //   - The value of interrupt_resolved is "allow" or "deny" if a question, such as the approval
 //     of a plan, was answered without a value. null means that there was no answer, or that a
 //     transcript does not hold it.
+//   - A web search is WebSearch with its query, a fetched page is WebFetch with its url, and
+//     never a search. Codex states only at the end of a hosted call which of them it was;
+//     its tool_start comes then, because a name cannot be taken back.
+//   - tool_result.truncated is set if the runtime states that it cut the output. A note
+//     within the output, as Codex writes it, is not a statement: a command may print it.
+//   - tool_result.media refers to images, sounds and documents by size and hash. Events never
+//     hold their bytes, because logs and pages would carry them for ever.
+//   - usage.scope names what the tokens count. Claude Code, Pi, OpenCode, ACP agents and chat
+//     report a turn, Codex a session.
 //   - A question of the runtime that arrives when its turn does not run is denied at once and
 //     becomes a notice late, a warning with the question as raw. It is no permission_request.
 //   - block_end retracted may name a block of reasoning after its done, if the

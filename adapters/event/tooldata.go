@@ -1,5 +1,10 @@
 package event
 
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
 // ToolStart announces a tool call. Input is the call's input as the runtime sent
 // it; the fields below it repeat the parts that a UI shows first.
 type ToolStart struct {
@@ -10,6 +15,8 @@ type ToolStart struct {
 	FilePath      string `json:"file_path,omitempty"`
 	Pattern       string `json:"pattern,omitempty"`
 	SearchPath    string `json:"search_path,omitempty"` // the folder in which pattern is looked for
+	Query         string `json:"query,omitempty"`       // of a WebSearch
+	URL           string `json:"url,omitempty"`         // the page of a WebFetch
 	IsFileRead    bool   `json:"is_file_read,omitzero"`
 	Background    bool   `json:"background,omitzero"`     // it was started to run on after its result
 	SubagentSpawn bool   `json:"subagent_spawn,omitzero"` // the call starts a sub-agent
@@ -47,6 +54,32 @@ type ToolResult struct {
 	Changes    []FileChange `json:"changes,omitempty"`
 	FilePath   string       `json:"file_path,omitempty"`
 	IsFileRead bool         `json:"is_file_read,omitzero"`
+	Truncated  bool         `json:"truncated,omitzero"` // the runtime states that output is a part of the tool's output
+	Media      []Media      `json:"media,omitempty"`    // what the tool gave besides text, in order
+}
+
+// MediaKind is the kind of a Media.
+type MediaKind string
+
+// The kinds of media.
+const (
+	MediaImage    MediaKind = "image"
+	MediaAudio    MediaKind = "audio"
+	MediaDocument MediaKind = "document"
+)
+
+// Media is an image, a sound or a document that a tool gave. The event refers to the bytes by
+// their hash and does not hold them.
+type Media struct {
+	Kind   MediaKind `json:"kind"`
+	MIME   string    `json:"mime"`
+	Size   int64     `json:"size"`   // in bytes
+	SHA256 string    `json:"sha256"` // of the bytes, in hexadecimal digits
+}
+
+// MediaOf describes bytes.
+func MediaOf(kind MediaKind, mime string, data []byte) Media {
+	return Media{Kind: kind, MIME: mime, Size: int64(len(data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
 }
 
 // ChangeKind is what a change did to a file.

@@ -57,6 +57,8 @@ type input struct {
 	Description str `json:"description"`
 	Agent       str `json:"subagent_type"`
 	Tool        str `json:"tool"` // of invalidTool
+	Query       str `json:"query"`
+	URL         str `json:"url"`
 }
 
 // runningTool is a tool call without a result.
@@ -112,6 +114,10 @@ func (t *translator) startTool(a *agent, sc *ledger.Scope, p part) *runningTool 
 			d.Pattern, d.SearchPath, d.IsFileRead = string(in.Pattern), string(in.Path), true
 		case "LS":
 			d.SearchPath, d.IsFileRead = string(in.Path), true
+		case "WebSearch":
+			d.Query = string(in.Query)
+		case "WebFetch":
+			d.URL = string(in.URL)
 		case "Task":
 			tool.spawns, tool.name = true, string(in.Agent)
 			d.SubagentSpawn, d.SubagentName = true, tool.name
@@ -168,7 +174,7 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	delete(a.tools, tool.id)
 	a.calls = slices.DeleteFunc(a.calls, func(id string) bool { return id == tool.id })
 	st := &p.State
-	d := event.ToolResult{ToolUseID: tool.id, Output: string(st.Output), Status: event.ToolOK}
+	d := event.ToolResult{ToolUseID: tool.id, Output: string(st.Output), Status: event.ToolOK, Truncated: isTrue(st.Metadata.Truncated)}
 	if st.Status == "error" {
 		d.Output, d.IsError, d.Status = string(st.Error), true, event.ToolError
 	}

@@ -16,5 +16,5 @@ func (t *translator) emitUsage(a *agent, p part) {
 	a.tokens.Output += int64(k.Output + k.Reasoning)
 	a.tokens.Reasoning += int64(k.Reasoning)
 	a.tokens.Total += int64(k.Total)
-	t.l.Emit(event.Usage{Tokens: a.tokens})
+	t.l.Emit(event.Usage{Tokens: a.tokens, Scope: event.ScopeTurn})
 }

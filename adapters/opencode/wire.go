@@ -157,6 +157,7 @@ type state struct {
 		Output      str            `json:"output"`
 		Exit        jsontext.Value `json:"exit"`
 		Interrupted jsontext.Value `json:"interrupted"`
+		Truncated   jsontext.Value `json:"truncated"`
 		Session     str            `json:"sessionId"`
 		Files       struct {
 			Patch str `json:"patch"`

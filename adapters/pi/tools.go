@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
 // toolNames are the names of events for the runtime's own tools. Others keep theirs.
@@ -126,6 +127,8 @@ func (t *translator) toolEnded() {
 	if d.IsError {
 		d.Status = event.ToolError
 	}
+	d.Media = ledger.MediaIn(r.Content)
+	d.Truncated = isTrue(r.Details.Truncation.Truncated)
 	denied := t.callResolved(id, &d)
 	switch name := toolName(string(m.ToolName)); {
 	case !d.IsError && name == "Read":

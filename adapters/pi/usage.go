@@ -25,7 +25,7 @@ func (t *translator) emitUsage(messages jsontext.Value) {
 	if last == 0 {
 		return
 	}
-	d := event.Usage{Tokens: t.turnTokens}
+	d := event.Usage{Tokens: t.turnTokens, Scope: event.ScopeTurn}
 	if t.model.Window > 0 {
 		d.Context = &event.Context{Used: int64(last), Window: int64(t.model.Window)}
 	}

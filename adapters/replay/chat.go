@@ -103,7 +103,7 @@ type Message struct {
 type Figures struct {
 	Start      time.Time     `json:"start,omitzero"`
 	End        time.Time     `json:"end,omitzero"`
-	Tokens     *event.Tokens `json:"tokens,omitzero"`      // last reported: some runtimes count the turn, some the session
+	Tokens     *event.Tokens `json:"tokens,omitzero"`      // of the turn, whatever the scope of usage
 	Cost       *float64      `json:"cost,omitzero"`        // US dollars
 	DurationMS int64         `json:"duration_ms,omitzero"` // by the runtime's own clock
 	Rounds     int           `json:"rounds,omitzero"`      // requests to the model

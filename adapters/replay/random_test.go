@@ -21,7 +21,9 @@ func randomEvents(r randomSource, n int) []event.Event {
 	}
 	code := r.IntN(3)
 	makers := []func() event.Data{
-		func() event.Data { return event.SessionReady{SessionID: "s", Runtime: "codex", Model: text()} },
+		func() event.Data {
+			return event.SessionReady{SessionID: "s", Runtime: "codex", Model: text(), Resumed: r.IntN(2) == 0}
+		},
 		func() event.Data { return event.SessionEnd{Reason: text(), ExitCode: &code} },
 		func() event.Data { return event.TurnStart{Cause: event.CauseTask} },
 		func() event.Data {
@@ -66,7 +68,7 @@ func randomEvents(r randomSource, n int) []event.Event {
 		func() event.Data { return event.Plan{Steps: []event.PlanStep{{Text: text(), Status: "pending"}}} },
 		func() event.Data {
 			cost := float64(r.IntN(100)) / 8
-			return event.Usage{Tokens: event.Tokens{Input: int64(r.IntN(9))}, Cost: []*float64{nil, &cost}[r.IntN(2)], Context: &event.Context{Used: 1}}
+			return event.Usage{Tokens: event.Tokens{Input: int64(r.IntN(9))}, Scope: []event.Scope{"", event.ScopeRequest, event.ScopeTurn, event.ScopeSession}[r.IntN(4)], Cost: []*float64{nil, &cost}[r.IntN(2)], Context: &event.Context{Used: 1}}
 		},
 		func() event.Data { return event.Compaction{Phase: []event.Phase{"start", "end"}[r.IntN(2)]} },
 		func() event.Data {

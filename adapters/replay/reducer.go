@@ -27,6 +27,7 @@ type Reducer struct {
 	noteCount int   // number of session messages
 	failed    bool
 	ended     bool
+	resumed   bool // the session had turns before these events
 
 	open          []*message // messages that may still change, oldest first
 	newest        *message   // the last one, or nil
@@ -164,7 +165,7 @@ func (r *Reducer) Add(e event.Event) {
 func (r *Reducer) handleReady(d event.SessionReady) {
 	r.stopOpenTurns("session resumed")
 	r.interruptAgents()
-	r.failed, r.ended = false, false
+	r.failed, r.ended, r.resumed = false, false, d.Resumed || d.ForkedFrom != ""
 	c := &r.chat
 	c.EndReason, c.ExitCode, c.Queue = "", nil, nil
 	c.Runtime, c.Model, c.Mode, c.Cwd = validText(d.Runtime), validText(d.Model), validText(d.Mode), validText(d.Cwd)

@@ -25,7 +25,7 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 	}
 	r := New(options...)
 	r.beginSession(s.Chat.SessionID)
-	r.chat, r.seq, r.lastTurn, r.firstNumber, r.noteCount, r.lastNumber, r.failed, r.ended = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended
+	r.chat, r.seq, r.lastTurn, r.firstNumber, r.noteCount, r.lastNumber, r.failed, r.ended, r.resumed = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended, s.Resumed
 	r.chat.Tasks, r.chat.Activity, r.chat.Status = nil, "", ""
 	for _, t := range s.Chat.Tasks {
 		r.tasks, r.taskByID[t.ID], r.tasksChanged = append(r.tasks, &t), &t, true
@@ -159,7 +159,7 @@ func (read *snapshotReader) readRest(s *snapshot) {
 	for _, state := range s.Turns {
 		t := &turn{
 			n: state.N, cause: state.Cause, start: state.Start, activity: state.Activity,
-			ended: state.Ended, textBlocks: state.Text, tokens: state.Tokens, startCost: state.Cost, stats: state.Stats,
+			ended: state.Ended, textBlocks: state.Text, tokens: state.Tokens, startCost: state.Cost, before: state.Before, stats: state.Stats,
 		}
 		for _, i := range state.Messages {
 			t.messages = append(t.messages, refAt(read, read.messages, i))

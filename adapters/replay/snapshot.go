@@ -34,6 +34,7 @@ type snapshot struct {
 	First    int            `json:"first"`
 	Failed   bool           `json:"failed,omitzero"`
 	Ended    bool           `json:"ended,omitzero"`
+	Resumed  bool           `json:"resumed,omitzero"`
 	Turns    []turnState    `json:"turns,omitempty"`
 	Messages []messageState `json:"messages,omitempty"`
 	Agents   map[string]int `json:"agents,omitempty"`
@@ -58,6 +59,7 @@ type turnState struct {
 	Text     int           `json:"text,omitzero"`
 	Tokens   *event.Tokens `json:"tokens,omitzero"`
 	Cost     *float64      `json:"cost,omitzero"`
+	Before   *event.Tokens `json:"before,omitzero"`
 	Stats    *event.Stats  `json:"stats,omitzero"`
 }
 
@@ -105,7 +107,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*liveComponent]int{}}
 	s := &w.s
 	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.lastTurn, r.noteCount, r.lastNumber
-	s.Chat.Components, s.Failed, s.Ended = nil, r.failed, r.ended
+	s.Chat.Components, s.Failed, s.Ended, s.Resumed = nil, r.failed, r.ended, r.resumed
 	first := len(r.open) // number of open messages before the window
 	var window []*Message
 	for i := v.list.n - 1; i >= 0 && n > 0; i-- {
@@ -212,7 +214,7 @@ func (w *snapshotWriter) writeRest(r *Reducer) {
 	for _, t := range r.turns {
 		state := turnState{
 			N: t.n, Cause: t.cause, Start: t.start, Open: w.messages[t.message], Activity: t.activity,
-			Ended: t.ended, Text: t.textBlocks, Tokens: t.tokens, Cost: t.startCost, Stats: t.stats,
+			Ended: t.ended, Text: t.textBlocks, Tokens: t.tokens, Cost: t.startCost, Before: t.before, Stats: t.stats,
 		}
 		for _, m := range t.messages {
 			state.Messages = append(state.Messages, w.messages[m])

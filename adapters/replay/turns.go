@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -20,7 +19,8 @@ type turn struct {
 	ended      bool
 	textBlocks int // number of visible text blocks
 	tokens     *event.Tokens
-	startCost  *float64 // the session's cost when the turn began
+	startCost  *float64      // the session's cost when the turn began
+	before     *event.Tokens // the session's tokens when the turn began; nil: not known
 	stats      *event.Stats
 }
 
@@ -31,9 +31,7 @@ func (r *Reducer) ensureTurn(n int) *turn {
 	if t == nil && n > r.lastTurn {
 		r.sealFinished()
 		t = &turn{n: n, activity: ActivityWorking, start: r.now}
-		if u := r.chat.Usage; u != nil {
-			t.startCost = u.Cost
-		}
+		r.noteUsageBefore(t)
 		r.turns[n], r.current, r.lastTurn = t, t, n
 		r.openTurns++
 	}
@@ -149,24 +147,6 @@ func (t *turn) lastShown() *message {
 	return nil
 }
 
-// turnFigures returns the figures that the runtime reported for a turn.
-func (r *Reducer) turnFigures(t *turn) *Figures {
-	f := &Figures{Start: t.start, End: r.now, Tokens: t.tokens}
-	if t.stats != nil {
-		f.DurationMS, f.Rounds = t.stats.DurationMS, t.stats.Rounds
-	}
-	if u := r.chat.Usage; u != nil && u.Cost != nil {
-		cost := *u.Cost
-		if t.startCost != nil {
-			cost -= *t.startCost
-		}
-		if cost > 0 {
-			f.Cost = &cost
-		}
-	}
-	return f
-}
-
 // stopOpenTurns stops the turns whose end event cannot arrive any more, and
 // withdraws all questions.
 func (r *Reducer) stopOpenTurns(reason string) {
@@ -213,23 +193,6 @@ func (r *Reducer) currentActivity() string {
 		return ActivityTool + t.tools[len(t.tools)-1].block.Tool.Name
 	}
 	return t.activity
-}
-
-func (r *Reducer) handleUsage(e event.Event, d event.Usage) {
-	if e.SubagentID != "" {
-		n := r.ensureAgent(e, "", "")
-		n.block.Subagent.Usage = &d.Tokens
-		n.markStale()
-		return
-	}
-	if t := r.turns[e.Turn]; t != nil && !t.ended {
-		t.tokens = clonePtr(&d.Tokens)
-	}
-	u := event.Usage{Tokens: d.Tokens, Cost: clonePtr(d.Cost), Context: clonePtr(d.Context)}
-	if old := r.chat.Usage; old != nil {
-		u.Cost, u.Context = cmp.Or(u.Cost, old.Cost), cmp.Or(u.Context, old.Context)
-	}
-	r.chat.Usage = &u
 }
 
 // handleResult adds the result's text only to a turn without text, because

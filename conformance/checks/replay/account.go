@@ -27,6 +27,7 @@ type account struct {
 	turns           map[int]*span
 	last            int // the highest turn
 	failed, ended   bool
+	resumed         bool // the session had turns before these events
 	head            replay.Chat
 	index           int // of the last event, from 1
 }
@@ -104,6 +105,7 @@ type span struct {
 	doing      string
 	running    []*call
 	tokens     *event.Tokens
+	before     *event.Tokens // those of the session when the turn began; nil: not known
 	stats      event.Stats
 }
 
@@ -123,7 +125,7 @@ func (a *account) add(e event.Event) {
 			t.gone = t.over
 		}
 		a.tasks = slices.DeleteFunc(a.tasks, func(t replay.Task) bool { return t.Status != event.TaskRunning })
-		a.turns[e.Turn] = &span{start: e.TS, doing: replay.ActivityWorking}
+		a.turns[e.Turn] = &span{start: e.TS, doing: replay.ActivityWorking, before: a.sessionTokens()}
 	}
 	if t := a.turns[e.Turn]; t != nil && !t.over && e.SubagentID == "" {
 		t.doing = cmp.Or(doing(e.Data), t.doing)
@@ -133,7 +135,7 @@ func (a *account) add(e event.Event) {
 	case event.SessionReady:
 		a.settle(e.TS, "session resumed")
 		a.loseAgents()
-		a.failed, a.ended = false, false
+		a.failed, a.ended, a.resumed = false, false, d.Resumed || d.ForkedFrom != ""
 		h := &a.head
 		h.EndReason, h.ExitCode, h.Queue, h.Runtime, h.Model, h.Mode, h.Cwd = "", nil, nil, d.Runtime, d.Model, d.Mode, d.Cwd
 	case event.SessionEnd:

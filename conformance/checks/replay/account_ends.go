@@ -77,12 +77,45 @@ func (a *account) usage(e event.Event, d event.Usage) {
 		return
 	}
 	if t := a.turns[e.Turn]; t != nil && !t.over {
-		t.tokens = &d.Tokens
+		t.count(d)
 	}
 	if old := a.head.Usage; old != nil {
 		d.Cost, d.Context = cmp.Or(d.Cost, old.Cost), cmp.Or(d.Context, old.Context)
 	}
 	a.head.Usage = &d
+}
+
+// sessionTokens returns the tokens of the session so far, or nil if they are not known.
+func (a *account) sessionTokens() *event.Tokens {
+	u := a.head.Usage
+	switch {
+	case u != nil && u.Scope == event.ScopeSession:
+		return &u.Tokens
+	case u == nil && !a.resumed:
+		return &event.Tokens{}
+	}
+	return nil
+}
+
+// count counts the tokens of the turn by the scope of a usage.
+func (t *span) count(d event.Usage) {
+	k := d.Tokens
+	of := func(parts ...int64) event.Tokens {
+		return event.Tokens{Input: parts[0], Cached: parts[1], Output: parts[2], Reasoning: parts[3], Total: parts[4]}
+	}
+	switch d.Scope {
+	case event.ScopeSession:
+		b := t.before
+		if b == nil {
+			return
+		}
+		k = of(k.Input-b.Input, k.Cached-b.Cached, k.Output-b.Output, k.Reasoning-b.Reasoning, k.Total-b.Total)
+	case event.ScopeRequest:
+		if b := t.tokens; b != nil {
+			k = of(k.Input+b.Input, k.Cached+b.Cached, k.Output+b.Output, k.Reasoning+b.Reasoning, k.Total+b.Total)
+		}
+	}
+	t.tokens = &k
 }
 
 func (a *account) done(e event.Event, d event.Done) {

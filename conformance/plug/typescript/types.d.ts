@@ -117,6 +117,19 @@ export interface InterruptResolved {
 /** Level is the severity of a notice. */
 export type Level = "info" | "warning" | "error";
 
+/** Media is an image, a sound or a document that a tool gave. The event refers to the bytes by their hash and does not hold them. */
+export interface Media {
+  kind: MediaKind;
+  mime: string;
+  /** in bytes */
+  size: number;
+  /** of the bytes, in hexadecimal digits */
+  sha256: string;
+}
+
+/** MediaKind is the kind of a Media. */
+export type MediaKind = "image" | "audio" | "document";
+
 /** ModeChanged reports the permission mode in force. */
 export interface ModeChanged {
   value: string;
@@ -181,6 +194,9 @@ export interface Result {
   text: string;
   stats?: Stats;
 }
+
+/** Scope is what the tokens of a usage count: request, one reply of the model; turn, the turn so far; session, the session so far. Tokens of the scope request add up; of the others the last event counts: the tokens of a session are the last usage of the scope session, or the sum of the last usages of its turns. */
+export type Scope = "request" | "turn" | "session";
 
 /** SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated. */
 export interface SessionEnd {
@@ -260,6 +276,10 @@ export interface ToolResult {
   changes?: FileChange[];
   file_path?: string;
   is_file_read?: boolean;
+  /** the runtime states that output is a part of the tool's output */
+  truncated?: boolean;
+  /** what the tool gave besides text, in order */
+  media?: Media[];
 }
 
 /** ToolStart announces a tool call. Input is the call's input as the runtime sent it; the fields below it repeat the parts that a UI shows first. */
@@ -272,6 +292,10 @@ export interface ToolStart {
   pattern?: string;
   /** the folder in which pattern is looked for */
   search_path?: string;
+  /** of a WebSearch */
+  query?: string;
+  /** the page of a WebFetch */
+  url?: string;
   is_file_read?: boolean;
   /** it was started to run on after its result */
   background?: boolean;
@@ -292,9 +316,10 @@ export interface TurnStart {
   provider_turn_id?: string;
 }
 
-/** Usage reports tokens and cost (US dollars, cumulative for the session). */
+/** Usage reports tokens, the scope that they count, and the cost (US dollars, cumulative for the session whatever the scope). */
 export interface Usage {
   tokens: Tokens;
+  scope?: Scope;
   cost?: number;
   context?: Context;
 }

@@ -80,8 +80,11 @@ def describe(item):  # the tool of an item, its input, and what is shown of it; 
         return "Edit", {"changes": item["changes"]}, {"file_path": item["changes"][0]["path"]} if item["changes"] else {}
     if kind == "mcpToolCall":
         return f"mcp__{item['server']}__{item['tool']}", item["arguments"], {}
-    if kind == "webSearch":
-        return "WebSearch", {"query": item["query"]}, {}
+    if kind == "webSearch":  # what it does is known when it has ended
+        action = item.get("action") or {}
+        if action.get("url"):
+            return "WebFetch", {"url": action["url"]}, {"url": action["url"]}
+        return ("WebSearch", {"query": item["query"]}, {"query": item["query"]}) if item["query"] else None
     if kind == "imageView":
         return "Read", {"file_path": item["path"]}, {"file_path": item["path"]}
     if kind == "collabAgentToolCall":

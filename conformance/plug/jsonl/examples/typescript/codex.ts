@@ -74,8 +74,11 @@ function describe(item: Json): [string, Json, Json?] | undefined {
       return ["Edit", { changes: item.changes }, item.changes.length ? { file_path: item.changes[0].path } : {}];
     case "mcpToolCall":
       return [`mcp__${item.server}__${item.tool}`, item.arguments];
-    case "webSearch":
-      return ["WebSearch", { query: item.query }];
+    case "webSearch": { // what it does is known when it has ended
+      const { query, action } = item;
+      if (action?.url) return ["WebFetch", { url: action.url }, { url: action.url }];
+      return query ? ["WebSearch", { query }, { query }] : undefined;
+    }
     case "imageView":
       return ["Read", { file_path: item.path }, { file_path: item.path }];
     case "collabAgentToolCall":

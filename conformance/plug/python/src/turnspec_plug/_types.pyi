@@ -96,6 +96,15 @@ class InterruptResolved(TypedDict, total=False):
 
 Level = Literal["info", "warning", "error"]
 
+class Media(TypedDict, total=False):
+    """Media is an image, a sound or a document that a tool gave. The event refers to the bytes by their hash and does not hold them."""
+    kind: Required[MediaKind]
+    mime: Required[str]
+    size: Required[int]
+    sha256: Required[str]
+
+MediaKind = Literal["image", "audio", "document"]
+
 class ModeChanged(TypedDict, total=False):
     """ModeChanged reports the permission mode in force."""
     value: Required[str]
@@ -149,6 +158,8 @@ class Result(TypedDict, total=False):
     """Result is the final text of a turn, if the runtime sends one. It does not add a second copy to the chat."""
     text: Required[str]
     stats: Stats
+
+Scope = Literal["request", "turn", "session"]
 
 class SessionEnd(TypedDict, total=False):
     """SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated."""
@@ -218,6 +229,8 @@ class ToolResult(TypedDict, total=False):
     changes: List[FileChange]
     file_path: str
     is_file_read: bool
+    truncated: bool
+    media: List[Media]
 
 class ToolStart(TypedDict, total=False):
     """ToolStart announces a tool call. Input is the call's input as the runtime sent it; the fields below it repeat the parts that a UI shows first."""
@@ -228,6 +241,8 @@ class ToolStart(TypedDict, total=False):
     file_path: str
     pattern: str
     search_path: str
+    query: str
+    url: str
     is_file_read: bool
     background: bool
     subagent_spawn: bool
@@ -243,8 +258,9 @@ class TurnStart(TypedDict, total=False):
     provider_turn_id: str
 
 class Usage(TypedDict, total=False):
-    """Usage reports tokens and cost (US dollars, cumulative for the session)."""
+    """Usage reports tokens, the scope that they count, and the cost (US dollars, cumulative for the session whatever the scope)."""
     tokens: Required[Tokens]
+    scope: Scope
     cost: float
     context: Context
 
