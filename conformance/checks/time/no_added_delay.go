@@ -93,7 +93,7 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 				what = toolResult
 			}
 			mark := what + " " + tool.ID
-			if isCall(t.Run, tool.ID, calls) && all.tools[mark] && !out.tools[mark] {
+			if !tool.Unnamed && isCall(t.Run, tool.ID, calls) && all.tools[mark] && !out.tools[mark] {
 				late = "the " + what + " of tool " + tool.ID
 			}
 		}

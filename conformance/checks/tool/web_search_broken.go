@@ -8,13 +8,21 @@ import (
 )
 
 var searchesForNothing = broken.Adapter{
-	Name: "searches-for-nothing", Sentence: "does not report the query of a search that is known only at its end",
-	Fails: []string{"tool.web-search"}, Runtime: "codex", Why: "Claude Code reports the query when a search begins",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok && strings.HasPrefix(d.ToolUseID, "ws_") {
-			d.Output = ""
-			e.Data = d
+	Name: "searches-for-nothing", Sentence: "reports neither the query of a search nor the address of a page",
+	Fails: []string{"tool.web-search"},
+	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
+		if strings.HasPrefix(d.Tool, "Web") {
+			d.Query, d.URL, d.Input = "", "", event.Raw("{}")
 		}
-		out(e)
+	}),
+}
+
+var callsAPageASearch = broken.Adapter{
+	Name: "calls-a-page-a-search", Sentence: "reports a page that the model fetches as a web search",
+	Fails: []string{"tool.web-search"},
+	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
+		if d.Tool == "WebFetch" {
+			d.Tool = "WebSearch"
+		}
 	}),
 }

@@ -12,11 +12,11 @@ import (
 // Reported is the check usage.reported.
 var Reported = &conformance.Check{
 	ID: "usage.reported", Source: "the event contract (adapters/event): usage", Tiers: []conformance.Tier{conformance.TierWitness},
-	Judges:   []string{"turn", "usage", "usage.context.used", "usage.tokens", "usage.tokens.cached", "usage.tokens.input", "usage.tokens.output", "usage.tokens.reasoning"},
+	Judges:   []string{"turn", "usage", "usage.context.used", "usage.tokens", "usage.tokens.cached", "usage.tokens.input", "usage.tokens.output", "usage.tokens.reasoning", "usage.scope"},
 	Aliases:  []string{"usage.told"},
 	Needs:    []string{"usage"},
 	Mend:     "Add up the tokens of the model's replies for the scope that the event names. Take the context from the last reply alone.",
-	Sentence: "The last usage of a turn reports the tokens of all replies of the model in the turn, or in the session so far. Its context is that of the last reply.",
+	Sentence: "The last usage of a turn reports the tokens of the model's replies in its scope: the last reply, the turn, or the session so far. Its context is that of the last reply.",
 	Judge:    judgeUsage,
 }
 
@@ -58,13 +58,28 @@ func judgeUsage(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		got := e.Data.(event.Usage)
-		tokens := got.Tokens
-		if tokens.Total = 0; !sameTokens(t.Run, tokens, turn) && !sameTokens(t.Run, tokens, session) {
-			f.At(e, "turn %d cost %s, the session so far %s; the usage is %s", n+1, tokenWords(turn), tokenWords(session), tokenWords(tokens))
-		}
 		end := of[len(of)-1]
+		judgeScope(t.Run, f, e, map[event.Scope]event.Tokens{event.ScopeRequest: plus(event.Tokens{}, end), event.ScopeTurn: turn, event.ScopeSession: session})
 		if used := int64(end.Input + end.Output); got.Context != nil && got.Context.Used != used {
 			f.At(e, "the last reply of turn %d used %d tokens of the context, but the usage reports %d", n+1, used, got.Context.Used)
+		}
+	}
+}
+
+// judgeScope compares the tokens of a usage with those of the scope that it names. One that
+// names none is of the turn or of the session.
+func judgeScope(r *conformance.Run, f *conformance.Finding, e conformance.Event, want map[event.Scope]event.Tokens) {
+	got, _ := e.Data.(event.Usage)
+	tokens := got.Tokens
+	tokens.Total = 0
+	switch got.Scope {
+	case "":
+		if !sameTokens(r, tokens, want[event.ScopeTurn]) && !sameTokens(r, tokens, want[event.ScopeSession]) {
+			f.At(e, "the turn cost %s, the session so far %s; the usage is %s", tokenWords(want[event.ScopeTurn]), tokenWords(want[event.ScopeSession]), tokenWords(tokens))
+		}
+	default:
+		if !sameTokens(r, tokens, want[got.Scope]) {
+			f.At(e, "the usage of the scope %s is %s, but the %s cost %s", got.Scope, tokenWords(tokens), got.Scope, tokenWords(want[got.Scope]))
 		}
 	}
 }

@@ -16,3 +16,15 @@ var countsNoInput = broken.Adapter{
 		out(e)
 	}),
 }
+
+var namesAnotherScope = broken.Adapter{
+	Name: "names-another-scope", Sentence: "reports the tokens of a turn as those of the session, and the other way round",
+	Fails: []string{"usage.reported"},
+	Mutation: eachUsage(func(d *event.Usage) {
+		if d.Scope == event.ScopeTurn {
+			d.Scope = event.ScopeSession
+		} else {
+			d.Scope = event.ScopeTurn
+		}
+	}),
+}

@@ -13,5 +13,5 @@ func Checks() []*conformance.Check {
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{countsNoInput, roundsTheCost, guessesTheWindow, countsNothing}
+	return []broken.Adapter{countsNoInput, roundsTheCost, guessesTheWindow, countsNothing, namesAnotherScope}
 }

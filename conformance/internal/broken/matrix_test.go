@@ -122,6 +122,7 @@ var proof = []string{
 	"list/mcp-server-that-failed",
 	"list/models",
 	"mcp/answers",
+	"mcp/gives-an-image",
 	"mcp/names-with-dashes-and-dots",
 	"mcp/over-http-with-a-header",
 	"model/cut-in-mid-text-then-retried",
@@ -167,6 +168,7 @@ var proof = []string{
 	"thinking/then-text",
 	"tool/background-outlives-turn",
 	"tool/output-while-it-runs",
+	"tool/output-of-a-hundred-kilobytes",
 	"tool/parallel",
 	"tool/shell-cd-and-cat",
 	"tool/text-tool-text-three-rounds",
@@ -176,6 +178,8 @@ var proof = []string{
 	"turn/two-messages-into-a-turn",
 	"turn/two-turns-one-process",
 	"usage/of-reasoning",
+	"usage/of-two-turns",
+	"web/fetch-without-a-network",
 	"web/opens-a-page",
 }
 
@@ -215,7 +219,7 @@ var alone = map[string]string{
 	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
 	"tool.streamed":              "codex",    // Claude Code reports a command's output when it has ended
 	"turn.provider-id":           "codex",    // Claude Code does not name its turns
-	"tool.web-search":            "codex",    // Claude Code reports the query when a search begins
+	"tool.truncated":             "claude",   // Codex states it in the output alone
 }
 
 // proving returns the cases of the scenarios in proof, on the newest version of each

@@ -1,0 +1,23 @@
+package tool
+
+import (
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var countsTheDigits = broken.Adapter{
+	Name: "counts-the-digits", Sentence: "gives the length of an image in base64 as its size",
+	Fails: []string{"tool.media"},
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Media = slices.Clone(d.Media)
+			for i := range d.Media {
+				d.Media[i].Size = (d.Media[i].Size + 2) / 3 * 4
+			}
+			e.Data = d
+		}
+		out(e)
+	}),
+}
