@@ -18,10 +18,11 @@ func (t *translator) handleToolItem(th *thread, sc *ledger.Scope, it *item, comp
 	if !ok {
 		return false
 	}
-	if it.Type == "webSearch" && !completed && start.Query == "" && start.URL == "" {
-		return true // the runtime does not state yet whether it searches or opens a page
-	}
 	id := string(it.ID)
+	if it.Type == "webSearch" && !completed && start.Query == "" && start.URL == "" {
+		sc.ToolUnnamed(id) // the runtime does not state yet whether it searches or opens a page
+		return true
+	}
 	o := th.findItem(id)
 	if o == nil || o.fromQuestion {
 		// 0.98 asks first: an item that starts or ends after that was decided

@@ -51,7 +51,8 @@ func (t *translator) handleItem(it *item, line string) bool {
 		t.emitPlan(sc, it)
 	default:
 		if it.Type == "web_search" && !completed && start.Query == "" && start.URL == "" {
-			return true // the runtime does not state yet whether it searches or opens a page
+			sc.ToolUnnamed(id) // the runtime does not state yet whether it searches or opens a page
+			return true
 		}
 		start.ToolUseID = id
 		sc.ToolStart(start) // emits nothing if it was announced

@@ -138,3 +138,25 @@ func TestSubagentsCloseInStartOrder(t *testing.T) {
 	l.Session(event.Notice{})
 	g.Expect(*evs).To(HaveLen(5), "nothing follows session_end")
 }
+
+func TestUnnamedToolIsOpenUntilItsTurnEnds(t *testing.T) {
+	g := NewWithT(t)
+	l, evs := newLedger()
+	l.SessionReady(event.SessionReady{})
+	s := l.TurnStart(event.TurnStart{})
+	*evs = nil
+	s.ToolUnnamed("t1")
+	s.ToolUnnamed("t1")
+	s.ToolUnnamed("t2")
+	g.Expect(s.ToolsOpen()).To(Equal(2))
+	g.Expect(*evs).To(BeEmpty())
+	s.ToolStart(event.ToolStart{ToolUseID: "t1", Tool: "WebFetch"})
+	s.ToolUnnamed("t1")
+	g.Expect(s.ToolsOpen()).To(Equal(2))
+	s.ToolResult(event.ToolResult{ToolUseID: "t1"})
+	s.ToolUnnamed("t1")
+	g.Expect(s.ToolsOpen()).To(Equal(1))
+	l.Done(event.Done{})
+	g.Expect(s.ToolsOpen()).To(BeZero())
+	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeToolStart, event.TypeToolResult, event.TypeDone}))
+}

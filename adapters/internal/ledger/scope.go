@@ -17,7 +17,8 @@ type Scope struct {
 	thinking     *block
 	lastThinking *block // the reasoning that was closed last
 	tools        []tool
-	finished     recent // tools of this scope that have a result
+	unnamed      []string // calls that run and that the runtime does not name yet
+	finished     recent   // tools of this scope that have a result
 }
 
 type block struct{ key, id string }
@@ -138,6 +139,7 @@ func (s *Scope) ToolStart(d event.ToolStart) bool {
 		return false
 	}
 	s.ThinkingDone()
+	s.dropUnnamed(d.ToolUseID)
 	s.tools = append(s.tools, tool{id: d.ToolUseID})
 	s.Emit(d)
 	return true
@@ -146,8 +148,20 @@ func (s *Scope) ToolStart(d event.ToolStart) bool {
 // ToolOpen reports whether the tool has started and has no result.
 func (s *Scope) ToolOpen(id string) bool { return s.toolIndex(id) >= 0 }
 
-// ToolsOpen returns the number of tools without a result.
-func (s *Scope) ToolsOpen() int { return len(s.tools) }
+// ToolsOpen returns the number of tools without a result. Unnamed tools count.
+func (s *Scope) ToolsOpen() int { return len(s.tools) + len(s.unnamed) }
+
+// ToolUnnamed notes that a tool runs of which the runtime does not state yet what it does.
+// ToolStart follows when the runtime states it. It emits nothing.
+func (s *Scope) ToolUnnamed(id string) {
+	if !s.ToolOpen(id) && !s.finished.contains(id) && !slices.Contains(s.unnamed, id) {
+		s.unnamed = append(s.unnamed, id)
+	}
+}
+
+func (s *Scope) dropUnnamed(id string) {
+	s.unnamed = slices.DeleteFunc(s.unnamed, func(u string) bool { return u == id })
+}
 
 func (s *Scope) toolIndex(id string) int {
 	return slices.IndexFunc(s.tools, func(t tool) bool { return t.id == id })
@@ -216,6 +230,7 @@ func (s *Scope) closeAll() {
 			s.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		}
 	}
+	s.unnamed = nil
 	for len(s.tools) > 0 {
 		t := s.tools[0]
 		d := event.ToolResult{ToolUseID: t.id, Status: event.ToolInterrupted, IsError: true}
