@@ -21,3 +21,26 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 	}
 	return 1<<63 - 1
 }
+
+// runsUnnamed reports whether a call was running at a line that the runtime had not named yet.
+// A subject may wait for its end as for that of any tool, although no event shows it.
+func runsUnnamed(r *conformance.Run, at conformance.PlayedLine) bool {
+	open := map[string]bool{}
+	lines := runindex.Of(r).Lines()
+	for i, p := range r.Played {
+		if p.Line.Line > at.Line.Line || p.Line.Process != at.Line.Process {
+			continue
+		}
+		for _, tool := range lines[i].Tools {
+			if tool.Unnamed {
+				open[tool.ID] = true
+			} else {
+				delete(open, tool.ID)
+			}
+		}
+		if lines[i].EndsTurn() {
+			clear(open)
+		}
+	}
+	return len(open) > 0
+}
