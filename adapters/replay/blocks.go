@@ -51,6 +51,7 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 	case event.Checkpoint:
 		status := Created
 		if d.Action == event.CheckpointRestored {
+			r.uncounted = true
 			status = Restored
 		}
 		r.newBlock(e, Block{Kind: KindCheckpoint, ID: d.CheckpointID, Status: status})

@@ -27,7 +27,7 @@ type Reducer struct {
 	noteCount int   // number of session messages
 	failed    bool
 	ended     bool
-	resumed   bool // the session had turns before these events
+	uncounted bool // the session's tokens so far are not known, until a usage states them
 
 	open          []*message // messages that may still change, oldest first
 	newest        *message   // the last one, or nil
@@ -165,8 +165,9 @@ func (r *Reducer) Add(e event.Event) {
 func (r *Reducer) handleReady(d event.SessionReady) {
 	r.stopOpenTurns("session resumed")
 	r.interruptAgents()
-	r.failed, r.ended, r.resumed = false, false, d.Resumed || d.ForkedFrom != ""
+	r.failed, r.ended = false, false
 	c := &r.chat
+	r.uncounted = (d.Resumed || d.ForkedFrom != "") && (r.uncounted || c.Usage == nil)
 	c.EndReason, c.ExitCode, c.Queue = "", nil, nil
 	c.Runtime, c.Model, c.Mode, c.Cwd = validText(d.Runtime), validText(d.Model), validText(d.Mode), validText(d.Cwd)
 }

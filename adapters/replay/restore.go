@@ -25,7 +25,7 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 	}
 	r := New(options...)
 	r.beginSession(s.Chat.SessionID)
-	r.chat, r.seq, r.lastTurn, r.firstNumber, r.noteCount, r.lastNumber, r.failed, r.ended, r.resumed = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended, s.Resumed
+	r.chat, r.seq, r.lastTurn, r.firstNumber, r.noteCount, r.lastNumber, r.failed, r.ended, r.uncounted = s.Chat, s.Seq, s.Last, s.First, s.Notes, s.Number, s.Failed, s.Ended, s.Uncounted
 	r.chat.Tasks, r.chat.Activity, r.chat.Status = nil, "", ""
 	for _, t := range s.Chat.Tasks {
 		r.tasks, r.taskByID[t.ID], r.tasksChanged = append(r.tasks, &t), &t, true

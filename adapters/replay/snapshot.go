@@ -15,7 +15,7 @@ import (
 
 // SnapshotVersion is the version of the snapshots that this package reads and
 // writes. It changes with their form and with the result of reducing events.
-const SnapshotVersion = 1
+const SnapshotVersion = 2
 
 // ErrSnapshot is returned if a snapshot cannot be used, because it is damaged or of
 // another version. Reduce all events instead.
@@ -24,27 +24,27 @@ var ErrSnapshot = errors.New("not a snapshot that this version can use")
 // snapshot is the state of a reducer. It refers to nodes, messages and components
 // by their position from 1 on; 0 is none. Nodes are counted depth first.
 type snapshot struct {
-	Version  int            `json:"version"`
-	Chat     Chat           `json:"chat"` // without messages and components
-	Seq      int64          `json:"seq"`
-	Last     int            `json:"last_turn,omitzero"`
-	Current  int            `json:"current_turn,omitzero"`
-	Notes    int            `json:"notes,omitzero"`
-	Number   int            `json:"number,omitzero"`
-	First    int            `json:"first"`
-	Failed   bool           `json:"failed,omitzero"`
-	Ended    bool           `json:"ended,omitzero"`
-	Resumed  bool           `json:"resumed,omitzero"`
-	Turns    []turnState    `json:"turns,omitempty"`
-	Messages []messageState `json:"messages,omitempty"`
-	Agents   map[string]int `json:"agents,omitempty"`
-	Spawns   map[string]int `json:"spawns,omitempty"`
-	Asks     []namedState   `json:"asks,omitempty"`
-	Waiting  []namedState   `json:"waiting,omitempty"`
-	Detached []int          `json:"detached,omitempty"`
-	Parts    []partState    `json:"parts,omitempty"`
-	Shown    []int          `json:"shown,omitempty"`     // Parts, in order
-	Updated  map[string]int `json:"updatable,omitempty"` // Parts, by component id
+	Version   int            `json:"version"`
+	Chat      Chat           `json:"chat"` // without messages and components
+	Seq       int64          `json:"seq"`
+	Last      int            `json:"last_turn,omitzero"`
+	Current   int            `json:"current_turn,omitzero"`
+	Notes     int            `json:"notes,omitzero"`
+	Number    int            `json:"number,omitzero"`
+	First     int            `json:"first"`
+	Failed    bool           `json:"failed,omitzero"`
+	Ended     bool           `json:"ended,omitzero"`
+	Uncounted bool           `json:"uncounted,omitzero"`
+	Turns     []turnState    `json:"turns,omitempty"`
+	Messages  []messageState `json:"messages,omitempty"`
+	Agents    map[string]int `json:"agents,omitempty"`
+	Spawns    map[string]int `json:"spawns,omitempty"`
+	Asks      []namedState   `json:"asks,omitempty"`
+	Waiting   []namedState   `json:"waiting,omitempty"`
+	Detached  []int          `json:"detached,omitempty"`
+	Parts     []partState    `json:"parts,omitempty"`
+	Shown     []int          `json:"shown,omitempty"`     // Parts, in order
+	Updated   map[string]int `json:"updatable,omitempty"` // Parts, by component id
 }
 
 type turnState struct {
@@ -107,7 +107,7 @@ func (r *Reducer) Snapshot(n int) ([]byte, error) {
 	w := &snapshotWriter{nodes: map[*node]int{}, messages: map[*message]int{}, parts: map[*liveComponent]int{}}
 	s := &w.s
 	s.Version, s.Chat, s.Seq, s.Last, s.Notes, s.Number = SnapshotVersion, v.chat, r.seq, r.lastTurn, r.noteCount, r.lastNumber
-	s.Chat.Components, s.Failed, s.Ended, s.Resumed = nil, r.failed, r.ended, r.resumed
+	s.Chat.Components, s.Failed, s.Ended, s.Uncounted = nil, r.failed, r.ended, r.uncounted
 	first := len(r.open) // number of open messages before the window
 	var window []*Message
 	for i := v.list.n - 1; i >= 0 && n > 0; i-- {

@@ -25,17 +25,19 @@ func (r *Reducer) turnFigures(t *turn) *Figures {
 }
 
 // noteUsageBefore remembers what the session had used when a turn begins. A session that was
-// resumed may have used tokens that no event reports.
+// resumed may have used tokens that no event reports, and one that was taken back to a
+// checkpoint may count those of the turns that it kept.
 func (r *Reducer) noteUsageBefore(t *turn) {
-	switch u := r.chat.Usage; {
-	case u == nil && !r.resumed:
-		t.before = &event.Tokens{}
-	case u == nil:
-	default:
+	u := r.chat.Usage
+	if u != nil {
 		t.startCost = u.Cost
-		if u.Scope == event.ScopeSession {
-			t.before = clonePtr(&u.Tokens)
-		}
+	}
+	switch {
+	case r.uncounted:
+	case u == nil:
+		t.before = &event.Tokens{}
+	case u.Scope == event.ScopeSession:
+		t.before = clonePtr(&u.Tokens)
 	}
 }
 
@@ -49,6 +51,7 @@ func (r *Reducer) handleUsage(e event.Event, d event.Usage) {
 	if t := r.turns[e.Turn]; t != nil && !t.ended {
 		t.addUsage(d)
 	}
+	r.uncounted = r.uncounted && d.Scope != event.ScopeSession
 	u := event.Usage{Tokens: d.Tokens, Scope: d.Scope, Cost: clonePtr(d.Cost), Context: clonePtr(d.Context)}
 	if old := r.chat.Usage; old != nil {
 		u.Cost, u.Context = cmp.Or(u.Cost, old.Cost), cmp.Or(u.Context, old.Context)

@@ -21,11 +21,15 @@ func TestFiguresCountTheTurn(t *testing.T) {
 		"request":      {event.SessionReady{}, []event.Event{usage(1, event.ScopeRequest, 4), usage(1, event.ScopeRequest, 6), usage(2, event.ScopeRequest, 5)}, [2]int64{10, 5}},
 		"none":         {event.SessionReady{}, []event.Event{usage(1, "", 10), usage(2, "", 15)}, [2]int64{10, 15}},
 		"resumed":      {event.SessionReady{Resumed: true}, []event.Event{usage(1, event.ScopeSession, 110), usage(2, event.ScopeSession, 115)}, [2]int64{-1, 5}},
+		"taken back":   {event.SessionReady{}, []event.Event{usage(1, event.ScopeSession, 10), usage(2, event.ScopeSession, 5)}, [2]int64{10, -1}},
 		"resumed turn": {event.SessionReady{Resumed: true}, []event.Event{usage(1, event.ScopeTurn, 10), usage(2, event.ScopeTurn, 5)}, [2]int64{10, 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parts := []any{inTurn(0, c.ready)}
 			for turn := range 2 {
+				if turn == 1 && name == "taken back" {
+					parts = append(parts, inTurn(0, event.Checkpoint{CheckpointID: "m1", Action: event.CheckpointRestored}))
+				}
 				parts = append(parts, inTurn(turn+1, event.TurnStart{Cause: event.CauseUser}), inTurn(turn+1, event.Delta{Text: "x", BlockID: "b"}))
 				for _, e := range c.used {
 					if e.Turn == turn+1 {

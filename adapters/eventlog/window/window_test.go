@@ -334,8 +334,8 @@ func (w *weighingLog) PutSnapshot(ctx context.Context, session string, seq int64
 func TestOpenIgnoresUnusableSnapshot(t *testing.T) {
 	ctx := context.Background()
 	for name, damage := range map[string]func([]byte) []byte{
-		"older":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":0`), 1) },
-		"newer":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":1`), []byte(`"version":99`), 1) },
+		"older":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":2`), []byte(`"version":1`), 1) },
+		"newer":       func(b []byte) []byte { return bytes.Replace(b, []byte(`"version":2`), []byte(`"version":99`), 1) },
 		"cut":         func(b []byte) []byte { return b[:len(b)/2] },
 		"empty":       func([]byte) []byte { return nil },
 		"not JSON":    func([]byte) []byte { return []byte("\x00\xff") },

@@ -27,7 +27,7 @@ type account struct {
 	turns           map[int]*span
 	last            int // the highest turn
 	failed, ended   bool
-	resumed         bool // the session had turns before these events
+	uncounted       bool // no event states the session's tokens so far
 	head            replay.Chat
 	index           int // of the last event, from 1
 }
@@ -135,7 +135,8 @@ func (a *account) add(e event.Event) {
 	case event.SessionReady:
 		a.settle(e.TS, "session resumed")
 		a.loseAgents()
-		a.failed, a.ended, a.resumed = false, false, d.Resumed || d.ForkedFrom != ""
+		a.failed, a.ended = false, false
+		a.uncounted = (d.Resumed || d.ForkedFrom != "") && (a.uncounted || a.head.Usage == nil)
 		h := &a.head
 		h.EndReason, h.ExitCode, h.Queue, h.Runtime, h.Model, h.Mode, h.Cwd = "", nil, nil, d.Runtime, d.Model, d.Mode, d.Cwd
 	case event.SessionEnd:
@@ -281,6 +282,7 @@ func (a *account) addBlock(e event.Event) {
 	case event.Notice:
 		a.aside(e, string(d.Level)+" "+string(d.Code)+" "+d.Text)
 	case event.Checkpoint:
+		a.uncounted = a.uncounted || d.Action == event.CheckpointRestored
 		a.aside(e, d.CheckpointID+" "+string(d.Action))
 	}
 }

@@ -82,6 +82,7 @@ func (a *account) usage(e event.Event, d event.Usage) {
 	if old := a.head.Usage; old != nil {
 		d.Cost, d.Context = cmp.Or(d.Cost, old.Cost), cmp.Or(d.Context, old.Context)
 	}
+	a.uncounted = a.uncounted && d.Scope != event.ScopeSession
 	a.head.Usage = &d
 }
 
@@ -89,10 +90,11 @@ func (a *account) usage(e event.Event, d event.Usage) {
 func (a *account) sessionTokens() *event.Tokens {
 	u := a.head.Usage
 	switch {
-	case u != nil && u.Scope == event.ScopeSession:
-		return &u.Tokens
-	case u == nil && !a.resumed:
+	case a.uncounted:
+	case u == nil:
 		return &event.Tokens{}
+	case u.Scope == event.ScopeSession:
+		return &u.Tokens
 	}
 	return nil
 }
