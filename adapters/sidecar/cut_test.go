@@ -11,13 +11,19 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/sidecar"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestListenersCutAtRandomPlaces cuts listeners at 1,000 random places of live turns.
-// Each returns with the id of the last event that it read, and receives what the log has.
+// TestListenersCutAtRandomPlaces cuts listeners at 1,000 random places of live turns, or at
+// 100 with the race detector. Each returns with the id of the last event that it read, and
+// receives what the log has.
 func TestListenersCutAtRandomPlaces(t *testing.T) {
 	t.Parallel()
-	const listeners, cuts = 10, 100
+	const listeners = 10
+	cuts, turns := 100, 10
+	if racesample.Enabled {
+		cuts, turns = 10, 2
+	}
 	g := NewWithT(t)
 	log := &eventlog.Memory{}
 	x := newServer(t, sidecar.Config{Log: log})
@@ -46,7 +52,7 @@ func TestListenersCutAtRandomPlaces(t *testing.T) {
 			}
 		}()
 	}
-	for range 10 {
+	for range turns {
 		status, _ := x.call(http.MethodPost, "/sessions/s1/message", `{"message":"100","message_id":"`+strconv.Itoa(rand.Int())+`"}`)
 		g.Expect(status).To(Equal(http.StatusAccepted))
 	}
