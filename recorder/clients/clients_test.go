@@ -99,6 +99,7 @@ var all = []client{
 func TestClients(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			for _, id := range c.plays {
 				t.Run(id, func(t *testing.T) { c.compareRuns(t, id) })
 			}
