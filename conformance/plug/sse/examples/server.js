@@ -11,8 +11,11 @@ const sessions = new Map();
 async function start({ session_id, params }) {
   const id = randomUUID(), listeners = new Set(), early = [];
   const options = ["--session-id", id, "--permission-mode", params.permissionMode ?? "default"];
-  const claude = spawn("claude", [...argv, ...options], { cwd: params.workingDir, stdio: ["pipe", "pipe", "inherit"] });
+  const env = { ...process.env, CLAUDE_CODE_SDK_READS_SESSION_STATE: "1" }; // it reports when it becomes idle
+  const claude = spawn("claude", [...argv, ...options], { cwd: params.workingDir, env, stdio: ["pipe", "pipe", "inherit"] });
   const session = { claude, listeners, early, running: 0, stopped: false };
+  const blocks = new Set(); // that have begun and not ended
+  let begun = false; // a turn, on the runtime
   await once(claude, "spawn"); // throws if there is no such program
   const emit = (type, data) => {
     const frame = `event: ${type}\ndata: ${JSON.stringify({ type, data, ts: new Date().toISOString() })}\n\n`;
@@ -21,9 +24,18 @@ async function start({ session_id, params }) {
   };
   createInterface({ input: claude.stdout }).on("line", (line) => {
     const m = parse(line);
-    if (m.type === "stream_event" && !m.parent_tool_use_id && m.event.delta?.text) emit("delta", { text: m.event.delta.text });
-    if (m.type !== "result" || session.running === 0) return;
+    if (m.type === "stream_event" && !m.parent_tool_use_id) {
+      const { type, index, delta } = m.event;
+      if (type === "content_block_start") blocks.add(index);
+      else if (type === "content_block_stop") blocks.delete(index);
+      else if (delta?.text && blocks.has(index)) emit("delta", { text: delta.text });
+    }
+    if (m.subtype === "init") begun = true;
+    const lost = m.subtype === "session_state_changed" && m.state === "idle" && begun;
+    if ((m.type !== "result" && !lost) || session.running === 0) return;
+    begun = false;
     session.running--;
+    if (lost) return emit("error", { message: "the runtime became idle and sent no result" });
     session.stopped ||= `${m.terminal_reason}`.includes("aborted");
     if (m.is_error && !session.stopped) emit("error", { message: m.errors?.join("\n") || m.result || m.subtype });
     else emit("done", { stopped: session.stopped });
