@@ -19,7 +19,7 @@ func TestNoAccessibilityProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := startBrowser(t).newTab()
-	x.must("Page.setBypassCSP", map[string]any{"enabled": true})
+	x.must("Page.setBypassCSP", map[string]any{"enabled": true}, nil)
 	openRecording(t, x, page.Record("Gallery", gallery("")))
 	eval[bool](x, string(axe)+"; true")
 	eval[bool](x, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)

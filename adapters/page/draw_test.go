@@ -75,7 +75,7 @@ const hostile = ` "><img src=x onerror="globalThis.hit=1"><script>globalThis.hit
 func TestTextNeverBecomesHTML(t *testing.T) {
 	g := NewWithT(t)
 	x := startBrowser(t).newTab()
-	x.must("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `globalThis.violations = []; document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));`})
+	x.must("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `globalThis.violations = []; document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));`}, nil)
 	openRecording(t, x, page.Record("Hostile"+hostile, gallery(hostile)))
 	g.Expect(eval[string](x, `document.body.textContent`)).To(ContainSubstring(`onerror="globalThis.hit=1"`), "it is shown")
 	g.Expect(eval[[]string](x, `[...document.querySelectorAll("img, iframe, object, embed, svg, body style, [style], [srcdoc], body link, base")].map((e) => e.outerHTML)`)).To(BeEmpty())

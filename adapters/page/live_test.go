@@ -171,7 +171,7 @@ func TestPageDrivesASession(t *testing.T) {
 	server.CloseClientConnections() // both reconnect
 	session.emit(1, event.Delta{Text: " and go on", MessageID: "a", BlockID: "b1"})
 	same(`document.querySelector("#messages").textContent.includes("I ask first and go on")`)
-	two.must("Page.reload", nil)
+	two.must("Page.reload", nil, nil)
 	two.until(`globalThis.turnspec !== undefined && document.querySelector("#messages article") !== null`)
 	same(`document.querySelector("#messages").textContent.includes("I ask first and go on")`)
 	eval[bool](one, `(document.querySelector("#stop").click(), true)`)
