@@ -16,7 +16,7 @@ import (
 var assets embed.FS
 
 // scripts are the modules of the page, each after those that it imports.
-var scripts = []string{"state.js", "dom.js", "markdown.js", "cards.js", "forms.js", "draw.js", "player.js", "live.js", "main.js"}
+var scripts = []string{"state.js", "dom.js", "markdown.js", "cards.js", "forms.js", "draw.js", "player.js", "live.js", "marks.js", "main.js"}
 
 // moduleSyntax matches what makes a file a module. The page has one script: the files share
 // its scope, so their top-level names differ.

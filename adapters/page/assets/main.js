@@ -6,6 +6,7 @@ import { answerOf } from "./forms.js";
 import { drawChat } from "./draw.js";
 import { readRecording, startPlayer, Replay } from "./player.js";
 import { Server, follow, followChat } from "./live.js";
+import { framed, markStages, shellDrawn, stage, stagesOf } from "./marks.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -13,8 +14,24 @@ const byId = (id) => document.getElementById(id);
 let newest = null;
 let pending = 0;
 
+// A chat with many messages is drawn from its end, some messages a frame, so that no frame
+// takes long. oldest is the number of the first message that is drawn.
+const messagesOfFrame = 6;
+let oldest = 0;
+
+// extend returns the part of the newest chat to draw: some older messages more than before.
+function extend() {
+  const { messages } = newest;
+  let first = messages.findIndex((m) => m.number >= oldest);
+  if (first < 0) first = messages.length;
+  first = Math.max(0, first - messagesOfFrame);
+  oldest = first > 0 ? messages[first].number : 0;
+  return first > 0 ? { ...newest, messages: messages.slice(first) } : newest;
+}
+
 function schedule(chat) {
   newest = chat;
+  stagesOf(chat);
   pending ||= requestAnimationFrame(drawNewest);
 }
 
@@ -22,11 +39,14 @@ function drawNewest() {
   pending = 0;
   const box = byId("chat");
   const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 80;
-  drawChat(document, newest);
+  const chat = extend();
+  drawChat(document, chat);
   const running = newest.head.status === "running" || newest.head.status === "waiting";
   byId("stop").disabled = !running;
   byId("steer").disabled = !running;
   if (atEnd) box.scrollTop = box.scrollHeight;
+  framed(newest, chat === newest);
+  if (chat !== newest) pending ||= requestAnimationFrame(drawNewest);
 }
 
 function showProblem(text) {
@@ -62,6 +82,7 @@ class Client {
     byId("stop").addEventListener("click", (e) => this.act(e, () => this.post("stop", {})));
     byId("older").addEventListener("click", () => {
       this.messages += 200;
+      oldest = newest.messages[0]?.number ?? 0;
       this.listen();
     });
     for (const box of [byId("messages"), byId("surfaces")]) {
@@ -144,17 +165,23 @@ class Client {
 
   choose(session) {
     if (!session || session === this.session) return;
+    stage("choose");
     this.session = session;
     this.messages = 50;
+    oldest = Infinity;
     byId("composer").hidden = false;
     this.drawSessions();
+    shellDrawn();
     this.listen();
   }
 
   listen() {
     this.listening.abort();
     this.listening = new AbortController();
-    followChat(this.server, this.session, () => this.messages, this.listening.signal, schedule, (error) => this.fail(error));
+    followChat(this.server, this.session, () => this.messages, this.listening.signal, schedule, (error) => {
+      if (!error) stage("bound");
+      this.fail(error);
+    });
   }
 
   async openSession() {
@@ -171,6 +198,7 @@ class Client {
     const text = byId("text").value.trim();
     if (!text) return;
     const body = { message: text, message_id: crypto.randomUUID() };
+    stage("send");
     try {
       await this.post(how === "steer" ? "steer" : "message", body);
     } catch (error) {
@@ -178,13 +206,14 @@ class Client {
       await this.post("resume", {});
       await this.post("message", body);
     }
+    stage("accepted");
     byId("text").value = "";
     byId("chat").scrollTop = byId("chat").scrollHeight;
   }
 }
 
 watchToggles(document);
-globalThis.turnspec = { applyPatch, emptyChat, drawChat, Replay };
+globalThis.turnspec = { applyPatch, emptyChat, drawChat, Replay, markStages };
 const recording = await readRecording(byId("recording").textContent);
 if (recording) startPlayer(recording, schedule);
 else new Client().start();
