@@ -120,7 +120,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
 	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
-	cmd.AddCommand(benchCompareCmd(), benchShowCmd())
+	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd())
 	return cmd
 }
 
@@ -160,18 +160,7 @@ func runBench(cmd *cobra.Command, f benchFlags, args []string) error {
 			return err
 		}
 	}
-	if f.json {
-		err = report.JSON(cmd.OutOrStdout(), r)
-	} else {
-		err = report.Text(cmd.OutOrStdout(), r, f.verbose)
-	}
-	if err == nil && r.Failed() {
-		if f.json {
-			err = report.Gates(cmd.ErrOrStderr(), r.Verdicts)
-		}
-		return errors.Join(err, errFailed)
-	}
-	return err
+	return printBench(cmd, r, f.json, f.verbose)
 }
 
 func writeFile(name string, write func(io.Writer) error) (err error) {

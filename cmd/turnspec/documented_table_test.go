@@ -20,6 +20,7 @@ const (
 	needsNPM       = "npx downloads the agent; `make peers` runs it"
 	runByCI        = "it is a step of .ci/run"
 	readsTheCorpus = "it reads the whole corpus, half a minute; a script in testdata/script runs it on a part"
+	measuresPage   = "it takes minutes; conformance/bench/paint tests it with few events"
 	takesMinutes   = "it takes minutes"
 	writesTheClone = "it writes files of the repository; the test without -update runs in each `go test`"
 	endsOnSignal   = "it runs until it is ended"
@@ -196,14 +197,17 @@ var documentedTable = map[string]how{
 
 	// Measurements.
 	"turnspec bench": {notRun: takesMinutes},
-	"turnspec bench                                          # the reference adapters: some minutes":                   {notRun: takesMinutes},
-	"turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'":                                         {notRun: "its verdict depends on how busy the machine is"},
-	"turnspec bench --load stream --gate 'added-p99<=2x raw'  # in CI":                                                 {notRun: "its verdict depends on how busy the machine is"},
-	"turnspec bench --runtime claude -- python3 my_adapter.py":                                                         {files: pythonAdapter, add: quick},
-	"turnspec bench --runtime claude --http http://127.0.0.1:0 -- node server.js":                                      {files: []string{"server.js"}, add: quick},
-	"turnspec bench --sessions 50,200,400 --rate 50":                                                                   {notRun: takesMinutes},
-	"turnspec bench --sessions 500,2000 --share 50 --rate 50":                                                          {notRun: takesMinutes},
-	"turnspec bench --json > new.json && turnspec bench compare old.json new.json":                                     {files: []string{"old.json"}, add: quick},
+	"turnspec bench                                          # the reference adapters: some minutes": {notRun: takesMinutes},
+	"turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'":                       {notRun: "its verdict depends on how busy the machine is"},
+	"turnspec bench --load stream --gate 'added-p99<=2x raw'  # in CI":                               {notRun: "its verdict depends on how busy the machine is"},
+	"turnspec bench --runtime claude -- python3 my_adapter.py":                                       {files: pythonAdapter, add: quick},
+	"turnspec bench --runtime claude --http http://127.0.0.1:0 -- node server.js":                    {files: []string{"server.js"}, add: quick},
+	"turnspec bench --sessions 50,200,400 --rate 50":                                                 {notRun: takesMinutes},
+	"turnspec bench --sessions 500,2000 --share 50 --rate 50":                                        {notRun: takesMinutes},
+	"turnspec bench --json > new.json && turnspec bench compare old.json new.json":                   {files: []string{"old.json"}, add: quick},
+	"turnspec bench page": {notRun: measuresPage},
+	"turnspec bench page --repeat 11 --gate 'painted<=1.5x dom'":                                                       {notRun: measuresPage},
+	"turnspec bench page --events 1000,100000 --json":                                                                  {notRun: measuresPage},
 	"turnspec bench compare old.json new.json":                                                                         {files: []string{"old.json", "new.json"}},
 	"turnspec bench show new.json":                                                                                     {files: []string{"new.json"}},
 	"turnspec bench show --markdown new.json sessions.json > RESULTS.md":                                               {files: []string{"new.json", "sessions.json"}},

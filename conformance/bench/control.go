@@ -19,6 +19,7 @@ const (
 	Lines = "lines" // a reader that splits the bytes into lines
 	Node  = "node"  // Node's readline and JSON.parse
 	SDK   = "sdk"   // the official JavaScript client, if the runtime has one and it is installed
+	DOM   = "dom"   // of the chat page: a page that appends the text of the events to one text node
 	Spawn = "spawn" // a child that does nothing, from its start to its end
 )
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -32,8 +33,7 @@ const (
 	Each    Unit = "/s"
 )
 
-// The phases of a client are named as in seed 001, as far as a program without a
-// screen has them.
+// The phases of a client, as far as a program without a screen has them.
 var phases = []struct {
 	name string
 	of   func(*watched) (from, to int64)
@@ -45,7 +45,29 @@ var phases = []struct {
 	{"first status -> first text delta", func(w *watched) (int64, int64) { return w.firstStatus, w.firstDelta }},
 }
 
-// Measures returns all measures of a stream.
+// Phase is the time between two stages that the chat page marks.
+type Phase struct{ Name, From, To string }
+
+// ScreenPhases are the phases of a turn on a screen, OpeningPhases those of a stored
+// session that is opened. The listener is bound before the click on send, when the session
+// is chosen.
+var (
+	ScreenPhases = []Phase{
+		{"send click -> submit accepted", "send", "accepted"},
+		{"send click -> first event", "send", "event"},
+		{"first event -> first runtime status", "event", "status"},
+		{"first status -> first text delta", "status", "text"},
+		{"first text delta -> first text paint", "text", "paint"},
+		{"send click -> first text paint", "send", "paint"},
+	}
+	OpeningPhases = []Phase{
+		{"old-session click -> shell paint", "choose", "shell"},
+		{"old-session click -> recent messages paint", "choose", "recent"},
+		{"detail success -> timeline idle complete", "event", "idle"},
+	}
+)
+
+// Measures returns all measures.
 func Measures() []Measure {
 	out := []Measure{
 		{"delay-p50", Seconds, false, "from when a delta was due to the listener: half of them are as quick"},
@@ -79,9 +101,18 @@ func Measures() []Measure {
 		Measure{"step-bytes", Bytes, false, "what it allocates, for an event"},
 	)
 	for _, p := range phases {
-		out = append(out, Measure{p.name, Seconds, false, "a phase, as seed 001 names it"})
+		out = append(out, Measure{p.name, Seconds, false, "a phase of a client"})
 	}
-	return out
+	for _, p := range slices.Concat(ScreenPhases, OpeningPhases) {
+		if !slices.ContainsFunc(out, func(m Measure) bool { return m.Name == p.Name }) {
+			out = append(out, Measure{p.Name, Seconds, false, "a phase of the chat page, by its marks"})
+		}
+	}
+	return append(out,
+		Measure{"painted", Seconds, false, "from the first delta to the frame that shows the last one"},
+		Measure{"longest-frame", Seconds, false, "between two frames, at most"},
+		Measure{"rows", Count, false, "elements of the chat that are mounted"},
+	)
 }
 
 // figures returns the figures of a trial by the names of their measures.

@@ -52,14 +52,21 @@ type run struct {
 	done   int
 }
 
+// NewDocument returns a document of this machine without figures.
+func NewDocument(turnspec string, repeats int) *Document {
+	return &Document{Format: 1, Turnspec: turnspec, Started: time.Now().UTC(), Repeats: repeats, Machine: machine()}
+}
+
+// Finish notes how busy the machine is after the measurement.
+func (d *Document) Finish() { d.Machine.LoadAfter = loadAverage() }
+
 // Run measures. It takes the time of the loads, times contenders, times repeats.
 func (c Config) Run(ctx context.Context) (*Document, error) {
 	if c.Repeats < 1 || len(c.Subjects) == 0 {
 		return nil, errors.New("nothing to measure: a run wants subjects and repeats")
 	}
-	r := &run{Config: c, delays: map[[3]string]*hdrhistogram.Histogram{}, doc: &Document{
-		Format: 1, Turnspec: c.Turnspec, Started: time.Now().UTC(), Repeats: c.Repeats, Loads: c.Loads, Machine: machine(),
-	}}
+	r := &run{Config: c, delays: map[[3]string]*hdrhistogram.Histogram{}, doc: NewDocument(c.Turnspec, c.Repeats)}
+	r.doc.Loads = c.Loads
 	if why := nodeMissing(); why != "" && (r.wants(Node) || r.wants(SDK)) {
 		r.note(why)
 		r.Controls = slices.DeleteFunc(slices.Clone(r.controls()), func(n string) bool { return n == Node || n == SDK })
@@ -329,7 +336,7 @@ func (r *run) addDerived() {
 	slices.SortFunc(r.doc.Curves, func(a, b Curve) int {
 		return strings.Compare(a.Runtime+"\x00"+a.Load+"\x00"+string(a.Kind)+"\x00"+a.Contender, b.Runtime+"\x00"+b.Load+"\x00"+string(b.Kind)+"\x00"+b.Contender)
 	})
-	r.doc.Machine.LoadAfter = loadAverage()
+	r.doc.Finish()
 }
 
 func machine() Machine {

@@ -109,7 +109,7 @@ func Parse(text string) (Gate, error) {
 		}
 		return g, fmt.Errorf("gate %q: no measure %q, only %s", text, m[1], strings.Join(names, ", "))
 	}
-	controls := []string{"", bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.Spawn}
+	controls := []string{"", bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM, bench.Spawn}
 	if !slices.Contains(controls, g.Control) {
 		return g, fmt.Errorf("gate %q: no control %q, only %s", text, g.Control, strings.Join(controls[1:], ", "))
 	}

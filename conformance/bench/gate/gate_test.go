@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 		"added-p99<=2 raw":     "want MEASURE<=NUMBERx CONTROL",
 		"added-p99<=1.2.3":     "is no number",
 		"speed<=2x raw":        `no measure "speed"`,
-		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, spawn`,
+		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, dom, spawn`,
 	} {
 		_, err := Parse(text)
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)

@@ -143,6 +143,9 @@ type row struct {
 	of               map[string]gate.Interval
 }
 
+// compared are the controls to which ratios are shown.
+var compared = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM}
+
 func (r Report) ratios() []group {
 	var out []group
 	for _, s := range r.sorted() {
@@ -150,7 +153,7 @@ func (r Report) ratios() []group {
 			continue
 		}
 		line := row{s.Contender, s.Measure, map[string]gate.Interval{}}
-		for _, c := range []string{bench.Raw, bench.Lines, bench.Node, bench.SDK} {
+		for _, c := range compared {
 			if all := gate.Ratios(&s, r.Find(s.Runtime, s.Load, c, s.Measure)); len(all) > 0 {
 				line.of[c] = gate.Of(all)
 			}
@@ -162,7 +165,7 @@ func (r Report) ratios() []group {
 			out = append(out, group{runtime: s.Runtime, load: s.Load})
 		}
 		g := &out[len(out)-1]
-		for _, c := range []string{bench.Raw, bench.Lines, bench.Node, bench.SDK} {
+		for _, c := range compared {
 			if _, ok := line.of[c]; ok && !slices.Contains(g.controls, c) {
 				g.controls = append(g.controls, c)
 			}
