@@ -242,6 +242,7 @@ func (r *Reducer) handleToolStart(e event.Event, d event.ToolStart) {
 	t.FilePath = cmp.Or(validText(d.FilePath), t.FilePath)
 	t.Pattern = cmp.Or(validText(d.Pattern), t.Pattern)
 	t.SearchPath = cmp.Or(validText(d.SearchPath), t.SearchPath)
+	t.Query, t.URL = cmp.Or(validText(d.Query), t.Query), cmp.Or(validText(d.URL), t.URL)
 	t.Subagent = cmp.Or(validText(d.SubagentName), t.Subagent)
 	t.IsFileRead, t.Background, t.Spawn = t.IsFileRead || d.IsFileRead, t.Background || d.Background, t.Spawn || d.SubagentSpawn
 	if d.Input != nil {
@@ -281,7 +282,10 @@ func (r *Reducer) handleToolResult(e event.Event, d event.ToolResult) {
 	t := n.block.Tool
 	t.IsError, t.ExitCode = d.IsError, clonePtr(d.ExitCode)
 	t.FilePath = cmp.Or(validText(d.FilePath), t.FilePath)
-	t.IsFileRead = t.IsFileRead || d.IsFileRead
+	t.IsFileRead, t.Truncated = t.IsFileRead || d.IsFileRead, d.Truncated
+	if len(d.Media) > 0 {
+		t.Media = cloneList(d.Media, func(m *event.Media) []*string { return []*string{&m.MIME, &m.SHA256} })
+	}
 	if len(d.Changes) > 0 {
 		t.Changes = cloneList(d.Changes, func(c *event.FileChange) []*string { return []*string{&c.Path, &c.MoveTo, &c.Diff} })
 	}

@@ -158,11 +158,15 @@ type Tool struct {
 	FilePath   string             `json:"file_path,omitempty"`
 	Pattern    string             `json:"pattern,omitempty"`
 	SearchPath string             `json:"search_path,omitempty"`
+	Query      string             `json:"query,omitempty"` // of a WebSearch
+	URL        string             `json:"url,omitempty"`   // the page of a WebFetch
 	IsFileRead bool               `json:"is_file_read,omitzero"`
 	Background bool               `json:"background,omitzero"`
 	Spawn      bool               `json:"subagent_spawn,omitzero"`
 	Subagent   string             `json:"subagent_name,omitempty"`
 	Output     string             `json:"output,omitempty"`
+	Truncated  bool               `json:"truncated,omitzero"` // the runtime cut the output
+	Media      []event.Media      `json:"media,omitempty"`    // the images, sounds and documents that the tool gave
 	IsError    bool               `json:"is_error,omitzero"`
 	ExitCode   *int               `json:"exit_code,omitempty"`
 	Changes    []event.FileChange `json:"changes,omitempty"`

@@ -39,12 +39,12 @@ func randomEvents(r randomSource, n int) []event.Event {
 			return event.BlockEnd{BlockID: id("b"), Status: s, Text: text()}
 		},
 		func() event.Data {
-			return event.ToolStart{ToolUseID: id("k"), Tool: []string{"", "\xff", "Bash", "weather", "plan"}[r.IntN(5)], Input: raw(), SubagentSpawn: r.IntN(2) == 0, SubagentName: text(), Command: text()}
+			return event.ToolStart{ToolUseID: id("k"), Tool: []string{"", "\xff", "Bash", "weather", "plan"}[r.IntN(5)], Input: raw(), SubagentSpawn: r.IntN(2) == 0, SubagentName: text(), Command: text(), Query: text(), URL: text()}
 		},
 		func() event.Data { return event.ToolOutput{ToolUseID: id("k"), Text: text()} },
 		func() event.Data {
 			s := []event.ToolStatus{"ok", "error", "denied", "interrupted", "backgrounded"}[r.IntN(5)]
-			return event.ToolResult{ToolUseID: id("k"), Output: text(), Status: s, Changes: []event.FileChange{{Path: text(), Kind: "add", Diff: text()}}}
+			return event.ToolResult{ToolUseID: id("k"), Output: text(), Status: s, Changes: []event.FileChange{{Path: text(), Kind: "add", Diff: text()}}, Truncated: r.IntN(2) == 0, Media: []event.Media{{Kind: event.MediaImage, MIME: text(), Size: 1}}[:r.IntN(2)]}
 		},
 		func() event.Data {
 			s := []event.TaskStatus{"running", "completed", "failed", "stopped", "interrupted"}[r.IntN(5)]

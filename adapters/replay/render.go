@@ -172,7 +172,7 @@ func (p *printer) writeBlock(b *Block) {
 
 func (p *printer) writeTool(b *Block) {
 	t := b.Tool
-	about := cmp.Or(t.Command, t.Subagent, t.Pattern, t.FilePath, t.SearchPath)
+	about := cmp.Or(t.Command, t.Subagent, t.Query, t.URL, t.Pattern, t.FilePath, t.SearchPath)
 	if about == "" && len(t.Changes) > 0 {
 		paths := make([]string, len(t.Changes))
 		for i, c := range t.Changes {
@@ -184,11 +184,14 @@ func (p *printer) writeTool(b *Block) {
 	if b.Status == Failed || b.Status == Denied || b.Status == Interrupted {
 		color = red
 	}
-	p.markf(color, "tool %s → %s%s", withSubject(t.Name, cmp.Or(about, string(t.Input))), b.Status, exitSuffix(t.ExitCode))
+	p.markf(color, "tool %s → %s%s", withSubject(t.Name, cmp.Or(about, string(t.Input))), b.Status, exitSuffix(t.ExitCode)+cutSuffix(t.Truncated))
 	if p.o.Output && strings.TrimSpace(t.Output) != "" {
 		for l := range strings.SplitSeq(strings.Trim(t.Output, "\n"), "\n") {
 			p.writeLine(dim, strings.TrimRight("  | "+showControls(strings.TrimSuffix(l, "\r")), " "))
 		}
+	}
+	for _, m := range t.Media {
+		p.writeLine(dim, fmt.Sprintf("  | %s %s, %d bytes", m.Kind, showControls(m.MIME), m.Size))
 	}
 	p.writeBlocks(b.Blocks)
 }
@@ -236,6 +239,13 @@ func exitSuffix(code *int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (exit %d)", *code)
+}
+
+func cutSuffix(cut bool) string {
+	if cut {
+		return " (output cut)"
+	}
+	return ""
 }
 
 func bySuffix(by event.By) string {

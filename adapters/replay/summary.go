@@ -114,14 +114,14 @@ func (t *Tool) subject() string {
 			return fmt.Sprintf("%q", pattern)
 		}
 	case "WebFetch":
-		if u, err := url.Parse(a.URL); err == nil && u.Host != "" {
+		if u, err := url.Parse(cmp.Or(t.URL, a.URL)); err == nil && u.Host != "" {
 			return u.Host + strings.TrimSuffix(u.Path, "/")
 		}
 	}
 	if t.Spawn {
 		return cmp.Or(a.Description, t.Subagent, a.Prompt)
 	}
-	return cmp.Or(t.Command, a.Command, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
+	return cmp.Or(t.Command, a.Command, t.Query, t.URL, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
 }
 
 // Outcome returns the result of a tool call on one line, as "12 matches \"x\"",
@@ -159,7 +159,9 @@ func (b *Block) Outcome() string {
 	case "Grep":
 		return fmt.Sprintf("%s %q", plural(lines, "match", "matches"), cmp.Or(t.Pattern, t.parseArgs().Pattern))
 	case "Read":
-		return plural(lines, "line", "lines")
+		if lines > 0 || len(t.Media) == 0 {
+			return plural(lines, "line", "lines") + t.cutMark()
+		}
 	}
 	if len(t.Changes) > 0 {
 		added, removed := countChanges(t.Changes)
@@ -169,9 +171,26 @@ func (b *Block) Outcome() string {
 		return foldLine(t.Output)
 	}
 	if lines > 0 {
-		return plural(lines, "line", "lines")
+		return plural(lines, "line", "lines") + t.cutMark()
 	}
-	return "done"
+	return cmp.Or(t.mediaNames(), "done")
+}
+
+// cutMark marks the outcome of a tool whose output the runtime cut.
+func (t *Tool) cutMark() string {
+	if t.Truncated {
+		return ", cut"
+	}
+	return ""
+}
+
+// mediaNames returns the types of the media that the tool gave, as "image/png, image/png".
+func (t *Tool) mediaNames() string {
+	names := make([]string, len(t.Media))
+	for i, m := range t.Media {
+		names[i] = cmp.Or(m.MIME, string(m.Kind))
+	}
+	return foldLine(strings.Join(names, ", "))
 }
 
 // countChanges counts the lines that changes add and remove.

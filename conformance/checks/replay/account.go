@@ -372,6 +372,7 @@ func (a *account) toolStart(e event.Event, d event.ToolStart) {
 	s.Tool, s.Command, s.FilePath = cmp.Or(d.Tool, s.Tool), cmp.Or(d.Command, s.Command), cmp.Or(d.FilePath, c.path)
 	c.path = s.FilePath
 	s.Pattern, s.SearchPath, s.SubagentName = cmp.Or(d.Pattern, s.Pattern), cmp.Or(d.SearchPath, s.SearchPath), cmp.Or(d.SubagentName, s.SubagentName)
+	s.Query, s.URL = cmp.Or(d.Query, s.Query), cmp.Or(d.URL, s.URL)
 	s.IsFileRead, s.Background, s.SubagentSpawn = s.IsFileRead || d.IsFileRead, s.Background || d.Background, s.SubagentSpawn || d.SubagentSpawn
 	if d.Input != nil {
 		s.Input = d.Input
@@ -392,6 +393,9 @@ func (a *account) toolResult(e event.Event, d event.ToolResult) {
 	c.path, c.result.IsFileRead = cmp.Or(d.FilePath, c.path), d.IsFileRead || was.IsFileRead
 	if len(d.Changes) == 0 {
 		c.result.Changes = was.Changes
+	}
+	if len(d.Media) == 0 {
+		c.result.Media = was.Media
 	}
 	if d.Output != "" {
 		c.output = d.Output

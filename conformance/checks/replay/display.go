@@ -223,8 +223,8 @@ func (s *display) cards() {
 func (s *display) call(what string, k ref, c *call, b *replay.Block) {
 	t := b.Tool
 	same(s, "the name of "+what, c.start.Tool, t.Name)
-	same(s, "the arguments of "+what, []string{c.start.Command, c.path, c.start.Pattern, c.start.SearchPath, c.start.SubagentName},
-		[]string{t.Command, t.FilePath, t.Pattern, t.SearchPath, t.Subagent})
+	same(s, "the arguments of "+what, []string{c.start.Command, c.path, c.start.Pattern, c.start.SearchPath, c.start.Query, c.start.URL, c.start.SubagentName},
+		[]string{t.Command, t.FilePath, t.Pattern, t.SearchPath, t.Query, t.URL, t.Subagent})
 	same(s, "the flags of "+what, []bool{c.start.IsFileRead || c.result.IsFileRead, c.start.Background, c.start.SubagentSpawn}, []bool{t.IsFileRead, t.Background, t.Spawn})
 	if in := string(c.start.Input); in != "null" {
 		same(s, "the input of "+what, runindex.Canonical(c.start.Input), runindex.Canonical(t.Input))
@@ -237,6 +237,10 @@ func (s *display) call(what string, k ref, c *call, b *replay.Block) {
 		same(s, "the status of "+what, toolStatus[c.result.Status], b.Status)
 		same(s, "the error flag of "+what, c.result.IsError, t.IsError)
 		same(s, "the exit code of "+what, c.result.ExitCode, t.ExitCode)
+		same(s, "whether the output was cut of "+what, c.result.Truncated, t.Truncated)
+		if len(c.result.Media)+len(t.Media) > 0 {
+			same(s, "the media of "+what, c.result.Media, t.Media)
+		}
 		if len(c.result.Changes)+len(t.Changes) > 0 {
 			same(s, "the changes of "+what, c.result.Changes, t.Changes)
 		}
