@@ -46,7 +46,10 @@ func gallery(add string) []event.Event {
 		event.ToolResult{ToolUseID: "t-test", Output: "--- FAIL: TestLast\n    want 2 lines, got 1\nFAIL" + add, Status: event.ToolError, IsError: true, ExitCode: &no})
 	g.tool("t-rm", "Bash", raw(`{"command":"rm -rf build"}`), "The user denied it.", event.ToolDenied)
 	g.tool("t-long", "Bash", raw(`{"command":"yes"}`), strings.Repeat("a line of a long output\n", 4000), event.ToolOK)
-	g.tool("t-web", "WebSearch", raw(`{"query":"io.Reader EOF"}`), "pkg.go.dev/io", event.ToolOK)
+	g.add(event.ToolStart{ToolUseID: "t-web", Tool: "WebSearch", Query: "io.Reader EOF" + add, Input: raw(`{"query":"io.Reader EOF"}`)}, event.ToolResult{ToolUseID: "t-web", Output: "pkg.go.dev/io", Status: event.ToolOK},
+		event.ToolStart{ToolUseID: "t-page", Tool: "WebFetch", URL: "https://pkg.go.dev/io" + add, Pattern: "EOF" + add, Input: raw(`{"url":"https://pkg.go.dev/io"}`)}, event.ToolResult{ToolUseID: "t-page", Output: "EOF is the error", Truncated: true, Status: event.ToolOK},
+		event.ToolStart{ToolUseID: "t-odd", Tool: "WebFetch", URL: "javascript:alert(1)" + add, Input: raw(`{}`)}, event.ToolResult{ToolUseID: "t-odd", Status: event.ToolError, IsError: true},
+		event.ToolStart{ToolUseID: "t-image", Tool: "Read", FilePath: "plot.png", Input: raw(`{"file_path":"plot.png"}`)}, event.ToolResult{ToolUseID: "t-image", Status: event.ToolOK, Media: []event.Media{{Kind: event.MediaImage, MIME: "image/png" + add, Size: 48213, SHA256: "ab"}}})
 	g.tool("mcp", "mcp__hotel__book", raw(`{"nights":2,"guest":{"name":"Ada","tags":["a","b"],"note":null}}`), `{"ok":true}`, event.ToolOK)
 	g.tool("t-server", "Bash", raw(`{"command":"go run ./server"}`), "", event.ToolBackgrounded)
 	g.add(event.Task{TaskID: "bg", Kind: event.TaskCommand, ToolUseID: "t-server", Name: "go run ./server", Status: event.TaskRunning})

@@ -70,18 +70,39 @@ function diffView(change) {
   );
 }
 
+// webView shows what is looked for on the web, or the page that is fetched.
+function webView(tool) {
+  if (tool.url) {
+    const safe = /^https?:\/\//i.test(tool.url);
+    return element(
+      "p", { class: "web" }, safe ? element("a", { href: tool.url, target: "_blank", rel: "noopener noreferrer nofollow" }, tool.url) : element("code", null, tool.url),
+      tool.pattern ? [" for ", element("q", null, tool.pattern)] : null,
+    );
+  }
+  return element("p", { class: "web" }, element("q", null, tool.query));
+}
+
+const sizeOf = (bytes) => (bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
+// mediaView lists what a tool gave besides text. A chat holds no bytes of it.
+function mediaView(media) {
+  return element("ul", { class: "attachments media" }, media.map((m) => element("li", null, element("span", { class: "tag" }, m.kind), `${m.mime || "unknown type"}, ${sizeOf(m.size)}`)));
+}
+
 function toolCard(block) {
   const { tool, status, summary, outcome, category } = block.data;
   const changes = tool.changes ?? [];
   const open = status === "running" || status === "failed" || changes.length > 0 || block.blocks.length > 0;
   const shownOutcome = status === "running" || outcome === statusLabel(status) || (status === "failed" && outcome === "failed") ? "" : outcome;
-  const input = tool.command ? scrolling("command", "Command", `$ ${tool.command}`) : changes.length > 0 || isEmpty(tool.input) ? null : element("div", { class: "input" }, valueView(tool.input));
+  const input = tool.url || tool.query ? webView(tool) : tool.command ? scrolling("command", "Command", `$ ${tool.command}`) : changes.length > 0 || isEmpty(tool.input) ? null : element("div", { class: "input" }, valueView(tool.input));
   return element(
     "details", { class: "card tool", "data-status": status, "data-category": category, open },
     summaryOf(category ?? "other", summary || "Tool", shownOutcome, status),
     element(
       "div", { class: "body" }, input, changes.map(diffView),
       block.text ? scrolling("output", "Output", shortened(block.text)) : null,
+      tool.truncated ? element("p", { class: "cut" }, "The output was cut.") : null,
+      tool.media?.length > 0 ? mediaView(tool.media) : null,
       nestedList(block, "Work of this call"),
     ),
   );
