@@ -56,6 +56,8 @@ type Detail struct {
 	Changes    []event.FileChange `json:"changes,omitempty"`
 	FilePath   string             `json:"file_path,omitempty"`
 	IsFileRead bool               `json:"is_file_read,omitzero"`
+	Truncated  bool               `json:"truncated,omitzero"`
+	Media      []event.Media      `json:"media,omitempty"`
 }
 
 // Encode returns an event as JSON on one line, without a line end.

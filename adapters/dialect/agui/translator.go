@@ -255,7 +255,7 @@ func (r *run) endTool(k toolKey, d event.ToolResult) []Event {
 		Type: "TOOL_CALL_RESULT", MessageID: "result/" + k.id, ToolCallID: k.id, Role: "tool", Content: &content, SubagentRunID: r.runOf(k.agent),
 		Metadata: detail(Detail{
 			Status: string(d.Status), ExitCode: d.ExitCode, IsError: d.IsError,
-			Changes: d.Changes, FilePath: d.FilePath, IsFileRead: d.IsFileRead,
+			Changes: d.Changes, FilePath: d.FilePath, IsFileRead: d.IsFileRead, Truncated: d.Truncated, Media: d.Media,
 		}),
 	})
 }

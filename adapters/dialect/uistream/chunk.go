@@ -17,6 +17,8 @@ type Chunk struct {
 	Input            event.Raw `json:"input,omitzero"`
 	Output           *string   `json:"output,omitzero"`
 	Preliminary      bool      `json:"preliminary,omitzero"`
+	SourceID         string    `json:"sourceId,omitempty"`
+	URL              string    `json:"url,omitempty"`
 	ApprovalID       string    `json:"approvalId,omitempty"`
 	Approved         *bool     `json:"approved,omitzero"`
 	ErrorText        string    `json:"errorText,omitempty"`

@@ -30,7 +30,10 @@
 // Tools are dynamic. While a tool runs, each piece of output adds a preliminary output, which
 // is cumulative. The last output is a text; a tool without input has the input {}. tool-output-error is the
 // end of tools that failed, that were denied and that were interrupted. What is more than
-// text is in data-tool, whose id is the toolCallId: status, exit code, changed files.
+// text is in data-tool, whose id is the toolCallId: status, exit code, changed files, whether
+// the output was cut, and media. Images and documents are no part of type file, which needs a
+// URL of the bytes: events refer to them by their hash. A page that was fetched is
+// a source-url after the output, whose sourceId is the toolCallId.
 //
 // # Requests
 //

@@ -10,6 +10,7 @@ import (
 // tool is a call of a tool.
 type tool struct {
 	output   strings.Builder
+	url      string // the page that it fetches
 	ended    bool
 	denied   bool          // by the answer to a tool-approval-request
 	requests []*permission // those for which there was one
@@ -23,6 +24,8 @@ type toolData struct {
 	Changes    []event.FileChange `json:"changes,omitempty"`
 	FilePath   string             `json:"file_path,omitempty"`
 	IsFileRead bool               `json:"is_file_read,omitzero"`
+	Truncated  bool               `json:"truncated,omitzero"`
+	Media      []event.Media      `json:"media,omitempty"`
 }
 
 func (u *turn) startTool(id, name string, input event.Raw) []Chunk {
@@ -82,10 +85,14 @@ func (u *turn) endTool(d event.ToolResult) []Chunk {
 	default:
 		c.Output = &text
 	}
-	more := toolData{d.Status, d.IsError, d.ExitCode, d.Changes, d.FilePath, d.IsFileRead}
+	more := toolData{d.Status, d.IsError, d.ExitCode, d.Changes, d.FilePath, d.IsFileRead, d.Truncated, d.Media}
 	plain := d.Status == event.ToolOK || d.Status == event.ToolError
-	if !plain || t.denied || d.ExitCode != nil || len(d.Changes) > 0 || d.FilePath != "" || d.IsFileRead || d.IsError != (d.Status == event.ToolError) {
+	if !plain || t.denied || d.Truncated || len(d.Media) > 0 || d.ExitCode != nil || len(d.Changes) > 0 || d.FilePath != "" || d.IsFileRead || d.IsError != (d.Status == event.ToolError) {
 		out = append(out, data("tool", d.ToolUseID, event.Event{}, more))
 	}
-	return append(out, c)
+	out = append(out, c)
+	if t.url != "" && d.Status == event.ToolOK {
+		out = append(out, Chunk{Type: "source-url", SourceID: d.ToolUseID, URL: t.url})
+	}
+	return out
 }

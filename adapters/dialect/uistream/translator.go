@@ -3,6 +3,7 @@ package uistream
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -91,7 +92,11 @@ func (t *Translator) inTurn(e event.Event) []Chunk {
 	case event.BlockEnd:
 		return u.endBlock(d)
 	case event.ToolStart:
-		return u.startTool(d.ToolUseID, d.Tool, d.Input)
+		out := u.startTool(d.ToolUseID, d.Tool, d.Input)
+		if strings.HasPrefix(d.URL, "http://") || strings.HasPrefix(d.URL, "https://") {
+			u.tools[d.ToolUseID].url = d.URL // others are no links
+		}
+		return out
 	case event.ToolOutput:
 		return u.addOutput(d)
 	case event.ToolResult:

@@ -22,6 +22,8 @@
 // text is not the sum of the deltas. Error codes of tools are tool_error, tool_interrupted and,
 // beyond the vocabulary, tool_denied.
 //
+// A tool_result has no place for media, and does not state that the output was cut.
+//
 // The vocabulary has no requests, plans, components, figures and notices, and shows no work of
 // sub-agents: see LeftOut. A client needs the session's own events for these.
 package wsmessages
