@@ -138,6 +138,7 @@ func registry(t *testing.T) string {
 // In an empty folder: npm install, then the program and a verdict. Once from the files
 // alone, once by name from a registry, which finds the platform's package.
 func TestNpmInstall(t *testing.T) {
+	t.Parallel()
 	of, url := ours(t), registry(t)
 	version := wantVersion(t)
 	for name, packages := range map[string][]string{
@@ -190,6 +191,7 @@ func TestNpmStarterPassesSignals(t *testing.T) {
 
 // In a new virtual environment: pip install, then the program and a verdict.
 func TestPipInstall(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	of := ours(t)
 	dir := t.TempDir()

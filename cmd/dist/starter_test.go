@@ -52,6 +52,7 @@ func needsPrograms(t *testing.T) {
 }
 
 func TestStarterTypeScript(t *testing.T) {
+	t.Parallel()
 	needsPrograms(t)
 	g := NewWithT(t)
 	of, dir := ours(t), t.TempDir()
@@ -72,6 +73,7 @@ func TestStarterTypeScript(t *testing.T) {
 }
 
 func TestStarterPython(t *testing.T) {
+	t.Parallel()
 	needsPrograms(t)
 	g := NewWithT(t)
 	of, dir := ours(t), t.TempDir()
@@ -110,6 +112,7 @@ func withPytest(t *testing.T) string {
 }
 
 func TestStarterGo(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
@@ -134,6 +137,7 @@ func TestStarterGo(t *testing.T) {
 }
 
 func TestStarterRust(t *testing.T) {
+	t.Parallel()
 	needsPrograms(t)
 	if _, err := exec.LookPath("cargo"); err != nil {
 		t.Skip("there is no cargo here; the project needs nothing else")
