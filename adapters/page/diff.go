@@ -115,16 +115,17 @@ func diffBlocks(old, blocks []replay.Block) []BlockPatch {
 	for i, k := range keysOf(old) {
 		index[k] = i
 	}
+	waited, waiting := waitingTools(old), waitingTools(blocks)
 	out := []BlockPatch{}
 	same := len(old) == len(blocks)
 	for i, k := range keysOf(blocks) {
 		at, ok := index[k]
 		if !ok {
 			same = false
-			out = append(out, diffBlock(nil, &blocks[i], 0))
+			out = append(out, diffBlock(nil, &blocks[i], 0, nil, waiting))
 			continue
 		}
-		p := diffBlock(&old[at], &blocks[i], at)
+		p := diffBlock(&old[at], &blocks[i], at, waited, waiting)
 		if p.Keep == nil || at != i {
 			same = false
 		}
@@ -141,9 +142,10 @@ func diffBlocks(old, blocks []replay.Block) []BlockPatch {
 }
 
 // diffBlock returns the change of a block that was at an index of the old list. old is nil
-// if the block is new.
-func diffBlock(old, b *replay.Block, at int) BlockPatch {
-	p, bare, text := BlockPatch{}, bareBlock(b), textOf(b)
+// if the block is new. waited and waiting are the tools that waited for a permission and those
+// that do now.
+func diffBlock(old, b *replay.Block, at int, waited, waiting map[string]bool) BlockPatch {
+	p, bare, text := BlockPatch{}, bareBlock(b, waiting), textOf(b)
 	if old == nil {
 		p.Set, p.Append = &bare, text
 		if len(b.Blocks) > 0 {
@@ -153,7 +155,7 @@ func diffBlock(old, b *replay.Block, at int) BlockPatch {
 		return p
 	}
 	p.Of = &at
-	if was := bareBlock(old); !reflect.DeepEqual(was, bare) {
+	if was := bareBlock(old, waited); !reflect.DeepEqual(was, bare) {
 		p.Set = &bare
 	}
 	switch more, grown := strings.CutPrefix(text, textOf(old)); {

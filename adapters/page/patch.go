@@ -47,6 +47,7 @@ type Block struct {
 	Outcome  string           `json:"outcome,omitempty"`
 	Category replay.Category  `json:"category,omitempty"`
 	Exchange *replay.Exchange `json:"exchange,omitzero"`
+	Waits    bool             `json:"waits,omitzero"` // a tool that runs only if the user permits it
 }
 
 // textOf returns the text of a block that may grow.
@@ -57,14 +58,30 @@ func textOf(b *replay.Block) string {
 	return b.Text
 }
 
-// bareBlock returns the block without its text and nested blocks.
-func bareBlock(b *replay.Block) Block {
+// waitingTools returns the tools in a list of blocks whose permission is pending.
+func waitingTools(blocks []replay.Block) map[string]bool {
+	var out map[string]bool
+	for i := range blocks {
+		if p := blocks[i].Permission; p != nil && p.ToolUseID != "" && blocks[i].Status == replay.Pending {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[p.ToolUseID] = true
+		}
+	}
+	return out
+}
+
+// bareBlock returns the block without its text and nested blocks. waiting are the tools that
+// wait for a permission.
+func bareBlock(b *replay.Block, waiting map[string]bool) Block {
 	out := Block{Block: *b}
 	out.Text, out.Blocks = "", nil
 	if b.Tool == nil {
 		return out
 	}
 	out.Summary, out.Outcome, out.Category = b.Summary(), b.Outcome(), b.Tool.Category()
+	out.Waits = b.Kind == replay.KindTool && b.Status == replay.Running && waiting[b.ID]
 	if x, ok := b.Tool.Exchange(); ok {
 		out.Exchange = &x
 	}

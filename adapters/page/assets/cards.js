@@ -12,7 +12,7 @@ const longest = 40000;
 const labels = {
   running: "running", ok: "done", failed: "failed", denied: "denied", interrupted: "interrupted", backgrounded: "in the background",
   complete: "done", stopped: "stopped", pending: "waits for you", allowed: "allowed", cancelled: "denied, and stopped",
-  withdrawn: "withdrawn", answered: "answered", loading: "loading", ready: "", error: "error", created: "created", restored: "restored",
+  waiting: "waits for permission", withdrawn: "withdrawn", answered: "answered", loading: "loading", ready: "", error: "error", created: "created", restored: "restored",
 };
 
 export const statusLabel = (status) => labels[status] ?? status ?? "";
@@ -90,10 +90,12 @@ function mediaView(media) {
 }
 
 function toolCard(block) {
-  const { tool, status, summary, outcome, category } = block.data;
+  const { tool, summary, outcome, category } = block.data;
+  const status = block.data.waits ? "waiting" : block.data.status;
+  const runs = block.data.status === "running";
   const changes = tool.changes ?? [];
-  const open = status === "running" || status === "failed" || changes.length > 0 || block.blocks.length > 0;
-  const shownOutcome = status === "running" || outcome === statusLabel(status) || (status === "failed" && outcome === "failed") ? "" : outcome;
+  const open = runs || status === "failed" || changes.length > 0 || block.blocks.length > 0;
+  const shownOutcome = runs || outcome === statusLabel(status) || (status === "failed" && outcome === "failed") ? "" : outcome;
   const input = tool.url || tool.query ? webView(tool) : tool.command ? scrolling("command", "Command", `$ ${tool.command}`) : changes.length > 0 || isEmpty(tool.input) ? null : element("div", { class: "input" }, valueView(tool.input));
   return element(
     "details", { class: "card tool", "data-status": status, "data-category": category, open },
