@@ -204,6 +204,12 @@ var withoutExample = map[string]string{
 	"server.no-content":        "as server.resume",
 	"server.without-listeners": "as server.resume",
 
+	"dialect.form":  "only a stream in another vocabulary can fail it",
+	"dialect.order": "as dialect.form",
+	"dialect.ids":   "as dialect.form",
+	"dialect.once":  "as dialect.form",
+	"dialect.open":  "as dialect.form",
+
 	"process.sigterm":  "only a program can fail it",
 	"process.sigint":   "as process.sigterm",
 	"process.sighup":   "as process.sigterm",

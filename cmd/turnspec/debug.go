@@ -60,7 +60,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			if err != nil {
 				return err
 			}
-			s, _, err := plugged(name, isACP, isRunner, address, dir, args[1:], nil)
+			s, _, err := plugged(name, isACP, isRunner, address, dir, "", args[1:], nil)
 			if err != nil {
 				return err
 			}

@@ -22,6 +22,7 @@ type runFlags struct {
 	subject             string
 	acp, runner         bool
 	http, standin       string
+	dialect             string // of http
 	startLimit          time.Duration
 	command             []string // of acp, runner and http
 	cases, checks, tier []string
@@ -57,7 +58,8 @@ nothing else if the program does not start or does not get through one turn of t
 server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
 after -- starts (if the address has port 0, PORT holds a free port), or one that runs
 already and was started in a shell after
-` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `.
+` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect its streams are read in the
+vocabulary of a front end, or in one that a file describes.
 
 The tiers witness, golden and timing replay recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
@@ -99,6 +101,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
+  turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token
   turnspec run --runtime claude --last-failed -- python3 my_adapter.py
   turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py
   turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py
@@ -114,6 +117,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 			}
 			if err := f.takeCommand(args, cmd.ArgsLenAtDash() == 0); err != nil {
 				return err
+			}
+			if f.dialect != "" && f.http == "" {
+				return errors.New("--dialect is the vocabulary of a server's streams: give its address with --http")
 			}
 			if f.isolate && f.external() {
 				return errors.New("--isolate is for adapters in Go: your program has processes of its own")
@@ -144,6 +150,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
 	fl.BoolVar(&f.runner, "runner", false, "run a runner (turnspec runner --help) instead of the reference: its command follows, after --; with --runtime")
 	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
+	dialectFlag(cmd, &f.dialect)
 	standinFlag(cmd, &f.standin)
 	startLimitFlag(cmd, &f.startLimit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "subject", "http")

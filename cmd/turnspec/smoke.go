@@ -23,7 +23,7 @@ import (
 )
 
 func smokeCmd() *cobra.Command {
-	var runtime, address, dir, of string
+	var runtime, address, dir, dialect, of string
 	var isACP, isRunner bool
 	var limit time.Duration
 	cmd := &cobra.Command{
@@ -55,7 +55,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
 			return smoke(cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
-				return plugged(name, isACP, isRunner, address, dir, args, show)
+				return plugged(name, isACP, isRunner, address, dir, dialect, args, show)
 			})
 		},
 	}
@@ -64,6 +64,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
+	dialectFlag(cmd, &dialect)
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
 	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
@@ -77,14 +78,17 @@ func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 }
 
 // plugged returns the subject of a smoke test, and the flag that names it for run.
-func plugged(name string, isACP, isRunner bool, address, dir string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
+func plugged(name string, isACP, isRunner bool, address, dir, dialect string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
 	if address != "" {
-		s, err := server(address, dir, argv, name)
+		s, err := runFlags{http: address, standin: dir, dialect: dialect, command: argv, runtime: name}.server()
 		if err != nil {
 			return nil, "", err
 		}
 		s.Watch = show
 		flag := "--http " + address
+		if dialect != "" {
+			flag += " --dialect " + quoted(dialect)
+		}
 		if dir != "" {
 			flag += " --standin " + quoted(dir)
 		}

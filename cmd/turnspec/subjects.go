@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/shell"
 
 	"github.com/turnspec/turnspec/adapters/reference"
@@ -15,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 )
 
@@ -35,7 +38,7 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	case f.runner:
 		s, err = conversationRunner(f.command, f.name())
 	case f.http != "":
-		s, err = server(f.http, f.standin, f.command, f.name())
+		s, err = f.server()
 	default:
 		s, err = program(f.subject, f.name())
 	}
@@ -59,6 +62,9 @@ func (f runFlags) smokeCommand() string {
 		out += " --runner"
 	case f.http != "":
 		out += " --http " + quoted(f.http)
+		if f.dialect != "" {
+			out += " --dialect " + quoted(f.dialect)
+		}
 		if f.standin != "" {
 			out += " --standin " + quoted(f.standin)
 		}
@@ -149,6 +155,36 @@ func words(flag string, argv []string) ([]string, error) {
 		return nil, fmt.Errorf("%s: the command: %w", flag, err)
 	}
 	return argv, nil
+}
+
+// server returns the HTTP server that the flags name.
+func (f runFlags) server() (*sse.Subject, error) {
+	s, err := server(f.http, f.standin, f.command, f.name())
+	if err != nil || f.dialect == "" {
+		return s, err
+	}
+	s.Dialect, err = dialectNamed(f.dialect)
+	return s, err
+}
+
+func dialectFlag(cmd *cobra.Command, dialect *string) {
+	cmd.Flags().StringVar(dialect, "dialect", "", "with --http: the vocabulary of its streams, "+strings.Join(mapping.Names(), " or ")+", or the file of a mapping")
+	completeFlag(cmd, "dialect", mapping.Names)
+}
+
+// dialectNamed returns a built-in mapping, or the one in a file.
+func dialectNamed(name string) (*mapping.Mapping, error) {
+	if slices.Contains(mapping.Names(), name) {
+		return mapping.Builtin(name)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil && !strings.ContainsAny(name, "./") {
+		return mapping.Builtin(name) // its error lists the names
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--dialect: %w", err)
+	}
+	return mapping.Parse(name, b)
 }
 
 // server returns the HTTP server that a command starts, or one that already runs

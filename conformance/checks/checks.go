@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/component"
+	"github.com/turnspec/turnspec/conformance/checks/dialect"
 	"github.com/turnspec/turnspec/conformance/checks/mode"
 	"github.com/turnspec/turnspec/conformance/checks/order"
 	"github.com/turnspec/turnspec/conformance/checks/permission"
@@ -38,7 +39,7 @@ import (
 
 // All returns every check, topic by topic.
 func All() []*conformance.Check {
-	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), server.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
+	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), server.Checks(), dialect.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
 }
 
 // Broken returns the broken adapters that prove the checks, topic by topic.

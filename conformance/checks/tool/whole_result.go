@@ -16,7 +16,7 @@ import (
 var WholeResult = &conformance.Check{
 	ID: "tool.whole-result", Source: "chats that show the first text of a result only, or the first thousand bytes", Tiers: []conformance.Tier{conformance.TierWitness},
 	Judges:   []string{"tool_result.output", "tool_result.is_error", "tool_result.status", "tool_result.exit_code"},
-	Needs:    []string{"tool_result.output"},
+	Needs:    []string{"tool_result.output", "tool_result.is_error"},
 	NeedsFor: runindex.StreamNeeds,
 	Mend:     "Join all content blocks of a result, and do not cut it.",
 	Sentence: "A tool_result holds all of the output that the runtime's line holds, white space aside, and its error flag and exit code.",

@@ -68,7 +68,7 @@ func (p *probes) assert(name string, holds bool, format string, args ...any) {
 func (x *session) Probes() []conformance.Probe {
 	x.probes.mu.Lock()
 	defer x.probes.mu.Unlock()
-	return slices.Clone(x.probes.all)
+	return append(slices.Clone(x.probes.all), x.foreign.probes()...)
 }
 
 // probe sends requests that a correct server refuses or answers without effect. No turn

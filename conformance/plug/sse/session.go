@@ -35,6 +35,7 @@ type session struct {
 	comments    atomic.Int64  // in the stream
 	probes      *probes
 	opened      conformance.Open // of a program that was started here
+	foreign     *foreign         // nil: the stream has events of package event
 
 	returningContext context.Context // of the listener that returns
 	stopReturning    context.CancelFunc
@@ -92,6 +93,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 		x.Mu.Lock()
 		x.lastMessage = &sent
 		x.Mu.Unlock()
+		x.foreign.wake()
 	}
 	return err
 }

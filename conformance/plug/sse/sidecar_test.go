@@ -46,6 +46,18 @@ func TestMain(m *testing.M) {
 		b.server.runtime = "claude"
 		servers[name] = b.server.run
 	}
+	for name, b := range brokenWriters {
+		changed := false
+		servers[name] = func() {
+			serveReference("claude", changeStreams(func(_ int, frame string) string {
+				if changed || !strings.Contains(frame, b.writer.contains) {
+					return frame
+				}
+				changed = true
+				return b.writer.change(frame)
+			}))
+		}
+	}
 	for name, b := range brokenSidecars {
 		servers[name] = func() { serveReference("claude", b.wrap) }
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
 // Subject is a sidecar. If it has a Command, it is started for each session and
@@ -22,6 +23,9 @@ type Subject struct {
 	plug.Program        // in the Command, {port} is replaced with the port
 	URL          string // its address with a prefix of the routes; with a Command, port 0 is a free one
 	StandinDir   string // without a Command: the folder in which it finds the stand-in
+
+	// Dialect is the vocabulary of its streams; nil: that of package event.
+	Dialect *mapping.Mapping
 }
 
 // Standin implements conformance.PlacedStandin.
@@ -106,6 +110,10 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if err := x.connect(ctx); err != nil {
 		return err
 	}
+	if s := x.s.Dialect; s != nil {
+		x.foreign = newForeign(s)
+		x.adaptHealth()
+	}
 	if len(o.MCP) > 0 {
 		if err := x.health.Require(plug.CanMCP); err != nil {
 			return err
@@ -138,6 +146,10 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		x.holdReady(event.SessionReady{
 			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Mode: mode,
 		})
+	}
+	if x.foreign != nil {
+		x.listenForeign()
+		return nil
 	}
 	return x.openStream("")
 }

@@ -1,0 +1,26 @@
+// Package dialect holds the checks of streams in the vocabulary of a front end: they report what
+// the strict reader of the vocabulary (adapters/dialect) found. The broken writers that prove them
+// are in the tests of package sse.
+package dialect
+
+import "github.com/turnspec/turnspec/conformance"
+
+// Checks returns the checks of this topic.
+func Checks() []*conformance.Check {
+	return []*conformance.Check{Form, Order, IDs, Once, Open}
+}
+
+// judgeProbe judges the probe with the check's id.
+func judgeProbe(id string) func(*conformance.Trial, *conformance.Finding) {
+	return func(t *conformance.Trial, f *conformance.Finding) {
+		for _, p := range t.Probes {
+			if p.Name != id {
+				continue
+			}
+			f.Asserted(p.Assertions)
+			for _, problem := range p.Problems {
+				f.Failf("%s", problem)
+			}
+		}
+	}
+}

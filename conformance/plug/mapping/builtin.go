@@ -1,0 +1,54 @@
+package mapping
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters/dialect"
+	"github.com/turnspec/turnspec/adapters/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/dialect/uistream"
+)
+
+//go:embed builtin/*.json
+var builtin embed.FS
+
+// Checker is the state machine of a vocabulary.
+type Checker interface {
+	Add(message []byte) []dialect.Problem // checks the next message
+	End() []dialect.Problem               // checks that the stream may end
+}
+
+// checkers are those of the built-in mappings.
+var checkers = map[string]func() Checker{
+	"agui":     func() Checker { return new(agui.Checker) },
+	"uistream": func() Checker { return new(uistream.Checker) },
+}
+
+// Names lists the built-in mappings.
+func Names() []string { return []string{"agui", "uistream"} }
+
+// Builtin returns a built-in mapping.
+func Builtin(name string) (*Mapping, error) {
+	if checkers[name] == nil {
+		return nil, fmt.Errorf("no dialect %q: use %s, or the file of a mapping", name, strings.Join(Names(), ", "))
+	}
+	file := "builtin/" + name + ".json"
+	b, err := builtin.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Parse(file, b)
+	if err == nil {
+		m.checker = checkers[name]
+	}
+	return m, err
+}
+
+// NewChecker returns the checker of the vocabulary, or nil if it is not a built-in one.
+func (m *Mapping) NewChecker() Checker {
+	if m.checker == nil {
+		return nil
+	}
+	return m.checker()
+}

@@ -1,0 +1,34 @@
+// Package mapping reads streams of other vocabularies as events of the plain form of package sse.
+//
+// A Mapping is JSON. It lists rules, of which the first that matches a message applies:
+//
+//	{
+//	  "name": "my-stream",
+//	  "rules": [
+//	    {"when": {"type": "chunk"}, "emit": "delta", "data": {"text": "body.text"}},
+//	    {"when": {"type": "call"}, "key": "id", "keep": {"name": "fn"}},
+//	    {"when": {"type": "args"}, "key": "id", "append": {"args": "piece"}},
+//	    {"when": {"type": "go"}, "key": "id", "emit": "tool_start", "data": {"tool_use_id": "id", "tool": "@name", "input": "json:@args"}},
+//	    {"when": {"type": "end", "ok": true}, "emit": "done"},
+//	    {"when": {"type": "end"}, "emit": "error", "data": {"message": "reason", "code": "=\"unknown\""}}
+//	  ],
+//	  "ignore": ["ping", "debug.*"],
+//	  "without": ["tool_result.is_error"],
+//	  "end_of_stream": "[DONE]"
+//	}
+//
+// when holds the values that members of the message must have; null is that of a missing one. A rule
+// without emit only keeps values. A value in data and keep is one of
+//
+//	body.text      a member of the message; if it is missing, the event does not have the member either
+//	@name          what an earlier message kept under the same key
+//	="unknown"     this JSON
+//	json:PATH      the JSON that a text holds; json:@NAME too
+//
+// key is the member by which messages belong together, such as the id of a call. append adds to a
+// text that is kept. ignore lists types of messages that are dropped; one that ends in * stands for
+// all that begin with the rest. A message that no rule matches, and that is not ignored, becomes a
+// notice, which a check reports. without lists what the vocabulary cannot express, besides the types of
+// events that no rule emits: checks that need it are not expressible. ROUTES.md of package sse has the
+// types and members of the plain form.
+package mapping

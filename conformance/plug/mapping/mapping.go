@@ -1,0 +1,115 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// Mapping is a vocabulary.
+type Mapping struct {
+	Name        string   `json:"name"`
+	Rules       []Rule   `json:"rules"`
+	Ignore      []string `json:"ignore,omitempty"`
+	Without     []string `json:"without,omitempty"`
+	EndOfStream string   `json:"end_of_stream,omitempty"`
+
+	checker func() Checker
+}
+
+// Rule says what a message becomes.
+type Rule struct {
+	When   map[string]jsontext.Value `json:"when"`
+	Key    string                    `json:"key,omitempty"`
+	Keep   map[string]string         `json:"keep,omitempty"`
+	Append map[string]string         `json:"append,omitempty"`
+	Emit   event.Type                `json:"emit,omitempty"`
+	Data   map[string]string         `json:"data,omitempty"`
+}
+
+// emitted are the types of events that a mapping may emit.
+var emitted = []event.Type{
+	event.TypeDelta, event.TypeThinking, event.TypeToolStart, event.TypeToolResult, event.TypePermissionRequest,
+	event.TypePermissionResolved, event.TypeInterrupt, event.TypeInterruptResolved, event.TypeResult,
+	event.TypeComponentUpdate, event.TypeComponentRemove, event.TypeDone, event.TypeError,
+}
+
+// Parse reads a mapping. An error names the place in the file.
+func Parse(file string, b []byte) (*Mapping, error) {
+	m := &Mapping{}
+	if err := json.Unmarshal(b, m, json.RejectUnknownMembers(true)); err != nil {
+		line := 1
+		if at, ok := errors.AsType[*json.SemanticError](err); ok {
+			line += bytes.Count(b[:min(int(at.ByteOffset), len(b))], []byte("\n"))
+		} else if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+			line += bytes.Count(b[:min(int(at.ByteOffset), len(b))], []byte("\n"))
+		}
+		return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+	}
+	if m.Name == "" {
+		return nil, fmt.Errorf("%s: name is missing", file)
+	}
+	ends := false
+	for i, r := range m.Rules {
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("%s: rules[%d]%w", file, i, err)
+		}
+		ends = ends || r.Emit == event.TypeDone
+	}
+	if !ends {
+		return nil, fmt.Errorf("%s: rules: none emits done, so that no turn would end", file)
+	}
+	return m, nil
+}
+
+// check returns what is wrong with a rule, with the member.
+func (r *Rule) check() error {
+	if len(r.When) == 0 {
+		return errors.New(".when is missing: name the type of the messages, such as {\"type\":\"chunk\"}")
+	}
+	if r.Emit != "" && !slices.Contains(emitted, r.Emit) {
+		return fmt.Errorf(".emit: no event %q: want one of %v", r.Emit, emitted)
+	}
+	if r.Emit == "" && len(r.Data) > 0 {
+		return errors.New(".data without emit")
+	}
+	for place, values := range map[string]map[string]string{".keep": r.Keep, ".append": r.Append, ".data": r.Data} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			v := values[name]
+			kept := strings.HasPrefix(strings.TrimPrefix(v, "json:"), "@")
+			switch {
+			case v == "":
+				return fmt.Errorf("%s.%s is empty", place, name)
+			case strings.HasPrefix(v, "=") && !jsontext.Value(v[1:]).IsValid():
+				return fmt.Errorf("%s.%s: %q is no JSON", place, name, v[1:])
+			case r.Key == "" && (kept || place != ".data"):
+				return fmt.Errorf("%s.%s needs a key, which says what belongs together", place, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Types returns the types of events that the mapping emits.
+func (m *Mapping) Types() []event.Type {
+	var out []event.Type
+	for _, r := range m.Rules {
+		if r.Emit != "" && !slices.Contains(out, r.Emit) {
+			out = append(out, r.Emit)
+		}
+	}
+	return out
+}
+
+// Names reports whether a rule that emits the event sets the member of its data.
+func (m *Mapping) Names(t event.Type, member string) bool {
+	return slices.ContainsFunc(m.Rules, func(r Rule) bool { return r.Emit == t && r.Data[member] != "" })
+}

@@ -1,0 +1,110 @@
+package mapping_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/dialect/agentui"
+	"github.com/turnspec/turnspec/adapters/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
+)
+
+// TestEachRuleIsReported checks that a check reports each rule of each dialect.
+func TestEachRuleIsReported(t *testing.T) {
+	for _, rule := range slices.Concat(uistream.Rules(), agui.Rules(), agentui.Rules(), wsmessages.Rules()) {
+		if mapping.CheckOf(rule) == "" {
+			t.Errorf("no check reports %s", rule)
+		}
+	}
+}
+
+func TestBuiltin(t *testing.T) {
+	g := NewWithT(t)
+	for _, name := range mapping.Names() {
+		m, err := mapping.Builtin(name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(m.NewChecker()).NotTo(BeNil())
+	}
+	_, err := mapping.Builtin("x")
+	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agui, uistream`)))
+}
+
+// example is the mapping of the package comment.
+const example = `{
+  "name": "my-stream",
+  "rules": [
+    {"when": {"type": "chunk"}, "emit": "delta", "data": {"text": "body.text"}},
+    {"when": {"type": "call"}, "key": "id", "keep": {"name": "fn"}},
+    {"when": {"type": "args"}, "key": "id", "append": {"args": "piece"}},
+    {"when": {"type": "go"}, "key": "id", "emit": "tool_start", "data": {"tool_use_id": "id", "tool": "@name", "input": "json:@args"}},
+    {"when": {"type": "end", "ok": true}, "emit": "done"},
+    {"when": {"type": "end"}, "emit": "error", "data": {"message": "reason", "code": "=\"unknown\""}}
+  ],
+  "ignore": ["ping", "debug.*"],
+  "without": ["tool_result.is_error"],
+  "end_of_stream": "[DONE]"
+}`
+
+func TestRead(t *testing.T) {
+	g := NewWithT(t)
+	m, err := mapping.Parse("x.json", []byte(example))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(m.NewChecker()).To(BeNil())
+	r := m.NewReader()
+	for _, c := range []struct{ line, want string }{
+		{`{"type":"ping"}`, ""},
+		{`{"type":"debug.x"}`, ""},
+		{`{"type":"chunk","body":{"text":"hi"}}`, `delta text="hi"`},
+		{`{"type":"chunk"}`, `delta`},
+		{`{"type":"call","id":1,"fn":"sh"}`, ""},
+		{`{"type":"call","id":2,"fn":"ls"}`, ""},
+		{`{"type":"args","id":1,"piece":"{\"a\":"}`, ""},
+		{`{"type":"args","id":1,"piece":"1}"}`, ""},
+		{`{"type":"go","id":1}`, `tool_start input={"a":1} tool="sh" tool_use_id=1`},
+		{`{"type":"go","id":2}`, `tool_start tool="ls" tool_use_id=2`},
+		{`{"type":"end", "ok": true }`, `done`},
+		{`{"type":"end","reason":"r"}`, `error code="unknown" message="r"`},
+	} {
+		e, err := r.Read([]byte(c.line))
+		g.Expect(err).NotTo(HaveOccurred(), c.line)
+		got := ""
+		if e != nil {
+			words := []string{}
+			for name, v := range e.Data {
+				words = append(words, name+"="+string(v))
+			}
+			slices.Sort(words)
+			got = strings.Join(append([]string{string(e.Type)}, words...), " ")
+		}
+		g.Expect(got).To(Equal(c.want), c.line)
+	}
+	_, err = r.Read([]byte(`{"type":"other"}`))
+	g.Expect(err).To(MatchError(mapping.ErrUnknown))
+	_, err = r.Read([]byte(`[]`))
+	g.Expect(err).To(HaveOccurred())
+}
+
+func TestParseErrors(t *testing.T) {
+	const end = `{"when":{"type":"end"},"emit":"done"}`
+	for _, c := range []struct{ text, want string }{
+		{"{\n\"name\": 1}", "x.json:2: "},
+		{"{\n\n\"name\": \"n\", \"rule\": []}", "x.json:3: "},
+		{`{"rules":[` + end + `]}`, "x.json: name is missing"},
+		{`{"name":"n","rules":[]}`, "none emits done"},
+		{`{"name":"n","rules":[{"emit":"done"}]}`, "rules[0].when is missing"},
+		{`{"name":"n","rules":[` + end + `,{"when":{"type":"a"},"emit":"turn_start"}]}`, `rules[1].emit: no event "turn_start"`},
+		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"@t"}}]}`, "rules[0].data.text needs a key"},
+		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"=x"}}]}`, `rules[0].data.text: "x" is no JSON`},
+		{`{"name":"n","rules":[{"when":{"type":"a"},"data":{"text":"t"}}]}`, "rules[0].data without emit"},
+	} {
+		_, err := mapping.Parse("x.json", []byte(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/plug"
+)
+
+// Reader reads a stream of messages.
+type Reader struct {
+	m    *Mapping
+	kept map[string]map[string]jsontext.Value // by key
+}
+
+// NewReader returns a reader of a stream.
+func (m *Mapping) NewReader() *Reader {
+	return &Reader{m, map[string]map[string]jsontext.Value{}}
+}
+
+// Event is what a message becomes.
+type Event struct {
+	Type event.Type
+	Data map[string]jsontext.Value
+}
+
+// ErrUnknown is the error of a message that no rule matches.
+var ErrUnknown = errors.New("no rule matches the message")
+
+// Read returns the event that a message becomes, nil if it becomes none.
+func (r *Reader) Read(line []byte) (*Event, error) {
+	var message jsontext.Value = line
+	if message.Kind() != '{' {
+		return nil, errors.New("want a JSON object")
+	}
+	for i := range r.m.Rules {
+		if rule := &r.m.Rules[i]; r.matches(rule, message) {
+			return r.apply(rule, message), nil
+		}
+	}
+	name := text(member(message, "type"))
+	for _, ignored := range r.m.Ignore {
+		prefix, all := strings.CutSuffix(ignored, "*")
+		if name == ignored || all && strings.HasPrefix(name, prefix) {
+			return nil, nil
+		}
+	}
+	return nil, ErrUnknown
+}
+
+func (r *Reader) matches(rule *Rule, message jsontext.Value) bool {
+	for path, want := range rule.When {
+		got := r.value(rule, message, path)
+		if got == nil {
+			got = jsontext.Value("null")
+		}
+		if !equal(got, want) {
+			return false
+		}
+	}
+	return true
+}
+
+func equal(a, b jsontext.Value) bool {
+	x, y := a.Clone(), b.Clone()
+	return x.Canonicalize() == nil && y.Canonicalize() == nil && bytes.Equal(x, y)
+}
+
+func (r *Reader) apply(rule *Rule, message jsontext.Value) *Event {
+	if len(rule.Keep)+len(rule.Append) > 0 {
+		key := r.key(rule, message)
+		if r.kept[key] == nil {
+			r.kept[key] = map[string]jsontext.Value{}
+		}
+		for name, from := range rule.Keep {
+			r.kept[key][name] = r.value(rule, message, from)
+		}
+		for name, from := range rule.Append {
+			b, err := json.Marshal(text(r.kept[key][name])+text(r.value(rule, message, from)), plug.Lenient)
+			if err == nil {
+				r.kept[key][name] = b
+			}
+		}
+	}
+	if rule.Emit == "" {
+		return nil
+	}
+	e := &Event{rule.Emit, map[string]jsontext.Value{}}
+	for name, from := range rule.Data {
+		if v := r.value(rule, message, from); v != nil && v.Kind() != 'n' {
+			e.Data[name] = v
+		}
+	}
+	return e
+}
+
+func (r *Reader) key(rule *Rule, message jsontext.Value) string {
+	if constant, is := strings.CutPrefix(rule.Key, "="); is {
+		return constant
+	}
+	return rule.Key + " " + string(member(message, rule.Key))
+}
+
+// value returns the value that an expression has, or nil.
+func (r *Reader) value(rule *Rule, message jsontext.Value, from string) jsontext.Value {
+	if constant, is := strings.CutPrefix(from, "="); is {
+		return jsontext.Value(constant)
+	}
+	if inner, is := strings.CutPrefix(from, "json:"); is {
+		v := jsontext.Value(text(r.value(rule, message, inner)))
+		if !v.IsValid() {
+			return nil
+		}
+		return v
+	}
+	if name, is := strings.CutPrefix(from, "@"); is {
+		return r.kept[r.key(rule, message)][name]
+	}
+	return member(message, from)
+}
+
+// member returns the value at a path of members, or nil.
+func member(v jsontext.Value, path string) jsontext.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		var members map[string]jsontext.Value
+		if json.Unmarshal(v, &members, plug.Lenient) != nil {
+			return nil
+		}
+		v = members[name]
+	}
+	return v
+}
+
+// text returns the text that a value is, or "".
+func text(v jsontext.Value) (s string) {
+	_ = json.Unmarshal(v, &s, plug.Lenient)
+	return s
+}

@@ -1,0 +1,259 @@
+package sse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/tmaxmax/go-sse"
+
+	"github.com/turnspec/turnspec/adapters/dialect"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// foreign reads the streams of a session in another vocabulary.
+type foreign struct {
+	mapping *mapping.Mapping
+	reader  *mapping.Reader
+	checker mapping.Checker // nil: the vocabulary has no state machine
+	sent    chan struct{}   // holds a token when a message was sent
+	last    string          // the id of the last message
+
+	// Guarded by Mu:
+	read  int // messages
+	judge map[string]*conformance.Probe
+}
+
+func newForeign(m *mapping.Mapping) *foreign {
+	f := &foreign{mapping: m, reader: m.NewReader(), checker: m.NewChecker(), sent: make(chan struct{}, 1), last: "0"}
+	f.judge = map[string]*conformance.Probe{}
+	for _, name := range mapping.Checks() {
+		f.judge[name] = &conformance.Probe{Name: name}
+	}
+	return f
+}
+
+// Declines implements conformance.Decliner: a stream in a dialect does not have the runtime's id of a
+// session, which a resume needs.
+func (s *Subject) Declines(of *fixtures.Scenario) (fixtures.Step, error) {
+	if s.Dialect == nil {
+		return fixtures.Step{}, nil
+	}
+	for _, step := range of.Client {
+		if step.Verb == fixtures.VerbOpen && step.What != "" {
+			return step, plug.UnsupportedBecause("the vocabulary " + s.Dialect.Name + " does not have the runtime's id of a session, which " + step.What + " needs")
+		}
+	}
+	return fixtures.Step{}, nil
+}
+
+// wake lets the reader ask for a stream again, because a turn begins.
+func (f *foreign) wake() {
+	if f == nil {
+		return
+	}
+	select {
+	case f.sent <- struct{}{}:
+	default:
+	}
+}
+
+// probes returns what the checker found, for the checks of the dialect topic.
+func (f *foreign) probes() (out []conformance.Probe) {
+	if f == nil {
+		return nil
+	}
+	for _, name := range mapping.Checks() {
+		out = append(out, *f.judge[name])
+	}
+	return out
+}
+
+// foreignAbilities are the abilities that do not depend on the form of the stream.
+var foreignAbilities = []string{plug.CanMCP, plug.CanLimits, plug.CanList, plug.CanGuard}
+
+// adaptHealth replaces what the server declares about events with what the vocabulary can express.
+func (x *session) adaptHealth() {
+	m := x.foreign.mapping
+	types := append(m.Types(), event.TypeSessionReady, event.TypeUserMessage)
+	can := slices.Clone(foreignAbilities)
+	if slices.Contains(types, event.TypePermissionRequest) {
+		can = append(can, plug.CanAnswer)
+	}
+	if slices.Contains(types, event.TypeInterrupt) {
+		can = append(can, plug.CanQuestion)
+	}
+	x.health.Can = slices.DeleteFunc(x.health.Can, func(c string) bool { return !slices.Contains(can, c) })
+	x.health.Events = types
+	x.health.Without = append(slices.Clone(x.health.Without), m.Without...)
+	for _, t := range m.Types() {
+		for name := range eventMembers()[t] {
+			if !m.Names(t, name) {
+				x.health.Without = append(x.health.Without, string(t)+"."+name)
+			}
+		}
+	}
+}
+
+// listenForeign reads the streams of the session, one after the other, until it ends.
+func (x *session) listenForeign() {
+	ctx, cancel := context.WithCancel(context.Background())
+	x.Cancel = cancel
+	go func() {
+		var err error
+		for err == nil {
+			err = x.readForeign(ctx)
+		}
+		x.endForeign()
+		x.endStream(err)
+	}()
+}
+
+// readForeign reads a stream to its end. It returns an error if no other one can follow.
+func (x *session) readForeign(ctx context.Context) error {
+	path := x.path("events") + "?format=" + url.QueryEscape(x.foreign.mapping.Name)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.base+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", mime.FormatMediaType("text/event-stream", map[string]string{"format": x.foreign.mapping.Name}))
+	req.Header.Set("Last-Event-ID", x.foreign.last)
+	x.s.Show(true, "GET "+path)
+	resp, err := x.http.Do(req)
+	if err != nil {
+		return err
+	}
+	x.s.Show(false, resp.Status)
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusNoContent {
+		return x.waitForMessage(ctx)
+	}
+	if e := checkStream(path, x.id, resp); e != nil {
+		if x.foreign.last == "0" { // else the server may be about to end
+			_ = x.Fail(e)
+		}
+		return e
+	}
+	read := 0
+	for e, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+		if err != nil {
+			return err
+		}
+		if e.LastEventID != "" {
+			x.foreign.last = e.LastEventID
+		}
+		if e.Data == "" || e.Data == x.foreign.mapping.EndOfStream {
+			continue
+		}
+		read++
+		x.s.Show(false, "message "+e.Data)
+		if mistake := x.handleForeign(e.Data); mistake != nil {
+			_ = x.Fail(mistake)
+			return mistake
+		}
+	}
+	x.Mu.Lock()
+	running, closing := x.Running, x.Closing
+	x.Mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case running && read == 0, closing && read == 0:
+		return io.EOF
+	case read == 0:
+		return x.waitForMessage(ctx)
+	}
+	return nil
+}
+
+// waitForMessage waits until a message is sent, which begins another stream.
+func (x *session) waitForMessage(ctx context.Context) error {
+	select {
+	case <-x.foreign.sent:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// handleForeign handles a message of the stream.
+func (x *session) handleForeign(line string) *plug.Error {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	f := x.foreign
+	f.read++
+	x.count++
+	if f.checker != nil {
+		f.found(f.checker.Add([]byte(line)))
+	}
+	e, err := f.reader.Read([]byte(line))
+	switch {
+	case errors.Is(err, mapping.ErrUnknown):
+		x.release()
+		x.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "a message of no known type", Raw: event.Raw(line)})
+		return nil
+	case err != nil:
+		return plug.Errorf("message %d of the stream is not right: %v: %s", f.read, err, plug.Clip(line)).Advise("write each message as one JSON object in a data: line")
+	case e == nil:
+		return nil
+	}
+	data := members(e.Data)
+	x.fillForeign(e.Type, data)
+	b, err := json.Marshal(data, plug.Lenient)
+	if err == nil {
+		err = x.addPlain(plug.Envelope{Type: e.Type, Data: b})
+	}
+	if err != nil {
+		return plug.Errorf("message %d of the stream gives no %s: %v: %s", f.read, e.Type, err, plug.Clip(line)).
+			Advise(fmt.Sprintf("send the members that the mapping %s names", f.mapping.Name))
+	}
+	return nil
+}
+
+// fillForeign makes ids of blocks unique in the session, and names the tool of an answer.
+func (x *session) fillForeign(t event.Type, m members) {
+	if id := m.stringMember("block_id"); id != "" {
+		m.setMember("block_id", strconv.Itoa(x.Turn)+"/"+id)
+	}
+	if t != event.TypePermissionResolved || m["tool_name"] != nil {
+		return
+	}
+	for _, a := range x.asked {
+		if a.id == m.stringMember("request_id") {
+			m.setMember("tool_name", a.tool)
+		}
+	}
+}
+
+// endForeign judges the end of the last stream.
+func (x *session) endForeign() {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if f := x.foreign; f.checker != nil && f.read > 0 {
+		f.found(f.checker.End())
+	}
+}
+
+// found counts a message that was checked, and the problems with it.
+func (f *foreign) found(problems []dialect.Problem) {
+	for _, p := range f.judge {
+		p.Assertions++
+	}
+	for _, p := range problems {
+		if judge := f.judge[mapping.CheckOf(p.Rule)]; judge != nil {
+			judge.Problems = append(judge.Problems, p.String())
+		}
+	}
+}

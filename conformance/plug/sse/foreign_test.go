@@ -1,0 +1,98 @@
+package sse_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
+	"github.com/turnspec/turnspec/conformance/plug/sse"
+	"github.com/turnspec/turnspec/fixtures/racesample"
+)
+
+// inDialect returns one of servers as a subject that is read in a dialect.
+func inDialect(t *testing.T, name, dialect string) *sse.Subject {
+	t.Helper()
+	s := of(t, name, "claude")
+	m, err := mapping.Builtin(dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Dialect = m
+	return s
+}
+
+// TestReferenceInDialects reads what the sidecar of this module sends in each dialect back. The
+// checks that the dialect can express must pass.
+func TestReferenceInDialects(t *testing.T) {
+	t.Parallel()
+	for _, name := range mapping.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			failed, passed := judged(t, inDialect(t, "served", name), 0, append(racesample.Sample(claudeCases, 4), "claude/2.1.329/text/plain")...)
+			g.Expect(failed).To(BeEmpty())
+			for _, id := range append(mapping.Checks(), "text.once", "text.order", "turn.one-terminal") {
+				g.Expect(passed).To(HaveKey(id), "it has given no verdict")
+			}
+			for _, id := range []string{"order.seq", "text.block-end", "usage.reported"} {
+				g.Expect(passed).NotTo(HaveKey(id), "the dialect does not express it")
+			}
+		})
+	}
+}
+
+// changeMessages changes the first message of a stream that contains a text.
+func changeMessages(contains string, change func(frame string) string) *brokenWriter {
+	return &brokenWriter{contains, change}
+}
+
+type brokenWriter struct {
+	contains string
+	change   func(frame string) string
+}
+
+func doubleFrame(frame string) string { return frame + frame }
+
+func dropFrame(string) string { return "" }
+
+// brokenWriters are the sidecar of this module with one defect each in a dialect, the check that
+// must fail, and those that may fail too.
+var brokenWriters = map[string]struct {
+	dialect string
+	writer  *brokenWriter
+	fails   string
+	too     []string
+}{
+	"uistream without an input": {"uistream", changeMessages(`"tool-input-available"`, func(f string) string {
+		return strings.Replace(f, `,"input":`, `,"inputs":`, 1)
+	}), "dialect.form", []string{"tool.known"}},
+	"uistream without start":          {"uistream", changeMessages(`"type":"start"`, dropFrame), "dialect.order", nil},
+	"uistream ends another part":      {"uistream", changeMessages(`"type":"text-end"`, func(f string) string { return strings.Replace(f, `"id":"`, `"id":"x`, 1) }), "dialect.ids", []string{"dialect.open", "dialect.order"}},
+	"uistream starts twice":           {"uistream", changeMessages(`"type":"start"`, doubleFrame), "dialect.once", nil},
+	"uistream leaves a part open":     {"uistream", changeMessages(`"type":"text-end"`, dropFrame), "dialect.open", []string{"dialect.order"}},
+	"agui runs without RUN_STARTED":   {"agui", changeMessages(`"RUN_STARTED"`, dropFrame), "dialect.order", nil},
+	"agui begins a message twice":     {"agui", changeMessages(`"TEXT_MESSAGE_START"`, doubleFrame), "dialect.once", nil},
+	"agui leaves a message open":      {"agui", changeMessages(`"TEXT_MESSAGE_END"`, dropFrame), "dialect.open", nil},
+	"agui has a result of no call":    {"agui", changeMessages(`"TOOL_CALL_RESULT"`, func(f string) string { return strings.Replace(f, `"toolCallId":"`, `"toolCallId":"x`, 1) }), "dialect.ids", []string{"dialect.open", "tool.paired", "tool.output"}},
+	"agui has a content with no text": {"agui", changeMessages(`"TOOL_CALL_ARGS"`, func(f string) string { return strings.Replace(f, `"delta":`, `"deltas":`, 1) }), "dialect.form", []string{"tool.known"}},
+}
+
+// TestBrokenWritersFailDialectChecks proves the checks of the dialect topic.
+func TestBrokenWritersFailDialectChecks(t *testing.T) {
+	t.Parallel()
+	for name, b := range brokenWriters {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			failed, _ := judged(t, inDialect(t, name, b.dialect), 0, "claude/2.1.329/tool/text-tool-text-three-rounds")
+			g.Expect(failed).To(HaveKey(b.fails))
+			delete(failed, b.fails)
+			for _, id := range b.too {
+				delete(failed, id)
+			}
+			g.Expect(failed).To(BeEmpty(), "it has one defect")
+		})
+	}
+}
