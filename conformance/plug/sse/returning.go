@@ -113,6 +113,21 @@ func (r *returning) waitForContent(ctx context.Context, id string) bool {
 	}
 }
 
+// waitReturning waits until the returning listener, if there is one, has received the end
+// of the session.
+func (x *session) waitReturning() {
+	x.Mu.Lock()
+	r := x.returning
+	x.Mu.Unlock()
+	if r == nil {
+		return
+	}
+	select {
+	case <-r.ended:
+	case <-time.After(closeLimit):
+	}
+}
+
 // compareReturning waits until the returning listener has what the other one has, and
 // compares both.
 func (x *session) compareReturning() {
@@ -125,10 +140,7 @@ func (x *session) compareReturning() {
 		}
 		return
 	}
-	select {
-	case <-r.ended:
-	case <-time.After(closeLimit):
-	}
+	x.waitReturning()
 	x.Mu.Lock()
 	stayed := x.frames[1:]
 	x.Mu.Unlock()

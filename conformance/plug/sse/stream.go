@@ -125,6 +125,7 @@ func (x *session) endStream(end error) {
 	x.Mu.Unlock()
 	close(x.streamEnded)
 	if !closeCalled { // a client does not close a session that has ended by itself
+		x.waitReturning()
 		x.stopReturning()
 		x.endProgram()
 	}
