@@ -11,7 +11,7 @@
 //	GET    /sessions                        a [Run] for each session of the log, the latest first
 //	POST   /sessions                        open a session: session_id, runtime, params
 //	GET    /sessions/{id}                   its Run
-//	POST   /sessions/{id}/resume            continue a session that ended: provider_session_id?, params
+//	POST   /sessions/{id}/resume            continue a session that ended, or with provider_session_id one that the log does not hold: params
 //	DELETE /sessions/{id}                   end the session; its log stays
 //	POST   /sessions/{id}/message           message, message_id?, seen?: begin a turn
 //	POST   /sessions/{id}/steer             message, message_id?: add to the running turn
@@ -84,6 +84,9 @@
 // than forwarded, because servers then need not reach or trust each other, and a client
 // that keeps to the named server saves a hop for each message. The feed GET /events holds
 // the sessions that run on the server that is asked, and those that it took over.
+//
+// A session is known to all servers when the request that opens it is answered, before its
+// first event is stored: until then its history is empty elsewhere.
 //
 // If a server is killed, or stalls for [Shared].TTL, another one claims its sessions within
 // one and a half TTL: what was open is closed, a turn that ran ends in an error with the

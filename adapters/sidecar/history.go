@@ -34,7 +34,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	info, err := s.c.Log.Session(r.Context(), id)
+	info, err := s.stored(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.c.Log.Session(r.Context(), r.PathValue("id")); err != nil {
+	if _, err := s.stored(r.Context(), r.PathValue("id")); err != nil {
 		return err
 	}
 	win, err := window.Open(r.Context(), s.c.Log, r.PathValue("id"), n)

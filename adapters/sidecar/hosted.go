@@ -28,6 +28,8 @@ type hosted struct {
 	from    int64            // the log's last seq when it was opened
 	earlier func() (map[string]bool, error)
 
+	tail tail // the newest events in the log
+
 	heartbeat time.Duration // between comments in its streams; 0: that of the server
 
 	mu      sync.Mutex
@@ -54,9 +56,10 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 		return err
 	}
 	h.session, h.from = session, o.After.Seq
+	h.tail.begin(o.After.Seq)
 	h.run = Run{SessionID: h.id, Runtime: h.runtime, State: StatePending, LastSeq: o.After.Seq, Turn: o.After.Turn, Live: true}
 	h.earlier = sync.OnceValues(func() (map[string]bool, error) { return h.readMessageIDs(context.WithoutCancel(ctx), o.After.Seq) })
-	rec := eventlog.Record(h.s.c.Log, session.Events(), eventlog.RecorderOptions{Failed: h.logFailed})
+	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{Failed: h.logFailed})
 	go h.follow(rec)
 	return nil
 }

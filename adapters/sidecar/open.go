@@ -34,8 +34,12 @@ func (s *Server) prepareNew(ctx context.Context, b *opening) error {
 // prepareResumed adds what the log holds of a session, and closes what it leaves open.
 func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
 	info, err := s.c.Log.Session(ctx, b.SessionID)
+	if errors.Is(err, eventlog.ErrUnknownSession) && b.Provider != "" { // the runtime has it
+		b.After = event.Position{}
+		return errors.Join(checkID(b.SessionID), s.claimSession(ctx, b.SessionID))
+	}
 	if err != nil {
-		return err
+		return cmp.Or(s.refuseElsewhere(ctx, b.SessionID), err)
 	}
 	if h := s.running(ctx, b.SessionID); h == nil {
 		if err := s.claimSession(ctx, b.SessionID); err != nil {

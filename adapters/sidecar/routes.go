@@ -93,7 +93,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
-	info, err := s.c.Log.Session(r.Context(), r.PathValue("id"))
+	info, err := s.stored(r.Context(), r.PathValue("id"))
 	if h := s.running(r.Context(), r.PathValue("id")); h != nil && errors.Is(err, eventlog.ErrUnknownSession) {
 		answer(w, http.StatusOK, h.state()) // its first event is not stored yet
 		return nil

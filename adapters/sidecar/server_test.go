@@ -101,6 +101,17 @@ func TestRefusals(t *testing.T) {
 	g.Expect(code(answer)).To(Equal(sidecar.CodeTooMany))
 }
 
+// TestResumeOfASessionThatTheLogDoesNotHold checks that a client can go on with a session
+// of the runtime that another program began.
+func TestResumeOfASessionThatTheLogDoesNotHold(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	status, answer := x.call("POST", "/sessions/s/resume", `{"provider_session_id":"p-elsewhere","after":{"seq":9}}`)
+	g.Expect(status).To(Equal(201), "%v", answer)
+	g.Expect(x.adapter.opened[0].Resume).To(Equal("p-elsewhere"))
+	g.Expect(x.listen("/sessions/s/events").until("session_ready")).To(HaveLen(1))
+}
+
 func TestOpenErrorHasItsCode(t *testing.T) {
 	g := NewWithT(t)
 	x := newServer(t, sidecar.Config{})

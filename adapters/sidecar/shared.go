@@ -209,6 +209,19 @@ func (s *Server) elsewhere(ctx context.Context, id string) (lease.Server, bool, 
 	return holder, held && holder.Name != s.shared.Self.Name, err
 }
 
+// stored returns what the log holds of a session. A session that another server opened, and
+// of which no event is stored yet, has no events.
+func (s *Server) stored(ctx context.Context, id string) (eventlog.Info, error) {
+	info, err := s.c.Log.Session(ctx, id)
+	if !errors.Is(err, eventlog.ErrUnknownSession) {
+		return info, err
+	}
+	if _, other, holderErr := s.elsewhere(ctx, id); holderErr != nil || !other {
+		return info, errors.Join(holderErr, err)
+	}
+	return eventlog.Info{SessionID: id}, nil
+}
+
 // takeOver ends, or resumes, the sessions of servers that are gone.
 func (s *Server) takeOver(ctx context.Context) error {
 	abandoned, err := s.shared.Leases.Abandoned(ctx)

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 	"github.com/turnspec/turnspec/adapters/sidecar"
@@ -62,6 +63,41 @@ func TestTwoServers(t *testing.T) {
 	g.Expect(status).To(Equal(201))
 	status, _ = one.call("POST", "/sessions/s/message", `{"message":"2"}`)
 	g.Expect(status).To(Equal(421))
+}
+
+// delayed is a log that stores nothing before a channel is closed.
+type delayed struct {
+	eventlog.Log
+	until chan struct{}
+}
+
+func (d delayed) Append(ctx context.Context, events ...event.Event) error {
+	<-d.until
+	return d.Log.Append(ctx, events...)
+}
+
+// A session is known to another server before its first event is stored.
+func TestOtherServerBeforeTheFirstEvent(t *testing.T) {
+	g := NewWithT(t)
+	log, leases, stores := &eventlog.Memory{}, &lease.Memory{}, make(chan struct{})
+	one, other := joined(t, delayed{log, stores}, leases, "one", ""), joined(t, log, leases, "other", "")
+	one.open("s")
+	for request, want := range map[string]int{
+		"GET /sessions/s": 200, "GET /sessions/s/history": 200, "GET /sessions/s/chat": 200,
+		"POST /sessions/s/message": 421, "POST /sessions/s/resume": 421, "POST /sessions": 421, "GET /sessions/none/history": 404,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		body := ""
+		if method == "POST" {
+			body = `{"session_id":"s"}`
+		}
+		status, answer := other.call(method, path, body)
+		g.Expect(status).To(Equal(want), "%s: %v", request, answer)
+	}
+	live := other.listen("/sessions/s/events")
+	defer live.close()
+	close(stores)
+	live.until("session_ready")
 }
 
 // stalled are leases that a server cannot reach, until it runs again.

@@ -61,6 +61,11 @@ func (st *stream) add(id int64, name string, data any) error {
 	return nil
 }
 
+// addLine is like add, with the JSON of the data.
+func (st *stream) addLine(id int64, name string, line []byte) {
+	fmt.Fprintf(&st.buf, "id: %d\nevent: %s\ndata: %s\n\n", id, name, line)
+}
+
 // flush writes what was added. It fails if the listener does not take it in time.
 func (st *stream) flush() error {
 	if err := st.out.SetWriteDeadline(time.Now().Add(st.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -73,9 +78,9 @@ func (st *stream) flush() error {
 	return st.out.Flush()
 }
 
-// comment writes a comment, which shows both ends that the connection lives.
-func (st *stream) comment(text string) error {
-	fmt.Fprintf(&st.buf, ": %s\n\n", text)
+// heartbeat writes a comment, which shows both ends that the connection lives.
+func (st *stream) heartbeat() error {
+	st.buf.WriteString(": heartbeat\n\n")
 	return st.flush()
 }
 
@@ -99,7 +104,7 @@ func cursorOf(r *http.Request) (after int64, named bool, err error) {
 // newest returns a session, nil if it does not run here, and the seq of its last event.
 func (s *Server) newest(ctx context.Context, id string) (h *hosted, last int64, err error) {
 	h = s.running(ctx, id)
-	info, err := s.c.Log.Session(ctx, id)
+	info, err := s.stored(ctx, id)
 	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
 		return nil, 0, err
 	}
@@ -161,6 +166,71 @@ func (s *Server) endsWith(ctx context.Context, id string, seq int64) bool {
 // or the listener ends. Those above live are live. h is nil if the session does not run
 // here.
 func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id string, after, live int64) {
+	every := s.c.Heartbeat
+	if h != nil {
+		every = cmp.Or(h.heartbeat, every)
+	}
+	heartbeat := time.NewTicker(every)
+	defer heartbeat.Stop()
+	if h != nil {
+		var goOn bool
+		if after, goOn = s.sendRunning(ctx, st, h, after, live, heartbeat.C); !goOn {
+			return
+		}
+	}
+	s.sendStored(ctx, st, id, after, live, heartbeat.C)
+}
+
+// sendRunning sends the events of a session that runs here. It reports true if the session
+// does not run any more, but the stream goes on after the returned seq.
+func (s *Server) sendRunning(ctx context.Context, st *stream, h *hosted, after, live int64, heartbeat <-chan time.Time) (last int64, goOn bool) {
+	ended := false
+	for {
+		changed := h.tail.changed()
+		entries, held := h.tail.after(after)
+		if !held {
+			events, err := s.c.Log.Read(ctx, h.id, after, 0)
+			if err != nil {
+				return after, false
+			}
+			for _, e := range events {
+				entries = append(entries, entry{event: e})
+			}
+		}
+		for _, e := range entries {
+			if goOn, err := s.sendEvent(ctx, st, e, live); err != nil || !goOn {
+				return after, false
+			}
+			after = e.event.Seq
+		}
+		switch {
+		case len(entries) > 0:
+			if st.flush() != nil {
+				return after, false
+			}
+			continue
+		case ended || !held:
+			return after, true
+		}
+		select {
+		case <-changed:
+		case <-heartbeat:
+			if st.heartbeat() != nil {
+				return after, false
+			}
+		case <-h.ended:
+			if h.logError() != nil {
+				return after, false
+			}
+			ended = true // its last events are stored
+		case <-ctx.Done():
+			return after, false
+		}
+	}
+}
+
+// sendStored sends the events of a session that does not run here, until the server ends.
+func (s *Server) sendStored(ctx context.Context, st *stream, id string, after, live int64, heartbeat <-chan time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan event.Event, 64)
 	finished := make(chan struct{})
@@ -182,12 +252,6 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 		cancel()
 		<-finished
 	}()
-	over, every := s.closing, s.c.Heartbeat
-	if h != nil {
-		over, every = h.ended, cmp.Or(h.heartbeat, every)
-	}
-	heartbeat := time.NewTicker(every)
-	defer heartbeat.Stop()
 	for {
 		select {
 		case e, more := <-read:
@@ -197,15 +261,12 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 			if goOn, err := s.sendBatch(ctx, st, e, read, live); err != nil || !goOn {
 				return
 			}
-		case <-heartbeat.C:
-			if st.comment("heartbeat") != nil {
+		case <-heartbeat:
+			if st.heartbeat() != nil {
 				return
 			}
-		case <-over:
-			if h == nil || h.logError() != nil {
-				return
-			}
-			over = nil // session_end is stored, and ends the stream
+		case <-s.closing:
+			return
 		case <-ctx.Done():
 			return
 		}
@@ -216,24 +277,8 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 // stream ends with them.
 func (s *Server) sendBatch(ctx context.Context, st *stream, e event.Event, read <-chan event.Event, live int64) (goOn bool, err error) {
 	for {
-		if e.Seq > live && time.Since(e.TS) > s.c.MaxLag {
-			if st.format != nil { // a dialect has no message for it; the listener reconnects
-				return false, st.flush()
-			}
-			if err := st.add(0, "listener_cut", Cut{"slow", e.Seq - 1}); err != nil {
-				return false, err
-			}
-			return false, st.flush()
-		}
-		if st.format != nil {
-			if st.format.add(st, e) {
-				return false, st.flush()
-			}
-		} else if err := st.add(e.Seq, string(e.Type()), e); err != nil {
+		if goOn, err := s.sendEvent(ctx, st, entry{event: e}, live); err != nil || !goOn {
 			return false, err
-		}
-		if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {
-			return false, st.flush()
 		}
 		select {
 		case next, more := <-read:
@@ -245,6 +290,37 @@ func (s *Server) sendBatch(ctx context.Context, st *stream, e event.Event, read 
 			return true, st.flush()
 		}
 	}
+}
+
+// sendEvent adds an event to what flush writes. It reports false if the stream ends with
+// it, and has written it then.
+func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64) (goOn bool, err error) {
+	e := n.event
+	if e.Seq > live && time.Since(e.TS) > s.c.MaxLag {
+		if st.format != nil { // a dialect has no message for it; the listener reconnects
+			return false, st.flush()
+		}
+		if err := st.add(0, "listener_cut", Cut{"slow", e.Seq - 1}); err != nil {
+			return false, err
+		}
+		return false, st.flush()
+	}
+	switch {
+	case st.format != nil:
+		if st.format.add(st, e) {
+			return false, st.flush()
+		}
+	case n.line != nil:
+		st.addLine(e.Seq, string(e.Type()), n.line)
+	default:
+		if err := st.add(e.Seq, string(e.Type()), e); err != nil {
+			return false, err
+		}
+	}
+	if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {
+		return false, st.flush()
+	}
+	return true, nil
 }
 
 // isLast reports whether a session_end is the last event of its session, so that
@@ -288,7 +364,7 @@ func (s *Server) feedEvents(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 		case <-heartbeat.C:
-			if st.comment("heartbeat") != nil {
+			if st.heartbeat() != nil {
 				return nil
 			}
 		case <-s.closing:

@@ -23,7 +23,7 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	if _, err := s.c.Log.Session(r.Context(), id); err != nil && (!errors.Is(err, eventlog.ErrUnknownSession) || s.running(r.Context(), id) == nil) {
+	if _, err := s.stored(r.Context(), id); err != nil && (!errors.Is(err, eventlog.ErrUnknownSession) || s.running(r.Context(), id) == nil) {
 		return err
 	}
 	win, err := window.Open(r.Context(), s.c.Log, id, n)
@@ -79,7 +79,7 @@ func (s *Server) sendPatches(ctx context.Context, st *stream, win *window.Window
 		case <-rest:
 			wake, rest = changed, nil
 		case <-heartbeat.C:
-			if st.comment("heartbeat") != nil {
+			if st.heartbeat() != nil {
 				return
 			}
 		case <-s.closing:
