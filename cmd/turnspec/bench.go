@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/bench"
 	"github.com/turnspec/turnspec/conformance/bench/gate"
 	"github.com/turnspec/turnspec/conformance/bench/report"
+	"github.com/turnspec/turnspec/conformance/bench/serverload"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -28,6 +29,7 @@ import (
 
 // benchMain runs one part of a benchmark if a benchmark started this program for it.
 func benchMain() {
+	serverload.Main(map[string]serverload.Open{"sqlite": openBenchLog})
 	steps := map[string]adapters.Transcriber{}
 	for _, a := range reference.All() {
 		steps[a.Capabilities().Runtime] = a
@@ -120,7 +122,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
 	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
-	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd())
+	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd(), benchServerCmd())
 	return cmd
 }
 

@@ -2,5 +2,5 @@
 
 package load
 
-// cpuTime returns 0: the CPU time of this program is not known here.
-func cpuTime() int64 { return 0 }
+// CPUTime returns 0: the CPU time of this program is not known here.
+func CPUTime() int64 { return 0 }

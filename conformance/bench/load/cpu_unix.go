@@ -4,8 +4,8 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// cpuTime returns the CPU time of this program, in nanoseconds.
-func cpuTime() int64 {
+// CPUTime returns the CPU time of this program, in nanoseconds.
+func CPUTime() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0

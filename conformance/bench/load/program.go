@@ -71,7 +71,7 @@ func (p Plan) writeEffort() error {
 	if p.Dir == "" {
 		return nil
 	}
-	b, err := json.Marshal(Effort{PID: os.Getpid(), CPU: cpuTime()})
+	b, err := json.Marshal(Effort{PID: os.Getpid(), CPU: CPUTime()})
 	if err != nil {
 		return err
 	}
