@@ -87,13 +87,15 @@ func (c *crowd) open(ctx context.Context, path string) (net.Conn, *http.Response
 
 func (l *listener) read(ctx context.Context, path string, connected func()) error {
 	conn, response, err := l.open(ctx, path)
+	if response != nil {
+		defer func() { _ = response.Body.Close() }() // after the connection, because it reads to the end
+	}
 	if conn != nil {
 		defer func() { _ = conn.Close() }()
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = response.Body.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(make([]byte, 0, 1024), 1<<20)
