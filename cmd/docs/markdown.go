@@ -74,6 +74,12 @@ func (s *site) addMarkdownPage(name string, text []byte) error {
 				return ast.WalkStop, err
 			}
 			n.Destination = []byte(to)
+		case *ast.Image:
+			to, err := s.addPicture(name, string(n.Destination))
+			if err != nil {
+				return ast.WalkStop, err
+			}
+			n.Destination = []byte(to)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -107,6 +113,17 @@ func (s *site) target(page, to string) (string, error) {
 		return "", err
 	}
 	return source + file, nil
+}
+
+// addPicture copies a picture of a page into the site, and returns its address.
+func (s *site) addPicture(page, to string) (string, error) {
+	file := path.Join(path.Dir(page), to)
+	b, err := fs.ReadFile(s.repository, file)
+	if err != nil {
+		return "", err
+	}
+	s.files[file] = b
+	return relative(path.Dir(markdownPage(page)), file), nil
 }
 
 // relative returns the way from a folder of the site to a page.
