@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/eventlog"
@@ -92,7 +93,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the client may be gone
+	_ = json.MarshalWrite(w, v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true)) // the client may be gone
 }
 
 // answerError writes the refusal for an error.

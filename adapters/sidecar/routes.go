@@ -51,7 +51,30 @@ func (s *Server) routes() http.Handler {
 			}
 		})
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern == "" {
+			answerError(w, noRoute(mux, w.Header(), r))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// noRoute returns the refusal of a request that no route takes.
+func noRoute(mux *http.ServeMux, h http.Header, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := *r
+		other.Method = method
+		if _, pattern := mux.Handler(&other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return refuse(http.StatusNotFound, CodeInvalid, "there is no route %s", r.URL.Path)
+	}
+	h.Set("Allow", strings.Join(allowed, ", "))
+	return refuse(http.StatusMethodNotAllowed, CodeInvalid, "%s takes %s, not %s", r.URL.Path, strings.Join(allowed, " or "), r.Method)
 }
 
 // readBody decodes a request's body. An empty one leaves the value as it is.

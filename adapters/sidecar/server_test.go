@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -215,17 +216,32 @@ func TestShutdownSendsTheLastEvents(t *testing.T) {
 	g.Expect(code(answer)).To(Equal(sidecar.CodeClosing))
 }
 
-// FuzzRequests checks that no request makes the server panic or fail without a code,
-// and that none is served without the token.
+// FuzzRequests checks that no request to a server with a session makes it panic or fail
+// without a code, and that none gets in without the token.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range []struct{ method, path, body, cursor string }{
+		{"GET", "/", "", ""},
+		{"GET", "/health", "", ""},
+		{"GET", "/events", "", "x"},
 		{"GET", "/sessions", "", ""},
 		{"POST", "/sessions", `{"session_id":"x","params":{"limits":{"start_ms":-1},"mcpServers":[{}]}}`, ""},
-		{"POST", "/sessions/s/message", `{"message":"3","message_id":"m","seen":-5,"attachments":[{}]}`, ""},
-		{"POST", "/sessions/s/permission/p", `{"decision":"allow","input":{}}`, ""},
+		{"GET", "/sessions/s", "", ""},
+		{"POST", "/sessions/s/resume", `{"provider_session_id":"p"}`, ""},
+		{"GET", "/sessions/s/events?format=agui&after=-1", "", "3.1"},
 		{"GET", "/sessions/s/history?limit=99999999999999999999", "", "1e3"},
 		{"GET", "/sessions/%2e%2e/chat?messages=-1", "", ""},
+		{"GET", "/sessions/s/chat?messages=2", "", ""},
+		{"GET", "/sessions/s/lists/models", "", ""},
+		{"GET", "/sessions/s/view?messages=0", "", ""},
+		{"POST", "/sessions/s/message", `{"message":"3","message_id":"m","seen":-5,"attachments":[{}]}`, ""},
+		{"POST", "/sessions/s/steer", `{"message":"3"}`, ""},
+		{"POST", "/sessions/s/stop", "{", ""},
+		{"POST", "/sessions/s/permission/p", `{"decision":"allow","input":{}}`, ""},
+		{"POST", "/sessions/s/interrupt/i", `{"value":[]}`, ""},
 		{"DELETE", "/sessions/s%00", "", "9223372036854775808"},
+		{"DELETE", "/sessions/s", "", ""},
+		{"PATCH", "/sessions/s", "", ""},
+		{"GET", "/other", "", ""},
 	} {
 		f.Add(seed.method, seed.path, seed.body, seed.cursor)
 	}
@@ -234,24 +250,41 @@ func FuzzRequests(f *testing.F) {
 		if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/", strings.NewReader(body))
-		r.Method, r.URL = method, u
-		r.Header.Set("Last-Event-ID", cursor)
 		s := sidecar.New(sidecar.Config{Log: &eventlog.Memory{}, Token: "secret", Adapters: map[string]adapters.Adapter{"scripted": &scripted{}}})
-		for token, want := range map[string]func(int) bool{
-			"Bearer wrong":  func(status int) bool { return status == http.StatusUnauthorized },
-			"Bearer secret": func(status int) bool { return status < 500 || status == http.StatusNotImplemented },
-		} {
-			r.Header.Set("Authorization", token)
+		answer := func(token string, r *http.Request) *httptest.ResponseRecorder {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // a stream ends with it
+			defer cancel()
+			r.Header.Set("Authorization", "Bearer "+token)
 			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
-			if !want(w.Code) {
-				t.Errorf("%s: %s %s %q: %d %s", token, method, path, body, w.Code, w.Body)
-			}
+			s.ServeHTTP(w, r.WithContext(ctx))
+			return w
 		}
-		if err := s.Shutdown(ctx); err != nil {
+		request := func() *http.Request {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", strings.NewReader(body))
+			r.Method, r.URL = method, u
+			r.Header.Set("Last-Event-ID", cursor)
+			return r
+		}
+		if w := answer("secret", httptest.NewRequest(http.MethodPost, "http://localhost/sessions", strings.NewReader(`{"session_id":"s"}`))); w.Code != http.StatusCreated {
+			t.Fatalf("open: %d %s", w.Code, w.Body)
+		}
+		if w := answer("wrong", request()); w.Code != http.StatusUnauthorized && (u.Path != "/" || strings.Contains(w.Body.String(), "secret")) {
+			t.Errorf("without the token: %s %s %q: %d %s", method, path, body, w.Code, w.Body)
+		}
+		w := answer("secret", request())
+		if w.Code >= 500 && w.Code != http.StatusNotImplemented {
+			t.Errorf("%s %s %q: %d %s", method, path, body, w.Code, w.Body)
+		}
+		var refused struct {
+			Error struct {
+				Code    string `json:"code"`
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &refused); w.Code >= 400 && (err != nil || refused.Error.Code == "" || refused.Error.Message == "") {
+			t.Errorf("%s %s %q: %d without a code and a message: %s", method, path, body, w.Code, w.Body)
+		}
+		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
