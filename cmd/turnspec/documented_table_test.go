@@ -285,6 +285,7 @@ var documentedTable = map[string]how{
 	"go doc ./adapters/dialect":                                     {clone: true},
 	"go test ./adapters/dialect":                                    {notRun: runByCI},
 	"go test ./adapters/dialect -run TestGoldens -update":           {notRun: writesTheClone},
+	"go doc github.com/turnspec/turnspec/conformance/plug/mapping":  {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/event":            {clone: true, graph: true},
 	"go build -o bin/turnspec ./cmd/turnspec":                       {clone: true, after: []string{"mkdir -p bin"}},
 	"ln -sf turnspec bin/codex":                                     {after: []string{"mkdir -p bin"}},
