@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -84,6 +87,17 @@ func (p *Program) Start(ctx context.Context, o conformance.Open, kind string, ar
 	return out, nil
 }
 
+// defaultSignals lets the programs get SIGHUP and SIGINT as usual. A process that was
+// started with a signal ignored, as by nohup, hands that on to the programs that it starts,
+// which then could not end at the signal.
+var defaultSignals = sync.OnceFunc(func() {
+	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s) // nobody reads it: this process ignores s as before
+		}
+	}
+})
+
 func (p *Program) launch(ctx context.Context, o conformance.Open, args []string) (proc.Process, error) {
 	if len(p.Command) == 0 {
 		return nil, errors.New("no command")
@@ -98,6 +112,7 @@ func (p *Program) launch(ctx context.Context, o conformance.Open, args []string)
 	if args == nil {
 		args = p.Command[1:]
 	}
+	defaultSignals()
 	launcher := o.Launch
 	if launcher == nil {
 		launcher = proc.Exec{}
