@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/fixtures/wire/claude"
 	"github.com/turnspec/turnspec/fixtures/wire/codex"
@@ -92,4 +93,35 @@ func TestTextDelta(t *testing.T) {
 	g.Expect(TextDelta("codex", []byte(`{"method":"item/reasoning/textDelta","params":{"delta":"a"}}`))).To(gomega.BeEmpty())
 	g.Expect(TextDelta("claude", []byte(`{"type":"stream_event","event":{"delta":{"type":"text_delta","text":"c"}}}`))).To(gomega.Equal("c"))
 	g.Expect(TextDelta("claude", []byte(`not JSON`))).To(gomega.BeEmpty())
+}
+
+// A request that a fault adds to the handshake names the session before it is opened. The
+// stand-in must wait for the client to open it all the same.
+func TestAddedRequestDoesNotNameTheSession(t *testing.T) {
+	c, err := fixtures.LoadCase("acp/claude-agent-acp-0.49.0/text/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []fixtures.WireLine
+	for _, w := range c.Wire {
+		lines = append(lines, w)
+		if w.Dir == fixtures.Out && len(lines) == 3 { // the reply to initialize
+			lines = append(lines, fixtures.WireLine{Dir: fixtures.Out, Process: w.Process, Bytes: []byte(`{"jsonrpc":"2.0","id":"x","method":"weather/outlook","params":{"sessionId":"s"}}`)})
+		}
+	}
+	s, err := compile(c, lines, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opens := 0
+	for i := range s.lines {
+		if l := &s.lines[i]; l.w.Dir == fixtures.In && l.step.Kind == KindOpen {
+			if opens++; !l.step.halts() {
+				t.Errorf("output does not stop at %s", l.w.Bytes)
+			}
+		}
+	}
+	if opens != 2 || len(s.lines) != len(c.Wire)+1 {
+		t.Errorf("%d steps that open, of %d lines; want initialize and session/new, with one more line than the case", opens, len(s.lines))
+	}
 }

@@ -106,7 +106,7 @@ func compile(c *fixtures.Case, lines []fixtures.WireLine, prepared *Prepared) (*
 			for k := range rs {
 				s.noteUUIDs(rs[k].b, rs[k].uuids, minted, false)
 				pt := s.newPart(&rs[k], len(s.lines), w.Process)
-				s.noteSession(p, &pt)
+				s.noteSession(p, &pt, w.Line == 0)
 				p.countTurns(s, pt.line)
 				l.parts = append(l.parts, pt)
 			}
@@ -175,12 +175,13 @@ func (s *script) newPart(r *reading, at, process int) part {
 	return p
 }
 
-// noteSession records what later lines are judged by.
-func (s *script) noteSession(p *process, pt *part) {
+// noteSession records what later lines are judged by. A request that a fault added may
+// name the session before it is opened.
+func (s *script) noteSession(p *process, pt *part, added bool) {
 	for _, id := range pt.line.Background {
 		s.background[id] = true
 	}
-	if p.session != "" {
+	if p.session != "" || added {
 		return
 	}
 	switch {
