@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/tmaxmax/go-sse"
@@ -30,6 +31,7 @@ type foreign struct {
 	checker mapping.Checker // nil: the vocabulary has no state machine
 	sent    chan struct{}   // holds a token when a message was sent
 	last    string          // the id of the last message
+	ended   chan struct{}   // closed when the end of the last stream is judged
 
 	// Guarded by Mu:
 	read  int // messages
@@ -37,7 +39,7 @@ type foreign struct {
 }
 
 func newForeign(m *mapping.Mapping) *foreign {
-	f := &foreign{mapping: m, reader: m.NewReader(), checker: m.NewChecker(), sent: make(chan struct{}, 1), last: "0"}
+	f := &foreign{mapping: m, reader: m.NewReader(), checker: m.NewChecker(), sent: make(chan struct{}, 1), last: "0", ended: make(chan struct{})}
 	f.judge = map[string]*conformance.Probe{}
 	for _, name := range mapping.Checks() {
 		f.judge[name] = &conformance.Probe{Name: name}
@@ -70,13 +72,28 @@ func (f *foreign) wake() {
 	}
 }
 
-// probes returns what the checker found, for the checks of the dialect topic.
-func (f *foreign) probes() (out []conformance.Probe) {
+// foreignProbes returns what the checker found, for the checks of the dialect topic. It
+// waits for the end of the last stream, unless the session never listened.
+func (x *session) foreignProbes() (out []conformance.Probe) {
+	f := x.foreign
 	if f == nil {
 		return nil
 	}
+	x.Mu.Lock()
+	listened := f.read > 0
+	x.Mu.Unlock()
+	if listened {
+		select {
+		case <-f.ended:
+		case <-time.After(5 * time.Second): // the server does not end it
+		}
+	}
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
 	for _, name := range mapping.Checks() {
-		out = append(out, *f.judge[name])
+		p := *f.judge[name]
+		p.Problems = slices.Clone(p.Problems)
+		out = append(out, p)
 	}
 	return out
 }
@@ -239,6 +256,7 @@ func (x *session) fillForeign(t event.Type, m members) {
 
 // endForeign judges the end of the last stream.
 func (x *session) endForeign() {
+	defer close(x.foreign.ended)
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
 	if f := x.foreign; f.checker != nil && f.read > 0 {

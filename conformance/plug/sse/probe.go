@@ -66,9 +66,10 @@ func (p *probes) assert(name string, holds bool, format string, args ...any) {
 
 // Probes implements conformance.Prober.
 func (x *session) Probes() []conformance.Probe {
+	foreign := x.foreignProbes()
 	x.probes.mu.Lock()
 	defer x.probes.mu.Unlock()
-	return append(slices.Clone(x.probes.all), x.foreign.probes()...)
+	return append(slices.Clone(x.probes.all), foreign...)
 }
 
 // probe sends requests that a correct server refuses or answers without effect. No turn
