@@ -93,7 +93,7 @@ func (p *Program) Start(ctx context.Context, o conformance.Open, kind string, ar
 var defaultSignals = sync.OnceFunc(func() {
 	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
 		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s) // nobody reads it: this process ignores s as before
+			signal.Notify(make(chan os.Signal, 1), s) // without a reader: this process ignores s as before
 		}
 	}
 })
