@@ -1,6 +1,6 @@
 // Package mapping reads streams of other vocabularies as events of the plain form of package sse.
 //
-// A Mapping is JSON. It lists rules, of which the first that matches a message applies:
+// A Mapping is JSON, which schema.json describes. It lists rules, of which the first that matches a message applies:
 //
 //	{
 //	  "name": "my-stream",

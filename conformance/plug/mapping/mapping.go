@@ -16,6 +16,7 @@ import (
 
 // Mapping is a vocabulary.
 type Mapping struct {
+	Schema      string   `json:"$schema,omitempty"` // for editors: the address of schema.json
 	Name        string   `json:"name"`
 	Rules       []Rule   `json:"rules"`
 	Ignore      []string `json:"ignore,omitempty"`

@@ -1,0 +1,61 @@
+package mapping_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
+)
+
+// TestSchema checks that schema.json and Parse accept and refuse the same files.
+func TestSchema(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepts := func(text string) bool {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		return err == nil && schema.Validate(doc) == nil
+	}
+	files := map[string]bool{example: true}
+	builtin, err := filepath.Glob("builtin/*.json")
+	if err != nil || len(builtin) != len(mapping.Names()) {
+		t.Fatalf("%v are not the built-in vocabularies %v: %v", builtin, mapping.Names(), err)
+	}
+	for _, file := range builtin {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[string(b)] = true
+	}
+	for _, change := range []struct{ from, to string }{
+		{`"name": "my-stream",`, ""},
+		{`"name": "my-stream",`, `"name": "my-stream", "names": 1,`},
+		{`"emit": "done"`, `"emit": "message"`},
+		{`{"when": {"type": "end", "ok": true}, "emit": "done"},`, ""},
+		{`"key": "id", "keep"`, `"keep"`},
+		{`"key": "id", "append"`, `"append"`},
+		{`"when": {"type": "chunk"}`, `"when": {}`},
+		{`"emit": "delta", "data"`, `"data"`},
+		{`"body.text"`, `""`},
+	} {
+		if !strings.Contains(example, change.from) {
+			t.Fatalf("the example does not contain %s", change.from)
+		}
+		files[strings.Replace(example, change.from, change.to, 1)] = false
+	}
+	files[strings.Replace(example, "{", `{"$schema": "schema.json",`, 1)] = true
+	for text, right := range files {
+		if _, err := mapping.Parse("x.json", []byte(text)); (err == nil) != right {
+			t.Errorf("Parse: %v, want it right: %v\n%s", err, right, text)
+		}
+		if accepts(text) != right {
+			t.Errorf("the schema accepts it: %v, want %v\n%s", !right, right, text)
+		}
+	}
+}
