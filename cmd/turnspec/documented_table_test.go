@@ -131,7 +131,8 @@ var documentedTable = map[string]how{
 	`eval "$(turnspec env --runtime claude)" && node server.js`:                                                                {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},
 	"turnspec play opencode --case text/plain --http serve --port 4096": {notRun: endsOnSignal}, // TestServesHTTP of fakes/standin serves it
-	"turnspec serve": {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
+	"turnspec serve --recover leave":                                    {notRun: endsOnSignal},
+	"turnspec serve":                                                    {notRun: endsOnSignal}, // TestServePrintsWhatToDo runs it
 	// TestSharedLog runs servers with databases.
 	"turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example": {notRun: endsOnSignal},
 
