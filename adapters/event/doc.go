@@ -59,7 +59,7 @@
 //   - tool_result.truncated is set if the runtime states that it cut the output. A note
 //     within the output, as Codex writes it, is not a statement: a command may print it.
 //   - tool_result.media refers to images, sounds and documents by size and hash. Events never
-//     hold their bytes, because logs and pages would carry them for ever.
+//     hold their bytes, which would make logs and pages large.
 //   - usage.scope names what the tokens count. Claude Code, Pi, OpenCode, ACP agents and chat
 //     report a turn, Codex a session.
 //   - A question of the runtime that arrives when its turn does not run is denied at once and

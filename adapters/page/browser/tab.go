@@ -17,8 +17,8 @@ type Tab struct {
 	session string
 }
 
-// NewTab opens an empty page in a window of its own: one that another covers is not
-// drawn.
+// NewTab opens an empty page in a new window, because a page that another one covers is
+// not drawn.
 func (b *Browser) NewTab(ctx context.Context) (*Tab, error) {
 	var target struct {
 		TargetID string `json:"targetId"`

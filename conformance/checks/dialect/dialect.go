@@ -9,18 +9,3 @@ import "github.com/turnspec/turnspec/conformance"
 func Checks() []*conformance.Check {
 	return []*conformance.Check{Form, Order, IDs, Once, Open}
 }
-
-// judgeProbe judges the probe with the check's id.
-func judgeProbe(id string) func(*conformance.Trial, *conformance.Finding) {
-	return func(t *conformance.Trial, f *conformance.Finding) {
-		for _, p := range t.Probes {
-			if p.Name != id {
-				continue
-			}
-			f.Asserted(p.Assertions)
-			for _, problem := range p.Problems {
-				f.Failf("%s", problem)
-			}
-		}
-	}
-}

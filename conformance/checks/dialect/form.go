@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Form is the check dialect.form.
 var Form = &conformance.Check{
@@ -9,5 +12,5 @@ var Form = &conformance.Check{
 	Sentence:      "Each message of the stream is JSON with the members that its type needs, and texts that are sent again are those that were sent.",
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("dialect.form"),
+	Judge:         runindex.JudgeProbe("dialect.form"),
 }

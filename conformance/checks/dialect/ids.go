@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // IDs is the check dialect.ids.
 var IDs = &conformance.Check{
@@ -9,5 +12,5 @@ var IDs = &conformance.Check{
 	Sentence:      "Each delta, end and result has the id of something that was begun and has not ended.",
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("dialect.ids"),
+	Judge:         runindex.JudgeProbe("dialect.ids"),
 }

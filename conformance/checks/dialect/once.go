@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Once is the check dialect.once.
 var Once = &conformance.Check{
@@ -9,5 +12,5 @@ var Once = &conformance.Check{
 	Sentence:      "Nothing begins or ends twice, and nothing follows an end.",
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("dialect.once"),
+	Judge:         runindex.JudgeProbe("dialect.once"),
 }

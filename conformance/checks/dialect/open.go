@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Open is the check dialect.open.
 var Open = &conformance.Check{
@@ -9,5 +12,5 @@ var Open = &conformance.Check{
 	Sentence:      "When a stream ends, its parts, tools and sub-agents have ended, and it has its last message.",
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("dialect.open"),
+	Judge:         runindex.JudgeProbe("dialect.open"),
 }

@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Order is the check dialect.order.
 var Order = &conformance.Check{
@@ -9,5 +12,5 @@ var Order = &conformance.Check{
 	Sentence:      "Messages come in the order that the vocabulary demands: a stream, a step or a part begins before what belongs to it.",
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("dialect.order"),
+	Judge:         runindex.JudgeProbe("dialect.order"),
 }

@@ -1,6 +1,9 @@
 package server
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Cursor is the check server.cursor.
 var Cursor = &conformance.Check{
@@ -10,5 +13,5 @@ var Cursor = &conformance.Check{
 	NeedsFor:      needsAbility("cursor"),
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("server.cursor"),
+	Judge:         runindex.JudgeProbe("server.cursor"),
 }

@@ -1,6 +1,9 @@
 package server
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Guard is the check server.guard.
 var Guard = &conformance.Check{
@@ -10,5 +13,5 @@ var Guard = &conformance.Check{
 	NeedsFor:      needsAbility("guard"),
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("server.guard"),
+	Judge:         runindex.JudgeProbe("server.guard"),
 }

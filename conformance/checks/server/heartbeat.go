@@ -1,6 +1,9 @@
 package server
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Heartbeat is the check server.heartbeat.
 var Heartbeat = &conformance.Check{
@@ -10,5 +13,5 @@ var Heartbeat = &conformance.Check{
 	NeedsFor:      needsAbility("heartbeat"),
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("server.heartbeat"),
+	Judge:         runindex.JudgeProbe("server.heartbeat"),
 }

@@ -1,6 +1,9 @@
 package server
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // NoContent is the check server.no-content.
 var NoContent = &conformance.Check{
@@ -10,5 +13,5 @@ var NoContent = &conformance.Check{
 	NeedsFor:      needsAbility("cursor"),
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("server.no-content"),
+	Judge:         runindex.JudgeProbe("server.no-content"),
 }

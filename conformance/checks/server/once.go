@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
 )
 
 // Once is the check server.once.
@@ -21,7 +22,7 @@ var Once = &conformance.Check{
 // message that it does not hold, so that no turn begins.
 func judgeOnce(t *conformance.Trial, f *conformance.Finding) {
 	before := f.Assertions
-	judgeProbe("server.once")(t, f)
+	runindex.JudgeProbe("server.once")(t, f)
 	if f.Assertions == before {
 		return
 	}

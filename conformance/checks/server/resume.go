@@ -1,6 +1,9 @@
 package server
 
-import "github.com/turnspec/turnspec/conformance"
+import (
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/runindex"
+)
 
 // Resume is the check server.resume.
 var Resume = &conformance.Check{
@@ -10,5 +13,5 @@ var Resume = &conformance.Check{
 	NeedsFor:      needsAbility("cursor"),
 	JudgesWritten: true,
 	ServersOnly:   true,
-	Judge:         judgeProbe("server.resume"),
+	Judge:         runindex.JudgeProbe("server.resume"),
 }

@@ -12,21 +12,6 @@ func Checks() []*conformance.Check {
 	return []*conformance.Check{Resume, Cursor, NoContent, Heartbeat, WithoutListeners, Once, Guard}
 }
 
-// judgeProbe judges the probe with the check's id.
-func judgeProbe(id string) func(*conformance.Trial, *conformance.Finding) {
-	return func(t *conformance.Trial, f *conformance.Finding) {
-		for _, p := range t.Probes {
-			if p.Name != id {
-				continue
-			}
-			f.Asserted(p.Assertions)
-			for _, problem := range p.Problems {
-				f.Failf("%s", problem)
-			}
-		}
-	}
-}
-
 // needsAbility returns the needs of a check of servers that declare an ability.
 func needsAbility(ability string) func(*conformance.Run) []string {
 	return func(r *conformance.Run) []string {
