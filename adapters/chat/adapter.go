@@ -85,7 +85,10 @@ var modes = map[string]bool{adapters.ModeNever: false, adapters.ModeAsk: true}
 
 // checkOptions rejects what the adapter does not have.
 func checkOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "max cost", "mcp", "resume", "schema", "setting sources", "unarchive"); err != nil {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "max cost", "resume", "schema", "setting sources", "unarchive"); err != nil {
+		return err
+	}
+	if err := checkMCP(o.MCP); err != nil {
 		return err
 	}
 	return checkMode(o.Mode)

@@ -17,6 +17,7 @@ type client struct {
 	mode  string
 	t     *translator
 
+	tools       []clientTool
 	requests    requests
 	history     []entry
 	queue       []message
@@ -36,14 +37,24 @@ func newClient(h session.Host, o adapters.Options) *client {
 	c := &client{host: h, o: o, model: o.Model, mode: o.Mode}
 	c.t = &translator{l: h.Ledger(), live: c, model: o.Model}
 	c.requests.write = h.Write
+	for _, t := range o.Tools {
+		c.tools = append(c.tools, clientTool{t, t.Name})
+	}
 	return c
 }
 
 // Start implements session.Protocol. There is no handshake: the server is asked first with the
-// first message.
+// first message. The session is ready when the MCP servers are.
 func (c *client) Start() {
+	if len(c.o.MCP) == 0 {
+		c.serversStarted(nil)
+		return
+	}
+	c.startServers(c.serversStarted)
+}
+
+func (c *client) ready() {
 	c.host.Ledger().SessionReady(event.SessionReady{Runtime: runtimeName, ProviderSessionID: c.o.SessionID, Model: c.model, Mode: c.mode, Cwd: c.o.Dir})
-	c.host.Ready(nil)
 }
 
 // post sends the history to the model.

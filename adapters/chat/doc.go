@@ -19,8 +19,15 @@
 // Options.Instructions are the system message of each request, and Options.Effort is its
 // reasoning_effort. A turn that has asked the model Options.MaxRequests times, and whose last reply
 // calls tools, ends in an error when their results are there. Other modes, and Options.MaxCost,
-// ExtraDirs, SettingSources, Config, MCP, Hooks, Schema, Checkpoints, Resume, Fork, At and
+// ExtraDirs, SettingSources, Config, Hooks, Schema, Checkpoints, Resume, Fork, At and
 // Unarchive are ErrUnsupported.
+//
+// Options.MCP are servers over stdio, streamable HTTP, or HTTP with server-sent events. The
+// adapter starts or reaches them before session_ready, reads their lists of tools once, and
+// ends them with the session. A tool of a server is mcp__SERVER__TOOL in events and for the
+// Judge; requests name it so too, with _ for each sign that the API does not take. The mode ask
+// asks about it unless its server says that it is read-only. A server that does not start is a
+// notice, and the session opens without its tools. Servers get no answer to requests of theirs.
 //
 // # Turns
 //
@@ -28,7 +35,8 @@
 // tool. Messages that are sent during a turn wait in the adapter's queue for its end. Calls of
 // a reply run together. The model gets their results, in the order of the calls, when each has
 // one. A call of an unknown tool, or with arguments that are no JSON, has an error as its
-// result, and so has one that Options.Judge or the user denies.
+// result, and so has one that Options.Judge or the user denies. A call without an id, or with
+// that of an earlier call, gets one of its own.
 //
 // A reply that ends with length or content_filter ends the turn with that reason. Its calls
 // do not run, because the last one may be incomplete.

@@ -19,12 +19,12 @@ func (c *client) body() *body {
 	if c.o.Instructions != "" { // the model has no others
 		b.Messages = slices.Concat([]entry{{Role: "system", Content: c.o.Instructions}}, c.history)
 	}
-	for _, t := range c.o.Tools {
+	for _, t := range c.tools {
 		schema := jsontext.Value(`{"type":"object","properties":{}}`)
 		if len(t.Schema) > 0 {
 			schema = t.Schema // Open has checked it
 		}
-		b.Tools = append(b.Tools, offered{Type: "function", Function: offeredFunction{Name: t.Name, Description: t.Description, Parameters: schema}})
+		b.Tools = append(b.Tools, offered{Type: "function", Function: offeredFunction{Name: t.offered, Description: t.Description, Parameters: schema}})
 	}
 	return b
 }

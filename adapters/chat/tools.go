@@ -17,7 +17,7 @@ type call struct {
 	index               int64
 	id, name, arguments string
 
-	tool   *adapters.Tool
+	tool   *clientTool
 	asked  bool // the user has not answered the question about it
 	cancel func()
 	ran    bool // it has a result
@@ -62,9 +62,7 @@ func (k *call) input() event.Raw {
 func (c *client) runCalls(calls []*call) {
 	c.calls = calls
 	for _, k := range calls {
-		if i := slices.IndexFunc(c.o.Tools, func(t adapters.Tool) bool { return t.Name == k.name }); i >= 0 {
-			k.tool = &c.o.Tools[i]
-		}
+		k.tool = c.toolOffered(k.name)
 		switch {
 		case k.tool == nil:
 			c.finishCall(k, "there is no tool "+k.name, event.ToolError)
@@ -80,7 +78,7 @@ func (c *client) runCalls(calls []*call) {
 // runCall runs a tool of the client, unless the Judge denies the call or leaves it to the
 // user.
 func (c *client) runCall(k *call) {
-	judged := adapters.Call{Tool: k.name, Input: k.input(), Dir: c.o.Dir}
+	judged := adapters.Call{Tool: k.tool.Name, Input: k.input(), Dir: c.o.Dir}
 	asks := modes[c.mode] && !k.tool.ReadOnly
 	if c.o.Judge == nil {
 		c.decided(k, adapters.EffectAsk, "", asks)
@@ -102,7 +100,7 @@ func (c *client) decided(k *call, e adapters.Effect, reason string, asks bool) {
 		c.finishCall(k, reason, event.ToolDenied)
 	case e == adapters.EffectAsk && asks:
 		k.asked = true
-		c.t.l.Turn().Permission(event.PermissionRequest{RequestID: k.id, ToolUseID: k.id, ToolName: k.name, ToolInput: k.input()})
+		c.t.l.Turn().Permission(event.PermissionRequest{RequestID: k.id, ToolUseID: k.id, ToolName: k.tool.Name, ToolInput: k.input()})
 	default:
 		c.execute(k, k.input())
 	}

@@ -29,6 +29,7 @@ type translator struct {
 	reply    reply
 	turn     event.Tokens // of its replies
 	spoken   []string     // the keys of the blocks of the reply, oldest first
+	callIDs  map[string]bool
 }
 
 // reply is a reply of the model so far.
@@ -175,6 +176,7 @@ func (t *translator) replyEnded(f *failure) {
 	if r.wasCut() {
 		r.calls = nil // the arguments of the last one may be incomplete
 	}
+	t.nameCalls(r.calls)
 	if t.live != nil {
 		t.live.appendReply(&r, r.calls)
 	}
@@ -193,11 +195,36 @@ func (t *translator) replyEnded(f *failure) {
 		return
 	}
 	for _, k := range r.calls {
-		sc.ToolStart(event.ToolStart{ToolUseID: k.id, Tool: k.name, Input: k.input(), MessageID: r.id})
+		sc.ToolStart(event.ToolStart{ToolUseID: k.id, Tool: t.toolName(k.name), Input: k.input(), MessageID: r.id})
 	}
 	if t.live != nil {
 		t.live.runCalls(r.calls)
 	}
+}
+
+// nameCalls gives an id to each call that has none, or one that an earlier call has: some
+// servers send none, or count from the start in each reply. The next request repeats the ids.
+func (t *translator) nameCalls(calls []*call) {
+	if t.callIDs == nil {
+		t.callIDs = map[string]bool{}
+	}
+	for i, k := range calls {
+		if k.id == "" || t.callIDs[k.id] {
+			k.id = fmt.Sprintf("%s.%d.%d", cmp.Or(k.id, "call"), t.replies, i+1)
+		}
+		t.callIDs[k.id] = true
+	}
+}
+
+// toolName returns the name of a tool in events. The model knows those of MCP servers by other
+// names, which a transcript has too.
+func (t *translator) toolName(offered string) string {
+	if t.live != nil {
+		if tool := t.live.toolOffered(offered); tool != nil {
+			return tool.Name
+		}
+	}
+	return offered
 }
 
 // wasCut reports whether the reply ended before the model had finished it.

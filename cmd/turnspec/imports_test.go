@@ -69,6 +69,8 @@ func forbidden(from, to string) string {
 		return "only adapters/policy reads commands: an adapter takes a Judge, and brings no parsers along"
 	case (strings.HasPrefix(to, "go.yaml.in/yaml/") || strings.HasPrefix(to, "github.com/pelletier/go-toml/")) && under(from, "adapters") && !under(from, "adapters/policy", "adapters/agentfile"):
 		return "only adapters/policy and adapters/agentfile read files that people write: an adapter brings no parsers along"
+	case strings.HasPrefix(to, "github.com/modelcontextprotocol/") && under(from, "adapters") && !under(from, "adapters/chat", "adapters/reference"):
+		return "only adapters/chat uses MCP servers itself: the runtimes of other adapters do"
 	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
 		return "only adapters/eventlog/sqlite brings SQLite along"
 	case strings.HasPrefix(to, "github.com/jackc/") && !under(from, "adapters/eventlog/postgres", "adapters/eventlog/testserver", "cmd"):
