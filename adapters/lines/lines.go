@@ -93,6 +93,18 @@ func (l *Reader) Next() ([]byte, error) {
 	}
 }
 
+// NextBuffered returns the next line as Next does if all of it was read already. It
+// does not read, and returns false if Next must be called.
+func (l *Reader) NextBuffered() ([]byte, bool) {
+	buffered, _ := l.r.Peek(l.r.Buffered())
+	end := bytes.IndexByte(buffered, '\n')
+	if end < 0 || end > l.max {
+		return nil, false
+	}
+	_, _ = l.r.Discard(end + 1)
+	return trimLineEnd(buffered[:end]), true
+}
+
 func trimLineEnd(b []byte) []byte {
 	b = bytes.TrimSuffix(b, []byte("\n"))
 	return bytes.TrimSuffix(b, []byte("\r"))
