@@ -46,18 +46,19 @@ type Session interface {
 	// queued or merged into it, as the runtime does. Send returns when the
 	// runtime has the message, not when the turn ends.
 	Send(ctx context.Context, m Message) error
-	// Events returns the channel of events, which is closed after session_end.
-	// It is not buffered: a slow reader slows the runtime down, and no event is
-	// dropped.
+	// Events returns the channel of events, which is closed after session_end. It
+	// buffers a bounded number of events, so that a burst wakes the reader once. A
+	// slow reader slows the runtime down, and no event is dropped.
 	Events() <-chan event.Event
 	// Stop ends the running turn. If no turn is running, it does nothing.
 	Stop(ctx context.Context) error
 	// Answer answers a permission_request or an interrupt by its id.
 	Answer(ctx context.Context, id string, a Answer) error
 	// Close ends the runtime, gently first, and returns when Events is closed. It
-	// may be called more than once, and by the reader of Events. Close waits
-	// until the last events are read. It drops them if ctx is done or, if ctx can
-	// never be done, if no event was read for Limits.Term after the process
+	// may be called more than once, and by the reader of Events. Close waits until
+	// the channel holds the last event; what it holds can still be read after Close.
+	// Close drops the events for which the channel has no room if ctx is done or, if
+	// ctx can never be done, if no event was read for Limits.Term after the process
 	// exited; Events is then closed without session_end.
 	Close(ctx context.Context) error
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // client is the live side: it keeps the history, sends requests and runs the client's tools.
-// It implements session.Protocol; all methods run in the session's goroutine.
+// It implements session.Protocol; all methods run under the session's lock.
 type client struct {
 	host  session.Host
 	o     adapters.Options

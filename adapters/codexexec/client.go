@@ -14,7 +14,7 @@ import (
 const maxQueue = 64
 
 // client is the live side: it starts a process for each message. It implements
-// session.Protocol; all methods run in the session's goroutine.
+// session.Protocol; all methods run under the session's lock.
 type client struct {
 	host      session.Host
 	o         adapters.Options

@@ -16,7 +16,7 @@ import (
 )
 
 // client is the live side: it sends requests and tracks their replies. It implements
-// session.Protocol; all methods run in the session's goroutine.
+// session.Protocol; all methods run under the session's lock.
 type client struct {
 	host   session.Host
 	o      adapters.Options

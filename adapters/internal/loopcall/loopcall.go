@@ -19,6 +19,12 @@ func Do(ctx context.Context, inbox chan<- func(), done <-chan struct{}, f func()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return Wait(ctx, done, answer)
+}
+
+// Wait returns the error that arrives on answer, or adapters.ErrClosed if done is
+// closed without one, or the error of ctx.
+func Wait(ctx context.Context, done <-chan struct{}, answer <-chan error) error {
 	select {
 	case err := <-answer:
 		return err

@@ -11,22 +11,27 @@ import (
 )
 
 // Events implements adapters.Session.
-func (s *Session) Events() <-chan event.Event { return s.events }
+func (s *Session) Events() <-chan event.Event { return s.outbox.ring }
 
 // Backlog implements adapters.Backlogger.
 func (s *Session) Backlog() (depth int, oldest time.Duration) {
-	n := s.depth.Load()
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	n, at := s.outbox.backlog()
 	if n == 0 {
 		return 0, 0
 	}
-	return int(n), time.Since(time.Unix(0, s.oldest.Load()))
+	return n, time.Since(at)
 }
 
-// Do calls f in the session's goroutine and waits for its reply. Adapters use
-// it for operations that only some runtimes support.
+// Do calls f under the session's lock and waits for its reply. Adapters use it for
+// operations that only some runtimes support.
 func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	answer := make(chan error, 1)
-	cmd := func() {
+	s.withLock(func() {
 		s.waitSeq++
 		id := s.waitSeq
 		reply := func(err error) {
@@ -42,8 +47,11 @@ func (s *Session) Do(ctx context.Context, f func(reply func(error))) error {
 		} else {
 			f(reply)
 		}
-	}
-	return loopcall.Do(ctx, s.cmds, s.done, cmd, answer)
+		if len(s.waiting) > 0 {
+			s.outbox.changed.Broadcast() // the reader must go on
+		}
+	})
+	return loopcall.Wait(ctx, s.done, answer)
 }
 
 // replyToAll replies to every waiting caller: with an error if the session
@@ -169,22 +177,17 @@ func (s *Session) applySetting(ctx context.Context, what, value string, set func
 // receives nothing for Limits.Term after the process has ended is given up,
 // because the listener may be the caller of Close.
 func (s *Session) Close(ctx context.Context) error {
-	select {
-	case s.cmds <- s.closeByClient:
-	case <-s.done:
-	case <-ctx.Done():
-		s.dropListener()
-	}
-	s.waitForRun(ctx)
+	s.withLock(s.closeByClient)
+	s.waitForEnd(ctx)
 	s.endProcess() // a process that exited may leave its process group
 	s.ending.Wait()
 	s.workers.Wait()
 	return nil
 }
 
-// waitForRun returns when run has returned. It gives up the listener if
+// waitForEnd returns when the session has ended. It gives up the listener if
 // necessary.
-func (s *Session) waitForRun(ctx context.Context) {
+func (s *Session) waitForEnd(ctx context.Context) {
 	if ctx.Done() != nil {
 		select {
 		case <-s.done:
@@ -200,14 +203,14 @@ func (s *Session) waitForRun(ctx context.Context) {
 	case <-s.processExited:
 	}
 	for {
-		before := s.received.Load()
+		before := s.outbox.received()
 		t := time.NewTimer(s.limits.Term)
 		select {
 		case <-s.done:
 			t.Stop()
 			return
 		case <-t.C:
-			if s.received.Load() == before {
+			if s.outbox.received() == before {
 				s.dropListener()
 				<-s.done
 				return
@@ -216,5 +219,11 @@ func (s *Session) waitForRun(ctx context.Context) {
 	}
 }
 
-// dropListener discards the events that the listener has not received.
-func (s *Session) dropListener() { s.dropOnce.Do(func() { close(s.listenerDropped) }) }
+// dropListener discards the events that the listener has not received, and ends the
+// process.
+func (s *Session) dropListener() {
+	s.withLock(func() {
+		s.closeByClient()
+		s.outbox.drop()
+	})
+}

@@ -28,12 +28,15 @@ func (s *Session) After(d time.Duration, f func()) (cancel func()) {
 	s.timerSeq++
 	id := s.timerSeq
 	t := time.AfterFunc(d, func() {
-		select {
-		case s.fired <- id:
-		case <-s.done:
-		}
+		s.withLock(func() {
+			if s.timers[id] == nil || s.finished || s.outbox.dropped {
+				return // cancelled, or no limit applies any more
+			}
+			delete(s.timers, id)
+			f()
+		})
 	})
-	s.timers[id] = &timer{t, f}
+	s.timers[id] = t
 	return func() {
 		t.Stop()
 		delete(s.timers, id)
@@ -43,18 +46,15 @@ func (s *Session) After(d time.Duration, f func()) (cancel func()) {
 // Go implements Host.
 func (s *Session) Go(work func(context.Context) func()) func() {
 	ctx, cancel := context.WithCancel(s.workCtx)
-	wanted := true // accessed in the session's goroutine only
+	wanted := true // accessed under the lock only
 	s.workers.Go(func() {
 		defer cancel()
 		then := work(ctx)
-		select {
-		case s.cmds <- func() {
-			if wanted {
+		s.withLock(func() {
+			if wanted && !s.finished {
 				then()
 			}
-		}:
-		case <-ctx.Done():
-		}
+		})
 	})
 	return func() {
 		wanted = false
@@ -101,7 +101,7 @@ func (s *Session) watchIdle(wait time.Duration) {
 		s.cancelIdleTimer = nil
 		quiet := time.Since(s.lastLineAt)
 		switch {
-		case s.proto.Paused() || len(s.pending) > 0:
+		case s.proto.Paused() || s.outbox.depth() > 0:
 			s.lastLineAt = time.Now() // no line was expected until now
 			s.watchIdle(s.limits.Idle)
 		case s.pingedAt.After(s.lastLineAt):

@@ -13,8 +13,8 @@ type Judging struct {
 	answers []func()
 }
 
-// Start calls decide in its own goroutine and then apply in the session's
-// goroutine, followed by the answers that were held back.
+// Start calls decide in its own goroutine and then apply under the session's lock,
+// followed by the answers that were held back.
 func (j *Judging) Start(h Host, decide func(context.Context) adapters.Verdict, apply func(adapters.Verdict)) {
 	j.cancel = h.Go(func(ctx context.Context) func() {
 		v := decide(ctx)

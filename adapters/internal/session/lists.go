@@ -15,7 +15,7 @@ type doer interface {
 	Do(ctx context.Context, f func(reply func(error))) error
 }
 
-// List calls read in the session's goroutine and returns the list that read replies with.
+// List calls read under the session's lock and returns the list that read replies with.
 func List(ctx context.Context, s doer, read func(reply func([]adapters.Listed, error))) ([]adapters.Listed, error) {
 	lists := make(chan []adapters.Listed, 1)
 	err := s.Do(ctx, func(reply func(error)) {

@@ -1,10 +1,12 @@
 // Package session implements adapters.Session on a child process.
 //
-// One goroutine (run) owns all state. It receives lines from the reader,
-// commands from callers, and timers, and sends events to the listener. While an
-// event waits for the listener, no further line is read, so that backpressure
-// reaches the wire; commands are still handled. Each runtime's package supplies
-// a Protocol. Its methods are called only in that goroutine and must not block.
+// A lock guards all state. The goroutine that reads stdout handles each line under
+// it, and so do callers their commands and timers their functions. Events go to the
+// listener through an outbox: a ring of bounded size, which is flushed when the lines
+// that were read together are handled. While the outbox is full no further line is
+// handled, so that backpressure reaches the wire; commands are still handled. Each
+// runtime's package supplies a Protocol. Its methods are called only under the lock
+// and must not block.
 package session
 
 import (
@@ -24,7 +26,7 @@ import (
 )
 
 // Protocol translates a runtime's lines to events and the client's calls to
-// lines. All methods are called in one goroutine.
+// lines. All methods are called under the session's lock.
 type Protocol interface {
 	// Start writes the handshake.
 	Start()
@@ -65,7 +67,7 @@ type Host interface {
 	Ledger() *ledger.Ledger
 	// Write queues a line for the runtime's stdin and adds the line end.
 	Write(line []byte)
-	// After calls f in the session's goroutine after d, unless cancelled.
+	// After calls f under the session's lock after d, unless cancelled.
 	After(d time.Duration, f func()) (cancel func())
 	// Ready ends the opening; nil if session_ready was emitted.
 	Ready(err error)
@@ -74,16 +76,11 @@ type Host interface {
 	// LimitStop limits the running turn as Stop does, for a turn that the adapter stops by
 	// itself: if it does not end within Limits.Stop, the session fails.
 	LimitStop()
-	// Go runs work in its own goroutine and calls the returned function in the
-	// session's goroutine, unless the session has ended. cancel cancels work's
-	// context; the returned function is then not called.
+	// Go runs work in its own goroutine and calls the returned function under the
+	// session's lock, unless the session has ended. cancel cancels work's context; the
+	// returned function is then not called.
 	Go(work func(ctx context.Context) (then func())) (cancel func())
 }
-
-// maxAhead bounds the events that are read ahead of the listener while a caller
-// waits for a reply. Reading must go on because that caller may be the
-// listener.
-const maxAhead = 1024
 
 // maxUnsent bounds the lines queued for a runtime that does not read.
 const maxUnsent = 1024
@@ -91,31 +88,28 @@ const maxUnsent = 1024
 // Session implements adapters.Session with a Protocol.
 type Session struct {
 	limits adapters.Limits
-	ledger *ledger.Ledger
-	proto  Protocol
 	proc   proc.Process
 	stderr *proc.Tail
+	out    *writer
+	ready  chan error
 
-	events          chan event.Event
-	cmds            chan func()
-	lines           chan line
-	lineHandled     chan struct{} // the reader may read the next line
-	exit            chan proc.Exit
-	eof             chan struct{} // stdout was read to its end
-	processExited   chan struct{}
-	done            chan struct{} // run has returned
-	listenerDropped chan struct{} // the listener is given up
-	ready           chan error
+	eof           chan struct{} // stdout was read to its end
+	processExited chan struct{}
+	done          chan struct{} // the session has ended, and the ring has its last event
+	readingSince  atomic.Int64  // when the reader began to wait for the runtime; 0 if it does not wait
 
-	pending         []pending           // events for the listener, oldest first
-	pendingBuf      [8]pending          // backs pending while it is short; mostly one event waits
+	lock            sync.Mutex // guards what follows, ledger and proto too
+	ledger          *ledger.Ledger
+	proto           Protocol
+	outbox          *outbox
 	readySent       bool                // Ready was called
 	waiting         map[int]func(error) // callers that wait for a reply
 	waitSeq         int
-	timers          map[int]*timer
+	timers          map[int]*time.Timer
 	timerSeq        int
-	fired           chan int
 	closing         bool
+	exited          bool         // the exit was handled
+	finished        bool         // nothing may follow
 	failure         *event.Error // why the adapter ends the process
 	failureReported bool         // the failure was reported by a turn, or as an error of one that never began
 	lastLineAt      time.Time    // when the last line arrived, or silence stopped being expected
@@ -125,33 +119,11 @@ type Session struct {
 	stoppingTurn    int  // the turn that must stop
 	stoppingAll     bool // waiting messages are cancelled too
 
-	out          *writer
-	depth        atomic.Int64
-	oldest       atomic.Int64
-	received     atomic.Int64 // events received by the listener
-	readingSince atomic.Int64 // when the reader began to wait for the runtime; 0 if it does not wait
-	endOnce      sync.Once
-	dropOnce     sync.Once
-	ending       sync.WaitGroup
-	workers      sync.WaitGroup // goroutines of Go
-	workCtx      context.Context
-	cancelWork   context.CancelFunc
-}
-
-type pending struct {
-	e  event.Event
-	at time.Time
-}
-
-type timer struct {
-	*time.Timer
-	f func()
-}
-
-type line struct {
-	at  time.Time
-	b   []byte
-	err error
+	endOnce    sync.Once
+	ending     sync.WaitGroup
+	workers    sync.WaitGroup // goroutines of Go
+	workCtx    context.Context
+	cancelWork context.CancelFunc
 }
 
 // Open starts the process and returns when the protocol calls Ready. build
@@ -167,25 +139,20 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	}
 	s := &Session{
 		limits: o.Limits.WithDefaults(), proc: p, stderr: proc.NewTail(64 << 10), out: newWriter(p.Stdin()),
-		events: make(chan event.Event), cmds: make(chan func()),
-		lines: make(chan line), lineHandled: make(chan struct{}), exit: make(chan proc.Exit, 1),
-		eof: make(chan struct{}), processExited: make(chan struct{}), waiting: map[int]func(error){},
-		done: make(chan struct{}), listenerDropped: make(chan struct{}), ready: make(chan error, 1),
-		timers: map[int]*timer{}, fired: make(chan int),
+		eof: make(chan struct{}), processExited: make(chan struct{}), done: make(chan struct{}), ready: make(chan error, 1),
+		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
-	s.pending = s.pendingBuf[:0]
-	s.ledger = ledger.New(hint, o.After, func(e event.Event) {
-		s.pending = append(s.pending, pending{e, time.Now()})
-	})
+	s.outbox = newOutbox(&s.lock, ringSize)
+	s.ledger = ledger.New(hint, o.After, func(e event.Event) { s.outbox.add(e, time.Now()) })
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.proto = build(s)
 	var readers sync.WaitGroup
 	readers.Add(2)
-	go func() { defer readers.Done(); s.readLines() }()
 	go func() { defer readers.Done(); _, _ = io.Copy(s.stderr, p.Stderr()) }()
 	go s.out.writeLoop()
+	s.withLock(s.startHandshake)
+	go func() { defer readers.Done(); s.readLines() }()
 	go s.awaitExit(&readers)
-	go s.run()
 	select {
 	case err = <-s.ready:
 	case <-ctx.Done():
@@ -206,8 +173,32 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	return s, nil
 }
 
-// readLines passes lines to run one at a time, because the buffer is reused
-// after a line is handled.
+// withLock calls f with the lock held and flushes the events that f emits.
+func (s *Session) withLock(f func()) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.ledger.SetTime(time.Now())
+	f()
+	if !s.exited {
+		s.updateTimers()
+	}
+	s.outbox.flush()
+}
+
+// startHandshake writes the handshake and limits its time.
+func (s *Session) startHandshake() {
+	s.After(s.limits.Handshake, func() {
+		if !s.readySent {
+			s.Ready(&adapters.OpenError{Code: event.ErrorTimeout, Op: "handshake", Stderr: s.stderr.String(),
+				Err: fmt.Errorf("no answer within %v", s.limits.Handshake)})
+		}
+	})
+	s.lastLineAt = time.Now()
+	s.proto.Start()
+}
+
+// readLines handles the lines of stdout. A runtime that closed its stdout can send
+// nothing more, so it is ended like one that crashed.
 func (s *Session) readLines() {
 	defer close(s.eof)
 	r := linereader.NewReader(s.proc.Stdout(), s.limits.Line)
@@ -217,14 +208,75 @@ func (s *Session) readLines() {
 		b, err := r.Next()
 		s.readingSince.Store(0)
 		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
-			return
+			break
 		}
-		s.lines <- line{time.Now(), b, err}
-		<-s.lineHandled
+		s.handleLines(r, b, err)
+	}
+	s.withLock(func() {
+		s.After(s.limits.CloseStdin, func() {
+			if !s.closing && !s.exited {
+				s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout but did not exit"})
+			}
+		})
+	})
+}
+
+// maxBatch bounds the lines that are handled before their events are flushed, and so
+// for how long a caller may wait for the lock.
+const maxBatch = 64
+
+// handleLines handles a line and those that were read together with it.
+func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for n := 1; ; n++ {
+		at := time.Now()
+		s.waitForRoom()
+		if !s.outbox.dropped {
+			s.handleLine(at, b, err)
+		}
+		if n == maxBatch {
+			break
+		}
+		var ok bool
+		if b, ok = r.NextBuffered(); !ok {
+			break
+		}
+		err = nil
+	}
+	s.outbox.flush()
+}
+
+// waitForRoom returns when a line may be handled: the ring has taken all events, or a
+// caller waits for a reply, which may be the listener. That caller gets its reply when
+// too many events wait.
+func (s *Session) waitForRoom() {
+	for s.outbox.overflow && !s.outbox.dropped {
+		if len(s.waiting) > 0 {
+			if s.outbox.depth() < maxAhead {
+				return
+			}
+			s.replyToAll(nil)
+		}
+		s.outbox.changed.Wait()
 	}
 }
 
-// awaitExit reports the exit to run after the pipes are read to the end. A
+func (s *Session) handleLine(at time.Time, b []byte, err error) {
+	s.lastLineAt = at
+	s.ledger.SetTime(at)
+	switch {
+	case s.failure != nil: // ignored: the session has failed
+	case err != nil:
+		s.ledger.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeLongLine,
+			Text: fmt.Sprintf("a line of more than %d bytes was skipped; it began %.80q", s.limits.Line, b)})
+	default:
+		s.proto.Line(b)
+	}
+	s.updateTimers()
+}
+
+// awaitExit handles the exit after the pipes are read to the end. A
 // descendant may keep the pipes open, so they are closed if the runtime wrote
 // nothing for Limits.Term. Time spent waiting for the listener does not count.
 func (s *Session) awaitExit(readers *sync.WaitGroup) {
@@ -264,125 +316,29 @@ func (s *Session) awaitExit(readers *sync.WaitGroup) {
 	}
 	<-drained
 	s.out.stop()
-	s.exit <- exit
+	s.withLock(func() { s.handleExit(exit) })
+	s.finish()
 }
 
-// run owns the state. It returns when the process has exited and every event
-// was received or discarded.
-func (s *Session) run() {
-	defer close(s.done)
+// finish returns when the ring has taken every event, or they were discarded.
+func (s *Session) finish() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.outbox.finish()
+	s.finished = true
+	for _, t := range s.timers {
+		t.Stop()
+	}
 	if e, ok := s.proto.(Ender); ok {
-		defer e.Ended()
+		e.Ended()
 	}
-	defer s.cancelWork()
-	defer close(s.events)
-	defer func() {
-		for _, t := range s.timers {
-			t.Stop()
-		}
-	}()
-	s.ledger.SetTime(time.Now())
-	s.After(s.limits.Handshake, func() {
-		if !s.readySent {
-			s.Ready(&adapters.OpenError{Code: event.ErrorTimeout, Op: "handshake", Stderr: s.stderr.String(),
-				Err: fmt.Errorf("no answer within %v", s.limits.Handshake)})
-		}
-	})
-	s.lastLineAt = time.Now()
-	s.proto.Start()
-	gone, eof := false, s.eof
-	for !gone || len(s.pending) > 0 {
-		var out chan event.Event
-		var head event.Event
-		lines := s.lines
-		if len(s.pending) > 0 {
-			out, head = s.events, s.pending[0].e
-			if len(s.waiting) == 0 {
-				lines = nil
-			} else if len(s.pending) >= maxAhead {
-				lines = nil
-				s.replyToAll(nil)
-			}
-			s.depth.Store(int64(len(s.pending)))
-			s.oldest.Store(s.pending[0].at.UnixNano())
-		} else {
-			s.depth.Store(0)
-		}
-		select {
-		case out <- head:
-			s.received.Add(1)
-			s.pending[0] = pending{}
-			s.pending = s.pending[1:]
-			if len(s.pending) == 0 {
-				s.pending = s.pendingBuf[:0] // release the grown array
-			}
-		case ln := <-lines:
-			s.lastLineAt = ln.at
-			s.ledger.SetTime(ln.at)
-			switch {
-			case s.failure != nil: // ignored: the session has failed
-			case ln.err != nil:
-				s.ledger.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeLongLine,
-					Text: fmt.Sprintf("a line of more than %d bytes was skipped; it began %.80q", s.limits.Line, ln.b)})
-			default:
-				s.proto.Line(ln.b)
-			}
-			s.updateTimers()
-			s.lineHandled <- struct{}{}
-		case f := <-s.cmds:
-			s.ledger.SetTime(time.Now())
-			f()
-			s.updateTimers()
-		case id := <-s.fired:
-			if t := s.timers[id]; t != nil {
-				delete(s.timers, id)
-				s.ledger.SetTime(time.Now())
-				t.f()
-				s.updateTimers()
-			}
-		case <-eof:
-			// A runtime that closed its stdout can send nothing more, so it is
-			// ended like one that crashed.
-			eof = nil
-			s.After(s.limits.CloseStdin, func() {
-				if !s.closing && !gone {
-					s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout but did not exit"})
-				}
-			})
-		case exit := <-s.exit:
-			gone = true
-			s.ledger.SetTime(time.Now())
-			s.handleExit(exit)
-		case <-s.listenerDropped:
-			s.ledger.SetTime(time.Now())
-			s.closeByClient()
-			s.pending = nil
-			s.drainWithoutListener(gone)
-			return
-		}
-	}
-}
-
-// drainWithoutListener handles lines and commands without a listener until the
-// process has exited.
-func (s *Session) drainWithoutListener(gone bool) {
-	for !gone {
-		select {
-		case <-s.lines:
-			s.lineHandled <- struct{}{}
-		case f := <-s.cmds:
-			f()
-		case <-s.fired: // no limit applies any more, because the process is being ended
-		case exit := <-s.exit:
-			gone = true
-			s.handleExit(exit)
-		}
-		s.pending = nil
-	}
+	s.cancelWork()
+	close(s.done)
 }
 
 // handleExit emits the last events and closes what is open.
 func (s *Session) handleExit(exit proc.Exit) {
+	s.exited = true
 	s.replyToAll(adapters.ErrClosed)
 	var code *int
 	if exit.Signal == "" {

@@ -182,7 +182,12 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 		case "hello":
 			f.Print("ready")
 		case "send m1":
-			f.Print("turn", "d a", "d b", "d c", "d d")
+			f.Print("turn")
+			go func() {
+				for range 200 { // more than the session emits ahead of its listener
+					f.Print("d a")
+				}
+			}()
 		case "steer m2":
 			f.Print("d e", "steered", "d f")
 		}

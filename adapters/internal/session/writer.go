@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// writer writes lines to the runtime's stdin in its own goroutine, so that the
-// session's goroutine never blocks on a runtime that in turn waits for the
-// session.
+// writer writes lines to the runtime's stdin in its own goroutine, because a runtime
+// that does not read may be waiting for the session, whose lock must be free then.
 type writer struct {
 	w           io.WriteCloser
 	mu          sync.Mutex

@@ -1,0 +1,158 @@
+package session
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// ringSize is how many events the session emits ahead of its listener. The reader
+// pauses when the ring is full, so that backpressure reaches the wire. A burst of
+// lines wakes the listener once, and not once for each event.
+const ringSize = 128
+
+// maxAhead bounds the events that are read ahead of the listener while a caller waits
+// for a reply. Reading must go on because that caller may be the listener.
+const maxAhead = 1024
+
+// outbox hands events to the listener in order. Emitted events are collected until
+// flush moves them to the ring, a buffered channel. If the ring is full, a goroutine
+// waits for the listener in place of the session.
+//
+// Its methods are called with the lock held.
+type outbox struct {
+	lock    sync.Locker
+	changed *sync.Cond // the ring took all events, or the listener was dropped
+
+	ring    chan event.Event
+	times   []int64      // when each event of the ring was emitted, by its number
+	sent    atomic.Int64 // events that the ring has taken since the beginning
+	pending []pending    // events that the ring has not taken, oldest first
+	buffer  [8]pending   // backs pending while it is short; mostly one event waits
+
+	overflow bool          // a goroutine moves pending events to the ring
+	dropped  bool          // the listener was dropped
+	quit     chan struct{} // closed when dropped
+}
+
+type pending struct {
+	e  event.Event
+	at time.Time
+}
+
+// newOutbox returns an outbox with a ring of size events.
+func newOutbox(lock sync.Locker, size int) *outbox {
+	o := &outbox{lock: lock, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
+	o.pending = o.buffer[:0]
+	return o
+}
+
+// add collects an event until the next flush.
+func (o *outbox) add(e event.Event, at time.Time) {
+	if !o.dropped {
+		o.pending = append(o.pending, pending{e, at})
+	}
+}
+
+// flush moves the collected events to the ring as far as it has room.
+func (o *outbox) flush() {
+	if o.overflow || o.dropped {
+		return
+	}
+	if o.moveToRing(); len(o.pending) > 0 {
+		o.overflow = true
+		go o.waitForListener()
+	}
+}
+
+// moveToRing moves events until the ring is full. Nothing else sends to the ring
+// meanwhile.
+func (o *outbox) moveToRing() {
+	n := 0
+	for n < len(o.pending) && len(o.ring) < cap(o.ring) {
+		o.noteTime(o.pending[n])
+		o.ring <- o.pending[n].e
+		o.sent.Add(1)
+		n++
+	}
+	o.removeFirst(n)
+}
+
+// noteTime records the time of the event that is sent next.
+func (o *outbox) noteTime(p pending) { o.times[o.sent.Load()%int64(len(o.times))] = p.at.UnixNano() }
+
+// removeFirst removes the first n pending events.
+func (o *outbox) removeFirst(n int) {
+	clear(o.pending[:n])
+	if o.pending = o.pending[n:]; len(o.pending) == 0 {
+		o.pending = o.buffer[:0] // release a grown array
+	}
+}
+
+// waitForListener moves pending events to the full ring when the listener makes
+// room. It returns when none is left.
+func (o *outbox) waitForListener() {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for len(o.pending) > 0 {
+		next := o.pending[0]
+		o.lock.Unlock()
+		select {
+		case o.ring <- next.e:
+			o.lock.Lock()
+			if !o.dropped {
+				o.noteTime(next)
+				o.sent.Add(1)
+				o.removeFirst(1)
+				o.moveToRing()
+			}
+		case <-o.quit:
+			o.lock.Lock()
+		}
+	}
+	o.overflow = false
+	o.changed.Broadcast()
+}
+
+// drop discards the pending events and all later ones. The listener may still receive
+// what the ring holds.
+func (o *outbox) drop() {
+	if o.dropped {
+		return
+	}
+	o.dropped = true
+	close(o.quit)
+	o.removeFirst(len(o.pending))
+	o.changed.Broadcast()
+}
+
+// finish waits until the ring has taken all events, or until the listener is
+// dropped, and closes the ring. The listener still receives what the ring holds.
+func (o *outbox) finish() {
+	o.flush()
+	for o.overflow {
+		o.changed.Wait()
+	}
+	close(o.ring)
+}
+
+// backlog returns how many events the listener has not received, and when the oldest
+// of them was emitted.
+func (o *outbox) backlog() (depth int, oldest time.Time) {
+	held := len(o.ring)
+	switch depth = o.depth(); {
+	case held > 0:
+		oldest = time.Unix(0, o.times[max(0, o.sent.Load()-int64(held))%int64(len(o.times))])
+	case depth > 0:
+		oldest = o.pending[0].at
+	}
+	return depth, oldest
+}
+
+// depth returns how many events the listener has not received.
+func (o *outbox) depth() int { return len(o.ring) + len(o.pending) }
+
+// received returns how many events the listener has received. It needs no lock.
+func (o *outbox) received() int64 { return o.sent.Load() - int64(len(o.ring)) }
