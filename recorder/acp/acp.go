@@ -1,6 +1,6 @@
 // Package acp drives an agent of the Agent Client Protocol for the recorder. The agents are
-// programs that drive another runtime: codex-acp drives Codex, claude-agent-acp drives
-// Claude Code.
+// programs that drive another runtime, as codex-acp drives Codex and claude-agent-acp drives
+// Claude Code, or a runtime itself: opencode.
 package acp
 
 import (
@@ -126,6 +126,9 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	}
 	c.calls, c.raw, c.open, c.stale, c.mode, c.planning = map[string]*call{}, drive.RawRequests{}, nil, nil, "", false
 	c.listed = false
+	if c.agent.judged != nil && c.d.Scenario.Policy != nil {
+		conn.Env = append(slices.Clone(conn.Env), c.agent.judged...)
+	}
 	if err := c.d.Spawn(append(slices.Clone(conn.Args), s.Args...), conn.Env); err != nil || s.What == "bare" {
 		return err
 	}
@@ -175,6 +178,10 @@ func (c *client) openSession(s fixtures.Step) error {
 		Modes     struct {
 			Current string `json:"currentModeId"`
 		} `json:"modes"`
+		Options []struct {
+			ID      string         `json:"id"`
+			Current jsontext.Value `json:"currentValue"`
+		} `json:"configOptions"`
 	}
 	if err := wire.Decode(v, &r); err != nil {
 		return err
@@ -183,8 +190,13 @@ func (c *client) openSession(s fixtures.Step) error {
 		id = r.SessionID
 	}
 	c.session, c.mode = id, r.Modes.Current
+	for _, o := range r.Options { // opencode has its modes there
+		if o.ID == "mode" && c.mode == "" {
+			c.mode = wire.Unquote(o.Current)
+		}
+	}
 	// A timer sends the list when the session is open, but not every agent lists them for a fork.
-	if err := c.d.Until("the list of commands", func() bool { return c.listed || s.What == "fork" }); err != nil {
+	if err := c.d.Until("the list of commands", func() bool { return c.listed || s.What == "fork" && !c.agent.listsForFork }); err != nil {
 		return err
 	}
 	if !slices.Contains(c.sessions, id) {
@@ -346,6 +358,9 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 // has is sent as it is. codex-acp plans by another setting.
 func (c *client) setMode(mode string, unknown bool) error {
 	id, ok := c.agent.modes[mode]
+	if opened := c.d.Scenario.InitialMode(); c.agent.configured && ok && mode != "plan" && mode != opened {
+		return c.Error("asks for other calls while it runs")
+	}
 	if !ok {
 		if id = mode; !unknown {
 			return c.Error("sets the mode " + mode)

@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/claude"
 	"github.com/turnspec/turnspec/recorder/codex"
 	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/opencode"
 )
 
 // agent is how one of the agents is started and what it can do.
@@ -20,6 +21,13 @@ type agent struct {
 	plans string
 	// effort is the agent's option for how much the model reasons.
 	effort string
+	// listsForFork reports that the agent lists its commands for a copy of a session too.
+	listsForFork bool
+	// configured reports that the agent is started for a mode: what it asks about does not
+	// change while it runs.
+	configured bool
+	// judged is added to its environment if a policy decides about each call.
+	judged []string
 	// connect turns how the inner runtime is started into how the agent is.
 	connect func(drive.Connection) (drive.Connection, error)
 }
@@ -43,6 +51,17 @@ var agents = map[string]agent{
 		},
 		effort:  "effort",
 		connect: connectClaude,
+	},
+	// What opencode asks about is in its settings, and its modes are its agents.
+	"opencode": {
+		inner: opencode.Runtime,
+		modes: map[string]string{
+			"ask": "build", "accept-edits": "build", "never": "build", "plan": "plan",
+		},
+		effort:     "effort",
+		configured: true, listsForFork: true,
+		judged:  []string{`OPENCODE_PERMISSION={"*":"ask"}`},
+		connect: connectOpenCode,
 	},
 }
 
@@ -119,5 +138,11 @@ func connectClaude(inner drive.Connection) (drive.Connection, error) {
 		return inner, fmt.Errorf("the agent does not pass %s to Claude Code", a)
 	}
 	inner.Env = append(slices.Clone(inner.Env), "CLAUDE_CODE_EXECUTABLE=claude", "NO_BROWSER=1")
+	return inner, nil
+}
+
+// connectOpenCode starts opencode as an agent.
+func connectOpenCode(inner drive.Connection) (drive.Connection, error) {
+	inner.Args = []string{"acp"}
 	return inner, nil
 }

@@ -84,7 +84,10 @@ func (c *client) showsCall(l wire.Line) {
 	}
 	_ = wire.Decode(l.Params, &u) // another form has no input
 	for _, in := range []jsontext.Value{u.Update.RawInput, u.ToolCall.RawInput} {
-		if in.Kind() == '{' && !wire.SameJSON(in, jsontext.Value("{}")) {
+		var members map[string]jsontext.Value
+		_ = wire.Decode(in, &members) // another form is no input
+		delete(members, "cwd")        // with which opencode announces a command
+		if len(members) > 0 {
 			c.inputs[id] = true
 		}
 	}

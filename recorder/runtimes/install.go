@@ -50,6 +50,9 @@ func Install(ctx context.Context, dir string, out io.Writer, pins []Pin) error {
 			fmt.Fprintf(out, "%s is installed: %s\n", pin, rt.Binary)
 			continue
 		}
+		if p.Package == "" {
+			continue // it is installed with what it uses
+		}
 		todo = append(todo, job{pin.Name, pin.Version, p})
 		size += p.Unpacked
 	}

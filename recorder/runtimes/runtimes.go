@@ -56,7 +56,8 @@ type Package struct {
 	// other.
 	Lock string `json:"lock,omitempty"`
 	// Uses are pinned runtimes whose programs it starts, by their names, with their
-	// versions. They are installed with it, in folders of their own.
+	// versions. They are installed with it, in folders of their own. A runtime without a
+	// package is the program of the one that it uses, started in another way.
 	Uses map[string]string `json:"uses,omitempty"`
 }
 
@@ -247,6 +248,9 @@ func Locate(dir, name, version string) (Runtime, error) {
 		}
 		rt.Uses = append(rt.Uses, u)
 		rt.Path = append(append(rt.Path, filepath.Dir(u.Binary)), u.Path...)
+		if p.Package == "" {
+			rt.Root, rt.Binary = u.Root, u.Binary
+		}
 	}
 	return rt, nil
 }

@@ -50,6 +50,25 @@ func TestFindErrorNamesTheCommand(t *testing.T) {
 	g.Expect(rt).To(Equal(want))
 }
 
+// opencode is an agent of ACP too: it is installed once.
+func TestARuntimeMayBeTheProgramOfAnother(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	program := locateRuntime(t, dir, "opencode")
+	agent, err := runtimes.Locate(dir, "acp", "opencode-"+program.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(agent.Binary).To(Equal(program.Binary))
+	_, err = runtimes.Find(dir, "acp", agent.Version)
+	g.Expect(err).To(MatchError(ContainSubstring("turnspec runtimes install opencode@" + program.Version)))
+	writeBinary(t, program)
+	_, err = runtimes.Find(dir, "acp", agent.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	var out bytes.Buffer
+	fakeNPM(t, "exit 1")
+	g.Expect(runtimes.Install(t.Context(), dir, &out, []runtimes.Pin{{Name: "acp", Version: agent.Version}})).To(Succeed())
+	g.Expect(out.String()).To(ContainSubstring("is installed: " + program.Binary))
+}
+
 func TestUnpinnedVersionsAreRejected(t *testing.T) {
 	g := NewWithT(t)
 	_, err := runtimes.Find(t.TempDir(), "codex", "0.0.1")

@@ -67,7 +67,7 @@ func (x *Index) readLines() {
 		x.parsed = make(map[location]wire.Line, len(r.Played))
 	}
 	main, other := "", map[string]bool{}
-	history := wire.History{Method: rt.HistoryBefore}
+	history := wire.History{Methods: rt.HistoryBefore}
 	resolve := rt.Resolve()
 	for i, p := range r.Played {
 		if p.Line.Dir != fixtures.Out {
