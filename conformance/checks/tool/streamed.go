@@ -44,8 +44,8 @@ func judgeStreamed(tool *runindex.Tool, res event.ToolResult, f *conformance.Fin
 			if last := strings.TrimRight(d.Text, "\n"); i < 0 && strings.HasSuffix(res.Output[at:], last) {
 				i, size = len(res.Output[at:])-len(last), len(last) // the result has no newline at its end
 			}
-			if i < 0 && len(res.Output) >= keptOutput {
-				continue // it may be in the middle that was left out
+			if i < 0 && (res.Truncated || len(res.Output) >= keptOutput) {
+				continue // it may be in the part that was left out
 			}
 			if i < 0 {
 				f.At(e, "tool %s: the result does not hold the piece %q behind the pieces before it: %q", d.ToolUseID, runindex.Clip(d.Text), runindex.Clip(res.Output))
