@@ -46,7 +46,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	}
 	// Agents wait two seconds for the runtime that they drive, and exit after it.
 	o.Limits.CloseStdin = cmp.Or(o.Limits.CloseStdin, 2*o.Limits.WithDefaults().CloseStdin)
-	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: o.Env}
+	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: permissions(o)}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
 	var live *client
 	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
@@ -83,6 +83,9 @@ func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
 		args = []string{cmp.Or(getenv(o.Env, "ACP_PATH"), programIn(getenv(o.Env, "PATH")))}
+		if filepath.Base(args[0]) == openCodeName {
+			args = append(args, "acp")
+		}
 	}
 	return append(args, o.Args...)
 }
@@ -101,7 +104,7 @@ func getenv(env []string, name string) (v string) {
 }
 
 // programs are the names under which agents are installed, the first that is found counts.
-var programs = []string{"acp", "codex-acp", "claude-agent-acp"}
+var programs = []string{"acp", "codex-acp", "claude-agent-acp", openCodeName}
 
 // programIn returns the first agent on a PATH.
 func programIn(path string) string {

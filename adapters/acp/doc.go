@@ -1,7 +1,7 @@
 // Package acp is the adapter for agents of the Agent Client Protocol, version 1.
 //
 // It starts an agent and speaks the protocol over stdio, with one process for each session.
-// Tested agents: codex-acp 2.6.0 and claude-agent-acp 0.49.0. New returns the adapter for
+// Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0 and opencode 1.18.33. New returns the adapter for
 // live sessions, NewNormalizer converts transcripts of stdout; both use one translator.
 //
 // It reads lines with the loop that the other adapters use, and not with a library of the
@@ -27,13 +27,19 @@
 //	dont-ask       dontAsk, dont-ask
 //	never          bypassPermissions, agent-full-access, full-access, yolo
 //
+// The modes of opencode are its agents, and what it asks about is in its settings. If a mode is
+// chosen or there is a Judge, the adapter starts the agent with OPENCODE_PERMISSION, which only
+// opencode reads, so that it asks for what the mode ask or accept-edits asks for, or for nothing
+// with never. SetMode then changes between that mode and plan. Open returns ErrUnsupported if the
+// environment holds other permissions.
+//
 // An agent that plans by an option of the category collaboration_mode, as codex-acp does, keeps
 // its mode while that option is plan.
 //
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
 // it has none, and for Options.ExtraDirs if it has no additionalDirectories. Options.MaxRequests, MaxCost, SettingSources, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
-// Options.Command is the agent (else ACP_PATH, else acp, codex-acp or claude-agent-acp on the
-// child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
+// Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp or
+// `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
 // terminals: agents read files, write them and run commands by themselves.
 //
 // # Permissions
@@ -83,4 +89,12 @@
 //
 // Of _meta it reads what agents add to tool calls: the name of the tool (claudeCode), the
 // output and the exit code of a terminal (terminal_output_delta, terminal_exit).
+//
+// opencode names a tool in the title of the first update of its call, and joins the names of an
+// MCP server and of its tool there. A call of todowrite is a plan too. The exit code of a command
+// is in the raw output, and its status is completed whatever the code is, also if it was stopped.
+// The tokens of a reply to session/prompt are those of the last request to the model, and what
+// usage_update states of the context lacks the model's reply. If the model's API fails in the
+// middle of a reply, opencode asks again and sends the text again; no line says so, and the text
+// of both is emitted.
 package acp

@@ -149,6 +149,10 @@ func (c *client) openSession() {
 		for _, m := range r.Modes.Available {
 			c.modes = append(c.modes, string(m.ID))
 		}
+		if err := c.checkPermissions(); err != nil {
+			c.openFailed("mode", err)
+			return
+		}
 		c.t.sessionOpened(id, r)
 		c.plans = optionOf(r.ConfigOptions, "collaboration_mode")
 		if c.effort = optionOf(r.ConfigOptions, "thought_level"); c.effort == "" && c.o.Effort != "" {
@@ -236,7 +240,7 @@ func (c *client) settings() (out []setting) {
 	case c.plansByOption(c.o.Mode):
 		out = append(out, setting{"mode", "session/set_config_option", configParams{c.t.session, c.plans, "plan"}})
 	case c.o.Mode != "":
-		id := c.modeID(c.o.Mode)
+		id, _ := c.modeID(c.o.Mode) // opencode was started for the mode
 		if id != c.t.mode {
 			out = append(out, setting{"mode", "session/set_mode", modeParams{c.t.session, id}})
 		}

@@ -37,13 +37,16 @@ func optionOf(options jsontext.Value, category string) string {
 }
 
 // modeID returns the agent's mode for a mode: the first that it offers, or the name itself.
-func (c *client) modeID(mode string) string {
+func (c *client) modeID(mode string) (string, error) {
+	if c.info.isOpenCode() {
+		return c.openCodeMode(mode)
+	}
 	for _, id := range modeIDs[mode] {
 		if slices.Contains(c.modes, id) {
-			return id
+			return id, nil
 		}
 	}
-	return mode
+	return mode, nil
 }
 
 // modeName returns the mode that an agent's mode is, or the agent's own name for it.
@@ -84,7 +87,11 @@ func (c *client) SetMode(mode string, reply func(error)) {
 }
 
 func (c *client) setMode(mode string, reply func(error)) {
-	id := c.modeID(mode)
+	id, err := c.modeID(mode)
+	if err != nil {
+		reply(err)
+		return
+	}
 	c.send("session/set_mode", modeParams{c.t.session, id}, true, func(v jsontext.Value, err error) {
 		if err == nil {
 			c.t.modeSet(id)
@@ -124,6 +131,9 @@ func (t *translator) planSet(on bool) {
 func (t *translator) modeInForce() string {
 	if t.planning {
 		return adapters.ModePlan
+	}
+	if t.mode == buildAgent && t.isOpenCode() {
+		return t.startMode()
 	}
 	return modeName(t.mode)
 }

@@ -60,6 +60,10 @@ func (t *translator) updateTool(u *update, b []byte) {
 	if u.Kind == "tool_call_update" && t.call(string(u.ToolCallID)) == nil && u.Title == "" && u.ToolKind == "" {
 		return // of a call that was not announced: claude-agent-acp sends such as signs of life
 	}
+	if t.neverMade(u) {
+		t.forget(t.merge(u))
+		return
+	}
 	sc := t.scope("an update of a tool call", b)
 	if sc == nil || u.ToolCallID == "" {
 		return
@@ -67,7 +71,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 	c := t.merge(u)
 	ends := u.Status == "completed" || u.Status == "failed"
 	// Some agents announce a call before its input is known.
-	if w := c.webAction(); ends || w != nil && !w.isEmpty() || w == nil && (u.Kind == "tool_call_update" || !isEmpty(c.input) || u.Status != "pending") {
+	if w := c.webAction(); ends || w != nil && !w.isEmpty() || w == nil && (u.Kind == "tool_call_update" || !isEmpty(c.input) && !t.isOpenCode() || u.Status != "pending") {
 		t.startTool(sc, c)
 	}
 	t.emitOutput(sc, c, u, ends)
@@ -85,9 +89,15 @@ func (t *translator) merge(u *update) *toolCall {
 	}
 	m := decode[meta](u.Meta)
 	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
+	if c.name == "" && u.Title != "" && t.isOpenCode() {
+		c.name = t.openCodeTool(string(u.Title))
+	}
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
 	c.mcp = c.mcp || isTrue(m.MCP)
 	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
+	if u.Kind == "" && t.isOpenCode() && c.started {
+		u.RawInput = nil // it asks with what the call changes, in the place of the input
+	}
 	if !isEmpty(u.RawInput) || isEmpty(c.input) && len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
 		c.input = u.RawInput.Clone()
 	}
@@ -122,6 +132,7 @@ type input struct {
 	Command  jsontext.Value `json:"command"`
 	Path     str            `json:"path"`
 	FilePath str            `json:"file_path"`
+	Written  str            `json:"filePath"` // by opencode
 	Pattern  str            `json:"pattern"`
 	Query    str            `json:"query"`
 	URL      str            `json:"url"`
@@ -163,6 +174,9 @@ func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
 	c.started = true
 	t.endBlock(sc, event.BlockComplete)
 	sc.ToolStart(c.start())
+	if c.name == "TodoWrite" && t.isOpenCode() {
+		t.openCodePlan(sc, c)
+	}
 }
 
 // start returns the event for the start of a call.
@@ -185,7 +199,7 @@ func (c *toolCall) start() event.ToolStart {
 			Content jsontext.Value `json:"content"`
 		}{c.content}) // codex-acp shows what an edit changes there alone
 	}
-	path := cmp.Or(string(in.FilePath), string(in.Path), c.path)
+	path := cmp.Or(string(in.FilePath), string(in.Written), string(in.Path), c.path)
 	if path == "" && len(c.diffs) > 0 {
 		path = string(c.diffs[0].Path)
 	}
@@ -246,7 +260,7 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 	if text == "" && c.kind == "execute" {
 		text = textsOf(u.Content)
 	}
-	if text == "" || ends {
+	if text == "" || ends || t.isOpenCode() && strings.HasPrefix(text, cutOutput) && len(text) > minCutOutput {
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, c.text); ok {
@@ -265,6 +279,9 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	if failed {
 		d.Status = event.ToolError
 	}
+	if t.isOpenCode() {
+		t.completeOpenCode(c, &d)
+	}
 	denied := t.callResolved(c, failed)
 	if why, ok := strings.CutPrefix(d.Output, deniedPrefix); ok && failed && len(c.rawOutput) == 0 {
 		d.Output, denied = why, true
@@ -276,7 +293,7 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 		d.Status = event.ToolInterrupted
 	case c.kind == "read" && !failed:
 		d.IsFileRead, d.FilePath = true, c.start().FilePath
-	case !failed:
+	case !failed && d.Changes == nil:
 		d.Changes = c.changes()
 	}
 	sc.ToolResult(d)

@@ -88,7 +88,7 @@ func (t *translator) handleReply(b []byte) {
 	}
 	m := &t.m
 	if len(m.Error) > 0 {
-		if e := decode[rpcError](m.Error); t.l.Turn() != nil && (e.Code == codeInternal || e.Code == codeAuthRequired) {
+		if e := decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
 			t.promptEnded(nil, refusedError{"session/prompt", e})
 		}
 		return
@@ -215,17 +215,21 @@ func (t *translator) addChunk(u *update, b []byte) {
 // model: the words of an error, which the reply has too, or what a command prints.
 // codex-acp names no message then, claude-agent-acp one that is not of the model's API.
 func (t *translator) isOfAgent(u *update) bool {
-	version := t.version
-	if t.live != nil {
-		version = t.live.info.version()
-	}
-	switch {
-	case strings.HasPrefix(version, "codex-acp-"):
+	switch agent := t.agent(); {
+	case strings.HasPrefix(agent, "codex-acp-"):
 		return u.MessageID == ""
-	case strings.HasPrefix(version, "claude-agent-acp-"):
+	case strings.HasPrefix(agent, "claude-agent-acp-"):
 		return !strings.HasPrefix(string(u.MessageID), "msg_")
 	}
 	return false
+}
+
+// agent is the name of the agent and its version.
+func (t *translator) agent() string {
+	if t.live != nil {
+		return t.live.info.version()
+	}
+	return t.version
 }
 
 // endBlock ends the block that is streamed: what follows is of another one.
@@ -300,12 +304,16 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	}
 }
 
-// emitUsage emits the tokens of the turn, if the reply states them. The total has what was
-// read from a cache once, and not every agent counts that as input.
+// emitUsage emits the tokens of the turn, if the reply states them: those of the last request
+// to the model with opencode. The total has what was read from a cache once, and not every
+// agent counts that as input.
 func (t *translator) emitUsage(r promptResult) {
 	u := r.Usage
 	if u.Total == 0 {
 		return
+	}
+	if t.isOpenCode() {
+		u.Output += u.Think // which others count as output
 	}
 	d := event.Usage{Cost: t.cost, Scope: event.ScopeTurn, Tokens: event.Tokens{
 		Input: int64(max(u.Total-u.Output, 0)), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Think), Total: int64(u.Total),
@@ -313,6 +321,12 @@ func (t *translator) emitUsage(r promptResult) {
 	if t.context.Window > 0 {
 		c := t.context
 		d.Context = &c
+	}
+	if t.isOpenCode() {
+		d.Scope = event.ScopeRequest
+		if d.Context != nil { // it states what the request held, without the reply
+			d.Context.Used = int64(u.Total)
+		}
 	}
 	t.l.Emit(d)
 }

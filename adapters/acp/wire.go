@@ -169,7 +169,7 @@ type initResult struct {
 // version is the name of the agent's package and its version: one runtime is many programs.
 func (r *initResult) version() string {
 	name := string(r.Info.Name)
-	return strings.Trim(name[strings.LastIndexByte(name, '/')+1:]+"-"+string(r.Info.Version), "-")
+	return strings.Trim(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])+"-"+string(r.Info.Version), "-")
 }
 
 // promptResult is the result of session/prompt.

@@ -1,0 +1,202 @@
+package acp
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
+)
+
+// openCodeName is the name by which opencode introduces itself.
+const openCodeName = "opencode"
+
+// permissionEnv is the variable with permissions that opencode adds to those of its settings.
+// It is the only way to choose what opencode asks about: its modes are its agents. No other
+// agent reads it.
+const permissionEnv = "OPENCODE_PERMISSION"
+
+// openCodePermissions are the permissions of opencode, by modes.
+var openCodePermissions = map[string]map[string]string{
+	adapters.ModeAsk:         {"*": "allow", "bash": "ask", "edit": "ask", "external_directory": "ask"},
+	adapters.ModeAcceptEdits: {"*": "allow", "bash": "ask", "external_directory": "ask"},
+	adapters.ModeNever:       {"*": "allow"},
+}
+
+// permissions returns the environment of the agent with the permissions of opencode for the
+// mode, or those by which a Judge is asked about each call.
+func permissions(o adapters.Options) []string {
+	p := openCodePermissions[o.Mode]
+	if o.Judge != nil {
+		p = map[string]string{"*": "ask"}
+	}
+	if p == nil || getenv(o.Env, permissionEnv) != "" {
+		return o.Env
+	}
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	return append(slices.Clip(env), permissionEnv+"="+string(encode(p)))
+}
+
+// checkPermissions returns an error if opencode was not started with the permissions of the
+// mode, or for the Judge.
+func (c *client) checkPermissions() error {
+	if c.info.isOpenCode() && getenv(c.o.Env, permissionEnv) != "" && (c.o.Judge != nil || openCodePermissions[c.o.Mode] != nil) {
+		return fmt.Errorf("mode: a mode and a judge need %s, which the environment holds already: %w", permissionEnv, adapters.ErrUnsupported)
+	}
+	return nil
+}
+
+// openCodeMode returns opencode's agent for a mode. What it asks about is chosen when it
+// starts.
+func (c *client) openCodeMode(mode string) (string, error) {
+	switch {
+	case openCodePermissions[mode] == nil:
+		return mode, nil
+	case mode != c.t.startMode():
+		return "", fmt.Errorf("mode: what opencode asks about is chosen when it starts: %w", adapters.ErrUnsupported)
+	}
+	return buildAgent, nil
+}
+
+// buildAgent is the agent of opencode that is no other one.
+const buildAgent = "build"
+
+// startMode is the mode whose permissions opencode was started with: that of Options.Mode, or
+// its agent if that has none. A transcript does not have it.
+func (t *translator) startMode() string {
+	switch {
+	case t.live == nil:
+		return ""
+	case openCodePermissions[t.live.o.Mode] == nil:
+		return buildAgent
+	}
+	return t.live.o.Mode
+}
+
+// isOpenCode reports whether the agent is opencode.
+func (r *initResult) isOpenCode() bool { return strings.EqualFold(string(r.Info.Name), openCodeName) }
+
+// isOpenCode reports whether the agent is opencode.
+func (t *translator) isOpenCode() bool { return strings.HasPrefix(t.agent(), openCodeName+"-") }
+
+// openCodeTools are the names of events for the tools of opencode. Others keep theirs.
+var openCodeTools = map[string]string{
+	"bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "glob": "Glob", "list": "LS",
+	"task": "Task", "todowrite": "TodoWrite", "webfetch": "WebFetch", "websearch": "WebSearch",
+}
+
+// notInNames are the signs that opencode replaces in the names of servers.
+var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// openCodeTool returns the name of a tool, which opencode has as the title of a call that
+// begins. It joins the names of an MCP server and of its tool with a sign that either may have.
+func (t *translator) openCodeTool(title string) string {
+	if t.live != nil {
+		for _, m := range t.live.o.MCP {
+			if tool, ok := strings.CutPrefix(title, notInNames.ReplaceAllString(m.Name, "_")+"_"); ok {
+				return "mcp__" + m.Name + "__" + tool
+			}
+		}
+	}
+	return cmp.Or(openCodeTools[title], title)
+}
+
+// abortedCommand is what opencode adds to the output of a command that was stopped.
+const abortedCommand = "<shell_metadata>\nUser aborted the command"
+
+// opencode cuts the output of a command that it reports while it runs, from 30,000 letters on:
+// it then begins with cutOutput. What of it is new is not known, and the result has it.
+const (
+	cutOutput    = "...\n\n"
+	minCutOutput = 20_000
+)
+
+// isFailedPrompt reports whether an error is that of a turn of opencode: other requests fail in
+// its client, and not in its session.
+func (t *translator) isFailedPrompt(e rpcError) bool {
+	d := decode[struct {
+		Service str `json:"service"`
+	}](e.Data)
+	return t.opened && t.isOpenCode() && d.Service == "session"
+}
+
+// neverMade reports whether an update ends a call that was announced and whose input the model
+// was still writing when it was stopped: it made no such call.
+func (t *translator) neverMade(u *update) bool {
+	c := t.call(string(u.ToolCallID))
+	return u.Status == "failed" && c != nil && !c.started && t.isOpenCode() && isTrue(decode[openCodeOutput](u.RawOutput).Metadata.Interrupted)
+}
+
+// openCodePlan emits the list of steps that a call sets.
+func (t *translator) openCodePlan(sc *ledger.Scope, c *toolCall) {
+	d := event.Plan{Steps: []event.PlanStep{}}
+	for _, s := range decode[struct {
+		Todos []struct {
+			Content str `json:"content"`
+			Status  str `json:"status"`
+		} `json:"todos"`
+	}](c.input).Todos {
+		status := event.StepPending
+		switch s.Status {
+		case "in_progress":
+			status = event.StepInProgress
+		case "completed", "cancelled":
+			status = event.StepCompleted
+		}
+		d.Steps = append(d.Steps, event.PlanStep{Text: string(s.Content), Status: status})
+	}
+	sc.Emit(d)
+}
+
+// openCodeOutput is the raw output of a call of opencode.
+type openCodeOutput struct {
+	Output   str `json:"output"`
+	Error    str `json:"error"`
+	Metadata struct {
+		Exit      jsontext.Value `json:"exit"`
+		Truncated jsontext.Value `json:"truncated"`
+
+		Interrupted jsontext.Value `json:"interrupted"` // the model was stopped while it wrote the input
+		Files       struct {
+			Patch str `json:"patch"`
+		} `json:"filediff"`
+	} `json:"metadata"`
+}
+
+// completeOpenCode completes the result of a call of opencode, whose status does not tell
+// how a command has ended.
+func (t *translator) completeOpenCode(c *toolCall, d *event.ToolResult) {
+	out := decode[openCodeOutput](c.rawOutput)
+	d.Truncated = isTrue(out.Metadata.Truncated)
+	if path := c.start().FilePath; c.name == "Write" && path != "" && !d.IsError {
+		// The lines that change in a file that was there before are not stated.
+		in := decode[struct {
+			Content str `json:"content"`
+		}](c.input)
+		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: string(in.Content)}}
+	}
+	if d.IsError || c.name != "Bash" {
+		return
+	}
+	if out.Metadata.Exit.Kind() != '0' {
+		if t.stopped || t.live == nil && strings.Contains(string(out.Output), abortedCommand) {
+			d.Status, d.IsError = event.ToolInterrupted, true
+		}
+		return
+	}
+	code := int(decode[num](out.Metadata.Exit))
+	d.ExitCode = &code
+	if code != 0 {
+		d.Status, d.IsError = event.ToolError, true
+	}
+}
