@@ -39,6 +39,7 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Ignored(kindPart, "the results of tools have the changes", "patch", "snapshot"),
 		mapping.Ignored(kindPart, "the client's own attachments and commands", "file", "agent", "subtask"),
 		mapping.Ignored(kindPart, "session.status reports it", "retry"),
+		mapping.Ignored(kindEvent, "messages of the user state it", "session.next.agent.switched", "session.next.model.switched"), // by 1.15
 		mapping.Ignored(kindEvent, "the stream has begun, or is alive", "server.connected", "server.heartbeat"),
 		mapping.Ignored(kindEvent, "figures and settings of the session", "session.updated", "session.deleted"),
 		mapping.Ignored(kindEvent, "the results of tools have the changes", "session.diff", "file.edited", "file.watcher.updated"),
