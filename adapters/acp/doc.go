@@ -29,8 +29,8 @@
 //
 // The modes of opencode are its agents, and what it asks about is in its settings. If a mode is
 // chosen or there is a Judge, the adapter starts the agent with OPENCODE_PERMISSION, which only
-// opencode reads, so that it asks for what the mode ask or accept-edits asks for, or for nothing
-// with never. SetMode then changes between that mode and plan. Open returns ErrUnsupported if the
+// opencode reads, so that it asks about commands and edits (ask), commands (accept-edits), or nothing (never).
+// The rest is as its settings say. SetMode then changes between that mode and plan. Open returns ErrUnsupported if the
 // environment holds other permissions.
 //
 // An agent that plans by an option of the category collaboration_mode, as codex-acp does, keeps

@@ -23,11 +23,25 @@ const openCodeName = "opencode"
 // agent reads it.
 const permissionEnv = "OPENCODE_PERMISSION"
 
-// openCodePermissions are the permissions of opencode, by modes.
+// openCodePermissions are the permissions of opencode, by modes. Of those that fit a call the
+// last counts, and one that the settings have keeps its place there. So "*" would hide what the
+// settings have before it, and it alone would leave what they have behind it.
 var openCodePermissions = map[string]map[string]string{
-	adapters.ModeAsk:         {"*": "allow", "bash": "ask", "edit": "ask", "external_directory": "ask"},
-	adapters.ModeAcceptEdits: {"*": "allow", "bash": "ask", "external_directory": "ask"},
-	adapters.ModeNever:       {"*": "allow"},
+	adapters.ModeAsk:         {"bash": "ask", "edit": "ask", "external_directory": "ask"},
+	adapters.ModeAcceptEdits: {"bash": "ask", "edit": "allow", "external_directory": "ask"},
+	adapters.ModeNever:       permissionOf("allow"),
+}
+
+// permissionOf returns an action for each permission.
+func permissionOf(action string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{
+		"*", "bash", "codesearch", "doom_loop", "edit", "external_directory", "glob", "grep", "list", "lsp", "read", "skill", "task",
+		"todoread", "todowrite", "webfetch", "websearch",
+	} {
+		out[name] = action
+	}
+	return out
 }
 
 // permissions returns the environment of the agent with the permissions of opencode for the
@@ -35,7 +49,7 @@ var openCodePermissions = map[string]map[string]string{
 func permissions(o adapters.Options) []string {
 	p := openCodePermissions[o.Mode]
 	if o.Judge != nil {
-		p = map[string]string{"*": "ask"}
+		p = permissionOf("ask")
 	}
 	if p == nil || getenv(o.Env, permissionEnv) != "" {
 		return o.Env
