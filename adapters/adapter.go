@@ -199,6 +199,10 @@ type Options struct {
 	// local. nil means those that it reads by default.
 	SettingSources []string
 
+	// StreamToolInput asks for the inputs of tools in pieces, as the model writes them:
+	// events tool_input before each tool_start.
+	StreamToolInput bool
+
 	// Judge decides about each tool call that the runtime submits to it. If it
 	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
 	Judge Judge
@@ -276,6 +280,7 @@ type Capabilities struct {
 	SetModel    bool // sessions implement ModelSetter
 	SetMode     bool // sessions implement ModeSetter
 	Thinking    bool
+	ToolInput   bool // Options.StreamToolInput
 	ToolOutput  bool // output is streamed while a tool runs
 	Background  bool // tools may outlive their turn
 	Subagents   bool

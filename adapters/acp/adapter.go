@@ -69,7 +69,7 @@ func workingDir(dir string) (string, error) {
 
 // checkOptions rejects what the protocol does not have.
 func checkOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "hooks", "instructions", "max cost", "max requests", "schema", "setting sources", "tools", "unarchive"); err != nil {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "hooks", "instructions", "max cost", "max requests", "schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
 		return err
 	}
 	if o.Fork && o.Resume == "" {

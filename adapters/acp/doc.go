@@ -37,7 +37,7 @@
 // its mode while that option is plan.
 //
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
-// it has none, and for Options.ExtraDirs if it has no additionalDirectories. Options.MaxRequests, MaxCost, SettingSources, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
+// it has none, and for Options.ExtraDirs if it has no additionalDirectories. Options.MaxRequests, MaxCost, SettingSources, StreamToolInput, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp or
 // `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
 // terminals: agents read files, write them and run commands by themselves.

@@ -32,7 +32,7 @@ type Adapter struct {
 
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: runtimeName, Permissions: true, SetModel: true, SetMode: true, Thinking: true, Tools: true, Withdraw: true, StopAll: true}
+	return adapters.Capabilities{Runtime: runtimeName, Permissions: true, SetModel: true, SetMode: true, Thinking: true, Tools: true, ToolInput: true, Withdraw: true, StopAll: true}
 }
 
 // Open implements adapters.Adapter.

@@ -56,7 +56,8 @@
 //
 //	status           an error: notice retry, or error. Else the stream begins
 //	data             content and refusal: delta. reasoning_content, reasoning, reasoning_text:
-//	                 thinking. tool_calls: the pieces of each call are joined by index.
+//	                 thinking. tool_calls: the pieces of each call are joined by index, and are
+//	                 tool_input, on request.
 //	                 finish_reason: reason of done. usage: usage of the turn so far, at the
 //	                 end of the reply. error: as a status
 //	end              block_end; tool_start for each call; else result and done

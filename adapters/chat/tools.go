@@ -10,12 +10,14 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
 // call is a call of a tool by the model.
 type call struct {
 	index               int64
 	id, name, arguments string
+	emitted             int // how much of the arguments was emitted; -1: the call was not announced
 
 	tool   *clientTool
 	asked  bool // the user has not answered the question about it
@@ -26,7 +28,7 @@ type call struct {
 
 // addCall adds a piece of a call. The index identifies the call, because their pieces may
 // alternate; a server that sends none sends each call whole.
-func (r *reply) addCall(d *piece) {
+func (r *reply) addCall(d *piece) *call {
 	index := int64(len(r.calls))
 	if d.Index != nil {
 		index = *d.Index
@@ -34,7 +36,7 @@ func (r *reply) addCall(d *piece) {
 	at := slices.IndexFunc(r.calls, func(k *call) bool { return k.index == index })
 	if at < 0 {
 		at = len(r.calls)
-		r.calls = append(r.calls, &call{index: index})
+		r.calls = append(r.calls, &call{index: index, emitted: -1})
 	}
 	k := r.calls[at]
 	if k.id == "" {
@@ -44,6 +46,21 @@ func (r *reply) addCall(d *piece) {
 		k.name = d.Function.Name
 	}
 	k.arguments += d.Function.Arguments
+	return k
+}
+
+// emitInput emits the arguments that have arrived and were not emitted. A call is announced
+// when its id and its name have arrived.
+func (k *call) emitInput(sc *ledger.Scope) {
+	if k.id == "" || k.name == "" {
+		return
+	}
+	if k.emitted < 0 {
+		sc.InputStart(k.id, k.name)
+		k.emitted = 0
+	}
+	sc.Input(k.id, k.arguments[k.emitted:])
+	k.emitted = len(k.arguments)
 }
 
 // input is the input of a call as events hold it. Arguments that are no JSON are a string.

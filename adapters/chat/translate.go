@@ -119,7 +119,7 @@ func (t *translator) handleChunk(c *chunk) {
 		sc.Delta(key, r.id, text)
 	}
 	for i := range d.ToolCalls {
-		r.addCall(&d.ToolCalls[i])
+		r.addCall(&d.ToolCalls[i]).emitInput(sc)
 	}
 	r.finish = cmp.Or(c.Choices[0].FinishReason, r.finish)
 }
@@ -174,6 +174,7 @@ func (t *translator) replyEnded(f *failure) {
 	t.emitUsage()
 	r := t.reply
 	if r.wasCut() {
+		sc.DropInputs()
 		r.calls = nil // the arguments of the last one may be incomplete
 	}
 	t.nameCalls(r.calls)
@@ -238,6 +239,9 @@ func (t *translator) endBlocks(status event.BlockStatus) {
 	}
 	if status != event.BlockRetracted {
 		sc.ThinkingDone()
+	}
+	if status == event.BlockRetracted {
+		sc.DropInputs()
 	}
 	for _, key := range slices.Backward(t.spoken) {
 		if sc.BlockOpen(key) {

@@ -31,7 +31,7 @@ func New() Adapter { return Adapter{} }
 // puts a message that arrives while a tool runs into the turn (via merge).
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true,
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true, ToolInput: true,
 		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
 		ForkAt: true, Rewind: true, Compact: true, Rename: true, List: true,
 		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, StopAll: true, Priority: true,

@@ -81,7 +81,8 @@
 //	message_start                    blocks of an unfinished message are retracted, because the model repeats them
 //	content_block_start              of reasoning: an empty thinking (activity), no block
 //	text_delta, thinking_delta       delta, thinking
-//	signature_delta, input_json_delta, citations_delta, compaction_delta   ignored: hidden, or complete in the assistant line
+//	input_json_delta                 tool_input, on request; content_block_start of a tool announces it
+//	signature_delta, citations_delta, compaction_delta   ignored: hidden, or complete in the assistant line
 //	assistant line of a streamed block   block_end complete; replaced if the text differs; interrupted if aborted
 //	assistant line that was not streamed (no partials, fallback, sub-agents)   one delta and block_end, or one thinking and its end
 //	content_block_stop               closes reasoning, and a text block if an older version does not mark aborted ones

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
@@ -24,6 +26,7 @@ type messageStream struct {
 	keyName          string // caches the key of block keyIndex
 	keyIndex         int
 	hidden           bool     // reasoning that has shown no text yet
+	toolID           string   // of the current block, if it is a call
 	toolResultSeen   bool     // a tool's result has followed
 	lastTurnMessages []string // messages of the last turn; their lines are late
 	turnMessages     []string // messages of this turn
@@ -130,6 +133,11 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		case "thinking", "redacted_thinking":
 			s.Emit(event.Thinking{})
 			t.appendThinking(s, ev.Index, ev.Block.Thinking)
+		default:
+			if slices.Contains(toolCallBlocks, string(ev.Block.Type)) {
+				m.toolID = ev.Block.ID
+				s.InputStart(m.toolID, string(ev.Block.Name))
+			}
 		}
 	case "content_block_delta":
 		switch ev.Delta.Type {
@@ -137,7 +145,11 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 			t.appendText(s, ev.Index, ev.Delta.Text)
 		case "thinking_delta":
 			t.appendThinking(s, ev.Index, ev.Delta.Thinking)
-		case "signature_delta", "input_json_delta", "citations_delta", "compaction_delta":
+		case "input_json_delta":
+			if t.l.StreamInputs && m.index == ev.Index && slices.Contains(toolCallBlocks, string(m.kind)) {
+				s.Input(m.toolID, inputPiece(b))
+			}
+		case "signature_delta", "citations_delta", "compaction_delta":
 			// Ignored, see doc.go.
 		default:
 			t.noticeUnknown(b)
@@ -191,6 +203,20 @@ func (t *translator) appendThinking(s *ledger.Scope, index int, p string) {
 	s.Thinking(m.blockKey(index), p)
 }
 
+// inputPiece returns the piece of a tool's input in a line. Lines are decoded without it,
+// because inputs are long and most sessions do not stream them.
+func inputPiece(b []byte) string {
+	var ln struct {
+		Event struct {
+			Delta struct {
+				Piece text `json:"partial_json"`
+			} `json:"delta"`
+		} `json:"event"`
+	}
+	_ = json.Unmarshal(b, &ln, lenient) // another form holds no piece
+	return string(ln.Event.Delta.Piece)
+}
+
 // endMessage closes what the message left open. Blocks that the runtime
 // abandoned are retracted, unless the turn was interrupted.
 func (t *translator) endMessage(s *ledger.Scope, ln *line) {
@@ -223,6 +249,7 @@ func blockIndex(key string) int {
 // one repeats them.
 func (t *translator) retractMessage(s *ledger.Scope) {
 	s.ThinkingDone()
+	s.DropInputs()
 	if t.stream.id == "" && t.stream.toolResultSeen { // without ids, a repeated message looks like the next one
 		for _, key := range s.OpenBlocks() {
 			s.BlockEnd(key, event.BlockComplete, "")

@@ -216,6 +216,8 @@ type delta struct {
 
 type streamBlock struct {
 	Type     word   `json:"type"`
+	ID       string `json:"id"`
+	Name     word   `json:"name"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
 }

@@ -29,8 +29,8 @@
 // of each turn; Options.Instructions developerInstructions, or baseInstructions if they
 // replace the runtime's own; Options.Effort -c model_reasoning_effort; Options.ExtraDirs the
 // writable roots of the sandbox of the modes ask, accept-edits and plan. Options.Hooks,
-// MaxRequests, MaxCost and SettingSources, and MCP servers over server-sent events, are
-// ErrUnsupported.
+// MaxRequests, MaxCost, SettingSources and StreamToolInput, and MCP servers over
+// server-sent events, are ErrUnsupported.
 //
 // Options.Command is the program (else CODEX_PATH, else codex on the child's
 // PATH); Options.Config becomes -c key=value with TOML values; Options.Args come

@@ -22,7 +22,7 @@
 // Unarchive and Checkpoints are ErrUnsupported. Schema becomes --output-schema, MCP and Config
 // become -c. Instructions become -c developer_instructions; to replace the runtime's own by a text
 // is ErrUnsupported. Effort becomes -c model_reasoning_effort. MaxRequests, MaxCost, ExtraDirs and
-// SettingSources, and MCP servers over server-sent events, are ErrUnsupported.
+// SettingSources, StreamToolInput, and MCP servers over server-sent events, are ErrUnsupported.
 //
 // # Lines
 //

@@ -60,6 +60,9 @@
 //     within the output, as Codex writes it, is not a statement: a command may print it.
 //   - tool_result.media refers to images, sounds and documents by size and hash. Events never
 //     hold their bytes, which would make logs and pages large.
+//   - tool_input is emitted only on request (Options.StreamToolInput): a reader that wants whole
+//     inputs has them in tool_start, and the pieces of one input may be thousands. Each call
+//     that has pieces starts or is dropped. Inputs of sub-agents have no pieces.
 //   - usage.scope names what the tokens count. Claude Code, Pi, OpenCode, ACP agents and chat
 //     report a turn, Codex a session.
 //   - A question of the runtime that arrives when its turn does not run is denied at once and

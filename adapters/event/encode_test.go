@@ -25,7 +25,7 @@ func FuzzAppendFrequent(f *testing.F) {
 		f.Add("x", s, s, false)
 	}
 	f.Fuzz(func(t *testing.T, text, one, two string, done bool) {
-		for _, d := range []Data{Delta{text, one, two}, Thinking{text, done, two}, Thinking{Text: text, Done: done}, ToolOutput{one, text}} {
+		for _, d := range []Data{Delta{text, one, two}, Thinking{text, done, two}, Thinking{Text: text, Done: done}, ToolOutput{one, text}, ToolInput{one, two, text, done}} {
 			e := Event{Data: d, TS: time.Unix(1, 0), Seq: 1, SessionID: "s"}
 			got, err := e.AppendJSON([]byte("kept "))
 			if want := "kept " + encodeByReflection(t, e); err != nil || string(got) != want {

@@ -20,6 +20,7 @@ const (
 	TypeThinking           Type = "thinking"
 	TypeBlockEnd           Type = "block_end"
 	TypeToolStart          Type = "tool_start"
+	TypeToolInput          Type = "tool_input"
 	TypeToolOutput         Type = "tool_output"
 	TypeToolResult         Type = "tool_result"
 	TypeTask               Type = "task"

@@ -103,6 +103,18 @@ func appendFrequent(b []byte, d Data) (out []byte, ok bool) {
 			b = append(b, `,"block_id":`...)
 			b = appendQuoted(b, d.BlockID)
 		}
+	case ToolInput:
+		b = append(b, `{"type":"tool_input","data":{"tool_use_id":`...)
+		b = appendQuoted(b, d.ToolUseID)
+		if d.Tool != "" {
+			b = append(b, `,"tool":`...)
+			b = appendQuoted(b, d.Tool)
+		}
+		b = append(b, `,"text":`...)
+		b = appendQuoted(b, d.Text)
+		if d.Dropped {
+			b = append(b, `,"dropped":true`...)
+		}
 	case ToolOutput:
 		b = append(b, `{"type":"tool_output","data":{"tool_use_id":`...)
 		b = appendQuoted(b, d.ToolUseID)

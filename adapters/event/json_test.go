@@ -23,6 +23,7 @@ var whole = []Data{
 	Thinking{"hm", true, "b0"},
 	BlockEnd{"b1", BlockReplaced, "text"},
 	ToolStart{"t1", "Bash", Raw(`{"command":"ls","n":[1,null]}`), "ls", "/f", "p", "/s", "q", "https://u", true, true, true, "sub", "msg"},
+	ToolInput{"t1", "Bash", `{"command":"l`, true},
 	ToolOutput{"t1", "out"},
 	ToolResult{"t1", "out", true, ToolError, new(2), []FileChange{{"/a", ChangeMove, "/b", "@@"}}, "/f", true, true, []Media{{MediaImage, "image/png", 70, "ab"}}},
 	Task{"k1", TaskSubagent, "k0", "t1", "name", TaskRunning, "t", &Tokens{1, 2, 3, 4, 5}},

@@ -28,6 +28,9 @@ func (BlockEnd) EventType() Type { return TypeBlockEnd }
 func (ToolStart) EventType() Type { return TypeToolStart }
 
 // EventType implements Data.
+func (ToolInput) EventType() Type { return TypeToolInput }
+
+// EventType implements Data.
 func (ToolOutput) EventType() Type { return TypeToolOutput }
 
 // EventType implements Data.
@@ -95,6 +98,7 @@ var forms = map[Type]form{
 	TypeThinking:           formOf[Thinking](),
 	TypeBlockEnd:           formOf[BlockEnd](),
 	TypeToolStart:          formOf[ToolStart](),
+	TypeToolInput:          formOf[ToolInput](),
 	TypeToolOutput:         formOf[ToolOutput](),
 	TypeToolResult:         formOf[ToolResult](),
 	TypeTask:               formOf[Task](),

@@ -42,7 +42,7 @@ func Encode(e event.Event) ([]byte, error) {
 // hold any text. Most events of a stream are of these types.
 func decodable(e event.Event) bool {
 	switch e.Data.(type) {
-	case event.Delta, event.Thinking, event.ToolOutput:
+	case event.Delta, event.Thinking, event.ToolInput, event.ToolOutput:
 	default:
 		return false
 	}

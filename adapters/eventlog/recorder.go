@@ -257,6 +257,8 @@ func eventSize(e event.Event) int {
 		return envelope + len(d.Text)
 	case event.Thinking:
 		return envelope + len(d.Text)
+	case event.ToolInput:
+		return envelope + len(d.Text)
 	case event.ToolOutput:
 		return envelope + len(d.Text)
 	case event.UserMessage:

@@ -72,7 +72,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "schema", "setting sources", "tools", "unarchive"); err != nil {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
 		return err
 	}
 	if o.ReplaceInstructions {

@@ -24,7 +24,8 @@
 //
 // Options.MCP is added to the settings with OPENCODE_CONFIG_CONTENT. Options.Effort is the variant of
 // the model in each message, and Options.Instructions its system text, which the runtime adds to
-// its own instructions; ReplaceInstructions is ErrUnsupported. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, Config, Tools,
+// its own instructions; ReplaceInstructions is ErrUnsupported. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources,
+// StreamToolInput, Config, Tools,
 // Hooks, Schema, Checkpoints, Unarchive and At are ErrUnsupported. Options.Command is the
 // program (else OPENCODE_PATH, else opencode on the child's PATH); Options.Args come last. A
 // model is PROVIDER/MODEL, or a model of the provider that was used last.

@@ -29,7 +29,7 @@ type Adapter struct{}
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Steer: true, Permissions: true, SetModel: true,
-		Thinking: true, ToolOutput: true, Revert: true, Compact: true, Rename: true, List: true,
+		Thinking: true, ToolInput: true, ToolOutput: true, Revert: true, Compact: true, Rename: true, List: true,
 	}
 }
 

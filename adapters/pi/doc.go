@@ -68,10 +68,10 @@
 //	                         later, the turn ends
 //	agent_settled            newer dialect: the same. It comes after all attempts
 //	message_start            user: user_message; its text finds the message that was sent
-//	message_update           text_delta: delta. thinking_delta, thinking_end: thinking. text_start,
-//	                         text_end, thinking_start, toolcall_start, toolcall_delta,
-//	                         toolcall_end: ignored. Snapshots of the message are not read: in
-//	                         the older dialect they are ahead of the deltas
+//	message_update           text_delta: delta. thinking_delta, thinking_end: thinking. toolcall_start,
+//	                         toolcall_delta: tool_input, on request. text_start, text_end,
+//	                         thinking_start, toolcall_end: ignored. Snapshots of the message are
+//	                         read for ids only: in the older dialect they are ahead of the deltas
 //	message_end              assistant: block_end
 //	tool_execution_start     tool_start
 //	tool_execution_update    tool_output: what is new in the output so far

@@ -57,6 +57,25 @@ func (t *translator) toolStarted() {
 	}
 }
 
+// inputStarted handles the beginning of a call in the model's message. In the older dialect
+// only the snapshot of the message names the call.
+func (t *translator) inputStarted(sc *ledger.Scope, u *update) {
+	if !t.l.StreamInputs {
+		return
+	}
+	if u.ID == "" {
+		parts := decode[[]content](decode[message](t.m.Message).Content)
+		if i := int(u.Index); 0 <= i && i < len(parts) {
+			u.ID, u.Name = parts[i].ID, parts[i].Name
+		}
+	}
+	if t.inputs == nil {
+		t.inputs = map[num]string{}
+	}
+	t.inputs[u.Index] = string(u.ID)
+	sc.InputStart(string(u.ID), toolName(string(u.Name)))
+}
+
 // runningTool is a tool call without a result. The line of its result does not repeat
 // its input.
 type runningTool struct {

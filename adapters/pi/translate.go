@@ -39,6 +39,7 @@ type translator struct {
 	steering     []string // the texts of the queue
 	followUps    []string //
 	tools        []runningTool
+	inputs       map[num]string  // the ids of the calls of the message, by the index of their part
 	files        map[string]bool // that the session has read or changed
 	asked        []*question
 	turnTokens   event.Tokens
@@ -329,6 +330,10 @@ func (t *translator) handleUpdate(b []byte) {
 				t.spoken = append(t.spoken, key)
 			}
 		}
+	case "toolcall_start":
+		t.inputStarted(sc, &u)
+	case "toolcall_delta":
+		sc.Input(t.inputs[u.Index], string(u.Delta))
 	case "thinking_end":
 		if sc.ThinkingOpen(key) {
 			sc.ThinkingDone()
@@ -369,6 +374,9 @@ func (t *translator) endBlocks(status event.BlockStatus) {
 	}
 	if status != event.BlockRetracted {
 		sc.ThinkingDone()
+	}
+	if status != event.BlockComplete {
+		sc.DropInputs()
 	}
 	for _, key := range t.spoken {
 		if sc.BlockOpen(key) {

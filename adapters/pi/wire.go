@@ -87,6 +87,8 @@ type update struct {
 	Type  str `json:"type"`
 	Index num `json:"contentIndex"`
 	Delta str `json:"delta"`
+	ID    str `json:"id"`       // of a call that begins, in the newer dialect
+	Name  str `json:"toolName"` // of that call's tool
 }
 
 // message is a message of the session.
@@ -112,6 +114,8 @@ type usage struct {
 type content struct {
 	Type str `json:"type"`
 	Text str `json:"text"`
+	ID   str `json:"id"` // of a toolCall
+	Name str `json:"name"`
 }
 
 // result is the result of a tool, whole or so far.

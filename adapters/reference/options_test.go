@@ -57,6 +57,10 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			option: adapters.Options{SettingSources: []string{"user", "project"}},
 			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
 		},
+		"input in pieces": {
+			option:  adapters.Options{StreamToolInput: true},
+			refused: []string{"codex", "codexexec", "opencode", "acp"}, error: "stream tool input: ",
+		},
 		"server over http": {
 			option: adapters.Options{MCP: []adapters.MCPServer{{Name: "lamp", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Key": "amber"}}}},
 			passed: map[string]string{

@@ -10,7 +10,7 @@ import (
 
 // CheckOptions returns an error for an option of the session that the program does not have.
 func CheckOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "max cost", "max requests", "setting sources"); err != nil {
+	if err := session.RefuseOptions(o, "max cost", "max requests", "setting sources", "stream tool input"); err != nil {
 		return err
 	}
 	for _, s := range o.MCP {

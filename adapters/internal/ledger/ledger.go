@@ -36,6 +36,9 @@ type Ledger struct {
 	tasks       []task
 	questions   []Question
 	queued      bool // the last queue emitted was not empty
+
+	// StreamInputs is whether the inputs of tools are emitted in pieces.
+	StreamInputs bool
 }
 
 // New returns the ledger of a session that continues after a position. If there

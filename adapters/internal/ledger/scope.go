@@ -18,6 +18,7 @@ type Scope struct {
 	lastThinking *block // the reasoning that was closed last
 	tools        []tool
 	unnamed      []string // calls that run and that the runtime does not name yet
+	inputs       []string // calls whose input has begun and that have not started
 	finished     recent   // tools of this scope that have a result
 }
 
@@ -140,6 +141,7 @@ func (s *Scope) ToolStart(d event.ToolStart) bool {
 	}
 	s.ThinkingDone()
 	s.dropUnnamed(d.ToolUseID)
+	s.inputs = slices.DeleteFunc(s.inputs, func(id string) bool { return id == d.ToolUseID })
 	s.tools = append(s.tools, tool{id: d.ToolUseID})
 	s.Emit(d)
 	return true
@@ -219,12 +221,13 @@ func (s *Scope) Interrupt(d event.Interrupt) {
 	s.Emit(d)
 }
 
-// closeAll closes thinking, text blocks, questions and tools that are open.
+// closeAll closes thinking, text blocks, inputs, questions and tools that are open.
 func (s *Scope) closeAll() {
 	s.ThinkingDone()
 	for len(s.blocks) > 0 {
 		s.BlockEnd(s.blocks[0].key, event.BlockInterrupted, "")
 	}
+	s.DropInputs()
 	for _, q := range slices.Clone(s.l.questions) {
 		if q.scope == s {
 			s.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)

@@ -144,6 +144,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	}
 	s.outbox = newOutbox(&s.lock, ringSize)
 	s.ledger = ledger.New(hint, o.After, func(e event.Event) { s.outbox.add(e, time.Now()) })
+	s.ledger.StreamInputs = o.StreamToolInput
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.proto = build(s)
 	var readers sync.WaitGroup
