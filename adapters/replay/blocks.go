@@ -17,6 +17,8 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 		r.handleBlockEnd(e, d)
 	case event.ToolStart:
 		r.handleToolStart(e, d)
+	case event.ToolInput:
+		r.handleToolInput(e, d)
 	case event.ToolOutput:
 		n := r.ensureTool(e, d.ToolUseID)
 		if s := n.block.Status; s == Running || s == Backgrounded || s == Interrupted && r.lateStatus(e) != "" {
@@ -71,7 +73,9 @@ func (r *Reducer) newBlock(e event.Event, b Block) *node {
 	switch b.Kind {
 	case KindNotice, KindCompaction, KindCheckpoint, KindSubagent: // do not separate text
 	default:
-		list.tail = n
+		if b.Status != Writing { // text goes on if the call is dropped
+			list.tail = n
+		}
 	}
 	if b.ID != "" {
 		r.indexBlock(n, key{e.SubagentID, b.Kind, b.ID})
@@ -224,10 +228,39 @@ func (r *Reducer) handleBlockEnd(e event.Event, d event.BlockEnd) {
 	}
 }
 
+// handleToolInput shows the input of a call while the model writes it. The block is only
+// there until the call starts or is dropped, so that a chat is the same without it.
+func (r *Reducer) handleToolInput(e event.Event, d event.ToolInput) {
+	n := r.findBlock(e, KindTool, d.ToolUseID)
+	switch {
+	case n != nil && n.block.Status != Writing, n == nil && (d.Dropped || r.lateStatus(e) != ""):
+		return
+	case d.Dropped:
+		r.setActivity(e, ActivityWorking)
+		n.dropInput()
+		return
+	case n == nil:
+		n = r.newBlock(e, Block{Kind: KindTool, ID: d.ToolUseID, Status: Writing, Tool: &Tool{}})
+	}
+	r.setActivity(e, ActivityWriting)
+	n.block.Tool.Name = cmp.Or(validText(d.Tool), n.block.Tool.Name)
+	n.appendText(d.Text)
+}
+
+// dropInput removes a call whose input the model has not finished.
+func (n *node) dropInput() {
+	n.remove()
+	if n.r.blockByKey[n.key] == n {
+		delete(n.r.blockByKey, n.key)
+	}
+}
+
 // ensureTool finds a tool's block, or creates it if the start is missing.
 func (r *Reducer) ensureTool(e event.Event, id string) *node {
-	if n := r.findBlock(e, KindTool, id); n != nil {
+	if n := r.findBlock(e, KindTool, id); n != nil && n.block.Status != Writing {
 		return n
+	} else if n != nil {
+		n.dropInput()
 	}
 	return r.newBlock(e, Block{Kind: KindTool, ID: id, Status: Running, Tool: &Tool{}})
 }

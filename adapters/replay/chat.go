@@ -55,6 +55,7 @@ const (
 	Loading      Status = "loading"
 	Ready        Status = "ready"
 	Errored      Status = "error"
+	Writing      Status = "writing" // the model writes the input of a tool call
 )
 
 // The values of Chat.Activity. ActivityTool is followed by the tool's name.
@@ -116,7 +117,7 @@ type Kind string
 const (
 	KindText       Kind = "text"       // running, complete, interrupted
 	KindThinking   Kind = "thinking"   // running, complete, interrupted
-	KindTool       Kind = "tool"       // running, ok, failed, denied, interrupted, backgrounded
+	KindTool       Kind = "tool"       // writing, running, ok, failed, denied, interrupted, backgrounded
 	KindSubagent   Kind = "subagent"   // running, complete, failed, stopped, interrupted
 	KindPermission Kind = "permission" // pending, allowed, denied, cancelled, withdrawn
 	KindInterrupt  Kind = "interrupt"  // pending, answered, withdrawn
@@ -154,6 +155,7 @@ type Block struct {
 type Tool struct {
 	Name       string             `json:"name,omitempty"`
 	Input      event.Raw          `json:"input,omitzero"`
+	InputText  string             `json:"input_text,omitempty"` // the input so far, while the model writes it
 	Command    string             `json:"command,omitempty"`
 	FilePath   string             `json:"file_path,omitempty"`
 	Pattern    string             `json:"pattern,omitempty"`

@@ -156,7 +156,11 @@ func (b *blocks) walkNodes(f func(*node)) {
 
 // closeRunning ends a running block because its turn or sub-agent ended.
 func (n *node) closeRunning(end Status) {
-	if n.block.Kind == KindTool && n.running() {
+	switch {
+	case n.block.Status == Writing:
+		n.dropInput()
+		return
+	case n.block.Kind == KindTool && n.running():
 		n.setStatus(Interrupted)
 		return
 	}

@@ -41,6 +41,9 @@ func randomEvents(r randomSource, n int) []event.Event {
 		func() event.Data {
 			return event.ToolStart{ToolUseID: id("k"), Tool: []string{"", "\xff", "Bash", "weather", "plan"}[r.IntN(5)], Input: raw(), SubagentSpawn: r.IntN(2) == 0, SubagentName: text(), Command: text(), Query: text(), URL: text()}
 		},
+		func() event.Data {
+			return event.ToolInput{ToolUseID: id("k"), Tool: []string{"", "Bash"}[r.IntN(2)], Text: text(), Dropped: r.IntN(4) == 0}
+		},
 		func() event.Data { return event.ToolOutput{ToolUseID: id("k"), Text: text()} },
 		func() event.Data {
 			s := []event.ToolStatus{"ok", "error", "denied", "interrupted", "backgrounded"}[r.IntN(5)]

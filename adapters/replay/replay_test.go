@@ -71,7 +71,7 @@ func blockShapes(blocks []Block) string {
 	for _, b := range blocks {
 		text := b.Text
 		if b.Tool != nil {
-			text = b.Tool.Output
+			text = b.Tool.Output + b.Tool.InputText
 		}
 		s := fmt.Sprintf("%s:%s:%s", b.Kind, b.Status, text)
 		if len(b.Blocks) > 0 || b.Kind == KindSubagent {
@@ -165,6 +165,12 @@ func TestMessagesAndBlocks(t *testing.T) {
 			"assistant/complete[text:complete:one text:complete:late thinking:complete:hm tool:interrupted:x compaction:complete:]"},
 		{"blocks after a stop are interrupted", []any{delta("a", "one"), stop, delta("b", "late"), bashStart("t"), toolOK("t", "x")},
 			"assistant/stopped[text:interrupted:one text:interrupted:late tool:ok:x]"},
+		{"an input that is written", []any{delta("a", "one"), event.ToolInput{ToolUseID: "t", Tool: "Bash"}, event.ToolInput{ToolUseID: "t", Text: `{"co`}}, `assistant/running[text:running:one tool:writing:{"co]`},
+		{"an input that begins again", []any{event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "x"}, event.ToolInput{ToolUseID: "t", Dropped: true}, event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "y"}}, "assistant/running[tool:writing:y]"},
+		{"a call takes the place of its input", []any{event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, delta("a", "one"), bashStart("t"), event.ToolInput{ToolUseID: "t", Text: "late"}}, "assistant/running[text:running:one tool:running:]"},
+		{"a dropped input", []any{event.Delta{Text: "one", MessageID: "m"}, event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, event.ToolInput{ToolUseID: "t", Dropped: true}, event.Delta{Text: "two", MessageID: "m"}}, "assistant/running[text:running:onetwo]"},
+		{"an input that nothing ended", []any{event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, stop}, "assistant/stopped[]"},
+		{"a late input", []any{delta("a", "one"), event.Done{}, event.ToolInput{ToolUseID: "t", Tool: "Bash"}}, "assistant/complete[text:complete:one]"},
 		{"streamed output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
 		{"the result's output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, toolOK("t", "ab"), event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:ok:ab]"},
 		{"an empty result keeps the stream", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolResult{ToolUseID: "t", Status: event.ToolInterrupted}}, "assistant/running[tool:interrupted:a]"},

@@ -104,6 +104,9 @@ func (read *snapshotReader) readList(b *blocks, s *listState) {
 		text := &n.block.Text
 		if n.block.Kind == KindTool {
 			text = &n.block.Tool.Output
+			if n.block.Status == Writing {
+				text = &n.block.Tool.InputText
+			}
 		}
 		n.text.WriteString(*text)
 		*text = ""

@@ -132,6 +132,8 @@ func (b *Block) Outcome() string {
 	}
 	t := b.Tool
 	switch b.Status {
+	case Writing:
+		return "writing…"
 	case Running:
 		return "running…"
 	case Denied:

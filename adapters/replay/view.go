@@ -185,7 +185,11 @@ func (n *node) freezeBlock() Block {
 	switch b.Kind {
 	case KindTool:
 		t := *b.Tool
-		t.Output = n.text.String()
+		if text := n.text.String(); b.Status == Writing {
+			t.InputText = text
+		} else {
+			t.Output = text
+		}
 		b.Tool = &t
 	default:
 		b.Text = n.text.String()

@@ -7,15 +7,13 @@ import (
 )
 
 // InputStart announces that the model begins to write the input of a call. It does nothing
-// if the session does not stream inputs, or if the call has started or ended.
+// if the session does not stream inputs, or if the call was announced, has started or ended.
 func (s *Scope) InputStart(id, tool string) {
-	if !s.l.StreamInputs || id == "" || s.ToolOpen(id) || s.finished.contains(id) {
+	if !s.l.StreamInputs || id == "" || slices.Contains(s.inputs, id) || s.ToolOpen(id) || s.finished.contains(id) {
 		return
 	}
 	s.ThinkingDone()
-	if !slices.Contains(s.inputs, id) {
-		s.inputs = append(s.inputs, id)
-	}
+	s.inputs = append(s.inputs, id)
 	s.Emit(event.ToolInput{ToolUseID: id, Tool: tool})
 }
 

@@ -18,6 +18,7 @@ func TestInputsAreAnnouncedAndStartOrAreDropped(t *testing.T) {
 	s.InputStart("t1", "Bash")
 	s.Input("t1", `{"comm`)
 	s.Input("t1", "")
+	s.InputStart("t1", "Bash")
 	s.InputStart("t2", "Read")
 	s.ToolStart(event.ToolStart{ToolUseID: "t1", Tool: "Bash"})
 	s.Input("t1", "too late")

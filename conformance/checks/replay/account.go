@@ -222,6 +222,11 @@ func doing(d event.Data) string {
 			return replay.ActivityWorking
 		}
 		return replay.ActivityThinking
+	case event.ToolInput:
+		if d.Dropped {
+			return replay.ActivityWorking
+		}
+		return replay.ActivityWriting
 	case event.ToolStart, event.ToolResult:
 		return replay.ActivityWorking
 	case event.Notice:
