@@ -40,7 +40,7 @@ type BlockPatch struct {
 }
 
 // Block is a block with what is derived from it, and without its text and nested blocks.
-// The text of a tool is its output.
+// The text of a tool is its output, or its input while the model writes it.
 type Block struct {
 	replay.Block
 	Summary  string           `json:"summary,omitempty"`
@@ -52,7 +52,10 @@ type Block struct {
 
 // textOf returns the text of a block that may grow.
 func textOf(b *replay.Block) string {
-	if b.Tool != nil {
+	switch {
+	case b.Tool != nil && b.Status == replay.Writing:
+		return b.Tool.InputText
+	case b.Tool != nil:
 		return b.Tool.Output
 	}
 	return b.Text
@@ -86,7 +89,7 @@ func bareBlock(b *replay.Block, waiting map[string]bool) Block {
 		out.Exchange = &x
 	}
 	t := *b.Tool
-	t.Output = ""
+	t.Output, t.InputText = "", ""
 	out.Tool = &t
 	return out
 }

@@ -10,7 +10,7 @@ const longest = 40000;
 
 // labels are the states of blocks in words.
 const labels = {
-  running: "running", ok: "done", failed: "failed", denied: "denied", interrupted: "interrupted", backgrounded: "in the background",
+  writing: "writes its input", running: "running", ok: "done", failed: "failed", denied: "denied", interrupted: "interrupted", backgrounded: "in the background",
   complete: "done", stopped: "stopped", pending: "waits for you", allowed: "allowed", cancelled: "denied, and stopped",
   waiting: "waits for permission", withdrawn: "withdrawn", answered: "answered", loading: "loading", ready: "", error: "error", created: "created", restored: "restored",
 };
@@ -92,7 +92,8 @@ function mediaView(media) {
 function toolCard(block) {
   const { tool, summary, outcome, category } = block.data;
   const status = block.data.waits ? "waiting" : block.data.status;
-  const runs = block.data.status === "running";
+  const writes = block.data.status === "writing";
+  const runs = block.data.status === "running" || writes;
   const changes = tool.changes ?? [];
   const open = runs || status === "failed" || changes.length > 0 || block.blocks.length > 0;
   const shownOutcome = runs || outcome === statusLabel(status) || (status === "failed" && outcome === "failed") ? "" : outcome;
@@ -102,7 +103,7 @@ function toolCard(block) {
     summaryOf(category ?? "other", summary || "Tool", shownOutcome, status),
     element(
       "div", { class: "body" }, input, changes.map(diffView),
-      block.text ? scrolling("output", "Output", shortened(block.text)) : null,
+      block.text ? scrolling("output", writes ? "Input" : "Output", shortened(block.text)) : null,
       tool.truncated ? element("p", { class: "cut" }, "The output was cut.") : null,
       tool.media?.length > 0 ? mediaView(tool.media) : null,
       nestedList(block, "Work of this call"),
