@@ -32,6 +32,8 @@ type aguiEvent struct {
 	Value struct {
 		RequestID   string   `json:"request_id"`
 		InterruptID string   `json:"interrupt_id"`
+		ToolUseID   string   `json:"tool_use_id"`
+		Dropped     bool     `json:"dropped"`
 		MessageIDs  []string `json:"message_ids"`
 		Text        string
 		Allowed     bool
@@ -115,6 +117,8 @@ func readAGUI(lines [][]byte) (map[int]*shown, []string) {
 						p.text, s = s, ""
 					}
 				}
+			case "tool_input":
+				parts = slices.DeleteFunc(parts, func(p *uiPart) bool { return p.kind == "tool" && p.id == v.ToolUseID && v.Dropped })
 			case "permission_request":
 				requests[v.RequestID] = "pending"
 			case "interrupt":

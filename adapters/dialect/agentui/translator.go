@@ -23,7 +23,9 @@ type Translator struct {
 type action struct{ tool string }
 
 // LeftOut lists the types of events that no Agent UI event is made of, each with the reason.
-func LeftOut() map[event.Type]string { return nil }
+func LeftOut() map[event.Type]string {
+	return map[event.Type]string{event.TypeToolInput: "tool.args has the whole input when the call starts"}
+}
 
 // Translate returns the Agent UI events that an event becomes.
 func (t *Translator) Translate(e event.Event) []Event {
@@ -53,6 +55,8 @@ func one(e Event) []Event { return []Event{e} }
 
 func (t *Translator) translate(e event.Event) []Event {
 	switch d := e.Data.(type) {
+	case event.ToolInput:
+		return nil
 	case event.Delta:
 		return t.addText(e, blockKey{e.Turn, e.SubagentID, d.BlockID, false}, d.MessageID, d.Text)
 	case event.Thinking:

@@ -18,7 +18,9 @@
 //
 // The messageId of text and reasoning is the block_id; a block that goes on after its end gets
 // another message, BLOCK#2. A call is TOOL_CALL_START, ARGS, END, and, when it has ended,
-// TOOL_CALL_RESULT with the status, the exit code and the changed files in its metadata. Those
+// TOOL_CALL_RESULT with the status, the exit code and the changed files in its metadata.
+// If the session streams inputs, ARGS come as the model writes them. A call that the model does not
+// finish has the result interrupted, and CUSTOM tool_input takes it back. Calls
 // of a sub-agent have its subagentRunId, between SUBAGENT_STARTED and SUBAGENT_FINISHED or
 // SUBAGENT_ERROR. A sub-agent that works again in the same turn is AGENT#2.
 //

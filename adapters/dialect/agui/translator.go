@@ -108,6 +108,12 @@ func (t *Translator) inRun(e event.Event) []Event {
 		return r.endBlock(e, d)
 	case event.ToolStart:
 		return r.startTool(toolKey{e.SubagentID, d.ToolUseID}, d.Tool, d.Input)
+	case event.ToolInput:
+		out := r.addInput(toolKey{e.SubagentID, d.ToolUseID}, d)
+		if d.Dropped && out != nil {
+			out = append(out, r.custom(e))
+		}
+		return out
 	case event.ToolOutput:
 		if tool := r.tools[toolKey{e.SubagentID, d.ToolUseID}]; tool != nil {
 			tool.output.WriteString(d.Text)
@@ -225,22 +231,52 @@ func (r *run) closeAll() []Event {
 type toolKey struct{ agent, id string }
 
 type tool struct {
-	output strings.Builder
-	ended  bool
+	output  strings.Builder
+	writing bool // the model writes its input
+	ended   bool
 }
 
 func (r *run) startTool(k toolKey, name string, input event.Raw) []Event {
-	if r.tools[k] != nil {
-		return nil
-	}
-	r.tools[k] = &tool{}
-	r.toolOrder = append(r.toolOrder, k)
 	agent := r.runOf(k.agent)
-	out := []Event{{Type: "TOOL_CALL_START", ToolCallID: k.id, ToolCallName: cmp.Or(name, "unknown"), SubagentRunID: agent}}
+	switch t := r.tools[k]; {
+	case t != nil && !t.writing:
+		return nil
+	case t != nil: // its pieces made the input
+		t.writing = false
+		return []Event{{Type: "TOOL_CALL_END", ToolCallID: k.id, SubagentRunID: agent}}
+	}
+	out := []Event{r.startInput(k, name)}
 	if input != nil {
 		out = append(out, Event{Type: "TOOL_CALL_ARGS", ToolCallID: k.id, Delta: text(string(input)), SubagentRunID: agent})
 	}
 	return append(out, Event{Type: "TOOL_CALL_END", ToolCallID: k.id, SubagentRunID: agent})
+}
+
+// startInput announces a call.
+func (r *run) startInput(k toolKey, name string) Event {
+	r.tools[k] = &tool{}
+	r.toolOrder = append(r.toolOrder, k)
+	return Event{Type: "TOOL_CALL_START", ToolCallID: k.id, ToolCallName: cmp.Or(name, "unknown"), SubagentRunID: r.runOf(k.agent)}
+}
+
+// addInput adds a piece of the input of a call that the model writes. A call that it does not
+// finish ends as one that was interrupted.
+func (r *run) addInput(k toolKey, d event.ToolInput) []Event {
+	t := r.tools[k]
+	var out []Event
+	switch {
+	case t == nil && d.Dropped, t != nil && !t.writing:
+		return nil
+	case d.Dropped:
+		return r.endTool(k, event.ToolResult{ToolUseID: k.id, Status: event.ToolInterrupted, IsError: true})
+	case t == nil:
+		out = append(out, r.startInput(k, d.Tool))
+		r.tools[k].writing = true
+	}
+	if d.Text != "" {
+		out = append(out, Event{Type: "TOOL_CALL_ARGS", ToolCallID: k.id, Delta: text(d.Text), SubagentRunID: r.runOf(k.agent)})
+	}
+	return out
 }
 
 func (r *run) endTool(k toolKey, d event.ToolResult) []Event {

@@ -15,6 +15,7 @@ type Chunk struct {
 	ToolName         string    `json:"toolName,omitempty"`
 	Dynamic          bool      `json:"dynamic,omitzero"`
 	Input            event.Raw `json:"input,omitzero"`
+	InputTextDelta   string    `json:"inputTextDelta,omitempty"`
 	Output           *string   `json:"output,omitzero"`
 	Preliminary      bool      `json:"preliminary,omitzero"`
 	SourceID         string    `json:"sourceId,omitempty"`

@@ -28,7 +28,8 @@
 // # Tools
 //
 // Tools are dynamic. While a tool runs, each piece of output adds a preliminary output, which
-// is cumulative. The last output is a text; a tool without input has the input {}. tool-output-error is the
+// is cumulative. If the session streams inputs, a call has tool-input-delta as the model writes
+// them, and tool-input-error if the model does not finish it. The last output is a text; a tool without input has the input {}. tool-output-error is the
 // end of tools that failed, that were denied and that were interrupted. What is more than
 // text is in data-tool, whose id is the toolCallId: status, exit code, changed files, whether
 // the output was cut, and media. Images and documents are no part of type file, which needs a

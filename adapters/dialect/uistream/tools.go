@@ -11,6 +11,8 @@ import (
 type tool struct {
 	output   strings.Builder
 	url      string // the page that it fetches
+	name     string
+	writing  bool // the model writes its input
 	ended    bool
 	denied   bool          // by the answer to a tool-approval-request
 	requests []*permission // those for which there was one
@@ -30,18 +32,52 @@ type toolData struct {
 
 func (u *turn) startTool(id, name string, input event.Raw) []Chunk {
 	out := u.endPart("")
-	if u.tools[id] != nil { // a request started it
+	t := u.tools[id]
+	if t != nil && !t.writing { // a request started it
 		return out
 	}
-	u.tools[id] = &tool{}
-	u.order = append(u.order, id)
+	if t == nil {
+		out = append(out, u.startInput(id, name))
+		t = u.tools[id]
+	}
+	t.writing = false
 	if input == nil {
 		input = event.Raw("{}")
 	}
-	name = cmp.Or(name, "unknown")
-	return append(out,
-		Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: name, Dynamic: true},
-		Chunk{Type: "tool-input-available", ToolCallID: id, ToolName: name, Dynamic: true, Input: input})
+	return append(out, Chunk{Type: "tool-input-available", ToolCallID: id, ToolName: t.name, Dynamic: true, Input: input})
+}
+
+// startInput announces a call.
+func (u *turn) startInput(id, name string) Chunk {
+	u.tools[id] = &tool{name: cmp.Or(name, "unknown")}
+	u.order = append(u.order, id)
+	return Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: u.tools[id].name, Dynamic: true}
+}
+
+// addInput adds a piece of the input of a call that the model writes.
+func (u *turn) addInput(d event.ToolInput) []Chunk {
+	t := u.tools[d.ToolUseID]
+	var out []Chunk
+	switch {
+	case t == nil && d.Dropped, t != nil && !t.writing:
+		return nil
+	case d.Dropped:
+		return []Chunk{u.dropInput(d.ToolUseID)}
+	case t == nil:
+		out = append(u.endPart(""), u.startInput(d.ToolUseID, d.Tool))
+		u.tools[d.ToolUseID].writing = true
+	}
+	if d.Text != "" {
+		out = append(out, Chunk{Type: "tool-input-delta", ToolCallID: d.ToolUseID, InputTextDelta: d.Text})
+	}
+	return out
+}
+
+// dropInput ends a call that the model does not finish.
+func (u *turn) dropInput(id string) Chunk {
+	t := u.tools[id]
+	t.writing, t.ended = false, true
+	return Chunk{Type: "tool-input-error", ToolCallID: id, ToolName: t.name, Dynamic: true, Input: event.Raw("{}"), ErrorText: "the model did not finish the call"}
 }
 
 func (u *turn) addOutput(d event.ToolOutput) []Chunk {

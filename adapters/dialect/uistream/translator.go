@@ -97,6 +97,8 @@ func (t *Translator) inTurn(e event.Event) []Chunk {
 			u.tools[d.ToolUseID].url = d.URL // others are no links
 		}
 		return out
+	case event.ToolInput:
+		return u.addInput(d)
 	case event.ToolOutput:
 		return u.addOutput(d)
 	case event.ToolResult:
@@ -179,7 +181,9 @@ func (t *Translator) abandon(reason string) []Chunk {
 func (u *turn) closeAll() []Chunk {
 	out := append(u.endPart(""), u.endAgentBlocks()...)
 	for _, id := range u.order {
-		if t := u.tools[id]; !t.ended {
+		if t := u.tools[id]; t.writing {
+			out = append(out, u.dropInput(id))
+		} else if !t.ended {
 			out = append(out, u.endTool(event.ToolResult{ToolUseID: id, Status: event.ToolInterrupted, IsError: true})...)
 		}
 	}

@@ -71,6 +71,7 @@ func LeftOut() map[event.Type]string {
 		event.TypeSessionEnd:         "a response is a turn; it cancels the response of a turn that has no end",
 		event.TypeTurnStart:          "a response begins with its first message",
 		event.TypeUserMessage:        "the client that sent it shows it",
+		event.TypeToolInput:          "a call is announced with its arguments",
 		event.TypeQueue:              none,
 		event.TypePermissionRequest:  none,
 		event.TypePermissionResolved: none,

@@ -66,7 +66,7 @@ func (t *Translator) Translate(e event.Event) []Message {
 			return nil
 		}
 		return t.endBlock(d)
-	case event.Usage, event.Queue, event.Notice, event.ToolOutput:
+	case event.Usage, event.Queue, event.Notice, event.ToolInput, event.ToolOutput:
 		return t.aside(e) // they come at any time, and do not end a paragraph
 	}
 	return append(t.Flush(), t.act(e)...)
