@@ -55,6 +55,10 @@ type Open struct {
 	ExtraDirs      []string // folders beside Dir, absolute, in which the tools may work
 	SettingSources []string // the files of settings that the runtime reads; nil: its default
 
+	// StreamToolInput asks for events tool_input. A subject that cannot emit them ignores it,
+	// and declares that: it has no capability ToolInput, or does not support the event.
+	StreamToolInput bool
+
 	// Policy is the tool policy of the session, in the form of package
 	// adapters/policy. Judge is the same policy, for subjects that take a function.
 	Policy jsontext.Value
@@ -112,7 +116,8 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
 		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
 		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
-		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
+		StreamToolInput: o.StreamToolInput && c.ToolInput,
+		Judge:           o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 		Limits: o.Limits,
 	})
 }

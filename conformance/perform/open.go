@@ -92,6 +92,7 @@ func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation
 
 		Instructions: d.run.Scenario.Instructions, ReplaceInstructions: d.run.Scenario.ReplacesInstructions,
 		Effort: opening.Effort, MaxRequests: opening.MaxRequests, MaxCost: opening.MaxCost, SettingSources: opening.SettingSources,
+		StreamToolInput: opening.StreamToolInput,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

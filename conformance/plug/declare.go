@@ -33,6 +33,8 @@ const (
 	CanExtraDirs      = "extra_dirs"
 	CanSettingSources = "setting_sources"
 
+	CanStreamToolInput = "stream_tool_input"
+
 	CanCompact = "compact"
 	CanArchive = "archive" // and open with unarchive
 	CanRename  = "rename"

@@ -66,6 +66,7 @@ var abilities = []ability{
 	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, allowsOrDenies, ofType(event.TypePermissionRequest)},
 	{"stop a turn", func(*adapters.Capabilities) bool { return true }, verb(fixtures.VerbStop, ""), nil},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
+	{"stream a tool's input", func(c *adapters.Capabilities) bool { return c.ToolInput }, nil, ofType(event.TypeToolInput)},
 	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
 	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Event) bool { return e.SubagentID != "" }},
 	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Event) bool {

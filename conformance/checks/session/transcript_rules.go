@@ -78,6 +78,7 @@ var transcriptRules = []transcriptRule{
 	{event.TypeNotice, "code", `"code":"refused"`, mayVary, "a transcript refuses nothing"},
 	{event.TypeNotice, "level", `"code":"refused"`, mayVary, "a transcript refuses nothing"},
 	{event.TypeNotice, "text", `"code":"refused"`, mayVary, "a transcript refuses nothing"},
+	{event.TypeToolInput, "", "", optional, "only the client knows whether it asked for the inputs of tools in pieces"},
 	{event.TypeQueue, "", "", optional, "only the client knows which of its messages wait"},
 	{event.TypeUserMessage, "", ofCommand, either, "only the client knows whether it sent a command as a message"},
 	{event.TypeUserMessage, "", ofCrash, optional, "a crash may come before the output repeats a message"},

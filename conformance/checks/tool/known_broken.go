@@ -15,6 +15,9 @@ var ownToolIDs = broken.Adapter{
 	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
+		case event.ToolInput:
+			d.ToolUseID = "own-" + d.ToolUseID + "-x"
+			e.Data = d
 		case event.ToolStart:
 			d.ToolUseID = "own-" + d.ToolUseID + "-x"
 			e.Data = d
@@ -46,7 +49,8 @@ var inventsATool = broken.Adapter{
 
 var forgetsTheInput = broken.Adapter{
 	Name: "forgets-the-input", Sentence: "reports a tool call without its input",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.input-whole", "tool.known"},
+	Only:  map[string]string{"tool.input-whole": "claude"}, // Codex does not stream the inputs of tools
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolStart); ok {
 			d.Input = event.Raw("{}")

@@ -49,6 +49,8 @@ func byWork(r *conformance.Run) (events map[string][]string, order []string) {
 	for i, e := range r.Events {
 		of := "agent " + e.SubagentID
 		switch d := e.Data.(type) {
+		case event.ToolInput:
+			of = "tool " + d.ToolUseID
 		case event.ToolStart:
 			of = "tool " + d.ToolUseID
 		case event.ToolOutput:

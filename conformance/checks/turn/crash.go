@@ -191,7 +191,10 @@ func (s *state) add(e conformance.Event) {
 		if d.BlockID != "" {
 			set(event.TypeThinking, d.BlockID, !d.Done)
 		}
+	case event.ToolInput:
+		set(event.TypeToolInput, d.ToolUseID, !d.Dropped)
 	case event.ToolStart:
+		set(event.TypeToolInput, d.ToolUseID, false)
 		set(event.TypeToolResult, d.ToolUseID, true)
 	case event.ToolResult:
 		set(event.TypeToolResult, d.ToolUseID, false)
@@ -267,6 +270,8 @@ func closing(d event.Data) bool {
 		return d.Status == event.BlockInterrupted
 	case event.Thinking:
 		return d.Done && d.Text == ""
+	case event.ToolInput:
+		return d.Dropped
 	case event.ToolResult:
 		return d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded
 	case event.Task:

@@ -219,6 +219,8 @@ var alone = map[string]string{
 	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
 	"tool.streamed":              "codex",    // Claude Code reports a command's output when it has ended
 	"turn.provider-id":           "codex",    // Claude Code does not name its turns
+	"tool.input-streamed":        "claude",   // Codex does not stream the inputs of tools
+	"tool.input-whole":           "claude",   // likewise
 	"tool.truncated":             "claude",   // Codex states it in the output alone
 }
 

@@ -30,7 +30,7 @@ var abilities = []string{
 	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
 	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename, plug.CanList,
 	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort, plug.CanMaxRequests, plug.CanMaxCost,
-	plug.CanExtraDirs, plug.CanSettingSources, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
+	plug.CanExtraDirs, plug.CanSettingSources, plug.CanStreamToolInput, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
 
 // Hello is the first line of a program. It declares what the program supports.
@@ -97,6 +97,8 @@ type command struct {
 	MaxCost        float64  `json:"max_cost,omitzero"`
 	ExtraDirs      []string `json:"extra_dirs,omitempty"`
 	SettingSources []string `json:"setting_sources,omitempty"`
+
+	StreamToolInput bool `json:"stream_tool_input,omitzero"`
 
 	MCP    []plug.MCPServer `json:"mcp,omitempty"`
 	Schema jsontext.Value   `json:"schema,omitzero"`

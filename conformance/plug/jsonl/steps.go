@@ -44,6 +44,8 @@ func (x *session) Supports(what string) bool {
 	case what == "open.mode":
 		// A small program that emits some events only, and cannot answer, may have one mode.
 		return x.hello.Events == nil || x.hello.Require(plug.CanAnswer) == nil
+	case typ == event.TypeToolInput && x.hello.Require(plug.CanStreamToolInput) != nil:
+		return false
 	case !slices.Contains(event.Types(), typ):
 		return true // a member of the envelope, or of a command: this protocol has all of them
 	}

@@ -66,7 +66,8 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
 		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
 		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
-		MCP: plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
+		StreamToolInput: o.StreamToolInput && x.hello.Require(plug.CanStreamToolInput) == nil,
+		MCP:             plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
 	}
 	x.offer(&c, o)
 	if o.After != (event.Position{}) {

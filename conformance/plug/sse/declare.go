@@ -77,7 +77,7 @@ func (x *session) Supports(what string) bool {
 	name, _, _ := strings.Cut(what, ".")
 	typ := event.Type(name)
 	switch whole := x.isWhole(); {
-	case x.Unsupported(what), x.health.Lacks(what):
+	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput: // no route asks for it
 		return false
 	case !whole && slices.Contains(never, what):
 		return false

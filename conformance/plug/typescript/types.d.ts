@@ -260,6 +260,16 @@ export interface Tokens {
   total?: number;
 }
 
+/** ToolInput is a piece of the input of a call that the model still writes, before the call's tool_start. It is emitted only if the session was opened with stream_tool_input. The first piece has the tool's name; a later piece that has it too starts the input from its beginning. The texts, joined, are the JSON of the input. A call that does not start, because its message was cut off or taken back, is dropped: its last piece states it. */
+export interface ToolInput {
+  tool_use_id: string;
+  /** of the first piece */
+  tool?: string;
+  text: string;
+  /** the call does not start */
+  dropped?: boolean;
+}
+
 /** ToolOutput is a part of a running tool's output. The beginning may be missing. */
 export interface ToolOutput {
   tool_use_id: string;
@@ -378,6 +388,8 @@ export interface OpenCommand {
   extra_dirs?: string[];
   /** The files of settings that the runtime reads: user, project, local; absent: those that it reads by default. */
   setting_sources?: string[];
+  /** Emit the inputs of tools in pieces, tool_input, as the model writes them. */
+  stream_tool_input?: boolean;
   /** MCP servers may ask the user. */
   questions?: boolean;
   /** MCP servers that the runtime starts or, with a url, that run already. */
@@ -570,6 +582,7 @@ export interface Events {
   session_ready: SessionReady;
   task: Task;
   thinking: Thinking;
+  tool_input: ToolInput;
   tool_output: ToolOutput;
   tool_result: ToolResult;
   tool_start: ToolStart;

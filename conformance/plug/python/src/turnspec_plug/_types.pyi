@@ -214,6 +214,13 @@ class Tokens(TypedDict, total=False):
     reasoning: int
     total: int
 
+class ToolInput(TypedDict, total=False):
+    """ToolInput is a piece of the input of a call that the model still writes, before the call's tool_start. It is emitted only if the session was opened with stream_tool_input. The first piece has the tool's name; a later piece that has it too starts the input from its beginning. The texts, joined, are the JSON of the input. A call that does not start, because its message was cut off or taken back, is dropped: its last piece states it."""
+    tool_use_id: Required[str]
+    tool: str
+    text: Required[str]
+    dropped: bool
+
 class ToolOutput(TypedDict, total=False):
     """ToolOutput is a part of a running tool's output. The beginning may be missing."""
     tool_use_id: Required[str]
@@ -325,6 +332,7 @@ class OpenCommand(TypedDict, total=False):
     max_cost: float
     extra_dirs: List[str]
     setting_sources: List[str]
+    stream_tool_input: bool
     questions: bool
     mcp: List[OpenCommandMcp]
     schema: Any
@@ -439,6 +447,7 @@ EventType = Literal[
     "session_ready",
     "task",
     "thinking",
+    "tool_input",
     "tool_output",
     "tool_result",
     "tool_start",
