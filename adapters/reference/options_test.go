@@ -67,12 +67,12 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 				"claude": `{"lamp":{"type":"http","url":"http://127.0.0.1:9/mcp","headers":{"X-Key":"amber"}}}`,
 				"codex":  `mcp_servers.lamp={url="http://127.0.0.1:9/mcp",http_headers={"X-Key"="amber"}`,
 			},
-			refused: []string{"pi", "chat"}, error: "mcp: ",
+			refused: []string{"pi"}, error: "mcp: ",
 		},
 		"server over sse": {
 			option:  adapters.Options{MCP: []adapters.MCPServer{{Name: "lamp", URL: "http://127.0.0.1:9/sse", SSE: true}}},
 			passed:  map[string]string{"claude": `{"lamp":{"type":"sse","url":"http://127.0.0.1:9/sse"}}`},
-			refused: []string{"codex", "codexexec", "pi", "chat"}, error: "mcp: ",
+			refused: []string{"codex", "codexexec", "pi"}, error: "mcp: ",
 		},
 		"no sources": {
 			option: adapters.Options{SettingSources: []string{}},
