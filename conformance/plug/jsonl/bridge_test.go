@@ -58,7 +58,7 @@ func (b *bridge) write(line any) {
 func (b *bridge) run() {
 	all := []string{
 		"answer", "question", "stop", "steer", "resume", "fork", "set_model", "set_mode", "attach", "priority", "withdraw", "stop_task",
-		"revert", "rewind", "compact", "archive", "rename", "list", "mcp", "schema", "limits", "tools", "hooks", "components",
+		"revert", "rewind", "compact", "archive", "rename", "list", "mcp", "schema", "stream_tool_input", "limits", "tools", "hooks", "components",
 	}
 	all = slices.DeleteFunc(all, func(ability string) bool { return ability == b.cannot })
 	b.write(map[string]any{"hello": map[string]any{"protocol": 1, "runtime": b.runtime, "can": all, "without": b.without}})
@@ -138,6 +138,8 @@ type command struct {
 		Stall int64 `json:"stall_ms"`
 	}
 	Unarchive bool
+
+	StreamToolInput bool `json:"stream_tool_input"`
 
 	Checkpoints, Questions, Dry bool
 	MCP                         []struct {
@@ -255,7 +257,7 @@ func (b *bridge) open(ctx context.Context, c *command) error {
 	}
 	o := conformance.Open{
 		SessionID: c.SessionID, Dir: c.Dir, Command: c.Command, Args: c.Args, Model: c.Model, Mode: c.Mode, Resume: c.Resume, After: c.After,
-		Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, Questions: c.Questions, Schema: c.Schema,
+		Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, StreamToolInput: c.StreamToolInput, Questions: c.Questions, Schema: c.Schema,
 		Limits: adapters.Limits{Handshake: ms(c.Limits.Start), Stop: ms(c.Limits.Stop), Idle: ms(c.Limits.Stall / 2), Request: ms(c.Limits.Stall / 2)},
 	}
 	for _, m := range c.MCP {

@@ -10,9 +10,9 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// undemanded are the abilities that no scenario needs: limits serve faults only, and the
-// bridge has no policy.
-var undemanded = []string{plug.CanLimits, plug.CanPolicy}
+// undemanded are the abilities that no scenario needs: limits serve faults only, the bridge
+// has no policy, and what streams inputs is performed without them too.
+var undemanded = []string{plug.CanLimits, plug.CanPolicy, plug.CanStreamToolInput}
 
 // TestDeclinesWhatIsRefused checks that a program that does not declare an ability refuses,
 // when it is run, the first case that is declined for it.

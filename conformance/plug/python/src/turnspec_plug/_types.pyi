@@ -215,7 +215,7 @@ class Tokens(TypedDict, total=False):
     total: int
 
 class ToolInput(TypedDict, total=False):
-    """ToolInput is a piece of the input of a call that the model still writes, before the call's tool_start. It is emitted only if the session was opened with stream_tool_input. The first piece has the tool's name; a later piece that has it too starts the input from its beginning. The texts, joined, are the JSON of the input. A call that does not start, because its message was cut off or taken back, is dropped: its last piece states it."""
+    """ToolInput is a piece of the input of a call that the model still writes, before the call's tool_start. It is emitted only if the session was opened with stream_tool_input. The first piece has the tool's name. The texts, joined, are the JSON of the input. A call that does not start, because its message was cut off or taken back, is dropped: its last piece states it."""
     tool_use_id: Required[str]
     tool: str
     text: Required[str]
