@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,7 +48,7 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
 		return
 	}
-	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: toolName(q.permission), ToolInput: inputOf(p.Metadata)}
+	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: toolName(q.permission), ToolInput: askedInput(&p)}
 	if tool := a.tools[q.call]; tool != nil {
 		d.ToolName, d.ToolInput = tool.tool, tool.input
 	}
@@ -55,6 +56,22 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 	if t.live != nil && t.live.o.Judge != nil {
 		t.live.judge(q, d)
 	}
+}
+
+// askedInput returns the input of a call that is asked about before it is announced. OpenCode
+// 1.15 names a command by its patterns alone, one for each command in it.
+func askedInput(p *properties) event.Raw {
+	in := inputOf(p.Metadata)
+	if p.Permission != "bash" || len(p.Patterns) == 0 || decode[input](p.Metadata).Command != "" {
+		return in
+	}
+	commands := make([]string, len(p.Patterns))
+	for i, c := range p.Patterns {
+		commands[i] = string(c)
+	}
+	return encode(struct {
+		Command string `json:"command"`
+	}{strings.Join(commands, "; ")})
 }
 
 func (t *translator) find(id string) *question {

@@ -187,6 +187,8 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	case d.IsError && (a.aborted || p.Tool == "task" && st.Error == taskCancelled):
 		d.Status = event.ToolInterrupted
 	case d.IsError:
+	case a.aborted && p.Tool == "task": // 1.15 reports that it has completed
+		d.Status, d.IsError = event.ToolInterrupted, true
 	case tool.tool == "Bash":
 		t.endCommand(a, &d, st)
 	case tool.tool == "Read":

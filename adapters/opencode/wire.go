@@ -82,6 +82,7 @@ type properties struct {
 	// Of permissions and questions.
 	Permission str            `json:"permission"`
 	Metadata   jsontext.Value `json:"metadata"`
+	Patterns   []str          `json:"patterns"` // what a permission is for
 	Questions  jsontext.Value `json:"questions"`
 	Tool       struct {
 		Call str `json:"callID"`

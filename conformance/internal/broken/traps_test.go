@@ -33,7 +33,7 @@ var traps = []struct {
 	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
 	{"pi/0.73.1", "thinking/then-text", nil, []string{"turn.refused"}, waitsForTheID},
 	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
-	{"opencode", "stop/mid-text", []string{"turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, endsWithTheFirstIdle},
+	{"opencode", "stop/mid-text", []string{"turn.nothing-after-terminal"}, []string{"turn.crash-ends", "turn.stall-ends"}, endsWithTheFirstIdle},
 	{"opencode", "stop/then-next-turn", []string{"turn.one-terminal"}, nil, endsWithEachIdle},
 	{"opencode", "stop/mid-tool", []string{"turn.stop"}, []string{"turn.crash-ends", "turn.stall-ends"}, reportsAnAbortedToolComplete},
 	{"opencode", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
