@@ -46,7 +46,7 @@ func (r *Reducer) assistantMessage(t *turn) *message {
 		m.ID = fmt.Sprintf("turn-%d.%d", t.n, n+1)
 	}
 	if t.ended {
-		m.Status = Complete
+		m.Status, m.Reason = Complete, t.reason
 	}
 	msg := r.newMessage(m)
 	t.messages = append(t.messages, msg)

@@ -162,7 +162,7 @@ func (read *snapshotReader) readRest(s *snapshot) {
 	for _, state := range s.Turns {
 		t := &turn{
 			n: state.N, cause: state.Cause, start: state.Start, activity: state.Activity,
-			ended: state.Ended, textBlocks: state.Text, tokens: state.Tokens, startCost: state.Cost, before: state.Before, stats: state.Stats,
+			ended: state.Ended, reason: state.Reason, textBlocks: state.Text, tokens: state.Tokens, startCost: state.Cost, before: state.Before, stats: state.Stats,
 		}
 		for _, i := range state.Messages {
 			t.messages = append(t.messages, refAt(read, read.messages, i))

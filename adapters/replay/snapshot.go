@@ -56,6 +56,7 @@ type turnState struct {
 	Activity string        `json:"activity,omitempty"`
 	Tools    []int         `json:"tools,omitempty"`
 	Ended    bool          `json:"ended,omitzero"`
+	Reason   string        `json:"reason,omitempty"`
 	Text     int           `json:"text,omitzero"`
 	Tokens   *event.Tokens `json:"tokens,omitzero"`
 	Cost     *float64      `json:"cost,omitzero"`
@@ -214,7 +215,7 @@ func (w *snapshotWriter) writeRest(r *Reducer) {
 	for _, t := range r.turns {
 		state := turnState{
 			N: t.n, Cause: t.cause, Start: t.start, Open: w.messages[t.message], Activity: t.activity,
-			Ended: t.ended, Text: t.textBlocks, Tokens: t.tokens, Cost: t.startCost, Before: t.before, Stats: t.stats,
+			Ended: t.ended, Reason: t.reason, Text: t.textBlocks, Tokens: t.tokens, Cost: t.startCost, Before: t.before, Stats: t.stats,
 		}
 		for _, m := range t.messages {
 			state.Messages = append(state.Messages, w.messages[m])

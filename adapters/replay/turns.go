@@ -17,7 +17,8 @@ type turn struct {
 	activity   string
 	tools      []*node // of the main agent; those at the end may have ended
 	ended      bool
-	textBlocks int // number of visible text blocks
+	reason     string // why it ended, for a message that begins after its end
+	textBlocks int    // number of visible text blocks
 	tokens     *event.Tokens
 	startCost  *float64      // the session's cost when the turn began
 	before     *event.Tokens // the session's tokens when the turn began; nil: not known
@@ -129,7 +130,7 @@ func (r *Reducer) endTurn(t *turn, status Status, reason string, exit *int, f *F
 		m.m.Figures = r.turnFigures(t)
 		m.markStale()
 	}
-	t.message, t.ended, t.activity, t.tools = nil, true, "", nil
+	t.message, t.ended, t.reason, t.activity, t.tools = nil, true, validText(reason), "", nil
 	r.openTurns--
 }
 
