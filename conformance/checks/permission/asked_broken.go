@@ -47,8 +47,8 @@ var asksAboutNothingKnown = broken.Adapter{
 
 var asksForPlansAsPermissions = broken.Adapter{
 	Name: "asks-for-plans-as-permissions", Sentence: "asks for permission to approve a plan",
-	Fails: []string{"permission.asked"},
-	Only:  map[string]string{"permission.asked": "claude"}, // Codex sends no question about its plan
+	Fails: []string{"permission.asked", "question.plan-approval"},
+	Only:  map[string]string{"permission.asked": "claude", "question.plan-approval": "claude"}, // Codex sends no question about its plan
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var call, asked string
 		return func(e event.Event, out func(event.Event)) {

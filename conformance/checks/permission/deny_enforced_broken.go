@@ -19,9 +19,9 @@ var allowsEverything = broken.Adapter{
 
 var setsSomethingElse = broken.Adapter{
 	Name: "sets-something-else", Sentence: "sets another mode than the given one",
-	Fails: []string{"mode.reported", "permission.answered-once", "permission.deny-enforced", "permission.resolved", "session.open-options", "text.once", "tool.known"},
+	Fails: []string{"mode.reported", "permission.answered-once", "permission.deny-enforced", "permission.resolved", "session.call-results", "session.open-options", "text.once", "tool.known"},
 	Only: map[string]string{"mode.reported": "claude", // Claude Code takes any mode at any time
-		"permission.asked": "claude", "permission.deny-enforced": "claude", "permission.resolved": "claude", "text.once": "claude", "tool.known": "claude",
+		"permission.asked": "claude", "permission.deny-enforced": "claude", "permission.resolved": "claude", "session.call-results": "claude", "text.once": "claude", "tool.known": "claude",
 	},
 	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return adapters.ModePlan, nil }},
 }

@@ -14,7 +14,8 @@ var forgetsTheAnswer = broken.Adapter{
 
 var asksWithoutChoices = broken.Adapter{
 	Name: "asks-without-choices", Sentence: "asks the user a question without its text and choices",
-	Fails: []string{"question.answered"},
+	Fails: []string{"question.answered", "question.plan-approval"},
+	Only:  map[string]string{"question.plan-approval": "claude"}, // Codex does not ask the user to approve a plan
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Interrupt); ok {
 			d.Props = event.Raw(`{"title":"A question"}`)

@@ -9,7 +9,7 @@ import (
 
 var dropsWhatWaits = broken.Adapter{
 	Name: "drops-what-waits", Sentence: "drops an event that the listener does not take within a second",
-	Fails: []string{"time.backlog", "time.ts"},
+	Fails: []string{"time.backlog"},
 	Mutation: broken.Mutation{Relay: func(in <-chan event.Event, out chan<- event.Event) {
 		defer close(out)
 		for e := range in {

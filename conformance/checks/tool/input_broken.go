@@ -29,7 +29,7 @@ var keepsPiecesBack = broken.Adapter{
 
 var piecesForEverybody = broken.Adapter{
 	Name: "pieces-for-everybody", Sentence: "emits the inputs of tools in pieces to clients that did not ask for them",
-	Fails: []string{"tool.input-streamed"}, Runtime: "claude", Why: onlyClaude,
+	Fails: []string{"tool.input-streamed", "tool.input-whole"}, Runtime: "claude", Why: onlyClaude,
 	Mutation: broken.Opening(func(o *conformance.Open) { o.StreamToolInput = true }),
 }
 

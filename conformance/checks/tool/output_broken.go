@@ -7,8 +7,8 @@ import (
 
 var summarizesOutput = broken.Adapter{
 	Name: "summarizes-output", Sentence: "replaces the output of a tool with its own text",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
-	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.whole-result"},
+	Only:  map[string]string{"tool.streamed": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Output = "The tool ran."
@@ -20,8 +20,8 @@ var summarizesOutput = broken.Adapter{
 
 var cutsOutput = broken.Adapter{
 	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-	Fails: []string{"component.tool-linked", "replay.faithful", "replay.tool-linked", "tool.output", "tool.streamed", "tool.web-search", "tool.whole-result"},
-	Only:  map[string]string{"tool.streamed": "codex", "tool.web-search": "codex"},
+	Fails: []string{"component.tool-linked", "replay.faithful", "replay.tool-linked", "tool.output", "tool.streamed", "tool.whole-result"},
+	Only:  map[string]string{"tool.streamed": "codex"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Output = d.Output[:min(3, len(d.Output))]

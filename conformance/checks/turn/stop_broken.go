@@ -23,10 +23,10 @@ var stoppedToolsFail = broken.Adapter{
 
 var stopsSlowly = broken.Adapter{
 	Name: "stops-slowly", Sentence: "reports late that a turn was stopped",
-	Fails: []string{"permission.stale-request", "permission.unsupported-request", "session.idle-stays-open", "time.no-added-delay", "time.ts", "turn.crash-ends", "turn.queue", "turn.stall-ends", "turn.stop"},
+	Fails: []string{"session.idle-stays-open", "time.no-added-delay", "time.ts", "turn.crash-ends", "turn.queue", "turn.stall-ends", "turn.stop"},
 	// The adapter of Codex ends a turn by itself when the session is closed: then Close takes
 	// as long, and no other event shows that events are delayed.
-	Only: map[string]string{"permission.stale-request": "codex", "permission.unsupported-request": "codex", "time.ts": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
+	Only: map[string]string{"time.ts": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); ok && d.Stopped {
 			time.Sleep(perform.EndLimit + time.Second)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"io"
+	"runtime"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -14,6 +15,10 @@ var forgetsTheRestAtTheExit = broken.Adapter{
 		gone := make(chan struct{})
 		go func() { p.Wait(); close(gone) }()
 		return broken.ReaderFunc(func(b []byte) (int, error) {
+			// What is written at once is followed by the exit: let the goroutine run that waits for it.
+			for range 20 {
+				runtime.Gosched()
+			}
 			select {
 			case <-gone:
 				return 0, io.EOF

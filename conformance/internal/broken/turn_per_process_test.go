@@ -27,7 +27,7 @@ func TestProcessPerTurn(t *testing.T) {
 		{scenario: "turn/two-turns-one-process", adapter: broken.Adapter{
 			Name: "ends-with-the-process", Sentence: "ends a turn five seconds after its line, when the process has exited",
 			Fails: []string{
-				"session.returns", "time.no-added-delay", "time.ts", "turn.crash-ends", "turn.queue", "turn.stall-ends",
+				"session.returns", "time.no-added-delay", "turn.crash-ends", "turn.queue", "turn.stall-ends",
 				"wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown",
 			},
 			Mutation: broken.Mutation{Relay: func(in <-chan event.Event, out chan<- event.Event) {
