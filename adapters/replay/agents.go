@@ -28,13 +28,14 @@ func (r *Reducer) ensureAgent(e event.Event, tool, parent string) *node {
 	return n
 }
 
-// findSpawner returns the tool that spawned a sub-agent, or nil if it is unknown.
+// findSpawner returns the tool that spawned a sub-agent, or nil if it is unknown. A call whose
+// input the model still writes may be dropped, with all that is in it, and has spawned none yet.
 func (r *Reducer) findSpawner(id, tool, parent string) *node {
 	if tool == "" {
 		return r.spawns[id]
 	}
 	for _, n := range []*node{r.blockByKey[key{parent, KindTool, tool}], r.spawns[tool], r.blockByKey[key{"", KindTool, tool}]} {
-		if n != nil {
+		if n != nil && n.block.Status != Writing {
 			return n
 		}
 	}

@@ -170,6 +170,8 @@ func TestMessagesAndBlocks(t *testing.T) {
 		{"a call takes the place of its input", []any{event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, delta("a", "one"), bashStart("t"), event.ToolInput{ToolUseID: "t", Text: "late"}}, "assistant/running[text:running:one tool:running:]"},
 		{"a dropped input", []any{event.Delta{Text: "one", MessageID: "m"}, event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, event.ToolInput{ToolUseID: "t", Dropped: true}, event.Delta{Text: "two", MessageID: "m"}}, "assistant/running[text:running:onetwo]"},
 		{"an input that nothing ended", []any{event.ToolInput{ToolUseID: "t", Tool: "Bash", Text: "{"}, stop}, "assistant/stopped[]"},
+		{"a sub-agent of a call whose input is dropped", []any{event.ToolInput{ToolUseID: "t", Tool: "Agent"}, event.Task{TaskID: "k", Kind: event.TaskSubagent, ToolUseID: "t", Status: event.TaskRunning}, event.ToolInput{ToolUseID: "t", Dropped: true}},
+			"assistant/running[subagent:running:[]]"},
 		{"a late input", []any{delta("a", "one"), event.Done{}, event.ToolInput{ToolUseID: "t", Tool: "Bash"}}, "assistant/complete[text:complete:one]"},
 		{"streamed output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:running:ab]"},
 		{"the result's output", []any{bashStart("t"), event.ToolOutput{ToolUseID: "t", Text: "a"}, toolOK("t", "ab"), event.ToolOutput{ToolUseID: "t", Text: "b"}}, "assistant/running[tool:ok:ab]"},
