@@ -69,7 +69,9 @@
 //	agent_thought_chunk          thinking
 //	tool_call, tool_call_update  tool_start when the input is known, tool_output, tool_result at a final status.
 //	                             Each member replaces the one before. Content grows, so only what is new is emitted.
-//	                             An update of a call that was not announced is ignored
+//	                             An update of a call that was not announced is ignored. What claude-agent-acp
+//	                             states about the time of a call, and codex-acp about what a server does,
+//	                             is tool_progress
 //	plan                         plan
 //	current_mode_update          mode_changed
 //	config_option_update         mode_changed, model_changed

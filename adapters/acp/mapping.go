@@ -25,7 +25,7 @@ func (Adapter) Mapping() []adapters.Mapped {
 			"terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"),
 		mapping.Mapped(kindUpdate, "delta", "agent_message_chunk"),
 		mapping.Mapped(kindUpdate, "thinking", "agent_thought_chunk"),
-		mapping.Mapped(kindUpdate, "tool_start, tool_output, tool_result", "tool_call", "tool_call_update"),
+		mapping.Mapped(kindUpdate, "tool_start, tool_output, tool_progress, tool_result", "tool_call", "tool_call_update"),
 		mapping.Mapped(kindUpdate, "plan", "plan"),
 		mapping.Mapped(kindUpdate, "mode_changed", "current_mode_update"),
 		mapping.Mapped(kindUpdate, "mode_changed, model_changed", "config_option_update"),

@@ -57,8 +57,9 @@ func (t *translator) updateTool(u *update, b []byte) {
 		t.notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
 		return
 	}
+	t.emitProgress(u)
 	if u.Kind == "tool_call_update" && t.call(string(u.ToolCallID)) == nil && u.Title == "" && u.ToolKind == "" {
-		return // of a call that was not announced: claude-agent-acp sends such as signs of life
+		return // of a call that was not announced: claude-agent-acp states the time of others so
 	}
 	if t.neverMade(u) {
 		t.forget(t.merge(u))
@@ -165,6 +166,24 @@ type mcpInput struct {
 // isShell reports whether a tool runs a command of a shell, by its name.
 func isShell(name string) bool {
 	return slices.Contains([]string{"bash", "shell", "exec_command", "terminal", "run_command"}, strings.ToLower(name))
+}
+
+// heartbeat is what claude-agent-acp puts between the id of a call and a number, in the id of an
+// update that states how long the call runs.
+const heartbeat = "-heartbeat-"
+
+// emitProgress emits what an update states about a call that runs.
+func (t *translator) emitProgress(u *update) {
+	sc := t.l.Turn()
+	if sc == nil || len(u.Meta) == 0 {
+		return
+	}
+	m := decode[meta](u.Meta)
+	r := decode[struct {
+		Elapsed float64 `json:"elapsedTimeSeconds"`
+	}](m.ClaudeCode.Response)
+	id, _, _ := strings.Cut(string(u.ToolCallID), heartbeat)
+	sc.ToolProgress(event.ToolProgress{ToolUseID: id, Message: string(m.Progress.Message), ElapsedMS: int64(r.Elapsed * 1000)})
 }
 
 func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {

@@ -114,9 +114,13 @@ type content struct {
 // meta holds what agents add to a tool call.
 type meta struct {
 	ClaudeCode struct {
-		ToolName str `json:"toolName"`
-		Parent   str `json:"parentToolUseId"`
+		ToolName str            `json:"toolName"`
+		Parent   str            `json:"parentToolUseId"`
+		Response jsontext.Value `json:"toolResponse"`
 	} `json:"claudeCode"`
+	Progress struct {
+		Message str `json:"data"`
+	} `json:"mcp_output_delta"` // by codex-acp
 	MCP    jsontext.Value `json:"is_mcp_tool_call"` // by codex-acp
 	Output struct {
 		Data str `json:"data"`

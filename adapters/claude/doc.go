@@ -39,7 +39,8 @@
 //	conversation_reset               notice; after /clear the session has another id, which the next line names (also a notice, its raw is {"session_id":…})
 //	rate_limit_event                 notice, ignored while the status is allowed
 //	auth_status                      notice if it has an error, else ignored
-//	tool_progress                    ignored: elapsed time only
+//	tool_progress                    tool_progress of the call that its parent_tool_use_id names; ignored if its time is 0, as
+//	                                 in those about retries of sub-agents and scripts, or that of a hook
 //	tool_use_summary                 ignored: repeats the tools
 //	prompt_suggestion                ignored: not part of the conversation
 //	session_title_changed            ignored: no event for titles

@@ -35,7 +35,7 @@ func Mapping() []adapters.Mapped {
 		mapping.Mapped("message", "notice, except for the status allowed", "rate_limit_event"),
 		mapping.Mapped("message", "notice, if it carries an error", "auth_status"),
 		mapping.Ignored("message", "a sign of life", "keep_alive", "control_request_progress"),
-		mapping.Ignored("message", "elapsed time only", "tool_progress"),
+		mapping.Mapped("message", "tool_progress, if it is about a tool that runs", "tool_progress"),
 		mapping.Ignored("message", "repeats the tools", "tool_use_summary"),
 		mapping.Ignored("message", "not part of the conversation", "prompt_suggestion"),
 		mapping.Ignored("message", "no event for titles", "session_title_changed"),

@@ -218,3 +218,18 @@ func (t *translator) handleUser(ln *line, b []byte) {
 		}
 	}
 }
+
+// hookHeartbeat begins the id of a tool_progress that reports how long a hook runs.
+const hookHeartbeat = "hook-"
+
+// emitProgress emits how long a tool of the turn runs. A tool_progress has an id of its own and
+// names the call as its parent; older versions may name the call itself.
+func (t *translator) emitProgress(ln *line) {
+	s := t.l.Turn()
+	if s == nil || strings.HasPrefix(string(ln.ToolUseID), hookHeartbeat) {
+		return
+	}
+	for _, id := range []string{string(ln.ToolUseID), ln.ParentToolUseID.get()} {
+		s.ToolProgress(event.ToolProgress{ToolUseID: id, ElapsedMS: int64(ln.Elapsed * 1000)})
+	}
+}

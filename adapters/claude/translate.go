@@ -82,7 +82,9 @@ func (t *translator) handleLine(b []byte) {
 		if ln.Error != "" {
 			t.warn(string(ln.Error), b)
 		}
-	case "keep_alive", "tool_progress", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed", "active_goal":
+	case "tool_progress":
+		t.emitProgress(ln)
+	case "keep_alive", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed", "active_goal":
 		// Ignored, see doc.go.
 	default:
 		t.noticeUnknown(b)

@@ -94,6 +94,9 @@ type line struct {
 	RateLimit       *rateLimit   `json:"rate_limit_info"`
 	Outcome         text         `json:"outcome"`
 	HookName        text         `json:"hook_name"`
+
+	// tool_progress
+	Elapsed float64 `json:"elapsed_time_seconds"`
 }
 
 // message is the message of assistant and user lines. In some system lines it

@@ -114,6 +114,7 @@
 //	item/reasoning/summaryTextDelta       thinking; also without item/
 //	item/commandExecution/outputDelta     tool_output; after the turn, task
 //	item/fileChange/outputDelta           tool_output, and the result's output, which the item lacks (0.98, 0.120)
+//	item/mcpToolCall/progress             tool_progress. Declared by each version; none of those pinned sends it
 //	turn/plan/updated                     plan
 //	thread/tokenUsage/updated             usage (the thread's total); of a sub-agent, in its task too
 //	thread/compacted                      compaction end, unless an item reported it
@@ -156,7 +157,6 @@
 //	hook/started, hook/completed          the user's own hooks
 //	item/autoApprovalReview/*, autoApprovalReview/strictReviewRequired   the runtime decides; the item shows the decision
 //	item/commandExecution/terminalInteraction   input of the model to a command has no item and no event
-//	item/mcpToolCall/progress             progress text of a server, not output
 //	model/verification, model/safetyBuffering/updated, modelProvider/authRecovery*, turn/moderationMetadata
 //	                                      the provider's bookkeeping
 //

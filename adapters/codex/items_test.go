@@ -48,6 +48,8 @@ func threadSettings(lines ...string) []string {
 			out = append(out, strings.TrimSpace(fmt.Sprintf("thinking %s %v", d.Text, d.Done)))
 		case event.ToolStart:
 			out = append(out, strings.TrimSpace("tool_start "+d.Tool+" "+d.Command+d.FilePath))
+		case event.ToolProgress:
+			out = append(out, "tool_progress "+d.ToolUseID+" "+d.Message)
 		case event.ToolResult:
 			out = append(out, strings.TrimSpace("tool_result "+string(d.Status)+" "+d.Output))
 		case event.Task:
@@ -58,6 +60,11 @@ func threadSettings(lines ...string) []string {
 		}
 	}
 	return out
+}
+
+// mcpProgress is what the schema declares for the progress of a tool of an MCP server.
+func mcpProgress(message string) string {
+	return fmt.Sprintf(`{"method":"item/mcpToolCall/progress","params":{"threadId":"T","turnId":"u1","itemId":"i","message":%q}}`, message)
 }
 
 func TestItems(t *testing.T) {
@@ -85,6 +92,9 @@ func TestItems(t *testing.T) {
 			[]string{"tool_start Bash make", "tool_result interrupted", "done true"}},
 		"a command that was declined": {[]string{`+ ` + cmd, `- ` + cmd + `,"status":"declined"`, "e completed"},
 			[]string{"tool_start Bash make", "tool_result denied", "done false"}},
+		"progress of a tool of a server": {[]string{mcpProgress("early"), `+ "type":"mcpToolCall","id":"i","server":"s","tool":"build"`, mcpProgress("half of it"), mcpProgress(""),
+			`- "type":"mcpToolCall","id":"i","server":"s","tool":"build","status":"completed","result":{"content":[]}`, mcpProgress("late"), "e completed"},
+			[]string{"tool_start mcp__s__build", "tool_progress i half of it", "tool_result ok", "done false"}},
 		"a result without a start": {[]string{`- ` + cmd + `,"status":"failed","exitCode":2,"aggregatedOutput":"no"`, "e completed"},
 			[]string{"tool_start Bash make", "tool_result error no", "done false"}},
 		"a late line while the next turn runs": {[]string{"e completed", `{"method":"turn/started","params":{"threadId":"T","turn":{"id":"u2"}}}`, "d agentMessage/delta late",

@@ -26,6 +26,7 @@ func Mapping() []adapters.Mapped {
 		mapping.Mapped(kindNotification, "thinking", "item/reasoning/textDelta", "item/reasoning/summaryTextDelta"),
 		mapping.Mapped(kindNotification, "tool_output; after the turn task", "item/commandExecution/outputDelta"),
 		mapping.Mapped(kindNotification, "tool_output", "item/fileChange/outputDelta"),
+		mapping.Mapped(kindNotification, "tool_progress", "item/mcpToolCall/progress"),
 		mapping.Mapped(kindNotification, "plan", "turn/plan/updated"),
 		mapping.Mapped(kindNotification, "usage", "thread/tokenUsage/updated"),
 		mapping.Mapped(kindNotification, "compaction", "thread/compacted"),
@@ -78,7 +79,6 @@ func Mapping() []adapters.Mapped {
 			"item/autoApprovalReview/completed", "autoApprovalReview/strictReviewRequired"),
 		mapping.Ignored(kindNotification, "input of the model to a command has no item and no event",
 			"item/commandExecution/terminalInteraction"),
-		mapping.Ignored(kindNotification, "progress text of a server, not output", "item/mcpToolCall/progress"),
 		mapping.Ignored(kindNotification, "the provider's bookkeeping", "model/verification", "model/safetyBuffering/updated",
 			"modelProvider/authRecoveryStarted", "modelProvider/authRecoveryCompleted", "turn/moderationMetadata"),
 	)

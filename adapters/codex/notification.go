@@ -33,6 +33,10 @@ func (t *translator) handleNotification(b []byte) {
 		t.handleReasoningDelta('s', p.SummaryIndex.n)
 	case "item/commandExecution/outputDelta", "item/fileChange/outputDelta":
 		t.handleOutputDelta()
+	case "item/mcpToolCall/progress":
+		if sc := t.lineScope(t.threadOf(p.ThreadID.val()), p.TurnID.val()); sc != nil {
+			sc.ToolProgress(event.ToolProgress{ToolUseID: p.ItemID.val(), Message: string(p.Message)})
+		}
 	case "item/started":
 		t.handleItem(b, false)
 	case "item/completed":

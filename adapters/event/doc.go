@@ -63,6 +63,13 @@
 //   - tool_input is emitted only on request (Options.StreamToolInput): a reader that wants whole
 //     inputs has them in tool_start, and the pieces of one input may be thousands. Each call
 //     that has pieces starts or is dropped. Inputs of sub-agents have no pieces.
+//   - tool_progress is what a runtime states about a tool that runs, and is neither a part of its
+//     output nor an end. An adapter does not measure: elapsed_ms is the time of a statement of the
+//     runtime (Claude Code has one every 30 seconds), and progress counts what the tool counts.
+//     It is emitted for open tools alone: none comes before tool_start or after tool_result. What
+//     a runtime writes as the output so far, as Pi does, is tool_output, and the title of a call,
+//     which OpenCode and agents of ACP may change while it runs, describes the call and not how
+//     far it is.
 //   - usage.scope names what the tokens count. Claude Code, Pi, OpenCode, ACP agents and chat
 //     report a turn, Codex a session.
 //   - A question of the runtime that arrives when its turn does not run is denied at once and

@@ -22,6 +22,7 @@ const (
 	TypeToolStart          Type = "tool_start"
 	TypeToolInput          Type = "tool_input"
 	TypeToolOutput         Type = "tool_output"
+	TypeToolProgress       Type = "tool_progress"
 	TypeToolResult         Type = "tool_result"
 	TypeTask               Type = "task"
 	TypePermissionRequest  Type = "permission_request"

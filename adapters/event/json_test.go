@@ -25,6 +25,7 @@ var whole = []Data{
 	ToolStart{"t1", "Bash", Raw(`{"command":"ls","n":[1,null]}`), "ls", "/f", "p", "/s", "q", "https://u", true, true, true, "sub", "msg"},
 	ToolInput{"t1", "Bash", `{"command":"l`, true},
 	ToolOutput{"t1", "out"},
+	ToolProgress{"t1", "half of it", new(1.5), new(3.0), 30000},
 	ToolResult{"t1", "out", true, ToolError, new(2), []FileChange{{"/a", ChangeMove, "/b", "@@"}}, "/f", true, true, []Media{{MediaImage, "image/png", 70, "ab"}}},
 	Task{"k1", TaskSubagent, "k0", "t1", "name", TaskRunning, "t", &Tokens{1, 2, 3, 4, 5}},
 	PermissionRequest{"r1", "t1", "Bash", Raw(`{"command":"ls"}`), []string{"allow"}, "why"},

@@ -41,6 +41,17 @@ type ToolOutput struct {
 	Text      string `json:"text"`
 }
 
+// ToolProgress is what the runtime states about a tool that runs, between its tool_start and its
+// tool_result: how far it is, for how long it runs, or what it does. A later one replaces it.
+// It has at least one of message, progress and elapsed_ms.
+type ToolProgress struct {
+	ToolUseID string   `json:"tool_use_id"`
+	Message   string   `json:"message,omitempty"`   // what the tool does, in its words
+	Progress  *float64 `json:"progress,omitempty"`  // how far it is, in a unit of the tool's own
+	Total     *float64 `json:"total,omitempty"`     // progress at the end
+	ElapsedMS int64    `json:"elapsed_ms,omitzero"` // milliseconds since it began
+}
+
 // ToolStatus is how a tool ended: ok; error; denied, it was not allowed to run;
 // interrupted, it was stopped, or its result never came; backgrounded, its call returned
 // and it still runs, as a task.

@@ -34,6 +34,9 @@ func (ToolInput) EventType() Type { return TypeToolInput }
 func (ToolOutput) EventType() Type { return TypeToolOutput }
 
 // EventType implements Data.
+func (ToolProgress) EventType() Type { return TypeToolProgress }
+
+// EventType implements Data.
 func (ToolResult) EventType() Type { return TypeToolResult }
 
 // EventType implements Data.
@@ -100,6 +103,7 @@ var forms = map[Type]form{
 	TypeToolStart:          formOf[ToolStart](),
 	TypeToolInput:          formOf[ToolInput](),
 	TypeToolOutput:         formOf[ToolOutput](),
+	TypeToolProgress:       formOf[ToolProgress](),
 	TypeToolResult:         formOf[ToolResult](),
 	TypeTask:               formOf[Task](),
 	TypePermissionRequest:  formOf[PermissionRequest](),

@@ -160,3 +160,23 @@ func TestUnnamedToolIsOpenUntilItsTurnEnds(t *testing.T) {
 	g.Expect(s.ToolsOpen()).To(BeZero())
 	g.Expect(eventTypes(*evs)).To(Equal([]event.Type{event.TypeToolStart, event.TypeToolResult, event.TypeDone}))
 }
+
+func TestProgressIsOfOpenToolsAlone(t *testing.T) {
+	g := NewWithT(t)
+	l, evs := newLedger()
+	s := l.TurnStart(event.TurnStart{})
+	half := event.ToolProgress{ToolUseID: "t1", Message: "half of it"}
+	s.ToolProgress(half)
+	s.ToolStart(event.ToolStart{ToolUseID: "t1", Tool: "Bash"})
+	*evs = nil
+	s.ToolProgress(half)
+	s.ToolProgress(event.ToolProgress{ToolUseID: "t1", Progress: new(0.0)})
+	s.ToolProgress(event.ToolProgress{ToolUseID: "t1"}) // it states nothing
+	s.ToolResult(event.ToolResult{ToolUseID: "t1", Status: event.ToolOK})
+	s.ToolProgress(half)
+	var got []event.Type
+	for _, e := range *evs {
+		got = append(got, e.Type())
+	}
+	g.Expect(got).To(Equal([]event.Type{event.TypeToolProgress, event.TypeToolProgress, event.TypeToolResult}))
+}

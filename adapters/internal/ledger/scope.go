@@ -176,6 +176,14 @@ func (s *Scope) ToolOutput(id, text string) {
 	}
 }
 
+// ToolProgress emits what the runtime states about an open tool. It does nothing if the tool is
+// not open, or if nothing is stated.
+func (s *Scope) ToolProgress(d event.ToolProgress) {
+	if s.ToolOpen(d.ToolUseID) && (d.Message != "" || d.Progress != nil || d.ElapsedMS > 0) {
+		s.Emit(d)
+	}
+}
+
 // ToolResult closes a tool. If the tool is not open (a second result, or one
 // after the turn's end), it emits nothing and returns false.
 func (s *Scope) ToolResult(d event.ToolResult) bool {
