@@ -24,6 +24,8 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 		if s := n.block.Status; s == Running || s == Backgrounded || s == Interrupted && r.lateStatus(e) != "" {
 			n.appendText(d.Text)
 		}
+	case event.ToolProgress:
+		r.handleToolProgress(e, d)
 	case event.ToolResult:
 		r.handleToolResult(e, d)
 	case event.Task:
@@ -253,6 +255,17 @@ func (n *node) dropInput() {
 	if n.r.blockByKey[n.key] == n {
 		delete(n.r.blockByKey, n.key)
 	}
+}
+
+// handleToolProgress shows the progress of a tool as long as it runs; see setStatus. A tool whose
+// start is missing has none.
+func (r *Reducer) handleToolProgress(e event.Event, d event.ToolProgress) {
+	n := r.findBlock(e, KindTool, d.ToolUseID)
+	if n == nil || !n.running() {
+		return
+	}
+	n.block.Tool.Progress = &Progress{validText(d.Message), clonePtr(d.Progress), clonePtr(d.Total), d.ElapsedMS}
+	n.markStale()
 }
 
 // ensureTool finds a tool's block, or creates it if the start is missing.

@@ -166,12 +166,21 @@ type Tool struct {
 	Background bool               `json:"background,omitzero"`
 	Spawn      bool               `json:"subagent_spawn,omitzero"`
 	Subagent   string             `json:"subagent_name,omitempty"`
+	Progress   *Progress          `json:"progress,omitempty"` // the last one of a tool that runs
 	Output     string             `json:"output,omitempty"`
 	Truncated  bool               `json:"truncated,omitzero"` // the runtime cut the output
 	Media      []event.Media      `json:"media,omitempty"`    // the images, sounds and documents that the tool gave
 	IsError    bool               `json:"is_error,omitzero"`
 	ExitCode   *int               `json:"exit_code,omitempty"`
 	Changes    []event.FileChange `json:"changes,omitempty"`
+}
+
+// Progress is what the runtime stated last about a tool that runs.
+type Progress struct {
+	Message   string   `json:"message,omitempty"`
+	Progress  *float64 `json:"progress,omitempty"` // how far it is, in a unit of the tool's own
+	Total     *float64 `json:"total,omitempty"`    // progress at the end
+	ElapsedMS int64    `json:"elapsed_ms,omitzero"`
 }
 
 // Permission is a request to let a tool run.

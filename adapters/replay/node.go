@@ -179,6 +179,9 @@ func (n *node) setStatus(s Status) {
 		n.block.End = n.r.now
 	}
 	n.block.Status = s
+	if n.block.Tool != nil && s != Running {
+		n.block.Tool.Progress = nil
+	}
 	n.markStale()
 	if n.linked != nil {
 		n.linked.followTool(n)

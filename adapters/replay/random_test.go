@@ -44,6 +44,13 @@ func randomEvents(r randomSource, n int) []event.Event {
 		func() event.Data {
 			return event.ToolInput{ToolUseID: id("k"), Tool: []string{"", "Bash"}[r.IntN(2)], Text: text(), Dropped: r.IntN(4) == 0}
 		},
+		func() event.Data {
+			p := event.ToolProgress{ToolUseID: id("k"), Message: text(), ElapsedMS: int64(r.IntN(3) * 1000)}
+			if r.IntN(2) == 0 {
+				p.Progress, p.Total = new(float64(r.IntN(3))), new(2.5)
+			}
+			return p
+		},
 		func() event.Data { return event.ToolOutput{ToolUseID: id("k"), Text: text()} },
 		func() event.Data {
 			s := []event.ToolStatus{"ok", "error", "denied", "interrupted", "backgrounded"}[r.IntN(5)]

@@ -141,6 +141,35 @@ func TestTextHasParagraphs(t *testing.T) {
 	}
 }
 
+func TestProgressOfATool(t *testing.T) {
+	half := event.ToolProgress{ToolUseID: "t", Message: "half of it", Progress: new(1.0), Total: new(2.0)}
+	late := event.ToolProgress{ToolUseID: "t", ElapsedMS: 90_000}
+	for _, tt := range []struct {
+		name string
+		data []any
+		want string // the outcome of each tool
+	}{
+		{"words and counts", []any{bashStart("t"), half}, "running, half of it, 1 of 2"},
+		{"the last one counts", []any{bashStart("t"), half, late}, "running, 1m30s"},
+		{"a count without its end", []any{bashStart("t"), event.ToolProgress{ToolUseID: "t", Progress: new(0.5)}}, "running, 0.5"},
+		{"the result ends it", []any{bashStart("t"), half, toolOK("t", "built")}, "built"},
+		{"the turn ends it", []any{bashStart("t"), half, event.Done{Stopped: true}}, "interrupted"},
+		{"a tool in the background has none", []any{bashStart("t"), half, event.ToolResult{ToolUseID: "t", Status: event.ToolBackgrounded}, late}, "in the background"},
+		{"none after the result", []any{bashStart("t"), toolOK("t", "built"), half}, "built"},
+		{"none of an unknown tool", []any{half}, ""},
+	} {
+		g := NewWithT(t)
+		var got []string
+		for _, m := range Reduce(numbered(tt.data...)).Messages {
+			for i := range m.Blocks {
+				got = append(got, m.Blocks[i].Outcome())
+				g.Expect(m.Blocks[i].Tool.Progress != nil).To(Equal(m.Blocks[i].Status == Running), tt.name)
+			}
+		}
+		g.Expect(strings.Join(got, " ")).To(Equal(tt.want), tt.name)
+	}
+}
+
 func TestMessagesAndBlocks(t *testing.T) {
 	user := event.UserMessage{MessageID: "m1", Text: "hi", Via: event.ViaTurn}
 	stop := event.Done{Stopped: true}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -124,6 +126,28 @@ func (t *Tool) subject() string {
 	return cmp.Or(t.Command, a.Command, t.Query, t.URL, t.Pattern, a.Pattern, t.FilePath, a.FilePath, a.Query, a.URL, t.SearchPath, a.Path, a.Description, string(t.Input))
 }
 
+// Line returns the progress on one line, as "half of it, 1 of 2, 30s"; "" of nil.
+func (p *Progress) Line() string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	if text := foldLine(p.Message); text != "" {
+		parts = append(parts, text)
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	switch {
+	case p.Progress != nil && p.Total != nil:
+		parts = append(parts, number(*p.Progress)+" of "+number(*p.Total))
+	case p.Progress != nil:
+		parts = append(parts, number(*p.Progress))
+	}
+	if p.ElapsedMS > 0 {
+		parts = append(parts, (time.Duration(p.ElapsedMS) * time.Millisecond).Round(time.Second).String())
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Outcome returns the result of a tool call on one line, as "12 matches \"x\"",
 // "exit 1", "+3 −1" or a short output. It returns "" if the block is not a tool.
 func (b *Block) Outcome() string {
@@ -135,6 +159,9 @@ func (b *Block) Outcome() string {
 	case Writing:
 		return "writing…"
 	case Running:
+		if p := t.Progress.Line(); p != "" {
+			return "running, " + p
+		}
 		return "running…"
 	case Denied:
 		return "denied"
