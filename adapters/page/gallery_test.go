@@ -75,6 +75,7 @@ func gallery(add string) []event.Event {
 	g.add(event.Thinking{Text: "Which database does the user want?", BlockID: "k4"},
 		event.ToolStart{ToolUseID: "t-busy", Tool: "Bash", Command: "make docs", Input: raw(`{"command":"make docs"}`)},
 		event.ToolStart{ToolUseID: "t-run", Tool: "Bash", Command: "make", Input: raw(`{"command":"make"}`)}, event.ToolOutput{ToolUseID: "t-run", Text: "cc -c main.c\n" + add},
+		event.ToolProgress{ToolUseID: "t-run", Message: "half of it" + add, Progress: new(1.0), Total: new(2.0), ElapsedMS: 30_000},
 		event.PermissionRequest{RequestID: "q1", ToolUseID: "t-run", ToolName: "Bash" + add, ToolInput: raw(`{"command":"make install%s"}`, quoted), Reason: "It writes outside of the folder." + add},
 		event.Interrupt{InterruptID: "i1", ComponentName: "AskUserQuestion", Surface: "chat", Props: raw(`{"questions":[{"question":"Which parts?%s","header":"Parts","multiSelect":true,"options":[{"label":"Server","description":"what listens"},{"label":"Docs","description":"Docs"}]}]}`, quoted)},
 		event.Interrupt{InterruptID: "i2", ComponentName: "elicitation", Surface: "chat", Props: raw(`{"message":"How many nights?%s","requestedSchema":{"type":"object","properties":{"nights":{"type":"integer","title":"Nights"},"late":{"type":"boolean"},"room":{"type":"string","enum":["single","double"]}},"required":["nights"]}}`, quoted)},

@@ -89,6 +89,15 @@ function mediaView(media) {
   return element("ul", { class: "attachments media" }, media.map((m) => element("li", null, element("span", { class: "tag" }, m.kind), `${m.mime || "unknown type"}, ${sizeOf(m.size)}`)));
 }
 
+// progressView shows what the runtime stated last about a tool that runs.
+function progressView({ message, progress, total, elapsed_ms: elapsed }) {
+  const counted = progress === undefined ? "" : total === undefined ? `${progress}` : `${progress} of ${total}`;
+  const parts = [message, counted, elapsed ? `${Math.round(elapsed / 1000)} s` : ""].filter(Boolean);
+  return element(
+    "p", { class: "progress" }, total > 0 && progress !== undefined ? element("progress", { max: total, value: progress, "aria-label": "Progress" }) : null, parts.join(", "),
+  );
+}
+
 function toolCard(block) {
   const { tool, summary, outcome, category } = block.data;
   const status = block.data.waits ? "waiting" : block.data.status;
@@ -102,7 +111,7 @@ function toolCard(block) {
     "details", { class: "card tool", "data-status": status, "data-category": category, open },
     summaryOf(category ?? "other", summary || "Tool", shownOutcome, status),
     element(
-      "div", { class: "body" }, input, changes.map(diffView),
+      "div", { class: "body" }, input, changes.map(diffView), tool.progress ? progressView(tool.progress) : null,
       block.text ? scrolling("output", writes ? "Input" : "Output", shortened(block.text)) : null,
       tool.truncated ? element("p", { class: "cut" }, "The output was cut.") : null,
       tool.media?.length > 0 ? mediaView(tool.media) : null,
