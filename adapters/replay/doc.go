@@ -58,6 +58,7 @@
 //	block_end retracted     removes the block
 //	thinking                accumulates; without text it is only activity
 //	tool_output             is appended; a result that is not empty replaces it
+//	tool_progress           replaces the one before, while the tool runs
 //	plan                    one block in a message, which later plans replace
 //	result                  adds text only to a turn that has none
 //	component_update        sets a block on the surface chat, else a component in

@@ -26,6 +26,10 @@ func (t *Translator) tool(e event.Event) []Event {
 		out := kind{"tool.output.delta", "tool", "tool_call", "acting"}.with(piece{Text: d.Text})
 		out.ToolCallID = d.ToolUseID
 		return one(out)
+	case event.ToolProgress:
+		out := kind{"tool.progress", "tool", "tool_call", "acting"}.with(d)
+		out.ToolCallID = d.ToolUseID
+		return one(out)
 	case event.ToolResult:
 		key := e.SubagentID + "/" + d.ToolUseID
 		d.Output = cmp.Or(d.Output, t.outputs[key])

@@ -19,6 +19,7 @@
 //	block_end, thinking done     text.final, reasoning.summary: payload {"text","status"}
 //	tool_start                   tool.started, tool.args
 //	tool_output                  tool.output.delta
+//	tool_progress                tool.progress
 //	tool_result                  tool.result, or tool.failed if it failed, was denied or interrupted;
 //	                             and the events of the changed files
 //	permission_request           action.required: payload with action_type tool_approval

@@ -63,7 +63,7 @@ func (t *Translator) translate(e event.Event) []Event {
 		return t.think(e, d)
 	case event.BlockEnd:
 		return t.endBlock(e, d)
-	case event.ToolStart, event.ToolOutput, event.ToolResult:
+	case event.ToolStart, event.ToolOutput, event.ToolProgress, event.ToolResult:
 		return t.tool(e)
 	case event.PermissionRequest, event.PermissionResolved, event.Interrupt, event.InterruptResolved:
 		return t.act(e)

@@ -48,7 +48,7 @@ func (u *turn) ofAgent(e event.Event) ([]Chunk, bool) {
 		t := u.agentTool(e, d.ToolUseID)
 		t.Start = &d
 		return []Chunk{data("subagent-tool", e.SubagentID+"/"+d.ToolUseID, e, *t)}, true
-	case event.ToolInput, event.ToolOutput: // the start and the result hold them
+	case event.ToolInput, event.ToolOutput, event.ToolProgress: // the start and the result hold what stays
 	case event.ToolResult:
 		t := u.agentTool(e, d.ToolUseID)
 		t.Result = &d

@@ -117,6 +117,10 @@ func (u *turn) aside(e event.Event) []Chunk {
 		c := data("queue", "", e, d)
 		c.Transient = true
 		return []Chunk{c}
+	case event.ToolProgress:
+		c := data("tool-progress", d.ToolUseID, e, d)
+		c.Transient = true
+		return []Chunk{c}
 	case event.Plan:
 		id := "plan"
 		if e.SubagentID != "" {

@@ -57,6 +57,7 @@
 //	data-checkpoint        checkpoint
 //	data-user-message      user_message, if it entered the running turn
 //	data-queue             queue; transient
+//	data-tool-progress     tool_progress of the main agent; transient, its id is the toolCallId
 //	data-subagent-text     a block of a sub-agent, when it has ended
 //	data-subagent-reasoning
 //	data-subagent-tool     a tool of a sub-agent: the start, and the result once there is one

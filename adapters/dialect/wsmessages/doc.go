@@ -24,6 +24,6 @@
 //
 // A tool_result has no place for media, and does not state that the output was cut.
 //
-// The vocabulary has no requests, plans, components, figures and notices, and shows no work of
+// The vocabulary has no requests, plans, components, figures, notices and progress, and shows no work of
 // sub-agents: see LeftOut. A client needs the session's own events for these.
 package wsmessages

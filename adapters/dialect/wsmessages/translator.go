@@ -72,6 +72,7 @@ func LeftOut() map[event.Type]string {
 		event.TypeTurnStart:          "a response begins with its first message",
 		event.TypeUserMessage:        "the client that sent it shows it",
 		event.TypeToolInput:          "a call is announced with its arguments",
+		event.TypeToolProgress:       none,
 		event.TypeQueue:              none,
 		event.TypePermissionRequest:  none,
 		event.TypePermissionResolved: none,

@@ -138,7 +138,8 @@ type (
 		Content string `json:"content"`
 		AgentID string `json:"agent_id,omitempty"`
 	}
-	// ToolProgress says how long a tool has been running.
+	// ToolProgress says how long a tool has been running: at intervals by the clock of the
+	// runner, and when the runtime states it. It has no place for what else a runtime states.
 	ToolProgress struct {
 		ID        string `json:"id"`
 		Tool      string `json:"tool"`

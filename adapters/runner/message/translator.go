@@ -66,7 +66,7 @@ func (t *Translator) Translate(e event.Event) []Message {
 			return nil
 		}
 		return t.endBlock(d)
-	case event.Usage, event.Queue, event.Notice, event.ToolInput, event.ToolOutput:
+	case event.Usage, event.Queue, event.Notice, event.ToolInput, event.ToolOutput, event.ToolProgress:
 		return t.aside(e) // they come at any time, and do not end a paragraph
 	}
 	return append(t.Flush(), t.act(e)...)
@@ -121,6 +121,12 @@ func (t *Translator) aside(e event.Event) []Message {
 		return []Message{AgentNotification{Level: d.Level, Code: d.Code, Message: d.Text}}
 	case event.ToolOutput:
 		return []Message{ToolOutput{ID: d.ToolUseID, Content: d.Text, AgentID: e.SubagentID}}
+	case event.ToolProgress:
+		for _, c := range t.tools {
+			if c.id == d.ToolUseID && c.agent == e.SubagentID && d.ElapsedMS > 0 {
+				return []Message{ToolProgress{ID: c.id, Tool: c.tool, ElapsedMS: d.ElapsedMS, AgentID: c.agent}}
+			}
+		}
 	}
 	return nil
 }
