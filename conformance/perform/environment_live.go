@@ -215,7 +215,7 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 	case "ask":
 		_, ok := l.d.question(s)
 		return ok
-	case "tool", "output", "result", "task":
+	case "tool", "output", "progress", "result", "task":
 		return toolReached(l.d.run, s)
 	case "call":
 		return l.d.calls.called[s.ID]
@@ -242,6 +242,8 @@ func toolReached(r *conformance.Run, s fixtures.Step) bool {
 			return s.What == "tool" && is(d.ToolUseID)
 		case event.ToolOutput:
 			return s.What == "output" && is(d.ToolUseID)
+		case event.ToolProgress:
+			return s.What == "progress" && is(d.ToolUseID)
 		case event.ToolResult:
 			return s.What == "result" && is(d.ToolUseID)
 		case event.Task:

@@ -76,7 +76,9 @@ type Driver struct {
 
 	called  map[string]bool // tools and hooks of the client that the runtime has called
 	written map[string]bool // files that a step wrote
-	pending []*pendingCall
+
+	progress map[string]bool // tool calls of whose progress the wire shows something
+	pending  []*pendingCall
 }
 
 // Run performs the scenario and returns after the runtime has exited.
@@ -108,7 +110,7 @@ func withDriver(ctx context.Context, o Options, do func(*Driver) error) error {
 	defer cancel()
 	d := &Driver{
 		Options: o, ctx: ctx, start: time.Now(), events: make(chan event, 64),
-		called: map[string]bool{}, written: map[string]bool{},
+		called: map[string]bool{}, written: map[string]bool{}, progress: map[string]bool{},
 	}
 	var err error
 	for _, key := range d.Scenario.Opening.Chosen() {

@@ -94,6 +94,9 @@ func (d *Driver) handleEvent(e event) {
 			d.Fail(fmt.Errorf("a line of stdout is not JSON: %.300s", e.line))
 			return
 		}
+		if p := d.Runtime.Wire.ReadOutput(e.line).Progress; p != nil {
+			d.progress[d.Runtime.Wire.ScenarioCall(p.Tool)] = true
+		}
 		d.client.Read(e.line)
 	}
 }

@@ -36,6 +36,8 @@ func (d *Driver) waitFor(s fixtures.Step) error {
 		cond = func() bool { return c.ShowsTool(s.ID) }
 	case "output":
 		cond = func() bool { return c.ShowsOutput(s.ID) }
+	case "progress":
+		cond = func() bool { return d.progress[s.ID] }
 	case "result":
 		cond = func() bool { return c.ShowsResult(s.ID) }
 	case "call":
