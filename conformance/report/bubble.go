@@ -148,6 +148,8 @@ func blockIDs(d event.Data) []string {
 		return []string{d.ToolUseID}
 	case event.ToolOutput:
 		return []string{d.ToolUseID}
+	case event.ToolProgress:
+		return []string{d.ToolUseID}
 	case event.ToolResult:
 		return []string{d.ToolUseID}
 	case event.Task:

@@ -69,6 +69,8 @@ func holds(r *conformance.Run, l *runindex.Line, line []byte, d event.Data) bool
 		text = d.ToolUseID
 	case event.ToolOutput:
 		text = d.ToolUseID
+	case event.ToolProgress:
+		text = d.ToolUseID
 	case event.ToolResult:
 		text = d.ToolUseID
 	case event.Delta:

@@ -12,7 +12,8 @@ import (
 
 var ownToolIDs = broken.Adapter{
 	Name: "own-tool-ids", Sentence: "replaces the ids of tools",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known"},
+	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known", "tool.progress"},
+	Only:  map[string]string{"tool.progress": "claude"}, // Codex states no progress
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
 		case event.ToolInput:
@@ -22,6 +23,9 @@ var ownToolIDs = broken.Adapter{
 			d.ToolUseID = "own-" + d.ToolUseID + "-x"
 			e.Data = d
 		case event.ToolOutput:
+			d.ToolUseID = "own-" + d.ToolUseID + "-x"
+			e.Data = d
+		case event.ToolProgress:
 			d.ToolUseID = "own-" + d.ToolUseID + "-x"
 			e.Data = d
 		case event.ToolResult:

@@ -55,6 +55,8 @@ func byWork(r *conformance.Run) (events map[string][]string, order []string) {
 			of = "tool " + d.ToolUseID
 		case event.ToolOutput:
 			of = "tool " + d.ToolUseID
+		case event.ToolProgress:
+			of = "tool " + d.ToolUseID
 		case event.ToolResult:
 			of = "tool " + d.ToolUseID
 		case event.Task:

@@ -125,6 +125,7 @@ var proof = []string{
 	"mcp/gives-an-image",
 	"mcp/names-with-dashes-and-dots",
 	"mcp/over-http-with-a-header",
+	"mcp/two-tools-run-for-long",
 	"model/cut-in-mid-text-then-retried",
 	"model/error-ends-the-turn",
 	"mode/changed-between-turns",
@@ -221,6 +222,7 @@ var alone = map[string]string{
 	"turn.provider-id":           "codex",    // Claude Code does not name its turns
 	"tool.input-streamed":        "claude",   // Codex does not stream the inputs of tools
 	"tool.input-whole":           "claude",   // likewise
+	"tool.progress":              "claude",   // Codex states nothing about a tool that runs
 	"tool.truncated":             "claude",   // Codex states it in the output alone
 }
 

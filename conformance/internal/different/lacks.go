@@ -20,7 +20,7 @@ func without(name, sentence string, what ...string) Adapter {
 var (
 	withoutState   = without("without-state", "reports no queue, usage, plan, checkpoint, mode or model", "queue", "usage", "plan", "checkpoint", "mode_changed", "model_changed", "result", "compaction")
 	withoutDetails = without("without-details", "reports no reasoning, tasks, block ends or notices", "thinking", "task", "block_end", "notice")
-	withoutOutput  = without("without-output", "emits the output of a tool at its end only", "tool_output")
+	withoutOutput  = without("without-output", "emits nothing about a tool before its end", "tool_output", "tool_progress")
 	withoutFields  = without("without-fields", "repeats no part of a tool's input", "tool_start.command", "tool_start.file_path", "tool_start.pattern",
 		"tool_start.search_path", "tool_start.is_file_read", "tool_start.message_id", "tool_result.exit_code", "tool_result.changes", "tool_result.file_path")
 )

@@ -117,7 +117,7 @@ var never = []string{
 	"tool_start.tool", "tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done",
 	"permission_resolved", "interrupt", "interrupt_resolved", "task", "model_changed", "mode_changed",
 	"notice", "error.code", "answer.message", "checkpoint", "compaction", "component_update", "component_remove", "result",
-	"seq", "ts", "tool_input", "subagent_id", "tool_start.of_a_plan", "open.mode",
+	"seq", "ts", "tool_input", "tool_progress", "subagent_id", "tool_start.of_a_plan", "open.mode",
 }
 
 // Supports implements conformance.EventSupporter.

@@ -229,7 +229,7 @@ var never = []string{
 	"session_ready.forked_from", "turn_start.provider_turn_id", "queue", "block_end", "subagent_id", "task",
 	"delta.message_id", "tool_result.output", "tool_result.exit_code", "tool_result.changes", "tool_result.file_path",
 	"tool_start.command", "tool_start.file_path", "tool_start.pattern", "tool_start.is_file_read", "tool_start.message_id",
-	"tool_start.background", "tool_start.subagent_spawn", "notice", "user_message", "seq", "ts", "tool_input", "result",
+	"tool_start.background", "tool_start.subagent_spawn", "notice", "user_message", "seq", "ts", "tool_input", "tool_progress", "result",
 	"component_update", "component_remove", "answer.message",
 }
 

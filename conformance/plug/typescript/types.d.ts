@@ -276,6 +276,19 @@ export interface ToolOutput {
   text: string;
 }
 
+/** ToolProgress is what the runtime states about a tool that runs, between its tool_start and its tool_result: how far it is, for how long it runs, or what it does. A later one replaces it. It has at least one of message, progress and elapsed_ms. */
+export interface ToolProgress {
+  tool_use_id: string;
+  /** what the tool does, in its words */
+  message?: string;
+  /** how far it is, in a unit of the tool's own */
+  progress?: number;
+  /** progress at the end */
+  total?: number;
+  /** milliseconds since it began */
+  elapsed_ms?: number;
+}
+
 /** ToolResult closes a tool call. Each call has exactly one. */
 export interface ToolResult {
   tool_use_id: string;
@@ -584,6 +597,7 @@ export interface Events {
   thinking: Thinking;
   tool_input: ToolInput;
   tool_output: ToolOutput;
+  tool_progress: ToolProgress;
   tool_result: ToolResult;
   tool_start: ToolStart;
   turn_start: TurnStart;

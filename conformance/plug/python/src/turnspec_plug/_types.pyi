@@ -226,6 +226,14 @@ class ToolOutput(TypedDict, total=False):
     tool_use_id: Required[str]
     text: Required[str]
 
+class ToolProgress(TypedDict, total=False):
+    """ToolProgress is what the runtime states about a tool that runs, between its tool_start and its tool_result: how far it is, for how long it runs, or what it does. A later one replaces it. It has at least one of message, progress and elapsed_ms."""
+    tool_use_id: Required[str]
+    message: str
+    progress: float
+    total: float
+    elapsed_ms: int
+
 class ToolResult(TypedDict, total=False):
     """ToolResult closes a tool call. Each call has exactly one."""
     tool_use_id: Required[str]
@@ -449,6 +457,7 @@ EventType = Literal[
     "thinking",
     "tool_input",
     "tool_output",
+    "tool_progress",
     "tool_result",
     "tool_start",
     "turn_start",
