@@ -24,6 +24,7 @@ var goldens = []string{
 	"claude/2.1.329/subagent/in-the-foreground",
 	"claude/2.1.329/component/shown-changed-and-removed",
 	"claude/2.1.329/mcp/gives-an-image",
+	"claude/2.1.329/mcp/two-tools-run-for-long",
 	"codex/0.169.0/web/opens-a-page",
 	"codex/0.169.0/model/error-ends-the-turn",
 	"codex/0.169.0/plan/steps-are-ticked-off",
