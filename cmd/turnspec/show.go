@@ -122,6 +122,8 @@ func lineText(l fixtures.WireLine) string {
 		return strings.Join(l.Argv, " ")
 	case fixtures.Signal:
 		return l.Signal
+	case fixtures.Release:
+		return l.Hold
 	case fixtures.Exit:
 		if l.Signal != "" {
 			return l.Signal

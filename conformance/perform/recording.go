@@ -34,7 +34,7 @@ type Recording struct {
 
 // newPlay returns a stand-in that replays the case with a fault, or without one.
 func (rec *Recording) newPlay(f *fault.Fault) (*standin.Play, error) {
-	o := standin.Options{Manual: true, ReadReplies: rec.Lifecycle}
+	o := standin.Options{Manual: true, Holds: true, ReadReplies: rec.Lifecycle}
 	if f != nil {
 		f.ApplyTo(&o)
 	}
@@ -63,7 +63,6 @@ func recordPlay(r *conformance.Run, play *standin.Play) {
 // replay, because the recording holds their effects.
 type recordedEffects struct{}
 
-func (recordedEffects) Release(context.Context, string) error       { return nil }
 func (recordedEffects) Write(context.Context, string, string) error { return nil }
 func (recordedEffects) Kill(context.Context, string) error          { return nil }
 func (recordedEffects) Aside(context.Context, string, string) error { return nil }

@@ -23,6 +23,14 @@ func (p *Play) Step() (StepResult, bool) {
 	return p.playLine(), true
 }
 
+// Release lets the play go on after a hold, if the case records that its client released it.
+func (p *Play) Release(hold string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.released[hold] = true
+	p.change.Broadcast()
+}
+
 // Next returns the recorded time of the next line that may be played.
 func (p *Play) Next() (at time.Duration, ok bool) {
 	p.mu.Lock()
@@ -63,7 +71,7 @@ func (p *Play) State() State {
 	case ready:
 	case p.launchOf(l.w.Process) == nil:
 		s.AwaitSpawn = true
-	case l.w.Dir == fixtures.In || l.w.Dir == fixtures.EOF || l.w.Dir == fixtures.Signal:
+	case l.w.Dir == fixtures.In || l.w.Dir == fixtures.EOF || l.w.Dir == fixtures.Signal || l.w.Dir == fixtures.Release:
 		s.Barrier = p.barrier(l)
 	default:
 		s.Blocked = true
@@ -122,6 +130,11 @@ func (p *Play) seekPlayable() bool {
 			return !run.isFull()
 		case fixtures.Signal:
 			return !p.s.rt.IsStop(l.w.Signal)
+		case fixtures.Release:
+			if p.o.Holds && !p.released[l.w.Hold] && !p.hasLaterStep(l.w.Process) {
+				return false
+			}
+			p.pos++
 		default:
 			return true
 		}

@@ -45,6 +45,9 @@ type Options struct {
 	// Whole reports that the client repeats all that the recording's client did.
 	// Then also steps that a client may leave out are barriers.
 	Whole bool
+	// Holds reports that the client calls Release for each hold of the scenario. A recorded
+	// release is then a barrier.
+	Holds bool
 	// First is the process that the first launch plays; 0 is 1. A play that
 	// begins later takes the ids that it is given.
 	First int
@@ -68,6 +71,7 @@ type Play struct {
 	extra      []*launch // that play no process of the case
 	bound      map[string]string
 	named      map[string]bool // recorded message ids for which the client chose one
+	released   map[string]bool // holds
 	actions    []*ClientAction
 	unrecorded []string
 	violations []string
@@ -133,7 +137,7 @@ func newPlay(c *fixtures.Case, prepared *Prepared, o Options) (*Play, error) {
 	for i := range s.lines {
 		s.lines[i].step.free = s.lines[i].step.free && !o.Whole
 	}
-	p := &Play{o: o, c: c, s: s, done: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}}
+	p := &Play{o: o, c: c, s: s, done: make(chan struct{}), bound: map[string]string{}, named: map[string]bool{}, released: map[string]bool{}}
 	p.change.L = &p.mu
 	first := max(1, o.First)
 	if first >= len(s.processes) {

@@ -101,6 +101,8 @@ func compile(c *fixtures.Case, lines []fixtures.WireLine, prepared *Prepared) (*
 			l.step = processStep(KindClose, "")
 		case fixtures.Signal:
 			l.step = processStep(KindSignal, w.Signal)
+		case fixtures.Release:
+			l.step = processStep(KindRelease, w.Hold)
 		case fixtures.Out:
 			l.parts = make([]part, 0, len(rs))
 			for k := range rs {

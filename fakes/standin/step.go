@@ -26,6 +26,7 @@ const (
 	KindRead    = wire.Read
 	KindNote    = wire.Note
 	KindSignal  = Kind("signal")
+	KindRelease = Kind("release") // a hold was released; a barrier if Options.Holds is set
 	KindJunk    = wire.Junk
 )
 

@@ -72,6 +72,8 @@ type Driver struct {
 	closed    bool // a step closed stdin or killed the process
 	last      []string
 	hidden    []byte // see Hide
+	actions   int    // of the client, that were recorded
+	unseen    bool   // the last step of the session since the last wait left no line
 	err       error  // the first of Fail
 
 	called  map[string]bool // tools and hooks of the client that the runtime has called

@@ -143,6 +143,10 @@ func (d *Driver) record(l fixtures.WireLine) {
 		return
 	}
 	l.T = time.Since(d.start)
+	switch l.Dir {
+	case fixtures.In, fixtures.EOF, fixtures.Signal, fixtures.Spawn:
+		d.actions++
+	}
 	if l.Process == 0 {
 		l.Process = d.processes
 	}
