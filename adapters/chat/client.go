@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -24,6 +25,7 @@ type client struct {
 	calls       []*call // of the last reply, until all have a result
 	rounds      int     // requests of the turn whose calls have results
 	cancelRetry func()  // while the next attempt waits
+	cancelNext  func()  // while the next message waits after a stop
 	ended       bool    // the session ends: nothing more is sent
 }
 
@@ -82,7 +84,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		return
 	}
 	c.queue = append(c.queue, message{m, content})
-	if c.t.l.Turn() != nil {
+	if c.t.l.Turn() != nil || c.cancelNext != nil {
 		c.emitQueue()
 	}
 	reply(nil)
@@ -91,7 +93,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 
 // takeMessage starts the turn of the next message if no turn runs.
 func (c *client) takeMessage() {
-	if c.t.l.Turn() != nil || len(c.queue) == 0 || c.ended {
+	if c.t.l.Turn() != nil || c.cancelNext != nil || len(c.queue) == 0 || c.ended {
 		return
 	}
 	m := c.queue[0]
@@ -126,8 +128,12 @@ func (c *client) Steer(_ adapters.Message, reply func(error)) {
 func (c *client) Stop(reply func(error)) {
 	c.stopTurn()
 	reply(nil)
-	c.takeMessage()
 }
+
+// stopPause is how long the next message waits after a stop. The server confirms no stop, so
+// without a pause a stop button that is pressed twice would stop the next turn too, and
+// StopAll right after Stop could take nothing back.
+const stopPause = 250 * time.Millisecond
 
 func (c *client) stopTurn() {
 	if c.t.l.Turn() == nil {
@@ -140,13 +146,20 @@ func (c *client) stopTurn() {
 	}
 	c.interruptCalls()
 	c.t.endTurn(event.Done{Stopped: true})
+	if len(c.queue) > 0 {
+		c.cancelNext = c.host.After(stopPause, func() {
+			c.cancelNext = nil
+			c.takeMessage()
+		})
+	}
 }
 
-// StopAll implements session.AllStopper.
-func (c *client) StopAll(reply func(error)) {
-	c.queue = nil
-	c.emitQueue()
-	c.Stop(reply)
+// stopWaiting ends the pause before the next message.
+func (c *client) stopWaiting() {
+	if c.cancelNext != nil {
+		c.cancelNext()
+		c.cancelNext = nil
+	}
 }
 
 // Ping implements session.Protocol.
@@ -164,6 +177,7 @@ func (c *client) Closing() {
 	c.ended = true
 	c.requests.reply, c.requests.ping = 0, 0 // no abort is written: stdin is closed next
 	c.abort()
+	c.stopWaiting()
 	c.closeCalls()
 }
 

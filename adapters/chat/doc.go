@@ -44,6 +44,9 @@
 //
 // Stop aborts the request and cancels the tools. The history stays valid: what the model
 // said stays without its calls, and calls of an earlier reply get a result that says so.
+// Messages that wait have their turns a quarter of a second later, so that a second Stop does
+// not stop the next one, and StopAll can still take them back. Steer is ErrUnsupported, because
+// a request cannot be changed while the model replies: a message that is sent waits.
 //
 // # Retries
 //

@@ -48,6 +48,20 @@ func (c *client) SetMode(mode string, reply func(error)) {
 	reply(nil)
 }
 
+// StopAll implements adapters.AllStopper. It takes messages back also between two turns.
+func (s liveSession) StopAll(ctx context.Context) error {
+	err := s.Do(ctx, func(reply func(error)) {
+		s.c.queue = nil
+		s.c.emitQueue()
+		s.c.stopWaiting()
+		reply(nil)
+	})
+	if err != nil {
+		return err
+	}
+	return s.Stop(ctx)
+}
+
 // Withdraw implements adapters.Withdrawer.
 func (s liveSession) Withdraw(ctx context.Context, messageID string) error {
 	return s.Do(ctx, func(reply func(error)) {

@@ -237,7 +237,6 @@ func (c *client) Answer(id string, a adapters.Answer, reply func(error)) {
 	case event.DecisionCancel:
 		c.t.l.Resolve(id, event.DecisionCancel, a.By, nil)
 		c.stopTurn()
-		c.takeMessage()
 	default:
 		c.t.l.Resolve(id, event.DecisionDeny, a.By, nil)
 		text := "The user denied the call."
