@@ -156,9 +156,6 @@ func (c *client) takeMessage() error {
 	}
 	m := c.queue[0]
 	c.queue = c.queue[1:]
-	if s := c.d.Scenario.Instructions; s != "" && len(c.history) == 0 { // the model has no others
-		c.history = append(c.history, object("role", quote("system"), "content", quote(s)))
-	}
 	c.history = append(c.history, m.body)
 	c.running, c.attempts, c.requests = m.id, 0, 0
 	return c.post()
