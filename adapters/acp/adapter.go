@@ -21,8 +21,15 @@ const runtimeName = "acp"
 // New returns the adapter for agents of the Agent Client Protocol.
 func New() Adapter { return Adapter{} }
 
-// Adapter is the adapter for agents of the Agent Client Protocol. It has no state.
-type Adapter struct{}
+// Adapter is the adapter for agents of the Agent Client Protocol. The zero value offers agents
+// neither files nor terminals.
+type Adapter struct {
+	// Files lets agents read and write text files in Options.Dir and Options.ExtraDirs through
+	// the adapter.
+	Files bool
+	// Terminals lets agents run commands there through the adapter.
+	Terminals bool
+}
 
 // Capabilities implements adapters.Adapter. An agent may lack some of them.
 func (Adapter) Capabilities() adapters.Capabilities {
@@ -33,7 +40,7 @@ func (Adapter) Capabilities() adapters.Capabilities {
 }
 
 // Open implements adapters.Adapter.
-func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	if err := checkOptions(o); err != nil {
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
 	}
@@ -51,6 +58,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	var live *client
 	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
 		live = newClient(h, o, dir)
+		live.offered = a
 		return live
 	})
 	if err != nil {

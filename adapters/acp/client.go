@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // client is the live side: it sends requests and tracks their replies. It implements
@@ -33,6 +34,12 @@ type client struct {
 	effort  string   // the agent's option for how much the model reasons, or ""
 	plans   string   // the agent's option for planning, or ""
 	waiting []*message
+
+	offered        Adapter
+	terminals      map[string]*terminal
+	lastTerminal   int
+	launchTerminal proc.Launcher
+
 	current *message // the message of the running turn
 }
 
@@ -61,7 +68,7 @@ func (e refusedError) Unwrap() error { return adapters.ErrRefused }
 var errTimeout = errors.New("no answer within the limit")
 
 func newClient(h session.Host, o adapters.Options, dir string) *client {
-	c := &client{host: h, o: o, dir: dir, calls: map[string]*pendingCall{}}
+	c := &client{host: h, o: o, dir: dir, calls: map[string]*pendingCall{}, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }
@@ -305,11 +312,12 @@ func (c *client) Ping() {
 // Paused implements session.Protocol.
 func (c *client) Paused() bool {
 	sc := c.t.l.Turn()
-	return len(c.t.asked) > 0 || sc != nil && sc.ToolsOpen() > 0
+	return len(c.t.asked) > 0 || c.terminalRuns() || sc != nil && sc.ToolsOpen() > 0
 }
 
 // Closing implements session.Protocol.
 func (c *client) Closing() {
+	c.killTerminals()
 	for _, q := range slices.Clone(c.t.asked) {
 		c.t.drop(q)
 		c.answerRequest(q.rpc, q.cancelled())

@@ -34,6 +34,9 @@ func (t *translator) handleRequest(b []byte) {
 		t.askForm(b)
 	default:
 		if t.live != nil {
+			if t.live.serveRequest(string(t.m.Method), t.m.ID.Clone(), t.m.Params.Clone()) {
+				return
+			}
 			t.live.refuseRequest(t.m.ID.Clone(), codeMethodNotFound, "not supported by this client")
 		}
 		t.notice(event.LevelWarning, event.NoticeUnknownMessage, string(t.m.Method)+" is not supported and was refused", b)

@@ -39,8 +39,29 @@
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
 // it has none, and for Options.ExtraDirs if it has no additionalDirectories. Options.MaxRequests, MaxCost, SettingSources, StreamToolInput, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp or
-// `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, but neither files nor
-// terminals: agents read files, write them and run commands by themselves.
+// `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, and files and terminals
+// if the fields Files and Terminals of Adapter are set. Without them agents read files, write
+// them and run commands by themselves.
+//
+// # Files and terminals
+//
+// fs/read_text_file, fs/write_text_file and the cwd of terminal/create must lead to
+// Options.Dir or Options.ExtraDirs when all links are resolved. A file that is read is a text
+// in UTF-8 of at most 16 MiB. What a command may do is not limited to the folders.
+//
+// The Judge decides about each read (Read), write (Write) and command (Bash). If it returns
+// ask, the request is served, because an agent asks the user before it sends one. Reads,
+// writes and new commands are refused if no turn runs, or after Stop.
+//
+// A terminal keeps the last outputByteLimit bytes of stdout and stderr, 1 MiB if the agent
+// names no limit, cut at a character. terminal/kill, terminal/release and the end of the
+// session kill the command and its process group. At most 32 terminals may be open. A tool
+// call whose content is a terminal has its output and its exit code in tool_result.
+//
+// These requests are no events: the agent reports the tool call that they are for. Of the
+// recorded agents only opencode sends one. It writes each edit that the user allowed with
+// fs/write_text_file, whether or not that is offered, and then by itself; if it is not offered,
+// a notice reports the refusal.
 //
 // # Permissions
 //

@@ -39,7 +39,7 @@ func (c *toolCall) judgedInput() event.Raw {
 var gaps = []adapters.Gap{
 	{
 		What:   "*: calls about which the agent does not ask",
-		Reason: "the agent alone decides which calls need permission",
+		Reason: "the agent alone decides which calls need permission, or which files and commands it leaves to the client",
 		Remedy: "a mode of the agent that asks, and a container",
 	},
 }

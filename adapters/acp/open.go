@@ -89,7 +89,9 @@ type namedValue struct {
 
 // Start implements session.Protocol: initialize, the session, its settings.
 func (c *client) Start() {
-	c.send("initialize", initializeParams{ProtocolVersion: 1, Info: clientInfo{"turnspec", "1"}}, true, func(v jsontext.Value, err error) {
+	p := initializeParams{ProtocolVersion: 1, Info: clientInfo{"turnspec", "1"}}
+	p.Capabilities.FS.Read, p.Capabilities.FS.Write, p.Capabilities.Terminal = c.offered.Files, c.offered.Files, c.offered.Terminals
+	c.send("initialize", p, true, func(v jsontext.Value, err error) {
 		c.info = decode[initResult](v)
 		if err == nil && c.info.ProtocolVersion != 1 {
 			err = fmt.Errorf("initialize: the agent speaks version %d of the protocol, this adapter speaks version 1", c.info.ProtocolVersion)

@@ -21,6 +21,7 @@ type toolCall struct {
 	diffs           []content
 	content         jsontext.Value // that has the diffs
 	output          string         // so far, of a terminal
+	terminal        string         // of the client, that shows the output; or ""
 	text            string         // of the content, as emitted last
 	exitCode        *int
 	rawOutput       jsontext.Value
@@ -111,6 +112,7 @@ func (t *translator) merge(u *update) *toolCall {
 	if len(u.Content) > 0 {
 		c.diffs = slices.DeleteFunc(decode[[]content](u.Content), func(x content) bool { return x.Type != "diff" })
 		c.content = u.Content.Clone()
+		c.terminal = cmp.Or(terminalOf(u.Content), c.terminal)
 	}
 	raw := decode[struct {
 		Code jsontext.Value `json:"exit_code"`
@@ -294,6 +296,9 @@ const deniedPrefix = "Permission denied: "
 
 // endTool emits the result of a call.
 func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
+	if t.live != nil && t.live.terminals[c.terminal] != nil {
+		t.keepOutput(c.terminal, t.live.terminals[c.terminal])
+	}
 	d := event.ToolResult{ToolUseID: c.id, Output: c.result(t.m.Params), IsError: failed, Status: event.ToolOK, ExitCode: c.exitCode}
 	if failed {
 		d.Status = event.ToolError
