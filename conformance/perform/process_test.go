@@ -6,6 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/chat"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -36,8 +37,11 @@ func performed(t *testing.T, id string, play func(conformance.Subject, perform.R
 		t.Fatal(err)
 	}
 	s := conformance.Adapter("claude", claude.New())
-	if c.Runtime == "codex" {
+	switch c.Runtime {
+	case "codex":
 		s = conformance.Adapter("codex", codex.New())
+	case "chat":
+		s = conformance.Adapter("chat", chat.New())
 	}
 	return play(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
@@ -48,6 +52,7 @@ func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
 	for _, id := range []string{
 		"claude/2.1.329/text/plain", "codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
 		"claude/2.1.329/session/resume-in-a-new-process", "codex/0.169.0/session/resume-in-a-new-process",
+		"chat/1-plain/queue/one-of-two-withdrawn",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := gomega.NewWithT(t)
