@@ -13,9 +13,9 @@ import (
 // lines wakes the listener once, and not once for each event.
 const ringSize = 128
 
-// maxAhead bounds the events that are read ahead of the listener while a caller waits
+// readAhead bounds the events that are read ahead of the listener while a caller waits
 // for a reply. Reading must go on because that caller may be the listener.
-const maxAhead = 1024
+const readAhead = 1024
 
 // outbox hands events to the listener in order. Emitted events are collected until
 // flush moves them to the ring, a buffered channel. If the ring is full, a goroutine
@@ -32,6 +32,7 @@ type outbox struct {
 	pending []pending    // events that the ring has not taken, oldest first
 	buffer  [8]pending   // backs pending while it is short; mostly one event waits
 
+	maxAhead int           // bounds the events that are read ahead for a waiting caller
 	overflow bool          // a goroutine moves pending events to the ring
 	dropped  bool          // the listener was dropped
 	quit     chan struct{} // closed when dropped
@@ -43,8 +44,8 @@ type pending struct {
 }
 
 // newOutbox returns an outbox with a ring of size events.
-func newOutbox(lock sync.Locker, size int) *outbox {
-	o := &outbox{lock: lock, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
+func newOutbox(lock sync.Locker, size, maxAhead int) *outbox {
+	o := &outbox{lock: lock, maxAhead: maxAhead, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
 	o.pending = o.buffer[:0]
 	return o
 }

@@ -125,7 +125,7 @@ func TestOutboxInEveryOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := range sequences {
 			m := &outboxModel{ended: make(chan struct{})}
-			m.o = newOutbox(&m.lock, 2)
+			m.o = newOutbox(&m.lock, 2, readAhead)
 			var steps []int
 			for range length {
 				step := n % len(outboxSteps)
@@ -157,7 +157,7 @@ func TestOutboxReleasesItsArray(t *testing.T) {
 	g := NewWithT(t)
 	synctest.Test(t, func(*testing.T) {
 		m := &outboxModel{ended: make(chan struct{})}
-		m.o = newOutbox(&m.lock, 2)
+		m.o = newOutbox(&m.lock, 2, readAhead)
 		m.emit(1000)
 		g.Expect(cap(m.o.pending)).To(BeNumerically(">", 900))
 		for range 1000 {

@@ -142,7 +142,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		eof: make(chan struct{}), processExited: make(chan struct{}), done: make(chan struct{}), ready: make(chan error, 1),
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
-	s.outbox = newOutbox(&s.lock, ringSize)
+	s.outbox = newOutbox(&s.lock, ringSize, readAhead)
 	s.ledger = ledger.New(hint, o.After, func(e event.Event) { s.outbox.add(e, time.Now()) })
 	s.ledger.StreamInputs = o.StreamToolInput
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
@@ -254,7 +254,7 @@ func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
 func (s *Session) waitForRoom() {
 	for s.outbox.overflow && !s.outbox.dropped {
 		if len(s.waiting) > 0 {
-			if s.outbox.depth() < maxAhead {
+			if s.outbox.depth() < s.outbox.maxAhead {
 				return
 			}
 			s.replyToAll(nil)

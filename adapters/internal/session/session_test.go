@@ -194,6 +194,7 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
 		readUntil(evs, event.TypeDelta)
+		synctest.Wait() // until the ring is full
 		steered = s.Steer(ctx, adapters.Message{ID: "m2"})
 		at := time.Now()
 		_ = s.Close(ctx) // the listener is this goroutine
