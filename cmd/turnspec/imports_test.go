@@ -58,6 +58,9 @@ func under(importPath string, folders ...string) bool {
 // benchOnly lists libraries that users of the suite must not depend on.
 var benchOnly = []string{"github.com/HdrHistogram/", "golang.org/x/perf/", "github.com/aclements/"}
 
+// testOnly lists libraries with which tests compare.
+var testOnly = []string{"github.com/zricethezav/gitleaks/", "github.com/owenrumney/go-sarif/"}
+
 // forbidden returns why a package of the module must not depend on another, or "".
 func forbidden(from, to string) string {
 	switch {
@@ -65,6 +68,8 @@ func forbidden(from, to string) string {
 		return "only conformance/suite/specs may import ginkgo: its import registers flags"
 	case slices.ContainsFunc(benchOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }) && !under(from, "conformance/bench", "cmd"):
 		return "only conformance/bench may import what benchmarks count with: others import the suite"
+	case slices.ContainsFunc(testOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }):
+		return "only tests compare with it: every build would compile it and what it imports"
 	case strings.HasPrefix(to, "mvdan.cc/sh/") && under(from, "adapters") && !under(from, "adapters/policy"):
 		return "only adapters/policy reads commands: an adapter takes a Judge, and brings no parsers along"
 	case (strings.HasPrefix(to, "go.yaml.in/yaml/") || strings.HasPrefix(to, "github.com/pelletier/go-toml/")) && under(from, "adapters") && !under(from, "adapters/policy", "adapters/agentfile"):
@@ -127,6 +132,24 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// maxModules is how many modules `go mod tidy` may add for a test of an adapter, which
+// imports the suite and the corpus.
+const maxModules = 12
+
+func TestFewModulesComeWithTheSuite(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", module+"conformance/suite", module+"fixtures")
+	b, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Fields(string(b))
+	slices.Sort(modules)
+	modules = slices.DeleteFunc(slices.Compact(modules), func(m string) bool { return m+"/" == module })
+	if len(modules) < 5 || len(modules) > maxModules {
+		t.Errorf("%d modules, at most %d may come along: %s", len(modules), maxModules, strings.Join(modules, " "))
+	}
+}
+
 func TestNoPackageIsADrawer(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, name := range []string{p.Name, path.Base(p.ImportPath)} {
@@ -179,6 +202,11 @@ func TestTheRulesForbid(t *testing.T) {
 	for from, bad := range map[string]bool{"conformance": true, "conformance/report": true, "adapters/codex": true, "conformance/bench/gate": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "golang.org/x/perf/benchmath") != ""; got != bad {
 			t.Errorf("%s → benchmath: forbidden %v, want %v", from, got, bad)
+		}
+	}
+	for _, to := range []string{"github.com/zricethezav/gitleaks/v8/detect", "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"} {
+		if forbidden(module+"cmd/turnspec", to) == "" || forbidden(module+"recorder/redact", to) == "" {
+			t.Errorf("%s is allowed outside tests", to)
 		}
 	}
 	for from, bad := range map[string]bool{"adapters": true, "adapters/codex": true, "adapters/policy": false, "cmd/turnspec": false} {

@@ -87,7 +87,7 @@ func New(f Facts) (*Redactor, error) {
 			r.words = append(r.words, w)
 		}
 	}
-	_, err := detector() // so that a broken configuration fails here and not during a recording
+	_, err := secretDetector() // so that a broken configuration fails here and not during a recording
 	return r, err
 }
 

@@ -6,28 +6,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/zricethezav/gitleaks/v8/detect"
-	"github.com/zricethezav/gitleaks/v8/logging"
 )
 
 // shortest is the length of the shortest secret. The detector's rules need more,
 // and most deltas are shorter.
 const shortest = 16
-
-// detector is made once, because compiling its rules takes longer than a case.
-var detector = sync.OnceValues(func() (*detect.Detector, error) {
-	const disabled = 7 // zerolog.Disabled; the detector logs to stderr otherwise
-	logging.Logger = logging.Logger.Level(disabled)
-	d, err := detect.NewDetectorDefaultConfig()
-	if err != nil {
-		return nil, fmt.Errorf("redact: the secret detector's rules: %w", err)
-	}
-	d.IgnoreGitleaksAllow = true // a line must not be able to declare itself clean
-	return d, nil
-})
 
 var (
 	// keys of vendors, even if they are cut: the detector finds only whole ones.
@@ -61,7 +45,7 @@ func plainSecrets(text, key string) []string {
 	if len(text) < shortest {
 		return nil
 	}
-	d, err := detector()
+	d, err := secretDetector()
 	if err != nil {
 		return nil // New has reported it
 	}
@@ -71,12 +55,12 @@ func plainSecrets(text, key string) []string {
 			out = append(out, s)
 		}
 	}
-	for _, f := range d.DetectString(text) {
-		addSecret(f.Secret)
+	for _, s := range d.find(text) {
+		addSecret(s)
 	}
 	if secretKey.MatchString(key) && !strings.ContainsAny(text, " \n") && !sources.MatchString(text) {
-		for _, f := range d.DetectString(fmt.Sprintf("%s = %q", key, text)) {
-			addSecret(f.Secret)
+		for _, s := range d.find(fmt.Sprintf("%s = %q", key, text)) {
+			addSecret(s)
 		}
 	}
 	for _, s := range vendorKeys.FindAllString(text, -1) {

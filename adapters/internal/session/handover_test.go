@@ -289,6 +289,7 @@ func TestHandoverCatches(t *testing.T) {
 }
 
 func exploreHandover(t *testing.T, plan, fault string) (problem string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var runs, states int
 		runs, states, problem = explore(func() run { return &handoverRun{handoverPlan: handoverPlans[plan], fault: fault} })
