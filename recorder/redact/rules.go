@@ -2,6 +2,7 @@ package redact
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,14 +11,14 @@ import (
 	"sync"
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
-	"github.com/pelletier/go-toml/v2"
 )
 
-// ruleFile holds the rules of gitleaks 8.30.1. Its detector is not used: it brings
-// readers of archives, a reader of configurations and its own command along, which every
-// build had to compile. A test compares the two.
+// ruleFile holds the expressions of the rules of gitleaks 8.30.1 (their license is in
+// gitleaks.LICENSE). Its detector is not used: it brings readers of archives, a reader of
+// configurations and its own command along, which every build had to compile. A test
+// compares the two, and writes the file with -update.
 //
-//go:embed gitleaks.toml
+//go:embed secret_rules.json
 var ruleFile []byte
 
 // detector finds secrets by rules.
@@ -46,21 +47,25 @@ type allowlist struct {
 	paths     bool
 }
 
-// allowlistFile and ruleFileContent are the form of the rules in their file.
-type allowlistFile struct {
-	Condition, RegexTarget    string
-	Regexes, StopWords, Paths []string
+// ruleData is the form of rules in their file.
+type ruleData struct {
+	Allowlist allowlistData `json:"allowlist"`
+	Rules     []struct {
+		ID          string          `json:"id"`
+		Regex       string          `json:"regex"`
+		SecretGroup int             `json:"secret_group,omitempty"`
+		Entropy     float64         `json:"entropy,omitempty"`
+		Keywords    []string        `json:"keywords,omitempty"`
+		Allowlists  []allowlistData `json:"allowlists,omitempty"`
+	} `json:"rules"`
 }
 
-type ruleFileContent struct {
-	Allowlist allowlistFile
-	Rules     []struct {
-		ID, Regex, Path string
-		SecretGroup     int
-		Entropy         float64
-		Keywords        []string
-		Allowlists      []allowlistFile
-	}
+type allowlistData struct {
+	Condition   string   `json:"condition,omitempty"`
+	RegexTarget string   `json:"regex_target,omitempty"`
+	Regexes     []string `json:"regexes,omitempty"`
+	StopWords   []string `json:"stopwords,omitempty"`
+	Paths       bool     `json:"paths,omitempty"` // it is for files with certain paths
 }
 
 // secretDetector is made once, because compiling the rules takes longer than a case.
@@ -73,8 +78,8 @@ var secretDetector = sync.OnceValues(func() (*detector, error) {
 })
 
 func newDetector(file []byte) (*detector, error) {
-	var content ruleFileContent
-	if err := toml.Unmarshal(file, &content); err != nil {
+	var content ruleData
+	if err := json.Unmarshal(file, &content); err != nil {
 		return nil, err
 	}
 	d := &detector{byKeyword: map[string][]int{}}
@@ -84,9 +89,6 @@ func newDetector(file []byte) (*detector, error) {
 	}
 	d.allowed = []allowlist{general}
 	for _, r := range content.Rules {
-		if r.Regex == "" || r.Path != "" {
-			continue // for files
-		}
 		regex, err := regexp.Compile(r.Regex)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.ID, err)
@@ -117,8 +119,8 @@ func newDetector(file []byte) (*detector, error) {
 	return d, nil
 }
 
-func (f allowlistFile) compile() (allowlist, error) {
-	a := allowlist{all: strings.EqualFold(f.Condition, "AND"), target: f.RegexTarget, paths: len(f.Paths) > 0}
+func (f allowlistData) compile() (allowlist, error) {
+	a := allowlist{all: strings.EqualFold(f.Condition, "AND"), target: f.RegexTarget, paths: f.Paths}
 	for _, s := range f.Regexes {
 		r, err := regexp.Compile(s)
 		if err != nil {
