@@ -165,7 +165,7 @@ func resolveLinks(path string) (string, error) {
 		if err == nil {
 			return filepath.Join(resolved, missing), nil
 		}
-		if _, isLink := os.Lstat(path); isLink == nil || !errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil || !errors.Is(err, fs.ErrNotExist) {
 			return "", err // a link that leads nowhere, for example
 		}
 		parent := filepath.Dir(path)

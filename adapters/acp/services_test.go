@@ -229,6 +229,11 @@ func TestTheJudgeDecidesAboutFilesAndCommands(t *testing.T) {
 	c := <-calls
 	x.Expect(c.Tool).To(Equal("Bash"))
 	x.Expect(string(c.Input)).To(Equal(`{"command":"echo 'a b' 'it'\\''s'"}`))
+	env := []object{{"name": "PATH", "value": "/other bin"}}
+	x.Expect(x.ask("terminal/create", object{"command": "A=1", "env": env}).Error.Message).To(Equal("not today"))
+	x.Expect(string((<-calls).Input)).To(Equal(`{"command":"PATH='/other bin' 'A=1'"}`), "a variable may decide what runs")
+	env[0]["name"] = "A;B"
+	x.Expect(x.ask("terminal/create", object{"command": "true", "env": env}).Error.Message).To(ContainSubstring("not the name"))
 }
 
 func TestAStoppedTurnWritesNoFile(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,24 +95,33 @@ func (c *client) serveTerminal(method string, id, params jsontext.Value) {
 	}
 }
 
+// variableName is the name of a variable that a command line can set.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // createTerminal starts a command. The Judge gets it as a command line, in which each word is
-// quoted that a shell would read otherwise.
+// quoted that a shell would read otherwise. Its variables come first, because one such as PATH
+// decides which program runs.
 func (c *client) createTerminal(id jsontext.Value, r terminalRequest) {
 	argv := []string{string(r.Command)}
 	for _, a := range r.Args {
 		argv = append(argv, string(a))
 	}
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = quoteWord(a)
-	}
+	var words []string
 	env := c.o.Env
 	if env == nil {
 		env = os.Environ()
 	}
 	env = slices.Clone(env)
 	for _, v := range r.Env {
+		if !variableName.MatchString(string(v.Name)) {
+			c.refuseRequest(id, codeInvalidParams, fmt.Sprintf("%q is not the name of a variable", string(v.Name)))
+			return
+		}
 		env = append(env, string(v.Name)+"="+string(v.Value))
+		words = append(words, string(v.Name)+"="+quoteWord(string(v.Value)))
+	}
+	for _, a := range argv {
+		words = append(words, quoteWord(a))
 	}
 	dir := cmp.Or(string(r.Dir), c.dir)
 	limit := defaultOutputLimit
@@ -234,7 +244,7 @@ func statusOf(e proc.Exit) *exitStatus {
 // quoteWord returns a word as a shell reads it.
 func quoteWord(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@%+,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
 	}
 	if s != "" && strings.TrimFunc(s, plain) == "" {
 		return s
