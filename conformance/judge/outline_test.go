@@ -62,6 +62,9 @@ func fill(v reflect.Value) {
 		v.SetInt(7)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
+		if v.Type() == reflect.TypeFor[*replay.Progress]() {
+			fill(v.Elem().Field(0)) // one without fields is left out
+		}
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[event.Raw]() {
 			v.SetBytes([]byte("{}"))

@@ -134,14 +134,14 @@ func (a *account) add(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.SessionReady:
 		a.settle(e.TS, "session resumed")
-		a.loseAgents()
+		a.loseAgents(e.TS)
 		a.failed, a.ended = false, false
 		a.uncounted = (d.Resumed || d.ForkedFrom != "") && (a.uncounted || a.head.Usage == nil)
 		h := &a.head
 		h.EndReason, h.ExitCode, h.Queue, h.Runtime, h.Model, h.Mode, h.Cwd = "", nil, nil, d.Runtime, d.Model, d.Mode, d.Cwd
 	case event.SessionEnd:
 		a.settle(e.TS, d.Reason)
-		a.loseAgents()
+		a.loseAgents(e.TS)
 		a.ended, a.head.EndReason, a.head.ExitCode = true, d.Reason, d.ExitCode
 	case event.UserMessage:
 		a.users = append(a.users, e)
@@ -362,7 +362,7 @@ func (a *account) call(e event.Event, id string) *call {
 	c := a.calls[k]
 	if c == nil {
 		c = &call{first: a.first(e), open: true}
-		if c.late && k.agent == "" {
+		if w := a.agents[k.agent]; c.late && k.agent == "" || w != nil && w.status != "" && w.status != replay.Running {
 			c.open, c.cut, c.end = false, true, e.TS
 		}
 		a.calls[k] = c

@@ -190,10 +190,17 @@ func (a *account) settle(at time.Time, reason string) {
 	}
 }
 
-func (a *account) loseAgents() {
-	for _, w := range a.agents {
-		if w.status == "" || w.status == replay.Running {
-			w.status = replay.Interrupted
+// loseAgents ends the sub-agents that run, and their calls, because the runtime has exited.
+func (a *account) loseAgents(at time.Time) {
+	for id, w := range a.agents {
+		if w.status != "" && w.status != replay.Running {
+			continue
+		}
+		w.status = replay.Interrupted
+		for k, c := range a.calls {
+			if k.agent == id && c.results == 0 && c.open {
+				c.open, c.cut, c.end = false, true, at
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ type alteration struct {
 }
 
 var alterations = []alteration{
-	lost(event.TypeTurnStart), lost(event.TypeBlockEnd), lost(event.TypeToolStart), lost(event.TypeToolOutput), lost(event.TypeToolProgress), lost(event.TypeToolResult),
+	lost(event.TypeTurnStart), lost(event.TypeBlockEnd), lost(event.TypeToolStart), lost(event.TypeToolOutput), lost(event.TypeToolResult),
 	lost(event.TypeTask), lost(event.TypePermissionRequest), lost(event.TypePermissionResolved), lost(event.TypeInterruptResolved), lost(event.TypeDone),
 	lost(event.TypeSessionEnd), lost(event.TypeSessionReady), lost(event.TypeDelta), lost(event.TypeUserMessage),
 	{"when turns end too early: ", early},

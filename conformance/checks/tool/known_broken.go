@@ -25,9 +25,6 @@ var ownToolIDs = broken.Adapter{
 		case event.ToolOutput:
 			d.ToolUseID = "own-" + d.ToolUseID + "-x"
 			e.Data = d
-		case event.ToolProgress:
-			d.ToolUseID = "own-" + d.ToolUseID + "-x"
-			e.Data = d
 		case event.ToolResult:
 			d.ToolUseID = "own-" + d.ToolUseID + "-x"
 			e.Data = d
