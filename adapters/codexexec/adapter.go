@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -60,7 +61,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if inner == nil {
 		inner = proc.Exec{}
 	}
-	ps := newProcesses(inner, o.Limits.WithDefaults())
+	ps := turnproc.New(inner, o.Limits.WithDefaults())
 	o.Launch = ps
 	schema, err := schemaFile(o.Schema)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -18,7 +19,7 @@ const maxQueue = 64
 type client struct {
 	host      session.Host
 	o         adapters.Options
-	processes *processes
+	processes *turnproc.Processes
 	schema    string
 	t         *translator
 
@@ -29,7 +30,7 @@ type client struct {
 	queue       []*adapters.Message // messages that wait, oldest first
 }
 
-func newClient(h session.Host, o adapters.Options, ps *processes, schema string) *client {
+func newClient(h session.Host, o adapters.Options, ps *turnproc.Processes, schema string) *client {
 	c := &client{host: h, o: o, processes: ps, schema: schema, model: o.Model, mode: o.Mode}
 	c.t = newTranslator(h.Ledger(), o, c)
 	return c
@@ -37,13 +38,13 @@ func newClient(h session.Host, o adapters.Options, ps *processes, schema string)
 
 // Start implements session.Protocol.
 func (c *client) Start() {
-	c.t.ready.RuntimeVersion = c.processes.version
+	c.t.ready.RuntimeVersion = c.processes.Version()
 	c.host.Ready(nil)
 }
 
 // Line implements session.Protocol.
 func (c *client) Line(b []byte) {
-	if e, ok := c.processes.ending(b); ok {
+	if e, ok := c.processes.Ending(b); ok {
 		c.processEnded(e)
 		return
 	}
@@ -84,7 +85,7 @@ func (c *client) next() {
 	m := c.queue[0]
 	c.queue = c.queue[1:]
 	c.running, c.message, c.stopping, c.t.begun = true, m, false, false
-	c.host.Write(encode(start{Argv: c.arguments(*m), Dir: c.o.Dir, Env: c.o.Env, Stdin: m.Text}))
+	c.host.Write(turnproc.Start{Argv: c.arguments(*m), Dir: c.o.Dir, Env: c.o.Env, Stdin: m.Text}.Line())
 }
 
 func (c *client) reportQueue() {
@@ -105,7 +106,7 @@ func (c *client) turnBegan() {
 
 // processEnded handles the end of a process. It ends the turn if that has not ended, and the
 // session too if nobody stopped the turn: the process has failed.
-func (c *client) processEnded(e ended) {
+func (c *client) processEnded(e turnproc.Ended) {
 	m, stopping := c.message, c.stopping
 	c.running, c.message, c.stopping = false, nil, false
 	l := c.t.l
@@ -127,7 +128,7 @@ func (c *client) processEnded(e ended) {
 
 // crash ends the session, because a process failed without a report. The session's own
 // handling of an exit emits the error.
-func (c *client) crash(m *adapters.Message, e ended) {
+func (c *client) crash(m *adapters.Message, e turnproc.Ended) {
 	if e.Failure != "" {
 		c.t.l.Error(event.Error{Code: event.ErrorStartFailure, Message: e.Failure})
 	}

@@ -41,13 +41,14 @@ func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Tra
 
 // Recognizes reports whether a line is one of codex exec, by its type.
 func (Adapter) Recognizes(line []byte) bool {
-	kind := string(decode[message](line).Type)
+	m := decode[message](line)
+	kind := string(m.Type)
 	for _, prefix := range []string{"thread.", "turn.", "item."} {
 		if strings.HasPrefix(kind, prefix) {
 			return true
 		}
 	}
-	return kind == "error"
+	return kind == "error" && m.Message != ""
 }
 
 // Unenforceable implements reference.Adapter. The runtime submits nothing to a Judge, so the

@@ -1,4 +1,5 @@
-package codexexec
+// Package turnproc makes one process of several, for runtimes that run a process for each turn.
+package turnproc
 
 import (
 	"bytes"
@@ -14,18 +15,19 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// processes is the processes of a session as one: a session outlives its turns, and
+// Processes is the processes of a session as one: a session outlives its turns, and
 // each turn is a process. It implements proc.Process and proc.Launcher.
 //
-// A line of stdin starts a process (start). Stdout and stderr are those of all processes
+// A line of stdin starts a process (Start). Stdout and stderr are those of all processes
 // in turn. When a process has ended and its output was read, a line of stdout reports
-// that (ended); it begins with a random mark, so that no process can write one.
-type processes struct {
+// that (Ended); it begins with a random mark, so that no process can write one.
+type Processes struct {
 	launcher proc.Launcher
 	limits   adapters.Limits
 	mark     []byte
@@ -42,24 +44,43 @@ type processes struct {
 	exit    proc.Exit
 }
 
-// start is the command and the stdin of a process.
-type start struct {
+// Start is the command and the stdin of a process.
+type Start struct {
 	Argv  []string `json:"argv"`
 	Dir   string   `json:"dir"`
 	Env   []string `json:"env"`
 	Stdin string   `json:"stdin"`
 }
 
-// ended reports the end of a process. Failure is why it did not start.
-type ended struct {
+// Ended reports the end of a process. Failure is why it did not start.
+type Ended struct {
 	proc.Exit
 	Failure string
 }
 
-func newProcesses(l proc.Launcher, limits adapters.Limits) *processes {
+// asWritten passes on messages whose letters are split surrogate pairs.
+var asWritten = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// encode encodes a value of this package, which always succeeds.
+func encode(v any) []byte {
+	b, err := json.Marshal(v, asWritten, json.Deterministic(true))
+	if err != nil {
+		panic("turnproc: a value does not encode: " + err.Error())
+	}
+	return b
+}
+
+// Line is the line of stdin that starts the process.
+func (s Start) Line() []byte { return encode(s) }
+
+// Version is the last word of what the program prints for its version.
+func (p *Processes) Version() string { return p.version }
+
+// New returns the processes of a session, of which none runs.
+func New(l proc.Launcher, limits adapters.Limits) *Processes {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	p := &processes{launcher: l, limits: limits, mark: append([]byte{0}, hex.EncodeToString(b[:])...), exited: make(chan struct{})}
+	p := &Processes{launcher: l, limits: limits, mark: append([]byte{0}, hex.EncodeToString(b[:])...), exited: make(chan struct{})}
 	p.outR, p.outW = io.Pipe()
 	p.errR, p.errW = io.Pipe()
 	return p
@@ -67,7 +88,7 @@ func newProcesses(l proc.Launcher, limits adapters.Limits) *processes {
 
 // Launch implements proc.Launcher. It starts no turn: it asks the program for its version, so that
 // a program that cannot run is an error of the open.
-func (p *processes) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+func (p *Processes) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
 	v, err := p.launcher.Launch(ctx, c)
 	if err != nil {
 		return nil, err
@@ -95,16 +116,16 @@ func (p *processes) Launch(ctx context.Context, c proc.Command) (proc.Process, e
 }
 
 // Stdin implements proc.Process.
-func (p *processes) Stdin() io.WriteCloser { return starter{p} }
+func (p *Processes) Stdin() io.WriteCloser { return starter{p} }
 
 // Stdout implements proc.Process.
-func (p *processes) Stdout() io.Reader { return p.outR }
+func (p *Processes) Stdout() io.Reader { return p.outR }
 
 // Stderr implements proc.Process.
-func (p *processes) Stderr() io.Reader { return p.errR }
+func (p *Processes) Stderr() io.Reader { return p.errR }
 
 // Signal implements proc.Process: it signals the running process, if any.
-func (p *processes) Signal(s proc.Signal) error {
+func (p *Processes) Signal(s proc.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current == nil {
@@ -114,10 +135,10 @@ func (p *processes) Signal(s proc.Signal) error {
 }
 
 // Wait implements proc.Process. It returns when no process runs and none can start.
-func (p *processes) Wait() proc.Exit { <-p.exited; return p.exit }
+func (p *Processes) Wait() proc.Exit { <-p.exited; return p.exit }
 
 // finish ends the whole with an exit, unless it has ended. The caller holds mu.
-func (p *processes) finish(e proc.Exit) {
+func (p *Processes) finish(e proc.Exit) {
 	if p.over {
 		return
 	}
@@ -128,25 +149,25 @@ func (p *processes) finish(e proc.Exit) {
 }
 
 // Finish ends the whole: the last process has failed.
-func (p *processes) Finish(e proc.Exit) {
+func (p *Processes) Finish(e proc.Exit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finish(e)
 }
 
 // starter is the stdin of processes.
-type starter struct{ p *processes }
+type starter struct{ p *Processes }
 
 // Write starts the process that a line describes. It returns when that has its input.
 func (s starter) Write(line []byte) (int, error) {
 	p := s.p
-	var st start
-	if err := json.Unmarshal(line, &st, lenient); err != nil {
+	var st Start
+	if err := json.Unmarshal(line, &st, asWritten); err != nil {
 		return 0, err
 	}
 	child, err := p.launch(st)
 	if err != nil {
-		go p.report(ended{Exit: proc.Exit{Code: -1}, Failure: err.Error()})
+		go p.report(Ended{Exit: proc.Exit{Code: -1}, Failure: err.Error()})
 		return len(line), nil //nolint:nilerr // a line of stdout reports it
 	}
 	_, _ = io.WriteString(child.Stdin(), st.Stdin) // a process that does not read it has ended
@@ -156,7 +177,7 @@ func (s starter) Write(line []byte) (int, error) {
 
 var errClosing = errors.New("the session is being closed")
 
-func (p *processes) launch(st start) (proc.Process, error) {
+func (p *Processes) launch(st Start) (proc.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closing {
@@ -173,7 +194,7 @@ func (p *processes) launch(st start) (proc.Process, error) {
 
 // relay passes on the output of a process, and then its end. A descendant may keep the
 // pipes open: they are closed if nothing comes for the grace after the exit.
-func (p *processes) relay(child proc.Process) {
+func (p *Processes) relay(child proc.Process) {
 	out, errs := &output{w: p.outW}, &output{w: p.errW}
 	drained := make(chan struct{})
 	var copies sync.WaitGroup
@@ -198,13 +219,13 @@ func (p *processes) relay(child proc.Process) {
 	}
 	p.mu.Unlock()
 	if !closing {
-		p.report(ended{Exit: exit})
+		p.report(Ended{Exit: exit})
 	}
 }
 
 // endMute ends a process that has closed its stdout and does not exit: it can report nothing
 // more.
-func (p *processes) endMute(child proc.Process, exited <-chan struct{}) {
+func (p *Processes) endMute(child proc.Process, exited <-chan struct{}) {
 	t := time.NewTimer(p.limits.CloseStdin)
 	defer t.Stop()
 	select {
@@ -215,7 +236,7 @@ func (p *processes) endMute(child proc.Process, exited <-chan struct{}) {
 }
 
 // awaitOutput returns when the output was read to its end.
-func (p *processes) awaitOutput(child proc.Process, drained <-chan struct{}, outputs ...*output) {
+func (p *Processes) awaitOutput(child proc.Process, drained <-chan struct{}, outputs ...*output) {
 	t := time.NewTicker(p.limits.Term)
 	defer t.Stop()
 	for {
@@ -244,14 +265,14 @@ func (p *processes) awaitOutput(child proc.Process, drained <-chan struct{}, out
 	}
 }
 
-func (p *processes) report(e ended) {
+func (p *Processes) report(e Ended) {
 	_, _ = p.outW.Write(append(append(append([]byte{}, p.mark...), encode(e)...), '\n')) // the session may have ended
 }
 
-// ending returns the report of an end, if a line is one.
-func (p *processes) ending(line []byte) (e ended, ok bool) {
+// Ending returns the report of an end, if a line is one.
+func (p *Processes) Ending(line []byte) (e Ended, ok bool) {
 	rest, ok := bytes.CutPrefix(line, p.mark)
-	return decode[ended](rest), ok
+	return e, ok && json.Unmarshal(rest, &e, asWritten) == nil
 }
 
 // Close implements io.Closer: no further process starts.
@@ -285,6 +306,6 @@ func (o *output) Write(b []byte) (int, error) {
 }
 
 var (
-	_ proc.Launcher = (*processes)(nil)
-	_ proc.Process  = (*processes)(nil)
+	_ proc.Launcher = (*Processes)(nil)
+	_ proc.Process  = (*Processes)(nil)
 )
