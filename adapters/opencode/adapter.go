@@ -6,17 +6,14 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -91,39 +88,15 @@ func checkOptions(o adapters.Options, mode string) error {
 func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(getenv(o.Env, "OPENCODE_PATH"), programIn(getenv(o.Env, "PATH")))}
+		args = []string{opencodecli.Program(o.Env)}
 	}
 	return append(append(args, "serve", "--hostname", "127.0.0.1", "--port", "0"), o.Args...)
-}
-
-// configEnv is the variable with settings that the runtime adds to its own.
-const configEnv = "OPENCODE_CONFIG_CONTENT"
-
-// toolServer is an MCP server in the runtime's settings.
-type toolServer struct {
-	Type        string            `json:"type"`
-	Command     []string          `json:"command,omitempty"`
-	Environment map[string]string `json:"environment,omitempty"`
-	URL         string            `json:"url,omitempty"` // the runtime tries both ways of HTTP
-	Headers     map[string]string `json:"headers,omitempty"`
 }
 
 // environment returns the child's environment, with what is added to its settings: the MCP
 // servers, and what is asked for. The rules of a session do not hold for its sub-agents, and
 // the settings do.
 func environment(o adapters.Options, mode string) ([]string, error) {
-	settings := map[string]any{}
-	servers := map[string]toolServer{}
-	for _, m := range o.MCP {
-		if m.URL != "" {
-			servers[m.Name] = toolServer{Type: "remote", URL: m.URL, Headers: m.Headers}
-			continue
-		}
-		servers[m.Name] = toolServer{Type: "local", Command: append([]string{m.Command}, m.Args...), Environment: m.Env}
-	}
-	if len(servers) > 0 {
-		settings["mcp"] = servers
-	}
 	asked := map[string]string{}
 	for _, permission := range askedPermissions[mode] {
 		asked[permission] = "ask"
@@ -131,46 +104,5 @@ func environment(o adapters.Options, mode string) ([]string, error) {
 	if o.Judge != nil {
 		asked = map[string]string{"*": "ask"}
 	}
-	if len(asked) > 0 {
-		settings["permission"] = asked
-	}
-	if len(settings) == 0 {
-		return o.Env, nil
-	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	if getenv(env, configEnv) != "" {
-		return nil, fmt.Errorf("options: mcp, a mode that asks and a judge need %s, which the environment holds already", configEnv)
-	}
-	b, err := json.Marshal(settings, json.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	return append(slices.Clip(env), configEnv+"="+string(b)), nil
-}
-
-// getenv returns a variable of the child's environment.
-func getenv(env []string, name string) (v string) {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s
-		}
-	}
-	return v
-}
-
-// programIn returns opencode as found on a PATH.
-func programIn(path string) string {
-	for _, dir := range filepath.SplitList(path) {
-		p := filepath.Join(dir, runtimeName)
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return runtimeName
+	return opencodecli.Environment(o, asked)
 }

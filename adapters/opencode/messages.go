@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
 // messageUpdated handles a message that has come or changed.
@@ -84,7 +85,7 @@ func (t *translator) replyUpdated(a *agent, m info) {
 	}
 	a.finish = m.Finish
 	if len(m.Error) > 0 {
-		if f := decode[failure](m.Error); f.Name == aborted {
+		if f := decode[failure](m.Error); f.Name == opencodecli.Aborted {
 			a.aborted = true
 		} else if a.failure == nil {
 			a.failure = &f

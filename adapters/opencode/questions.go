@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -48,7 +49,7 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
 		return
 	}
-	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: toolName(q.permission), ToolInput: askedInput(&p)}
+	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: opencodecli.ToolName(q.permission, &input{}, nil), ToolInput: askedInput(&p)}
 	if tool := a.tools[q.call]; tool != nil {
 		d.ToolName, d.ToolInput = tool.tool, tool.input
 	}
@@ -61,7 +62,7 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 // askedInput returns the input of a call that is asked about before it is announced. OpenCode
 // 1.15 names a command by its patterns alone, one for each command in it.
 func askedInput(p *properties) event.Raw {
-	in := inputOf(p.Metadata)
+	in := opencodecli.InputOf(p.Metadata)
 	if p.Permission != "bash" || len(p.Patterns) == 0 || decode[input](p.Metadata).Command != "" {
 		return in
 	}

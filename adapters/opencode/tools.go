@@ -1,64 +1,24 @@
 package opencode
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
-// toolNames are the names of events for the runtime's own tools. Others keep theirs.
-var toolNames = map[string]string{
-	"bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "glob": "Glob", "list": "LS",
-	"task": "Task", "todowrite": "TodoWrite", "webfetch": "WebFetch", "websearch": "WebSearch", "question": "question",
-}
-
-func toolName(name string) string {
-	if n, ok := toolNames[name]; ok {
-		return n
-	}
-	return name
-}
-
-// invalidTool is the runtime's own tool in the place of one that does not exist, or whose
-// input does not fit. Its input names the tool that was called.
-const invalidTool = "invalid"
-
-// toolName returns the name of a call's tool. The runtime joins the names of an MCP server and
-// of its tool with a sign that either may have.
+// toolName returns the name of a call's tool.
 func (t *translator) toolName(name string, in *input) string {
-	if name == invalidTool && in.Tool != "" {
-		name = string(in.Tool)
-	}
+	var servers []adapters.MCPServer
 	if t.live != nil {
-		for _, m := range t.live.o.MCP {
-			if tool, ok := strings.CutPrefix(name, notInNames.ReplaceAllString(m.Name, "_")+"_"); ok {
-				return "mcp__" + m.Name + "__" + tool
-			}
-		}
+		servers = t.live.o.MCP
 	}
-	return toolName(name)
-}
-
-// notInNames are the signs that the runtime replaces in the names of servers.
-var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-
-// input holds the members of the inputs of the runtime's own tools.
-type input struct {
-	Command     str `json:"command"`
-	FilePath    str `json:"filePath"`
-	Path        str `json:"path"`
-	Pattern     str `json:"pattern"`
-	Content     str `json:"content"`
-	Description str `json:"description"`
-	Agent       str `json:"subagent_type"`
-	Tool        str `json:"tool"` // of invalidTool
-	Query       str `json:"query"`
-	URL         str `json:"url"`
+	return opencodecli.ToolName(name, in, servers)
 }
 
 // runningTool is a tool call without a result.
@@ -99,29 +59,10 @@ func (t *translator) startTool(a *agent, sc *ledger.Scope, p part) *runningTool 
 	id := string(p.Call)
 	tool := a.tools[id]
 	if tool == nil {
-		tool = &runningTool{id: id, input: inputOf(p.State.Input), in: decode[input](p.State.Input)}
+		tool = &runningTool{id: id, in: decode[input](p.State.Input)}
 		tool.tool = t.toolName(string(p.Tool), &tool.in)
-		in := &tool.in
-		d := event.ToolStart{ToolUseID: id, Tool: tool.tool, Input: tool.input, MessageID: string(p.MessageID)}
-		switch d.Tool {
-		case "Bash":
-			d.Command = string(in.Command)
-		case "Read":
-			d.FilePath, d.IsFileRead = string(in.FilePath), true
-		case "Edit", "Write":
-			d.FilePath = string(in.FilePath)
-		case "Grep", "Glob":
-			d.Pattern, d.SearchPath, d.IsFileRead = string(in.Pattern), string(in.Path), true
-		case "LS":
-			d.SearchPath, d.IsFileRead = string(in.Path), true
-		case "WebSearch":
-			d.Query = string(in.Query)
-		case "WebFetch":
-			d.URL = string(in.URL)
-		case "Task":
-			tool.spawns, tool.name = true, string(in.Agent)
-			d.SubagentSpawn, d.SubagentName = true, tool.name
-		}
+		d := opencodecli.StartOf(p, tool.tool, &tool.in)
+		tool.input, tool.spawns, tool.name = d.Input, d.SubagentSpawn, d.SubagentName
 		if !sc.ToolStart(d) {
 			return nil
 		}
@@ -132,14 +73,6 @@ func (t *translator) startTool(a *agent, sc *ledger.Scope, p part) *runningTool 
 		t.linkSubagent(child, tool)
 	}
 	return tool
-}
-
-// inputOf returns a copy of an input; without one, an object without members.
-func inputOf(v jsontext.Value) event.Raw {
-	if len(v) == 0 || v.Kind() == 'n' {
-		return event.Raw("{}")
-	}
-	return v.Clone()
 }
 
 // The runtime cuts the output of a command that it reports while it runs, from 30,000 letters on:
@@ -174,30 +107,20 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	delete(a.tools, tool.id)
 	a.calls = slices.DeleteFunc(a.calls, func(id string) bool { return id == tool.id })
 	st := &p.State
-	d := event.ToolResult{ToolUseID: tool.id, Output: string(st.Output), Status: event.ToolOK, Truncated: isTrue(st.Metadata.Truncated)}
-	if st.Status == "error" {
-		d.Output, d.IsError, d.Status = string(st.Error), true, event.ToolError
-	}
-	path := string(tool.in.FilePath)
+	d := opencodecli.ResultOf(p, tool.tool, &tool.in)
+	failed := st.Status == "error"
 	switch {
 	case isTrue(st.Metadata.Interrupted):
 		d.Status = event.ToolInterrupted
-	case d.IsError && t.callResolved(a, tool):
+	case failed && t.callResolved(a, tool):
 		d.Status = event.ToolDenied
-	case d.IsError && (a.aborted || p.Tool == "task" && st.Error == taskCancelled):
+	case failed && (a.aborted || p.Tool == "task" && st.Error == taskCancelled):
 		d.Status = event.ToolInterrupted
-	case d.IsError:
+	case failed:
 	case a.aborted && p.Tool == "task": // 1.15 reports that it has completed
 		d.Status, d.IsError = event.ToolInterrupted, true
-	case tool.tool == "Bash":
-		t.endCommand(a, &d, st)
-	case tool.tool == "Read":
-		d.IsFileRead, d.FilePath = true, path
-	case tool.tool == "Edit" && path != "":
-		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeUpdate, Diff: hunks(string(st.Metadata.Files.Patch))}}
-	case tool.tool == "Write" && path != "":
-		// The lines that change in a file that was there before are not stated.
-		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: string(tool.in.Content)}}
+	case tool.tool == "Bash" && d.ExitCode == nil && (a.aborted || t.live != nil && t.live.stopping):
+		d.Status, d.IsError = event.ToolInterrupted, true
 	}
 	if !d.IsError {
 		t.callResolved(a, tool)
@@ -208,50 +131,11 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	sc.ToolResult(d)
 }
 
-// endCommand completes the result of a command. One that was stopped ends as if it had
-// completed, without an exit code.
-func (t *translator) endCommand(a *agent, d *event.ToolResult, st *state) {
-	if st.Metadata.Exit.Kind() != '0' {
-		if a.aborted || t.live != nil && t.live.stopping {
-			d.Status, d.IsError = event.ToolInterrupted, true
-		}
-		return
-	}
-	code := int(decode[num](st.Metadata.Exit))
-	d.ExitCode = &code
-	if code != 0 {
-		d.Status, d.IsError = event.ToolError, true
-	}
-}
-
-// hunks returns a diff without the names of the files in its head.
-func hunks(patch string) string {
-	_, rest, ok := strings.Cut(patch, "\n@@")
-	if !ok {
-		return patch
-	}
-	return "@@" + rest
-}
-
 // planUpdated handles the list of steps.
 func (t *translator) planUpdated(a *agent, todos jsontext.Value) {
 	sc := t.scope(a)
 	if sc == nil {
 		return
 	}
-	d := event.Plan{Steps: []event.PlanStep{}}
-	for _, s := range decode[[]struct {
-		Content str `json:"content"`
-		Status  str `json:"status"`
-	}](todos) {
-		status := event.StepPending
-		switch s.Status {
-		case "in_progress":
-			status = event.StepInProgress
-		case "completed", "cancelled":
-			status = event.StepCompleted
-		}
-		d.Steps = append(d.Steps, event.PlanStep{Text: string(s.Content), Status: status})
-	}
-	sc.Emit(d)
+	sc.Emit(opencodecli.PlanOf(todos))
 }

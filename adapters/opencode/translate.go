@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
 // translator converts the server's lines to events. The live adapter and the Normalizer
@@ -306,7 +307,7 @@ func (t *translator) endTurn(a *agent) {
 	case stopped && a.failure == nil:
 		t.l.Done(event.Done{Stopped: true})
 	case a.failure != nil:
-		t.l.Error(errorOf(*a.failure))
+		t.l.Error(opencodecli.ErrorOf(*a.failure))
 	default:
 		d := event.Done{}
 		if a.finish != "stop" && a.finish != "tool-calls" { // a denied call ends the turn
@@ -319,7 +320,7 @@ func (t *translator) endTurn(a *agent) {
 // sessionFailed handles session.error.
 func (t *translator) sessionFailed(a *agent, f failure) {
 	switch {
-	case f.Name == aborted:
+	case f.Name == opencodecli.Aborted:
 		a.aborted = true
 	case a.sub:
 		a.failure = &f

@@ -1,4 +1,4 @@
-package opencode
+package opencodecli
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
 )
 
-// aborted is the name of the error of a turn that the client has stopped.
-const aborted = "MessageAbortedError"
+// Aborted is the name of the error of a turn that the client has stopped.
+const Aborted = "MessageAbortedError"
 
 // errorNames are the codes of errors by their names.
-var errorNames = map[str]event.ErrorCode{
+var errorNames = map[Str]event.ErrorCode{
 	"ProviderAuthError":        event.ErrorAuth,
 	"MessageOutputLengthError": event.ErrorLimit,
 	"StructuredOutputError":    event.ErrorModel,
@@ -34,12 +34,12 @@ var errorWords = []struct {
 
 var networkWords = regexp.MustCompile(`(?i)connection|connect|network|fetch failed|socket|terminated|timed? out|timeout|closed|without a finish reason`)
 
-// errorOf returns the event of a failed turn.
-func errorOf(f failure) event.Error {
+// ErrorOf returns the event of a failed turn.
+func ErrorOf(f Failure) event.Error {
 	return event.Error{Code: codeOf(f), Message: cmp.Or(string(f.Data.Message), string(f.Name), "the turn failed")}
 }
 
-func codeOf(f failure) event.ErrorCode {
+func codeOf(f Failure) event.ErrorCode {
 	if code, ok := errorNames[f.Name]; ok {
 		return code
 	}
