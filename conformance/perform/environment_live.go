@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Runtime is a real runtime that can be started, and the scripted model that it
@@ -216,6 +217,9 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 		_, ok := l.d.question(s)
 		return ok
 	case "tool", "output", "progress", "result", "task":
+		if s.What == "tool" && runtimes.Find(l.d.run.Runtime).CallsShownAtEnd {
+			return true // the wait for a file that follows is for its start, too
+		}
 		return toolReached(l.d.run, s)
 	case "call":
 		return l.d.calls.called[s.ID]

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // heard is what a process wrote so far; it is read while the process goes on.
@@ -112,7 +113,7 @@ func (e *echoClient) perform(c *fixtures.Case) error {
 			}
 		case fixtures.Signal:
 			e.steps()
-			if c.Runtime == "codexexec" { // its only way to stop
+			if runtimes.Find(c.Runtime).IsStop(w.Signal) { // its only way to stop
 				if err := e.proc.Signal(proc.Signal(w.Signal)); err != nil {
 					return err
 				}

@@ -121,11 +121,11 @@ func (p *Play) refuseLaunch(l *launch, asks *wire.Launch, recorded *process) str
 		p.bind(rec.Resume, asks.Resume)
 	case asks.Resumes && (!rec.Resumes || asks.Resume != p.playedID(rec.Resume)):
 		p.unrecordedf("launch: no session %s was given by this play", asks.Resume)
-		return rt.Process.NoSession + asks.Resume
+		return strings.Replace(rt.Process.NoSession, "%s", asks.Resume, 1)
 	}
 	if rec.At != "" && asks.At != p.playedID(rec.At) {
 		p.unrecordedf("launch: the recording goes on after %s, this launch after %q", p.playedID(rec.At), asks.At)
-		return rt.Process.NoMessage + asks.At
+		return strings.Replace(rt.Process.NoMessage, "%s", asks.At, 1)
 	}
 	if asks.ID != "" && (!rec.Resumes || asks.Fork) {
 		id := rec.ID

@@ -10,12 +10,12 @@ import (
 	"github.com/turnspec/turnspec/recorder/drive"
 )
 
-// config is how the runtime is started for what a scenario needs.
-type config struct {
+// Config is how the program is started for what a scenario needs.
+type Config struct {
+	Servers     []fixtures.Server
 	rules       []rule
 	compacts    bool
 	unreachable bool // the model cannot be reached
-	servers     []fixtures.Server
 }
 
 // rule is a permission rule of a session. The last that fits a call counts.
@@ -43,10 +43,10 @@ func rulesFor(asked []string) []rule {
 	return out
 }
 
-// configFor returns how the runtime is started. The versions do not differ in it.
-func configFor(mode string, needs []string) (config, error) {
+// ConfigFor returns how the program is started. The versions do not differ in it.
+func ConfigFor(mode string, needs []string) (Config, error) {
 	asks, ok := askedTools[mode]
-	c := config{rules: rulesFor(asks)}
+	c := Config{rules: rulesFor(asks)}
 	if !ok {
 		return c, fmt.Errorf("mode: opencode has no mode %q: write `not on opencode: REASON` in the scenario", mode)
 	}
@@ -64,9 +64,10 @@ func configFor(mode string, needs []string) (config, error) {
 	return c, nil
 }
 
-func connect(_, mode string, needs []string, modelURL string) (drive.Connection, error) {
-	c, err := configFor(mode, needs)
-	return c.connection(modelURL), err
+// Connect is drive.Runtime.Connect.
+func Connect(_, mode string, needs []string, modelURL string) (drive.Connection, error) {
+	c, err := ConfigFor(mode, needs)
+	return c.Connection(modelURL), err
 }
 
 type settings struct {
@@ -107,9 +108,9 @@ type toolServer struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// connection writes the settings. Nothing is fetched: the client of the model's API is part
+// Connection writes the settings. Nothing is fetched: the client of the model's API is part
 // of the program.
-func (c config) connection(modelURL string) drive.Connection {
+func (c Config) Connection(modelURL string) drive.Connection {
 	if c.unreachable {
 		modelURL = drive.Nowhere
 	}
@@ -135,7 +136,7 @@ func (c config) connection(modelURL string) drive.Connection {
 			s.Permission[r.Permission] = r.Action
 		}
 	}
-	for _, server := range c.servers {
+	for _, server := range c.Servers {
 		if s.MCP == nil {
 			s.MCP = map[string]toolServer{}
 		}
@@ -164,4 +165,10 @@ func modelRef(name string) (provider, id string) {
 		return providerName, name
 	}
 	return provider, id
+}
+
+// ModelName is a model as the command line names it.
+func ModelName(name string) string {
+	provider, id := modelRef(name)
+	return provider + "/" + id
 }

@@ -29,7 +29,7 @@ import (
 var Runtime = &drive.Runtime{
 	Wire:      wireopencode.Runtime,
 	New:       newOpenCode,
-	Connect:   connect,
+	Connect:   Connect,
 	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
 	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
 	Options:   []string{"effort"},
@@ -39,7 +39,7 @@ var Runtime = &drive.Runtime{
 type client struct {
 	drive.Unsupported
 	d   *drive.Driver
-	cfg config
+	cfg Config
 
 	ready    bool
 	stream   bool // the stream of events has begun
@@ -89,13 +89,13 @@ type question struct {
 }
 
 func newOpenCode(d *drive.Driver) (drive.Client, error) {
-	cfg, err := configFor(d.Scenario.InitialMode(), d.Scenario.Needs)
+	cfg, err := ConfigFor(d.Scenario.InitialMode(), d.Scenario.Needs)
 	c := &client{
 		Unsupported: "opencode", d: d, cfg: cfg, created: map[string]bool{}, users: map[string]bool{}, replies: map[string]bool{}, roles: map[string]string{},
 		tools: map[string]bool{}, inputs: map[string]bool{}, outputs: map[string]bool{}, results: map[string]bool{},
 		texts: map[string]*drive.Text{}, parts: map[string]string{}, unsettled: map[string]bool{},
 	}
-	c.cfg.servers = d.Scenario.Servers
+	c.cfg.Servers = d.Scenario.Servers
 	// Some forty lines that name the parts of the program, at any time in its first seconds.
 	d.Hide(`"type":"plugin.added"`)
 	switch s := d.Scenario; {
@@ -113,7 +113,7 @@ func newOpenCode(d *drive.Driver) (drive.Client, error) {
 
 // Open implements drive.Client.
 func (c *client) Open(_ context.Context, s fixtures.Step) error {
-	conn := c.cfg.connection(c.d.Model.URL())
+	conn := c.cfg.Connection(c.d.Model.URL())
 	if err := conn.WriteHome(wire.Getenv(c.d.Env, "HOME")); err != nil {
 		return err
 	}

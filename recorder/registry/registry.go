@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/codexexec"
 	"github.com/turnspec/turnspec/recorder/drive"
 	"github.com/turnspec/turnspec/recorder/opencode"
+	"github.com/turnspec/turnspec/recorder/opencoderun"
 	"github.com/turnspec/turnspec/recorder/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/recorder/schema"
@@ -27,6 +28,7 @@ var all = []*drive.Runtime{
 	codex.Runtime,
 	codexexec.Runtime,
 	opencode.Runtime,
+	opencoderun.Runtime,
 	pi.Runtime,
 	acp.Runtime,
 	chat.Runtime,

@@ -125,7 +125,9 @@ func Versions(name string) []string {
 	l, _ := lock()
 	var out []string
 	for _, r := range l[programOf(name)] {
-		out = append(out, r.Version)
+		if w := wires.Find(name); w == nil || w.Unrecordable[r.Version] == "" {
+			out = append(out, r.Version)
+		}
 	}
 	return out
 }

@@ -22,6 +22,21 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 	return 1<<63 - 1
 }
 
+// withinStep reports whether a step of the model was open at a line of a runtime that shows calls
+// when they have ended: a call may have been running.
+func withinStep(r *conformance.Run, at conformance.PlayedLine) (within bool) {
+	if !runindex.Runtime(r).CallsShownAtEnd {
+		return false
+	}
+	lines := runindex.Of(r).Lines()
+	for i, p := range r.Played {
+		if p.Line.Line <= at.Line.Line && p.Line.Process == at.Line.Process {
+			within = (within || lines[i].StepBegins) && !lines[i].StepEnds && !lines[i].EndsTurn()
+		}
+	}
+	return within
+}
+
 // runsUnnamed reports whether a call was running at a line that the runtime had not named yet.
 // A subject may wait for its end as for that of any tool, although no event shows it.
 func runsUnnamed(r *conformance.Run, at conformance.PlayedLine) bool {

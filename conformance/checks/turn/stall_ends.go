@@ -62,7 +62,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		_, then := faulted.CommonEvents(plain.Canonical()[:least], r.Canonical())
 		_, paused = stateAfter(r.Events[:then])
 	}
-	paused = paused || runsUnnamed(r, stalled)
+	paused = paused || runsUnnamed(r, stalled) || withinStep(r, stalled)
 	running, waiting := s.running, untaken(r, n)
 	closed, reported := closedAfter(r, stalled.At), false
 	inClient := runindex.Runtime(r).ClientRunsTurns // a stop ends the turn at once
