@@ -26,15 +26,15 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 	}{
 		"config": {
 			option: adapters.Options{Config: map[string]string{"some_key": "1"}},
-			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi", "opencode", "chat"}, error: "config: ",
+			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi", "opencode", "opencoderun", "chat"}, error: "config: ",
 		},
 		"instructions": {
 			option: adapters.Options{Instructions: "Be brief."},
-			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"acp"}, error: "instructions: ",
+			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"opencoderun", "acp"}, error: "instructions: ",
 		},
 		"replacing instructions": {
 			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
-			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec", "opencode", "acp"}, error: "instructions: ",
+			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec", "opencode", "opencoderun", "acp"}, error: "instructions: ",
 		},
 		"effort": {
 			option: adapters.Options{Effort: "high"},
@@ -42,24 +42,24 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 		},
 		"requests": {
 			option: adapters.Options{MaxRequests: 3},
-			passed: map[string]string{"claude": "--max-turns\n3"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp"}, error: "max requests: ",
+			passed: map[string]string{"claude": "--max-turns\n3"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp"}, error: "max requests: ",
 		},
 		"cost": {
 			option: adapters.Options{MaxCost: 0.25},
-			passed: map[string]string{"claude": "--max-budget-usd\n0.25"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "max cost: ",
+			passed: map[string]string{"claude": "--max-budget-usd\n0.25"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "max cost: ",
 		},
 		"folders": {
 			option:  adapters.Options{ExtraDirs: []string{"/srv/a", "/srv/b"}},
 			passed:  map[string]string{"claude": "--add-dir\n/srv/a\n--add-dir\n/srv/b", "codex": `writable_roots=["/srv/a","/srv/b"]`},
-			refused: []string{"codexexec", "pi", "opencode", "chat"}, error: "extra dirs: ",
+			refused: []string{"codexexec", "pi", "opencode", "opencoderun", "chat"}, error: "extra dirs: ",
 		},
 		"sources": {
 			option: adapters.Options{SettingSources: []string{"user", "project"}},
-			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
+			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "setting sources: ",
 		},
 		"input in pieces": {
 			option:  adapters.Options{StreamToolInput: true},
-			refused: []string{"codex", "codexexec", "opencode", "acp"}, error: "stream tool input: ",
+			refused: []string{"codex", "codexexec", "opencode", "opencoderun", "acp"}, error: "stream tool input: ",
 		},
 		"server over http": {
 			option: adapters.Options{MCP: []adapters.MCPServer{{Name: "lamp", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Key": "amber"}}}},
@@ -76,7 +76,7 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 		},
 		"no sources": {
 			option: adapters.Options{SettingSources: []string{}},
-			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "acp", "chat"}, error: "setting sources: ",
+			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "setting sources: ",
 		},
 	} {
 		for _, runtime := range reference.Names() {

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/codexexec"
 	"github.com/turnspec/turnspec/adapters/opencode"
+	"github.com/turnspec/turnspec/adapters/opencoderun"
 	"github.com/turnspec/turnspec/adapters/pi"
 )
 
@@ -34,6 +35,7 @@ var all = []Adapter{
 	claude.New(),
 	codexexec.New(),
 	opencode.New(),
+	opencoderun.New(),
 	pi.New(),
 	acp.New(),
 	chat.New(),

@@ -1,0 +1,140 @@
+package opencoderun
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
+	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/internal/turnproc"
+	"github.com/turnspec/turnspec/adapters/proc"
+)
+
+const runtimeName = "opencoderun"
+
+// Adapter is the adapter for opencode run. It has no state.
+type Adapter struct{}
+
+// New returns the adapter for opencode run.
+func New() Adapter { return Adapter{} }
+
+// Capabilities implements adapters.Adapter.
+func (Adapter) Capabilities() adapters.Capabilities {
+	return adapters.Capabilities{
+		Runtime: runtimeName, Resume: true, Thinking: true, SetModel: true, SetMode: true, Withdraw: true, StopAll: true,
+	}
+}
+
+// modes are those in which the runtime asks nobody, with the options of each. The spelling is the
+// one that 1.15 has too.
+var modes = map[string][]string{
+	adapters.ModeNever: {"--dangerously-skip-permissions"},
+	adapters.ModePlan:  {"--dangerously-skip-permissions", "--agent", "plan"},
+}
+
+func checkMode(mode string) error {
+	if _, ok := modes[mode]; !ok {
+		return fmt.Errorf("mode %q: opencode run asks nobody, use one of %s: %w", mode,
+			strings.Join(slices.Sorted(maps.Keys(modes)), ", "), adapters.ErrUnsupported)
+	}
+	return nil
+}
+
+// Open implements adapters.Adapter. It starts no turn; the first message does, and
+// session_ready follows it.
+func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if o.Mode == "" {
+		o.Mode = adapters.ModeNever
+	}
+	env, err := opencodecli.Environment(o, nil)
+	if err == nil {
+		err = checkOptions(o)
+	}
+	if err != nil {
+		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	}
+	o.Env = env
+	if o.SessionID == "" {
+		o.SessionID = "opencoderun-" + rand.Text()
+	}
+	inner := o.Launch
+	if inner == nil {
+		inner = proc.Exec{}
+	}
+	ps := turnproc.New(inner, o.Limits.WithDefaults())
+	o.Launch = ps
+	version := proc.Command{Argv: append(program(o), "--version"), Dir: o.Dir, Env: o.Env}
+	hint := event.SessionReady{
+		SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode,
+	}
+	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps) })
+	if err != nil {
+		return nil, err
+	}
+	return liveSession{s}, nil
+}
+
+// abilities are the methods of session.Session that this runtime supports.
+type abilities interface {
+	adapters.Session
+	adapters.ModelSetter
+	adapters.ModeSetter
+	adapters.Withdrawer
+	adapters.AllStopper
+	adapters.Backlogger
+}
+
+// liveSession is a session with the optional abilities of this runtime.
+type liveSession struct{ abilities }
+
+var (
+	_ abilities            = (*session.Session)(nil)
+	_ adapters.Transcriber = Adapter{}
+)
+
+// checkOptions returns an error for an option that the runtime cannot honour.
+func checkOptions(o adapters.Options) error {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "instructions", "max cost", "max requests",
+		"schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
+		return err
+	}
+	if o.Judge != nil {
+		return fmt.Errorf("judge: the runtime asks nobody: %w", adapters.ErrUnsupported)
+	}
+	return checkMode(o.Mode)
+}
+
+// program is the program and the arguments that all of its subcommands take.
+func program(o adapters.Options) []string {
+	if len(o.Command) > 0 {
+		return slices.Clone(o.Command)
+	}
+	return []string{opencodecli.Program(o.Env)}
+}
+
+// arguments are the command line of a turn, whose message is stdin: an argument with spaces would
+// be put in quotation marks.
+func (c *client) arguments(m adapters.Message) []string {
+	o := c.o
+	args := append(program(o), "run", "--format", "json", "--thinking")
+	args = append(args, modes[c.mode]...)
+	if c.model != "" {
+		args = append(args, "--model", c.model)
+	}
+	if o.Effort != "" {
+		args = append(args, "--variant", o.Effort)
+	}
+	if c.t.session != "" {
+		args = append(args, "--session", c.t.session)
+	}
+	for _, a := range m.Attachments {
+		args = append(args, "--file", a.Path)
+	}
+	return append(args, o.Args...)
+}
