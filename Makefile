@@ -86,7 +86,7 @@ peers: ## run third-party adapters on a part of the corpus and print the results
 peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
-RECORDED := claude,codex,codexexec,pi,chat,opencode,acp
+RECORDED := claude,codex,codexexec,pi,chat,opencode,opencoderun,acp
 
 .PHONY: record-check
 record-check: ## record every scenario again and compare with the stored cases
