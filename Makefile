@@ -86,14 +86,14 @@ peers: ## run third-party adapters on a part of the corpus and print the results
 peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
-RECORDED := claude,codex,codexexec,pi,chat,opencode,opencoderun,acp
+RECORDED := claude,codex,codexexec,pi,chat,opencode,acp
 
 .PHONY: record-check
 record-check: ## record every scenario again and compare with the stored cases
-	$(GO) run ./cmd/turnspec record --check --runtime $(RECORDED)
+	$(GO) run ./cmd/turnspec record --check --runtime $(RECORDED),opencoderun
 
 .PHONY: recorded
-recorded: # print the runtimes of record-check
+recorded: # print the runtimes of record-check that CI has the time for: opencode run waits a minute for its own retries
 	@echo $(RECORDED)
 
 .PHONY: schema-check
