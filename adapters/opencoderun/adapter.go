@@ -31,7 +31,7 @@ func (Adapter) Capabilities() adapters.Capabilities {
 	}
 }
 
-// modes are those in which the runtime asks nobody, with the options of each. The spelling is the
+// modes are those in which the runtime asks for no permission, with the options of each. The spelling is the
 // one that 1.15 has too.
 var modes = map[string][]string{
 	adapters.ModeNever: {"--dangerously-skip-permissions"},

@@ -106,7 +106,7 @@ func (c *client) turnBegan() {
 }
 
 // processEnded handles the end of a process. It ends the turn if that has not ended, and the
-// session too if nobody stopped the turn: the process has failed.
+// session too if the turn was not stopped: the process has failed.
 func (c *client) processEnded(e turnproc.Ended) {
 	m, stopping, gaveUp := c.message, c.stopping, c.gaveUp
 	c.running, c.message, c.stopping, c.gaveUp = false, nil, false, ""

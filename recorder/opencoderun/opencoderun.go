@@ -1,6 +1,6 @@
 // Package opencoderun drives `opencode run --format json` for the recorder. Each message
 // starts a process, which reads the message from stdin and exits after its turn. The runtime
-// asks nobody, and a stop is a signal.
+// asks for no permission, and a stop is a signal.
 package opencoderun
 
 import (

@@ -258,7 +258,7 @@ func (r *handoverRun) cleanUp() {
 
 // TestHandoverInEveryOrder runs every order in which reader, listener, callers and the
 // outbox's goroutine can take the lock, release it, send and receive: no event is lost,
-// repeated or out of order, no goroutine waits for ever, and what waits is bounded.
+// repeated or out of order, no goroutine stays blocked, and what waits is bounded.
 func TestHandoverInEveryOrder(t *testing.T) {
 	for name, plan := range handoverPlans {
 		t.Run(name, func(t *testing.T) {

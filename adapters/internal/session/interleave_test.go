@@ -130,7 +130,7 @@ func (s *scheduler) open(g gate) {
 	close(g.open)
 }
 
-// openAll opens all gates for ever.
+// openAll opens all gates permanently.
 func (s *scheduler) openAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

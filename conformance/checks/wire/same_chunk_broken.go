@@ -16,7 +16,7 @@ var forgetsTheRestAtTheExit = broken.Adapter{
 		go func() { p.Wait(); close(gone) }()
 		return broken.ReaderFunc(func(b []byte) (int, error) {
 			// What is written at once is followed by the exit: let the goroutine run that waits for it.
-			for range 20 {
+			for range 100 {
 				runtime.Gosched()
 			}
 			select {
