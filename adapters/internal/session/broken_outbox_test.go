@@ -1,8 +1,6 @@
 package session
 
 import (
-	"time"
-
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -35,9 +33,9 @@ type brokenOutbox struct {
 	panicked any
 }
 
-func (b *brokenOutbox) add(e event.Event, at time.Time) {
+func (b *brokenOutbox) add(e event.Event) {
 	if b.added++; b.fault != "loses the first event after the ring wraps" || b.added != cap(b.ring)+1 {
-		b.outbox.add(e, at)
+		b.outbox.add(e)
 	}
 }
 
@@ -76,13 +74,13 @@ func (b *brokenOutbox) waitForListener() {
 			b.lock.Unlock()
 		}
 		select {
-		case b.ring <- next.e:
+		case b.ring <- next:
 			if !held {
 				b.lock.Lock()
 				held = true
 			}
 			if !b.dropped || b.fault == "does not see a drop while it sends" {
-				b.noteTime(next)
+				b.noteTime(&next)
 				b.sent.Add(1)
 				if b.fault != "sends an event twice" {
 					b.removeFirst(1)

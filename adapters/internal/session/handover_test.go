@@ -17,7 +17,7 @@ import (
 
 // handover is an outbox, or a broken one.
 type handover interface {
-	add(e event.Event, at time.Time)
+	add(e event.Event)
 	flush()
 	drop()
 	finish()
@@ -141,7 +141,7 @@ func (r *handoverRun) emit(n int) {
 		if !r.dropped {
 			r.emitted++
 		}
-		r.out.add(event.Event{Seq: int64(r.emitted)}, time.Now())
+		r.out.add(event.Event{Seq: int64(r.emitted), TS: time.Now()})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // ringSize is how many events the session emits ahead of its listener. The reader
 // pauses when the ring is full, so that backpressure reaches the wire. A burst of
 // lines wakes the listener once, and not once for each event.
-const ringSize = 128
+const ringSize = 768
 
 // readAhead bounds the events that are read ahead of the listener while a caller waits
 // for a reply. Reading must go on because that caller may be the listener.
@@ -27,10 +27,10 @@ type outbox struct {
 	changed *sync.Cond // the ring took all events, or the listener was dropped
 
 	ring    chan event.Event
-	times   []int64      // when each event of the ring was emitted, by its number
-	sent    atomic.Int64 // events that the ring has taken since the beginning
-	pending []pending    // events that the ring has not taken, oldest first
-	buffer  [8]pending   // backs pending while it is short; mostly one event waits
+	times   []int64       // the time of each event of the ring, by its number
+	sent    atomic.Int64  // events that the ring has taken since the beginning
+	pending []event.Event // events that the ring has not taken, oldest first
+	buffer  []event.Event // the empty start of the array that pending uses again
 
 	maxAhead int           // bounds the events that are read ahead for a waiting caller
 	overflow bool          // a goroutine moves pending events to the ring
@@ -38,22 +38,28 @@ type outbox struct {
 	quit     chan struct{} // closed when dropped
 }
 
-type pending struct {
-	e  event.Event
-	at time.Time
-}
+// maxBuffer bounds the array that an outbox keeps while no event waits. The lines that
+// are handled together rarely need a larger one, as most of them emit one event.
+const maxBuffer = 2 * maxBatch
 
 // newOutbox returns an outbox with a ring of size events.
 func newOutbox(lock sync.Locker, size, maxAhead int) *outbox {
-	o := &outbox{lock: lock, maxAhead: maxAhead, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
-	o.pending = o.buffer[:0]
-	return o
+	return &outbox{lock: lock, maxAhead: maxAhead, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
 }
 
 // add collects an event until the next flush.
-func (o *outbox) add(e event.Event, at time.Time) {
-	if !o.dropped {
-		o.pending = append(o.pending, pending{e, at})
+func (o *outbox) add(e event.Event) {
+	if o.dropped {
+		return
+	}
+	before := o.pending
+	o.pending = append(o.pending, e)
+	if cap(o.pending) == cap(before) {
+		return
+	}
+	clear(before) // the old array may be used again, and must not keep events alive
+	if cap(o.pending) > cap(o.buffer) && cap(o.pending) <= maxBuffer {
+		o.buffer = o.pending[:0]
 	}
 }
 
@@ -73,8 +79,8 @@ func (o *outbox) flush() {
 func (o *outbox) moveToRing() {
 	n := 0
 	for n < len(o.pending) && len(o.ring) < cap(o.ring) {
-		o.noteTime(o.pending[n])
-		o.ring <- o.pending[n].e
+		o.noteTime(&o.pending[n])
+		o.ring <- o.pending[n]
 		o.sent.Add(1)
 		n++
 	}
@@ -82,13 +88,15 @@ func (o *outbox) moveToRing() {
 }
 
 // noteTime records the time of the event that is sent next.
-func (o *outbox) noteTime(p pending) { o.times[o.sent.Load()%int64(len(o.times))] = p.at.UnixNano() }
+func (o *outbox) noteTime(e *event.Event) {
+	o.times[o.sent.Load()%int64(len(o.times))] = e.TS.UnixNano()
+}
 
 // removeFirst removes the first n pending events.
 func (o *outbox) removeFirst(n int) {
 	clear(o.pending[:n])
 	if o.pending = o.pending[n:]; len(o.pending) == 0 {
-		o.pending = o.buffer[:0] // release a grown array
+		o.pending = o.buffer
 	}
 }
 
@@ -101,10 +109,10 @@ func (o *outbox) waitForListener() {
 		next := o.pending[0]
 		o.lock.Unlock()
 		select {
-		case o.ring <- next.e:
+		case o.ring <- next:
 			o.lock.Lock()
 			if !o.dropped {
-				o.noteTime(next)
+				o.noteTime(&next)
 				o.sent.Add(1)
 				o.removeFirst(1)
 				o.moveToRing()
@@ -139,15 +147,15 @@ func (o *outbox) finish() {
 	close(o.ring)
 }
 
-// backlog returns how many events the listener has not received, and when the oldest
-// of them was emitted.
+// backlog returns how many events the listener has not received, and the time of
+// the oldest of them.
 func (o *outbox) backlog() (depth int, oldest time.Time) {
 	held := len(o.ring)
 	switch depth = o.depth(); {
 	case held > 0:
 		oldest = time.Unix(0, o.times[max(0, o.sent.Load()-int64(held))%int64(len(o.times))])
 	case depth > 0:
-		oldest = o.pending[0].at
+		oldest = o.pending[0].TS
 	}
 	return depth, oldest
 }

@@ -143,7 +143,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
 	s.outbox = newOutbox(&s.lock, ringSize, readAhead)
-	s.ledger = ledger.New(hint, o.After, func(e event.Event) { s.outbox.add(e, time.Now()) })
+	s.ledger = ledger.New(hint, o.After, s.outbox.add)
 	s.ledger.StreamInputs = o.StreamToolInput
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.proto = build(s)
@@ -230,11 +230,14 @@ const maxBatch = 64
 func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
+	at := time.Now() // of all of them, unless handling them took time
 	for n := 1; ; n++ {
-		at := time.Now()
-		s.waitForRoom()
+		waited := s.waitForRoom()
 		if !s.outbox.dropped {
 			s.handleLine(at, b, err)
+		}
+		if waited {
+			at = time.Now()
 		}
 		if n == maxBatch {
 			break
@@ -250,17 +253,19 @@ func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
 
 // waitForRoom returns when a line may be handled: the ring has taken all events, or a
 // caller waits for a reply, which may be the listener. That caller gets its reply when
-// too many events wait.
-func (s *Session) waitForRoom() {
+// too many events wait. waitForRoom reports whether it waited.
+func (s *Session) waitForRoom() (waited bool) {
 	for s.outbox.overflow && !s.outbox.dropped {
 		if len(s.waiting) > 0 {
 			if s.outbox.depth() < s.outbox.maxAhead {
-				return
+				return waited
 			}
 			s.replyToAll(nil)
 		}
 		s.outbox.changed.Wait()
+		waited = true
 	}
+	return waited
 }
 
 func (s *Session) handleLine(at time.Time, b []byte, err error) {

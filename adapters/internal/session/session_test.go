@@ -184,7 +184,7 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 		case "send m1":
 			f.Print("turn")
 			go func() {
-				for range 200 { // more than the session emits ahead of its listener
+				for range 900 { // more than the session emits ahead of its listener
 					f.Print("d a")
 				}
 			}()
