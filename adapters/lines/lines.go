@@ -23,10 +23,25 @@ var ErrTooLong = errors.New("line is longer than the cap")
 // Reader reads lines that end in \n only, because the JSON of a runtime may hold
 // U+2028 unescaped.
 type Reader struct {
-	r   *bufio.Reader
-	max int
+	r     *bufio.Reader // small, or that of large
+	small *bufio.Reader
+	large *large // nil while small is enough
+	max   int
+	buf   []byte // of a line that is longer than r's buffer
+}
+
+// large is what a Reader needs for many lines or a long one.
+type large struct {
+	r   *bufio.Reader // reads from small
 	buf []byte
 }
+
+// A Reader has a large buffer from when a read fills the small one until it waits for
+// the next line, because runtimes wait most of the time.
+const (
+	smallBuffer = 4 << 10
+	largeBuffer = 64 << 10
+)
 
 // NewReader returns a Reader of lines of at most limit bytes, or of MaxLength if
 // limit is 0.
@@ -35,19 +50,42 @@ func NewReader(r io.Reader, limit int) *Reader {
 		limit = MaxLength
 	}
 	l := released.Get().(*Reader)
-	l.r.Reset(r)
-	l.max = limit
+	l.small.Reset(r)
+	l.r, l.max = l.small, limit
 	return l
 }
 
-// released holds readers for reuse, because their buffers are large.
-var released = sync.Pool{New: func() any { return &Reader{r: bufio.NewReaderSize(nil, 64<<10)} }}
+// released and largeBuffers hold readers and their large buffers for reuse.
+var (
+	released     = sync.Pool{New: func() any { return &Reader{small: bufio.NewReaderSize(nil, smallBuffer)} }}
+	largeBuffers = sync.Pool{New: func() any { return &large{r: bufio.NewReaderSize(nil, largeBuffer)} }}
+)
 
 // Release returns the buffers for reuse by later readers. It invalidates what
 // Next returned; l must not be used again.
 func (l *Reader) Release() {
-	l.r.Reset(nil)
+	l.shrink()
+	l.small.Reset(nil)
 	released.Put(l)
+}
+
+// grow begins to read with the large buffer, and first what the small one still holds.
+func (l *Reader) grow() {
+	if l.large == nil {
+		l.large = largeBuffers.Get().(*large)
+		l.large.r.Reset(l.small)
+		l.r, l.buf = l.large.r, l.large.buf[:0]
+	}
+}
+
+// shrink gives the large buffer back.
+func (l *Reader) shrink() {
+	if l.large != nil {
+		l.large.r.Reset(nil)
+		l.large.buf = l.buf
+		largeBuffers.Put(l.large)
+		l.r, l.large, l.buf = l.small, nil, nil
+	}
 }
 
 // Next returns the next line without its line end (\n or \r\n), or io.EOF
@@ -57,8 +95,14 @@ func (l *Reader) Release() {
 func (l *Reader) Next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	long := false
+	if l.r.Buffered() == 0 && l.small.Buffered() == 0 {
+		l.shrink()
+	}
 	for {
 		part, err := l.r.ReadSlice('\n')
+		if len(part)+l.r.Buffered() == smallBuffer {
+			l.grow() // it was filled, or the line is longer
+		}
 		if !long && len(l.buf)+len(part) > l.max+2 {
 			long = true
 			if len(l.buf) == 0 {
