@@ -110,6 +110,7 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzAppendFrequent -fuzztime 60s
+	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzTimeText -fuzztime 60s
 	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
 	$(GO) test ./adapters/sidecar -run '^$$' -fuzz FuzzRequests -fuzztime 60s
 

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -35,12 +36,30 @@ func FuzzAppendFrequent(f *testing.F) {
 	})
 }
 
+// FuzzTimeText compares the times of an encoder with those of package time.
+func FuzzTimeText(f *testing.F) {
+	for _, n := range []int64{0, 1, 999_999_999, 500_000_000, 123_456_780} {
+		f.Add(int64(1_700_000_000), n, int64(1_700_000_000), n/7)
+		f.Add(int64(-62_200_000_000), n, int64(253_402_300_800), n) // before the year 0, after 9999
+	}
+	f.Fuzz(func(t *testing.T, second, nanos, second2, nanos2 int64) {
+		var times timeText
+		for _, at := range []time.Time{time.Unix(second, nanos), time.Unix(second2, nanos2), time.Unix(second2, nanos)} {
+			want, wantErr := at.UTC().AppendText([]byte("kept "))
+			got, err := times.append([]byte("kept "), at)
+			if (err == nil) != (wantErr == nil) || err == nil && string(got) != string(want) {
+				t.Errorf("%v: %q (%v), want %q (%v)", at, got, err, want, wantErr)
+			}
+		}
+	})
+}
+
 func BenchmarkEncode(b *testing.B) {
 	e := Event{Data: Delta{"some words", "msg_1", "1.1"}, TS: time.Unix(1, 123456789), Seq: 1, SessionID: "s"}
-	var buf []byte
+	enc := NewEncoder(io.Discard)
 	b.ReportAllocs()
 	for b.Loop() {
-		buf, _ = e.AppendJSON(buf[:0])
+		_ = enc.Encode(e)
 	}
-	b.SetBytes(int64(len(buf)))
+	b.SetBytes(int64(len(enc.buf)))
 }

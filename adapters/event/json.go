@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,7 +47,9 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
 // AppendJSON appends the event's JSON form to b, without a line end. The result is
 // valid UTF-8 even if the event's text is not. If it fails, it returns b.
-func (e Event) AppendJSON(b []byte) ([]byte, error) {
+func (e Event) AppendJSON(b []byte) ([]byte, error) { return e.appendJSON(b, nil) }
+
+func (e *Event) appendJSON(b []byte, times *timeText) ([]byte, error) {
 	if e.Data == nil {
 		return b, errors.New("event without data")
 	}
@@ -63,7 +66,7 @@ func (e Event) AppendJSON(b []byte) ([]byte, error) {
 	}
 	out = append(out, `,"ts":"`...)
 	var err error
-	if out, err = e.TS.UTC().AppendText(out); err != nil {
+	if out, err = times.append(out, e.TS); err != nil {
 		return b, fmt.Errorf("ts: %w", err)
 	}
 	out = append(out, `","seq":`...)
@@ -127,8 +130,54 @@ func appendFrequent(b []byte, d Data) (out []byte, ok bool) {
 }
 
 func appendQuoted(b []byte, s string) []byte {
+	if needsNoEscape(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	b, _ = jsontext.AppendQuote(b, s) // its only error is invalid UTF-8, replaced
 	return b
+}
+
+// needsNoEscape reports whether s is a JSON string as it is, as ids and most text are.
+// Copying it whole takes half the time.
+func needsNoEscape(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// timeText remembers the text of a second, because most events of a stream share it with
+// the event before. The zero timeText remembers none.
+type timeText struct {
+	second int64
+	text   []byte // such as 2006-01-02T15:04:05
+}
+
+// append appends t as t.UTC().AppendText does. It remembers nothing if x is nil.
+func (x *timeText) append(b []byte, t time.Time) ([]byte, error) {
+	if x == nil {
+		return t.UTC().AppendText(b)
+	}
+	if second := t.Unix(); len(x.text) == 0 || second != x.second {
+		text, err := time.Unix(second, 0).UTC().AppendText(x.text[:0])
+		if err != nil {
+			x.text = x.text[:0]
+			return b, err
+		}
+		x.second, x.text = second, text[:len(text)-len("Z")]
+	}
+	b = append(b, x.text...)
+	if n := t.Nanosecond(); n != 0 {
+		digits := len(".000000000")
+		fraction := strconv.AppendInt(b, int64(1e9+n), 10) // a digit before the nine, where the point belongs
+		fraction[len(b)] = '.'
+		for b = fraction[:len(b)+digits]; b[len(b)-1] == '0'; {
+			b = b[:len(b)-1]
+		}
+	}
+	return append(b, 'Z'), nil
 }
 
 // UnmarshalJSON reads an event strictly; see Decode.

@@ -66,8 +66,9 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // Encoder writes events to a stream, one line and one Write per event.
 type Encoder struct {
-	w   io.Writer
-	buf []byte
+	w     io.Writer
+	buf   []byte
+	times timeText
 }
 
 // NewEncoder returns an Encoder that writes to w.
@@ -75,7 +76,7 @@ func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 
 // Encode writes one event. If the event is invalid, it writes nothing.
 func (enc *Encoder) Encode(e Event) error {
-	b, err := e.AppendJSON(enc.buf[:0])
+	b, err := e.appendJSON(enc.buf[:0], &enc.times)
 	if err != nil {
 		return err
 	}
