@@ -72,10 +72,11 @@ The loads:
           was due
   flood   one session, deltas as fast as the adapter reads: throughput, CPU
   slow    a listener that is slower than the deltas: backlog
+  idle    50 open sessions that wait for a message: memory
   many    sessions at the same time (--sessions 50,200), one stand-in process for
           each, or one for every --share sessions
   step    bytes to events to NDJSON, without a session (reference adapters only)
-Without --load: stream, flood, slow and step; with --sessions, many.
+Without --load: stream, flood, slow, idle and step; with --sessions, many.
 
 A gate fails if the whole confidence interval is past its limit. If the interval
 contains the limit, bench makes up to four times the repeats. ` + "`--gate targets`" + `
@@ -103,7 +104,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.StringVar(&f.subject.http, "http", "", "measure a sidecar at this address, started by the command after --; with --runtime")
 	cmd.MarkFlagsMutuallyExclusive("acp", "http")
 	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case to replay, stretched")
-	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, many or step (again for more)")
+	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, idle, many or step (again for more)")
 	fl.StringVar(&f.sessions, "sessions", "", "many: numbers of concurrent sessions, such as 50,200")
 	fl.IntVar(&f.share, "share", 0, "many: sessions for each stand-in process (default 1)")
 	fl.IntVar(&f.deltas, "deltas", 0, "deltas of each session (default: 400 for stream, slow and many, 20000 for flood)")
@@ -122,7 +123,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
 	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
-	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd(), benchServerCmd())
+	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd(), benchServerCmd(), benchCurvesCmd())
 	return cmd
 }
 
@@ -131,7 +132,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 const maxExtension = 4
 
 var (
-	benchLoads    = []string{"stream", "flood", "slow", "many", bench.StepLoad}
+	benchLoads    = []string{"stream", "flood", "slow", "idle", "many", bench.StepLoad}
 	benchControls = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.Spawn}
 )
 
@@ -290,7 +291,7 @@ func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
 	case len(names) == 0 && f.sessions != "":
 		names = []string{"many"}
 	case len(names) == 0:
-		names = []string{"stream", "flood", "slow", bench.StepLoad}
+		names = []string{"stream", "flood", "slow", "idle", bench.StepLoad}
 	}
 	deltas := func(usual int) int {
 		if f.deltas > 0 {
@@ -309,6 +310,8 @@ func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
 			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(20_000), Sessions: 1})
 		case "slow":
 			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: deltas(400), Rate: f.rate, Sessions: 1, Slow: f.slow.Seconds()})
+		case "idle":
+			cfg.Loads = append(cfg.Loads, bench.Load{Name: n, Deltas: 1, Rate: f.rate, Sessions: idleSessions, Idle: true})
 		case "many":
 			if err := f.addMany(cfg, deltas(400)); err != nil {
 				return err
@@ -325,6 +328,9 @@ func (f benchFlags) setLoads(cfg *bench.Config, reference bool) error {
 	}
 	return nil
 }
+
+// idleSessions is how many sessions the load idle opens.
+const idleSessions = 50
 
 // addMany adds a load for each number of sessions.
 func (f benchFlags) addMany(cfg *bench.Config, deltas int) error {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"os"
+	"runtime"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -10,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -81,6 +83,7 @@ func TestARunMeasuresWhatItLists(t *testing.T) {
 	}
 	g.Expect(d.Find("", SpawnLoad, Spawn, "start").Samples).To(HaveLen(2))
 	g.Expect(d.Find("codex", "stream", "mine", "added-first").Samples).To(HaveLen(2))
+	g.Expect(d.Find("codex", "stream", "mine", "added-start").Samples).To(HaveLen(2))
 	for _, s := range d.Series {
 		g.Expect(MeasureNamed(s.Measure).Text).NotTo(BeEmpty(), "%s is measured, and not listed", s.Measure)
 	}
@@ -91,6 +94,34 @@ func TestARunMeasuresWhatItLists(t *testing.T) {
 	}
 	g.Expect(kinds[CurveDelay]).To(BeNumerically(">=", 6))
 	g.Expect(kinds[CurveBacklog]).To(Equal(2))
+}
+
+// TestIdleMemoryIsSeen measures an adapter and one whose sessions hold a mebibyte more.
+func TestIdleMemoryIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts programs")
+	}
+	g := NewWithT(t)
+	const more = 1 << 20
+	hoards := changed{conformance.Adapter("hoards", codex.New()), func(in <-chan event.Event, out chan<- event.Event, _ *held) {
+		kept := make([]byte, more)
+		for e := range in {
+			out <- e
+		}
+		runtime.KeepAlive(kept)
+	}}
+	d, err := Config{
+		Subjects: []conformance.Subject{conformance.Adapter("mine", codex.New()), hoards},
+		Cases:    map[string]string{"codex": "codex/0.169.0/text/plain"},
+		Corpus:   fixtures.Embedded(),
+		Loads:    []Load{{Name: "idle", Deltas: 1, Rate: 50, Sessions: 8, Idle: true}},
+		Repeats:  1, Turnspec: "test", Controls: []string{Raw},
+	}.Run(context.Background())
+	g.Expect(err).NotTo(HaveOccurred())
+	mine, other := d.Find("codex", "idle", "mine", "idle-memory").Samples[0], d.Find("codex", "idle", "hoards", "idle-memory").Samples[0]
+	g.Expect(mine).To(And(BeNumerically(">", 1<<10), BeNumerically("<", more)))
+	g.Expect(other).To(BeNumerically(">", mine+0.9*more))
+	g.Expect(d.Find("codex", "idle", Raw, "idle-memory")).NotTo(BeNil())
 }
 
 // TestStepsMakeAllEvents: a whole step emits all events of a wire.

@@ -79,11 +79,13 @@ func Measures() []Measure {
 		{"first", Seconds, false, "from sending the message to the first delta"},
 		{"added-first", Seconds, false, "first, beyond that of the raw control"},
 		{"start", Seconds, false, "from opening to being ready for a message"},
+		{"added-start", Seconds, false, "start, beyond that of the raw control"},
 		{"rate", Each, true, "deltas a second, from sending the message to the last delta"},
 		{"cpu", Seconds, false, "time of processors, for a delta"},
 		{"allocs", Count, false, "allocations, for a delta"},
 		{"alloc-bytes", Bytes, false, "what is allocated, for a delta"},
 		{"memory", Bytes, false, "what is held at most, beyond what was held before"},
+		{"idle-memory", Bytes, false, "what a session holds that is open and waits for its first message"},
 		{"per-event", Count, false, "deltas in an event: more than one were put together"},
 		{"lost", Count, false, "deltas that did not come"},
 		{"again", Count, false, "deltas that came twice"},
@@ -118,6 +120,10 @@ func Measures() []Measure {
 // figures returns the figures of a trial by the names of their measures.
 func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 	f := map[string]float64{}
+	if l.Idle {
+		f["idle-memory"] = o.idle / float64(l.Sessions)
+		return f
+	}
 	n := float64(l.Deltas * l.Sessions)
 	us := func(v int64) float64 { return float64(v) / 1e6 }
 	if l.Rate > 0 {

@@ -25,8 +25,10 @@ func newHistogram() *hdrhistogram.Histogram {
 
 // observed is what was observed of all sessions of a trial.
 type observed struct {
-	now  func() int64
-	plan load.Plan
+	now     func() int64
+	plan    load.Plan
+	allOpen func()  // called when all sessions are open, before their turns; may be nil
+	idle    float64 // bytes that all of them held then, if the load is Idle
 
 	mu       sync.Mutex
 	delay    *hdrhistogram.Histogram // since the delta was due
@@ -105,8 +107,10 @@ func (w *watched) addStamp(s load.Stamp, now int64) {
 	}
 	w.highest = max(w.highest, s.Index)
 	w.ended = now
-	w.recordBacklog(s, now)
-	w.o.record(now-s.Due, now-s.Sent)
+	if w.o.plan.Rate > 0 { // in a flood no delta is due at a time
+		w.recordBacklog(s, now)
+		w.o.record(now-s.Due, now-s.Sent)
+	}
 }
 
 func (o *observed) record(delay, wire int64) {
@@ -120,9 +124,6 @@ func (o *observed) record(delay, wire int64) {
 // recordBacklog records how many deltas were due before this one arrived.
 func (w *watched) recordBacklog(s load.Stamp, now int64) {
 	rate := w.o.plan.Rate
-	if rate <= 0 {
-		return
-	}
 	if w.origin == 0 {
 		w.origin = s.Due - int64(float64(s.Index)/rate*float64(time.Second))
 	}

@@ -172,7 +172,7 @@ func (r *run) runContenders(ctx context.Context, dir string) error {
 				}
 			}
 		}
-		r.addFirst()
+		r.addBeyondRaw()
 	}
 	return nil
 }
@@ -183,6 +183,9 @@ func (r *run) once(ctx context.Context, rt string, c Contender, l Load) error {
 			r.note(fmt.Sprintf("%s: load %s is left out: the events of a program are taken by this one at once, so that it does not feel a slow listener", c.Name, l.Name))
 		}
 		return nil
+	}
+	if l.Idle && c.all != nil {
+		return nil // its sessions are not in this program
 	}
 	if l.Share > 0 && c.external && !c.alone {
 		r.note(fmt.Sprintf("%s: load %s is left out: a program starts a stand-in for each session", c.Name, l.Name))
@@ -214,15 +217,16 @@ func (r *run) once(ctx context.Context, rt string, c Contender, l Load) error {
 	return nil
 }
 
-// addFirst computes how much later than raw's the first deltas of a repeat arrived.
-func (r *run) addFirst() {
+// addBeyondRaw computes how much later than with raw a session of this repeat was ready,
+// and its first delta arrived.
+func (r *run) addBeyondRaw() {
 	for _, s := range slices.Clone(r.doc.Series) {
 		raw := r.doc.Find(s.Runtime, s.Load, Raw, s.Measure)
-		if s.Measure != "first" || s.Control || raw == nil {
+		if s.Measure != "first" && s.Measure != "start" || s.Control || raw == nil {
 			continue
 		}
 		i := min(len(s.Samples), len(raw.Samples)) - 1
-		r.add(s.Runtime, s.Load, Contender{Name: s.Contender}, "added-first", s.Samples[i]-raw.Samples[i])
+		r.add(s.Runtime, s.Load, Contender{Name: s.Contender}, "added-"+s.Measure, s.Samples[i]-raw.Samples[i])
 	}
 }
 

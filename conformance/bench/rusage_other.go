@@ -2,5 +2,5 @@
 
 package bench
 
-// cpuTime returns 0: CPU times are not known here.
-func cpuTime() (self, children int64) { return 0, 0 }
+// CPUTime returns 0: CPU times are not known here.
+func CPUTime() (self, children int64) { return 0, 0 }

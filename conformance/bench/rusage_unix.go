@@ -4,9 +4,9 @@ package bench
 
 import "golang.org/x/sys/unix"
 
-// cpuTime returns the CPU time, in nanoseconds, of this program and of the children
+// CPUTime returns the CPU time, in nanoseconds, of this program and of the children
 // that it has waited for.
-func cpuTime() (self, children int64) { return rusage(unix.RUSAGE_SELF), rusage(unix.RUSAGE_CHILDREN) }
+func CPUTime() (self, children int64) { return rusage(unix.RUSAGE_SELF), rusage(unix.RUSAGE_CHILDREN) }
 
 func rusage(who int) int64 {
 	var u unix.Rusage

@@ -95,7 +95,7 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, _ := cpuTime()
+	cpu, _ := CPUTime()
 	start := time.Now()
 	lines := linereader.NewReader(f, 0)
 	for {
@@ -111,7 +111,7 @@ func doStep(in stepInput, steps map[string]adapters.Transcriber) (out stepOutput
 	end()
 	err = w.Flush()
 	out.Wall = float64(time.Since(start))
-	now, _ := cpuTime()
+	now, _ := CPUTime()
 	out.CPU, out.RSS = float64(now-cpu), mostResident()
 	runtime.ReadMemStats(&after)
 	out.Allocs, out.Bytes = float64(after.Mallocs-before.Mallocs), float64(after.TotalAlloc-before.TotalAlloc)

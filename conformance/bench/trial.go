@@ -20,6 +20,7 @@ type Load struct {
 	Sessions int     `json:"sessions"`       // concurrent
 	Share    int     `json:"share,omitzero"` // sessions of one stand-in program; 0 means that each has its own
 	Slow     float64 `json:"slow,omitzero"`  // seconds that the listener takes for an event
+	Idle     bool    `json:"idle,omitzero"`  // what matters is the sessions before their turns
 }
 
 // pause is the time that the listener takes for an event.
@@ -55,6 +56,9 @@ func runTrial(ctx context.Context, c Contender, what played, l Load) (o *observe
 	defer func() { err = errors.Join(err, post.Close()) }()
 	o = newObserved(plan, load.Now)
 	m := measure(c.external)
+	if l.Idle {
+		o.allOpen = func() { o.idle = m.held() }
+	}
 	places, end, err := placesOf(ctx, post, plan, l)
 	if err != nil {
 		return nil, u, errors.Join(err, end())
@@ -136,6 +140,9 @@ func runSessions(ctx context.Context, c Contender, places []place, what played, 
 		})
 	}
 	wait.Wait()
+	if o.allOpen != nil {
+		o.allOpen()
+	}
 	close(opened)
 	work.Wait()
 	for _, err := range errs {

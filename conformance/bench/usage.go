@@ -34,7 +34,7 @@ func measure(external bool) *meter {
 	m := &meter{external: external, stop: make(chan struct{}), stopped: make(chan struct{})}
 	m.base = m.memory()
 	runtime.ReadMemStats(&m.mem)
-	m.self, m.children = cpuTime()
+	m.self, m.children = CPUTime()
 	go m.watch()
 	return m
 }
@@ -64,11 +64,19 @@ func (m *meter) memory() float64 {
 	return float64(s[0].Value.Uint64() + s[1].Value.Uint64())
 }
 
+// held returns the memory that is held beyond the level before the trial.
+func (m *meter) held() float64 {
+	for range 2 { // the first collection only marks what pools hold
+		runtime.GC()
+	}
+	return m.memory() - m.base
+}
+
 // finish ends the measurement. sources is what the stand-ins have used.
 func (m *meter) finish(sources int64) usage {
 	close(m.stop)
 	<-m.stopped
-	self, children := cpuTime()
+	self, children := CPUTime()
 	self, children = self-m.self, children-m.children
 	var after runtime.MemStats
 	runtime.ReadMemStats(&after)

@@ -75,29 +75,34 @@ type Gate struct {
 	Load    string // "" for every load that has the measure
 }
 
-var form = regexp.MustCompile(`^\s*([a-z][a-z0-9-]*)\s*(<=|>=)\s*([0-9.]+)(x\s+([a-z]+))?(?:\s*@\s*(\S+))?\s*$`)
+var form = regexp.MustCompile(`^\s*([a-z][a-z0-9-]*)\s*(<=|>=)\s*([0-9.]+)(?:x\s+([a-z]+)|(ns|us|ms|s|B|KiB|MiB))?(?:\s*@\s*(\S+))?\s*$`)
 
 // Targets are the gates for this project's own adapters.
 var Targets = []string{
 	"added-p50<=1.5x raw@stream", "added-p99<=2x raw@stream", "added-first<=1x spawn@stream", "step-rate>=4x node",
-	"step-allocs<=3", "step-bytes<=600", "lost<=0", "again<=0", "disordered<=0",
+	"step-allocs<=3", "step-bytes<=600", "rate>=4x node@flood", "rate>=0.5x lines@flood", "cpu<=3us@flood",
+	"added-start<=1ms@stream", "idle-memory<=150KiB", "lost<=0", "again<=0", "disordered<=0",
 }
 
+// units are the units of a limit, in those of the figures.
+var units = map[string]float64{"": 1, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+
 // Parse reads a gate: MEASURE<=NUMBERx CONTROL or MEASURE>=NUMBERx CONTROL, or
-// without x and control if the figure itself is limited (in seconds or bytes). @LOAD
-// at the end names the load. added-p50, -p90, -p99 and -max mean delay-p50 and so
-// on.
+// NUMBER and a unit (ns, us, ms, s, B, KiB or MiB) if the figure itself is limited.
+// Without a unit the number is in seconds or bytes. @LOAD at the end names the load.
+// added-p50, -p90, -p99 and -max mean delay-p50 and so on.
 func Parse(text string) (Gate, error) {
 	m := form.FindStringSubmatch(text)
 	if m == nil {
 		return Gate{}, fmt.Errorf("gate %q: want MEASURE<=NUMBERx CONTROL, such as added-p99<=2x raw", text)
 	}
-	g := Gate{Text: strings.TrimSpace(text), Measure: m[1], Least: m[2] == ">=", Control: m[5], Load: m[6]}
+	g := Gate{Text: strings.TrimSpace(text), Measure: m[1], Least: m[2] == ">=", Control: m[4], Load: m[6]}
 	var err error
 	if g.Limit, err = strconv.ParseFloat(m[3], 64); err != nil {
 		return g, fmt.Errorf("gate %q: %q is no number", text, m[3])
 	}
-	if q, ok := strings.CutPrefix(g.Measure, "added-"); ok && q != "first" {
+	g.Limit *= units[m[5]]
+	if q, ok := strings.CutPrefix(g.Measure, "added-"); ok && q != "first" && q != "start" {
 		g.Measure = "delay-" + q
 	}
 	if !slices.ContainsFunc(bench.Measures(), func(m bench.Measure) bool { return m.Name == g.Measure }) {
@@ -108,6 +113,9 @@ func Parse(text string) (Gate, error) {
 			}
 		}
 		return g, fmt.Errorf("gate %q: no measure %q, only %s", text, m[1], strings.Join(names, ", "))
+	}
+	if kind := bench.MeasureNamed(g.Measure).Unit; m[5] != "" && (strings.HasSuffix(m[5], "B") != (kind == bench.Bytes) || strings.HasSuffix(m[5], "s") != (kind == bench.Seconds)) {
+		return g, fmt.Errorf("gate %q: %s is not measured in %s", text, m[1], m[5])
 	}
 	controls := []string{"", bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM, bench.Spawn}
 	if !slices.Contains(controls, g.Control) {

@@ -17,6 +17,9 @@ func TestParse(t *testing.T) {
 		"step-rate>=4x node@step":   {Measure: "step-rate", Least: true, Limit: 4, Control: "node", Load: "step"},
 		"added-first<=1x spawn":     {Measure: "added-first", Limit: 1, Control: "spawn"},
 		"lost<=0 @ many-50":         {Measure: "lost", Load: "many-50"},
+		"cpu<=3us@flood":            {Measure: "cpu", Limit: 3e-6, Load: "flood"},
+		"added-start<=1ms":          {Measure: "added-start", Limit: 1e-3},
+		"idle-memory <= 150KiB":     {Measure: "idle-memory", Limit: 150 << 10},
 	} {
 		g := NewWithT(t)
 		got, err := Parse(text)
@@ -29,6 +32,8 @@ func TestParse(t *testing.T) {
 		"added-p99<2x raw":     "want MEASURE<=NUMBERx CONTROL",
 		"added-p99<=2 raw":     "want MEASURE<=NUMBERx CONTROL",
 		"added-p99<=1.2.3":     "is no number",
+		"cpu<=3KiB":            "cpu is not measured in KiB",
+		"lost<=3ms":            "lost is not measured in ms",
 		"speed<=2x raw":        `no measure "speed"`,
 		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, dom, spawn`,
 	} {

@@ -29,7 +29,7 @@ func Markdown(w io.Writer, r Report) error {
 			case v.Doubtful:
 				word = "past the limit, within the noise"
 			}
-			rows = append(rows, []string{"`" + v.Gate + "`", escapeName(v.Subject), v.Load, formatInterval(v.Figure), word})
+			rows = append(rows, []string{"`" + v.Gate + "`", escapeName(v.Subject), v.Load, formatVerdict(v), word})
 		}
 		out.Printf("\n")
 		out.Markdown([]string{"gate", "subject", "load", "figure", ""}, rows)

@@ -103,7 +103,7 @@ func writeGates(out *table.Writer, all []gate.Verdict) {
 		case v.Doubtful:
 			why = "past the limit, but within the noise"
 		}
-		rows = append(rows, []string{word, v.Gate, v.Runtime, v.Subject, v.Load, formatInterval(v.Figure), why})
+		rows = append(rows, []string{word, v.Gate, v.Runtime, v.Subject, v.Load, formatVerdict(v), why})
 	}
 	out.Printf("\nGates\n")
 	out.Columns("  ", rows)
@@ -201,6 +201,16 @@ func (r Report) sorted() []bench.Series {
 		return strings.Compare(a.Contender, b.Contender)
 	})
 	return out
+}
+
+// formatVerdict formats the figure that a gate judged, with its unit if it is no ratio.
+func formatVerdict(v gate.Verdict) string {
+	g, err := gate.Parse(v.Gate)
+	if err != nil || g.Control != "" {
+		return formatInterval(v.Figure)
+	}
+	u := bench.MeasureNamed(g.Measure).Unit
+	return fmt.Sprintf("%s [%s-%s]", Figure(v.Figure.Median, u), Figure(v.Figure.Low, u), Figure(v.Figure.High, u))
 }
 
 func formatRatio(i gate.Interval) string {

@@ -1,0 +1,38 @@
+package curve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// ran is what the last line of `turnspec run` says.
+var ran = regexp.MustCompile(`(\d+) cases and (\d+) runs with a fault`)
+
+// Suite measures a run of the suite, by a program of its own. N is its runs, with and
+// without a fault. Memory is the most that the program held.
+func Suite(ctx context.Context, argv ...string) (Point, error) {
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	began := time.Now()
+	out, err := c.Output()
+	wall := time.Since(began).Seconds()
+	if err != nil {
+		return Point{}, fmt.Errorf("%q: %w\n%s", argv, err, errs.Bytes())
+	}
+	m := ran.FindSubmatch(out)
+	if m == nil {
+		return Point{}, fmt.Errorf("%q: it does not say how many cases it ran", argv)
+	}
+	cases, _ := strconv.Atoi(string(m[1]))
+	faulted, _ := strconv.Atoi(string(m[2]))
+	return Point{
+		N: cases + faulted, CPU: (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), Wall: wall,
+		Memory: mostResident(c.ProcessState),
+	}, nil
+}
