@@ -92,7 +92,7 @@ var all = []client{
 	{
 		name: "opencode-sdk", runtime: "opencode", script: "opencode-sdk.mjs",
 		mode:  map[string]string{"permission": "ask"},
-		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text", "stop/mid-tool"},
+		plays: []string{"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text", "stop/mid-tool", "session/resume-in-a-new-process"},
 	},
 }
 
