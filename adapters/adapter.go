@@ -207,6 +207,12 @@ type Options struct {
 	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
 	Judge Judge
 
+	// Media receives the bytes of each image, sound and document that a tool gave, right
+	// before the event that refers to them is emitted; see event.Media. The session calls it
+	// while it reads from the runtime: Media must not block and must not call the session. The
+	// bytes belong to it. If it is nil, the session drops them.
+	Media func(m event.Media, data []byte)
+
 	MCP    []MCPServer
 	Tools  []Tool
 	Hooks  []Hook    // Open fails with ErrUnsupported if the runtime has no hooks

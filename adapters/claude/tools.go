@@ -92,7 +92,7 @@ func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
 	info := t.agents.openTools[key]
 	d := event.ToolResult{
 		ToolUseID: bl.ToolUseID, Output: bl.Content.joined(), IsError: bl.IsError, Status: event.ToolOK,
-		FilePath: info.file, IsFileRead: info.read, Media: bl.Content.media(),
+		FilePath: info.file, IsFileRead: info.read, Media: bl.Content.media(t.l),
 	}
 	d.Truncated = ln.ToolResult.PersistedPath != "" && !strings.HasPrefix(info.name, "mcp__")
 	if bl.IsError {

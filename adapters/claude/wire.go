@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
 // lenient accepts what runtimes really send: lone surrogates, invalid UTF-8 and
@@ -152,8 +153,8 @@ func (c *content) joined() string {
 	return strings.Join(parts, "\n")
 }
 
-// media returns the images and documents of the content.
-func (c *content) media() (out []event.Media) {
+// media returns the references to the images and documents of the content.
+func (c *content) media(l *ledger.Ledger) (out []event.Media) {
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
 		kind := event.MediaKind(b.Type)
@@ -161,7 +162,7 @@ func (c *content) media() (out []event.Media) {
 			continue
 		}
 		if data, err := base64.StdEncoding.DecodeString(string(b.Source.Bytes)); err == nil {
-			out = append(out, event.MediaOf(kind, string(b.Source.MIME), data))
+			out = append(out, l.MediaOf(kind, string(b.Source.MIME), data))
 		}
 	}
 	return out

@@ -42,7 +42,7 @@ func (t *translator) handleToolItem(th *thread, sc *ledger.Scope, it *item, comp
 	if !completed {
 		return true
 	}
-	d := toolResult(it)
+	d := toolResult(t.l, it)
 	if it.Type == "fileChange" {
 		d.Output = string(o.output)
 	}
@@ -160,7 +160,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 }
 
 // toolResult returns the result of a completed item.
-func toolResult(it *item) event.ToolResult {
+func toolResult(l *ledger.Ledger, it *item) event.ToolResult {
 	d := event.ToolResult{ToolUseID: string(it.ID), Status: event.ToolOK}
 	switch it.Status {
 	case "failed":
@@ -191,7 +191,7 @@ func toolResult(it *item) event.ToolResult {
 		}
 	case "mcpToolCall":
 		content := decodeRaw[mcpResult](it.Result).Content
-		d.Output, d.Media = contentText(content), ledger.MediaIn(content)
+		d.Output, d.Media = contentText(content), l.MediaIn(content)
 		if e := decodeRaw[rpcError](it.Error).Message; e != "" {
 			d.Output = string(e)
 			if strings.Contains(d.Output, "user rejected") {

@@ -57,7 +57,7 @@ func (t *translator) handleItem(it *item, line string) bool {
 		start.ToolUseID = id
 		sc.ToolStart(start) // emits nothing if it was announced
 		if completed {
-			d := resultOf(it)
+			d := resultOf(t.l, it)
 			d.ToolUseID = id
 			sc.ToolResult(d)
 		}
@@ -130,7 +130,7 @@ func toolStart(it *item) (d event.ToolStart, isTool bool) {
 }
 
 // resultOf returns the result of a completed item.
-func resultOf(it *item) event.ToolResult {
+func resultOf(l *ledger.Ledger, it *item) event.ToolResult {
 	d := event.ToolResult{Status: event.ToolOK}
 	switch it.Status {
 	case "failed":
@@ -155,7 +155,7 @@ func resultOf(it *item) event.ToolResult {
 		}
 	case "mcp_tool_call":
 		r := decode[toolResult](it.Result)
-		d.Output, d.Media = contentText(r.Content), ledger.MediaIn(decode[mcpContent](it.Result).Content)
+		d.Output, d.Media = contentText(r.Content), l.MediaIn(decode[mcpContent](it.Result).Content)
 		if msg := decode[withMessage](it.Error).Message; msg != "" {
 			d.Output = string(msg)
 		}

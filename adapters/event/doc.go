@@ -59,7 +59,8 @@
 //   - tool_result.truncated is set if the runtime states that it cut the output. A note
 //     within the output, as Codex writes it, is not a statement: a command may print it.
 //   - tool_result.media refers to images, sounds and documents by size and hash. Events never
-//     hold their bytes, which would make logs and pages large.
+//     hold their bytes, which would make logs and pages large. A session hands the bytes to
+//     adapters.Options.Media, right before the event; a log stores them beside its events.
 //   - tool_input is emitted only on request (Options.StreamToolInput): a reader that wants whole
 //     inputs has them in tool_start, and the pieces of one input may be thousands. Each call
 //     that has pieces starts or is dropped. Inputs of sub-agents have no pieces.

@@ -146,7 +146,7 @@ func (t *translator) toolEnded() {
 	if d.IsError {
 		d.Status = event.ToolError
 	}
-	d.Media = ledger.MediaIn(r.Content)
+	d.Media = t.l.MediaIn(r.Content)
 	d.Truncated = isTrue(r.Details.Truncation.Truncated)
 	denied := t.callResolved(id, &d)
 	switch name := toolName(string(m.ToolName)); {

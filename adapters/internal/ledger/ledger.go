@@ -39,6 +39,11 @@ type Ledger struct {
 
 	// StreamInputs is whether the inputs of tools are emitted in pieces.
 	StreamInputs bool
+
+	// Media receives the bytes of media before the result that refers to them, if it is not
+	// nil.
+	Media func(event.Media, []byte)
+	media []medium // for the next result
 }
 
 // New returns the ledger of a session that continues after a position. If there

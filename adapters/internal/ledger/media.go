@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -13,10 +14,37 @@ import (
 // contentOptions accept text that runtimes really send.
 var contentOptions = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// MediaIn returns the images, sounds and documents in a list of content, in the form of the
-// Model Context Protocol, which most runtimes pass on. Content that is a link has no
-// bytes to refer to.
-func MediaIn(content jsontext.Value) (out []event.Media) {
+// medium is a medium whose reference was made and not yet emitted.
+type medium struct {
+	event.Media
+	data []byte
+}
+
+// MediaOf returns the reference to a medium of the next tool_result.
+func (l *Ledger) MediaOf(kind event.MediaKind, mime string, data []byte) event.Media {
+	m := event.MediaOf(kind, mime, data)
+	if l.Media != nil {
+		l.media = append(l.media, medium{m, data})
+	}
+	return m
+}
+
+// handOver passes on the bytes of the media of a result, and drops those of others: their
+// results are not emitted.
+func (l *Ledger) handOver(refs []event.Media) {
+	for _, ref := range refs {
+		if i := slices.IndexFunc(l.media, func(m medium) bool { return m.Media == ref }); i >= 0 {
+			l.Media(ref, l.media[i].data)
+			l.media = slices.Delete(l.media, i, i+1)
+		}
+	}
+	l.media = nil
+}
+
+// MediaIn returns the references to the images, sounds and documents in a list of content of
+// the next tool_result. The list is in the form of the Model Context Protocol, which most
+// runtimes pass on. Content that is a link has no bytes to refer to.
+func (l *Ledger) MediaIn(content jsontext.Value) (out []event.Media) {
 	var list []jsontext.Value
 	if content.Kind() != '[' || json.Unmarshal(content, &list, contentOptions) != nil {
 		return nil
@@ -38,7 +66,7 @@ func MediaIn(content jsontext.Value) (out []event.Media) {
 		kind, mime, data := event.MediaKind(c.Type), c.MIME, c.Data
 		switch {
 		case c.Type == "content":
-			out = append(out, MediaIn(jsontext.Value("["+string(c.Content)+"]"))...)
+			out = append(out, l.MediaIn(jsontext.Value("["+string(c.Content)+"]"))...)
 			continue
 		case c.Type == "resource" && c.Resource.Blob != "":
 			kind, mime, data = event.MediaDocument, c.Resource.MIME, c.Resource.Blob
@@ -49,7 +77,7 @@ func MediaIn(content jsontext.Value) (out []event.Media) {
 			continue
 		}
 		if b, err := base64.StdEncoding.DecodeString(data); err == nil {
-			out = append(out, event.MediaOf(kind, mime, b))
+			out = append(out, l.MediaOf(kind, mime, b))
 		}
 	}
 	return out

@@ -189,10 +189,12 @@ func (s *Scope) ToolProgress(d event.ToolProgress) {
 func (s *Scope) ToolResult(d event.ToolResult) bool {
 	i := s.toolIndex(d.ToolUseID)
 	if i < 0 {
+		s.l.media = nil
 		return false
 	}
 	s.tools = append(s.tools[:i:i], s.tools[i+1:]...)
 	s.finished.remember(d.ToolUseID, 0)
+	s.l.handOver(d.Media)
 	s.Emit(d)
 	return true
 }

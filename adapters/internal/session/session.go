@@ -144,7 +144,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 	}
 	s.outbox = newOutbox(&s.lock, ringSize, readAhead)
 	s.ledger = ledger.New(hint, o.After, s.outbox.add)
-	s.ledger.StreamInputs = o.StreamToolInput
+	s.ledger.StreamInputs, s.ledger.Media = o.StreamToolInput, o.Media
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.proto = build(s)
 	var readers sync.WaitGroup
