@@ -21,6 +21,18 @@
 // returns them. If it fails, none or the first ones are stored: never one
 // without those before it in the call.
 //
+// # Media
+//
+// An event refers to an image, a sound or a document by its hash. The log stores the bytes
+// beside the events of the session, once for each hash. They belong to the session: a
+// store that deletes a session deletes them too, and equal bytes in two sessions are stored
+// twice, so that neither deleting nor reading asks for another session. A Recorder with a
+// MediaQueue stores a medium before the event that refers to it. If it cannot, because the
+// medium is too large or the log is full, it reports that and stores the event alone: a
+// reference does not promise that the log holds the bytes.
+//
+// # Copies and concurrency
+//
 // A Log copies what it is given and returns copies. Its methods may be called
 // from any goroutine.
 //

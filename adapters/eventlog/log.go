@@ -49,6 +49,19 @@ type Log interface {
 	// for the last one.
 	Snapshot(ctx context.Context, session, kind string, atOrBefore int64) (seq int64, data []byte, err error)
 
+	// PutMedia stores the bytes of a medium to which an event of the session refers, or will
+	// refer, under their hash. If the session holds them already, nothing changes. It returns
+	// ErrUnknownSession if the session has no events, and a *MediaError if the medium has more
+	// than MediaBytes or is not what m says.
+	PutMedia(ctx context.Context, session string, m event.Media, data []byte) error
+
+	// Media returns a medium of a session by its hash, or ErrUnknownMedia, also if only
+	// another session holds it.
+	Media(ctx context.Context, session, sha256 string) (m event.Media, data []byte, err error)
+
+	// ListMedia lists the media that a session holds, in the order of their hashes.
+	ListMedia(ctx context.Context, session string) ([]event.Media, error)
+
 	// Close waits for running appends. Afterwards every method but Close
 	// returns ErrClosed. Close may be called again.
 	Close() error

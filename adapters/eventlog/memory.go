@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,6 +29,7 @@ type memorySession struct {
 	info      Info
 	events    [][]byte // JSON, seq 1 first
 	snapshots map[string][]memorySnapshot
+	media     map[string]medium // by hash
 }
 
 type memorySnapshot struct {
@@ -85,7 +87,7 @@ func (m *Memory) appendEvent(e event.Event, b []byte) error {
 		return &GapError{e.SessionID, last, e.Seq}
 	}
 	if s == nil {
-		s = &memorySession{snapshots: map[string][]memorySnapshot{}}
+		s = &memorySession{snapshots: map[string][]memorySnapshot{}, media: map[string]medium{}}
 		if m.sessions == nil {
 			m.sessions = map[string]*memorySession{}
 		}
@@ -221,6 +223,54 @@ func (m *Memory) Snapshot(ctx context.Context, session, kind string, atOrBefore 
 		}
 	}
 	return 0, nil, nil
+}
+
+// PutMedia implements Log.
+func (m *Memory) PutMedia(ctx context.Context, session string, media event.Media, data []byte) error {
+	media, err := CheckMedia(session, media, data)
+	if err != nil {
+		return err
+	}
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	if s == nil {
+		return fmt.Errorf("%w: %q", ErrUnknownSession, session)
+	}
+	if _, there := s.media[media.SHA256]; !there {
+		s.media[media.SHA256] = medium{Media: media, data: bytes.Clone(data)}
+	}
+	return nil
+}
+
+// Media implements Log.
+func (m *Memory) Media(ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+	if err := m.lock(ctx); err != nil {
+		return event.Media{}, nil, err
+	}
+	defer m.mu.Unlock()
+	if s := m.sessions[session]; s != nil {
+		if kept, there := s.media[sha256]; there {
+			return kept.Media, bytes.Clone(kept.data), nil
+		}
+	}
+	return event.Media{}, nil, UnknownMedia(session, sha256)
+}
+
+// ListMedia implements Log.
+func (m *Memory) ListMedia(ctx context.Context, session string) (out []event.Media, err error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	if s := m.sessions[session]; s != nil {
+		for _, sha256 := range slices.Sorted(maps.Keys(s.media)) {
+			out = append(out, s.media[sha256].Media)
+		}
+	}
+	return out, nil
 }
 
 // Close implements Log.

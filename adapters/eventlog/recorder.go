@@ -16,6 +16,11 @@ type RecorderOptions struct {
 	QueueBytes int           // approximate memory that they may take: 16 MiB
 	RetryFor   time.Duration // how long to retry while the log is busy or full: 1m
 	Failed     func(error)   // called once if the recorder gives up
+
+	// Media holds the media that the session hands over. If it is nil, none are stored.
+	Media *MediaQueue
+	// MediaFailed is called for each reference whose bytes are not stored, and why.
+	MediaFailed func(event.Media, error)
 }
 
 // Recorder tees the events of a session into a log and to a listener. The
@@ -49,6 +54,7 @@ type queuedEvent struct {
 	event event.Event
 	bytes int
 	since time.Time
+	media []medium // stored before the event
 }
 
 // Limits of one Append of a recorder.
@@ -165,7 +171,12 @@ func (r *Recorder) forwardEvents(events <-chan event.Event) {
 
 // enqueue waits while the queue is full. An empty queue has room for any event.
 func (r *Recorder) enqueue(e event.Event) {
-	w := queuedEvent{e, eventSize(e), time.Now()}
+	w := queuedEvent{event: e, bytes: eventSize(e), since: time.Now()}
+	if d, is := e.Data.(event.ToolResult); is && r.o.Media != nil {
+		var size int
+		w.media, size = r.o.Media.take(d.Media)
+		w.bytes += size
+	}
 	room := func() bool {
 		return len(r.queue) == 0 || len(r.queue) < r.o.Queue && r.bytes+w.bytes <= r.o.QueueBytes
 	}
@@ -185,16 +196,20 @@ func (r *Recorder) enqueue(e event.Event) {
 // writeQueue appends queued events to the log until the session ends.
 func (r *Recorder) writeQueue() {
 	var batch []event.Event
+	var media []medium // of the first event
 	for {
 		if r.waitUntil(context.Background(), func() bool { return len(r.queue) > 0 || r.ended }) != nil {
 			return
 		}
-		batch = batch[:0]
+		batch, media = batch[:0], nil
 		size := 0
 		r.mu.Lock()
 		for _, w := range r.queue {
-			if len(batch) == appendEvents || size+w.bytes > appendBytes && len(batch) > 0 {
+			if len(batch) == appendEvents || len(batch) > 0 && (size+w.bytes > appendBytes || len(w.media) > 0) {
 				break
+			}
+			if len(batch) == 0 {
+				media = w.media
 			}
 			batch = append(batch, w.event)
 			size += w.bytes
@@ -203,7 +218,8 @@ func (r *Recorder) writeQueue() {
 		if len(batch) == 0 {
 			return // the session has ended
 		}
-		if err := r.appendRetrying(batch); err != nil {
+		r.storeMedia(batch[0].SessionID, media)
+		if err := r.retry(func() error { return r.log.Append(context.Background(), batch...) }); err != nil {
 			r.stopRecording(err)
 			return
 		}
@@ -220,12 +236,25 @@ func (r *Recorder) writeQueue() {
 	}
 }
 
-// appendRetrying stores a batch. It retries while the log is busy or full.
-func (r *Recorder) appendRetrying(batch []event.Event) error {
+// storeMedia stores the media of an event. The events before it are stored.
+func (r *Recorder) storeMedia(session string, media []medium) {
+	for _, m := range media {
+		err := errNotHandedOver
+		if !m.lost {
+			err = r.retry(func() error { return r.log.PutMedia(context.Background(), session, m.Media, m.data) })
+		}
+		if err != nil && r.o.MediaFailed != nil {
+			r.o.MediaFailed(m.Media, err)
+		}
+	}
+}
+
+// retry calls store again while the log is busy or full.
+func (r *Recorder) retry(store func() error) error {
 	const maxPause = 2 * time.Second
 	began := time.Now()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, maxPause) {
-		err := r.log.Append(context.Background(), batch...)
+		err := store()
 		switch {
 		case err == nil:
 			return nil

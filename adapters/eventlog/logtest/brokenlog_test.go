@@ -22,6 +22,10 @@ type brokenLog struct {
 	put     func(m *eventlog.Memory, ctx context.Context, session string, seq int64, kind string, data []byte) error
 	get     func(m *eventlog.Memory, ctx context.Context, session, kind string, at int64) (int64, []byte, error)
 	close   func(m *eventlog.Memory) error
+
+	putMedia  func(m *eventlog.Memory, ctx context.Context, session string, of event.Media, data []byte) error
+	media     func(m *eventlog.Memory, ctx context.Context, session, sha256 string) (event.Media, []byte, error)
+	listMedia func(list []event.Media) []event.Media
 }
 
 func (b brokenLog) Append(ctx context.Context, events ...event.Event) error {
@@ -78,6 +82,28 @@ func (b brokenLog) Snapshot(ctx context.Context, session, kind string, at int64)
 		return b.Memory.Snapshot(ctx, session, kind, at)
 	}
 	return b.get(b.Memory, ctx, session, kind, at)
+}
+
+func (b brokenLog) PutMedia(ctx context.Context, session string, m event.Media, data []byte) error {
+	if b.putMedia == nil {
+		return b.Memory.PutMedia(ctx, session, m, data)
+	}
+	return b.putMedia(b.Memory, ctx, session, m, data)
+}
+
+func (b brokenLog) Media(ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+	if b.media == nil {
+		return b.Memory.Media(ctx, session, sha256)
+	}
+	return b.media(b.Memory, ctx, session, sha256)
+}
+
+func (b brokenLog) ListMedia(ctx context.Context, session string) ([]event.Media, error) {
+	list, err := b.Memory.ListMedia(ctx, session)
+	if b.listMedia != nil {
+		list = b.listMedia(list)
+	}
+	return list, err
 }
 
 func (b brokenLog) Close() error {
@@ -217,4 +243,45 @@ func (s *shares) Snapshot(ctx context.Context, session, kind string, at int64) (
 		data = s.data
 	}
 	return seq, data, err
+}
+
+// sharedMedia returns the bytes of a medium that it was given, and not a copy.
+type sharedMedia struct {
+	*eventlog.Memory
+	data map[string][]byte
+}
+
+func (s *sharedMedia) PutMedia(ctx context.Context, session string, m event.Media, data []byte) error {
+	err := s.Memory.PutMedia(ctx, session, m, data)
+	if err == nil && s.data[m.SHA256] == nil {
+		s.data[m.SHA256] = data
+	}
+	return err
+}
+
+func (s *sharedMedia) Media(ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+	m, data, err := s.Memory.Media(ctx, session, sha256)
+	if err == nil {
+		data = s.data[sha256]
+	}
+	return m, data, err
+}
+
+// lastReference returns the last reference to a medium.
+type lastReference struct {
+	*eventlog.Memory
+	last event.Media
+}
+
+func (l *lastReference) PutMedia(ctx context.Context, session string, m event.Media, data []byte) error {
+	l.last = m
+	return l.Memory.PutMedia(ctx, session, m, data)
+}
+
+func (l *lastReference) Media(ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+	m, data, err := l.Memory.Media(ctx, session, sha256)
+	if l.last.SHA256 == sha256 && err == nil && m.Kind != l.last.Kind {
+		m = l.last
+	}
+	return m, data, err
 }

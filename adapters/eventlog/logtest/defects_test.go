@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,7 +95,7 @@ func storeDefects() map[string]storeDefect {
 				}
 			}
 			return page, err
-		}}), []string{"append.kept", "append.again", "append.conflict", "append.gap", "append.prefix", "append.concurrent", "append.cancelled", "session.apart", "read.cursor", "snapshot.before"}},
+		}}), []string{"append.kept", "append.again", "append.conflict", "append.gap", "append.prefix", "append.concurrent", "append.cancelled", "session.apart", "read.cursor", "snapshot.before", "media.kept"}},
 
 		"rejects an event that is appended again": {brokenMemory(brokenLog{append: func(m *eventlog.Memory, ctx context.Context, events []event.Event) error {
 			return appendEach(ctx, m, events, func(e event.Event) error {
@@ -300,6 +301,58 @@ func storeDefects() map[string]storeDefect {
 		}}), []string{"snapshot.ahead"}},
 
 		"returns its own copy of a snapshot": {func() eventlog.Log { return &shares{Memory: &eventlog.Memory{}} }, []string{"snapshot.copies"}},
+
+		"cuts media at a MiB": {brokenMemory(brokenLog{media: func(m *eventlog.Memory, ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+			of, data, err := m.Media(ctx, session, sha256)
+			return of, data[:min(len(data), 1<<20)], err
+		}}), []string{"media.kept", "media.again"}},
+
+		"keeps the last reference to a medium": {func() eventlog.Log { return &lastReference{Memory: &eventlog.Memory{}} }, []string{"media.again"}},
+
+		"returns media of other sessions": {brokenMemory(brokenLog{media: func(m *eventlog.Memory, ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+			of, data, err := m.Media(ctx, session, sha256)
+			for _, other := range []string{"s", "t"} {
+				if errors.Is(err, eventlog.ErrUnknownMedia) {
+					of, data, err = m.Media(ctx, other, sha256)
+				}
+			}
+			return of, data, err
+		}}), []string{"media.apart"}},
+
+		"finds a medium by the beginning of its hash": {brokenMemory(brokenLog{media: func(m *eventlog.Memory, ctx context.Context, session, sha256 string) (event.Media, []byte, error) {
+			list, err := m.ListMedia(ctx, session)
+			if err != nil {
+				return event.Media{}, nil, err
+			}
+			for _, of := range list {
+				if strings.HasPrefix(of.SHA256, sha256) {
+					sha256 = of.SHA256
+				}
+			}
+			return m.Media(ctx, session, sha256)
+		}}), []string{"media.apart"}},
+
+		"trusts the reference to a medium": {brokenMemory(brokenLog{putMedia: func(m *eventlog.Memory, ctx context.Context, session string, of event.Media, data []byte) error {
+			err := m.PutMedia(ctx, session, of, data)
+			if _, ok := errors.AsType[*eventlog.MediaError](err); ok {
+				return nil
+			}
+			return err
+		}}), []string{"media.invalid"}},
+
+		"ignores media before the first event": {brokenMemory(brokenLog{putMedia: func(m *eventlog.Memory, ctx context.Context, session string, of event.Media, data []byte) error {
+			if err := m.PutMedia(ctx, session, of, data); !errors.Is(err, eventlog.ErrUnknownSession) {
+				return err
+			}
+			return nil
+		}}), []string{"media.invalid"}},
+
+		"keeps the caller's bytes of a medium": {func() eventlog.Log { return &sharedMedia{&eventlog.Memory{}, map[string][]byte{}} }, []string{"media.copies"}},
+
+		"lists media out of order": {brokenMemory(brokenLog{listMedia: func(list []event.Media) []event.Media {
+			slices.Reverse(list)
+			return list
+		}}), []string{"media.listed"}},
 
 		"works after Close": {brokenMemory(brokenLog{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
 	}

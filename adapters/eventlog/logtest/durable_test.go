@@ -13,7 +13,7 @@ import (
 )
 
 // lossyStore makes another Memory with what the first holds, except for the lost part.
-func lossyStore(events func([]event.Event) []event.Event, snapshots bool) logtest.Store {
+func lossyStore(events func([]event.Event) []event.Event, snapshots, media bool) logtest.Store {
 	ctx := context.Background()
 	return logtest.Store{
 		Open: func() (eventlog.Log, error) { return closedReadable{&eventlog.Memory{}}, nil },
@@ -33,6 +33,19 @@ func lossyStore(events func([]event.Event) []event.Event, snapshots bool) logtes
 						return nil, err
 					}
 				}
+				list, err := from.ListMedia(ctx, info.SessionID)
+				for _, m := range list {
+					_, data, err := from.Media(ctx, info.SessionID, m.SHA256)
+					if err == nil && media {
+						err = to.PutMedia(ctx, info.SessionID, m, data)
+					}
+					if err != nil {
+						return nil, err
+					}
+				}
+				if err != nil {
+					return nil, err
+				}
 			}
 			return closedReadable{to}, err
 		},
@@ -50,11 +63,12 @@ func TestDurableCheckFindsLosses(t *testing.T) {
 		store logtest.Store
 		fails bool
 	}{
-		"loses nothing": {lossyStore(all, true), false},
+		"loses nothing": {lossyStore(all, true, true), false},
 		"loses the last event": {lossyStore(func(events []event.Event) []event.Event {
 			return events[:len(events)-1]
-		}, true), true},
-		"loses snapshots": {lossyStore(all, false), true},
+		}, true, true), true},
+		"loses snapshots": {lossyStore(all, false, true), true},
+		"loses media":     {lossyStore(all, true, false), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

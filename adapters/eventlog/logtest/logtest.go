@@ -64,8 +64,14 @@ func Checks() []Check {
 		{"snapshot.replaced", "A snapshot of the same kind at the same seq is replaced.", false, snapshotReplaced},
 		{"snapshot.ahead", "PutSnapshot after the last event returns a GapError.", false, snapshotAhead},
 		{"snapshot.copies", "The log stores a copy of a snapshot and returns a copy.", false, snapshotCopies},
+		{"media.kept", "Media returns the bytes of a medium and what they are, also if they are none or millions.", false, mediaKept},
+		{"media.again", "If a session holds the bytes of a medium, PutMedia changes nothing.", false, mediaAgain},
+		{"media.apart", "Media of another session, or with another hash, are unknown.", false, mediaApart},
+		{"media.invalid", "PutMedia rejects bytes that are not of their reference, that are too many, or of a session without events.", false, mediaInvalid},
+		{"media.copies", "The log stores a copy of a medium and returns a copy.", false, mediaCopies},
+		{"media.listed", "ListMedia returns each medium of the session once, in the order of the hashes.", false, mediaListed},
 		{"close.closed", "After Close each method returns ErrClosed, and Close may be called again.", false, closeClosed},
-		{"durable.reopened", "A log that is opened again has its events, sessions and snapshots and accepts more.", true, durableReopened},
+		{"durable.reopened", "A log that is opened again has its events, sessions, snapshots and media and accepts more.", true, durableReopened},
 	}
 }
 

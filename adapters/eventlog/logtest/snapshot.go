@@ -110,6 +110,12 @@ func closeClosed(p *probe) {
 	closed("PutSnapshot", log.PutSnapshot(p.ctx, "s", 1, "k", nil))
 	_, _, err = log.Snapshot(p.ctx, "s", "k", 1)
 	closed("Snapshot", err)
+	m, data := sampleMedium(70, 1)
+	closed("PutMedia", log.PutMedia(p.ctx, "s", m, data))
+	_, _, err = log.Media(p.ctx, "s", m.SHA256)
+	closed("Media", err)
+	_, err = log.ListMedia(p.ctx, "s")
+	closed("ListMedia", err)
 	p.noError(log.Close(), "close again")
 }
 
@@ -117,6 +123,8 @@ func durableReopened(p *probe) {
 	log := p.openLog()
 	p.mustAppend(log, append(sampleEvents("a", 1, 25), sampleEvents("b", 1, 3)...)...)
 	p.noError(log.PutSnapshot(p.ctx, "a", 20, "k", []byte("opaque")), "PutSnapshot")
+	m, data := sampleMedium(2<<20, 1)
+	p.putMedia(log, "a", m, data)
 	for last := int64(25); last < 28; last++ {
 		before, err := log.Sessions(p.ctx)
 		p.noError(err, "Sessions")
@@ -129,6 +137,9 @@ func durableReopened(p *probe) {
 		p.wantEvents(log, "a", sampleEvents("a", 1, last))
 		p.wantEvents(log, "b", sampleEvents("b", 1, 3))
 		p.wantSnapshot(log, "a", "k", last, 20, []byte("opaque"))
+		p.wantMedia(log, "a", m, data)
+		p.wantMediaList(log, "a", m)
+		p.putMedia(log, "a", m, data)
 		p.mustAppend(log, sampleEvents("a", 1, last+1)...) // events that it has
 		_ = wantError[*eventlog.GapError](p, log.Append(p.ctx, sampleEvent("b", 5)), "a gap, after it was opened again")
 	}

@@ -2,8 +2,8 @@
 //
 // A Log is an eventlog.Log in streams of a NATS server or cluster, version 2.11 or newer,
 // which any number of programs on any number of machines may use at once. Open creates
-// the streams if there are none: NAME_events, with one subject a session, NAME_snapshots
-// and NAME_leases.
+// the streams if there are none: NAME_events, with one subject a session, NAME_snapshots,
+// NAME_media and NAME_leases.
 //
 // # Appends
 //
@@ -13,6 +13,8 @@
 // event larger than a message of the server is stored in parts, which readers join; what
 // a program that was killed left behind is skipped. The header of each message holds the
 // session's eventlog.Info, so that a list reads no events.
+//
+// Snapshots and media are stored in parts too, if they are larger than a message.
 //
 // Append returns after the server has acknowledged the events. A server that is not a
 // cluster acknowledges before it flushes its disk, unless it is configured with

@@ -38,6 +38,7 @@ type Log struct {
 	js        jetstream.JetStream
 	events    jetstream.Stream
 	snapshots jetstream.Stream
+	media     jetstream.Stream
 	leases    jetstream.Stream
 
 	changes  notify.Notifier
@@ -108,6 +109,9 @@ func (l *Log) openStreams(ctx context.Context) (err error) {
 		}},
 		{&l.snapshots, jetstream.StreamConfig{
 			Name: l.options.Name + "_snapshots", Subjects: []string{l.options.Name + ".snapshots.>"}, MaxMsgsPerSubject: 1,
+		}},
+		{&l.media, jetstream.StreamConfig{
+			Name: l.options.Name + "_media", Subjects: []string{l.options.Name + ".media.>"}, MaxMsgsPerSubject: 1,
 		}},
 		{&l.leases, jetstream.StreamConfig{
 			Name: l.options.Name + "_leases", Subjects: []string{l.options.Name + ".leases.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true,

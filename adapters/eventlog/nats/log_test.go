@@ -119,6 +119,10 @@ func TestExpire(t *testing.T) {
 	later.TS = later.TS.Add(time.Hour)
 	g.Expect(log.Append(t.Context(), delta("old", 1, "x"), delta("old", 2, "x"), later)).To(Succeed())
 	g.Expect(log.PutSnapshot(t.Context(), "old", 1, "k", []byte("x"))).To(Succeed())
+	image := event.MediaOf(event.MediaImage, "image/png", []byte("x"))
+	for _, session := range []string{"old", "new"} {
+		g.Expect(log.PutMedia(t.Context(), session, image, []byte("x"))).To(Succeed())
+	}
 	_, err := log.Beat(t.Context(), lease.Server{Name: "server"}, time.Hour)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
@@ -131,6 +135,8 @@ func TestExpire(t *testing.T) {
 	g.Expect(log.Append(t.Context(), delta("old", 1, "x"))).To(Succeed()) // the id can be used again
 	seq, _, err := log.Snapshot(t.Context(), "old", "k", 9)
 	g.Expect(seq, err).To(BeZero())
+	g.Expect(log.ListMedia(t.Context(), "old")).To(BeEmpty())
+	g.Expect(log.ListMedia(t.Context(), "new")).To(ConsistOf(image))
 }
 
 func TestLeases(t *testing.T) {

@@ -13,10 +13,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// request is an append or a snapshot that waits for its commit.
+// request is an append, a snapshot or a medium that waits for its commit.
 type request struct {
 	entries  []entry
 	snapshot *snapshot
+	medium   *medium
 	bytes    int
 	err      error
 	done     chan error
@@ -88,7 +89,7 @@ func (l *Log) sendToWriter(ctx context.Context, r *request) error {
 }
 
 // Expire deletes the sessions whose last event is from before a time, with their
-// snapshots, and returns how many there were. It leaves out those that a server has
+// snapshots and media, and returns how many there were. It leaves out those that a server has
 // claimed. If another program records one of them without a claim, its next append is
 // refused with a GapError.
 func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err error) {

@@ -18,7 +18,7 @@ var errRaced = errors.New("another program created the session at the same time"
 func isRefusal(err error) bool {
 	_, conflict := errors.AsType[*eventlog.ConflictError](err)
 	_, gap := errors.AsType[*eventlog.GapError](err)
-	return conflict || gap
+	return conflict || gap || errors.Is(err, eventlog.ErrUnknownSession)
 }
 
 // isTransient reports whether it helps to try again: the server restarts, the connection

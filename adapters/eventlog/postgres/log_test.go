@@ -201,13 +201,17 @@ func testExpire(t *testing.T, server *testserver.Postgres) { //nolint:thelper //
 	later.TS = later.TS.Add(time.Hour)
 	g.Expect(log.Append(t.Context(), delta("old", 1), delta("old", 2), later)).To(Succeed())
 	g.Expect(log.PutSnapshot(t.Context(), "old", 1, "k", []byte("x"))).To(Succeed())
+	image := event.MediaOf(event.MediaImage, "image/png", []byte("x"))
+	for _, session := range []string{"old", "new"} {
+		g.Expect(log.PutMedia(t.Context(), session, image, []byte("x"))).To(Succeed())
+	}
 	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
 	g.Expect(log.Expire(t.Context(), later.TS)).To(BeZero()) // a server runs it
 	g.Expect(log.Release(t.Context(), "old", "server")).To(Succeed())
 	g.Expect(log.Expire(t.Context(), later.TS)).To(Equal(1))
 	_, err := log.Session(t.Context(), "old")
 	g.Expect(err).To(MatchError(eventlog.ErrUnknownSession))
-	g.Expect(server.Exec(url, "SELECT count(*) FROM turnspec_events UNION ALL SELECT count(*) FROM turnspec_snapshots")).To(Equal([]string{"1", "0"}))
+	g.Expect(server.Exec(url, "SELECT count(*) FROM turnspec_events UNION ALL SELECT count(*) FROM turnspec_snapshots UNION ALL SELECT count(*) FROM turnspec_media")).To(Equal([]string{"1", "0", "1"}))
 	g.Expect(log.Append(t.Context(), delta("old", 1))).To(Succeed()) // the id can be used again
 }
 

@@ -48,6 +48,16 @@ var migrations = []string{
 		server  text COLLATE "C" NOT NULL
 	);
 	CREATE INDEX turnspec_claims_server ON turnspec_claims (server);`,
+	// Media are compressed already.
+	`CREATE TABLE turnspec_media (
+		session bigint NOT NULL REFERENCES turnspec_sessions (n) ON DELETE CASCADE,
+		sha256  text COLLATE "C" NOT NULL,
+		kind    text NOT NULL,
+		mime    text NOT NULL,
+		data    bytea NOT NULL,
+		PRIMARY KEY (session, sha256)
+	);
+	ALTER TABLE turnspec_media ALTER data SET STORAGE EXTERNAL;`,
 }
 
 // version is the version of new tables.

@@ -42,6 +42,7 @@ func (t *transaction) store(ctx context.Context, batch []*request) error {
 		return err
 	}
 	var snapshots []*snapshot
+	var media []*medium
 	for _, r := range batch {
 		r.err = nil
 		for _, e := range r.entries {
@@ -56,11 +57,18 @@ func (t *transaction) store(ctx context.Context, batch []*request) error {
 				snapshots = append(snapshots, p)
 			}
 		}
+		if m := r.medium; m != nil {
+			if t.sessions[m.session].info.Last.Seq == 0 {
+				r.err = fmt.Errorf("%w: %q", eventlog.ErrUnknownSession, m.session)
+			} else {
+				media = append(media, m)
+			}
+		}
 		if r.err != nil && !isRefusal(r.err) {
 			return r.err
 		}
 	}
-	if err := t.write(ctx, snapshots); err != nil {
+	if err := t.write(ctx, snapshots, media); err != nil {
 		return err
 	}
 	_, err := t.conn.Exec(ctx, "COMMIT").ReadAll()
@@ -77,6 +85,9 @@ func (t *transaction) lockSessions(ctx context.Context, batch []*request) error 
 		}
 		if r.snapshot != nil {
 			t.sessions[r.snapshot.session] = nil
+		}
+		if r.medium != nil {
+			t.sessions[r.medium.session] = nil
 		}
 	}
 	ids := slices.Sorted(maps.Keys(t.sessions))
@@ -153,8 +164,9 @@ func (t *transaction) add(e entry) error {
 	return nil
 }
 
-// write writes the new events, the sessions and the snapshots, and notifies followers.
-func (t *transaction) write(ctx context.Context, snapshots []*snapshot) error {
+// write writes the new events, the sessions, the snapshots and the media, and notifies
+// followers.
+func (t *transaction) write(ctx context.Context, snapshots []*snapshot, media []*medium) error {
 	var created, changed columns
 	var ids, lines, hashes []string
 	var seqs []int64
@@ -193,6 +205,9 @@ func (t *transaction) write(ctx context.Context, snapshots []*snapshot) error {
 		statements = append(statements, statement{`INSERT INTO turnspec_snapshots (session, kind, seq, data)
 			SELECT n, $2, $3::bigint, $4::bytea FROM turnspec_sessions WHERE id = $1
 			ON CONFLICT (session, kind, seq) DO UPDATE SET data = excluded.data`, []any{p.session, p.kind, p.seq, p.data}})
+	}
+	for _, m := range media {
+		statements = append(statements, m.insert())
 	}
 	if len(statements) == 0 {
 		return nil

@@ -8,10 +8,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// request is an append or a snapshot that waits for its commit.
+// request is an append, a snapshot or a medium that waits for its commit.
 type request struct {
 	entries  []entry
 	snapshot *snapshot
+	medium   *medium
 	bytes    int
 	err      error
 	done     chan error

@@ -30,6 +30,8 @@
 //
 //	sqlite3 chats.db "SELECT seq, event->>'type' FROM events WHERE session = 1"
 //
+// Media are in the table media of the same file.
+//
 // # Errors
 //
 // Errors wrap those of eventlog: ErrBusy, ErrFull, ErrReadOnly, ErrCorrupt,

@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
@@ -24,6 +26,9 @@ func TestMigrate(t *testing.T) {
 		g.Expect(infos).To(HaveLen(2))
 		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(12))
 		g.Expect(checkSession(t.Context(), log, "b")).To(BeEquivalentTo(3))
+		g.Expect(log.ListMedia(t.Context(), "a")).To(BeEmpty())
+		_, _, err = log.Media(t.Context(), "a", "00")
+		g.Expect(err).To(MatchError(eventlog.ErrUnknownMedia))
 	}
 	// Opening it read-only leaves it unchanged.
 	reader := openLog(t, path, sqlite.Options{ReadOnly: true})
@@ -51,6 +56,7 @@ func TestMigrate(t *testing.T) {
 		log := <-logs
 		g.Expect(log.Version()).To(Equal(sqlite.NewestVersion()))
 		g.Expect(log.Append(t.Context(), delta("a", 13+i))).To(Succeed())
+		g.Expect(log.PutMedia(t.Context(), "b", event.MediaOf(event.MediaImage, "image/png", nil), nil)).To(Succeed())
 		g.Expect(log.PutSnapshot(t.Context(), "a", 13+i, "k", fmt.Appendf(nil, "a at %d", 13+i))).To(Succeed())
 		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(13 + i))
 		g.Expect(log.Close()).To(Succeed())

@@ -40,6 +40,14 @@ var migrations = []string{
 		data    BLOB NOT NULL,
 		PRIMARY KEY (session, kind, seq)
 	);`,
+	`CREATE TABLE media (
+		session INTEGER NOT NULL REFERENCES sessions (n),
+		sha256  TEXT NOT NULL,
+		kind    TEXT NOT NULL,
+		mime    TEXT NOT NULL,
+		data    BLOB NOT NULL,
+		PRIMARY KEY (session, sha256)
+	);`,
 }
 
 // version is the version of new files.

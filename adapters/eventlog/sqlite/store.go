@@ -37,6 +37,14 @@ func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 				r.err = err
 			}
 		}
+		if r.medium != nil {
+			if err := w.insertMedium(ctx, r.medium); err != nil {
+				if !isRefusal(err) {
+					return err
+				}
+				r.err = err
+			}
+		}
 	}
 	if err := w.flushRows(ctx); err != nil {
 		return err
@@ -55,7 +63,7 @@ func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 func isRefusal(err error) bool {
 	_, conflict := errors.AsType[*eventlog.ConflictError](err)
 	_, gap := errors.AsType[*eventlog.GapError](err)
-	return conflict || gap
+	return conflict || gap || errors.Is(err, eventlog.ErrUnknownSession)
 }
 
 // loadSession returns the cached or stored state of a session, nil if it does not
