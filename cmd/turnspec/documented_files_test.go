@@ -103,6 +103,8 @@ func provide(t *testing.T, dir, name string) {
 		writeTo(t, file, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"))
 	case "chats.db":
 		outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"), "log", "append", file)
+	case "chats.db with an image":
+		writeLogWithImage(t, filepath.Join(dir, "chats.db"))
 	case "reports":
 		if err := os.MkdirAll(file, 0o755); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ with the same seq, a gap, damage), 2 wrong use or no such file.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(logAppendCmd(), logListCmd(), logShowCmd(), logFollowCmd())
+	cmd.AddCommand(logAppendCmd(), logListCmd(), logShowCmd(), logMediaCmd(), logFollowCmd())
 	return cmd
 }
 
