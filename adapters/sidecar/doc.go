@@ -21,6 +21,7 @@
 //	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT or Accept
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
+//	GET    /sessions/{id}/media/{hash}      the bytes of an image, a sound or a document to which an event refers by sha256
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
 //	GET    /sessions/{id}/view              server-sent: the same chat as patches (package page), as it changes
 //	GET    /                                a chat page, which asks for the token
@@ -60,6 +61,21 @@
 // "repeated":true. A message without one is refused with 409 while a turn runs, because
 // it could be a repetition. With seen, the last seq that the client knew, the message is
 // refused with 409 if a turn began after it.
+//
+// # Media
+//
+// The server stores the bytes that tools gave beside the events of the session, before the
+// event that refers to them. A reference does not promise that they are there: sessions
+// recorded by other means have none, and a medium may be too large
+// (eventlog.MediaBytes). The answer is then 404 with the code unknown_media, also if
+// another session holds the bytes.
+//
+// A tool chose the bytes and their type, so an answer forbids the browser to guess another
+// type (X-Content-Type-Options: nosniff) and to run anything in it (Content-Security-Policy:
+// sandbox). Everything except raster images and sounds is an attachment, which a
+// browser saves in place of showing it; images in SVG too. Bytes of a hash never
+// change, so answers may be cached for ever, but only by the client itself. Parts can be
+// asked for (Range).
 //
 // # Agents
 //

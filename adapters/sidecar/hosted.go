@@ -50,6 +50,7 @@ type claim struct {
 // open opens the session and records its events. After it, h.ready is closed.
 func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Options) error {
 	defer close(h.ready)
+	media := storeMedia(&o)
 	session, err := a.Open(ctx, o)
 	if err != nil {
 		h.s.release(h)
@@ -59,7 +60,7 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 	h.tail.begin(o.After.Seq)
 	h.run = Run{SessionID: h.id, Runtime: h.runtime, State: StatePending, LastSeq: o.After.Seq, Turn: o.After.Turn, Live: true}
 	h.earlier = sync.OnceValues(func() (map[string]bool, error) { return h.readMessageIDs(context.WithoutCancel(ctx), o.After.Seq) })
-	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{Failed: h.logFailed})
+	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{Failed: h.logFailed, Media: media, MediaFailed: h.mediaFailed})
 	go h.follow(rec)
 	return nil
 }
@@ -99,6 +100,13 @@ func (h *hosted) logFailed(err error) {
 	h.failed = err
 	h.mu.Unlock()
 	go func() { _ = h.session.Close(context.Background()) }()
+}
+
+// mediaFailed reports a medium that cannot be stored. The session goes on.
+func (h *hosted) mediaFailed(m event.Media, err error) {
+	if h.s.c.MediaFailed != nil {
+		h.s.c.MediaFailed(h.id, m, err)
+	}
 }
 
 // close ends the session and returns when its last event is stored.

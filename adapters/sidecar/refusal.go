@@ -19,6 +19,7 @@ const (
 	CodeUnsupported   = "unsupported"    // the runtime has no such ability
 	CodeRefused       = "refused"        // by the runtime
 	CodeUnknownID     = "unknown_id"     // no such session, or nothing with this id waits for an answer
+	CodeUnknownMedia  = "unknown_media"  // the log holds no bytes of the session with this hash
 	CodeNoTurn        = "no_turn"        // no turn runs
 	CodeClosed        = "closed"         // the session ended
 	CodeInvalid       = "invalid"        // the request is malformed
@@ -62,6 +63,7 @@ var errorCodes = []struct {
 	{adapters.ErrClosed, http.StatusGone, CodeClosed},
 	{adapters.ErrRefused, http.StatusUnprocessableEntity, CodeRefused},
 	{eventlog.ErrUnknownSession, http.StatusNotFound, CodeUnknownID},
+	{eventlog.ErrUnknownMedia, http.StatusNotFound, CodeUnknownMedia},
 	{eventlog.ErrClosed, http.StatusServiceUnavailable, CodeLog},
 	{eventlog.ErrBusy, http.StatusServiceUnavailable, CodeLog},
 }

@@ -38,6 +38,7 @@ func (s *Server) routes() http.Handler {
 		"GET /sessions/{id}/history":          s.history,
 		"GET /sessions/{id}/chat":             s.chat,
 		"GET /sessions/{id}/lists/{list}":     s.listOf,
+		"GET /sessions/{id}/media/{hash}":     s.media,
 		"GET /sessions/{id}/view":             s.view,
 		"POST /sessions/{id}/message":         s.message,
 		"POST /sessions/{id}/steer":           s.steer,

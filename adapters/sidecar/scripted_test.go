@@ -23,7 +23,8 @@ import (
 )
 
 // scripted is an adapter whose sessions answer "N" with N deltas, "wait" with a turn
-// that runs until it is stopped, and "fail" with an error of Send.
+// that runs until it is stopped, "fail" with an error of Send, and "give TYPE" with a tool
+// that gives a medium of the type, whose bytes are the type.
 type scripted struct {
 	openErr error
 
@@ -42,7 +43,7 @@ func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session
 	a.mu.Lock()
 	a.opened = append(a.opened, o)
 	a.mu.Unlock()
-	s := &session{id: o.SessionID, pos: o.After, events: make(chan event.Event), commands: make(chan func()), closed: make(chan struct{})}
+	s := &session{id: o.SessionID, media: o.Media, pos: o.After, events: make(chan event.Event), commands: make(chan func()), closed: make(chan struct{})}
 	go s.run(o)
 	return s, nil
 }
@@ -50,6 +51,7 @@ func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session
 // session is a session of scripted. One goroutine runs its commands.
 type session struct {
 	id       string
+	media    func(event.Media, []byte)
 	pos      event.Position
 	events   chan event.Event
 	commands chan func()
@@ -110,6 +112,12 @@ func (s *session) Send(ctx context.Context, m adapters.Message) error {
 			s.emit(event.ToolStart{ToolUseID: "t1", Tool: "Bash", Input: event.Raw(`{}`)})
 			return
 		}
+		if kind, gives := strings.CutPrefix(m.Text, "give "); gives {
+			given := mediumOf(kind)
+			s.emit(event.ToolStart{ToolUseID: kind, Tool: "Read", Input: event.Raw(`{}`)})
+			s.media(given, []byte(kind))
+			s.emit(event.ToolResult{ToolUseID: kind, Status: event.ToolOK, Media: []event.Media{given}})
+		}
 		n, _ := strconv.Atoi(m.Text)
 		block := "b" + strconv.Itoa(s.pos.Turn)
 		for i := range n {
@@ -121,6 +129,18 @@ func (s *session) Send(ctx context.Context, m adapters.Message) error {
 		s.running = false
 		s.emit(event.Done{})
 	})
+}
+
+// mediumOf returns the medium of a type that scripted gives.
+func mediumOf(kind string) event.Media {
+	of := event.MediaDocument
+	switch top, _, _ := strings.Cut(kind, "/"); top {
+	case "image":
+		of = event.MediaImage
+	case "audio":
+		of = event.MediaAudio
+	}
+	return event.MediaOf(of, kind, []byte(kind))
 }
 
 func (s *session) Events() <-chan event.Event { return s.events }
@@ -150,6 +170,7 @@ type server struct {
 	log     eventlog.Log
 	s       *sidecar.Server
 	http    *httptest.Server
+	given   []string // media, by give
 }
 
 func newServer(t *testing.T, c sidecar.Config) *server {

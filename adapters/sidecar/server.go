@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/exchange"
 )
@@ -26,6 +27,10 @@ type Config struct {
 	// Base holds the options of each session. A request sets the session's id, its
 	// folder, mode, model, MCP servers and limits.
 	Base adapters.Options
+
+	// MediaFailed, if it is set, is called for each image, sound or document that cannot be
+	// stored. Its event is stored all the same.
+	MediaFailed func(session string, m event.Media, err error)
 
 	Token   string   // what requests must present; "" demands none
 	Hosts   []string // names by which the server is reached, besides those of loopback

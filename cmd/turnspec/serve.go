@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/exchange"
 	"github.com/turnspec/turnspec/adapters/reference"
@@ -119,6 +120,9 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	c.Log = window.Keep(log)
+	c.MediaFailed = func(session string, m event.Media, err error) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: session %s: the %s of %d bytes is not stored: %v\n", session, m.Kind, m.Size, err)
+	}
 	s := sidecar.New(c)
 	l, err := net.Listen("tcp", f.address())
 	if err != nil {
