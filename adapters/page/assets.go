@@ -16,7 +16,7 @@ import (
 var assets embed.FS
 
 // scripts are the modules of the page, each after those that it imports.
-var scripts = []string{"state.js", "dom.js", "markdown.js", "cards.js", "forms.js", "draw.js", "player.js", "live.js", "marks.js", "main.js"}
+var scripts = []string{"state.js", "dom.js", "markdown.js", "media.js", "cards.js", "forms.js", "draw.js", "player.js", "live.js", "marks.js", "main.js"}
 
 // moduleSyntax matches what makes a file a module. The page has one script: the files share
 // its scope, so their top-level names differ.
@@ -30,7 +30,7 @@ var parts = sync.OnceValue(func() (p struct{ style, library, script, policy stri
 		p.script += moduleSyntax.ReplaceAllString(asset(name), "")
 	}
 	p.policy = "default-src 'none'; script-src " + hashOf(p.library) + " " + hashOf(p.script) + "; style-src " + hashOf(p.style) +
-		"; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+		"; connect-src 'self'; img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	return p
 })
 

@@ -18,4 +18,12 @@
 // of elements, and links to http, https and mailto only. The page's policy
 // (Content-Security-Policy) names the hashes of its scripts and styles, and forbids HTML
 // from strings (Trusted Types).
+//
+// # Media
+//
+// A chat refers to the images, sounds and documents that tools gave, and does not hold their
+// bytes. A live page asks its server for those that the user sees, with the token, and
+// shows raster images and sounds from the copy in the tab (blob:). All else can be saved as a
+// file: images in SVG too, because they may hold scripts. A page that is a file asks nobody and
+// names them only, with type and size: its bytes are in the log (`turnspec log media`).
 package page

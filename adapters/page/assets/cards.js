@@ -3,6 +3,7 @@
 
 import { element } from "./dom.js";
 import { interruptForm, permissionForm } from "./forms.js";
+import { mediaView, showsMedia } from "./media.js";
 
 // longest is the longest text of an output that is drawn: the beginning and the end of a
 // longer one.
@@ -82,13 +83,6 @@ function webView(tool) {
   return element("p", { class: "web" }, element("q", null, tool.query));
 }
 
-const sizeOf = (bytes) => (bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
-
-// mediaView lists what a tool gave besides text. A chat holds no bytes of it.
-function mediaView(media) {
-  return element("ul", { class: "attachments media" }, media.map((m) => element("li", null, element("span", { class: "tag" }, m.kind), `${m.mime || "unknown type"}, ${sizeOf(m.size)}`)));
-}
-
 // progressView shows what the runtime stated last about a tool that runs.
 function progressView({ message, progress, total, elapsed_ms: elapsed }) {
   const counted = progress === undefined ? "" : total === undefined ? `${progress}` : `${progress} of ${total}`;
@@ -104,7 +98,7 @@ function toolCard(block) {
   const writes = block.data.status === "writing";
   const runs = block.data.status === "running" || writes;
   const changes = tool.changes ?? [];
-  const open = runs || status === "failed" || changes.length > 0 || block.blocks.length > 0;
+  const open = runs || status === "failed" || changes.length > 0 || block.blocks.length > 0 || showsMedia(tool.media);
   const shownOutcome = runs || outcome === statusLabel(status) || (status === "failed" && outcome === "failed") ? "" : outcome;
   const input = tool.url || tool.query ? webView(tool) : tool.command ? scrolling("command", "Command", `$ ${tool.command}`) : changes.length > 0 || isEmpty(tool.input) ? null : element("div", { class: "input" }, valueView(tool.input));
   return element(

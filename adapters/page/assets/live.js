@@ -19,11 +19,11 @@ export class Server {
   }
 
   // request returns the response, or throws an error with the server's message and code.
-  async request(path, body, signal) {
+  async request(path, body, signal, cache = "no-store") {
     const headers = {};
     const token = sessionStorage.getItem("token");
     if (token) headers.Authorization = `Bearer ${token}`;
-    const response = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body === undefined ? undefined : JSON.stringify(body), signal, cache: "no-store" });
+    const response = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body === undefined ? undefined : JSON.stringify(body), signal, cache });
     if (response.ok) return response;
     const { error } = await response.json().catch(() => ({}));
     throw Object.assign(new Error(error?.message ?? `the server answered ${response.status}`), { code: error?.code, status: response.status });

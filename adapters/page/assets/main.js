@@ -3,6 +3,7 @@
 import { applyPatch, emptyChat } from "./state.js";
 import { element, watchToggles, drawList } from "./dom.js";
 import { answerOf } from "./forms.js";
+import { saveMedium, serveMedia } from "./media.js";
 import { drawChat } from "./draw.js";
 import { readRecording, startPlayer, Replay } from "./player.js";
 import { Server, follow, followChat } from "./live.js";
@@ -91,6 +92,10 @@ class Client {
         return this.post(route, body);
       }));
     }
+    byId("messages").addEventListener("click", (e) => {
+      const button = e.target.closest("[data-save]");
+      if (button) this.act(e, () => saveMedium(button.dataset));
+    });
     addEventListener("hashchange", () => this.choose(new URLSearchParams(location.hash.slice(1)).get("session")));
     this.connect();
   }
@@ -167,6 +172,8 @@ class Client {
     if (!session || session === this.session) return;
     stage("choose");
     this.session = session;
+    // Bytes of a hash never change, so the browser may keep them.
+    serveMedia((hash) => this.server.request(`/sessions/${encodeURIComponent(session)}/media/${hash}`, undefined, undefined, "default"));
     this.messages = 50;
     oldest = Infinity;
     byId("composer").hidden = false;
