@@ -96,7 +96,7 @@ func readBody(r *http.Request, into any) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat"},
+		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat", "media"},
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {

@@ -201,6 +201,7 @@ var withoutExample = map[string]string{
 	"server.guard":   "as server.resume",
 
 	"server.heartbeat":         "as server.resume",
+	"server.media":             "as server.resume",
 	"server.no-content":        "as server.resume",
 	"server.without-listeners": "as server.resume",
 

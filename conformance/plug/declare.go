@@ -53,6 +53,7 @@ const (
 	CanGuard  = "guard"  // foreign clients and too large bodies are refused
 
 	CanHeartbeat = "heartbeat" // comments in an idle stream, as often as params.heartbeat_ms asks for
+	CanMedia     = "media"     // the bytes of media, by their hash
 )
 
 // Declaration is what a program declares about itself.

@@ -12,7 +12,7 @@ import (
 
 // abilities are what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanList, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat}
+var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanList, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia}
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }

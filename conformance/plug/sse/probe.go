@@ -25,6 +25,7 @@ const (
 
 	probeHeartbeat = "server.heartbeat"
 	probeNoContent = "server.no-content"
+	probeMedia     = "server.media"
 )
 
 const (
@@ -47,7 +48,7 @@ type probes struct {
 
 func newProbes() *probes {
 	p := &probes{}
-	for _, name := range []string{probeResume, probeCursor, probeOnce, probeGuard, probeHeartbeat, probeNoContent} {
+	for _, name := range []string{probeResume, probeCursor, probeOnce, probeGuard, probeHeartbeat, probeNoContent, probeMedia} {
 		p.all = append(p.all, conformance.Probe{Name: name})
 	}
 	return p
@@ -81,9 +82,13 @@ func (x *session) probe(ctx context.Context) {
 	if n := len(x.frames); n > 0 {
 		lastID = x.frames[n-1].id
 	}
+	media := mediaIn(x.frames)
 	x.Mu.Unlock()
 	if !idle {
 		return
+	}
+	if x.health.Require(plug.CanMedia) == nil {
+		x.probeMedia(ctx, media)
 	}
 	if x.health.Require(plug.CanCursor) == nil && lastID != "" {
 		x.probeCursor(ctx, lastID)

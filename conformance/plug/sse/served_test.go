@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/adapters/sidecar"
@@ -60,7 +61,19 @@ type underTest struct{ adapters.Adapter }
 
 // Open implements adapters.Adapter.
 func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	return conformance.Adapter(u.Capabilities().Runtime, u.Adapter).Open(ctx, conformance.Open{
+	return conformance.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
 		SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume, After: o.After, MCP: o.MCP, Limits: o.Limits,
 	})
+}
+
+// handsOver is an adapter whose sessions hand over media, for which the suite does not ask.
+type handsOver struct {
+	adapters.Adapter
+	media func(event.Media, []byte)
+}
+
+// Open implements adapters.Adapter.
+func (h handsOver) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	o.Media = h.media
+	return h.Adapter.Open(ctx, o)
 }

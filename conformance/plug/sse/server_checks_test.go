@@ -61,6 +61,57 @@ var brokenSidecars = map[string]struct {
 			next.ServeHTTP(w, r)
 		})
 	}, fails: "server.guard"},
+	"serves no media": {wrap: changeMedia(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusNotFound) }),
+		fails: "server.media", on: "image/looked-at"},
+	"serves the first bytes of media": {wrap: changeMedia(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Set("Range", "bytes=0-9")
+		next.ServeHTTP(alwaysOK{w}, r)
+	}), fails: "server.media", on: "image/looked-at"},
+	"serves all media as bytes": {wrap: changeMedia(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(changedHeader{w, "Content-Type", "application/octet-stream"}, r)
+	}), fails: "server.media", on: "image/looked-at"},
+	"lets browsers guess the types of media": {wrap: changeMedia(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(changedHeader{w, "X-Content-Type-Options", ""}, r)
+	}), fails: "server.media", on: "image/looked-at"},
+	"serves media of other sessions": {wrap: changeMedia(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.URL.Path = strings.Replace(r.URL.Path, "-other/", "/", 1)
+		next.ServeHTTP(w, r)
+	}), fails: "server.media", on: "image/looked-at"},
+	"answers each hash": {wrap: changeMedia(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "0000") {
+			w = alwaysOK{w}
+		}
+		next.ServeHTTP(w, r)
+	}), fails: "server.media", on: "image/looked-at"},
+}
+
+// changeMedia changes the answers with media.
+func changeMedia(serve func(w http.ResponseWriter, r *http.Request, next http.Handler)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.Contains(r.URL.Path, "/media/") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			serve(w, r, next)
+		})
+	}
+}
+
+// alwaysOK answers with 200.
+type alwaysOK struct{ http.ResponseWriter }
+
+func (a alwaysOK) WriteHeader(int) { a.ResponseWriter.WriteHeader(http.StatusOK) }
+
+// changedHeader sets a header of an answer.
+type changedHeader struct {
+	http.ResponseWriter
+	name, value string
+}
+
+func (c changedHeader) WriteHeader(status int) {
+	c.Header().Set(c.name, c.value)
+	c.ResponseWriter.WriteHeader(status)
 }
 
 // changeRequests changes each request.
@@ -176,4 +227,7 @@ func TestServerChecksPass(t *testing.T) {
 	for _, id := range []string{"server.without-listeners", "process.sigterm", "process.sigint", "process.sighup"} {
 		g.Expect(passed).To(HaveKeyWithValue(id, 1))
 	}
+	failed, passed = judged(t, of(t, "served", "claude"), 0, "claude/2.1.329/image/looked-at", "claude/2.1.329/mcp/gives-an-image")
+	g.Expect(failed).To(BeEmpty())
+	g.Expect(passed).To(HaveKeyWithValue("server.media", 2))
 }
