@@ -15,6 +15,10 @@ import (
 // The append is tried again.
 var errRaced = errors.New("another program appended to the session at the same time")
 
+// errBehind is returned by a read that a server answered which does not hold all yet. The
+// read is tried again.
+var errBehind = errors.New("the server that answers is behind")
+
 // isWrongLast reports whether the server refused a message because another one is the
 // last of its subject.
 func isWrongLast(err error) bool {
@@ -29,7 +33,7 @@ func isTransient(err error) bool {
 		return e.Code == 503 && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 	}
 	for _, known := range []error{
-		errRaced, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded, nats.ErrNoServers,
+		errRaced, errBehind, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded, nats.ErrNoServers,
 		nats.ErrConnectionReconnecting, nats.ErrStaleConnection, jetstream.ErrNoStreamResponse, jetstream.ErrServerShutdown, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, known) {

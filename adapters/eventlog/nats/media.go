@@ -43,11 +43,13 @@ func (l *Log) PutMedia(ctx context.Context, session string, m event.Media, data 
 	if m, err = eventlog.CheckMedia(session, m, data); err != nil {
 		return err
 	}
-	var s state
-	stored := false
+	known, stored := l.appended(session), false
 	err = l.retry(ctx, func(ctx context.Context) (err error) {
-		if s, err = l.readState(ctx, session); err != nil {
-			return err
+		if !known {
+			s, err := l.readState(ctx, session)
+			if known = s.info.Last.Seq > 0; err != nil || !known {
+				return err
+			}
 		}
 		_, err = l.media.GetLastMsgForSubject(ctx, l.mediaPiece(session, m.SHA256, 0))
 		if stored = err == nil; errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -58,12 +60,21 @@ func (l *Log) PutMedia(ctx context.Context, session string, m event.Media, data 
 	switch {
 	case err != nil:
 		return l.methodError(ctx, "store a medium", err)
-	case s.info.Last.Seq == 0:
+	case !known:
 		return fmt.Errorf("%s: %w: %q", l.name, eventlog.ErrUnknownSession, session)
 	case stored:
 		return nil
 	}
 	return l.methodError(ctx, "store a medium", l.publishMedia(ctx, session, m, data))
+}
+
+// appended reports whether this program has appended events to a session. A server that is
+// behind may not have them yet.
+func (l *Log) appended(session string) bool {
+	w := l.writerOf(session)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sessions[session].info.Last.Seq > 0
 }
 
 // publishMedia stores a medium, each part in a request of its own.
@@ -105,7 +116,18 @@ func (l *Log) Media(ctx context.Context, session, hash string) (m event.Media, d
 	for i, pieces := 0, 1; i < pieces; i++ {
 		var piece *jetstream.RawStreamMsg
 		err := l.retry(ctx, func(ctx context.Context) (err error) {
-			piece, err = l.media.GetLastMsgForSubject(ctx, l.mediaPiece(session, hash, i))
+			subject := l.mediaPiece(session, hash, i)
+			if piece, err = l.media.GetLastMsgForSubject(ctx, subject); !errors.Is(err, jetstream.ErrMsgNotFound) {
+				return err
+			}
+			// The answer may be of a server that is behind. The leader knows.
+			info, infoErr := l.media.Info(ctx, jetstream.WithSubjectFilter(subject))
+			switch {
+			case infoErr != nil:
+				return infoErr
+			case len(info.State.Subjects) > 0:
+				return errBehind
+			}
 			return err
 		})
 		switch {
