@@ -27,7 +27,8 @@
 // ends them with the session. A tool of a server is mcp__SERVER__TOOL in events and for the
 // Judge; requests name it so too, with _ for each sign that the API does not take. The mode ask
 // asks about it unless its server says that it is read-only. A server that does not start is a
-// notice, and the session opens without its tools. Servers get no answer to requests of theirs, and
+// notice, and the session opens without its tools. Images and sounds that a tool gives are media of its
+// result; the model gets their types and sizes. Servers get no answer to requests of theirs, and
 // are not asked for the progress of a call.
 //
 // # Turns

@@ -54,6 +54,10 @@ func calculator() *mcp.Server {
 	add("refuse", func(context.Context, string) (string, error) { return "", errors.New("no sums today") })
 	add("exit", func(context.Context, string) (string, error) { os.Exit(3); return "", nil })
 	add("wait", func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", ctx.Err() })
+	s.AddTool(&mcp.Tool{Name: "draw", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "drawn"},
+			&mcp.ImageContent{Data: []byte("dots"), MIMEType: "image/png"}, &mcp.AudioContent{Data: []byte("pling"), MIMEType: "audio/wav"}}}, nil
+	})
 	return s
 }
 
@@ -98,6 +102,24 @@ func TestServersAreReachedOverEachTransport(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a tool gives besides text is described by reference, and its bytes are handed over. The
+// model gets a text, because its API takes nothing else as a result.
+func TestMediaOfServersAreDescribed(t *testing.T) {
+	g := NewWithT(t)
+	m := newModel(t, calls("mcp__calc__draw", "{}"))
+	var handed []string
+	s := open(t, m, adapters.Options{MCP: []adapters.MCPServer{stdioServer("calc")}, Media: func(_ event.Media, b []byte) { handed = append(handed, string(b)) }})
+	g.Expect(s.Send(t.Context(), adapters.Message{ID: "m1", Text: "Draw."})).To(Succeed())
+	results := dataOf[event.ToolResult](readUntil(t, s, event.TypeDone))
+	g.Expect(results).To(HaveLen(1))
+	g.Expect(results[0].Output).To(Equal("drawn\n(image/png, 4 bytes)\n(audio/wav, 5 bytes)"))
+	g.Expect(results[0].Media).To(Equal([]event.Media{
+		event.MediaOf(event.MediaImage, "image/png", []byte("dots")), event.MediaOf(event.MediaAudio, "audio/wav", []byte("pling")),
+	}))
+	g.Expect(handed).To(Equal([]string{"dots", "pling"}))
+	g.Expect(m.body(1)).To(ContainSubstring("(image/png, 4 bytes)"))
 }
 
 // A server that fails takes nothing else with it: the call has a result, and the history stays
@@ -195,7 +217,7 @@ func TestToolNamesOfServersAreUnique(t *testing.T) {
 			names = append(names, name)
 		}
 	}
-	g.Expect(names).To(HaveLen(8))
+	g.Expect(names).To(HaveLen(10))
 	slices.Sort(names)
-	g.Expect(slices.Compact(names)).To(HaveLen(8))
+	g.Expect(slices.Compact(names)).To(HaveLen(10))
 }

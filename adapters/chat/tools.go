@@ -132,9 +132,9 @@ func (c *client) execute(k *call, input event.Raw) {
 			case err != nil:
 				c.finishCall(k, err.Error(), event.ToolError)
 			case a.IsError:
-				c.finishCall(k, textOf(a), event.ToolError)
+				c.finishWith(k, a, event.ToolError)
 			default:
-				c.finishCall(k, textOf(a), event.ToolOK)
+				c.finishWith(k, a, event.ToolOK)
 			}
 			c.goOn()
 		}
@@ -156,13 +156,37 @@ func textOf(a adapters.ToolAnswer) string {
 
 // finishCall gives a call its result.
 func (c *client) finishCall(k *call, output string, status event.ToolStatus) {
+	c.finishWith(k, adapters.ToolAnswer{Content: []adapters.ToolContent{{Text: output}}}, status)
+}
+
+// finishWith gives a call the answer of its tool.
+func (c *client) finishWith(k *call, a adapters.ToolAnswer, status event.ToolStatus) {
 	if k.ran {
 		return
 	}
-	k.ran, k.result, k.cancel = true, output, nil
-	if sc := c.t.l.Turn(); sc != nil {
-		sc.ToolResult(event.ToolResult{ToolUseID: k.id, Output: output, Status: status, IsError: status != event.ToolOK})
+	k.ran, k.result, k.cancel = true, textOf(a), nil
+	sc := c.t.l.Turn()
+	if sc == nil {
+		return
 	}
+	var media []event.Media
+	for _, x := range a.Content {
+		if len(x.Image) > 0 {
+			media = append(media, c.t.l.MediaOf(mediaKind(x.MIME), x.MIME, x.Image))
+		}
+	}
+	sc.ToolResult(event.ToolResult{ToolUseID: k.id, Output: k.result, Media: media, Status: status, IsError: status != event.ToolOK})
+}
+
+// mediaKind returns the kind of bytes with a MIME type.
+func mediaKind(mime string) event.MediaKind {
+	switch top, _, _ := strings.Cut(mime, "/"); top {
+	case "image":
+		return event.MediaImage
+	case "audio":
+		return event.MediaAudio
+	}
+	return event.MediaDocument
 }
 
 // goOn sends the results to the model when each call has one.
