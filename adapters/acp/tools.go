@@ -320,8 +320,18 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	case !failed && d.Changes == nil:
 		d.Changes = c.changes()
 	}
+	d.Media = t.media(c)
 	sc.ToolResult(d)
 	t.forget(c)
+}
+
+// media returns the images, sounds and documents that a call gave: those of its content, or
+// else of what an MCP server returned, which codex-acp shows in the raw output alone.
+func (t *translator) media(c *toolCall) []event.Media {
+	if shown := t.l.MediaIn(c.content); shown != nil {
+		return shown
+	}
+	return t.l.MediaIn(c.mcpReturned().Result.Content)
 }
 
 // result returns the output of a call that ends with these parameters: that of its terminal,
@@ -353,16 +363,21 @@ func (c *toolCall) result(p jsontext.Value) string {
 	return textsOf(u.Content)
 }
 
+// mcpReturned is what an MCP server returned, as codex-acp shows it.
+type mcpReturned struct {
+	Result struct {
+		Content jsontext.Value `json:"content"`
+	} `json:"result"`
+	Error struct {
+		Message str `json:"message"`
+	} `json:"error"`
+}
+
+func (c *toolCall) mcpReturned() mcpReturned { return decode[mcpReturned](c.rawOutput) }
+
 // mcpResult returns the texts of the result of a tool of an MCP server, or its error.
 func (c *toolCall) mcpResult() string {
-	out := decode[struct {
-		Result struct {
-			Content jsontext.Value `json:"content"`
-		} `json:"result"`
-		Error struct {
-			Message str `json:"message"`
-		} `json:"error"`
-	}](c.rawOutput)
+	out := c.mcpReturned()
 	return cmp.Or(string(out.Error.Message), textsOf(out.Result.Content))
 }
 
