@@ -172,21 +172,10 @@ func (c *client) finishWith(k *call, a adapters.ToolAnswer, status event.ToolSta
 	var media []event.Media
 	for _, x := range a.Content {
 		if len(x.Image) > 0 {
-			media = append(media, c.t.l.MediaOf(mediaKind(x.MIME), x.MIME, x.Image))
+			media = append(media, c.t.l.MediaOf(event.MediaKindOf(x.MIME), x.MIME, x.Image))
 		}
 	}
 	sc.ToolResult(event.ToolResult{ToolUseID: k.id, Output: k.result, Media: media, Status: status, IsError: status != event.ToolOK})
-}
-
-// mediaKind returns the kind of bytes with a MIME type.
-func mediaKind(mime string) event.MediaKind {
-	switch top, _, _ := strings.Cut(mime, "/"); top {
-	case "image":
-		return event.MediaImage
-	case "audio":
-		return event.MediaAudio
-	}
-	return event.MediaDocument
 }
 
 // goOn sends the results to the model when each call has one.

@@ -3,6 +3,7 @@ package event
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 )
 
 // ToolStart announces a tool call. Input is the call's input as the runtime sent
@@ -102,6 +103,15 @@ type Media struct {
 // MediaOf describes bytes.
 func MediaOf(kind MediaKind, mime string, data []byte) Media {
 	return Media{Kind: kind, MIME: mime, Size: int64(len(data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
+}
+
+// MediaKindOf returns the kind of bytes with a MIME type.
+func MediaKindOf(mime string) MediaKind {
+	top, _, _ := strings.Cut(mime, "/")
+	if kind := MediaKind(top); kind == MediaImage || kind == MediaAudio {
+		return kind
+	}
+	return MediaDocument
 }
 
 // ChangeKind is what a change did to a file.

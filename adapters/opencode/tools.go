@@ -128,6 +128,7 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	if child := t.agents[tool.agent]; tool.agent != "" && child != nil {
 		t.subagentEnded(child)
 	}
+	d.Media = opencodecli.MediaOf(t.l, p)
 	sc.ToolResult(d)
 }
 

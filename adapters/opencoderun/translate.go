@@ -227,6 +227,7 @@ func (t *translator) emitCall(p *opencodecli.Part) {
 	if p.State.Status == "error" && strings.HasPrefix(string(p.State.Error), rejection) {
 		d.Status, t.rejected = event.ToolDenied, true
 	}
+	d.Media = opencodecli.MediaOf(t.l, *p)
 	sc.ToolResult(d)
 	if p.Tool == "todowrite" && !d.IsError {
 		sc.Emit(opencodecli.PlanOf(opencodecli.Decode[todos](p.State.Input).List))

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/base64"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,10 +68,7 @@ func (l *Ledger) MediaIn(content jsontext.Value) (out []event.Media) {
 			out = append(out, l.MediaIn(jsontext.Value("["+string(c.Content)+"]"))...)
 			continue
 		case c.Type == "resource" && c.Resource.Blob != "":
-			kind, mime, data = event.MediaDocument, c.Resource.MIME, c.Resource.Blob
-			if top, _, _ := strings.Cut(mime, "/"); top == string(event.MediaImage) || top == string(event.MediaAudio) {
-				kind = event.MediaKind(top)
-			}
+			kind, mime, data = event.MediaKindOf(c.Resource.MIME), c.Resource.MIME, c.Resource.Blob
 		case kind != event.MediaImage && kind != event.MediaAudio || data == "":
 			continue
 		}

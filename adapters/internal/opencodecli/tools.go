@@ -1,6 +1,7 @@
 package opencodecli
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
 // toolNames are the names of events for the runtime's own tools. Others keep theirs.
@@ -88,6 +90,20 @@ func InputOf(v jsontext.Value) event.Raw {
 		return event.Raw("{}")
 	}
 	return v.Clone()
+}
+
+// MediaOf returns the images, sounds and documents that a call gave, for its result.
+func MediaOf(l *ledger.Ledger, p Part) (out []event.Media) {
+	for _, a := range Decode[[]struct {
+		MIME Str `json:"mime"`
+		URL  Str `json:"url"`
+	}](p.State.Attached) {
+		head, data, _ := strings.Cut(string(a.URL), ",")
+		if b, err := base64.StdEncoding.DecodeString(data); err == nil && strings.HasSuffix(head, ";base64") {
+			out = append(out, l.MediaOf(event.MediaKindOf(string(a.MIME)), string(a.MIME), b))
+		}
+	}
+	return out
 }
 
 // ResultOf returns the result of a call that has ended, as the runtime reports it. A command that

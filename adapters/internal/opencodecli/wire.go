@@ -82,6 +82,7 @@ type State struct {
 	Input    jsontext.Value `json:"input"`
 	Output   Str            `json:"output"`
 	Error    Str            `json:"error"`
+	Attached jsontext.Value `json:"attachments"` // what the tool gave besides text
 	Metadata struct {
 		Output      Str            `json:"output"`
 		Exit        jsontext.Value `json:"exit"`
