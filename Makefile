@@ -123,11 +123,12 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (15 minutes; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
-	-.tmp/bench/turnspec bench --repeat 10 --gate targets --json --html .tmp/bench/one-session.html > .tmp/bench/one-session.json
-	ulimit -n 16384 && .tmp/bench/turnspec bench --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json --html .tmp/bench/process-sessions.html > .tmp/bench/process-sessions.json
-	ulimit -n 16384 && .tmp/bench/turnspec bench --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json --html .tmp/bench/shared-sessions.html > .tmp/bench/shared-sessions.json
+	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 10 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
+	ulimit -n 16384 && for r in codex claude; do \
+	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json > .tmp/bench/process-sessions-$$r.json && \
+	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json > .tmp/bench/shared-sessions-$$r.json || exit 1; done
 	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
-	cd .tmp/bench && ./turnspec bench show --markdown one-session.json process-sessions.json shared-sessions.json; } > conformance/bench/RESULTS.md
+	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json; } > conformance/bench/RESULTS.md
 
 .PHONY: crash
 crash: ## kill a program that appends to an event log, and a server, at 200 random moments each

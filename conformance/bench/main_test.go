@@ -96,6 +96,24 @@ func TestARunMeasuresWhatItLists(t *testing.T) {
 	g.Expect(kinds[CurveBacklog]).To(Equal(2))
 }
 
+// TestNodeReadsEachRuntime checks that the control finds the deltas of each runtime that has
+// some: a trial that misses one is an error.
+func TestNodeReadsEachRuntime(t *testing.T) {
+	if testing.Short() || nodeMissing() != "" {
+		t.Skip("starts Node, which may be missing")
+	}
+	for _, id := range []string{
+		"codex/0.169.0/text/plain", "claude/2.1.329/text/plain", "acp/codex-acp-2.6.0/text/plain", "pi/0.87.1/text/plain",
+		"opencode/1.18.33/text/plain", "chat/2-relayed/text/plain",
+	} {
+		g := NewWithT(t)
+		what, err := playedOf(fixtures.Embedded(), "", id)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, _, err = runTrial(t.Context(), nodeControl(), what, Load{Name: "flood", Deltas: 20, Sessions: 1})
+		g.Expect(err).NotTo(HaveOccurred(), id)
+	}
+}
+
 // TestIdleMemoryIsSeen measures an adapter and one whose sessions hold a mebibyte more.
 func TestIdleMemoryIsSeen(t *testing.T) {
 	if testing.Short() {

@@ -10,10 +10,14 @@ const { targets, deltas, rate } = JSON.parse(process.argv[2]);
 const stamp = /@([0-9a-z]+),([0-9a-z]+),([0-9a-z]+);/g;
 const number = (s) => { let n = 0n; for (const c of s) n = n * 36n + BigInt(parseInt(c, 36)); return n; };
 
+// textOf returns the text of a delta, in the form of whichever runtime wrote the line.
 function textOf(m) {
-  if (m.method === 'item/agentMessage/delta') return m.params.delta;
-  if (m.type === 'stream_event' && m.event?.delta?.type === 'text_delta') return m.event.delta.text;
-  return '';
+  if (m.method === 'item/agentMessage/delta') return m.params.delta; // codex
+  if (m.type === 'stream_event' && m.event?.delta?.type === 'text_delta') return m.event.delta.text; // claude
+  if (m.params?.update?.sessionUpdate === 'agent_message_chunk') return m.params.update.content.text; // acp
+  if (m.assistantMessageEvent?.type === 'text_delta') return m.assistantMessageEvent.delta; // pi
+  if (m.data?.type === 'message.part.delta') return m.data.properties.delta; // opencode
+  return m.data?.choices?.[0]?.delta?.content ?? ''; // chat
 }
 
 let waiting = targets.length;
