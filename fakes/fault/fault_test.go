@@ -281,6 +281,7 @@ func TestNoFinalNewlineNeedsAProcessThatExits(t *testing.T) {
 	g.Expect(places).To(gomega.HaveLen(1))
 	got := play(t, &crashed, o.Apply(&crashed, places[0]))
 	g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(outs(c)), "\n")))
+	g.Expect(placesOf(t, o, load(t, "codexexec/0.169.0/stop/before-the-first-token"))).To(gomega.BeEmpty(), "its client stops the turn")
 }
 
 func TestCaseIsNotModified(t *testing.T) {

@@ -67,8 +67,8 @@ func glue(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 }
 
 // noFinalNewline is for processes that write until they end by themselves. If a
-// client closes stdin first, it would wait for the line end without limit; see
-// exit-without-newline.
+// client closes stdin first, or stops the turn by a signal, it would wait for the line end
+// without limit; see exit-without-newline.
 func noFinalNewline() Operator {
 	return Operator{
 		Name: "no-final-newline", Kind: Transparent, Doc: "The last line of a process has no line end.",
@@ -80,6 +80,10 @@ func noFinalNewline() Operator {
 					last[w.Process] = i
 				case fixtures.In, fixtures.EOF:
 					delete(last, w.Process)
+				case fixtures.Signal:
+					if c.rt.IsStop(w.Signal) && !w.Outside {
+						delete(last, w.Process)
+					}
 				case fixtures.Exit:
 					if at, ok := last[w.Process]; ok {
 						return []int{at}

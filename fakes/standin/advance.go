@@ -129,7 +129,7 @@ func (p *Play) seekPlayable() bool {
 		case fixtures.Exit:
 			return !run.isFull()
 		case fixtures.Signal:
-			return !p.s.rt.IsStop(l.w.Signal)
+			return l.w.Outside || !p.s.rt.IsStop(l.w.Signal)
 		case fixtures.Release:
 			if p.o.Holds && !p.released[l.w.Hold] && !p.hasLaterStep(l.w.Process) {
 				return false
@@ -237,13 +237,15 @@ func (p *Play) playLine() StepResult {
 }
 
 // isLastOutput reports whether the process writes nothing after the line in hand,
-// whatever its client does.
+// whatever its client does. A client that stops a turn by a signal may wait for the line.
 func (p *Play) isLastOutput() bool {
 	n := p.s.lines[p.pos].w.Process
 	for i := p.pos + 1; i < len(p.s.lines); i++ {
-		if l := &p.s.lines[i]; l.w.Process == n && l.w.Dir != fixtures.Err && l.w.Dir != fixtures.Signal {
-			return l.w.Dir == fixtures.Exit
+		l := &p.s.lines[i]
+		if l.w.Process != n || l.w.Dir == fixtures.Err || l.w.Dir == fixtures.Signal && (l.w.Outside || !p.s.rt.IsStop(l.w.Signal)) {
+			continue
 		}
+		return l.w.Dir == fixtures.Exit
 	}
 	return true
 }

@@ -113,7 +113,7 @@ func (e *echoClient) perform(c *fixtures.Case) error {
 			}
 		case fixtures.Signal:
 			e.steps()
-			if runtimes.Find(c.Runtime).IsStop(w.Signal) { // its only way to stop
+			if !w.Outside && runtimes.Find(c.Runtime).IsStop(w.Signal) { // its only way to stop
 				if err := e.proc.Signal(proc.Signal(w.Signal)); err != nil {
 					return err
 				}

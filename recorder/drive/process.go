@@ -203,8 +203,13 @@ func (d *Driver) waitQuiet() error {
 
 // Signal sends a signal to the runtime and waits for it to exit.
 func (d *Driver) Signal(s proc.Signal) error {
+	return d.signal(s, false)
+}
+
+// signal is Signal. outside reports that the client does not send it.
+func (d *Driver) signal(s proc.Signal, outside bool) error {
 	d.closed = true
-	d.record(fixtures.WireLine{Dir: fixtures.Signal, Signal: string(s)})
+	d.record(fixtures.WireLine{Dir: fixtures.Signal, Signal: string(s), Outside: outside && d.Runtime.Wire.IsStop(string(s))})
 	if err := d.process.Signal(s); err != nil {
 		return err
 	}

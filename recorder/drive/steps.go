@@ -61,9 +61,12 @@ func (s session) CloseStdin(context.Context) error {
 	return s.d.process.Stdin().Close()
 }
 
-func (s session) Close(context.Context) error {
+func (s session) Close(ctx context.Context) error {
 	if s.d.Runtime.ProcessPerTurn {
-		return s.d.Until("the end of the turn", s.Idle)
+		if s.Idle() {
+			return nil
+		}
+		return errors.Join(s.d.waitQuiet(), s.Stop(ctx))
 	}
 	return errors.Join(s.d.waitQuiet(), s.d.closeStdin())
 }
@@ -96,7 +99,7 @@ func (e environment) Write(_ context.Context, name, text string) error {
 }
 
 func (e environment) Kill(_ context.Context, signal string) error {
-	return errors.Join(e.d.waitQuiet(), e.d.Signal(proc.Signal(signal)))
+	return errors.Join(e.d.waitQuiet(), e.d.signal(proc.Signal(signal), true))
 }
 
 func (e environment) Aside(ctx context.Context, id, text string) error {
