@@ -112,9 +112,10 @@ func Lint(b []byte, scenarios ...*fixtures.Scenario) []Finding {
 	return out
 }
 
-// logHead matches what a logger writes before its message: colours, time, level
-// and module.
-var logHead = regexp.MustCompile(`^\x1b\[2m[0-9TZ:.-]+\x1b\[0m +(?:\x1b\[\d+m)? *[A-Z]+(?:\x1b\[0m)? \x1b\[2m[a-z0-9_:]+\x1b\[0m\x1b\[2m:\x1b\[0m (?:\x1b\[3m\w+\x1b\[0m\x1b\[2m=\x1b\[0m)?`)
+// logHead matches what a logger writes before its message: colours, if it has any, time,
+// level and module.
+var logHead = regexp.MustCompile(`^(?:\x1b\[2m[0-9TZ:.-]+\x1b\[0m +(?:\x1b\[\d+m)? *[A-Z]+(?:\x1b\[0m)? \x1b\[2m[a-z0-9_:]+\x1b\[0m\x1b\[2m:\x1b\[0m (?:\x1b\[3m\w+\x1b\[0m\x1b\[2m=\x1b\[0m)?` +
+	`|\d{4}-[0-9TZ:.-]+ +[A-Z]+ [a-z0-9_:]+: (?:\w+=)?)`)
 
 // isPublic reports whether the client or the scenario wrote a string of a line.
 func isPublic(t token) bool {
