@@ -2,10 +2,8 @@ package codexexec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -63,18 +61,20 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	}
 	ps := turnproc.New(inner, o.Limits.WithDefaults())
 	o.Launch = ps
-	schema, err := schemaFile(o.Schema)
+	files := turnproc.NewFiles(o.Env)
+	arguments, err := fileArguments(o, files)
 	if err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "schema", Err: err}
+		files.Remove()
+		return nil, &adapters.OpenError{Code: event.ErrorStartFailure, Op: "files", Err: err}
 	}
 	version := proc.Command{Argv: append(program(o), "--version"), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode}
-	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, schema) })
+	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, files, arguments) })
 	if err != nil {
-		removeFile(schema)
+		files.Remove()
 		return nil, err
 	}
-	return liveSession{s, schema}, nil
+	return liveSession{s, files}, nil
 }
 
 // checkOptions returns an error for an option that the runtime cannot honour.
@@ -86,7 +86,6 @@ func checkOptions(o adapters.Options) error {
 		{"fork", o.Fork}, {"at", o.At != ""}, {"unarchive", o.Unarchive}, {"checkpoints", o.Checkpoints},
 		{"judge", o.Judge != nil}, {"tools", len(o.Tools) > 0}, {"hooks", len(o.Hooks) > 0},
 		{"extra dirs", len(o.ExtraDirs) > 0}, // no mode writes to the working directory alone
-		{"replace instructions", o.ReplaceInstructions && o.Instructions != ""},
 	} {
 		if x.asked {
 			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
@@ -98,23 +97,23 @@ func checkOptions(o adapters.Options) error {
 	return checkMode(o.Mode)
 }
 
-// schemaFile writes a schema to a file, which the runtime reads, and returns its name.
-func schemaFile(schema event.Raw) (name string, err error) {
-	if len(schema) == 0 {
-		return "", nil
+// fileArguments writes the files that hold options, and returns the arguments that name them.
+func fileArguments(o adapters.Options, files *turnproc.Files) (args []string, err error) {
+	if o.ReplaceInstructions && o.Instructions != "" {
+		name, err := files.Write("instructions.md", []byte(o.Instructions))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-c", "model_instructions_file="+string(encode(name)))
 	}
-	f, err := os.CreateTemp("", "schema-*.json")
-	if err != nil {
-		return "", err
+	if len(o.Schema) > 0 {
+		name, err := files.Write("schema.json", o.Schema)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--output-schema", name)
 	}
-	_, err = f.Write(schema)
-	return f.Name(), errors.Join(err, f.Close())
-}
-
-func removeFile(name string) {
-	if name != "" {
-		_ = os.Remove(name)
-	}
+	return args, nil
 }
 
 // program is the program and the arguments that all of its subcommands take.
@@ -134,7 +133,7 @@ func (c *client) arguments(m adapters.Message) []string {
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
-	if o.Instructions != "" {
+	if o.Instructions != "" && !o.ReplaceInstructions {
 		args = append(args, "-c", "developer_instructions="+string(encode(o.Instructions)))
 	}
 	args = append(args, codexcli.SessionArgs(o)...)
@@ -148,15 +147,12 @@ func (c *client) arguments(m adapters.Message) []string {
 	if c.model != "" {
 		args = append(args, "--model", c.model)
 	}
-	if c.schema != "" {
-		args = append(args, "--output-schema", c.schema)
-	}
-	args = append(args, o.Args...)
+	args = append(append(args, c.fileArguments...), o.Args...)
 	if c.t.thread != "" {
 		args = append(args, "resume", c.t.thread)
 	}
-	for _, a := range m.Attachments {
-		args = append(args, "--image", a.Path)
+	for _, path := range c.files.Paths(m.ID) {
+		args = append(args, "--image", path)
 	}
 	return args
 }

@@ -3,6 +3,7 @@ package codexexec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -20,8 +21,11 @@ type client struct {
 	host      session.Host
 	o         adapters.Options
 	processes *turnproc.Processes
-	schema    string
-	t         *translator
+	files     *turnproc.Files
+
+	fileArguments []string // that name the files of options
+
+	t *translator
 
 	model, mode string              // of the next process
 	running     bool                // a process runs
@@ -30,8 +34,8 @@ type client struct {
 	queue       []*adapters.Message // messages that wait, oldest first
 }
 
-func newClient(h session.Host, o adapters.Options, ps *turnproc.Processes, schema string) *client {
-	c := &client{host: h, o: o, processes: ps, schema: schema, model: o.Model, mode: o.Mode}
+func newClient(h session.Host, o adapters.Options, ps *turnproc.Processes, files *turnproc.Files, fileArguments []string) *client {
+	c := &client{host: h, o: o, processes: ps, files: files, fileArguments: fileArguments, model: o.Model, mode: o.Mode}
 	c.t = newTranslator(h.Ledger(), o, c)
 	return c
 }
@@ -60,13 +64,21 @@ func (c *client) Starting() bool {
 // of the process before it.
 func (c *client) Send(m adapters.Message, reply func(error)) {
 	for _, a := range m.Attachments {
-		if a.Kind != "image" || a.Path == "" {
-			reply(fmt.Errorf("attachments: only pictures with a path: %w", adapters.ErrUnsupported))
+		if a.Kind != "image" {
+			reply(fmt.Errorf("attachments: only pictures: %w", adapters.ErrUnsupported))
 			return
 		}
 	}
+	if strings.TrimSpace(m.Text) == "" { // the program would exit with an error
+		reply(fmt.Errorf("send: a message without text: %w", adapters.ErrUnsupported))
+		return
+	}
 	if len(c.queue) >= maxQueue {
 		reply(fmt.Errorf("send: %d messages wait already: %w", maxQueue, adapters.ErrRefused))
+		return
+	}
+	if err := c.files.Attach(&m); err != nil {
+		reply(err)
 		return
 	}
 	c.queue = append(c.queue, &m)
@@ -84,7 +96,7 @@ func (c *client) next() {
 	}
 	m := c.queue[0]
 	c.queue = c.queue[1:]
-	c.running, c.message, c.stopping, c.t.begun = true, m, false, false
+	c.running, c.message, c.stopping, c.t.begun, c.t.opened = true, m, false, false, false
 	c.host.Write(turnproc.Start{Argv: c.arguments(*m), Dir: c.o.Dir, Env: c.o.Env, Stdin: m.Text}.Line())
 }
 
@@ -117,11 +129,19 @@ func (c *client) processEnded(e turnproc.Ended) {
 			c.t.beginTurn(m)
 		}
 		l.Done(event.Done{Stopped: true})
+	case c.t.thread != "" && !c.t.kept && !c.t.opened:
+		// The turns of the thread were stopped before the runtime stored it.
+		c.t.notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("the runtime has not stored the thread %s: the session continues in another one", c.t.thread), nil)
+		c.t.thread = ""
+		c.queue = slices.Insert(c.queue, 0, m)
 	default:
 		c.crash(m, e)
 		return
 	}
 	c.t.processEnded()
+	if len(c.queue) == 0 || c.queue[0] != m {
+		c.files.Release(m.ID)
+	}
 	c.next()
 	c.reportQueue()
 }
@@ -158,6 +178,9 @@ func (c *client) Stop(reply func(error)) {
 
 // StopAll implements session.AllStopper.
 func (c *client) StopAll(reply func(error)) {
+	for _, m := range c.queue {
+		c.files.Release(m.ID)
+	}
 	c.queue = nil
 	c.reportQueue()
 	c.Stop(reply)
@@ -171,6 +194,7 @@ func (c *client) Withdraw(id string, reply func(error)) {
 		return
 	}
 	c.queue = slices.Delete(c.queue, i, i+1)
+	c.files.Release(id)
 	c.reportQueue()
 	reply(nil)
 }

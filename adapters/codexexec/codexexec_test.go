@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -185,6 +187,86 @@ func TestQueueAndStop(t *testing.T) {
 		"session_ready th1 0.169.0", "turn_start m1", "delta text of m1", "queue m2", "queue m2,m3", "queue m2", "done stopped=true at 3s",
 		"queue ", "turn_start m2", "delta text of m2", "done stopped=false at 3s", "session_end closed",
 	}))
+}
+
+// TestStoppedThreadNotKept checks a turn that was stopped before the runtime stored its thread: the
+// next message begins another one. If the thread has a turn that ended by itself, the session
+// ends, because its history would be lost.
+func TestStoppedThreadNotKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends   bool // the first turn ends by itself
+		events []string
+	}{
+		"stopped": {false, []string{
+			"session_ready th1 0.169.0", "turn_start m1", "queue m2", "done stopped=true at 1s",
+			"queue ", "notice warning the runtime has not stored the thread th1: the session continues in another one", "turn_start m2", "done stopped=false at 1s", "session_end closed",
+		}},
+		"ended": {true, []string{
+			"session_ready th1 0.169.0", "turn_start m1", "done stopped=false at 0s", "error crash", "session_end crashed",
+		}},
+	} {
+		g := NewWithT(t)
+		events, argv := runSession(t, adapters.Options{}, func(n int, _ string, p *fakeproc.Process) {
+			switch {
+			case n == 1 && !c.ends:
+				p.Print(threadLine, turnLine)
+			case n == 1:
+				p.Print(threadLine, turnLine, completedLine)
+				p.Exit(proc.Exit{})
+			case n == 2:
+				p.Exit(proc.Exit{Code: 1})
+			default:
+				p.Print(strings.ReplaceAll(threadLine, "th1", "th2"), turnLine, completedLine)
+				p.Exit(proc.Exit{})
+			}
+		}, func(s adapters.Session) {
+			g.Expect(send(s, "m1")).To(Succeed())
+			time.Sleep(time.Second)
+			g.Expect(s.Stop(context.Background())).To(Succeed())
+			g.Expect(send(s, "m2")).To(Succeed())
+			time.Sleep(time.Second)
+		})
+		g.Expect(events).To(Equal(c.events), name)
+		g.Expect(strings.Join(argv[1], " ")).To(HaveSuffix("resume th1"), name)
+		if !c.ends {
+			g.Expect(argv[2]).NotTo(ContainElement("resume"))
+		}
+	}
+}
+
+// TestMessageWithoutText checks that a message that ends the program with an error is refused.
+func TestMessageWithoutText(t *testing.T) {
+	g := NewWithT(t)
+	events, argv := runSession(t, adapters.Options{}, nil, func(s adapters.Session) {
+		err := s.Send(context.Background(), adapters.Message{ID: "m1", Text: " \n", Attachments: []event.Attachment{{Kind: "image", Path: "a.png"}}})
+		g.Expect(err).To(MatchError(adapters.ErrUnsupported))
+	})
+	g.Expect(events).To(Equal([]string{"session_ready  ", "session_end closed"}))
+	g.Expect(argv).To(BeEmpty())
+}
+
+// TestInstructionsInPlace checks that instructions in place of the runtime's own come in a file,
+// which is gone when the session has ended.
+func TestInstructionsInPlace(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	file, text := "", ""
+	_, argv := runSession(t, adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true}, func(_ int, _ string, p *fakeproc.Process) {
+		p.Print(threadLine, turnLine, completedLine)
+		p.Exit(proc.Exit{})
+	}, func(s adapters.Session) {
+		g.Expect(send(s, "m1")).To(Succeed())
+		time.Sleep(time.Second)
+		files, _ := filepath.Glob(filepath.Join(os.TempDir(), "*", "instructions.md"))
+		for _, file = range files {
+			b, _ := os.ReadFile(file)
+			text = string(b)
+		}
+	})
+	g.Expect(text).To(Equal("Be brief."))
+	g.Expect(argv).To(HaveLen(1))
+	g.Expect(argv[0]).To(ContainElement(fmt.Sprintf("model_instructions_file=%q", file)))
+	g.Expect(file).NotTo(BeAnExistingFile())
 }
 
 // TestRefusedOptions checks that an option that the runtime cannot honour is an error that names it.

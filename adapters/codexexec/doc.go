@@ -9,10 +9,14 @@
 //	         Resume is passed on with the first message, too; a thread that does not exist ends
 //	         the session in an error.
 //	Send     starts a process: codex exec --json … [resume THREAD], its stdin is the message. While one
-//	         runs, messages wait here (queue) and start the next turns one by one. Pictures with a
-//	         path are --image; other attachments are ErrUnsupported.
+//	         runs, messages wait here (queue) and start the next turns one by one. Pictures are
+//	         --image: those without a path are written to files, which are removed after the turn.
+//	         Other attachments are ErrUnsupported, and so is a message without text: the program
+//	         would exit with an error.
 //	Stop     SIGTERM to the process; a turn that has not begun is stopped when it begins. The end of
-//	         the process is done{stopped}. The next message resumes the thread.
+//	         the process is done{stopped}. The next message resumes the thread. Version
+//	         0.120.0 may not have stored it if the turn was stopped at once: the message begins
+//	         another thread, and a notice reports that.
 //	Withdraw, StopAll   take back messages that wait.
 //	SetModel, SetMode   apply to the next process.
 //	Close    waits for the process like a turn's end, then SIGTERM and SIGKILL.
@@ -20,8 +24,8 @@
 // The modes are those in which nobody is asked: never (sandbox danger-full-access), read-only and
 // dont-ask (sandbox read-only: what would write fails). The others, a Judge, Tools, Hooks, Fork,
 // Unarchive and Checkpoints are ErrUnsupported. Schema becomes --output-schema, MCP and Config
-// become -c. Instructions become -c developer_instructions; to replace the runtime's own by a text
-// is ErrUnsupported. Effort becomes -c model_reasoning_effort. MaxRequests, MaxCost, ExtraDirs and
+// become -c. Instructions become -c developer_instructions; if they replace the runtime's own,
+// they become a file and -c model_instructions_file. Effort becomes -c model_reasoning_effort. MaxRequests, MaxCost, ExtraDirs and
 // SettingSources, StreamToolInput, and MCP servers over server-sent events, are ErrUnsupported.
 //
 // # Lines

@@ -32,7 +32,7 @@ func (t *translator) handleItem(it *item, line string) bool {
 		return true // the turn has ended
 	}
 	t.survived()
-	t.retrying = false
+	t.retrying, t.kept = false, true
 	// Each process counts its items from 0.
 	id := strconv.Itoa(sc.Turn()) + "." + string(it.ID)
 	switch it.Type {

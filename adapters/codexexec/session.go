@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 )
 
 // abilities are the methods of session.Session that this runtime supports.
@@ -21,7 +22,7 @@ type abilities interface {
 // liveSession is a session with the optional abilities of this runtime.
 type liveSession struct {
 	abilities
-	schema string
+	files *turnproc.Files
 }
 
 var (
@@ -32,7 +33,7 @@ var (
 // Close implements adapters.Session.
 func (s liveSession) Close(ctx context.Context) error {
 	err := s.abilities.Close(ctx)
-	removeFile(s.schema)
+	s.files.Remove()
 	return err
 }
 

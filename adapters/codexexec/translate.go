@@ -21,6 +21,8 @@ type translator struct {
 	ready  event.SessionReady
 	thread string // the runtime's id
 
+	kept     bool   // the runtime has stored it: a turn of it has ended by itself, or shown something
+	opened   bool   // the process has opened the thread
 	begun    bool   // the process has begun its turn
 	ended    bool   // and ended it
 	failure  string // an error that may be the end of the turn
@@ -30,7 +32,7 @@ type translator struct {
 }
 
 func newTranslator(l *ledger.Ledger, o adapters.Options, live *client) *translator {
-	return &translator{l: l, live: live, thread: o.Resume, ready: event.SessionReady{
+	return &translator{l: l, live: live, thread: o.Resume, kept: o.Resume != "", ready: event.SessionReady{
 		Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode,
 	}}
 }
@@ -94,7 +96,7 @@ func (t *translator) threadStarted(id string) {
 	if id != "" {
 		t.thread = id
 	}
-	t.ready.ProviderSessionID = t.thread
+	t.opened, t.ready.ProviderSessionID = true, t.thread
 	t.l.SessionReady(t.ready)
 }
 
@@ -136,7 +138,7 @@ func (t *translator) turnCompleted(u usage, stated bool) {
 		sc.Emit(event.Result{Text: t.lastText})
 	}
 	t.l.Done(event.Done{})
-	t.ended = true
+	t.ended, t.kept = true, true
 }
 
 func (t *translator) turnFailed(msg string) {
@@ -145,7 +147,7 @@ func (t *translator) turnFailed(msg string) {
 		return
 	}
 	t.l.Error(errorOf(msg))
-	t.ended = true
+	t.ended, t.kept = true, true
 }
 
 // handleError handles a line that reports an error. A retry follows some, and the end of the turn

@@ -73,11 +73,12 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	hint := event.SessionReady{
 		SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode,
 	}
-	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps) })
+	files := turnproc.NewFiles(o.Env)
+	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, files) })
 	if err != nil {
 		return nil, err
 	}
-	return liveSession{s}, nil
+	return liveSession{s, files}, nil
 }
 
 // abilities are the methods of session.Session that this runtime supports.
@@ -91,7 +92,17 @@ type abilities interface {
 }
 
 // liveSession is a session with the optional abilities of this runtime.
-type liveSession struct{ abilities }
+type liveSession struct {
+	abilities
+	files *turnproc.Files
+}
+
+// Close implements adapters.Session.
+func (s liveSession) Close(ctx context.Context) error {
+	err := s.abilities.Close(ctx)
+	s.files.Remove()
+	return err
+}
 
 var (
 	_ abilities            = (*session.Session)(nil)
@@ -133,8 +144,8 @@ func (c *client) arguments(m adapters.Message) []string {
 	if c.t.session != "" {
 		args = append(args, "--session", c.t.session)
 	}
-	for _, a := range m.Attachments {
-		args = append(args, "--file", a.Path)
+	for _, path := range c.files.Paths(m.ID) {
+		args = append(args, "--file", path)
 	}
 	return append(args, o.Args...)
 }

@@ -20,6 +20,7 @@ type client struct {
 	host      session.Host
 	o         adapters.Options
 	processes *turnproc.Processes
+	files     *turnproc.Files
 	t         *translator
 
 	model, mode string              // of the next process
@@ -30,8 +31,8 @@ type client struct {
 	queue       []*adapters.Message // messages that wait, oldest first
 }
 
-func newClient(h session.Host, o adapters.Options, ps *turnproc.Processes) *client {
-	c := &client{host: h, o: o, processes: ps, model: o.Model, mode: o.Mode}
+func newClient(h session.Host, o adapters.Options, ps *turnproc.Processes, files *turnproc.Files) *client {
+	c := &client{host: h, o: o, processes: ps, files: files, model: o.Model, mode: o.Mode}
 	c.t = newTranslator(h.Ledger(), o, c)
 	return c
 }
@@ -59,14 +60,12 @@ func (c *client) Starting() bool {
 // Send implements session.Protocol. The runtime has no queue, so a message waits here for the end
 // of the process before it.
 func (c *client) Send(m adapters.Message, reply func(error)) {
-	for _, a := range m.Attachments {
-		if a.Path == "" {
-			reply(fmt.Errorf("attachments: only files with a path: %w", adapters.ErrUnsupported))
-			return
-		}
-	}
 	if len(c.queue) >= maxQueue {
 		reply(fmt.Errorf("send: %d messages wait already: %w", maxQueue, adapters.ErrRefused))
+		return
+	}
+	if err := c.files.Attach(&m); err != nil {
+		reply(err)
 		return
 	}
 	c.queue = append(c.queue, &m)
@@ -123,6 +122,7 @@ func (c *client) processEnded(e turnproc.Ended) {
 		c.crash(m, e)
 		return
 	}
+	c.files.Release(m.ID)
 	c.next()
 	c.reportQueue()
 }
@@ -169,6 +169,9 @@ func (c *client) Stop(reply func(error)) {
 
 // StopAll implements session.AllStopper.
 func (c *client) StopAll(reply func(error)) {
+	for _, m := range c.queue {
+		c.files.Release(m.ID)
+	}
 	c.queue = nil
 	c.reportQueue()
 	c.Stop(reply)
@@ -182,6 +185,7 @@ func (c *client) Withdraw(id string, reply func(error)) {
 		return
 	}
 	c.queue = slices.Delete(c.queue, i, i+1)
+	c.files.Release(id)
 	c.reportQueue()
 	reply(nil)
 }

@@ -11,8 +11,8 @@
 //	         not exist ends the session in an error.
 //	Send     starts a process: opencode run --format json … [--session ID], its stdin is the message,
 //	         because the runtime puts arguments with spaces in quotation marks. While one runs,
-//	         messages wait here (queue) and start the next turns one by one. Attachments with a path
-//	         are --file; others are ErrUnsupported.
+//	         messages wait here (queue) and start the next turns one by one. Attachments
+//	         are --file: those without a path are written to files, which are removed after the turn.
 //	Stop     SIGTERM to the process, which then prints nothing more; a turn that has not begun is
 //	         stopped when it begins. The next message resumes the session.
 //	Withdraw, StopAll   take back messages that wait.

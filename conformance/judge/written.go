@@ -24,8 +24,12 @@ func renderWritten(r *conformance.Run) string {
 		argv := slices.Clone(s.Argv)
 		argv[0] = strings.TrimSuffix(filepath.Base(argv[0]), ".exe") // its folder differs between machines
 		for i, a := range argv {
-			if strings.HasPrefix(a, tmp) {
-				argv[i] = "<tmp>/" + filepath.Base(a) // in a folder whose name depends on the machine and on chance
+			if before, rest, ok := strings.Cut(a, tmp); ok { // in a folder whose name depends on the machine and on chance
+				path, after, quoted := strings.Cut(rest, `"`)
+				argv[i] = before + "<tmp>/" + filepath.Base(path)
+				if quoted {
+					argv[i] += `"` + after
+				}
 			}
 		}
 		line, _ := json.Marshal(argv, conformance.CanonicalJSON) // strings always encode

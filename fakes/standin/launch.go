@@ -35,6 +35,7 @@ type launch struct {
 	pastCut      bool      // a step has come that a fault has cut off
 	chosen       wire.Settings
 	files        [][]byte // of settings, that its command line names
+	attachments  [][]byte // for the model, that its command line names
 
 	stdout, stderr *outlet
 	input          []byte // the beginning of a line of stdin
@@ -83,7 +84,8 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if text := p.refuseLaunch(l, &asks, &p.s.processes[n]); text != "" {
 		return l.printAndExit("", text+"\n", 1), nil
 	}
-	l.n, l.mode, l.files = n, asks.Settings.Ask, settingFiles(p.s.rt, l.argv)
+	l.n, l.mode = n, asks.Settings.Ask
+	l.files, l.attachments = filesOf(p.s.rt.Process.SettingFiles, l.argv), filesOf(p.s.rt.Process.AttachmentFiles, l.argv)
 	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
 	if d := l.chosen.Dir; d == "<work>" {
 		l.chosen.Dir = l.dir // the recording's own arguments

@@ -161,6 +161,8 @@ type Started struct {
 	Argv    []string
 	Env     []string
 	Dir     string
+	// Attachments are the contents of the files that options name for the model.
+	Attachments [][]byte
 }
 
 // Started returns the processes that the subject has started. If an option names a
@@ -177,16 +179,16 @@ func (p *Play) Started() []Started {
 		for _, file := range l.files {
 			argv = append(argv, string(file))
 		}
-		out = append(out, Started{l.n, argv, l.env, l.dir})
+		out = append(out, Started{l.n, argv, l.env, l.dir, l.attachments})
 	}
 	return out
 }
 
-// settingFiles reads the files of settings that a command line names at once: the
-// client may remove them.
-func settingFiles(rt *wire.Runtime, argv []string) (out [][]byte) {
+// filesOf reads the files that options of a command line name at once: the client may remove
+// them.
+func filesOf(options, argv []string) (out [][]byte) {
 	for i, a := range argv {
-		for _, option := range rt.Process.SettingFiles {
+		for _, option := range options {
 			name, ok := strings.CutPrefix(a, option+"=")
 			if !ok && i > 0 && argv[i-1] == option {
 				name, ok = a, true

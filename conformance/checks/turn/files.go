@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -45,11 +46,21 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 			if a.Step.ByPath { // an adapter may read the file itself
 				forms = append(forms, []byte("/"+name+`"`))
 			}
-			if !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && containsAny(w.Bytes, forms) }) {
+			written := slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && containsAny(w.Bytes, forms) })
+			if !written && !onCommandLine(t.Run, a.Step, name) {
 				f.Failf("message %s: the subject did not write the file %s to the runtime", a.Step.ID, name)
 			}
 		}
 	}
+}
+
+// onCommandLine reports whether an option of a process names the file, or one with the same
+// bytes.
+func onCommandLine(r *conformance.Run, s fixtures.Step, name string) bool {
+	return slices.ContainsFunc(r.Started, func(p standin.Started) bool {
+		return slices.ContainsFunc(p.Attachments, func(b []byte) bool { return bytes.Equal(b, r.Scenario.Workspace[name]) }) ||
+			s.ByPath && slices.ContainsFunc(p.Argv, func(a string) bool { return strings.HasSuffix(a, "/"+name) })
+	})
 }
 
 func containsAny(b []byte, forms [][]byte) bool {
