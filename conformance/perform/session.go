@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -192,24 +194,39 @@ func scenarioCall(r *conformance.Run, id string) string {
 	return rt.ScenarioCall(id)
 }
 
-// callByOrder returns the scenario's call that has the place of a tool among those that the
-// subject reports; "" if there is none.
+// callByOrder returns the scenario's call of a tool that the subject reports: the first one that
+// runs the same command, as calls of one reply start in any order, or else the first one; "" if
+// there is none.
 func callByOrder(r *conformance.Run, id string) string {
-	var calls, starts []string
+	var calls []*fixtures.ToolCall
 	for _, reply := range r.Scenario.Model[""] {
 		for _, p := range reply.Parts {
 			if p.Tool != nil && !r.Scenario.HiddenOn(r.Runtime, r.Version, p.Tool.ID) {
-				calls = append(calls, p.Tool.ID)
+				calls = append(calls, p.Tool)
 			}
 		}
 	}
+	var seen []string
 	for _, e := range r.Events {
-		if d, ok := e.Data.(event.ToolStart); ok && e.SubagentID == "" {
-			starts = append(starts, d.ToolUseID)
+		d, ok := e.Data.(event.ToolStart)
+		if !ok || e.SubagentID != "" || slices.Contains(seen, d.ToolUseID) || len(calls) == 0 {
+			continue
 		}
-	}
-	if i := slices.Index(starts, id); i >= 0 && i < len(calls) {
-		return calls[i]
+		seen = append(seen, d.ToolUseID)
+		i := max(0, slices.IndexFunc(calls, func(t *fixtures.ToolCall) bool { return d.Command != "" && commandOf(t) == d.Command }))
+		if d.ToolUseID == id {
+			return calls[i].ID
+		}
+		calls = slices.Delete(calls, i, i+1)
 	}
 	return ""
+}
+
+// commandOf returns the command that a call runs; "" if it runs none.
+func commandOf(t *fixtures.ToolCall) string {
+	var input struct {
+		Command string `json:"command"`
+	}
+	_ = json.Unmarshal(t.Input, &input) // other tools have other inputs
+	return input.Command
 }

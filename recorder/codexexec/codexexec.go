@@ -6,7 +6,8 @@ package codexexec
 import (
 	"context"
 	"errors"
-	"slices"
+	"os"
+	"path/filepath"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
@@ -25,30 +26,25 @@ var Runtime = &drive.Runtime{
 	Options:        []string{"effort"},
 }
 
+const name = "codexexec"
+
 // client drives one run.
 type client struct {
 	drive.Unsupported
-	d         *drive.Driver
-	cfg       codex.Config
-	thread    string
-	calls     []string // the tool calls of the scenario, in order
-	started   int      // how many of them the wire shows
-	completed int      // and how many of their results
-	message   string   // the message of the last process
-	ended     map[string]bool
+	d       *drive.Driver
+	cfg     codex.Config
+	thread  string
+	calls   calls
+	queue   []fixtures.Step // messages that wait for the end of the turn
+	message string          // of the last process
+	begun   bool            // that process has begun its turn
+	retries bool            // it has announced another request to the model
+	ended   map[string]bool
 }
 
 func newCodexExec(d *drive.Driver) (drive.Client, error) {
 	cfg, err := codex.ConfigFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
-	c := &client{Unsupported: "codexexec", d: d, cfg: cfg, ended: map[string]bool{}}
-	for _, r := range d.Scenario.Model[""] {
-		for _, p := range r.Parts {
-			if p.Tool != nil {
-				c.calls = append(c.calls, p.Tool.ID)
-			}
-		}
-	}
-	return c, err
+	return &client{Unsupported: name, d: d, cfg: cfg, calls: callsOf(d.Scenario, d.Version), ended: map[string]bool{}}, err
 }
 
 // Open implements drive.Client. It starts nothing: the first message does.
@@ -65,39 +61,86 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 // Send implements drive.Client. The runtime has no queue, so a message waits for
 // the end of the turn.
 func (c *client) Send(_ context.Context, s fixtures.Step) error {
-	if len(s.Files) > 0 || s.What != "" {
-		return c.Error("sends a message with files or a priority")
+	if s.What != "" {
+		return c.Error("sends a message with a priority")
 	}
+	c.queue = append(c.queue, s)
+	return c.Poll()
+}
+
+// Poll implements drive.Poller. It starts a process for the next message when the one before
+// it has exited.
+func (c *client) Poll() error {
+	if c.d.Alive() {
+		return nil
+	}
+	c.ended[c.message] = true
+	if len(c.queue) == 0 {
+		return nil
+	}
+	s := c.queue[0]
+	c.queue = c.queue[1:]
+	return c.start(s)
+}
+
+// start starts the process of a message.
+func (c *client) start(s fixtures.Step) error {
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
 	args = append(append(args, codex.ServerArgs(c.d.Scenario)...), codex.OptionArgs(c.d)...)
-	if model := c.d.Scenario.OpenModel("codexexec"); model != "" {
+	if model := c.d.Scenario.OpenModel(name); model != "" {
 		args = append(args, "--model", model)
 	}
 	if text := c.d.Scenario.Instructions; text != "" {
-		if c.d.Scenario.ReplacesInstructions {
-			return c.Error("replaces the runtime's instructions by a text")
+		set, err := c.instructions(text)
+		if err != nil {
+			return err
 		}
-		args = append(args, "-c", "developer_instructions="+string(wire.Quote(text)))
+		args = append(args, "-c", set)
 	}
 	args = append(args, "--sandbox", c.cfg.Sandbox(), "--cd", c.d.Work, "--skip-git-repo-check")
+	if len(c.d.Scenario.Schema) > 0 {
+		file, err := c.writeFile("schema.json", c.d.Scenario.Schema)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--output-schema", file)
+	}
 	if c.thread != "" {
 		args = append(args, "resume", c.thread)
 	}
-	if err := c.d.Until("the end of the turn", c.Idle); err != nil {
-		return err
+	for _, f := range s.Files { // the option takes all that follows it
+		args = append(args, "--image", c.d.Path(f))
 	}
-	c.message = s.ID
+	c.message, c.begun, c.retries = s.ID, false, false
 	if err := c.d.Spawn(args, nil); err != nil {
 		return err
 	}
 	return c.d.WriteAll(s.Text)
 }
 
-// Stop implements drive.Client.
-func (c *client) Stop(context.Context) error { return c.d.Signal(proc.SIGTERM) }
+// instructions is the setting that gives the model instructions: in addition to the runtime's
+// own, or in a file in their place.
+func (c *client) instructions(text string) (string, error) {
+	if !c.d.Scenario.ReplacesInstructions {
+		return "developer_instructions=" + string(wire.Quote(text)), nil
+	}
+	file, err := c.writeFile("instructions.md", []byte(text))
+	return "model_instructions_file=" + string(wire.Quote(file)), err
+}
 
-// toolItems are the types of items that tool calls make.
-var toolItems = []string{"command_execution", "file_change", "mcp_tool_call", "web_search", "todo_list", "collab_tool_call"}
+// writeFile writes a file that an option names, outside of the workspace.
+func (c *client) writeFile(name string, data []byte) (path string, err error) {
+	path = filepath.Join(wire.Getenv(c.d.Env, "TMPDIR"), name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// Stop implements drive.Client. A process that has not begun its turn has no thread yet.
+func (c *client) Stop(context.Context) error {
+	if err := c.d.Until("the start of the turn", func() bool { return c.begun }); err != nil {
+		return err
+	}
+	return c.d.Signal(proc.SIGTERM)
+}
 
 // Read implements drive.Client.
 func (c *client) Read(b []byte) {
@@ -105,21 +148,13 @@ func (c *client) Read(b []byte) {
 	if l.Opened != "" {
 		c.thread = l.Opened
 	}
-	if !slices.Contains(toolItems, l.Type) {
-		return
+	if l.Kind == wire.TurnStart {
+		c.begun = true
 	}
-	if l.Kind == wire.Item {
-		c.completed++
-	} else if l.Name == "item.started("+l.Type+")" {
-		c.started++
+	if c.d.Runtime.Wire.ReadStatement(b).Notice == wire.NoticeRetry {
+		c.retries = true
 	}
-}
-
-// among reports whether a tool call is among the first n. Items have no ids of
-// the model.
-func (c *client) among(id string, n int) bool {
-	i := slices.Index(c.calls, id)
-	return i >= 0 && i < n
+	c.calls.read(b)
 }
 
 // Asks implements drive.Client.
@@ -129,10 +164,10 @@ func (c *client) Asks(string) bool { return false }
 func (c *client) ShowsInput(string) bool { return true }
 
 // ShowsTool implements drive.Client.
-func (c *client) ShowsTool(id string) bool { return c.among(id, c.started) }
+func (c *client) ShowsTool(id string) bool { return c.calls.started[id] }
 
 // ShowsResult implements drive.Client.
-func (c *client) ShowsResult(id string) bool { return c.among(id, c.completed) }
+func (c *client) ShowsResult(id string) bool { return c.calls.completed[id] }
 
 // ShowsOutput implements drive.Client.
 func (c *client) ShowsOutput(string) bool { return false }
@@ -147,19 +182,14 @@ func (c *client) Streams() bool { return c.d.Alive() }
 func (c *client) TaskEnded(string) bool { return false }
 
 // Idle implements drive.Client.
-func (c *client) Idle() bool { return !c.d.Alive() }
+func (c *client) Idle() bool { return !c.d.Alive() && len(c.queue) == 0 }
 
 // Ended implements drive.Client. A turn ends with its process, because the last
 // lines of the turn come before.
-func (c *client) Ended(message string) bool {
-	if c.message == message && !c.d.Alive() {
-		c.ended[message] = true
-	}
-	return c.ended[message]
-}
+func (c *client) Ended(message string) bool { return c.ended[message] }
 
 // Retries implements drive.Client.
-func (c *client) Retries() bool { return false }
+func (c *client) Retries() bool { return c.retries }
 
 // Texts implements drive.Client. Texts come whole, after their reply, so that no hold after
 // a part of one is reached. An empty one lets a hold before the first part be reached.

@@ -39,11 +39,13 @@ func SameCall(r *conformance.Run, id, call string) bool {
 type matchedCalls map[string]string
 
 // matchCalls gives each tool_start of the main agent the first call of the model that it may
-// be: one with the same command, or else one that runs no command.
+// be: one with the same command or tool of a server, or else one that runs no command.
 func matchCalls(r *conformance.Run) matchedCalls {
 	type command struct {
 		Command string `json:"command"`
 		Path    string `json:"path"`
+		Server  string `json:"server"`
+		Tool    string `json:"tool"`
 	}
 	calls := Calls(r)
 	commands := make([]command, len(calls))
@@ -63,7 +65,10 @@ func matchCalls(r *conformance.Run) matchedCalls {
 		if e.SubagentID != "" || out[d.ToolUseID] != "" {
 			continue
 		}
-		i := find(func(i int) bool { return commands[i].Command != "" && commands[i].Command == d.Command })
+		i := find(func(i int) bool {
+			c := &commands[i]
+			return c.Command != "" && c.Command == d.Command || c.Server != "" && d.Tool == "mcp__"+c.Server+"__"+c.Tool
+		})
 		if i < 0 { // a runtime may run a command to read a file
 			i = find(func(i int) bool {
 				return commands[i].Command == "" && strings.Contains(d.Command, commands[i].Path) || d.Command == "" && commands[i].Command == ""
