@@ -101,14 +101,19 @@
 //	elicitation/create           interrupt
 //	reply to session/prompt      usage, and done: stopped if cancelled; reason is any other stop reason but
 //	                             end_turn. An error: error
-//	user_message_chunk, available_commands_update, session_info_update, _auth/status_update   ignored
+//	session_info_update          of codex-acp, if its runtime will repeat a request: block_end retracted, notice
+//	                             retry. Any other: nothing
+//	user_message_chunk, available_commands_update, _auth/status_update   ignored
 //
 // Content of a message that comes when no turn runs becomes a notice, late. Any other method is
 // refused if it is a request, and a notice with the raw message.
 //
 // A piece of a message that is not of the model is a notice: claude-agent-acp and codex-acp
 // repeat so the words of an error, under a message id that is not of the model's API, or none.
-// What codex-acp reports as a tool call mcp_startup is a notice too.
+// What codex-acp reports as a tool call mcp_startup is a notice too, and a compaction, which it
+// reports as a call without a name and claude-agent-acp by words of its own, is compaction. If a turn of codex-acp fails, the agent states
+// a systemError of its thread, sends the words of the error as a message, and ends the turn as
+// any other: that is an error.
 //
 // Of _meta it reads what agents add to tool calls: the name of the tool (claudeCode), the
 // output and the exit code of a terminal (terminal_output_delta, terminal_exit).

@@ -45,7 +45,8 @@ var errorWords = []struct {
 	{regexp.MustCompile(`(?i)insufficient_quota|credit balance|billing|quota`), event.ErrorBilling},
 	{regexp.MustCompile(`(?i)invalid_api_key|x-api-key|incorrect api key|authentication|unauthorized|please run /login`), event.ErrorAuth},
 	{regexp.MustCompile(`(?i)rate.?limit|too many requests|usage limit`), event.ErrorRateLimit},
-	{regexp.MustCompile(`(?i)overloaded|at capacity|service.?unavailable`), event.ErrorOverloaded},
+	{regexp.MustCompile(`max_output_tokens`), event.ErrorLimit},
+	{regexp.MustCompile(`(?i)overloaded|at capacity|high demand|service.?unavailable`), event.ErrorOverloaded},
 }
 
 var networkWords = regexp.MustCompile(`(?i)connection|network|fetch failed|socket|stream disconnected|timed? out|timeout|unable to connect`)

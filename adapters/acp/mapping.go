@@ -25,8 +25,9 @@ func (Adapter) Mapping() []adapters.Mapped {
 			"terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"),
 		mapping.Mapped(kindUpdate, "delta", "agent_message_chunk"),
 		mapping.Mapped(kindUpdate, "thinking", "agent_thought_chunk"),
-		mapping.Mapped(kindUpdate, "tool_start, tool_output, tool_progress, tool_result", "tool_call", "tool_call_update"),
+		mapping.Mapped(kindUpdate, "tool_start, tool_output, tool_progress, tool_result; compaction by codex-acp", "tool_call", "tool_call_update"),
 		mapping.Mapped(kindUpdate, "plan", "plan"),
+		mapping.Mapped(kindUpdate, "by codex-acp: notice retry, or error when the turn ends; else nothing, as it is for the list of sessions", "session_info_update"),
 		mapping.Mapped(kindUpdate, "mode_changed", "current_mode_update"),
 		mapping.Mapped(kindUpdate, "mode_changed, model_changed", "config_option_update"),
 		mapping.Mapped(kindUpdate, "usage, when the turn ends", "usage_update"),
@@ -34,7 +35,6 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Mapped(kindStop, "done, stopped", "cancelled"),
 		mapping.Ignored(kindUpdate, "the turn begins with its message", "user_message_chunk"),
 		mapping.Ignored(kindUpdate, "a list for the user to choose from", "available_commands_update"),
-		mapping.Ignored(kindUpdate, "the agent's list of sessions", "session_info_update"),
 		mapping.Ignored(kindMethod, "how the agent is signed in, an extension of codex-acp", "_auth/status_update"),
 	)
 }

@@ -58,6 +58,9 @@ func (t *translator) updateTool(u *update, b []byte) {
 		t.notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
 		return
 	}
+	if t.isCompaction(u, b) {
+		return
+	}
 	t.emitProgress(u)
 	if u.Kind == "tool_call_update" && t.call(string(u.ToolCallID)) == nil && u.Title == "" && u.ToolKind == "" {
 		return // of a call that was not announced: claude-agent-acp states the time of others so
@@ -132,13 +135,14 @@ var searchTitle = regexp.MustCompile(`^Search for '(.*)' in (.*)$`)
 
 // input holds the members of the inputs of tools that events repeat.
 type input struct {
-	Command  jsontext.Value `json:"command"`
-	Path     str            `json:"path"`
-	FilePath str            `json:"file_path"`
-	Written  str            `json:"filePath"` // by opencode
-	Pattern  str            `json:"pattern"`
-	Query    str            `json:"query"`
-	URL      str            `json:"url"`
+	Command    jsontext.Value `json:"command"`
+	Path       str            `json:"path"`
+	FilePath   str            `json:"file_path"`
+	Written    str            `json:"filePath"` // by opencode
+	Pattern    str            `json:"pattern"`
+	Query      str            `json:"query"`
+	URL        str            `json:"url"`
+	Background jsontext.Value `json:"run_in_background"` // by claude-agent-acp
 }
 
 // toolName is the name that the agent gives the tool, or that of its kind, or its title.
@@ -224,7 +228,7 @@ func (c *toolCall) start() event.ToolStart {
 	if path == "" && len(c.diffs) > 0 {
 		path = string(c.diffs[0].Path)
 	}
-	d.Command = c.command()
+	d.Command, d.Background = c.command(), string(in.Background) == "true"
 	switch c.kind {
 	case "read":
 		d.FilePath, d.IsFileRead = path, true

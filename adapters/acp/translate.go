@@ -39,6 +39,9 @@ type translator struct {
 	context   event.Context
 	cost      *float64
 	endedCall map[string]bool // tool calls of turns that have ended
+
+	codex      codexFailure // of the running turn
+	compaction string       // the call by which codex-acp reports the running compaction; "" if none runs
 }
 
 // handleLine handles one line of stdout. The caller has set the ledger's time.
@@ -138,6 +141,8 @@ func (t *translator) handleUpdate(b []byte) {
 		t.updateTool(&u, b)
 	case "plan":
 		t.emitPlan(&u, b)
+	case "session_info_update":
+		t.handleInfo(&u, b)
 	case "current_mode_update":
 		t.modeSet(string(u.CurrentModeID))
 	case "config_option_update":
@@ -173,7 +178,7 @@ func (t *translator) scope(what string, b []byte) *ledger.Scope {
 
 // beginTurn starts a turn.
 func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
-	t.stopped, t.block, t.blockOf = false, "", ""
+	t.stopped, t.block, t.blockOf, t.codex, t.compaction = false, "", "", codexFailure{}, ""
 	return t.l.TurnStart(d)
 }
 
@@ -196,6 +201,13 @@ func (t *translator) addChunk(u *update, b []byte) {
 		return
 	}
 	if t.isOfAgent(u) {
+		if t.codex.failed {
+			t.codex.words += string(c.Text)
+			return
+		}
+		if t.saysCompaction(sc, string(c.Text)) {
+			return
+		}
 		t.notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
 		return
 	}
@@ -278,6 +290,8 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	switch {
 	case err != nil || r.StopReason == "cancelled":
 		t.endBlock(sc, event.BlockInterrupted)
+	case t.codex.failed:
+		t.endBlock(sc, t.codex.blockStatus())
 	default:
 		t.endBlock(sc, event.BlockComplete)
 	}
@@ -297,6 +311,8 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 		t.l.Error(errorOf(err))
 	case r.StopReason == "cancelled":
 		t.l.Done(event.Done{Stopped: true})
+	case t.codex.failed:
+		t.l.Error(t.codex.event())
 	case r.StopReason == "end_turn":
 		t.l.Done(event.Done{})
 	default:
@@ -309,7 +325,7 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 // agent counts that as input.
 func (t *translator) emitUsage(r promptResult) {
 	u := r.Usage
-	if u.Total == 0 {
+	if u.Total == 0 || u.Input+u.Cached+u.Output == 0 { // codex-acp states a window that was exceeded as the total
 		return
 	}
 	if t.isOpenCode() {

@@ -56,6 +56,7 @@ type client struct {
 	tools   map[string]bool // tool calls that it shows
 	outputs map[string]bool // tool calls of whose output it shows a part
 	results map[string]bool // tool calls whose result it shows
+	retries bool            // the wire shows that a request to the model will be repeated
 	main    drive.Text
 }
 

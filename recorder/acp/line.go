@@ -17,6 +17,7 @@ import (
 // Read implements drive.Client.
 func (c *client) Read(b []byte) {
 	l := c.d.Runtime.Wire.ReadOutput(b)
+	c.retries = c.retries || c.d.Runtime.Wire.ReadStatement(b).Notice == wire.NoticeRetry
 	switch {
 	case l.RepliesTo != nil:
 		c.readReply(l)
@@ -57,10 +58,14 @@ func (c *client) handleRequest(l wire.Line) error {
 	}
 	q := question{id: l.ID.Clone(), method: l.Method, tool: c.d.Runtime.Wire.ScenarioCall(l.Asked.Tool), params: l.Params.Clone()}
 	var p struct {
-		Options []option `json:"options"`
+		Options  []option `json:"options"`
+		ToolCall string   `json:"toolCallId"` // of a form
 	}
-	_ = wire.Decode(l.Params, &p) // a form has none
+	_ = wire.Decode(l.Params, &p) // other questions have other parameters
 	q.options = p.Options
+	if q.tool == "" {
+		q.tool = c.d.Runtime.Wire.ScenarioCall(p.ToolCall)
+	}
 	c.showsCall(l)
 	if s, ok := c.d.Judge(q.tool); ok {
 		return c.replyTo(q, s)
@@ -198,8 +203,8 @@ func (c *client) ShowsResult(id string) bool { return c.results[id] }
 // TaskEnded implements drive.Client. No line reports it.
 func (c *client) TaskEnded(string) bool { return false }
 
-// Retries implements drive.Client. No line reports one.
-func (c *client) Retries() bool { return false }
+// Retries implements drive.Client. Of the agents, codex-acp reports one.
+func (c *client) Retries() bool { return c.retries }
 
 // Settled implements drive.Client. No line reports the end of a message.
 func (c *client) Settled(bool) bool { return true }
