@@ -8,7 +8,6 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +123,7 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 	f.IntVar(&jobs, "jobs", goruntime.GOMAXPROCS(0), "how many recordings run in parallel, each in its own namespace")
 	f.StringVar(&part, "shard", "", "one worker's part: INDEX/TOTAL")
 	_ = f.MarkHidden("shard")
-	f.DurationVar(&o.Deadline, "deadline", time.Minute, "how long one recording may take")
+	f.DurationVar(&o.Deadline, "deadline", 0, "how long one recording may take (default: the runtime's limit, a minute for most)")
 	completeFlag(cmd, "runtime", runtimeNames)
 	return cmd
 }

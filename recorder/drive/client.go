@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
@@ -29,6 +30,9 @@ type Runtime struct {
 	// ProcessPerTurn reports that each message starts a process, which exits
 	// when its turn ends.
 	ProcessPerTurn bool
+	// Deadline bounds a run; 0: DefaultDeadline. A program that repeats refused requests for
+	// long needs more.
+	Deadline time.Duration
 	// ReadSchema reads what the vendor publishes about the wire. It may write
 	// into the folder tmp. nil: the vendor publishes nothing.
 	ReadSchema func(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.Schema, error)

@@ -13,6 +13,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,10 @@ type Options struct {
 	Model    Model
 	Launcher proc.Launcher             // nil: real processes
 	Tee      func(l fixtures.WireLine) // called in order, from one goroutine
-	Deadline time.Duration             // of the whole run; 0: DefaultDeadline
+	Deadline time.Duration             // of the whole run; 0: that of the runtime
 }
 
-// DefaultDeadline bounds a run.
+// DefaultDeadline bounds a run on a runtime that has no limit of its own.
 const DefaultDeadline = 60 * time.Second
 
 // exitLimit bounds the end of a process after its stdin was closed.
@@ -99,7 +100,7 @@ func Run(ctx context.Context, o Options) error {
 // withDriver calls do with a Driver and kills the process that do left running.
 func withDriver(ctx context.Context, o Options, do func(*Driver) error) error {
 	if o.Deadline == 0 {
-		o.Deadline = DefaultDeadline
+		o.Deadline = cmp.Or(o.Runtime.Deadline, DefaultDeadline)
 	}
 	if o.Launcher == nil {
 		o.Launcher = proc.Exec{}

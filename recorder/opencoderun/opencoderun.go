@@ -6,6 +6,7 @@ package opencoderun
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
@@ -22,6 +23,7 @@ var Runtime = &drive.Runtime{
 	Connect:        opencode.Connect,
 	ProcessPerTurn: true,
 	Options:        []string{"effort"},
+	Deadline:       3 * time.Minute, // it repeats a request without a valid key for a minute and a half
 }
 
 const name = "opencoderun"
@@ -37,6 +39,8 @@ type client struct {
 	session  string
 	results  map[string]bool // of tool calls, that the wire shows
 	steps    bool            // the wire shows a step of the model that has not ended
+	begun    bool            // the process has begun its turn
+	queue    []fixtures.Step // messages that wait for the end of the turn
 	message  string          // of the last process
 	ended    map[string]bool
 }
@@ -66,9 +70,27 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if s.What != "" {
 		return c.Error("sends a message with a priority")
 	}
-	if err := c.d.Until("the end of the turn", c.Idle); err != nil {
-		return err
+	c.queue = append(c.queue, s)
+	return c.Poll()
+}
+
+// Poll implements drive.Poller. It starts a process for the next message when the one before
+// it has exited.
+func (c *client) Poll() error {
+	if c.d.Alive() {
+		return nil
 	}
+	c.ended[c.message] = true
+	if len(c.queue) == 0 {
+		return nil
+	}
+	s := c.queue[0]
+	c.queue = c.queue[1:]
+	return c.start(s)
+}
+
+// start starts the process of a message.
+func (c *client) start(s fixtures.Step) error {
 	conn := c.cfg.Connection(c.d.Model.URL())
 	if err := conn.WriteHome(wire.Getenv(c.d.Env, "HOME")); err != nil {
 		return err
@@ -90,7 +112,7 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	for _, f := range s.Files {
 		args = append(args, "--file", c.d.Path(f))
 	}
-	c.message, c.steps = s.ID, false
+	c.message, c.steps, c.begun = s.ID, false, false
 	if err := c.d.Spawn(append(args, conn.Args...), conn.Env); err != nil {
 		return err
 	}
@@ -114,10 +136,13 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 	return nil
 }
 
-// Stop implements drive.Client.
+// Stop implements drive.Client. A process that has not begun its turn has no session yet.
 func (c *client) Stop(context.Context) error {
 	if !c.d.Alive() {
 		return nil
+	}
+	if err := c.d.Until("the start of the turn", func() bool { return c.begun }); err != nil {
+		return err
 	}
 	return c.d.Signal(proc.SIGTERM)
 }
@@ -138,7 +163,7 @@ func (c *client) Read(b []byte) {
 	}
 	switch l.Name {
 	case "step_start":
-		c.steps = true
+		c.steps, c.begun = true, true
 	case "step_finish", "error":
 		c.steps = false
 	}
@@ -170,15 +195,10 @@ func (c *client) Streams() bool { return c.steps }
 func (c *client) TaskEnded(string) bool { return false }
 
 // Idle implements drive.Client.
-func (c *client) Idle() bool { return !c.d.Alive() }
+func (c *client) Idle() bool { return !c.d.Alive() && len(c.queue) == 0 }
 
 // Ended implements drive.Client. A turn ends with its process.
-func (c *client) Ended(message string) bool {
-	if c.message == message && !c.d.Alive() {
-		c.ended[message] = true
-	}
-	return c.ended[message]
-}
+func (c *client) Ended(message string) bool { return c.ended[message] }
 
 // Retries implements drive.Client.
 func (c *client) Retries() bool { return false }

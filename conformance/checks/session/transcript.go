@@ -127,6 +127,9 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Type() == event.TypePermissionResolved && withoutDecision(r.Scenario) {
 			x.text += ofNoDecision
 		}
+		if runindex.Runtime(r).JoinsServerNames {
+			x.text += ofJoined
+		}
 		if runindex.Runtime(r).TurnsBeginUnseen {
 			x.text += ofUnseen
 			x.turnUnset = e.Type() == event.TypeNotice // it may come before the first line of its turn

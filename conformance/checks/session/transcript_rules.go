@@ -41,6 +41,7 @@ const (
 	ofSignal     = " in a turn that a signal may have stopped"
 	ofNoDecision = " in a scenario whose client answers without a decision"
 	ofUnseen     = " of a turn whose start no line reports"
+	ofJoined     = " on a wire that joins the names of servers with those of their tools"
 )
 
 var transcriptRules = []transcriptRule{
@@ -58,8 +59,8 @@ var transcriptRules = []transcriptRule{
 	{event.TypeSessionEnd, "reason", "", mayVary, "how a process ended is not in its output"},
 	{event.TypeSessionEnd, "exit_code", "", mayVary, "how a process ended is not in its output"},
 	{event.TypeError, "", `^{"type":"error","data"`, optional, "how a process ended is not in its output"},
-	{event.TypeToolStart, "tool", `"tool":"mcp__.*` + ofUnseen, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
-	{event.TypePermissionRequest, "tool_name", `"tool_name":"mcp__.*` + ofUnseen, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
+	{event.TypeToolStart, "tool", `"tool":"mcp__.*` + ofJoined, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
+	{event.TypePermissionRequest, "tool_name", `"tool_name":"mcp__.*` + ofJoined, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
 	{event.TypeToolResult, "", ofSignal, either, "a signal to the process is not in its output"},
 	{event.TypeBlockEnd, "", `interrupted.*` + ofSignal, either, "a signal to the process is not in its output"},
 	{event.TypeDone, "", ofSignal, either, "a signal to the process is not in its output"},
