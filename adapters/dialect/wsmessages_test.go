@@ -97,6 +97,8 @@ var goodWS = strings.Split(strings.TrimSpace(`
 {"type":"tool_result","callId":"t","toolName":"Bash","ok":true,"result":"ab"}
 {"type":"text_done","responseId":"r","text":"I look."}
 {"type":"text_delta","responseId":"s","delta":"Al"}
+{"type":"text_delta","responseId":"s","delta":"\n\n","separator":true}
+{"type":"text_done","responseId":"s","text":"All","replaces":true,"cancelled":true}
 {"type":"output_cancelled","responseId":"s"}`), "\n")
 
 func TestBrokenWSMessages(t *testing.T) {
@@ -109,7 +111,10 @@ func TestBrokenWSMessages(t *testing.T) {
 		{"ends no response", without("text_done"), "response-open"},
 		{"ends a response twice", twice("text_done"), "response-ended"},
 		{"goes on after the end", followed(goodWS[4]), "response-ended"},
-		{"cancels twice", followed(goodWS[10]), "response-ended"},
+		{"cancels twice", followed(goodWS[12]), "response-ended"},
+		{"cancels what is done", replaced(`,"cancelled":true`, ``), "response-ended"},
+		{"announces a cancellation and goes on", replaced(goodWS[12], goodWS[9]), "response-open response-ended"},
+		{"announces a cancellation that does not come", without("output_cancelled"), "unfinished"},
 		{"repeats a delta", twice(`"delta":"look."`), "text-differs"},
 		{"starts thinking twice", twice("thinking_start"), "thinking-again"},
 		{"starts no thinking", without("thinking_start"), "thinking-not-open thinking-not-open"},

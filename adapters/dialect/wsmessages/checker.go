@@ -10,8 +10,8 @@ import (
 )
 
 var vocabulary = dialect.NewVocabulary(map[string]string{
-	"text_delta":            "responseId:id delta:text",
-	"text_done":             "responseId:id text:text replaces?:flag",
+	"text_delta":            "responseId:id delta:text separator?:flag",
+	"text_done":             "responseId:id text:text replaces?:flag cancelled?:flag",
 	"thinking_start":        "responseId:id",
 	"thinking_delta":        "responseId:id delta:text",
 	"thinking_done":         "responseId:id text:text",
@@ -38,7 +38,7 @@ func Rules() []string {
 //
 //	not-json, unknown-type, missing-member, wrong-member
 //	response-open      a response begins before the last one has ended
-//	response-ended     a message is of a response that has ended
+//	response-ended     a message is of a response that has ended; output_cancelled may follow text_done with the member cancelled
 //	text-differs       text_done is not the sum of the deltas, and has no member replaces
 //	thinking-again     thinking starts before the last one is done
 //	thinking-not-open  a delta or an end comes without a start
@@ -51,10 +51,11 @@ func Rules() []string {
 //	tool-open          a call has no result when its response ends
 //	tool-arguments     arguments are not JSON
 //	result-form        ok and no result, or not ok and no error with a code
-//	unfinished         the stream ends within a response
+//	unfinished         the stream ends within a response, or before the output_cancelled that text_done announced
 type Checker struct {
 	response string // that has begun; "" while none is running
 	running  bool
+	awaited  string // the response whose output_cancelled text_done announced, or ""
 	ended    map[string]bool
 	text     string
 	thinking bool
@@ -81,7 +82,7 @@ func (c *Checker) Add(message []byte) []dialect.Problem {
 
 // End checks that the stream may end here.
 func (c *Checker) End() []dialect.Problem {
-	if c.running || c.found.Empty() {
+	if c.running || c.awaited != "" || c.found.Empty() {
 		c.found.Fail("unfinished", "the stream ends without text_done or output_cancelled")
 	}
 	return c.found.Take()
@@ -93,10 +94,14 @@ func (c *Checker) check(m dialect.Message) {
 	case "agent_callback_result":
 		return
 	case "output_cancelled":
-		if id != "" && c.ended[id] && !c.running {
-			c.checkCancelled(id)
+		if c.awaited != "" && (id == "" || id == c.awaited) {
+			c.awaited = ""
 			return
 		}
+	}
+	if c.awaited != "" {
+		c.found.Fail("response-open", "%s before the output_cancelled of %q", m.Type, c.awaited)
+		c.awaited = ""
 	}
 	if !c.join(m.Type, id) {
 		return
@@ -110,10 +115,13 @@ func (c *Checker) check(m dialect.Message) {
 		if m.String("text") != c.text && !m.True("replaces") {
 			c.found.Fail("text-differs", "text_done is %q, the deltas %q", m.String("text"), c.text)
 		}
-		c.finish("done")
+		c.finish()
+		if m.True("cancelled") {
+			c.awaited = id
+		}
 	case "output_cancelled":
 		c.checkThought(m.Type)
-		c.finish("cancelled")
+		c.finish()
 	case "thinking_start", "thinking_delta", "thinking_done":
 		c.checkThinking(m)
 	default:
@@ -129,7 +137,7 @@ func (c *Checker) join(what, id string) bool {
 		return false
 	case c.running && id != "" && c.response != "" && id != c.response:
 		c.found.Fail("response-open", "%s of %q while %q has no end", what, id, c.response)
-		c.finish("done")
+		c.finish()
 	}
 	if !c.running {
 		c.running, c.response, c.text, c.thinking = true, "", "", false
@@ -140,15 +148,7 @@ func (c *Checker) join(what, id string) bool {
 	return true
 }
 
-// checkCancelled allows one output_cancelled after text_done.
-func (c *Checker) checkCancelled(id string) {
-	if c.response != id {
-		c.found.Fail("response-ended", "output_cancelled of %q", id)
-	}
-	c.response = ""
-}
-
-func (c *Checker) finish(how string) {
+func (c *Checker) finish() {
 	for _, id := range slices.Sorted(maps.Keys(c.tools)) {
 		if !c.tools[id].ended {
 			c.found.Fail("tool-open", "%q has no result", id)
@@ -159,9 +159,7 @@ func (c *Checker) finish(how string) {
 	if c.response != "" {
 		c.ended[c.response] = true
 	}
-	if how == "cancelled" {
-		c.response = ""
-	}
+	c.response = ""
 }
 
 func (c *Checker) checkThought(before string) {

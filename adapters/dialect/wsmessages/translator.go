@@ -19,7 +19,9 @@ type Message struct {
 	Arguments  string  `json:"arguments,omitempty"`
 	Delta      string  `json:"delta,omitempty"`
 	Text       *string `json:"text,omitzero"`
+	Separator  bool    `json:"separator,omitzero"`
 	Replaces   bool    `json:"replaces,omitzero"`
+	Cancelled  bool    `json:"cancelled,omitzero"`
 	OK         *bool   `json:"ok,omitzero"`
 	Result     *string `json:"result,omitzero"`
 	Error      *Error  `json:"error,omitzero"`
@@ -56,6 +58,9 @@ type block struct {
 	id   string
 	text strings.Builder
 }
+
+// separator is between two blocks of text.
+const separator = "\n\n"
 
 type tool struct {
 	name   string
@@ -154,6 +159,7 @@ func (t *Translator) cancel(why *Error) []Message {
 	t.response = nil
 	out := r.closeAll()
 	if m := r.done(); m.Replaces {
+		m.Cancelled = true
 		out = append(out, m)
 	}
 	return append(out, Message{Type: "output_cancelled", ResponseID: r.id, Error: why})
@@ -183,7 +189,7 @@ func (r *response) text() string {
 			all = append(all, b.text.String())
 		}
 	}
-	return strings.Join(all, "\n\n")
+	return strings.Join(all, separator)
 }
 
 func (r *response) find(id string) *block {
@@ -205,14 +211,14 @@ func (r *response) addText(id, text string) []Message {
 		b = &block{id: id}
 		r.blocks = append(r.blocks, b)
 	}
-	delta := text
 	if r.last != b && r.sent.Len() > 0 {
-		delta = "\n\n" + text
+		r.sent.WriteString(separator)
+		out = append(out, Message{Type: "text_delta", ResponseID: r.id, Delta: separator, Separator: true})
 	}
 	r.last = b
 	b.text.WriteString(text)
-	r.sent.WriteString(delta)
-	return append(out, Message{Type: "text_delta", ResponseID: r.id, Delta: delta})
+	r.sent.WriteString(text)
+	return append(out, Message{Type: "text_delta", ResponseID: r.id, Delta: text})
 }
 
 func (r *response) endBlock(d event.BlockEnd) []Message {
