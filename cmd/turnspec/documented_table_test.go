@@ -126,9 +126,9 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},
 	"turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js":   {files: []string{"server.js"}, add: short},
 
-	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token": {add: short},
-	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:                                               {},
-	`eval "$(turnspec env --runtime claude)" && node server.js`:                                                                {notRun: endsOnSignal},
+	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave": {add: short},
+	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:                                                               {},
+	`eval "$(turnspec env --runtime claude)" && node server.js`:                                                                                {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},
 	"turnspec play opencode --case text/plain --http serve --port 4096": {notRun: endsOnSignal}, // TestServesHTTP of fakes/standin serves it
 	"turnspec serve --recover leave":                                    {notRun: endsOnSignal},

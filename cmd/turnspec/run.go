@@ -101,7 +101,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
-  turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token
+  turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave
   turnspec run --runtime claude --last-failed -- python3 my_adapter.py
   turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py
   turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py

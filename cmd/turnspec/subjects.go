@@ -168,7 +168,7 @@ func (f runFlags) server() (*sse.Subject, error) {
 }
 
 func dialectFlag(cmd *cobra.Command, dialect *string) {
-	cmd.Flags().StringVar(dialect, "dialect", "", "with --http: the vocabulary of its streams, "+strings.Join(mapping.Names(), " or ")+", or the file of a mapping")
+	cmd.Flags().StringVar(dialect, "dialect", "", "with --http: the vocabulary of its streams, "+strings.Join(mapping.Names(), ", ")+", or the file of a mapping")
 	completeFlag(cmd, "dialect", mapping.Names)
 }
 

@@ -3,11 +3,15 @@ package mapping
 import (
 	"embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/dialect"
+	"github.com/turnspec/turnspec/adapters/dialect/agentui"
 	"github.com/turnspec/turnspec/adapters/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
 )
 
 //go:embed builtin/*.json
@@ -21,12 +25,14 @@ type Checker interface {
 
 // checkers are those of the built-in mappings.
 var checkers = map[string]func() Checker{
-	"agui":     func() Checker { return new(agui.Checker) },
-	"uistream": func() Checker { return new(uistream.Checker) },
+	"agentui":    func() Checker { return new(agentui.Checker) },
+	"agui":       func() Checker { return new(agui.Checker) },
+	"uistream":   func() Checker { return new(uistream.Checker) },
+	"wsmessages": func() Checker { return new(wsmessages.Checker) },
 }
 
 // Names lists the built-in mappings.
-func Names() []string { return []string{"agui", "uistream"} }
+func Names() []string { return slices.Sorted(maps.Keys(checkers)) }
 
 // Builtin returns a built-in mapping.
 func Builtin(name string) (*Mapping, error) {

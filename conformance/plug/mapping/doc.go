@@ -25,8 +25,9 @@
 //	="unknown"     this JSON
 //	json:PATH      the JSON that a text holds; json:@NAME too
 //
-// key is the member by which messages belong together, such as the id of a call. append adds to a
-// text that is kept. ignore lists types of messages that are dropped; one that ends in * stands for
+// key is the member by which messages belong together, such as the id of a call, or several with
+// spaces between. append adds to a text that is kept. If a rule has "next": true, later rules may
+// match the same message too, so that it becomes several events. ignore lists types of messages that are dropped; one that ends in * stands for
 // all that begin with the rest. A message that no rule matches, and that is not ignored, becomes a
 // notice, which a check reports. without lists what the vocabulary cannot express, besides the types of
 // events that no rule emits: checks that need it are not expressible. ROUTES.md of package sse has the

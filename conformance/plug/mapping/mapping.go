@@ -34,13 +34,16 @@ type Rule struct {
 	Append map[string]string         `json:"append,omitempty"`
 	Emit   event.Type                `json:"emit,omitempty"`
 	Data   map[string]string         `json:"data,omitempty"`
+	Next   bool                      `json:"next,omitempty"` // a later rule may match too
 }
 
 // emitted are the types of events that a mapping may emit.
 var emitted = []event.Type{
-	event.TypeDelta, event.TypeThinking, event.TypeToolStart, event.TypeToolResult, event.TypePermissionRequest,
-	event.TypePermissionResolved, event.TypeInterrupt, event.TypeInterruptResolved, event.TypeResult,
-	event.TypeComponentUpdate, event.TypeComponentRemove, event.TypeDone, event.TypeError,
+	event.TypeDelta, event.TypeThinking, event.TypeBlockEnd, event.TypeToolStart, event.TypeToolOutput, event.TypeToolProgress,
+	event.TypeToolResult, event.TypePermissionRequest, event.TypePermissionResolved, event.TypeInterrupt,
+	event.TypeInterruptResolved, event.TypePlan, event.TypeTask, event.TypeUsage, event.TypeCompaction, event.TypeResult,
+	event.TypeComponentUpdate, event.TypeComponentRemove, event.TypeModelChanged, event.TypeModeChanged, event.TypeCheckpoint,
+	event.TypeNotice, event.TypeDone, event.TypeError,
 }
 
 // Parse reads a mapping. An error names the place in the file.

@@ -31,16 +31,20 @@ func TestBuiltin(t *testing.T) {
 		g.Expect(m.NewChecker()).NotTo(BeNil())
 	}
 	_, err := mapping.Builtin("x")
-	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agui, uistream`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agentui, agui, uistream, wsmessages`)))
 }
 
-// example is the mapping of the package comment.
+// example is the mapping of the package comment, and more.
 const example = `{
   "name": "my-stream",
   "rules": [
     {"when": {"type": "chunk"}, "emit": "delta", "data": {"text": "body.text"}},
     {"when": {"type": "call"}, "key": "id", "keep": {"name": "fn"}},
     {"when": {"type": "args"}, "key": "id", "append": {"args": "piece"}},
+    {"when": {"type": "thought"}, "emit": "thinking", "data": {"text": "body.text"}, "next": true},
+    {"when": {"type": "thought", "last": true}, "emit": "thinking", "data": {"done": "=true"}},
+    {"when": {"type": "of"}, "key": "a b", "keep": {"c": "c"}},
+    {"when": {"type": "which"}, "key": "a b", "emit": "delta", "data": {"text": "@c"}},
     {"when": {"type": "go"}, "key": "id", "emit": "tool_start", "data": {"tool_use_id": "id", "tool": "@name", "input": "json:@args"}},
     {"when": {"type": "end", "ok": true}, "emit": "done"},
     {"when": {"type": "end"}, "emit": "error", "data": {"message": "reason", "code": "=\"unknown\""}}
@@ -61,6 +65,12 @@ func TestRead(t *testing.T) {
 		{`{"type":"debug.x"}`, ""},
 		{`{"type":"chunk","body":{"text":"hi"}}`, `delta text="hi"`},
 		{`{"type":"chunk"}`, `delta`},
+		{`{"type":"thought","body":{"text":"hm"}}`, `thinking text="hm"`},
+		{`{"type":"thought","body":{"text":"hm"},"last":true}`, `thinking text="hm"; thinking done=true`},
+		{`{"type":"of","a":1,"b":1,"c":"x"}`, ""},
+		{`{"type":"of","a":1,"b":2,"c":"y"}`, ""},
+		{`{"type":"which","a":1,"b":1}`, `delta text="x"`},
+		{`{"type":"which","a":1,"b":2}`, `delta text="y"`},
 		{`{"type":"call","id":1,"fn":"sh"}`, ""},
 		{`{"type":"call","id":2,"fn":"ls"}`, ""},
 		{`{"type":"args","id":1,"piece":"{\"a\":"}`, ""},
@@ -70,18 +80,18 @@ func TestRead(t *testing.T) {
 		{`{"type":"end", "ok": true }`, `done`},
 		{`{"type":"end","reason":"r"}`, `error code="unknown" message="r"`},
 	} {
-		e, err := r.Read([]byte(c.line))
+		events, err := r.Read([]byte(c.line))
 		g.Expect(err).NotTo(HaveOccurred(), c.line)
-		got := ""
-		if e != nil {
+		got := []string{}
+		for _, e := range events {
 			words := []string{}
 			for name, v := range e.Data {
 				words = append(words, name+"="+string(v))
 			}
 			slices.Sort(words)
-			got = strings.Join(append([]string{string(e.Type)}, words...), " ")
+			got = append(got, strings.Join(append([]string{string(e.Type)}, words...), " "))
 		}
-		g.Expect(got).To(Equal(c.want), c.line)
+		g.Expect(strings.Join(got, "; ")).To(Equal(c.want), c.line)
 	}
 	_, err = r.Read([]byte(`{"type":"other"}`))
 	g.Expect(err).To(MatchError(mapping.ErrUnknown))

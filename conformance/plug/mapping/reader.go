@@ -32,18 +32,33 @@ type Event struct {
 // ErrUnknown is the error of a message that no rule matches.
 var ErrUnknown = errors.New("no rule matches the message")
 
-// Read returns the event that a message becomes, nil if it becomes none.
-func (r *Reader) Read(line []byte) (*Event, error) {
-	var message jsontext.Value = line
-	if message.Kind() != '{' {
+// members are the members of a message.
+type members map[string]jsontext.Value
+
+// Read returns the events that a message becomes, in order.
+func (r *Reader) Read(line []byte) ([]Event, error) {
+	var message members
+	if jsontext.Value(line).Kind() != '{' || json.Unmarshal(line, &message, plug.Lenient) != nil {
 		return nil, errors.New("want a JSON object")
 	}
+	var out []Event
+	known := false
 	for i := range r.m.Rules {
-		if rule := &r.m.Rules[i]; r.matches(rule, message) {
-			return r.apply(rule, message), nil
+		rule := &r.m.Rules[i]
+		if !r.matches(rule, message) {
+			continue
+		}
+		if e := r.apply(rule, message); e != nil {
+			out = append(out, *e)
+		}
+		if known = true; !rule.Next {
+			break
 		}
 	}
-	name := text(member(message, "type"))
+	if known {
+		return out, nil
+	}
+	name := text(message["type"])
 	for _, ignored := range r.m.Ignore {
 		prefix, all := strings.CutSuffix(ignored, "*")
 		if name == ignored || all && strings.HasPrefix(name, prefix) {
@@ -53,7 +68,7 @@ func (r *Reader) Read(line []byte) (*Event, error) {
 	return nil, ErrUnknown
 }
 
-func (r *Reader) matches(rule *Rule, message jsontext.Value) bool {
+func (r *Reader) matches(rule *Rule, message members) bool {
 	for path, want := range rule.When {
 		got := r.value(rule, message, path)
 		if got == nil {
@@ -67,11 +82,14 @@ func (r *Reader) matches(rule *Rule, message jsontext.Value) bool {
 }
 
 func equal(a, b jsontext.Value) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
 	x, y := a.Clone(), b.Clone()
 	return x.Canonicalize() == nil && y.Canonicalize() == nil && bytes.Equal(x, y)
 }
 
-func (r *Reader) apply(rule *Rule, message jsontext.Value) *Event {
+func (r *Reader) apply(rule *Rule, message members) *Event {
 	if len(rule.Keep)+len(rule.Append) > 0 {
 		key := r.key(rule, message)
 		if r.kept[key] == nil {
@@ -99,15 +117,21 @@ func (r *Reader) apply(rule *Rule, message jsontext.Value) *Event {
 	return e
 }
 
-func (r *Reader) key(rule *Rule, message jsontext.Value) string {
+func (r *Reader) key(rule *Rule, message members) string {
 	if constant, is := strings.CutPrefix(rule.Key, "="); is {
 		return constant
 	}
-	return rule.Key + " " + string(member(message, rule.Key))
+	var key strings.Builder
+	key.WriteString(rule.Key)
+	for path := range strings.FieldsSeq(rule.Key) {
+		key.WriteByte(' ')
+		key.Write(message.at(path))
+	}
+	return key.String()
 }
 
 // value returns the value that an expression has, or nil.
-func (r *Reader) value(rule *Rule, message jsontext.Value, from string) jsontext.Value {
+func (r *Reader) value(rule *Rule, message members, from string) jsontext.Value {
 	if constant, is := strings.CutPrefix(from, "="); is {
 		return jsontext.Value(constant)
 	}
@@ -121,19 +145,21 @@ func (r *Reader) value(rule *Rule, message jsontext.Value, from string) jsontext
 	if name, is := strings.CutPrefix(from, "@"); is {
 		return r.kept[r.key(rule, message)][name]
 	}
-	return member(message, from)
+	return message.at(from)
 }
 
-// member returns the value at a path of members, or nil.
-func member(v jsontext.Value, path string) jsontext.Value {
-	for name := range strings.SplitSeq(path, ".") {
-		var members map[string]jsontext.Value
-		if json.Unmarshal(v, &members, plug.Lenient) != nil {
-			return nil
-		}
-		v = members[name]
+// at returns the value at a path of members, or nil.
+func (m members) at(path string) jsontext.Value {
+	name, rest, nested := strings.Cut(path, ".")
+	v := m[name]
+	if !nested || v == nil {
+		return v
 	}
-	return v
+	var inner members
+	if json.Unmarshal(v, &inner, plug.Lenient) != nil {
+		return nil
+	}
+	return inner.at(rest)
 }
 
 // text returns the text that a value is, or "".

@@ -221,8 +221,5 @@ func (x *session) getHealth(ctx context.Context) error {
 	if e := x.health.Check(x.s.Of, "GET /health", "sidecar", page, abilities); e != nil {
 		return e
 	}
-	if x.health.Events == nil {
-		x.health.Events = plainTypes
-	}
 	return nil
 }

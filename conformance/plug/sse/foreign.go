@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,13 @@ func (x *session) foreignProbes() (out []conformance.Probe) {
 // foreignAbilities are the abilities that do not depend on the form of the stream.
 var foreignAbilities = []string{plug.CanMCP, plug.CanLimits, plug.CanList, plug.CanGuard}
 
-// adaptHealth replaces what the server declares about events with what the vocabulary can express.
+// adaptHealth limits what the server declares about events to what the vocabulary can express.
 func (x *session) adaptHealth() {
 	m := x.foreign.mapping
 	types := append(m.Types(), event.TypeSessionReady, event.TypeUserMessage)
+	if declared := x.health.Events; declared != nil {
+		types = slices.DeleteFunc(types, func(t event.Type) bool { return !slices.Contains(declared, t) })
+	}
 	can := slices.Clone(foreignAbilities)
 	if slices.Contains(types, event.TypePermissionRequest) {
 		can = append(can, plug.CanAnswer)
@@ -215,7 +219,7 @@ func (x *session) handleForeign(line string) *plug.Error {
 	if f.checker != nil {
 		f.found(f.checker.Add([]byte(line)))
 	}
-	e, err := f.reader.Read([]byte(line))
+	events, err := f.reader.Read([]byte(line))
 	switch {
 	case errors.Is(err, mapping.ErrUnknown):
 		x.release()
@@ -223,18 +227,18 @@ func (x *session) handleForeign(line string) *plug.Error {
 		return nil
 	case err != nil:
 		return plug.Errorf("message %d of the stream is not right: %v: %s", f.read, err, plug.Clip(line)).Advise("write each message as one JSON object in a data: line")
-	case e == nil:
-		return nil
 	}
-	data := members(e.Data)
-	x.fillForeign(e.Type, data)
-	b, err := json.Marshal(data, plug.Lenient)
-	if err == nil {
-		err = x.addPlain(plug.Envelope{Type: e.Type, Data: b})
-	}
-	if err != nil {
-		return plug.Errorf("message %d of the stream gives no %s: %v: %s", f.read, e.Type, err, plug.Clip(line)).
-			Advise(fmt.Sprintf("send the members that the mapping %s names", f.mapping.Name))
+	for _, e := range events {
+		data := members(e.Data)
+		x.fillForeign(e.Type, data)
+		b, err := json.Marshal(data, plug.Lenient)
+		if err == nil {
+			err = x.addPlain(plug.Envelope{Type: e.Type, Data: b})
+		}
+		if err != nil {
+			return plug.Errorf("message %d of the stream gives no %s: %v: %s", f.read, e.Type, err, plug.Clip(line)).
+				Advise(fmt.Sprintf("send the members that the mapping %s names", f.mapping.Name))
+		}
 	}
 	return nil
 }
@@ -242,7 +246,8 @@ func (x *session) handleForeign(line string) *plug.Error {
 // fillForeign makes ids of blocks unique in the session, and names the tool of an answer.
 func (x *session) fillForeign(t event.Type, m members) {
 	if id := m.stringMember("block_id"); id != "" {
-		m.setMember("block_id", strconv.Itoa(x.Turn)+"/"+id)
+		owner := m.stringMember("subagent_id") // it may outlive the turn
+		m.setMember("block_id", cmp.Or(owner, strconv.Itoa(x.Turn))+"/"+id)
 	}
 	if t != event.TypePermissionResolved || m["tool_name"] != nil {
 		return

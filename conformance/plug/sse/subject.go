@@ -114,6 +114,9 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		x.foreign = newForeign(s)
 		x.adaptHealth()
 	}
+	if x.health.Events == nil {
+		x.health.Events = plainTypes
+	}
 	if len(o.MCP) > 0 {
 		if err := x.health.Require(plug.CanMCP); err != nil {
 			return err
