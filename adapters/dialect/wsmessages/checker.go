@@ -17,7 +17,7 @@ var vocabulary = dialect.NewVocabulary(map[string]string{
 	"thinking_done":         "responseId:id text:text",
 	"tool_call_start":       "callId:id toolName:id arguments:text",
 	"tool_output_delta":     "callId:id toolName:id delta:text",
-	"tool_result":           "callId:id toolName:id ok:flag result?:text error?:object",
+	"tool_result":           "callId:id toolName:id ok:flag result?:text error?:object backgrounded?:flag",
 	"output_cancelled":      "responseId?:id error?:object",
 	"agent_callback_result": "responseId:id result:text",
 })

@@ -23,7 +23,8 @@
 // deltas, a text_done with the member cancelled comes before it. Error codes of tools are tool_error, tool_interrupted and,
 // beyond the vocabulary, tool_denied.
 //
-// A tool_result has no place for media, and does not state that the output was cut.
+// A tool_result has no place for media, and does not state that the output was cut. Beyond the
+// vocabulary, it has the member backgrounded if the call runs on after it.
 //
 // The vocabulary has no requests, plans, components, figures, notices and progress, and shows no work of
 // sub-agents: see LeftOut. A client needs the session's own events for these.

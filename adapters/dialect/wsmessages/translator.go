@@ -25,6 +25,8 @@ type Message struct {
 	OK         *bool   `json:"ok,omitzero"`
 	Result     *string `json:"result,omitzero"`
 	Error      *Error  `json:"error,omitzero"`
+
+	Backgrounded bool `json:"backgrounded,omitzero"` // of a result whose call runs on
 }
 
 // Error is why a tool or a response failed.
@@ -301,7 +303,7 @@ func (r *response) endTool(d event.ToolResult) []Message {
 	ok := code == ""
 	m := Message{Type: "tool_result", CallID: d.ToolUseID, ToolName: t.name, OK: &ok}
 	if ok {
-		m.Result = &text
+		m.Result, m.Backgrounded = &text, d.Status == event.ToolBackgrounded
 	} else {
 		m.Error = &Error{code, text}
 	}

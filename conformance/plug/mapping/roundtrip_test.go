@@ -54,19 +54,8 @@ func TestRoundTrip(t *testing.T) {
 var rewrites = map[string]func([]event.Event) []event.Event{
 	"agentui": func(events []event.Event) []event.Event { return wholeOutputs(resultAsText(events)) },
 	"wsmessages": func(events []event.Event) []event.Event {
-		return backgroundedAsOK(mainAgent(wholeOutputs(resultAsText(withoutActivity(events)))))
+		return mainAgent(wholeOutputs(resultAsText(withoutActivity(events))))
 	},
-}
-
-// backgroundedAsOK makes a result of a call that runs on that of one that has ended.
-func backgroundedAsOK(events []event.Event) []event.Event {
-	for i, e := range events {
-		if d, is := e.Data.(event.ToolResult); is && d.Status == event.ToolBackgrounded {
-			d.Status = event.ToolOK
-			events[i].Data = d
-		}
-	}
-	return events
 }
 
 // mainAgent leaves out the events of sub-agents.
