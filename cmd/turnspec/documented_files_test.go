@@ -38,6 +38,8 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/jsonl/examples/typescript/claude.ts")
 	case "server.js":
 		copyTo(t, file, "conformance/plug/sse/examples/server.js")
+	case "chat.js":
+		copyTo(t, file, "conformance/plug/sse/examples/chat.js")
 	case "conformance/plug.mjs": // as init writes it, with the library installed
 		provide(t, dir, "plug.mjs")
 		outputOfTurnspec(t, "", "init", "--lang", "typescript", dir)

@@ -127,6 +127,8 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js":   {files: []string{"server.js"}, add: short},
 
 	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave": {add: short},
+	"turnspec smoke --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js":                                              {files: []string{"chat.js"}},
+	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js":                                                {files: []string{"chat.js"}, add: short},
 	`eval "$(turnspec env --runtime claude)"      # in the shell of the sidecar`:                                                               {},
 	`eval "$(turnspec env --runtime claude)" && node server.js`:                                                                                {notRun: endsOnSignal},
 	"node server.js": {notRun: endsOnSignal},

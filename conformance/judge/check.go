@@ -36,6 +36,8 @@ func missing(need string) string {
 		return "the subject's protocol has no message to the model with a denial"
 	case "open.refused":
 		return "the subject's protocol has no error for a session that the runtime refuses to open"
+	case "open.failed":
+		return "the subject's protocol has no request that opens a session, which could fail"
 	case "tool_start.of_a_plan":
 		return "the subject's protocol may put a plan in place of the tool call"
 	}

@@ -19,6 +19,7 @@ import (
 var StartFailure = &conformance.Check{
 	ID: "process.start-failure", Source: "claude-agent-sdk-python#387", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Aliases:       []string{"time.limits"},
+	Needs:         []string{"open.failed"},
 	Mend:          "Wait for the exit while the handshake runs, and limit its time. Return an error with code start_failure, the end of stderr and the exit code, or with code timeout.",
 	Sentence:      "An early exit, a bad flag or a missing program gives a typed error with code start_failure, the stderr and the exit code. A runtime that writes nothing gives one with code timeout, within the limit.",
 	JudgesWritten: true,

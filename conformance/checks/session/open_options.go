@@ -112,7 +112,7 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 	case standin.SettingOpen, standin.SettingPlans:
 		return equal, true
 	case standin.SettingDir:
-		return func(got string) bool { return sameDir(got, r.Opens[0].Dir) }, len(r.Opens) > 0 && r.Opens[0].Dir != ""
+		return func(got string) bool { return sameDir(got, r.Opens[0].Dir) }, len(r.Opens) > 0 && r.Opens[0].Dir != "" && r.Supports("open.dir")
 	case standin.SettingModel:
 		return equal, s.Recorded != "" && chosenModel(r)
 	case standin.SettingAsks:

@@ -3,7 +3,6 @@ package mapping
 import (
 	"embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ type Checker interface {
 	End() []dialect.Problem               // checks that the stream may end
 }
 
-// checkers are those of the built-in mappings.
+// checkers are those of the built-in mappings that extend no other one.
 var checkers = map[string]func() Checker{
 	"agentui":    func() Checker { return new(agentui.Checker) },
 	"agui":       func() Checker { return new(agui.Checker) },
@@ -32,11 +31,22 @@ var checkers = map[string]func() Checker{
 }
 
 // Names lists the built-in mappings.
-func Names() []string { return slices.Sorted(maps.Keys(checkers)) }
+func Names() []string {
+	files, err := builtin.ReadDir("builtin")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	var out []string
+	for _, f := range files {
+		out = append(out, strings.TrimSuffix(f.Name(), ".json"))
+	}
+	slices.Sort(out)
+	return out
+}
 
 // Builtin returns a built-in mapping.
 func Builtin(name string) (*Mapping, error) {
-	if checkers[name] == nil {
+	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("no dialect %q: use %s, or the file of a mapping", name, strings.Join(Names(), ", "))
 	}
 	file := "builtin/" + name + ".json"
@@ -45,7 +55,7 @@ func Builtin(name string) (*Mapping, error) {
 		return nil, err
 	}
 	m, err := Parse(file, b)
-	if err == nil {
+	if err == nil && m.checker == nil {
 		m.checker = checkers[name]
 	}
 	return m, err

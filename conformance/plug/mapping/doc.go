@@ -32,4 +32,15 @@
 // notice, which a check reports. without lists what the vocabulary cannot express, besides the types of
 // events that no rule emits: checks that need it are not expressible. ROUTES.md of package sse has the
 // types and members of the plain form.
+//
+// A file may extend a built-in vocabulary: its own rules come first. post is the POST of a message
+// whose reply is the stream of its turn, stop the one that stops the turn; without post the server
+// has the routes of package sse. In their path and body {session}, {message}, {message_id} and {dir}
+// stand for the values:
+//
+//	{
+//	  "name": "my-chat",
+//	  "extends": "uistream",
+//	  "post": {"path": "/api/chat", "body": {"id": "{session}", "messages": [{"role": "user", "parts": [{"type": "text", "text": "{message}"}]}]}}
+//	}
 package mapping

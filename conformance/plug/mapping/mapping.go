@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,10 +19,13 @@ import (
 type Mapping struct {
 	Schema      string   `json:"$schema,omitempty"` // for editors: the address of schema.json
 	Name        string   `json:"name"`
-	Rules       []Rule   `json:"rules"`
+	Extends     string   `json:"extends,omitempty"` // a built-in vocabulary, whose rules follow these
+	Rules       []Rule   `json:"rules,omitempty"`
 	Ignore      []string `json:"ignore,omitempty"`
 	Without     []string `json:"without,omitempty"`
 	EndOfStream string   `json:"end_of_stream,omitempty"`
+	Post        *Request `json:"post,omitempty"` // the POST of a message whose reply is the stream; nil: the routes of package sse
+	Stop        *Request `json:"stop,omitempty"` // with Post: stops the turn; nil: it cannot be stopped
 
 	checker func() Checker
 }
@@ -61,17 +65,45 @@ func Parse(file string, b []byte) (*Mapping, error) {
 	if m.Name == "" {
 		return nil, fmt.Errorf("%s: name is missing", file)
 	}
-	ends := false
 	for i, r := range m.Rules {
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("%s: rules[%d]%w", file, i, err)
 		}
-		ends = ends || r.Emit == event.TypeDone
 	}
-	if !ends {
+	if m.Stop != nil && m.Post == nil {
+		return nil, fmt.Errorf("%s: stop without post", file)
+	}
+	for name, r := range map[string]*Request{"post": m.Post, "stop": m.Stop} {
+		if r == nil {
+			continue
+		}
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("%s: %s%w", file, name, err)
+		}
+	}
+	if m.Extends != "" {
+		if err := m.extend(); err != nil {
+			return nil, fmt.Errorf("%s: extends: %w", file, err)
+		}
+	}
+	if !slices.ContainsFunc(m.Rules, func(r Rule) bool { return r.Emit == event.TypeDone }) {
 		return nil, fmt.Errorf("%s: rules: none emits done, so that no turn would end", file)
 	}
 	return m, nil
+}
+
+// extend adds what the built-in vocabulary has that m extends.
+func (m *Mapping) extend() error {
+	base, err := Builtin(m.Extends)
+	if err != nil {
+		return err
+	}
+	m.Rules, m.Ignore, m.Without = slices.Concat(m.Rules, base.Rules), slices.Concat(m.Ignore, base.Ignore), slices.Concat(m.Without, base.Without)
+	m.EndOfStream, m.checker = cmp.Or(m.EndOfStream, base.EndOfStream), base.checker
+	if m.Post == nil {
+		m.Post, m.Stop = base.Post, base.Stop
+	}
+	return nil
 }
 
 // check returns what is wrong with a rule, with the member.

@@ -31,7 +31,7 @@ func TestBuiltin(t *testing.T) {
 		g.Expect(m.NewChecker()).NotTo(BeNil())
 	}
 	_, err := mapping.Builtin("x")
-	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agentui, agui, uistream, wsmessages`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agentui, agui, agui-agent, uistream, usechat, wsmessages`)))
 }
 
 // example is the mapping of the package comment, and more.
@@ -101,6 +101,7 @@ func TestRead(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	const end = `{"when":{"type":"end"},"emit":"done"}`
+	const post = `{"name":"n","extends":"agui","post":`
 	for _, c := range []struct{ text, want string }{
 		{"{\n\"name\": 1}", "x.json:2: "},
 		{"{\n\n\"name\": \"n\", \"rule\": []}", "x.json:3: "},
@@ -111,10 +112,37 @@ func TestParseErrors(t *testing.T) {
 		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"@t"}}]}`, "rules[0].data.text needs a key"},
 		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"=x"}}]}`, `rules[0].data.text: "x" is no JSON`},
 		{`{"name":"n","rules":[{"when":{"type":"a"},"data":{"text":"t"}}]}`, "rules[0].data without emit"},
+		{`{"name":"n","extends":"x"}`, `x.json: extends: no dialect "x"`},
+		{`{"name":"n","extends":"agui","stop":{"path":"/","body":{}}}`, "stop without post"},
+		{post + `{"path":"a","body":{}}}`, `x.json: post.path: "a" does not begin with a slash`},
+		{post + `{"path":"/a","body":"{message}"}}`, "x.json: post.body: want a JSON object"},
 	} {
 		_, err := mapping.Parse("x.json", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.text, err, c.want)
 		}
 	}
+}
+
+// TestExtends reads a file that extends a built-in vocabulary, and fills its requests.
+func TestExtends(t *testing.T) {
+	g := NewWithT(t)
+	m, err := mapping.Parse("x.json", []byte(`{
+  "name": "mine",
+  "extends": "uistream",
+  "rules": [{"when": {"type": "data-note"}, "emit": "result", "data": {"text": "data"}}],
+  "without": ["tool_start"],
+  "post": {"path": "/chats/{session}", "body": {"all": [{"id": 1, "text": "say: {message}"}], "cwd": "{dir}"}},
+  "stop": {"path": "/stop", "body": {"chat": "{session}"}}
+}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(m.NewChecker()).NotTo(BeNil())
+	g.Expect(m.EndOfStream).To(Equal("[DONE]"))
+	events, err := m.NewReader().Read([]byte(`{"type":"data-note","data":"x"}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(events).To(HaveLen(1), "its own rules come first")
+	path, body, err := m.Post.Fill(map[string]string{"session": "a/b", "message": `"{session}"`, "dir": "/d"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(path).To(Equal("/chats/a%2Fb"))
+	g.Expect(string(body)).To(Equal(`{"all":[{"id":1,"text":"say: \"{session}\""}],"cwd":"/d"}`))
 }

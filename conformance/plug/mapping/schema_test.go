@@ -50,6 +50,14 @@ func TestSchema(t *testing.T) {
 		files[strings.Replace(example, change.from, change.to, 1)] = false
 	}
 	files[strings.Replace(example, "{", `{"$schema": "schema.json",`, 1)] = true
+	files[`{"name":"n","extends":"agui"}`] = true
+	files[`{"name":"n","extends":"agui","post":{"path":"/a","body":{}},"stop":{"path":"/b","body":{}}}`] = true
+	files[`{"name":"n"}`] = false
+	files[`{"name":"n","extends":"x"}`] = false
+	files[`{"name":"n","extends":"agui","post":{"path":"a","body":{}}}`] = false
+	files[`{"name":"n","extends":"agui","post":{"path":"/a","body":[]}}`] = false
+	files[`{"name":"n","extends":"agui","post":{"path":"/a"}}`] = false
+	files[`{"name":"n","extends":"agui","stop":{"path":"/a","body":{}}}`] = false
 	for text, right := range files {
 		if _, err := mapping.Parse("x.json", []byte(text)); (err == nil) != right {
 			t.Errorf("Parse: %v, want it right: %v\n%s", err, right, text)

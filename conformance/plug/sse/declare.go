@@ -60,6 +60,9 @@ var never = []string{
 	"error.code", // a client that waits for the end of a runtime that died gets no session_end either
 }
 
+// neverReplied are members that a server without a request that opens a session does not have.
+var neverReplied = []string{"open.mode", "open.failed"}
+
 // ifSeen are members that only some sidecars of the plain form have: they are
 // supported once one was seen.
 var ifSeen = []string{"thinking.done", "tool_start.is_file_read"}
@@ -79,8 +82,12 @@ func (x *session) Supports(what string) bool {
 	switch whole := x.isWhole(); {
 	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput: // no route asks for it
 		return false
-	case !whole && slices.Contains(never, what):
+	case x.repliesWithStreams() && slices.Contains(neverReplied, what):
 		return false
+	case what == "open.dir":
+		return !x.repliesWithStreams() || x.foreign.mapping.Post.Names("dir")
+	case !whole && slices.Contains(never, what):
+		return x.foreign != nil && typ == event.TypeNotice && x.health.Emits(typ)
 	case !whole && what == "session_ready.provider_session_id":
 		return x.provider != ""
 	case !whole && slices.Contains(ifSeen, what):

@@ -33,6 +33,7 @@ type foreign struct {
 	sent    chan struct{}   // holds a token when a message was sent
 	last    string          // the id of the last message
 	ended   chan struct{}   // closed when the end of the last stream is judged
+	replies *replies        // nil: the stream is that of GET /sessions/:id/events
 
 	// Guarded by Mu:
 	read  int // messages
@@ -47,6 +48,9 @@ func newForeign(m *mapping.Mapping) *foreign {
 	}
 	return f
 }
+
+// begin forgets the last stream, because another one begins.
+func (f *foreign) begin() { f.reader, f.checker = f.mapping.NewReader(), f.mapping.NewChecker() }
 
 // Declines implements conformance.Decliner: a stream in a dialect does not have the runtime's id of a
 // session, which a resume needs.
@@ -116,15 +120,23 @@ func (x *session) adaptHealth() {
 	if slices.Contains(types, event.TypeInterrupt) {
 		can = append(can, plug.CanQuestion)
 	}
+	if m.Post != nil {
+		can = nil // they have routes of their own
+	}
 	x.health.Can = slices.DeleteFunc(x.health.Can, func(c string) bool { return !slices.Contains(can, c) })
 	x.health.Events = types
 	x.health.Without = append(slices.Clone(x.health.Without), m.Without...)
+	subagents := false
 	for _, t := range m.Types() {
+		subagents = subagents || m.Names(t, "subagent_id")
 		for name := range eventMembers()[t] {
 			if !m.Names(t, name) {
 				x.health.Without = append(x.health.Without, string(t)+"."+name)
 			}
 		}
+	}
+	if !subagents {
+		x.health.Without = append(x.health.Without, "subagent_id")
 	}
 }
 
@@ -216,6 +228,7 @@ func (x *session) handleForeign(line string) *plug.Error {
 	f := x.foreign
 	f.read++
 	x.count++
+	x.last = time.Now()
 	if f.checker != nil {
 		f.found(f.checker.Add([]byte(line)))
 	}

@@ -27,7 +27,7 @@ func inDialect(t *testing.T, name, dialect string) *sse.Subject {
 // checks that the dialect can express must pass.
 func TestReferenceInDialects(t *testing.T) {
 	t.Parallel()
-	for _, name := range mapping.Names() {
+	for _, name := range []string{"agentui", "agui", "uistream", "wsmessages"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)

@@ -83,6 +83,10 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 			x.Mu.Unlock()
 			return plug.Unsupported("a message while a turn runs")
 		}
+		if x.repliesWithStreams() {
+			x.Mu.Unlock()
+			return x.post(ctx, m)
+		}
 		x.stopped = false
 		x.BeginTurn(m)
 		x.Mu.Unlock()
@@ -145,6 +149,9 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 
 // Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
+	if x.repliesWithStreams() {
+		return x.stopByRequest(ctx)
+	}
 	x.Mu.Lock()
 	x.stopped = x.Running
 	x.Mu.Unlock()
@@ -169,8 +176,14 @@ func (x *session) Close(ctx context.Context) error {
 	x.probe(ctx)
 	x.Mu.Lock()
 	x.Closing = true
+	if x.Running && x.repliesWithStreams() {
+		x.leaveReply()
+	}
 	x.Mu.Unlock()
-	err := x.request(ctx, http.MethodDelete, x.path(), nil, nil)
+	var err error
+	if !x.repliesWithStreams() {
+		err = x.request(ctx, http.MethodDelete, x.path(), nil, nil)
+	}
 	if err != nil {
 		x.abandon()
 		return err
@@ -189,6 +202,9 @@ func (x *session) Close(ctx context.Context) error {
 	return err
 }
 
+// repliesWithStreams reports whether the server answers a message with the stream of its turn.
+func (x *session) repliesWithStreams() bool { return x.foreign != nil && x.foreign.mapping.Post != nil }
+
 func (x *session) plainTurnRuns() bool {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
@@ -198,6 +214,9 @@ func (x *session) plainTurnRuns() bool {
 // waitForLastEvent waits for the last event of a session that was deleted.
 func (x *session) waitForLastEvent() error {
 	if !x.isWhole() || !x.Supports(string(event.TypeSessionEnd)) {
+		x.Mu.Lock()
+		x.last = time.Now()
+		x.Mu.Unlock()
 		x.waitUntil(func() bool {
 			x.Mu.Lock()
 			defer x.Mu.Unlock()

@@ -126,6 +126,10 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if err != nil {
 		return err
 	}
+	if x.repliesWithStreams() {
+		x.openReplies(o)
+		return nil
+	}
 	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o), nil, 0}}
 	if x.TakesLimits() {
 		in.Params.Limits = plug.LimitsOf(o)
