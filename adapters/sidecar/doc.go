@@ -18,7 +18,7 @@
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
-//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT or Accept
+//	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT or Accept; or a WebSocket
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/media/{hash}      the bytes of an image, a sound or a document to which an event refers by sha256
@@ -54,6 +54,16 @@
 // An answer in uistream or agui ends with its turn. Without a cursor it begins with the turn
 // that runs, or that a message was accepted for; if there is none, the answer is 204. That is
 // what the transports of these front ends expect.
+//
+// # WebSocket
+//
+// With Upgrade: websocket the same route sends the messages of a dialect, wsmessages if format
+// names no other one, each as a text. Its id is its member cursor, "SEQ.N"; with ?after=CURSOR a
+// listener continues after it. The server pings the listener at each heartbeat. It closes the
+// socket with 1000 when nothing more comes (the session has ended, or the turn in uistream and
+// agui), with 1013 if the listener is slow, else with 1001: after these two a listener connects
+// again. The listener sends no messages; it uses the other routes for what it does. A browser
+// cannot set a header of a WebSocket, so its token is in the cookie.
 //
 // # Messages
 //

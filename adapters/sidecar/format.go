@@ -44,11 +44,15 @@ func (f *format) add(st *stream, e event.Event) (end bool) {
 		if i < skip {
 			continue
 		}
-		fmt.Fprintf(&st.buf, "id: %d.%d\ndata: %s\n\n", e.Seq, i+1, m.Line)
+		if st.socket != nil {
+			st.socket.add(e.Seq, i+1, m.Line)
+		} else {
+			fmt.Fprintf(&st.buf, "id: %d.%d\ndata: %s\n\n", e.Seq, i+1, m.Line)
+		}
 		if !m.Ends {
 			continue
 		}
-		if f.dialect.AfterStream != "" {
+		if f.dialect.AfterStream != "" && st.socket == nil {
 			fmt.Fprintf(&st.buf, "data: %s\n\n", f.dialect.AfterStream)
 		}
 		end = f.dialect.OneTurn
@@ -93,22 +97,25 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 	if err != nil {
 		return err
 	}
+	none := false
 	if !named {
-		if after, ok = beginning(h, d); !ok {
-			w.WriteHeader(http.StatusNoContent)
-			return nil
-		}
+		after, ok = beginning(h, d)
+		none = !ok
 	}
 	if after > last {
 		return refuseCursor(after, last)
 	}
-	if h == nil && s.endsWith(r.Context(), id, last) && after == last {
+	none = none || h == nil && s.endsWith(r.Context(), id, last) && after == last
+	if none && !wantsSocket(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	f := &format{dialect: d, translate: d.New(), skip: have}
 	if err := s.prime(r.Context(), f, id, after); err != nil {
 		return err
+	}
+	if wantsSocket(r) {
+		return s.sendOverSocket(w, r, f, h, id, after, last, none)
 	}
 	for name, value := range d.Headers {
 		w.Header().Set(name, value)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -29,6 +30,7 @@ type stream struct {
 	timeout time.Duration
 	buf     bytes.Buffer
 	format  *format // nil: events
+	socket  *socket // nil: server-sent events
 }
 
 // openStream begins a stream. The caller calls release when it ends.
@@ -68,6 +70,9 @@ func (st *stream) addLine(id int64, name string, line []byte) {
 
 // flush writes what was added. It fails if the listener does not take it in time.
 func (st *stream) flush() error {
+	if st.socket != nil {
+		return st.socket.flush(st.timeout)
+	}
 	if err := st.out.SetWriteDeadline(time.Now().Add(st.timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
@@ -80,8 +85,18 @@ func (st *stream) flush() error {
 
 // heartbeat writes a comment, which shows both ends that the connection lives.
 func (st *stream) heartbeat() error {
+	if st.socket != nil {
+		return st.socket.heartbeat(st.timeout)
+	}
 	st.buf.WriteString(": heartbeat\n\n")
 	return st.flush()
+}
+
+// end says why the stream ends, if it can be said.
+func (st *stream) end(code websocket.StatusCode, reason string) {
+	if st.socket != nil {
+		st.socket.end(code, reason)
+	}
 }
 
 // cursorOf returns the seq after which a listener wants events, and whether it named
@@ -125,7 +140,11 @@ func refuseCursor(after, last int64) error {
 // events handles the stream of a session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
-	if name := formatOf(r); name != "" {
+	name := formatOf(r)
+	if wantsSocket(r) {
+		name = cmp.Or(name, socketFormat)
+	}
+	if name != "" {
 		return s.messages(w, r, name)
 	}
 	id := r.PathValue("id")
@@ -298,6 +317,7 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 	e := n.event
 	if e.Seq > live && time.Since(e.TS) > s.c.MaxLag {
 		if st.format != nil { // a dialect has no message for it; the listener reconnects
+			st.end(websocket.StatusTryAgainLater, "the listener is slow: connect again with the last cursor")
 			return false, st.flush()
 		}
 		if err := st.add(0, "listener_cut", Cut{"slow", e.Seq - 1}); err != nil {
@@ -308,6 +328,7 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 	switch {
 	case st.format != nil:
 		if st.format.add(st, e) {
+			st.end(websocket.StatusNormalClosure, nothingMore)
 			return false, st.flush()
 		}
 	case n.line != nil:
@@ -318,6 +339,7 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 		}
 	}
 	if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {
+		st.end(websocket.StatusNormalClosure, nothingMore)
 		return false, st.flush()
 	}
 	return true, nil

@@ -49,8 +49,9 @@ func serveCmd() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve sessions over HTTP and server-sent events",
 		Long: `Serve opens sessions on runtimes and serves them over HTTP: clients post messages,
-answers and stops, and listen to the events as server-sent events. Events are stored in
-a log, so listeners may come back and continue after the last event that they received.
+answers and stops, and listen to the events as server-sent events, or to the messages of
+a front end's vocabulary, also over a WebSocket. Events are stored in a log, so
+listeners may come back and continue after the last event that they received.
 At / is a chat page for a browser: open the address that serve prints.
 
 Without --runtime it serves a demo: each session replays a recorded case, without a key

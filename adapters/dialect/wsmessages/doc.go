@@ -26,6 +26,8 @@
 // A tool_result has no place for media, and does not state that the output was cut. Beyond the
 // vocabulary, it has the member backgrounded if the call runs on after it.
 //
+// Package sidecar sends them over a WebSocket, where each has its cursor as a further member.
+//
 // The vocabulary has no requests, plans, components, figures, notices and progress, and shows no work of
 // sub-agents: see LeftOut. A client needs the session's own events for these.
 package wsmessages
