@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		beAgent(os.Args[2])
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == asReference {
+		beReference()
+		return
+	}
 	patient.Parallel()
 	os.Exit(m.Run())
 }

@@ -1,0 +1,164 @@
+package acpagent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"strconv"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// The options of a permission request.
+const (
+	optionAllow  = "allow"
+	optionReject = "reject"
+)
+
+// yesOrNo are the options of a request that is allowed or rejected.
+func yesOrNo() []acpsdk.PermissionOption {
+	return []acpsdk.PermissionOption{
+		{OptionId: optionAllow, Name: "Allow", Kind: acpsdk.PermissionOptionKindAllowOnce},
+		{OptionId: optionReject, Name: "Reject", Kind: acpsdk.PermissionOptionKindRejectOnce},
+	}
+}
+
+// ask asks the client for a permission.
+func (s *session) ask(d event.PermissionRequest) {
+	s.mu.Lock()
+	title := cmp.Or(s.titles[d.ToolUseID], d.ToolName)
+	s.mu.Unlock()
+	call := acpsdk.ToolCallUpdate{ToolCallId: acpsdk.ToolCallId(d.ToolUseID), Title: &title, RawInput: d.ToolInput}
+	s.request(d.RequestID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
+		switch option {
+		case "":
+			return adapters.Answer{Decision: event.DecisionCancel}
+		case optionAllow:
+			return adapters.Answer{Decision: event.DecisionAllow}
+		}
+		return adapters.Answer{Decision: event.DecisionDeny}
+	})
+}
+
+// question is a question with choices, as runtimes ask it.
+type question struct {
+	Question    string `json:"question"`
+	MultiSelect bool   `json:"multiSelect"`
+	Options     []struct {
+		Label string `json:"label"`
+	} `json:"options"`
+}
+
+// decide asks the client to approve a plan, or to choose the answer of a question. Of other questions
+// it can only be told: the protocol has no place for the answer, so they are declined.
+func (s *session) decide(d event.Interrupt) {
+	call := acpsdk.ToolCallUpdate{ToolCallId: acpsdk.ToolCallId(d.InterruptID), RawInput: d.Props}
+	if d.ComponentName == "ExitPlanMode" {
+		title, kind := "Approve the plan", acpsdk.ToolKindSwitchMode
+		call.Title, call.Kind = &title, &kind
+		s.request(d.InterruptID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
+			if option == optionAllow {
+				return adapters.Answer{Value: jsontext.Value(`"allow"`)}
+			}
+			return adapters.Answer{Value: declined}
+		})
+		return
+	}
+	var props struct {
+		Questions []question `json:"questions"`
+	}
+	_ = json.Unmarshal(d.Props, &props) // a form of another kind has no questions
+	title, options := d.ComponentName, []acpsdk.PermissionOption{}
+	if len(props.Questions) == 1 && !props.Questions[0].MultiSelect {
+		title = props.Questions[0].Question
+		for i, o := range props.Questions[0].Options {
+			options = append(options, acpsdk.PermissionOption{OptionId: choice(i), Name: o.Label, Kind: acpsdk.PermissionOptionKindAllowOnce})
+		}
+	}
+	call.Title = &title
+	options = append(options, acpsdk.PermissionOption{OptionId: optionReject, Name: "Decline", Kind: acpsdk.PermissionOptionKindRejectOnce})
+	s.request(d.InterruptID, call, options, func(option acpsdk.PermissionOptionId) adapters.Answer {
+		for i, o := range options {
+			if o.OptionId == option && option == choice(i) {
+				if b, err := json.Marshal(map[string]string{title: o.Name}); err == nil {
+					return adapters.Answer{Value: b}
+				}
+			}
+		}
+		return adapters.Answer{Value: declined}
+	})
+}
+
+// declined is the answer to a question that is not answered.
+var declined = jsontext.Value(`"deny"`)
+
+// choice returns the id of the option of a choice.
+func choice(i int) acpsdk.PermissionOptionId {
+	return acpsdk.PermissionOptionId("choice-" + strconv.Itoa(i+1))
+}
+
+// request sends a request for a permission, and answers the runtime with the option that the
+// client selects, "" if it cancels.
+func (s *session) request(id string, call acpsdk.ToolCallUpdate, options []acpsdk.PermissionOption, answerOf func(acpsdk.PermissionOptionId) adapters.Answer) {
+	ctx, cancel := context.WithCancel(s.agent.ctx)
+	s.mu.Lock()
+	s.asked[id] = cancel
+	s.mu.Unlock()
+	s.agent.asking.Lock()
+	defer s.agent.asking.Unlock()
+	select {
+	case <-s.agent.asked: // of a request whose goroutine ended first
+	default:
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer cancel()
+		defer close(gone)
+		r, err := s.agent.conn.RequestPermission(ctx, acpsdk.RequestPermissionRequest{SessionId: s.id, ToolCall: call, Options: options})
+		if ctx.Err() != nil {
+			return // it is resolved
+		}
+		option := acpsdk.PermissionOptionId("") // also of a client that cannot answer
+		if err == nil && r.Outcome.Selected != nil {
+			option = r.Outcome.Selected.OptionId
+		}
+		_ = s.Answer(ctx, id, answerOf(option)) // a stop may have resolved it
+	}()
+	select {
+	case <-s.agent.asked: // so that requests and updates are written in the order of the events
+	case <-gone:
+	}
+}
+
+// askWriter reports each request for a permission that is written.
+type askWriter struct {
+	io.Writer
+	asked chan struct{}
+}
+
+func (w *askWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if bytes.Contains(b, []byte(`"method":"`+acpsdk.ClientMethodSessionRequestPermission+`"`)) {
+		select {
+		case w.asked <- struct{}{}:
+		default: // the input of a tool looks like a request
+		}
+	}
+	return n, err
+}
+
+// forget withdraws a request that was resolved without the client.
+func (s *session) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.asked[id]; cancel != nil {
+		cancel()
+		delete(s.asked, id)
+	}
+}
