@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +34,10 @@ type session struct {
 
 // turn is a prompt that has no reply.
 type turn struct {
-	usage *acpsdk.Usage
-	reply chan reply
+	message string // the id of the prompt's message
+	number  int    // of the turn that has the message; 0 until it begins
+	usage   *acpsdk.Usage
+	reply   chan reply
 }
 
 type reply struct {
@@ -68,13 +71,13 @@ func (s *session) prompt(ctx context.Context, text string) (acpsdk.PromptRespons
 		s.mu.Unlock()
 		return acpsdk.PromptResponse{}, acpsdk.NewInvalidRequest(map[string]any{"error": "a prompt has no reply yet"})
 	}
-	t := &turn{reply: make(chan reply, 1)}
-	s.turn = t
 	s.messages++
 	id := "m" + strconv.Itoa(s.messages)
+	t := &turn{message: id, reply: make(chan reply, 1)}
+	s.turn = t
 	s.mu.Unlock()
 	if err := s.Send(ctx, adapters.Message{ID: id, Text: text}); err != nil {
-		s.endTurn(reply{err: acpsdk.NewInternalError(map[string]any{"error": err.Error()})})
+		s.fail(reply{err: acpsdk.NewInternalError(map[string]any{"error": err.Error()})})
 	}
 	select {
 	case r := <-t.reply:
@@ -89,11 +92,31 @@ func (s *session) prompt(ctx context.Context, text string) (acpsdk.PromptRespons
 	}
 }
 
-// endTurn replies to the prompt.
-func (s *session) endTurn(r reply) {
+// beginTurn notes the turn that has the message of the prompt. The runtime may have begun another
+// one by itself before it.
+func (s *session) beginTurn(number int, messages ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == nil {
+	if s.turn != nil && slices.Contains(messages, s.turn.message) {
+		s.turn.number = number
+	}
+}
+
+// fail replies to a prompt whose message was not sent.
+func (s *session) fail(r reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil {
+		s.turn.reply <- r
+		s.turn = nil
+	}
+}
+
+// endTurn replies to the prompt of a turn.
+func (s *session) endTurn(number int, r reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == nil || s.turn.number != number {
 		return // the runtime began the turn
 	}
 	r.response.Usage = s.turn.usage
@@ -143,6 +166,10 @@ func (s *session) handle(e event.Event) {
 		return
 	}
 	switch d := e.Data.(type) {
+	case event.TurnStart:
+		s.beginTurn(e.Turn, d.MessageIDs...)
+	case event.UserMessage:
+		s.beginTurn(e.Turn, d.MessageID)
 	case event.Delta:
 		s.update(acpsdk.UpdateAgentMessageText(d.Text))
 	case event.Thinking:
@@ -161,20 +188,20 @@ func (s *session) handle(e event.Event) {
 	case event.ModeChanged:
 		s.changeMode(d.Value)
 	case event.Usage:
-		s.count(d)
+		s.count(e.Turn, d)
 	case event.Done:
 		r := acpsdk.PromptResponse{StopReason: acpsdk.StopReasonEndTurn}
 		if d.Stopped {
 			r.StopReason = acpsdk.StopReasonCancelled
 		}
-		s.endTurn(reply{response: r})
+		s.endTurn(e.Turn, reply{response: r})
 	case event.Error:
 		data := map[string]any{"code": string(d.Code), "error": d.Message}
 		if d.Code == event.ErrorAuth {
-			s.endTurn(reply{err: acpsdk.NewAuthRequired(data)})
+			s.endTurn(e.Turn, reply{err: acpsdk.NewAuthRequired(data)})
 			return
 		}
-		s.endTurn(reply{err: acpsdk.NewInternalError(data)})
+		s.endTurn(e.Turn, reply{err: acpsdk.NewInternalError(data)})
 	}
 }
 
@@ -197,10 +224,10 @@ func (s *session) changeMode(value string) {
 }
 
 // count keeps the usage of the turn for the reply.
-func (s *session) count(d event.Usage) {
+func (s *session) count(number int, d event.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == nil || d.Scope != event.ScopeTurn {
+	if s.turn == nil || s.turn.number != number || d.Scope != event.ScopeTurn {
 		return
 	}
 	cached, reasoning := int(d.Tokens.Cached), int(d.Tokens.Reasoning)
