@@ -84,6 +84,19 @@ func TestSessionUsesTheClientsFolder(t *testing.T) {
 	g.Expect(p.Recorded("in /srv/else/where")).To(gomega.Equal("in <work>"))
 }
 
+// Codex names its sub-agents /root/NAME. Where HOME is /root, as in most containers, such a name
+// is no folder of the user.
+func TestNamesAreNoFolders(t *testing.T) {
+	for id, want := range map[string]string{"codex/0.169.0/subagent/waited-for": "/root/scout", codexPlain: "<home>/scout"} {
+		g := gomega.NewWithT(t)
+		c, p, e := playOf(t, id)
+		e.home = "/root"
+		_ = e.perform(c)
+		g.Expect(p.Recorded("/root/scout")).To(gomega.Equal(want), id)
+		p.Close()
+	}
+}
+
 func TestLifecycleIsNotModified(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, claudePlain)

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -74,12 +75,21 @@ func (p *Play) Recorded(s string) string {
 	}
 	if l := p.lastLaunch(); l != nil {
 		for _, place := range places {
-			if v := l.placeValue(place); v != "" && v != place {
+			if v := l.placeValue(place); v != "" && v != place && !p.s.holdsShort(v) {
 				back.addPair(v, place)
 			}
 		}
 	}
 	return back.replace(s)
+}
+
+// minFolder is the length from which the name of a folder is not looked for in a recording.
+const minFolder = 8
+
+// holdsShort reports whether a folder has a short name that the recording holds as it is, such
+// as /root, with which the names of sub-agents begin: what a run says of it may be either.
+func (s *script) holdsShort(folder string) bool {
+	return len(folder) < minFolder && slices.ContainsFunc(s.lines, func(l line) bool { return bytes.Contains(l.w.Bytes, []byte(folder)) })
 }
 
 func (p *Play) translate(s string, l *launch) string {
