@@ -123,7 +123,7 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (15 minutes; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
-	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 10 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
+	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 4 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
 	ulimit -n 16384 && for r in codex claude; do \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json > .tmp/bench/process-sessions-$$r.json && \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json > .tmp/bench/shared-sessions-$$r.json || exit 1; done
