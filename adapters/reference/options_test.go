@@ -34,7 +34,7 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 		},
 		"replacing instructions": {
 			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
-			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"codexexec", "opencode", "opencoderun", "acp"}, error: "instructions: ",
+			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"opencode", "opencoderun", "acp"}, error: "instructions: ",
 		},
 		"effort": {
 			option: adapters.Options{Effort: "high"},
