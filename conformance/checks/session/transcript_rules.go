@@ -47,7 +47,7 @@ const (
 var transcriptRules = []transcriptRule{
 	{event.TypeTurnStart, "", ofUnseen, either, "the turn may end before its first line"},
 	{event.TypeThinking, "", `"data":{"text":""}.*` + ofUnseen, either, "the turn may end before its first line"},
-	{event.TypeError, "", ofCrash + ofUnseen, either, "the turn may end before its first line"},
+	{event.TypeError, "", ofCrash + ".*" + ofUnseen, either, "the turn may end before its first line"},
 	{event.TypeSessionReady, "session_id", "", mayVary, "the client names its sessions"},
 	{event.TypeSessionReady, "provider_session_id", "", mayLack, "only a reply to the client may state it"},
 	{event.TypeSessionReady, "resumed", "", mayLack, "the client asked for it"},
