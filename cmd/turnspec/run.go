@@ -188,7 +188,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 // time goes into garbage collection. GOGC and GOMEMLIMIT in the environment win.
 const (
 	gcPercent   = 400
-	memoryLimit = 800 << 20 // bytes; above it, garbage is collected more often, so that a gibibyte is enough for the program
+	memoryLimit = 1 << 30 // bytes; above it, garbage is collected more often
 )
 
 func collectSeldom() {
