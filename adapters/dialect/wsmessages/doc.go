@@ -13,7 +13,7 @@
 //	agent_callback_result  {responseId, result}           the answer of a sub-agent
 //
 // A turn is a response, SESSION/TURN. Its blocks of text are one text, with a blank line between
-// two of them: a text_delta of its own with the member separator, so that a reader can take the
+// two of them: a separate text_delta with the member separator, so that a reader can take the
 // blocks apart. text_done holds the whole text: it is authoritative. If it is not the sum of the
 // deltas, because a block was retracted, replaced or went on after another one, it has the member
 // replaces.

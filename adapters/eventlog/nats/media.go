@@ -77,7 +77,7 @@ func (l *Log) appended(session string) bool {
 	return w.sessions[session].info.Last.Seq > 0
 }
 
-// publishMedia stores a medium, each part in a request of its own.
+// publishMedia stores a medium, with one request for each part.
 func (l *Log) publishMedia(ctx context.Context, session string, m event.Media, data []byte) error {
 	described, err := json.Marshal(m)
 	if err != nil {
