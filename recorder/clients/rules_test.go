@@ -91,27 +91,38 @@ func streamOf(v any) string {
 }
 
 // joinOutput joins the output of each command. It is cut by chance, and a piece comes
-// alone or in the update that ends the command.
+// alone or in the update that ends the command. What a command prints after its turn has
+// ended is left out: whether it is killed before is chance.
 func joinOutput(seen []any) []any {
-	printed := map[string]any{}
+	printed, turn, turns := map[string]any{}, map[string]int{}, 0
 	at := func(v any, name string) map[string]any { m, _ := v.(map[string]any)[name].(map[string]any); return m }
 	out := slices.DeleteFunc(slices.Clone(seen), func(v any) bool {
-		if _, ok := v.(map[string]any); !ok {
+		m, ok := v.(map[string]any)
+		if !ok {
 			return false
+		}
+		if m["answer"] == "session/prompt" {
+			turns++
 		}
 		update := at(v, "session/update")
 		if update = at(update, "update"); update == nil {
 			return false
 		}
 		meta := at(update, "_meta")
+		if info := at(meta, "terminal_info"); info != nil {
+			id, _ := info["terminal_id"].(string)
+			turn[id] = turns
+		}
 		delta := at(meta, "terminal_output_delta")
 		if delta == nil {
 			return false
 		}
 		id, _ := delta["terminal_id"].(string)
 		text, _ := delta["data"].(string)
-		earlier, _ := printed[id].(string)
-		printed[id] = earlier + text
+		if turn[id] == turns {
+			earlier, _ := printed[id].(string)
+			printed[id] = earlier + text
+		}
 		delete(meta, "terminal_output_delta")
 		return len(meta) == 0 && len(update) == 3 // only the id of the call
 	})
@@ -296,4 +307,9 @@ func TestRulesNameEachDifference(t *testing.T) {
 	g.Expect(diffOutput([]string{`{"description":"abc defg"}`}, []string{`{"description":"<elided:3> <elided:4>"}`})).To(BeEmpty())
 	g.Expect(diffOutput([]string{`{"x":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty())
 	g.Expect(diffOutput([]string{`1`, `2`}, []string{`1`})).NotTo(BeEmpty())
+
+	const begin, end = `{"session/update":{"update":{"_meta":{"terminal_info":{"terminal_id":"t1"}}}}}`, `{"answer":"session/prompt"}`
+	const prints = `{"session/update":{"update":{"sessionUpdate":"tool_call_update","toolCallId":"t1","_meta":{"terminal_output_delta":{"terminal_id":"t1","data":"came"}}}}}`
+	g.Expect(diffOutput([]string{begin, end, prints}, []string{begin, end})).To(BeEmpty(), "output after the turn")
+	g.Expect(diffOutput([]string{begin, prints, end}, []string{begin, end})).NotTo(BeEmpty(), "output in the turn is compared")
 }
