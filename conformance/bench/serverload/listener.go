@@ -26,7 +26,9 @@ type crowd struct {
 	lost      int64
 	problem   error // the first
 
-	connected, ended sync.WaitGroup
+	connected sync.WaitGroup // listeners whose stream is not open yet
+	ended     sync.WaitGroup // listeners that wait for events
+	gone      sync.WaitGroup // listeners that are connected
 }
 
 // failed records why a listener ended early.
@@ -38,26 +40,44 @@ func (c *crowd) failed(err error) {
 	}
 }
 
-// listen starts a listener, which ends when it has the last event.
+// err returns the first reason why a listener ended early.
+func (c *crowd) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.problem
+}
+
+// listen starts a listener. It stays connected until ctx is done, because leaving takes
+// time from those that still wait.
 func (c *crowd) listen(ctx context.Context, path string) {
 	c.connected.Add(1)
-	c.ended.Go(func() {
+	c.ended.Add(1)
+	c.gone.Go(func() {
 		l := &listener{crowd: c, delays: make([]time.Duration, 0, c.want)}
 		connected := sync.OnceFunc(c.connected.Done)
-		err := l.read(ctx, path, connected)
+		ended := sync.OnceFunc(func() {
+			c.add(l)
+			c.ended.Done()
+		})
+		err := l.read(ctx, path, connected, ended)
 		connected()
 		if err != nil && ctx.Err() == nil {
 			c.failed(fmt.Errorf("%s: %w", path, err))
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.delivered += l.received
-		c.doubled += l.doubled
-		c.lost += c.want - l.received
-		for _, d := range l.delays {
-			_ = c.delays.RecordValue(max(1, min(d.Microseconds(), c.delays.HighestTrackableValue()))) // within its bounds
-		}
+		ended()
 	})
+}
+
+// add counts what a listener has received.
+func (c *crowd) add(l *listener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delivered += l.received
+	c.doubled += l.doubled
+	c.lost += c.want - l.received
+	for _, d := range l.delays {
+		_ = c.delays.RecordValue(max(1, min(d.Microseconds(), c.delays.HighestTrackableValue()))) // within its bounds
+	}
 }
 
 // listener reads one stream.
@@ -85,7 +105,7 @@ func (c *crowd) open(ctx context.Context, path string) (net.Conn, *http.Response
 	return conn, response, err
 }
 
-func (l *listener) read(ctx context.Context, path string, connected func()) error {
+func (l *listener) read(ctx context.Context, path string, connected, ended func()) error {
 	conn, response, err := l.open(ctx, path)
 	if response != nil {
 		defer func() { _ = response.Body.Close() }() // after the connection, because it reads to the end
@@ -119,11 +139,14 @@ func (l *listener) read(ctx context.Context, path string, connected func()) erro
 				l.delays = append(l.delays, now.Sub(due))
 			}
 			if l.last >= l.want {
-				return nil
+				ended()
 			}
 		case bytes.HasPrefix(line, []byte(":")):
 			connected()
 		}
+	}
+	if l.last >= l.want {
+		return nil
 	}
 	return fmt.Errorf("the stream ended after event %d of %d", l.last, l.want)
 }

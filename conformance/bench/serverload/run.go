@@ -167,8 +167,12 @@ func (s *server) phase(ctx context.Context, name string) (Phase, error) {
 	crowd.ended.Wait()
 	overdue.Stop()
 	p.Took = time.Since(startAt).Seconds()
-	if crowd.problem != nil {
-		return p, crowd.problem
+	defer func() {
+		cancel()
+		crowd.gone.Wait()
+	}()
+	if err := crowd.err(); err != nil {
+		return p, err
 	}
 	err := errors.Join(s.call(context.WithoutCancel(ctx), http.MethodGet, "/bench/usage", "", &after), s.call(context.WithoutCancel(ctx), http.MethodGet, "/bench/delays", "", &p.InProcess))
 	p.HTTP, p.Delivered, p.Lost, p.Doubled, p.CPU = delaysOf(crowd.delays), crowd.delivered, crowd.lost, crowd.doubled, after.CPU-before.CPU
@@ -204,9 +208,9 @@ func (s *server) idle(ctx context.Context) (*Idle, error) {
 		return nil, err
 	}
 	cancel()
-	crowd.ended.Wait()
-	if crowd.problem != nil {
-		return nil, crowd.problem
+	crowd.gone.Wait()
+	if err := crowd.err(); err != nil {
+		return nil, err
 	}
 	return &Idle{Listeners: s.c.Idle, PerListener: (after.InUse - before.InUse) / float64(s.c.Idle), Resident: after.Resident}, nil
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,7 +119,7 @@ func openLog(c Config, logs map[string]Open) (eventlog.Log, error) {
 	case c.Log == "memory":
 		return &eventlog.Memory{}, nil
 	case open == nil:
-		return nil, fmt.Errorf("no log %q: use sqlite or memory", c.Log)
+		return nil, fmt.Errorf("no log %q: use %s or memory", c.Log, strings.Join(slices.Sorted(maps.Keys(logs)), ", "))
 	}
 	return open(context.Background(), c.Dir)
 }
