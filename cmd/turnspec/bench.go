@@ -29,7 +29,7 @@ import (
 
 // benchMain runs one part of a benchmark if a benchmark started this program for it.
 func benchMain() {
-	serverload.Main(map[string]serverload.Open{"sqlite": openBenchLog})
+	serverload.Main(benchLogs)
 	steps := map[string]adapters.Transcriber{}
 	for _, a := range reference.All() {
 		steps[a.Capabilities().Runtime] = a

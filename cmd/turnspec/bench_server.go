@@ -44,10 +44,10 @@ Exit codes: 0 measured, 1 an event was lost or doubled, 2 it could not run.`,
 	fl.Float64Var(&c.Rate, "rate", 2, "deltas a second of each session")
 	fl.DurationVar(&c.For, "for", 30*time.Second, "how long the sessions emit deltas")
 	fl.IntVar(&c.Idle, "idle", 10_000, "idle listeners whose memory is measured")
-	fl.StringVar(&c.Log, "log", "sqlite", "event log: sqlite, in a temporary file, or memory")
+	fl.StringVar(&c.Log, "log", "sqlite", "event log: sqlite, in a temporary file; durable, which is that with turnspec serve --durable; or memory")
 	fl.StringVar(&c.Profile, "profile", "", "write the server's CPU profile to this file")
 	fl.BoolVar(&asJSON, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"sqlite", "memory"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"sqlite", "durable", "memory"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -100,7 +100,12 @@ func printServerLoad(w io.Writer, r *serverload.Result) {
 	}
 }
 
-// openBenchLog opens the log of a server under load as turnspec serve does.
-func openBenchLog(ctx context.Context, dir string) (eventlog.Log, error) {
-	return sqlite.Open(ctx, filepath.Join(dir, "log.db"), sqlite.Options{})
+// benchLogs open the event logs of turnspec serve.
+var benchLogs = map[string]serverload.Open{
+	"sqlite":  func(ctx context.Context, dir string) (eventlog.Log, error) { return openBenchLog(ctx, dir, true) },
+	"durable": func(ctx context.Context, dir string) (eventlog.Log, error) { return openBenchLog(ctx, dir, false) },
+}
+
+func openBenchLog(ctx context.Context, dir string, relaxed bool) (eventlog.Log, error) {
+	return sqlite.Open(ctx, filepath.Join(dir, "log.db"), sqlite.Options{Relaxed: relaxed})
 }

@@ -42,10 +42,13 @@ func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, lease.Leases, st
 		return nil, nil, "", fmt.Errorf("--log %s://: use postgres:// or nats://, or name a file", scheme)
 	}
 	if f.log == "" && len(f.runtimes) == 0 {
+		if f.durable {
+			return nil, nil, "", errors.New("--durable: a demo keeps events in memory; name a file with --log")
+		}
 		return &eventlog.Memory{}, nil, "in memory", nil
 	}
 	name := cmp.Or(f.log, "turnspec.db")
-	log, err := sqlite.Open(ctx, name, sqlite.Options{})
+	log, err := sqlite.Open(ctx, name, sqlite.Options{Relaxed: !f.durable})
 	return log, nil, name, err
 }
 

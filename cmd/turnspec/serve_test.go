@@ -75,6 +75,7 @@ func TestServeRejects(t *testing.T) {
 		"--case none/none":       "no case",
 		"--recover perhaps":      "use close, resume or leave",
 		"--log mysql://db":       "use postgres:// or nats://",
+		"--durable":              "name a file with --log",
 		"--listen 127.0.0.1:abc": "choose another address",
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -13,6 +13,7 @@ type request struct {
 	entries  []entry
 	snapshot *snapshot
 	medium   *medium
+	copyRest bool // copy the remaining commits from FILE-wal after this one
 	bytes    int
 	err      error
 	done     chan error

@@ -12,9 +12,10 @@
 // By default each commit is flushed to the disk before Append returns
 // (synchronous=FULL): a power failure loses no event that was acknowledged or
 // emitted by Follow, if disk and file system honour the flush.
-// Options.Relaxed skips the flush: the file stays consistent, but a power failure
-// may lose the events since the last checkpoint, about 4 MB, and a resumed
-// session then continues from where the file ends. The events of an Append that
+// Options.Relaxed flushes about a second later: the file stays consistent, but a
+// power failure may lose the events of the last second or two, also those that
+// Follow has emitted, and a resumed session then continues from where the file
+// ends. The events of an Append that
 // has not returned may be stored or not. The stored events are always a prefix
 // of each session.
 //

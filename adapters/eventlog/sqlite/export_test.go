@@ -11,6 +11,12 @@ func (o Options) WithMaxPages(n int) Options {
 	return o
 }
 
+// WithWALPages sets the size above which FILE-wal is begun anew.
+func (o Options) WithWALPages(n int) Options {
+	o.walPages = n
+	return o
+}
+
 // MorePages removes the limit. No append may run.
 func (l *Log) MorePages(t *testing.T) {
 	t.Helper()

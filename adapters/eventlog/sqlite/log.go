@@ -22,8 +22,9 @@ import (
 type Options struct {
 	// ReadOnly opens an existing file without writing to it.
 	ReadOnly bool
-	// Relaxed acknowledges an append before it is flushed to the disk. See the
-	// package comment for what a power failure may then lose.
+	// Relaxed acknowledges an append before it is flushed to the disk, which
+	// happens about a second later. See the package comment for what a power
+	// failure may then lose.
 	Relaxed bool
 	// Busy is how long to wait while another program writes: 5s if zero.
 	Busy time.Duration
@@ -33,6 +34,7 @@ type Options struct {
 	Poll time.Duration
 
 	maxPages int // of the file; for tests
+	walPages int // of FILE-wal; tests set fewer
 }
 
 // Log is an eventlog.Log in a file.
@@ -43,6 +45,7 @@ type Log struct {
 
 	readers *sql.DB
 	writer  *writer // nil if read-only
+	copier  *copier // nil if read-only
 
 	changes notify.Notifier
 	watch   fileWatch
@@ -65,6 +68,9 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	if o.Poll == 0 {
 		o.Poll = 100 * time.Millisecond
 	}
+	if o.walPages == 0 {
+		o.walPages = walPages
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -77,15 +83,20 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 		if l.writer, err = newWriter(ctx, l, abs); err != nil {
 			return nil, err
 		}
+		if l.copier, err = newCopier(ctx, l, abs); err != nil {
+			_ = l.writer.closeConn()
+			return nil, err
+		}
 	}
 	if err := l.openReaders(ctx, abs); err != nil {
 		if l.writer != nil {
-			_ = l.writer.db.Close()
+			_ = errors.Join(l.copier.closeConn(), l.writer.closeConn())
 		}
 		return nil, err
 	}
 	if l.writer != nil {
 		l.running.Go(l.writer.commitRequests)
+		l.running.Go(l.copier.copyCommits)
 	}
 	return l, nil
 }
@@ -193,7 +204,7 @@ func (l *Log) Close() error {
 		l.running.Wait()
 		l.err = explainError(l.path, "close", l.readers.Close())
 		if l.writer != nil { // last, because SQLite checkpoints when the last connection closes
-			l.err = errors.Join(l.err, explainError(l.path, "close", l.writer.closeConn()))
+			l.err = errors.Join(l.err, explainError(l.path, "close", l.copier.closeConn()), explainError(l.path, "close", l.writer.closeConn()))
 		}
 	})
 	return l.err

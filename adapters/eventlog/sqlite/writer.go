@@ -17,6 +17,7 @@ const (
 )
 
 const (
+	pageBytes      = 4096  // of SQLite, unless it is configured
 	rowsAtOnce     = 32    // inserting many rows at once takes a third of the time
 	sessionsCached = 10000 // above this the cache is cleared
 )
@@ -36,6 +37,7 @@ type writer struct {
 	seen     int64 // the data version at which sessions is valid
 	sessions map[string]*session
 	dirty    []*session
+	commits  int   // bytes since the copier was last hurried
 	rows     []any // session, seq, event of the rows to insert
 }
 
@@ -74,7 +76,9 @@ func (w *writer) prepare(ctx context.Context) error {
 	settings := []string{
 		fmt.Sprintf("busy_timeout = %d", l.options.Busy.Milliseconds()),
 		"synchronous = " + sync,
-		"journal_size_limit = 16777216",
+		fmt.Sprintf("journal_size_limit = %d", l.options.walPages*pageBytes),
+		// The copier does it, unless it cannot keep up.
+		fmt.Sprintf("wal_autocheckpoint = %d", 2*l.options.walPages),
 	}
 	if l.options.maxPages > 0 {
 		settings = append(settings, fmt.Sprintf("max_page_count = %d", l.options.maxPages))
@@ -145,6 +149,14 @@ func (w *writer) commitRequests() {
 			}
 		}
 		err := w.commitBatch(batch)
+		if err == nil {
+			w.commits += bytes
+			many := w.commits > w.log.options.walPages*pageBytes/4
+			w.log.copier.committed(many)
+			if many {
+				w.commits = 0
+			}
+		}
 		for _, s := range w.dirty {
 			s.dirty = false
 			if err == nil {
@@ -156,6 +168,9 @@ func (w *writer) commitRequests() {
 		for _, r := range batch {
 			if err != nil {
 				r.err = err
+			}
+			if r.copyRest {
+				_, r.err = checkpoint(w.conn)
 			}
 			r.done <- r.err
 		}
