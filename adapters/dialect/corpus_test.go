@@ -18,17 +18,13 @@ import (
 // sessionsOf returns the stored events of a case, by session.
 func sessionsOf(t *testing.T, id string) map[string][]event.Event {
 	t.Helper()
-	golden, err := fixtures.Embedded().Golden(id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	lines, err := fixtures.Embedded().GoldenEvents(id)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	out := map[string][]event.Event{}
-	stored, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
-	for line := range strings.Lines(stored) {
-		e, err := event.Decode([]byte(line))
+	for _, line := range lines {
+		e, err := event.Decode(line)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -28,14 +27,13 @@ type session struct {
 // goldenEvents returns the events of a case.
 func goldenEvents(t *testing.T, id string) []event.Event {
 	t.Helper()
-	golden, err := fixtures.Embedded().Golden(id)
+	lines, err := fixtures.Embedded().GoldenEvents(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
 	var out []event.Event
-	for line := range strings.Lines(text) {
-		e, err := event.Decode([]byte(line))
+	for _, line := range lines {
+		e, err := event.Decode(line)
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}

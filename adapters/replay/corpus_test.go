@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -31,17 +30,16 @@ var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 	}
 	var out []recordedCase
 	for _, id := range racesample.Sample(ids, 15) {
-		golden, err := all.Golden(id)
+		lines, err := all.GoldenEvents(id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a runtime without a reference adapter
 		}
 		if err != nil {
 			return nil, err
 		}
-		events, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
 		c := recordedCase{id: id}
-		for line := range strings.Lines(events) {
-			e, err := event.Decode([]byte(line))
+		for _, line := range lines {
+			e, err := event.Decode(line)
 			if err != nil {
 				return nil, err
 			}

@@ -160,10 +160,9 @@ func clip(s string, n int) string {
 // golden, or else those of what the runtime wrote, in which answers of the client are
 // missing.
 func shownEvents(corpus fixtures.Corpus, c *fixtures.Case) ([]event.Event, error) {
-	golden, err := corpus.Golden(c.ID)
+	lines, err := corpus.GoldenEvents(c.ID)
 	if err == nil {
-		text, _, _ := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
-		return readEvents(strings.NewReader(text), "the golden of "+c.ID)
+		return readEvents(bytes.NewReader(bytes.Join(lines, nil)), "the golden of "+c.ID)
 	}
 	a := reference.Of(c.Runtime)
 	if a == nil {

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -28,15 +27,13 @@ func TestGoldensMatchThePublishedSchema(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	looked := 0
 	for _, id := range racesample.Sample(ids, 50) { // no other test runs at the same time
-		golden, err := fixtures.Golden(id)
+		events, err := fixtures.Embedded().GoldenEvents(id)
 		g.Expect(err).NotTo(HaveOccurred())
-		events, _, found := strings.Cut(strings.TrimPrefix(string(golden), "-- events --\n"), "-- chat --\n")
-		g.Expect(found).To(BeTrue(), id)
-		for line := range strings.Lines(events) {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		for _, line := range events {
+			v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
 			g.Expect(err).NotTo(HaveOccurred(), "%s: %s", id, line)
 			g.Expect(schema.Validate(v)).To(Succeed(), "%s: %s", id, line)
-			_, err = event.Decode([]byte(line))
+			_, err = event.Decode(line)
 			g.Expect(err).NotTo(HaveOccurred(), "%s: %s", id, line)
 			looked++
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -24,14 +25,13 @@ func golden(t *testing.T) map[string][]event.Event {
 		if i%5 != 0 {
 			continue
 		}
-		text, err := c.Golden(id)
-		if err != nil || strings.Contains(string(text), "<repeat:") {
+		lines, err := c.GoldenEvents(id)
+		if err != nil || slices.ContainsFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte("<repeat:")) }) {
 			continue // no events of a reference adapter, or a flood
 		}
-		lines, _, _ := strings.Cut(strings.TrimPrefix(string(text), "-- events --\n"), "-- chat --\n")
 		var events []event.Event
-		for line := range strings.Lines(lines) {
-			e, err := event.Decode([]byte(line))
+		for _, line := range lines {
+			e, err := event.Decode(line)
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
