@@ -65,23 +65,23 @@ func (c *copier) copyCommits() {
 		case <-c.log.closing:
 			return
 		}
-		// An error is not reported: the events stay in FILE-wal, which is read as well, and
-		// if the disk is at fault the next commit fails too.
 		pages, err := checkpoint(c.conn)
 		if err == nil && pages > c.log.options.walPages {
-			c.beginAnew()
+			err = c.beginAnew()
 		}
+		_ = err // the events stay in FILE-wal, and if the disk is at fault the next commit fails too
 	}
 }
 
 // beginAnew lets the writer copy the few commits that came meanwhile. As nothing is left
 // then, SQLite writes the next one to the beginning of FILE-wal.
-func (c *copier) beginAnew() {
+func (c *copier) beginAnew() error {
 	r := &request{copyRest: true, done: make(chan error, 1)}
 	select {
 	case c.log.writer.requests <- r:
-		_ = <-r.done // not reported, as in copyCommits
+		return <-r.done
 	case <-c.log.closing:
+		return nil
 	}
 }
 
