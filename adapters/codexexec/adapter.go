@@ -2,6 +2,7 @@ package codexexec
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,8 @@ const runtimeName = "codexexec"
 
 // Adapter is the adapter for codex exec. It has no state.
 type Adapter struct{}
+
+var _ adapters.Transcriber = Adapter{}
 
 // New returns the adapter for codex exec.
 func New() Adapter { return Adapter{} }
@@ -53,7 +56,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
 	}
 	if o.SessionID == "" {
-		o.SessionID = newID()
+		o.SessionID = "codexexec-" + rand.Text()
 	}
 	inner := o.Launch
 	if inner == nil {
@@ -74,7 +77,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		files.Remove()
 		return nil, err
 	}
-	return liveSession{s, files}, nil
+	return turnproc.SessionOf(s, files), nil
 }
 
 // checkOptions returns an error for an option that the runtime cannot honour.
@@ -124,11 +127,10 @@ func program(o adapters.Options) []string {
 	return []string{codexcli.Executable(o.Env)}
 }
 
-// arguments are the command line of a turn. The options precede the word resume, as
-// versions before 0.120 demand; pictures come last, because the option takes all that
-// follows it.
-func (c *client) arguments(m adapters.Message) []string {
-	o := c.o
+// Arguments implements turnproc.Runtime. The options precede the word resume, as versions
+// before 0.120 demand; pictures come last, because the option takes all that follows it.
+func (c *client) Arguments(m adapters.Message) []string {
+	o := c.Options
 	args := append(program(o), "exec", "--json", "--skip-git-repo-check")
 	for _, k := range slices.Sorted(maps.Keys(o.Config)) {
 		args = append(args, "-c", k+"="+o.Config[k])
@@ -138,20 +140,20 @@ func (c *client) arguments(m adapters.Message) []string {
 	}
 	args = append(args, codexcli.SessionArgs(o)...)
 	args = append(args, codexcli.ServerArgs(o.MCP, "")...)
-	if sandbox := sandboxes[c.mode]; sandbox != "" {
+	if sandbox := sandboxes[c.Mode]; sandbox != "" {
 		args = append(args, "--sandbox", sandbox)
 	}
 	if o.Dir != "" {
 		args = append(args, "--cd", o.Dir)
 	}
-	if c.model != "" {
-		args = append(args, "--model", c.model)
+	if c.Model != "" {
+		args = append(args, "--model", c.Model)
 	}
 	args = append(append(args, c.fileArguments...), o.Args...)
 	if c.t.thread != "" {
 		args = append(args, "resume", c.t.thread)
 	}
-	for _, path := range c.files.Paths(m.ID) {
+	for _, path := range c.Files.Paths(m.ID) {
 		args = append(args, "--image", path)
 	}
 	return args

@@ -24,7 +24,6 @@ type translator struct {
 	kept     bool   // the runtime has stored it: a turn of it has ended by itself, or shown something
 	opened   bool   // the process has opened the thread
 	begun    bool   // the process has begun its turn
-	ended    bool   // and ended it
 	failure  string // an error that may be the end of the turn
 	retrying bool
 	lastText string // of the turn's last message
@@ -91,7 +90,7 @@ func (t *translator) threadStarted(id string) {
 	}
 	if t.live == nil {
 		t.processEnded()
-		t.begun, t.ended = false, false
+		t.begun = false
 	}
 	if id != "" {
 		t.thread = id
@@ -106,17 +105,17 @@ func (t *translator) turnStarted() {
 	}
 	var m *adapters.Message
 	if t.live != nil {
-		m = t.live.message
+		m = t.live.Message()
 	}
 	t.beginTurn(m)
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.TurnBegan()
 	}
 }
 
 // beginTurn starts the turn of a message, which nil is not known.
 func (t *translator) beginTurn(m *adapters.Message) {
-	t.begun, t.ended, t.lastText, t.steps, t.retrying = true, false, "", nil, false
+	t.begun, t.lastText, t.steps, t.retrying = true, "", nil, false
 	if m == nil {
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseUser})
 		return
@@ -138,7 +137,7 @@ func (t *translator) turnCompleted(u usage, stated bool) {
 		sc.Emit(event.Result{Text: t.lastText})
 	}
 	t.l.Done(event.Done{})
-	t.ended, t.kept = true, true
+	t.kept = true
 }
 
 func (t *translator) turnFailed(msg string) {
@@ -147,7 +146,7 @@ func (t *translator) turnFailed(msg string) {
 		return
 	}
 	t.l.Error(errorOf(msg))
-	t.ended, t.kept = true, true
+	t.kept = true
 }
 
 // handleError handles a line that reports an error. A retry follows some, and the end of the turn

@@ -78,36 +78,10 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	if err != nil {
 		return nil, err
 	}
-	return liveSession{s, files}, nil
+	return turnproc.SessionOf(s, files), nil
 }
 
-// abilities are the methods of session.Session that this runtime supports.
-type abilities interface {
-	adapters.Session
-	adapters.ModelSetter
-	adapters.ModeSetter
-	adapters.Withdrawer
-	adapters.AllStopper
-	adapters.Backlogger
-}
-
-// liveSession is a session with the optional abilities of this runtime.
-type liveSession struct {
-	abilities
-	files *turnproc.Files
-}
-
-// Close implements adapters.Session.
-func (s liveSession) Close(ctx context.Context) error {
-	err := s.abilities.Close(ctx)
-	s.files.Remove()
-	return err
-}
-
-var (
-	_ abilities            = (*session.Session)(nil)
-	_ adapters.Transcriber = Adapter{}
-)
+var _ adapters.Transcriber = Adapter{}
 
 // checkOptions returns an error for an option that the runtime cannot honour.
 func checkOptions(o adapters.Options) error {
@@ -129,14 +103,14 @@ func program(o adapters.Options) []string {
 	return []string{opencodecli.Program(o.Env)}
 }
 
-// arguments are the command line of a turn, whose message is stdin: an argument with spaces would
-// be put in quotation marks.
-func (c *client) arguments(m adapters.Message) []string {
-	o := c.o
+// Arguments implements turnproc.Runtime. The message is stdin, because an argument with
+// spaces would be put in quotation marks.
+func (c *client) Arguments(m adapters.Message) []string {
+	o := c.Options
 	args := append(program(o), "run", "--format", "json", "--thinking")
-	args = append(args, modes[c.mode]...)
-	if c.model != "" {
-		args = append(args, "--model", c.model)
+	args = append(args, modes[c.Mode]...)
+	if c.Model != "" {
+		args = append(args, "--model", c.Model)
 	}
 	if o.Effort != "" {
 		args = append(args, "--variant", o.Effort)
@@ -144,7 +118,7 @@ func (c *client) arguments(m adapters.Message) []string {
 	if c.t.session != "" {
 		args = append(args, "--session", c.t.session)
 	}
-	for _, path := range c.files.Paths(m.ID) {
+	for _, path := range c.Files.Paths(m.ID) {
 		args = append(args, "--file", path)
 	}
 	return append(args, o.Args...)

@@ -119,8 +119,8 @@ func (t *translator) turnGoesOn(m message) {
 	case t.begun:
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
 	default:
-		t.beginTurn(t.live.message)
-		t.live.turnBegan()
+		t.beginTurn(t.live.Message())
+		t.live.TurnBegan()
 	}
 }
 

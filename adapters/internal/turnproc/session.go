@@ -1,15 +1,13 @@
-package codexexec
+package turnproc
 
 import (
 	"context"
-	"crypto/rand"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/internal/session"
-	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 )
 
-// abilities are the methods of session.Session that this runtime supports.
+// abilities are the methods of session.Session that a Client supports.
 type abilities interface {
 	adapters.Session
 	adapters.ModelSetter
@@ -19,16 +17,17 @@ type abilities interface {
 	adapters.Backlogger
 }
 
-// liveSession is a session with the optional abilities of this runtime.
+var _ abilities = (*session.Session)(nil)
+
+// liveSession is a session of a Client.
 type liveSession struct {
 	abilities
-	files *turnproc.Files
+	files *Files
 }
 
-var (
-	_ abilities            = (*session.Session)(nil)
-	_ adapters.Transcriber = Adapter{}
-)
+// SessionOf returns a session with the optional abilities of its Client. Close removes the
+// files.
+func SessionOf(s *session.Session, files *Files) adapters.Session { return liveSession{s, files} }
 
 // Close implements adapters.Session.
 func (s liveSession) Close(ctx context.Context) error {
@@ -36,6 +35,3 @@ func (s liveSession) Close(ctx context.Context) error {
 	s.files.Remove()
 	return err
 }
-
-// newID returns an id for a session.
-func newID() string { return "codexexec-" + rand.Text() }
