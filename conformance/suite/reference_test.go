@@ -41,7 +41,7 @@ func sample(t *testing.T) []string {
 	}
 	every := 8
 	if racesample.Enabled {
-		every = 20
+		every = 40
 	}
 	var out []string
 	for i, id := range fixtures.Newest(all) {
