@@ -4,23 +4,29 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
+	"sync/atomic"
 	"time"
 )
 
 const (
-	copyEvery = time.Second // while there are commits
-	walPages  = 8192        // above this the writer begins FILE-wal anew
+	flushEvery = time.Second // while there are commits, if the log is relaxed
+	walPages   = 16384       // of FILE-wal; above it they are copied into the file
+	fewPages   = 256         // which the writer may copy, while appends wait
 )
 
-// copier is the state of the goroutine that copies commits from FILE-wal into the file
-// and flushes both to the disk. If the writer did it, appends would wait meanwhile.
+// copier is the state of the goroutine that flushes FILE-wal to the disk and copies it
+// into the file. If the writer did it, appends would wait meanwhile.
 type copier struct {
 	log  *Log
 	db   *sql.DB
 	conn *sql.Conn
+	wal  string // the path of FILE-wal
 
-	commits chan struct{} // holds one element if there are commits to copy
-	many    chan struct{} // holds one element if there are too many to wait
+	commits chan struct{} // holds one element if there are commits to flush
+	full    chan struct{} // holds one element if FILE-wal has too many pages
+
+	flushes atomic.Int64 // that succeeded
 }
 
 func newCopier(ctx context.Context, l *Log, abs string) (*copier, error) {
@@ -33,14 +39,16 @@ func newCopier(ctx context.Context, l *Log, abs string) (*copier, error) {
 		_ = db.Close()
 		return nil, explainError(l.path, "open", err)
 	}
-	return &copier{log: l, db: db, conn: conn, commits: make(chan struct{}, 1), many: make(chan struct{}, 1)}, nil
+	return &copier{log: l, db: db, conn: conn, wal: abs + "-wal", commits: make(chan struct{}, 1), full: make(chan struct{}, 1)}, nil
 }
 
 // committed is called by the writer after a commit.
-func (c *copier) committed(many bool) {
-	signal(c.commits)
-	if many {
-		signal(c.many)
+func (c *copier) committed(full bool) {
+	if c.log.options.Relaxed {
+		signal(c.commits)
+	}
+	if full {
+		signal(c.full)
 	}
 }
 
@@ -51,30 +59,54 @@ func signal(c chan struct{}) {
 	}
 }
 
-// copyCommits copies commits until the log is closed.
-func (c *copier) copyCommits() {
+// run flushes and copies until the log is closed. Errors are not reported: the events stay
+// in FILE-wal, and if the disk is at fault the next commit fails too.
+func (c *copier) run() {
+	commits := c.commits
+	var flush <-chan time.Time
 	for {
 		select {
-		case <-c.commits:
+		case <-commits:
+			commits, flush = nil, time.After(flushEvery)
+		case <-flush:
+			commits, flush = c.commits, nil
+			if c.flush() == nil {
+				c.flushes.Add(1)
+			}
+		case <-c.full:
+			_ = c.copyPages()
 		case <-c.log.closing:
 			return
 		}
-		select {
-		case <-time.After(copyEvery):
-		case <-c.many:
-		case <-c.log.closing:
-			return
-		}
-		pages, err := checkpoint(c.conn)
-		if err == nil && pages > c.log.options.walPages {
-			err = c.beginAnew()
-		}
-		_ = err // the events stay in FILE-wal, and if the disk is at fault the next commit fails too
 	}
 }
 
-// beginAnew lets the writer copy the few commits that came meanwhile. As nothing is left
-// then, SQLite writes the next one to the beginning of FILE-wal.
+// flush flushes FILE-wal to the disk. SQLite holds no locks on it.
+func (c *copier) flush() error {
+	f, err := os.OpenFile(c.wal, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// copyPages copies FILE-wal into the file. Commits go on meanwhile, so that it copies
+// again what they add, until that is little.
+func (c *copier) copyPages() error {
+	for before := 0; ; {
+		pages, err := checkpoint(c.conn)
+		if err != nil {
+			return err
+		}
+		if pages-before < fewPages || pages > 2*c.log.options.walPages {
+			return c.beginAnew()
+		}
+		before = pages
+	}
+}
+
+// beginAnew lets the writer copy the rest. As nothing is left then, SQLite writes the next
+// commit to the beginning of FILE-wal.
 func (c *copier) beginAnew() error {
 	r := &request{copyRest: true, done: make(chan error, 1)}
 	select {

@@ -17,6 +17,9 @@ func (o Options) WithWALPages(n int) Options {
 	return o
 }
 
+// Flushes returns how often FILE-wal was flushed after the commits.
+func (l *Log) Flushes() int64 { return l.copier.flushes.Load() }
+
 // MorePages removes the limit. No append may run.
 func (l *Log) MorePages(t *testing.T) {
 	t.Helper()

@@ -96,7 +96,7 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	}
 	if l.writer != nil {
 		l.running.Go(l.writer.commitRequests)
-		l.running.Go(l.copier.copyCommits)
+		l.running.Go(l.copier.run)
 	}
 	return l, nil
 }

@@ -37,7 +37,7 @@ type writer struct {
 	seen     int64 // the data version at which sessions is valid
 	sessions map[string]*session
 	dirty    []*session
-	commits  int   // bytes since the copier was last hurried
+	pages    int   // of FILE-wal since they were last copied
 	rows     []any // session, seq, event of the rows to insert
 }
 
@@ -150,12 +150,14 @@ func (w *writer) commitRequests() {
 		}
 		err := w.commitBatch(batch)
 		if err == nil {
-			w.commits += bytes
-			many := w.commits > w.log.options.walPages*pageBytes/4
-			w.log.copier.committed(many)
-			if many {
-				w.commits = 0
+			// An estimate. A commit writes the pages that it has changed: the last one of each
+			// session, and that of its row.
+			w.pages += 3*len(w.dirty) + bytes/(pageBytes/2)
+			full := w.pages > w.log.options.walPages
+			if full {
+				w.pages = 0
 			}
+			w.log.copier.committed(full)
 		}
 		for _, s := range w.dirty {
 			s.dirty = false
