@@ -20,6 +20,7 @@ type explanation struct {
 var explanations = map[int]explanation{
 	lib.SQLITE_BUSY:     {eventlog.ErrBusy, "another program is writing to it; try again, or end that program"},
 	lib.SQLITE_LOCKED:   {eventlog.ErrBusy, "another program is writing to it; try again, or end that program"},
+	lib.SQLITE_PROTOCOL: {eventlog.ErrBusy, "other programs lock it too often; try again, or end one of them"},
 	lib.SQLITE_FULL:     {eventlog.ErrFull, "free some space and append the same again; nothing that was stored is lost"},
 	lib.SQLITE_READONLY: {eventlog.ErrReadOnly, "change its permissions and those of its folder, or open it for reading only"},
 	lib.SQLITE_PERM:     {eventlog.ErrReadOnly, "change its permissions and those of its folder, or open it for reading only"},
