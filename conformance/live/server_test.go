@@ -85,9 +85,10 @@ func newMachine(t *testing.T, scenarios map[string]string) *machine {
 	return m
 }
 
-// wrapper writes a program that starts a runtime with further arguments.
+// wrapper writes a program that starts a runtime with further arguments, and notes its process
+// in NAME.pid.
 func (m *machine) wrapper(name, program string, args []string) string {
-	script := "#!/bin/sh\nexec " + quote(program) + ` "$@"`
+	script := "#!/bin/sh\necho $$ >" + quote(filepath.Join(m.rooms.Root, name+".pid")) + "\nexec " + quote(program) + ` "$@"`
 	for _, a := range args {
 		script += " " + quote(a)
 	}
