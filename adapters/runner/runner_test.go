@@ -254,6 +254,21 @@ func TestInterrupt(t *testing.T) {
 	g.Expect(c.first("assistant_text").at).To(gomega.BeNumerically("<", time.Second))
 }
 
+// TestInterruptWithoutATurn checks that an interrupt does not stop the turn of a message that
+// follows it.
+func TestInterruptWithoutATurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	got := converse(t, "chat/1-plain/text/plain", "never", func(m said) []string {
+		if m.Type == "session_started" {
+			return []string{`{"type":"interrupt"}`, `{"type":"message","id":"m1","content":"Name three rivers."}`, "EOF"}
+		}
+		return nil
+	})
+	g.Expect(got.err).NotTo(gomega.HaveOccurred())
+	g.Expect(got.types()).NotTo(gomega.ContainSubstring("interrupted"))
+	g.Expect(got.text()).To(gomega.Equal("The Danube, the Nile and the Mekong."))
+}
+
 // TestWrongCommands are answered, and end nothing.
 func TestWrongCommands(t *testing.T) {
 	g := gomega.NewWithT(t)
