@@ -21,9 +21,18 @@ type unsteady struct {
 	eventlog.Log
 	err                    error
 	read, follow, describe atomic.Int64 // calls that are still to fail
+	store                  atomic.Int64
 }
 
 func (u *unsteady) fails(left *atomic.Int64) bool { return left.Add(-1) >= 0 }
+
+// Append implements eventlog.Log.
+func (u *unsteady) Append(ctx context.Context, events ...event.Event) error {
+	if u.fails(&u.store) {
+		return u.err
+	}
+	return u.Log.Append(ctx, events...)
+}
 
 // Read implements eventlog.Log.
 func (u *unsteady) Read(ctx context.Context, session string, after int64, limit int) ([]event.Event, error) {
@@ -116,6 +125,24 @@ func TestReadErrorsThatStay(t *testing.T) {
 		g.Expect(time.Since(began)).To(BeNumerically("<", 10*time.Second))
 		log.read.Store(0)
 	}
+}
+
+// TestLogFailed checks that a server reports that the log takes no events, and ends the session
+// and its streams.
+func TestLogFailed(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	log := &unsteady{Log: &eventlog.Memory{}, err: eventlog.ErrReadOnly}
+	failed := make(chan string, 1)
+	x := newServer(t, sidecar.Config{Log: log, LogFailed: func(session string, err error) { failed <- fmt.Sprint(session, ": ", err) }})
+	x.open("s")
+	l := x.listen("/sessions/s/events")
+	l.until("session_ready")
+	log.store.Store(1)
+	x.call("POST", "/sessions/s/message", `{"message":"wait"}`)
+	g.Eventually(failed).WithTimeout(time.Minute).Should(Receive(Equal("s: " + eventlog.ErrReadOnly.Error())))
+	g.Expect(l.until("")).To(BeEmpty())
+	g.Eventually(func() any { _, run := x.call("GET", "/sessions/s", ""); return run["live"] }).WithTimeout(time.Minute).Should(BeFalse())
 }
 
 // TestUnknownEnd checks that a listener of a session that does not run is refused, and not left to
