@@ -45,11 +45,11 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	r := &runner{c: c, w: w, done: make(chan func()), pending: map[string]*time.Timer{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	defer r.cancel(nil)
-	r.write(message.Ready{ConversationID: c.ConversationID, Runtime: c.Adapter.Capabilities().Runtime, Cwd: c.Options.Dir})
 	s, err := c.Adapter.Open(r.ctx, c.Options)
 	if err != nil {
 		return r.openFailed(err)
 	}
+	r.write(message.Ready{ConversationID: c.ConversationID, Runtime: c.Adapter.Capabilities().Runtime, Cwd: c.Options.Dir})
 	r.session = s
 	r.operations = make(chan func(), 1)
 	go r.operate()

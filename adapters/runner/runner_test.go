@@ -313,7 +313,7 @@ func TestOpenFails(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := play(runner.Config{Adapter: broken{reference.Of("claude")}}, func(said) []string { return nil })
 	g.Expect(c.err).To(gomega.MatchError(runner.ErrFailed))
-	g.Expect(c.types()).To(gomega.Equal("ready auth_error shutdown"))
+	g.Expect(c.types()).To(gomega.Equal("auth_error shutdown"), "it is not ready for messages")
 }
 
 // TestTheRuntimeDies kills the process at the first request.
