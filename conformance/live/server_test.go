@@ -33,13 +33,21 @@ import (
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
-// turnspec builds the program once.
-var turnspec = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "turnspec-program-")
-	if err != nil {
+// programDir is the folder of what turnspec builds.
+var programDir string
+
+func removeProgram() {
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
+}
+
+// turnspec builds the program once. TestMain removes it.
+var turnspec = sync.OnceValues(func() (_ string, err error) {
+	if programDir, err = os.MkdirTemp("", "turnspec-program-"); err != nil {
 		return "", err
 	}
-	program := filepath.Join(dir, "turnspec")
+	program := filepath.Join(programDir, "turnspec")
 	out, err := exec.Command("go", "build", "-o", program, "github.com/turnspec/turnspec/cmd/turnspec").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
