@@ -42,16 +42,19 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	if err := checkOptions(o); err != nil {
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
 	}
-	if o.Launch == nil && len(o.Command) == 0 {
+	argv := slices.Clone(o.Command)
+	if program := getenv(o.Env, "CHAT_RELAY"); len(argv) == 0 && program != "" {
+		argv = []string{program}
+	}
+	if o.Launch == nil && len(argv) == 0 {
 		relay, err := a.relay(o)
 		if err != nil {
 			return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
 		}
 		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return relay.Start(), nil })
 	}
-	argv := slices.Clone(o.Command)
 	if len(argv) == 0 {
-		argv = []string{cmp.Or(getenv(o.Env, "CHAT_RELAY"), runtimeName)}
+		argv = []string{runtimeName}
 	}
 	c := proc.Command{Argv: append(argv, o.Args...), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName}

@@ -2,10 +2,11 @@
 // agent behind the API: the adapter itself keeps the history, runs the client's tools, asks
 // for permission, and sends failed requests again.
 //
-// Requests and replies are lines of JSON, as package httplines has them. Without
-// Options.Command a relay in this program carries them to the server that the environment
-// names: OPENAI_BASE_URL, with the key OPENAI_API_KEY. OPENAI_MODEL is the default model. With it, a program carries them; it
-// reads request lines from stdin and writes replies to stdout.
+// Requests and replies are lines of JSON, as package httplines has them. A relay in this
+// program carries them to the server that the environment names: OPENAI_BASE_URL, with the
+// key OPENAI_API_KEY. OPENAI_MODEL is the default model. With Options.Command, or CHAT_RELAY in
+// the environment, that program carries them: it reads request lines from stdin and writes
+// replies to stdout.
 //
 // # Opening
 //

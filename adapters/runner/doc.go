@@ -6,7 +6,7 @@
 //
 //	message                 content, id?, attachments?: a message of the user. Messages run one after
 //	                        another; those that come during a turn wait in the runner's queue
-//	interrupt               stop the running turn. The queue stays
+//	interrupt               stop the running turn. The queue stays. Nothing if no turn runs
 //	stop                    drop the queue, and end when the running turn has ended
 //	set_model               model
 //	set_permission_mode     mode: bypassPermissions, default, acceptEdits, plan, dontAsk, or one of the runtime's
@@ -28,7 +28,8 @@
 //
 // # Limits
 //
-// Text that waits for the end of its paragraph is written after [Config.TextDelay] at the latest.
+// Text that waits for the end of its paragraph is written after [Config.TextDelay] at the latest,
+// and before a notice that comes after it.
 // A request waits for its answer for [Config.AnswerLimit], and is then refused. A tool that
 // runs is reported every [Config.ProgressEvery] by tool_progress.
 //

@@ -68,8 +68,18 @@ func (r *runner) handleMessage(c command) {
 	r.writeQueue()
 }
 
+// handleInterrupt stops the turn that runs now. No message is sent before that is done, because
+// its turn would be stopped too.
 func (r *runner) handleInterrupt(c command) {
-	r.doNow(c.Type, func(ctx context.Context) error { return r.session.Stop(ctx) })
+	if !r.busy {
+		return
+	}
+	r.stopping++
+	go r.reporting(c.Type, func(ctx context.Context) error { return r.session.Stop(ctx) }, func(error) {
+		r.stopping--
+		r.sendNext()
+		r.writeQueue()
+	})()
 }
 
 func (r *runner) handleStop(command) {

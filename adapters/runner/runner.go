@@ -45,11 +45,11 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	r := &runner{c: c, w: w, done: make(chan func()), pending: map[string]*time.Timer{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	defer r.cancel(nil)
-	r.write(message.Ready{ConversationID: c.ConversationID, Runtime: c.Adapter.Capabilities().Runtime, Cwd: c.Options.Dir})
 	s, err := c.Adapter.Open(r.ctx, c.Options)
 	if err != nil {
 		return r.openFailed(err)
 	}
+	r.write(message.Ready{ConversationID: c.ConversationID, Runtime: c.Adapter.Capabilities().Runtime, Cwd: c.Options.Dir})
 	r.session = s
 	r.operations = make(chan func(), 1)
 	go r.operate()
@@ -76,6 +76,7 @@ type runner struct {
 	written  []string // the last message_queue
 	messages int
 	busy     bool // a turn runs, or a message is being sent
+	stopping int  // interrupts that are being carried out
 	flushing bool // flushLater has set a timer
 	draining bool // the input has ended, or stop came: end when idle
 	failed   bool // the session ended with an error
@@ -281,7 +282,7 @@ func (r *runner) turnEnded() {
 
 // sendNext sends the oldest message of the queue if no turn runs.
 func (r *runner) sendNext() {
-	if r.busy || len(r.queue) == 0 {
+	if r.busy || r.stopping > 0 || len(r.queue) == 0 {
 		return
 	}
 	m := r.queue[0]

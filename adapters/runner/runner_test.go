@@ -254,6 +254,21 @@ func TestInterrupt(t *testing.T) {
 	g.Expect(c.first("assistant_text").at).To(gomega.BeNumerically("<", time.Second))
 }
 
+// TestInterruptWithoutATurn checks that an interrupt does not stop the turn of a message that
+// follows it.
+func TestInterruptWithoutATurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	got := converse(t, "chat/1-plain/text/plain", "never", func(m said) []string {
+		if m.Type == "session_started" {
+			return []string{`{"type":"interrupt"}`, `{"type":"message","id":"m1","content":"Name three rivers."}`, "EOF"}
+		}
+		return nil
+	})
+	g.Expect(got.err).NotTo(gomega.HaveOccurred())
+	g.Expect(got.types()).NotTo(gomega.ContainSubstring("interrupted"))
+	g.Expect(got.text()).To(gomega.Equal("The Danube, the Nile and the Mekong."))
+}
+
 // TestWrongCommands are answered, and end nothing.
 func TestWrongCommands(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -298,7 +313,7 @@ func TestOpenFails(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := play(runner.Config{Adapter: broken{reference.Of("claude")}}, func(said) []string { return nil })
 	g.Expect(c.err).To(gomega.MatchError(runner.ErrFailed))
-	g.Expect(c.types()).To(gomega.Equal("ready auth_error shutdown"))
+	g.Expect(c.types()).To(gomega.Equal("auth_error shutdown"), "it is not ready for messages")
 }
 
 // TestTheRuntimeDies kills the process at the first request.

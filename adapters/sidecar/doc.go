@@ -27,6 +27,9 @@
 //	GET    /                                a chat page, which asks for the token
 //	GET    /events                          server-sent: a Run whenever the state of one changes
 //
+// A session is continued in the folder and the permission mode that its events report, unless
+// params name others.
+//
 // A failure is {"error":{"code","message"}}. The codes are listed at [RefusalError].
 //
 // # Events
@@ -120,6 +123,10 @@
 // that stalled ends the sessions that it lost. In between, both may run the session's
 // runtime, but only one of them can append to the log, so listeners see one history.
 // What a tool did outside the log is not undone.
+//
+// The runtime of a killed server sees the end of its input. Codex then exits within a second,
+// but Claude Code finishes its turn first, unseen and beside the process that resumes the session.
+// Let what starts the server end all its processes with it, as systemd and containers do.
 //
 // Resuming needs the files of the runtime: put the home of the runtimes and the working
 // directories on storage that the servers share, or let Recovery be RecoverClose.

@@ -105,7 +105,11 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 	if after > last {
 		return refuseCursor(after, last)
 	}
-	none = none || h == nil && s.endsWith(r.Context(), id, last) && after == last
+	if h == nil && after == last && !none {
+		if none, err = s.endsWith(r.Context(), id, last); err != nil {
+			return err
+		}
+	}
 	if none && !wantsSocket(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -99,6 +99,9 @@ func (h *hosted) logFailed(err error) {
 	h.mu.Lock()
 	h.failed = err
 	h.mu.Unlock()
+	if h.s.c.LogFailed != nil {
+		h.s.c.LogFailed(h.id, err)
+	}
 	go func() { _ = h.session.Close(context.Background()) }()
 }
 

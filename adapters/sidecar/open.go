@@ -45,9 +45,12 @@ func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
 		if err := s.claimSession(ctx, b.SessionID); err != nil {
 			return err
 		}
-		if info.Last, err = s.closeLeftOpen(ctx, b.SessionID); err != nil {
+		closed, err := s.closeLeftOpen(ctx, b.SessionID)
+		if err != nil {
 			return err
 		}
+		info.Last = closed.last
+		b.Params.WorkingDir, b.Params.PermissionMode = cmp.Or(b.Params.WorkingDir, closed.dir), cmp.Or(b.Params.PermissionMode, closed.mode)
 	}
 	b.After = info.Last
 	b.Runtime = cmp.Or(b.Runtime, info.Runtime)

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,9 @@ const (
 // Recover ends the sessions of the log that no session_end ends, because the server
 // that ran them was killed: what was open is closed, a turn that ran ends in an error
 // with the code crash. With RecoverResume, it then resumes each session that had a
-// running turn. Call it before the server serves, and only if no other server uses the
-// log. It returns the ids of the sessions that it ended.
+// running turn, in the folder and the permission mode that its events report. What they do
+// not hold, such as MCP servers, is that of Config.Base. Call it before the server serves,
+// and only if no other server uses the log. It returns the ids of the sessions that it ended.
 func (s *Server) Recover(ctx context.Context, how Recovery) (ended []string, err error) {
 	infos, err := s.c.Log.Sessions(ctx)
 	if err != nil {
@@ -48,57 +50,78 @@ func (s *Server) Recover(ctx context.Context, how Recovery) (ended []string, err
 // recoverSession ends a session in the log, unless it ended, and resumes it if a turn ran
 // and that is asked. It reports whether it ended the session.
 func (s *Server) recoverSession(ctx context.Context, info eventlog.Info, how Recovery) (ended bool, err error) {
-	if s.endsWith(ctx, info.SessionID, info.Last.Seq) {
-		return false, nil
+	if over, err := s.endsWith(ctx, info.SessionID, info.Last.Seq); over || err != nil {
+		return false, err
 	}
 	run, err := s.storedRun(ctx, info)
 	if err != nil {
 		return false, err
 	}
-	last, err := s.closeLeftOpen(ctx, info.SessionID)
-	if err != nil {
-		return false, err
+	if how != RecoverResume || run.State != StateFailed || info.ProviderSessionID == "" {
+		_, err := s.closeLeftOpen(ctx, info.SessionID)
+		return err == nil, err
 	}
-	if how == RecoverResume && run.State == StateFailed && info.ProviderSessionID != "" {
-		if err := s.resumeStored(ctx, info, last); err != nil {
-			return true, fmt.Errorf("resume session %s: %w", info.SessionID, err)
-		}
+	// Reserved before the end is stored, so that no listener takes that for the last event.
+	h, refused := s.reserve(info.SessionID, info.Runtime)
+	closed, err := s.closeLeftOpen(ctx, info.SessionID)
+	if err != nil && refused == nil {
+		close(h.ready)
+		s.release(h)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case refused == nil:
+		refused = s.resumeStored(ctx, h, info, closed)
+	}
+	if refused != nil {
+		return true, fmt.Errorf("resume session %s: %w", info.SessionID, refused)
 	}
 	return true, nil
 }
 
-func (s *Server) resumeStored(ctx context.Context, info eventlog.Info, last event.Position) error {
+// resumeStored opens a reserved session in the folder and the mode that it had. Its MCP
+// servers are not in the log.
+func (s *Server) resumeStored(ctx context.Context, h *hosted, info eventlog.Info, closed closedSession) error {
 	a := s.c.Adapters[info.Runtime]
 	if a == nil {
+		close(h.ready)
+		s.release(h)
 		return refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served", info.Runtime)
 	}
-	h, err := s.reserve(info.SessionID, info.Runtime)
-	if err != nil {
-		return err
-	}
 	o := s.c.Base
-	o.SessionID, o.Resume, o.After = info.SessionID, info.ProviderSessionID, last
+	o.SessionID, o.Resume, o.After = info.SessionID, info.ProviderSessionID, closed.last
+	o.Dir, o.Mode = cmp.Or(closed.dir, o.Dir), cmp.Or(closed.mode, o.Mode)
 	return h.open(context.WithoutCancel(ctx), a, o)
 }
 
+// closedSession is what the log holds of a session that it has the end of.
+type closedSession struct {
+	last event.Position
+	dir  string // in which the runtime worked last, and its permission mode: "" if it reports none
+	mode string
+}
+
 // appendClosing appends the events that end a session, if its log does not end in
-// session_end, and returns its last position.
-func (s *Server) appendClosing(ctx context.Context, id string) (event.Position, error) {
+// session_end.
+func (s *Server) appendClosing(ctx context.Context, id string) (closedSession, error) {
 	open := leftOpen{}
 	for e, err := range eventlog.All(ctx, s.c.Log, id, 0) {
 		if err != nil {
-			return event.Position{}, err
+			return closedSession{}, err
 		}
 		open.add(e)
 	}
+	closed := closedSession{open.last, open.dir, open.mode}
 	if open.ended {
-		return open.last, nil
+		return closed, nil
 	}
 	closing := open.closing(time.Now().UTC())
 	if err := s.c.Log.Append(ctx, closing...); err != nil {
-		return event.Position{}, err
+		return closedSession{}, err
 	}
-	return event.Position{Seq: closing[len(closing)-1].Seq, Turn: open.last.Turn}, nil
+	closed.last.Seq = closing[len(closing)-1].Seq
+	return closed, nil
 }
 
 // leftOpen tracks what the events of a session leave open.
@@ -109,6 +132,8 @@ type leftOpen struct {
 	turn    int // that runs, or 0
 	ended   bool
 	items   []openItem
+	dir     string
+	mode    string
 }
 
 // openItem is something open, with the event that closes it.
@@ -126,6 +151,11 @@ func (o *leftOpen) add(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.SessionReady:
 		o.items, o.turn = nil, 0
+		o.dir, o.mode = cmp.Or(d.Cwd, o.dir), cmp.Or(d.Mode, o.mode)
+	case event.ModeChanged:
+		if e.SubagentID == "" {
+			o.mode = cmp.Or(d.Value, o.mode)
+		}
 	case event.SessionEnd:
 		o.items, o.turn, o.ended = nil, 0, true
 	case event.TurnStart:

@@ -27,6 +27,7 @@ import (
 // that gives a medium of the type, whose bytes are the type.
 type scripted struct {
 	openErr error
+	hold    chan struct{} // if it is set, session_ready waits until it is closed
 
 	mu     sync.Mutex
 	opened []adapters.Options
@@ -44,7 +45,12 @@ func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session
 	a.opened = append(a.opened, o)
 	a.mu.Unlock()
 	s := &session{id: o.SessionID, media: o.Media, pos: o.After, events: make(chan event.Event), commands: make(chan func()), closed: make(chan struct{})}
-	go s.run(o)
+	go func() {
+		if a.hold != nil {
+			<-a.hold
+		}
+		s.run(o)
+	}()
 	return s, nil
 }
 
@@ -62,7 +68,7 @@ type session struct {
 
 func (s *session) run(o adapters.Options) {
 	defer close(s.events)
-	s.emit(event.SessionReady{SessionID: s.id, Runtime: "scripted", ProviderSessionID: "p-" + s.id, Resumed: o.Resume != ""})
+	s.emit(event.SessionReady{SessionID: s.id, Runtime: "scripted", ProviderSessionID: "p-" + s.id, Resumed: o.Resume != "", Cwd: o.Dir, Mode: o.Mode})
 	for {
 		select {
 		case command := <-s.commands:

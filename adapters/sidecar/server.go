@@ -31,6 +31,9 @@ type Config struct {
 	// MediaFailed, if it is set, is called for each image, sound or document that cannot be
 	// stored. Its event is stored all the same.
 	MediaFailed func(session string, m event.Media, err error)
+	// LogFailed, if it is set, is called when the log does not take the events of a session: after
+	// a minute if it was locked or full. The session ends, and so do the streams of its listeners.
+	LogFailed func(session string, err error)
 
 	Token   string   // what requests must present; "" demands none
 	Hosts   []string // names by which the server is reached, besides those of loopback

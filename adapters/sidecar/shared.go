@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 )
@@ -132,7 +131,10 @@ func (s *Server) claimAgain(ctx context.Context) {
 		_, lost := errors.AsType[*lease.HeldError](err)
 		if err == nil { // another server may have ended the session, and released it
 			info, err := s.c.Log.Session(ctx, h.id)
-			lost = err == nil && s.endsWith(ctx, h.id, info.Last.Seq)
+			if err == nil {
+				lost, err = s.endsWith(ctx, h.id, info.Last.Seq)
+			}
+			lost = lost && err == nil
 		}
 		if lost {
 			go func() { _ = h.close(context.WithoutCancel(ctx)) }()
@@ -270,14 +272,14 @@ const closeTries = 5
 
 // closeLeftOpen calls appendClosing, again if the session's server, which stalled,
 // appended meanwhile.
-func (s *Server) closeLeftOpen(ctx context.Context, id string) (last event.Position, err error) {
+func (s *Server) closeLeftOpen(ctx context.Context, id string) (closed closedSession, err error) {
 	for range closeTries {
-		last, err = s.appendClosing(ctx, id)
+		closed, err = s.appendClosing(ctx, id)
 		if _, conflict := errors.AsType[*eventlog.ConflictError](err); !conflict {
-			return last, err
+			return closed, err
 		}
 	}
-	return last, err
+	return closed, err
 }
 
 // refuseElsewhere returns the refusal of a request for a session that another server

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
 // Cut is the data of the event listener_cut, which ends the stream of a slow listener.
@@ -120,12 +119,12 @@ func cursorOf(r *http.Request) (after int64, named bool, err error) {
 func (s *Server) newest(ctx context.Context, id string) (h *hosted, last int64, err error) {
 	h = s.running(ctx, id)
 	info, err := s.stored(ctx, id)
-	if err != nil && (h == nil || !errors.Is(err, eventlog.ErrUnknownSession)) {
+	if err != nil && h == nil {
 		return nil, 0, err
 	}
 	last = info.Last.Seq
-	if h != nil {
-		last = max(last, h.state().LastSeq)
+	if h != nil { // the log may have nothing of it yet, or be locked
+		last = max(last, h.state().LastSeq, h.tail.last())
 	}
 	return h, last, nil
 }
@@ -162,9 +161,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if after > last {
 		return refuseCursor(after, last)
 	}
-	if h == nil && after == last && s.endsWith(r.Context(), id, last) {
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+	if h == nil && after == last {
+		ended, err := s.endsWith(r.Context(), id, last)
+		if err != nil {
+			return err
+		}
+		if ended {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
 	}
 	st, release, err := s.openStream(w)
 	if err != nil {
@@ -173,12 +178,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	defer release()
 	s.sendEvents(r.Context(), st, h, id, after, last)
 	return nil
-}
-
-// endsWith reports whether the event of a session at a seq is its session_end.
-func (s *Server) endsWith(ctx context.Context, id string, seq int64) bool {
-	events, err := s.c.Log.Read(ctx, id, seq-1, 1)
-	return err == nil && len(events) == 1 && events[0].Type() == event.TypeSessionEnd
 }
 
 // sendEvents sends the events of a session with a seq above after, until the session
@@ -204,14 +203,19 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 // does not run any more, but the stream goes on after the returned seq.
 func (s *Server) sendRunning(ctx context.Context, st *stream, h *hosted, after, live int64, heartbeat <-chan time.Time) (last int64, goOn bool) {
 	ended := false
+	var failed outage
 	for {
 		changed := h.tail.changed()
 		entries, held := h.tail.after(after)
 		if !held {
 			events, err := s.c.Log.Read(ctx, h.id, after, 0)
 			if err != nil {
+				if failed.waitWithHeartbeat(ctx, err, st, heartbeat) {
+					continue
+				}
 				return after, false
 			}
+			failed = outage{}
 			for _, e := range events {
 				entries = append(entries, entry{event: e})
 			}
@@ -256,16 +260,20 @@ func (s *Server) sendStored(ctx context.Context, st *stream, id string, after, l
 	go func() {
 		defer close(finished)
 		defer close(read)
-		for e, err := range s.c.Log.Follow(ctx, id, after) {
-			if err != nil {
-				return
+		readOn(ctx, func() (some bool, err error) {
+			for e, err := range s.c.Log.Follow(ctx, id, after) {
+				if err != nil {
+					return some, err
+				}
+				select {
+				case read <- e:
+					after, some = e.Seq, true
+				case <-ctx.Done():
+					return some, nil
+				}
 			}
-			select {
-			case read <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
+			return some, nil
+		})
 	}()
 	defer func() {
 		cancel()
@@ -343,13 +351,6 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 		return false, st.flush()
 	}
 	return true, nil
-}
-
-// isLast reports whether a session_end is the last event of its session, so that
-// nothing follows until somebody resumes it.
-func (s *Server) isLast(ctx context.Context, e event.Event) bool {
-	info, err := s.c.Log.Session(ctx, e.SessionID)
-	return err == nil && info.Last.Seq == e.Seq
 }
 
 // feedEvents handles the feed of all sessions: first those that run, then each change.

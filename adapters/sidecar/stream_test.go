@@ -205,7 +205,7 @@ func TestRecover(t *testing.T) {
 			g := NewWithT(t)
 			log := &eventlog.Memory{}
 			killed := newServer(t, sidecar.Config{Log: notClosed{log}})
-			killed.open("s")
+			killed.call("POST", "/sessions", `{"session_id":"s","params":{"workingDir":"/work/of/s","permissionMode":"default"}}`)
 			killed.call("POST", "/sessions/s/message", `{"message":"wait","message_id":"m1"}`)
 			before := killed.listen("/sessions/s/events").until("tool_start")
 
@@ -235,10 +235,49 @@ func TestRecover(t *testing.T) {
 			}
 			g.Expect(x.adapter.opened).To(HaveLen(1))
 			g.Expect(x.adapter.opened[0].After).To(Equal(event.Position{Seq: int64(len(before)) + 4, Turn: 1}))
+			g.Expect(x.adapter.opened[0].Dir).To(Equal("/work/of/s"))
+			g.Expect(x.adapter.opened[0].Mode).To(Equal(adapters.ModeAsk), "it must not do unasked what it asked about")
 			status, answer := x.call("POST", "/sessions/s/message", `{"message":"2","message_id":"m1"}`)
 			g.Expect(status).To(Equal(200), "the message ran before the server was killed: %v", answer)
 			status, _ = x.call("POST", "/sessions/s/message", `{"message":"2","message_id":"m2"}`)
 			g.Expect(status).To(Equal(202))
+		})
+	}
+}
+
+// TestResumedSessionIsNotOver checks that the stream of a listener goes on behind the
+// session_end of a session that runs again, though the runtime has not reported that it is
+// ready.
+func TestResumedSessionIsNotOver(t *testing.T) {
+	for name, how := range map[string]sidecar.Recovery{"by the server": sidecar.RecoverResume, "by a client": ""} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			log := &eventlog.Memory{}
+			killed := newServer(t, sidecar.Config{Log: notClosed{log}})
+			killed.open("s")
+			killed.call("POST", "/sessions/s/message", `{"message":"wait","message_id":"m1"}`)
+			killed.listen("/sessions/s/events").until("tool_start")
+			copied := &eventlog.Memory{}
+			for e, err := range eventlog.All(t.Context(), log, "s", 0) {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(copied.Append(t.Context(), e)).To(Succeed())
+			}
+			x := newServer(t, sidecar.Config{Log: copied})
+			x.adapter.hold = make(chan struct{})
+			if how != "" {
+				_, err := x.s.Recover(context.Background(), how)
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				status, _ := x.call("POST", "/sessions/s/resume", "")
+				g.Expect(status).To(Equal(http.StatusCreated))
+			}
+			l := x.listen("/sessions/s/events?after=0")
+			l.until("session_end")
+			close(x.adapter.hold)
+			next, _ := l.next()
+			g.Expect(next.name).To(Equal("session_ready"))
+			x.call("DELETE", "/sessions/s", "")
+			g.Expect(l.until("")).To(HaveLen(1), "the second session_end")
 		})
 	}
 }

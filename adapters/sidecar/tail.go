@@ -71,6 +71,13 @@ func (t *tail) changed() <-chan struct{} {
 	return t.grown
 }
 
+// last returns the seq of the last entry.
+func (t *tail) last() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.base + int64(len(t.entries))
+}
+
 // after returns the entries with a seq above one. It reports false if the tail does not
 // hold the next one any more.
 func (t *tail) after(seq int64) ([]entry, bool) {

@@ -47,15 +47,19 @@ func (s *Server) sendPatches(ctx context.Context, st *stream, win *window.Window
 	go func() {
 		defer close(finished)
 		defer close(changed)
-		for _, err := range win.Follow(ctx) {
-			if err != nil {
-				return
+		readOn(ctx, func() (some bool, err error) {
+			for _, err := range win.Follow(ctx) {
+				if err != nil {
+					return some, err
+				}
+				some = true
+				select {
+				case changed <- struct{}{}:
+				default: // the listener has not read the last change
+				}
 			}
-			select {
-			case changed <- struct{}{}:
-			default: // the listener has not read the last change
-			}
-		}
+			return some, nil
+		})
 	}()
 	defer func() {
 		cancel()

@@ -125,6 +125,9 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	c.MediaFailed = func(session string, m event.Media, err error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: session %s: the %s of %d bytes is not stored: %v\n", session, m.Kind, m.Size, err)
 	}
+	c.LogFailed = func(session string, err error) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: session %s ends, because its events are not stored: %v\n", session, err)
+	}
 	s := sidecar.New(c)
 	l, err := net.Listen("tcp", f.address())
 	if err != nil {

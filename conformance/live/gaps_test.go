@@ -39,7 +39,9 @@ func TestMain(m *testing.M) {
 	case again:
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	code = m.Run()
+	removeProgram()
+	os.Exit(code)
 }
 
 // attempt is an action that a model tries and a Judge denies. It happened if the

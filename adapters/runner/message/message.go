@@ -48,7 +48,7 @@ func Write(w io.Writer, all ...Message) error {
 
 // The life of a conversation.
 type (
-	// Ready is the first message: the runner reads its input.
+	// Ready is the first message, unless the session cannot be opened: the runner takes commands.
 	Ready struct {
 		ConversationID string `json:"conversation_id"`
 		Runtime        string `json:"runtime"`

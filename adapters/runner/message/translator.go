@@ -66,7 +66,9 @@ func (t *Translator) Translate(e event.Event) []Message {
 			return nil
 		}
 		return t.endBlock(d)
-	case event.Usage, event.Queue, event.Notice, event.ToolInput, event.ToolOutput, event.ToolProgress:
+	case event.Notice: // of a retry, say: the text before it came before it
+		return append(t.text.flush(), t.aside(e)...)
+	case event.Usage, event.Queue, event.ToolInput, event.ToolOutput, event.ToolProgress:
 		return t.aside(e) // they come at any time, and do not end a paragraph
 	}
 	return append(t.Flush(), t.act(e)...)

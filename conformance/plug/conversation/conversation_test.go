@@ -217,6 +217,32 @@ func TestCorrectRunnerPasses(t *testing.T) {
 	}
 }
 
+// TestRunnersOfAllRuntimesPass runs a runner on each runtime that the test above does not.
+func TestRunnersOfAllRuntimesPass(t *testing.T) {
+	cases := map[string][]string{
+		"acp":         {"acp/claude-agent-acp-0.49.0/text/plain", "acp/claude-agent-acp-0.49.0/permission/allow"},
+		"chat":        {"chat/1-plain/text/plain", "chat/1-plain/stop/mid-text"},
+		"codexexec":   {"codexexec/0.169.0/text/plain"},
+		"opencode":    {"opencode/1.18.33/text/plain", "opencode/1.18.33/permission/allow"},
+		"opencoderun": {"opencoderun/1.18.33/text/plain"},
+	}
+	for _, runtime := range reference.Names() {
+		if slices.Contains([]string{"claude", "codex", "pi"}, runtime) {
+			continue
+		}
+		t.Run(runtime, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			g.Expect(cases).To(HaveKey(runtime), "name a case of it")
+			bad, passed := run(t, runtime, "right", cases[runtime]...)
+			g.Expect(bad).To(BeEmpty())
+			for _, id := range []string{"text.once", "text.order", "turn.one-terminal", "session.returns", "wire.valid-input", "process.sigterm"} {
+				g.Expect(passed).To(HaveKey(id), "no verdict")
+			}
+		})
+	}
+}
+
 func TestBrokenRunnersFailTheirChecks(t *testing.T) {
 	for name, b := range defects {
 		if b.scenario == "" {

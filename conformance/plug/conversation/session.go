@@ -31,13 +31,14 @@ const stopLimit = 10 * time.Second
 // session is a running runner.
 type session struct {
 	*plug.Session
-	started     chan struct{} // closed when the session has started, or will not
+	started     chan struct{} // closed when the session takes messages, or will not
 	startOnce   sync.Once
 	serversFile string
 	writing     sync.Mutex
 
 	// Guarded by Mu:
 	refused   *plug.RefusalError          // why no session started
+	opened    bool                        // it takes messages, though no session has started
 	sent      map[string]adapters.Message // that began no turn yet
 	turnEnded chan struct{}               // closed when the running turn has ended
 	shutdown  bool

@@ -28,7 +28,7 @@ var modeNames = map[string]string{
 }
 
 // Open implements conformance.Subject: it starts the runner and waits until its session has
-// started.
+// started, or until the runner is ready if only a message starts the session.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	fork := o.Fork
 	o.Fork = false // --fork
@@ -101,7 +101,7 @@ func (x *session) openError() error {
 	if err := x.ProtocolError(); err != nil {
 		return &adapters.OpenError{Code: event.ErrorProtocol, Op: "open", Stderr: x.Process.Output(), Err: err}
 	}
-	if x.Ready {
+	if x.Ready || x.opened {
 		return nil
 	}
 	if x.refused == nil {

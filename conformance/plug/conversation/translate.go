@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // translator is the state of the translation of messages. It is guarded by Mu.
@@ -37,7 +38,6 @@ func newTranslator() translator {
 
 // handlers are the types of messages, with what each becomes.
 var handlers = map[string]func(*session, []byte) error{
-	message.Ready{}.Type():           nil, // session_started follows
 	message.SessionIDUpdate{}.Type(): nil,
 	message.Complete{}.Type():        nil,
 	message.ThinkingStart{}.Type():   nil, // its first piece follows
@@ -47,6 +47,7 @@ var handlers = map[string]func(*session, []byte) error{
 	message.AgentStop{}.Type():       nil,
 	message.Queue{}.Type():           nil,
 
+	message.Ready{}.Type():                 on((*session).handleReady),
 	message.Init{}.Type():                  on((*session).handleInit),
 	message.SessionStarted{}.Type():        on((*session).handleStarted),
 	message.SessionEnded{}.Type():          on((*session).handleEnded),
@@ -116,6 +117,15 @@ func (x *session) handle(line []byte) *plug.Error {
 		return plug.Errorf("%s cannot be read: %v: %s", head.Type, err, plug.Clip(string(line)))
 	}
 	return nil
+}
+
+// handleReady unblocks Open if the session starts with its first message. Else session_started
+// follows.
+func (x *session) handleReady(message.Ready) {
+	if rt := runtimes.Find(x.Program.Of); rt != nil && rt.Process.Message != nil {
+		x.opened = true
+		x.begun()
+	}
 }
 
 func (x *session) handleInit(m message.Init) {
@@ -352,7 +362,7 @@ func (x *session) fail(d event.Error) {
 	switch {
 	case x.Running:
 		x.failure = &d
-	case !x.Ready:
+	case !x.Ready && !x.opened:
 		x.refused = &plug.RefusalError{Code: string(d.Code), Text: d.Message}
 	default:
 		x.EmitIn(d, 0, "")

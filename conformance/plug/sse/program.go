@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -62,12 +61,6 @@ func (x *session) hasEnded() bool {
 	return x.Process != nil && plug.WaitFor(context.Background(), x.Process.Done, endLimit)
 }
 
-// ports are the free ports that running sidecars of this process were given.
-var ports = struct {
-	sync.Mutex
-	used map[string]bool
-}{used: map[string]bool{}}
-
 // listenAddress returns the address at which a sidecar must listen. For port 0 it
 // picks a free port, which no other sidecar is given until free is called.
 func (s *Subject) listenAddress() (base, port string, free func(), err error) {
@@ -84,27 +77,12 @@ func (s *Subject) listenAddress() (base, port string, free func(), err error) {
 		}
 		return u.String(), port, func() {}, nil
 	}
-	for used := true; used; {
-		l, err := net.Listen("tcp", net.JoinHostPort(u.Hostname(), "0"))
-		if err != nil {
-			return "", "", nil, badURL(s.URL, err.Error())
-		}
-		_, port, err = net.SplitHostPort(l.Addr().String())
-		_ = l.Close()
-		if err != nil {
-			return "", "", nil, badURL(s.URL, err.Error())
-		}
-		ports.Lock()
-		used = ports.used[port]
-		ports.used[port] = true
-		ports.Unlock()
+	port, free, err = reservePort(u.Hostname())
+	if err != nil {
+		return "", "", nil, badURL(s.URL, err.Error())
 	}
 	u.Host = net.JoinHostPort(u.Hostname(), port)
-	return u.String(), port, func() {
-		ports.Lock()
-		defer ports.Unlock()
-		delete(ports.used, port)
-	}, nil
+	return u.String(), port, free, nil
 }
 
 func (s *Subject) parseURL() (*url.URL, error) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/runner"
 
@@ -32,11 +33,10 @@ const asServer = "turnspec-test-sidecar"
 
 // servers are the sidecars that this program can run as, by name.
 var servers = map[string]func(){
-	"served":       func() { serveReference("claude", nil) },
-	"served codex": func() { serveReference("codex", nil) },
-	"whole":        (&sidecarServer{runtime: "claude"}).run,
-	"plain":        (&sidecarServer{runtime: "claude", plain: true}).run,
-	"plain codex":  (&sidecarServer{runtime: "codex", plain: true}).run,
+	"served":      func() { serveReference("claude", nil) },
+	"whole":       (&sidecarServer{runtime: "claude"}).run,
+	"plain":       (&sidecarServer{runtime: "claude", plain: true}).run,
+	"plain codex": (&sidecarServer{runtime: "codex", plain: true}).run,
 }
 
 // TestMain makes this program the stand-in, a sidecar, or the tests.
@@ -57,6 +57,9 @@ func TestMain(m *testing.M) {
 				return b.writer.change(frame)
 			}))
 		}
+	}
+	for _, name := range reference.Names() {
+		servers["served "+name] = func() { serveReference(name, nil) }
 	}
 	for name, b := range brokenSidecars {
 		servers[name] = func() { serveReference("claude", b.wrap) }
@@ -294,6 +297,26 @@ func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
 	failed, _ := judged(t, of(t, "served codex", "codex"), places(), racesample.Sample(codexCases, 4)...)
 	NewWithT(t).Expect(failed).To(BeEmpty())
+}
+
+// TestBridgedReferencesConform runs the other reference adapters behind the sidecar package, on
+// one case each and without faults.
+func TestBridgedReferencesConform(t *testing.T) {
+	t.Parallel()
+	for _, name := range reference.Names() {
+		if name == "claude" || name == "codex" {
+			continue // the tests above run them
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			versions, err := fixtures.Embedded().Versions(name)
+			g.Expect(err).NotTo(HaveOccurred())
+			failed, passed := judged(t, of(t, "served "+name, name), 0, name+"/"+versions[0]+"/text/plain")
+			g.Expect(failed).To(BeEmpty())
+			g.Expect(passed).To(HaveKey("text.once"))
+		})
+	}
 }
 
 // Each broken sidecar has one defect. It must fail the check that is named with it,

@@ -200,6 +200,10 @@ func (x *session) addWhole(e plug.Envelope) error {
 		if m["session_id"] != nil {
 			m.setMember("session_id", x.ID)
 		}
+		// A runtime without sessions of its own has the client's name for it.
+		if id, err := json.Marshal(x.id); err == nil && string(m["provider_session_id"]) == string(id) {
+			m.setMember("provider_session_id", x.ID)
+		}
 		if e.Data, err = json.Marshal(m); err != nil {
 			return err
 		}
