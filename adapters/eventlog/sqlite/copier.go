@@ -11,7 +11,7 @@ import (
 
 const (
 	flushEvery = time.Second // while there are commits, if the log is relaxed
-	walPages   = 16384       // of FILE-wal; above it they are copied into the file
+	walPages   = 32768       // of FILE-wal, 64 MiB; above it they are copied into the file
 	fewPages   = 256         // which the writer may copy, while appends wait
 )
 

@@ -134,7 +134,7 @@ func TestSeveralWritersOfOneFile(t *testing.T) {
 func TestSlowFollowerHoldsNoTransaction(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "slow.db")
-	log := openLog(t, path, sqlite.Options{Relaxed: true}.WithWALPages(900))
+	log := openLog(t, path, sqlite.Options{Relaxed: true}.WithWALPages(1800))
 	g.Expect(log.Append(t.Context(), delta("s", 1))).To(Succeed())
 	n, batch := int64(60_000), int64(1000) // 13 MB
 	if racesample.Enabled {

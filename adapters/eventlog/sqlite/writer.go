@@ -17,7 +17,6 @@ const (
 )
 
 const (
-	pageBytes      = 4096  // of SQLite, unless it is configured
 	rowsAtOnce     = 32    // inserting many rows at once takes a third of the time
 	sessionsCached = 10000 // above this the cache is cleared
 )
@@ -152,7 +151,7 @@ func (w *writer) commitRequests() {
 		if err == nil {
 			// An estimate. A commit writes the pages that it has changed: the last one of each
 			// session, and that of its row.
-			w.pages += 3*len(w.dirty) + bytes/(pageBytes/2)
+			w.pages += 3*len(w.dirty) + 2*bytes/pageBytes
 			full := w.pages > w.log.options.walPages
 			if full {
 				w.pages = 0
