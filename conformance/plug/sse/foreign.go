@@ -34,10 +34,12 @@ type foreign struct {
 	last    string          // the id of the last message
 	ended   chan struct{}   // closed when the end of the last stream is judged
 	replies *replies        // nil: the stream is that of GET /sessions/:id/events
+	empty   int             // sockets in a row that had no message
 
 	// Guarded by Mu:
-	read  int // messages
-	judge map[string]*conformance.Probe
+	read       int // messages
+	judge      map[string]*conformance.Probe
+	socketOpen bool
 }
 
 func newForeign(m *mapping.Mapping) *foreign {
@@ -114,6 +116,9 @@ func (x *session) adaptHealth() {
 		types = slices.DeleteFunc(types, func(t event.Type) bool { return !slices.Contains(declared, t) })
 	}
 	can := slices.Clone(foreignAbilities)
+	if x.s.OverSocket() {
+		can = append(can, plug.CanCursor, plug.CanHeartbeat)
+	}
 	if slices.Contains(types, event.TypePermissionRequest) {
 		can = append(can, plug.CanAnswer)
 	}
@@ -147,7 +152,19 @@ func (x *session) listenForeign() {
 	go func() {
 		var err error
 		for err == nil {
-			err = x.readForeign(ctx)
+			if x.s.OverSocket() {
+				err = x.readSocket(ctx)
+			} else {
+				err = x.readForeign(ctx)
+			}
+		}
+		x.Mu.Lock()
+		leaving := x.leaving
+		x.leaving = false
+		x.Mu.Unlock()
+		if leaving {
+			x.left <- struct{}{}
+			return
 		}
 		x.endForeign()
 		x.endStream(err)
@@ -197,6 +214,12 @@ func (x *session) readForeign(ctx context.Context) error {
 			return mistake
 		}
 	}
+	return x.afterStream(ctx, read)
+}
+
+// afterStream waits until another stream can be asked for, after one that had so many messages. It
+// returns an error if no other one can follow.
+func (x *session) afterStream(ctx context.Context, read int) error {
 	x.Mu.Lock()
 	running, closing := x.Running, x.Closing
 	x.Mu.Unlock()
@@ -226,6 +249,9 @@ func (x *session) handleForeign(line string) *plug.Error {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
 	f := x.foreign
+	if f.replies != nil && x.Closing {
+		return nil // leaveReply has ended the turn
+	}
 	f.read++
 	x.count++
 	x.last = time.Now()

@@ -58,6 +58,9 @@ func TestMain(m *testing.M) {
 			}))
 		}
 	}
+	for name, b := range brokenSockets {
+		servers[name] = func() { serveReference("claude", b.wrap) }
+	}
 	for name, b := range brokenSidecars {
 		servers[name] = func() { serveReference("claude", b.wrap) }
 	}
