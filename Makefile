@@ -71,6 +71,16 @@ test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messa
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
 	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/dialect $(ARGS)
 
+# BRIDGES are packages that put a runtime behind the page of a chat (200 MB; with LIGHT=1 those that install
+# in seconds, on a few cases).
+BRIDGES := .tmp/bridges
+LIGHT   ?=
+.PHONY: test-bridges
+test-bridges: ## grade packages that put a runtime behind useChat or AG-UI; a failure that is not known fails (LIGHT=1: some of them, on few cases)
+	mkdir -p $(BRIDGES) && cp conformance/peers/bridges/* $(BRIDGES)
+	cd $(BRIDGES) && { [ "$$(cat package-lock.json; echo '$(LIGHT)')" = "$$(cat installed.json 2>/dev/null)" ] || { npm ci --omit=optional $(if $(LIGHT),--omit=dev) --ignore-scripts --no-audit --no-fund --loglevel=error && { cat package-lock.json; echo '$(LIGHT)'; } > installed.json; }; }
+	$(GO) test -count=1 -timeout 30m -tags peers -v -run TestBridges ./conformance/peers -args $(if $(LIGHT),-light) $(ARGS)
+
 PAGE := .tmp/page
 .PHONY: test-page
 test-page: ## look for accessibility problems of the chat page in Chromium with axe-core (3 MB)
@@ -81,6 +91,10 @@ test-page: ## look for accessibility problems of the chat page in Chromium with 
 .PHONY: peers
 peers: ## run third-party adapters on a part of the corpus and print the results (ARGS="-topics '*'": of all topics); their failures fail nothing
 	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/peers -args $(ARGS)
+
+.PHONY: bridges-update
+bridges-update: ## grade the bridges, and write the results to conformance/PEERS.md
+	$(MAKE) test-bridges ARGS=-update
 
 .PHONY: peers-update
 peers-update: ## the same, and write the results to conformance/PEERS.md

@@ -34,6 +34,9 @@ type agent struct {
 	asking sync.Mutex    // is held until a request for a permission is written
 	asked  chan struct{} // receives then
 
+	replying sync.Mutex    // is held until the reply to a prompt is written
+	replied  chan struct{} // receives then
+
 	mu       sync.Mutex
 	sessions map[acpsdk.SessionId]*session
 }
@@ -42,9 +45,9 @@ type agent struct {
 func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &agent{c: c, ctx: ctx, sessions: map[acpsdk.SessionId]*session{}, asked: make(chan struct{}, 1)}
+	a := &agent{c: c, ctx: ctx, sessions: map[acpsdk.SessionId]*session{}, asked: make(chan struct{}, 1), replied: make(chan struct{}, 1)}
 	ready := make(chan struct{})
-	a.conn = acpsdk.NewAgentSideConnection(a, &askWriter{out, a.asked}, &heldReader{in, ready})
+	a.conn = acpsdk.NewAgentSideConnection(a, &orderWriter{out, a.asked, a.replied}, &heldReader{in, ready})
 	a.conn.SetLogger(slog.New(slog.DiscardHandler)) // stderr belongs to the runtime
 	close(ready)
 	select {

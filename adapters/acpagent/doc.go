@@ -21,5 +21,5 @@
 // A plan to approve, and a question with one choice, are session/request_permission too. ACP has no other
 // questions, which can only be declined, no blocks, no retracted text and no place for the work of
 // sub-agents, of which only the permission requests reach the client. A turn that the runtime begins by
-// itself has no prompt: its updates come without a reply. Prompts are text and links.
+// itself has no prompt: its updates come without a reply, after that of the turn before. Prompts are text and links.
 package acpagent

@@ -136,21 +136,43 @@ func (s *session) request(id string, call acpsdk.ToolCallUpdate, options []acpsd
 	}
 }
 
-// askWriter reports each request for a permission that is written.
-type askWriter struct {
+// orderWriter reports each request for a permission, and each reply to a prompt, that is written.
+type orderWriter struct {
 	io.Writer
-	asked chan struct{}
+	asked, replied chan struct{}
 }
 
-func (w *askWriter) Write(b []byte) (int, error) {
+func (w *orderWriter) Write(b []byte) (int, error) {
 	n, err := w.Writer.Write(b)
 	if bytes.Contains(b, []byte(`"method":"`+acpsdk.ClientMethodSessionRequestPermission+`"`)) {
-		select {
-		case w.asked <- struct{}{}:
-		default: // the input of a tool looks like a request
-		}
+		notify(w.asked) // the input of a tool may look like a request
+	}
+	if isPromptReply(b) {
+		notify(w.replied)
 	}
 	return n, err
+}
+
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// isPromptReply reports whether a message is the reply to a prompt, or another error.
+func isPromptReply(b []byte) bool {
+	var m struct {
+		Method *string        `json:"method"`
+		Error  jsontext.Value `json:"error"`
+		Result struct {
+			StopReason string `json:"stopReason"`
+		} `json:"result"`
+	}
+	if bytes.Contains(b, []byte(`"method":"`+acpsdk.ClientMethodSessionUpdate+`"`)) || json.Unmarshal(b, &m) != nil { // an update may be large
+		return false
+	}
+	return m.Method == nil && (m.Error != nil || m.Result.StopReason != "")
 }
 
 // forget withdraws a request that was resolved without the client.

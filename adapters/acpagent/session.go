@@ -112,16 +112,30 @@ func (s *session) fail(r reply) {
 	}
 }
 
-// endTurn replies to the prompt of a turn.
+// endTurn replies to the prompt of a turn. It returns when the reply is written, because the client would
+// take the updates of a turn that the runtime begins after it for updates of this one.
 func (s *session) endTurn(number int, r reply) {
+	a := s.agent
+	a.replying.Lock()
+	defer a.replying.Unlock()
+	select {
+	case <-a.replied: // another error
+	default:
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.turn == nil || s.turn.number != number {
+		s.mu.Unlock()
 		return // the runtime began the turn
 	}
 	r.response.Usage = s.turn.usage
 	s.turn.reply <- r
 	s.turn = nil
+	s.mu.Unlock()
+	select {
+	case <-a.replied:
+	case <-a.conn.Done():
+	case <-a.ctx.Done():
+	}
 }
 
 // close ends the session, and returns when all its events were sent.

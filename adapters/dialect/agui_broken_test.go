@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,11 @@ var goodAGUI = strings.Split(strings.TrimSpace(`
 
 func TestBrokenAGUIStreams(t *testing.T) {
 	testBroken(t, goodAGUI, func() checker { return new(agui.Checker) }, agui.Rules(), []broken{
+		{"writes a message and a call in chunks", func(l []string) []string {
+			return slices.Insert(l, at(l, "SUBAGENT_STARTED"), `{"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"Hm."}`,
+				`{"type":"TOOL_CALL_CHUNK","toolCallId":"u","toolCallName":"ls","delta":"{}"}`, `{"type":"TOOL_CALL_RESULT","messageId":"n","toolCallId":"u","content":"","role":"tool"}`)
+		}, ""},
+		{"gives no result of a call in chunks", before("SUBAGENT_STARTED", `{"type":"TOOL_CALL_CHUNK","toolCallId":"u","toolCallName":"ls","delta":"{}"}`), "tool-open"},
 		{"writes no JSON", replaced(`{"type":"CUSTOM"`, `"type":"CUSTOM"`), "not-json"},
 		{"writes an old type", replaced("REASONING_START", "THINKING_START"), "unknown-type part-not-open"},
 		{"writes no delta", replaced(`,"delta":"I look."`, ""), "missing-member"},

@@ -60,6 +60,9 @@ func TestBrokenUIStreams(t *testing.T) {
 		{"ends no step", without("finish-step"), "step-order"},
 		{"ends a step within text", before("text-end", `{"type":"finish-step"}`), "part-open part-not-open step-order"},
 		{"goes on after an error", before("data-plan", `{"type":"error","errorText":"x"}`), "after-error"},
+		{"ends the step after an error", func(l []string) []string {
+			return append(l[:at(l, "finish-step")], `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`, `{"type":"finish","finishReason":"error"}`)
+		}, ""},
 		{"goes on after an abort", before("data-plan", `{"type":"abort"}`), "after-abort"},
 		{"finishes twice", twice(`"finish"`), "start-missing"},
 		{"writes after finish", followed(`{"type":"data-x","data":1}`, `{"type":"finish"}`), "start-missing"},

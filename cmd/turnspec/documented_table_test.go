@@ -126,6 +126,7 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},
 	"turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js":   {files: []string{"server.js"}, add: short},
 
+	"turnspec run --runtime claude --http ws://127.0.0.1:0 --dialect wsmessages -- turnspec serve --runtime claude --no-token --recover leave": {add: short},
 	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave": {add: short},
 	"turnspec smoke --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js":                                              {files: []string{"chat.js"}},
 	"turnspec run --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js":                                                {files: []string{"chat.js"}, add: short},

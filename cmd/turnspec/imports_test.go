@@ -76,8 +76,8 @@ func forbidden(from, to string) string {
 		return "only adapters/policy and adapters/agentfile read files that people write: an adapter brings no parsers along"
 	case strings.HasPrefix(to, "github.com/modelcontextprotocol/") && under(from, "adapters") && !under(from, "adapters/chat", "adapters/reference"):
 		return "only adapters/chat uses MCP servers itself: the runtimes of other adapters do"
-	case strings.HasPrefix(to, "github.com/coder/websocket") && under(from, "adapters", "conformance", "fixtures") && !under(from, "adapters/sidecar", "conformance/bench"):
-		return "only adapters/sidecar speaks WebSocket, which benchmarks start"
+	case strings.HasPrefix(to, "github.com/coder/websocket") && under(from, "adapters", "conformance", "fixtures") && !under(from, "adapters/sidecar", "conformance/bench", "conformance/plug/sse"):
+		return "only adapters/sidecar speaks WebSocket, which benchmarks start, and its grader"
 	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
 		return "only adapters/eventlog/sqlite brings SQLite along"
 	case strings.HasPrefix(to, "github.com/jackc/") && !under(from, "adapters/eventlog/postgres", "adapters/eventlog/testserver", "cmd"):
@@ -221,7 +221,7 @@ func TestTheRulesForbid(t *testing.T) {
 	if forbidden(module+"adapters/agentfile", "go.yaml.in/yaml/v3") != "" || forbidden(module+"adapters/agentfile", "mvdan.cc/sh/v3/syntax") == "" {
 		t.Error("adapters/agentfile: YAML and TOML, and no shell")
 	}
-	for from, bad := range map[string]bool{"adapters/page": true, "conformance/plug/sse": true, "adapters/sidecar": false, "cmd/turnspec": false} {
+	for from, bad := range map[string]bool{"adapters/page": true, "conformance/plug/acp": true, "conformance/plug/sse": false, "adapters/sidecar": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "github.com/coder/websocket") != ""; got != bad {
 			t.Errorf("%s → websocket: forbidden %v, want %v", from, got, bad)
 		}

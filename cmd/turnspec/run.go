@@ -59,8 +59,9 @@ server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
 after -- starts (if the address has port 0, PORT holds a free port), or one that runs
 already and was started in a shell after
 ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect its streams are read in the
-vocabulary of a front end, or in one that a file describes. The dialects usechat and
-agui-agent are for servers that answer a message with the stream of its turn.
+vocabulary of a front end, or in one that a file describes; over WebSocket if the
+address begins with ws://. The dialects usechat and agui-agent are for servers that
+answer a message with the stream of its turn.
 
 The tiers witness, golden and timing replay recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
@@ -103,6 +104,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
   turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave
+  turnspec run --runtime claude --http ws://127.0.0.1:0 --dialect wsmessages -- turnspec serve --runtime claude --no-token --recover leave
   turnspec run --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js
   turnspec run --runtime claude --last-failed -- python3 my_adapter.py
   turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py

@@ -159,12 +159,14 @@ func words(flag string, argv []string) ([]string, error) {
 
 // server returns the HTTP server that the flags name.
 func (f runFlags) server() (*sse.Subject, error) {
-	s, err := server(f.http, f.standin, f.command, f.name())
-	if err != nil || f.dialect == "" {
-		return s, err
+	var dialect *mapping.Mapping
+	if f.dialect != "" {
+		var err error
+		if dialect, err = dialectNamed(f.dialect); err != nil {
+			return nil, err
+		}
 	}
-	s.Dialect, err = dialectNamed(f.dialect)
-	return s, err
+	return server(f.http, f.standin, dialect, f.command, f.name())
 }
 
 func dialectFlag(cmd *cobra.Command, dialect *string) {
@@ -189,7 +191,7 @@ func dialectNamed(name string) (*mapping.Mapping, error) {
 
 // server returns the HTTP server that a command starts, or one that already runs
 // and finds the stand-in in a folder.
-func server(url, standin string, argv []string, runtime string) (*sse.Subject, error) {
+func server(url, standin string, dialect *mapping.Mapping, argv []string, runtime string) (*sse.Subject, error) {
 	argv, err := words("--http", argv)
 	if err != nil {
 		return nil, err
@@ -197,7 +199,7 @@ func server(url, standin string, argv []string, runtime string) (*sse.Subject, e
 	if err := wraps(runtime); err != nil {
 		return nil, err
 	}
-	s := &sse.Subject{Program: plug.Program{Title: url, Of: runtime, Command: argv}, URL: url}
+	s := &sse.Subject{Program: plug.Program{Title: url, Of: runtime, Command: argv}, URL: url, Dialect: dialect}
 	if len(argv) > 0 {
 		s.Title = filepath.Base(argv[len(argv)-1])
 		return s, s.Check()

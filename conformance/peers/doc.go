@@ -12,6 +12,10 @@
 // output and code, and the peer is the cause. The report calls the others new: they
 // have not been examined.
 //
+// Bridges are packages that make the stream of a front end from a runtime. `make
+// test-bridges` installs and grades them; their failures must all be known
+// (bridges/*.txt).
+//
 // These adapters are not among the peers:
 //
 //	opencode acp                 connects to a model, not to a runtime that a stand-in can replace

@@ -38,6 +38,8 @@ type peer struct {
 	with       string // another package whose version matters, or ""
 	runtime    string
 	acp        string // the program of an ACP agent in the package
+	dialect    string // of a bridge: what its server speaks
+	heavy      bool   // of a bridge: npm leaves it out with --omit=dev
 }
 
 var peers = []peer{

@@ -109,10 +109,24 @@ func (g *graded) fresh() {
 
 // flags returns the turnspec flags that run the peer, from the root of this module.
 func (p peer) flags() string {
+	if p.dialect != "" {
+		return fmt.Sprintf("--runtime %s --http http://127.0.0.1:0 --dialect %s -- node .tmp/bridges/%s.mjs", p.runtime, p.dialect, p.name)
+	}
 	if p.acp != "" {
 		return fmt.Sprintf("--runtime %s --acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
 	}
 	return fmt.Sprintf("--runtime %s --subject 'node .tmp/peers/%s.mjs'", p.runtime, p.name)
+}
+
+// heading returns the heading of the failures of a peer.
+func (p peer) heading() string {
+	switch p.dialect {
+	case "":
+		return "## " + p.pack
+	case "usechat":
+		return "### " + p.pack + " behind useChat"
+	}
+	return "### " + p.pack + " behind HttpAgent"
 }
 
 // again returns the command that runs one case of one check.
@@ -135,7 +149,7 @@ func markdown(all []*graded) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			version += " with ai " + with
+			version += " with " + strings.TrimSuffix(g.peer.with, "1") + " " + with
 		}
 		n, most, fresh := g.count(), "", 0
 		fails := g.failures()
@@ -172,7 +186,7 @@ func markdown(all []*graded) (string, error) {
 			}
 			rows = append(rows, []string{"`" + s.check + "`", strconv.Itoa(s.cases), table.Cell(what), "`" + g.peer.again(s) + "`"})
 		}
-		out.Printf("\n## %s\n\n", g.peer.pack)
+		out.Printf("\n%s\n\n", g.peer.heading())
 		out.Markdown([]string{"check", table.Align + "cases", "observation", "reproduce"}, rows)
 	}
 	return b.String(), out.Err()
@@ -182,6 +196,9 @@ func markdown(all []*graded) (string, error) {
 const (
 	from = "<!-- written by `make peers-update` -->\n"
 	to   = "<!-- end of what is written -->\n"
+
+	fromBridges = "<!-- written by `make bridges-update` -->\n"
+	toBridges   = "<!-- end of the bridges -->\n"
 )
 
 // publish prints the report, stores it in the folder of the peers, and writes it into
@@ -201,6 +218,11 @@ func publish(all []*graded) error {
 	if len(all) < len(peers) {
 		return errors.New("-update needs all peers: some did not run")
 	}
+	return publishBetween(text, from, to)
+}
+
+// publishBetween replaces what PEERS.md has between two lines.
+func publishBetween(text, from, to string) error {
 	page := filepath.Join("..", "PEERS.md")
 	b, err := os.ReadFile(page)
 	if err != nil {

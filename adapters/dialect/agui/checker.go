@@ -159,6 +159,10 @@ func (c *Checker) check(m dialect.Message) {
 			return
 		}
 		c.state = next
+	case "TOOL_CALL_CHUNK":
+		if id := m.String("toolCallId"); id != "" && c.tools[id] == nil {
+			c.tools[id] = &call{ended: true} // readers end it before the next event of another kind
+		}
 	case "TOOL_CALL_RESULT":
 		c.checkResult(m.String("toolCallId"))
 	default:

@@ -64,7 +64,7 @@ var vocabulary = dialect.NewVocabulary(map[string]string{
 //	approval-unknown  an answer is to no open request
 //	approval-again    two requests have the same id
 //	step-order        a step starts within a step, or ends outside of one
-//	after-error       something but finish comes after error
+//	after-error       something but the ends of the step and the message comes after error
 //	after-abort       something but finish comes after abort
 //	unfinished        the stream ends within a message
 type Checker struct {
@@ -156,7 +156,7 @@ func (c *Checker) check(m dialect.Message) {
 		c.finish(m)
 		return
 	}
-	if c.m.ended != "" {
+	if c.m.ended != "" && (c.m.ended != "error" || m.Type != "finish-step") { // the package ai ends the step too
 		c.found.Fail("after-"+c.m.ended, "%s after %s", m.Type, c.m.ended)
 	}
 	kind, action, _ := strings.Cut(m.Type, "-")

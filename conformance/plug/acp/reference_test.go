@@ -11,9 +11,13 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/acpagent"
 	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/subjecttest"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
@@ -37,6 +41,8 @@ func TestReferenceAgentPasses(t *testing.T) {
 	ids := slices.Concat(cases, []string{
 		"permission/deny-then-stop", "permission/two-reads-answered-in-reverse", "permission/stop-while-asked", "stop/two-parallel-tools", "subagent/in-the-foreground",
 		"plan/steps-are-ticked-off", "model/error-ends-the-turn", "session/resume-in-a-new-process", "question/one", "process/close-in-mid-tool", "turn/two-turns-one-process",
+		"background/message-in-the-unprompted-turn", "background/two-unprompted-turns", "background/ends-during-the-next-turn", "model/stream-fails-auth", "model/overloaded-once",
+		"session/resume-after-stop",
 	})
 	var all []string
 	for _, id := range racesample.Sample(ids, 4) {
@@ -53,4 +59,24 @@ func TestReferenceAgentPasses(t *testing.T) {
 	} {
 		g.Expect(passed).To(HaveKey(id), "no verdict")
 	}
+}
+
+// TestReplyPrecedesTheNextTurn plays a turn that the runtime begins by itself together with the end of the one
+// before. Its updates must follow the reply to the prompt: before it they would belong to that turn.
+func TestReplyPrecedesTheNextTurn(t *testing.T) {
+	t.Parallel()
+	if racesample.Enabled {
+		t.Skip("faults are seconds of waiting")
+	}
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	chosen := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return c.ID != "wire.same-chunk" })
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: fixtures.Embedded(), Checks: chosen, Cases: []string{version + "background/message-in-the-unprompted-turn"}, Places: 1, Exhaustive: true, SingleTry: true,
+		Subjects: []conformance.Subject{&acp.Subject{Program: plug.Program{Title: "reference", Of: "claude", Command: []string{self, asReference}}}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Results).To(HaveLen(1))
+	g.Expect(rep.Results[0].Verdict).To(Equal(conformance.Pass), "%v", rep.Results[0].Problems)
 }

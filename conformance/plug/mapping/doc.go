@@ -26,11 +26,13 @@
 //	json:PATH      the JSON that a text holds; json:@NAME too
 //
 // key is the member by which messages belong together, such as the id of a call, or several with
-// spaces between. append adds to a text that is kept. If a rule has "next": true, later rules may
+// spaces between; call:toolCallId and call:id name the same thing by different members. append adds to a text that is kept. If a rule has "next": true, later rules may
 // match the same message too, so that it becomes several events. ignore lists types of messages that are dropped; one that ends in * stands for
 // all that begin with the rest. A message that no rule matches, and that is not ignored, becomes a
 // notice, which a check reports. without lists what the vocabulary cannot express, besides the types of
-// events that no rule emits: checks that need it are not expressible. ROUTES.md of package sse has the
+// events that no rule emits: checks that need it are not expressible. if_seen lists what only some servers of the
+// vocabulary send: without events in GET /health, it is expected once it was seen. With one_turn a stream is a
+// turn, so that the work of a sub-agent that outlives its turn is not expected. ROUTES.md of package sse has the
 // types and members of the plain form.
 //
 // A file may extend a built-in vocabulary: its own rules come first. post is the POST of a message

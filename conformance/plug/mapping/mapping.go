@@ -23,6 +23,8 @@ type Mapping struct {
 	Rules       []Rule   `json:"rules,omitempty"`
 	Ignore      []string `json:"ignore,omitempty"`
 	Without     []string `json:"without,omitempty"`
+	IfSeen      []string `json:"if_seen,omitempty"`  // what only some servers send: it is expected of one once it was seen, or if the server declares its events
+	OneTurn     bool     `json:"one_turn,omitempty"` // a stream is a turn: what happens after it is not sent
 	EndOfStream string   `json:"end_of_stream,omitempty"`
 	Post        *Request `json:"post,omitempty"` // the POST of a message whose reply is the stream; nil: the routes of package sse
 	Stop        *Request `json:"stop,omitempty"` // with Post: stops the turn; nil: it cannot be stopped
@@ -99,6 +101,7 @@ func (m *Mapping) extend() error {
 		return err
 	}
 	m.Rules, m.Ignore, m.Without = slices.Concat(m.Rules, base.Rules), slices.Concat(m.Ignore, base.Ignore), slices.Concat(m.Without, base.Without)
+	m.IfSeen, m.OneTurn = slices.Concat(m.IfSeen, base.IfSeen), m.OneTurn || base.OneTurn
 	m.EndOfStream, m.checker = cmp.Or(m.EndOfStream, base.EndOfStream), base.checker
 	if m.Post == nil {
 		m.Post, m.Stop = base.Post, base.Stop
@@ -143,6 +146,12 @@ func (m *Mapping) Types() []event.Type {
 		}
 	}
 	return out
+}
+
+// OnlyIfSeen reports whether an event, or a member of one, is expected only of servers that have sent it.
+func (m *Mapping) OnlyIfSeen(what string) bool {
+	t, _, _ := strings.Cut(what, ".")
+	return slices.Contains(m.IfSeen, what) || slices.Contains(m.IfSeen, t)
 }
 
 // Names reports whether a rule that emits the event sets the member of its data.

@@ -146,3 +146,30 @@ func TestExtends(t *testing.T) {
 	g.Expect(path).To(Equal("/chats/a%2Fb"))
 	g.Expect(string(body)).To(Equal(`{"all":[{"id":1,"text":"say: \"{session}\""}],"cwd":"/d"}`))
 }
+
+// TestChunks reads the short forms of AG-UI, in which each event may begin a message or a call.
+func TestChunks(t *testing.T) {
+	g := NewWithT(t)
+	m, err := mapping.Builtin("agui")
+	g.Expect(err).NotTo(HaveOccurred())
+	r := m.NewReader()
+	var got []string
+	for _, line := range []string{
+		`{"type":"REASONING_MESSAGE_CHUNK","messageId":"r","delta":"Hm."}`,
+		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"I "}`,
+		`{"type":"TEXT_MESSAGE_CHUNK","delta":"look."}`,
+		`{"type":"TOOL_CALL_CHUNK","toolCallId":"t","toolCallName":"ls","delta":"{\"a\":"}`,
+		`{"type":"TOOL_CALL_CHUNK","toolCallId":"t","delta":"1}"}`,
+		`{"type":"TOOL_CALL_RESULT","messageId":"n","toolCallId":"t","content":"b"}`,
+	} {
+		events, err := r.Read([]byte(line))
+		g.Expect(err).NotTo(HaveOccurred(), line)
+		for _, e := range events {
+			got = append(got, printed(e.Type, e.Data))
+		}
+	}
+	g.Expect(got).To(Equal([]string{
+		`thinking block_id="r" text="Hm."`, `delta block_id="m" text="I "`, `delta block_id="m" text="look."`,
+		`tool_start input={"a":1} tool="ls" tool_use_id="t"`, `tool_result output="b" tool_use_id="t"`,
+	}))
+}

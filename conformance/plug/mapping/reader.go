@@ -122,10 +122,15 @@ func (r *Reader) key(rule *Rule, message members) string {
 		return constant
 	}
 	var key strings.Builder
-	key.WriteString(rule.Key)
 	for path := range strings.FieldsSeq(rule.Key) {
+		name, of, named := strings.Cut(path, ":")
+		if !named {
+			of = path
+		}
+		key.WriteString(name)
 		key.WriteByte(' ')
-		key.Write(message.at(path))
+		key.Write(message.at(of))
+		key.WriteByte(' ')
 	}
 	return key.String()
 }

@@ -82,6 +82,8 @@ func (x *session) Supports(what string) bool {
 	switch whole := x.isWhole(); {
 	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput: // no route asks for it
 		return false
+	case !x.expects(what):
+		return false
 	case x.repliesWithStreams() && slices.Contains(neverReplied, what):
 		return false
 	case what == "open.dir":

@@ -19,6 +19,9 @@
 // how a call ended. Supports denies what was filled in, so checks that need it are
 // not expressible.
 //
+// A subject whose address begins with ws:// sends the messages of its dialect over
+// WebSocket; its other routes are the same.
+//
 // In the plain form an event of an unknown type becomes a notice, and unknown
 // members of data are dropped, because a sidecar may send its own users more.
 // Every other mistake ends the session with a *plug.Error, which describes what to do

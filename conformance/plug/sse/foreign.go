@@ -34,14 +34,18 @@ type foreign struct {
 	last    string          // the id of the last message
 	ended   chan struct{}   // closed when the end of the last stream is judged
 	replies *replies        // nil: the stream is that of GET /sessions/:id/events
+	whole   bool            // the server declares its events, so all that the mapping names is expected
+	empty   int             // sockets in a row that had no message
 
 	// Guarded by Mu:
-	read  int // messages
-	judge map[string]*conformance.Probe
+	read       int // messages
+	judge      map[string]*conformance.Probe
+	socketOpen bool
+	tasks      map[string]bool // those that run, if a stream is a turn
 }
 
 func newForeign(m *mapping.Mapping) *foreign {
-	f := &foreign{mapping: m, reader: m.NewReader(), checker: m.NewChecker(), sent: make(chan struct{}, 1), last: "0", ended: make(chan struct{})}
+	f := &foreign{tasks: map[string]bool{}, mapping: m, reader: m.NewReader(), checker: m.NewChecker(), sent: make(chan struct{}, 1), last: "0", ended: make(chan struct{})}
 	f.judge = map[string]*conformance.Probe{}
 	for _, name := range mapping.Checks() {
 		f.judge[name] = &conformance.Probe{Name: name}
@@ -111,9 +115,13 @@ func (x *session) adaptHealth() {
 	m := x.foreign.mapping
 	types := append(m.Types(), event.TypeSessionReady, event.TypeUserMessage)
 	if declared := x.health.Events; declared != nil {
+		x.foreign.whole = true
 		types = slices.DeleteFunc(types, func(t event.Type) bool { return !slices.Contains(declared, t) })
 	}
 	can := slices.Clone(foreignAbilities)
+	if x.s.OverSocket() {
+		can = append(can, plug.CanCursor, plug.CanHeartbeat)
+	}
 	if slices.Contains(types, event.TypePermissionRequest) {
 		can = append(can, plug.CanAnswer)
 	}
@@ -147,7 +155,19 @@ func (x *session) listenForeign() {
 	go func() {
 		var err error
 		for err == nil {
-			err = x.readForeign(ctx)
+			if x.s.OverSocket() {
+				err = x.readSocket(ctx)
+			} else {
+				err = x.readForeign(ctx)
+			}
+		}
+		x.Mu.Lock()
+		leaving := x.leaving
+		x.leaving = false
+		x.Mu.Unlock()
+		if leaving {
+			x.left <- struct{}{}
+			return
 		}
 		x.endForeign()
 		x.endStream(err)
@@ -197,6 +217,12 @@ func (x *session) readForeign(ctx context.Context) error {
 			return mistake
 		}
 	}
+	return x.afterStream(ctx, read)
+}
+
+// afterStream waits until another stream can be asked for, after one that had so many messages. It
+// returns an error if no other one can follow.
+func (x *session) afterStream(ctx context.Context, read int) error {
 	x.Mu.Lock()
 	running, closing := x.Running, x.Closing
 	x.Mu.Unlock()
@@ -226,6 +252,9 @@ func (x *session) handleForeign(line string) *plug.Error {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
 	f := x.foreign
+	if f.replies != nil && x.Closing {
+		return nil // leaveReply has ended the turn
+	}
 	f.read++
 	x.count++
 	x.last = time.Now()
@@ -246,7 +275,11 @@ func (x *session) handleForeign(line string) *plug.Error {
 		x.fillForeign(e.Type, data)
 		b, err := json.Marshal(data, plug.Lenient)
 		if err == nil {
+			x.noteSeen(e.Type, data)
 			err = x.addPlain(plug.Envelope{Type: e.Type, Data: b})
+		}
+		if err != nil && !f.whole && f.mapping.OnlyIfSeen(string(e.Type)) {
+			continue // others use the name for something else
 		}
 		if err != nil {
 			return plug.Errorf("message %d of the stream gives no %s: %v: %s", f.read, e.Type, err, plug.Clip(line)).
@@ -262,6 +295,9 @@ func (x *session) fillForeign(t event.Type, m members) {
 		owner := m.stringMember("subagent_id") // it may outlive the turn
 		m.setMember("block_id", cmp.Or(owner, strconv.Itoa(x.Turn))+"/"+id)
 	}
+	if t == event.TypeToolResult && m["status"] == nil && x.foreign.whole && m["is_error"] != nil { // a server that declares its events states each other status
+		m.setMember("status", map[string]event.ToolStatus{"true": event.ToolError, "false": event.ToolOK}[string(m["is_error"])])
+	}
 	if t != event.TypePermissionResolved || m["tool_name"] != nil {
 		return
 	}
@@ -270,6 +306,38 @@ func (x *session) fillForeign(t event.Type, m members) {
 			m.setMember("tool_name", a.tool)
 		}
 	}
+}
+
+// noteSeen notes what a server has sent, for what only some servers send.
+func (x *session) noteSeen(t event.Type, m members) {
+	x.seen[string(t)] = true
+	for name := range m {
+		x.seen[string(t)+"."+name] = true
+	}
+	x.seen["subagent_id"] = x.seen["subagent_id"] || m["subagent_id"] != nil
+}
+
+// leaveTasks notes that the work of what outlives the turn is not sent, if a stream is a turn.
+func (x *session) leaveTasks(d event.Data) {
+	if x.foreign == nil || !x.foreign.mapping.OneTurn {
+		return
+	}
+	switch d := d.(type) {
+	case event.Task:
+		delete(x.foreign.tasks, d.TaskID)
+		if d.Status == event.TaskRunning {
+			x.foreign.tasks[d.TaskID] = true
+		}
+	case event.Done, event.Error:
+		if len(x.foreign.tasks) > 0 {
+			x.MarkUnsupported("task", "subagent_id")
+		}
+	}
+}
+
+// expects reports whether something is expected of the server, though only some servers send it.
+func (x *session) expects(what string) bool {
+	return x.foreign == nil || x.foreign.whole || !x.foreign.mapping.OnlyIfSeen(what) || x.seen[what]
 }
 
 // endForeign judges the end of the last stream.

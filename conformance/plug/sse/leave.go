@@ -45,6 +45,10 @@ func (x *session) LeaveAndReturn(ctx context.Context) error {
 	x.Mu.Lock()
 	last := x.frames[len(x.frames)-1].id
 	x.Mu.Unlock()
+	if x.foreign != nil {
+		x.listenForeign()
+		return nil
+	}
 	if err := x.openStream(last); err != nil {
 		x.endStream(err)
 		return err

@@ -83,6 +83,7 @@ func (x *session) probe(ctx context.Context) {
 		lastID = x.frames[n-1].id
 	}
 	media := mediaIn(x.frames)
+	socketOpen := x.foreign != nil && x.foreign.socketOpen
 	x.Mu.Unlock()
 	if !idle {
 		return
@@ -90,11 +91,15 @@ func (x *session) probe(ctx context.Context) {
 	if x.health.Require(plug.CanMedia) == nil {
 		x.probeMedia(ctx, media)
 	}
-	if x.health.Require(plug.CanCursor) == nil && lastID != "" {
+	switch {
+	case x.health.Require(plug.CanCursor) != nil || lastID == "":
+	case x.s.OverSocket():
+		x.probeSocketCursor(ctx, lastID)
+	default:
 		x.probeCursor(ctx, lastID)
 		x.probeNoContent(ctx, lastID)
 	}
-	if x.health.Require(plug.CanHeartbeat) == nil {
+	if x.health.Require(plug.CanHeartbeat) == nil && (x.foreign == nil || socketOpen) {
 		x.probeHeartbeat()
 	}
 	if x.health.Require(plug.CanOnce) == nil && repeated != nil {
@@ -142,7 +147,7 @@ func (x *session) probeHeartbeat() {
 		case <-x.streamEnded:
 			return // it is another defect
 		case <-limit.C:
-			x.probes.assert(probeHeartbeat, false, "an idle stream had %d comments in %v, though params.heartbeat_ms was %d: a proxy would cut it, and a server does not notice that its listener is gone",
+			x.probes.assert(probeHeartbeat, false, "an idle stream had %d comments or pings in %v, though params.heartbeat_ms was %d: a proxy would cut it, and a server does not notice that its listener is gone",
 				x.comments.Load()-before, heartbeatLimit, heartbeatTime.Milliseconds())
 			return
 		case <-poll.C:

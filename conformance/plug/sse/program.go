@@ -90,8 +90,15 @@ func (s *Subject) parseURL() (*url.URL, error) {
 	switch {
 	case err != nil:
 		return nil, badURL(s.URL, "it is no URL")
+	case s.OverSocket() && (u.Scheme == "ws" || u.Scheme == "wss"):
+		u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1) // of the requests
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, badURL(s.URL, "it does not begin with http://")
+		return nil, badURL(s.URL, "it does not begin with http:// or ws://")
+	}
+	switch {
+	case s.OverSocket() && (s.Dialect == nil || s.Dialect.Post != nil):
+		return nil, plug.Errorf("%q: only the messages of a dialect with the routes of a sidecar are sent over WebSocket", s.URL).
+			Advise("name one with --dialect, such as wsmessages; or give the address with http://")
 	case u.Hostname() == "":
 		return nil, badURL(s.URL, "it names no host")
 	case len(s.Command) > 0 && u.Port() == "":

@@ -38,7 +38,11 @@ func (x *session) returnAfter(ctx context.Context, id string) *returning {
 	go func() {
 		defer close(r.ended)
 		for n := 0; ; n++ {
-			next, more := r.stay(ctx, id, stays[n%len(stays)])
+			stay := r.stay
+			if x.s.OverSocket() {
+				stay = r.staySocket
+			}
+			next, more := stay(ctx, id, stays[n%len(stays)])
 			if !more {
 				return
 			}
@@ -68,9 +72,7 @@ func (r *returning) stay(ctx context.Context, id string, n int) (last string, mo
 		return id, r.waitForContent(ctx, id)
 	}
 	if response.StatusCode != http.StatusOK {
-		r.mu.Lock()
-		r.problem = fmt.Sprintf("a listener that returned with Last-Event-ID: %s was answered with %s", id, response.Status)
-		r.mu.Unlock()
+		r.setProblem(fmt.Sprintf("a listener that returned with Last-Event-ID: %s was answered with %s", id, response.Status))
 		return id, false
 	}
 	for e, err := range sse.Read(response.Body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
@@ -91,6 +93,12 @@ func (r *returning) stay(ctx context.Context, id string, n int) (last string, mo
 		}
 	}
 	return id, false
+}
+
+func (r *returning) setProblem(problem string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problem = problem
 }
 
 // retryTime is how long a listener that was answered with 204 waits before it returns.
@@ -141,6 +149,9 @@ func (x *session) compareReturning() {
 		return
 	}
 	x.waitReturning()
+	if x.s.OverSocket() { // the listener that stayed may have messages to read
+		plug.WaitFor(context.Background(), x.foreign.ended, closeLimit)
+	}
 	x.Mu.Lock()
 	stayed := x.frames[1:]
 	x.Mu.Unlock()

@@ -174,6 +174,9 @@ func (x *session) Close(ctx context.Context) error {
 	x.closeCalled = true
 	x.Mu.Unlock()
 	x.probe(ctx)
+	if x.repliesWithStreams() && x.plainTurnRuns() {
+		x.waitUntilQuiet() // the server may have messages to send of what the runtime wrote
+	}
 	x.Mu.Lock()
 	x.Closing = true
 	if x.Running && x.repliesWithStreams() {
@@ -214,14 +217,7 @@ func (x *session) plainTurnRuns() bool {
 // waitForLastEvent waits for the last event of a session that was deleted.
 func (x *session) waitForLastEvent() error {
 	if !x.isWhole() || !x.Supports(string(event.TypeSessionEnd)) {
-		x.Mu.Lock()
-		x.last = time.Now()
-		x.Mu.Unlock()
-		x.waitUntil(func() bool {
-			x.Mu.Lock()
-			defer x.Mu.Unlock()
-			return time.Since(x.last) >= quietLimit
-		})
+		x.waitUntilQuiet()
 		return nil
 	}
 	if !x.waitUntil(func() bool {
@@ -233,6 +229,18 @@ func (x *session) waitForLastEvent() error {
 			Advise("send session_end when the runtime has ended, then end the stream; or do not list session_end among the events in /health"))
 	}
 	return nil
+}
+
+// waitUntilQuiet waits until no event has come for quietLimit.
+func (x *session) waitUntilQuiet() {
+	x.Mu.Lock()
+	x.last = time.Now()
+	x.Mu.Unlock()
+	x.waitUntil(func() bool {
+		x.Mu.Lock()
+		defer x.Mu.Unlock()
+		return time.Since(x.last) >= quietLimit
+	})
 }
 
 // waitUntil waits until the condition holds or the stream ends. It reports false if

@@ -61,6 +61,9 @@ func TestMain(m *testing.M) {
 	for _, name := range reference.Names() {
 		servers["served "+name] = func() { serveReference(name, nil) }
 	}
+	for name, b := range brokenSockets {
+		servers[name] = func() { serveReference("claude", b.wrap) }
+	}
 	for name, b := range brokenSidecars {
 		servers[name] = func() { serveReference("claude", b.wrap) }
 	}

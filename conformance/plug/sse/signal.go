@@ -28,7 +28,7 @@ func (x *session) SignalProgram(ctx context.Context, sig proc.Signal) (conforman
 	x.Mu.Unlock()
 	x.http.CloseIdleConnections()
 	<-x.streamEnded // its connection ended with the program
-	if r.Exited && x.health.Require(plug.CanCursor) == nil {
+	if r.Exited && x.foreign == nil && x.health.Require(plug.CanCursor) == nil {
 		x.compareStored(ctx, &r)
 	}
 	return r, nil

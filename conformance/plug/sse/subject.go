@@ -21,7 +21,7 @@ import (
 // finds the stand-in.
 type Subject struct {
 	plug.Program        // in the Command, {port} is replaced with the port
-	URL          string // its address with a prefix of the routes; with a Command, port 0 is a free one
+	URL          string // its address with a prefix of the routes; with a Command, port 0 is a free one; ws:// if its streams are read over WebSocket
 	StandinDir   string // without a Command: the folder in which it finds the stand-in
 
 	// Dialect is the vocabulary of its streams; nil: that of package event.

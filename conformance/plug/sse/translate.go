@@ -99,6 +99,9 @@ func (x *session) emitPlain(e event.Event) {
 		x.interruptCalls()
 	}
 	x.EmitIn(e.Data, x.TurnOf(e.Data), e.SubagentID)
+	if _, isTask := e.Data.(event.Task); isTask || e.SubagentID == "" {
+		x.leaveTasks(e.Data)
+	}
 	switch e.Data.(type) {
 	case event.Done, event.Error:
 		if e.SubagentID == "" {
