@@ -92,7 +92,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.StringArrayVar(&f.hosts, "host", nil, "a name by which clients reach the server, besides localhost (may be repeated)")
 	fl.StringArrayVar(&f.origins, "origin", nil, "an origin whose pages may use the server, such as https://chat.example (may be repeated)")
 	fl.StringVar(&f.recovery, "recover", string(sidecar.RecoverClose), "sessions that a killed server left behind: close, resume, or leave")
-	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: a second later, so that a power failure may lose the last ones)")
+	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: soon after, so that a power failure may lose those of the last second)")
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
 	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	flushEvery = time.Second // while there are commits, if the log is relaxed
-	walPages   = 32768       // of FILE-wal, 64 MiB; above it they are copied into the file
-	fewPages   = 256         // which the writer may copy, while appends wait
+	// While there are commits, if the log is relaxed. More to flush at once would delay the
+	// commits that come meanwhile for longer.
+	flushEvery = 200 * time.Millisecond
+	walPages   = 32768 // of FILE-wal, 64 MiB; above it they are copied into the file
+	fewPages   = 256   // which the writer may copy, while appends wait
 )
 
 // copier is the state of the goroutine that flushes FILE-wal to the disk and copies it

@@ -12,11 +12,11 @@
 // By default each commit is flushed to the disk before Append returns
 // (synchronous=FULL): a power failure loses no event that was acknowledged or
 // emitted by Follow, if disk and file system honour the flush.
-// Options.Relaxed flushes about a second later: the file stays consistent, but a
-// power failure may lose the events of the last second or two, also those that
-// Follow has emitted, and a resumed session then continues from where the file
-// ends. The events of an Append that has not returned may be stored or not. The
-// stored events are always a prefix of each session.
+// Options.Relaxed flushes about 200 ms later: the file stays consistent, but a
+// power failure may lose the events of the last second, also those that Follow
+// has emitted, and a resumed session then continues from where the file ends.
+// The events of an Append that has not returned may be stored or not. The stored
+// events are always a prefix of each session.
 //
 // On macOS a disk may acknowledge a flush before it has written; SQLite's
 // fullfsync is not enabled.

@@ -23,7 +23,7 @@ type Options struct {
 	// ReadOnly opens an existing file without writing to it.
 	ReadOnly bool
 	// Relaxed acknowledges an append before it is flushed to the disk, which
-	// happens about a second later. See the package comment for what a power
+	// happens about 200 ms later. See the package comment for what a power
 	// failure may then lose.
 	Relaxed bool
 	// Busy is how long to wait while another program writes: 5s if zero.
