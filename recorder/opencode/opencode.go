@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,7 @@ var Runtime = &drive.Runtime{
 	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
 	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
 	Options:   []string{"effort"},
+	Deadline:  3 * time.Minute, // it repeats a request that fails five times, for a minute and a half
 }
 
 // client drives one run.
