@@ -30,7 +30,7 @@ type Adapter struct{}
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
-		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true, List: true,
+		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true, List: true, Schema: true,
 	}
 }
 
@@ -69,7 +69,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
+	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
 		return err
 	}
 	if o.ReplaceInstructions {

@@ -22,13 +22,14 @@
 // Options.Judge everything, is therefore in the settings too. A mode that is set later holds
 // for the session's own agent alone.
 //
-// Options.MCP is added to the settings with OPENCODE_CONFIG_CONTENT. Options.Effort is the variant of
-// the model in each message, and Options.Instructions its system text, which the runtime adds to
-// its own instructions; ReplaceInstructions is ErrUnsupported. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources,
-// StreamToolInput, Config, Tools,
-// Hooks, Schema, Checkpoints, Unarchive and At are ErrUnsupported. Options.Command is the
-// program (else OPENCODE_PATH, else opencode on the child's PATH); Options.Args come last. A
-// model is PROVIDER/MODEL, or a model of the provider that was used last.
+// Options.MCP is added to the settings with OPENCODE_CONFIG_CONTENT. Options.Effort is the variant
+// of the model in each message, and Options.Instructions its system text, which the runtime adds to
+// its own instructions; ReplaceInstructions is ErrUnsupported. Options.Schema is the format of each
+// message: the model gives its answer with a tool of the runtime, and the result of the turn is
+// that answer. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, StreamToolInput, Config,
+// Tools, Hooks, Checkpoints, Unarchive and At are ErrUnsupported. Options.Command is the program
+// (else OPENCODE_PATH, else opencode on the child's PATH); Options.Args come last. A model is
+// PROVIDER/MODEL, or a model of the provider that was used last.
 //
 // # Permissions
 //
@@ -69,7 +70,8 @@
 //	session.compacted        compaction end
 //	message.updated          of the user: a turn begins with it. Of the model: model_changed. Older than the
 //	                         session: ignored, with its parts, as a copy in a fork
-//	message.part.updated     text: block_end; of the user, user_message. reasoning: the end of thinking.
+//	message.part.updated     text: block_end; of the user, user_message; of a summary, ignored, as is the message
+//	                         with which the runtime goes on after one. reasoning: the end of thinking.
 //	                         tool: tool_start when it runs, tool_output with what is new in its
 //	                         output so far, tool_result. step-finish: usage. compaction:
 //	                         compaction start. step-start, patch, snapshot, file, agent, subtask,

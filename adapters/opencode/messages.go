@@ -75,6 +75,9 @@ func (t *translator) replyUpdated(a *agent, m info) {
 		t.beginTurn()
 	}
 	t.flushUser(a)
+	if isTrue(m.Summary) {
+		a.summary = m.ID
+	}
 	a.message = string(m.ID)
 	a.replies[m.ID] = m.Time.Completed != 0
 	if !a.sub {
@@ -84,6 +87,9 @@ func (t *translator) replyUpdated(a *agent, m info) {
 		return
 	}
 	a.finish = m.Finish
+	if len(m.Answer) > 0 {
+		a.answer = string(m.Answer)
+	}
 	if len(m.Error) > 0 {
 		if f := decode[failure](m.Error); f.Name == opencodecli.Aborted {
 			a.aborted = true
@@ -145,16 +151,21 @@ func (t *translator) stepEnded(a *agent, p part) {
 	}
 }
 
-// textUpdated handles a part of text or reasoning. That of a message of the user has no time.
+// textUpdated handles a part of text or reasoning. That of a message of the user has no time,
+// unless the runtime itself wrote it.
 func (t *translator) textUpdated(a *agent, p part) {
-	if p.Time.Start == 0 {
-		if a.user != nil && a.user.id == p.MessageID && !isTrue(p.Synthetic) {
+	if p.Time.Start == 0 || slices.Contains(t.users, string(p.MessageID)) {
+		switch {
+		case a.user == nil || a.user.id != p.MessageID:
+		case isTrue(p.Metadata.Continue): // the runtime's own message, after a summary within a turn
+			a.user = nil
+		case !isTrue(p.Synthetic):
 			t.emitUser(a, string(p.Text))
 		}
 		return
 	}
 	sc := t.scope(a)
-	if sc == nil {
+	if sc == nil || p.MessageID == a.summary {
 		return
 	}
 	id := string(p.ID)
@@ -187,7 +198,7 @@ func (t *translator) textUpdated(a *agent, p part) {
 // partAdded handles a piece of a part.
 func (t *translator) partAdded(a *agent, p properties) {
 	sc := t.scope(a)
-	if sc == nil || p.Field != "text" || slices.Contains(t.ended, string(p.MessageID)) {
+	if sc == nil || p.Field != "text" || p.MessageID == a.summary || slices.Contains(t.ended, string(p.MessageID)) {
 		return
 	}
 	id := string(p.PartID)

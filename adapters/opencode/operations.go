@@ -51,7 +51,7 @@ func (c *client) SetModel(model string, reply func(error)) {
 // SetMode implements session.Setter.
 func (c *client) SetMode(mode string, reply func(error)) {
 	if _, ok := askedPermissions[mode]; !ok {
-		reply(fmt.Errorf("set mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", ")))
+		reply(fmt.Errorf("set mode: unknown mode %q: want one of %s", mode, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", ")))
 		return
 	}
 	c.send("PATCH", c.sessionPath(""), map[string]any{"permission": c.rules(mode)}, true, func(_ jsontext.Value, err error) {

@@ -49,7 +49,7 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
 		return
 	}
-	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: opencodecli.ToolName(q.permission, &input{}, nil), ToolInput: askedInput(&p)}
+	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: t.toolName(q.permission, &input{}), ToolInput: askedInput(&p)}
 	if tool := a.tools[q.call]; tool != nil {
 		d.ToolName, d.ToolInput = tool.tool, tool.input
 	}

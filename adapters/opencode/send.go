@@ -1,11 +1,10 @@
 package opencode
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"mime"
-	"os"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,16 +21,23 @@ type prompt struct {
 	Model *modelRef    `json:"model,omitempty"`
 	Agent string       `json:"agent,omitempty"`
 	// Variant names a level of reasoning of the model.
-	Variant string `json:"variant,omitempty"`
-	System  string `json:"system,omitempty"`
+	Variant string  `json:"variant,omitempty"`
+	System  string  `json:"system,omitempty"`
+	Format  *format `json:"format,omitempty"`
+}
+
+// format is that of the answer.
+type format struct {
+	Type   string    `json:"type"`
+	Schema event.Raw `json:"schema"`
 }
 
 type promptPart struct {
-	Type     string `json:"type"`
-	Text     string `json:"text,omitempty"`
-	MIME     string `json:"mime,omitempty"`
-	Filename string `json:"filename,omitempty"`
-	URL      string `json:"url,omitempty"`
+	Type     string  `json:"type"`
+	Text     *string `json:"text,omitzero"` // the runtime refuses a part for text without one
+	MIME     string  `json:"mime,omitempty"`
+	Filename string  `json:"filename,omitempty"`
+	URL      string  `json:"url,omitempty"`
 }
 
 type modelRef struct {
@@ -58,19 +64,21 @@ func (c *client) modelOf(name string) *modelRef {
 // Send implements session.Protocol. A running turn takes a message that comes during it when
 // the reply of the model has ended.
 func (c *client) Send(m adapters.Message, reply func(error)) {
-	p := prompt{Parts: []promptPart{{Type: "text", Text: m.Text}}, Model: c.modelOf(c.model), Variant: c.o.Effort, System: c.o.Instructions}
+	p := prompt{Model: c.modelOf(c.model), Variant: c.o.Effort, System: c.o.Instructions}
+	if len(c.o.Schema) > 0 {
+		p.Format = &format{"json_schema", c.o.Schema}
+	}
 	if c.mode == adapters.ModePlan {
 		p.Agent = planAgent
 	}
-	files, err := filesOf(m.Attachments)
-	if err == nil && p.Model != nil && p.Model.Provider == "" {
+	var err error
+	if p.Parts, err = partsOf(m.Text, m.Attachments, c.o.Dir); err == nil && p.Model != nil && p.Model.Provider == "" {
 		err = fmt.Errorf("model %q: want PROVIDER/MODEL", c.model)
 	}
 	if err != nil {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	p.Parts = append(p.Parts, files...)
 	s := &sentMessage{id: m.ID, text: m.Text, attachments: m.Attachments, via: event.ViaTurn}
 	if c.t.l.Turn() != nil || c.Starting() {
 		s.via = event.ViaMerge
@@ -87,19 +95,22 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 	reply(nil)
 }
 
-// filesOf returns the attachments of a message. The runtime itself reads those that are
-// given by a path and are no pictures.
-func filesOf(attachments []event.Attachment) ([]promptPart, error) {
+// partsOf returns the parts of a message. The runtime itself reads attachments that are given
+// by a path, which may be one in dir.
+func partsOf(text string, attachments []event.Attachment, dir string) ([]promptPart, error) {
 	var out []promptPart
+	if text != "" || len(attachments) == 0 {
+		out = append(out, promptPart{Type: "text", Text: &text})
+	}
 	for i, a := range attachments {
 		p := promptPart{Type: "file", MIME: mediaType(a), Filename: a.Name, URL: a.URL}
 		switch {
 		case a.Path != "":
-			b, err := os.ReadFile(a.Path)
-			if err != nil {
-				return nil, fmt.Errorf("attachments[%d]: %w", i, err)
+			path := a.Path
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
 			}
-			p.URL = "data:" + p.MIME + ";base64," + base64.StdEncoding.EncodeToString(b)
+			p.URL = fileURL(path)
 			if p.Filename == "" {
 				p.Filename = filepath.Base(a.Path)
 			}
@@ -114,6 +125,15 @@ func filesOf(attachments []event.Attachment) ([]promptPart, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// fileURL returns the URL of a file. On Windows a path begins with the letter of a drive.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 func mediaType(a event.Attachment) string {

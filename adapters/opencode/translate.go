@@ -52,12 +52,14 @@ type agent struct {
 	calls   []string // of tools, in order
 	denied  []string // calls that were not allowed to run
 	message string   // of the model, the last
+	summary str      // the reply of the model that is a summary of the history
 	finish  str      // why the model ended its last reply
 	failure *failure
 	aborted bool
 	unended int // replies without an end, one after the other
 	retries int
 	text    string // of the last block
+	answer  string // in the form that the client has asked for
 	tokens  event.Tokens
 }
 
@@ -309,6 +311,9 @@ func (t *translator) endTurn(a *agent) {
 	case a.failure != nil:
 		t.l.Error(opencodecli.ErrorOf(*a.failure))
 	default:
+		if sc := t.l.Turn(); sc != nil && a.answer != "" {
+			sc.Emit(event.Result{Text: a.answer})
+		}
 		d := event.Done{}
 		if a.finish != "stop" && a.finish != "tool-calls" { // a denied call ends the turn
 			d.Reason = string(a.finish)

@@ -91,6 +91,7 @@ type info struct {
 	Title     str            `json:"title"`
 	Cost      num            `json:"cost"`
 	Summary   jsontext.Value `json:"summary"`
+	Answer    jsontext.Value `json:"structured"` // in the form that the client has asked for
 	Time      struct {
 		Created   num `json:"created"`
 		Completed num `json:"completed"`

@@ -51,17 +51,22 @@ func crlf(line []byte) [][]byte {
 	return [][]byte{bytes.ReplaceAll(line, []byte("\n"), []byte("\r\n"))}
 }
 
+// maxGlued is how long a line waits at most to be written with others. A reply that comes
+// later may exceed the limit of an adapter, which is no matter of how lines are cut.
+const maxGlued = 10 * time.Second
+
 // glue joins lines of stdout that follow each other.
 func glue(_ int, lines []fixtures.WireLine) []fixtures.WireLine {
 	out := make([]fixtures.WireLine, 0, len(lines))
+	var first time.Duration // when the first line of the last write came
 	for _, w := range lines {
-		if n := len(out); n > 0 && w.Dir == fixtures.Out && out[n-1].Dir == fixtures.Out {
+		if n := len(out); n > 0 && w.Dir == fixtures.Out && out[n-1].Dir == fixtures.Out && w.T-first <= maxGlued {
 			last := &out[n-1]
 			last.Bytes = slices.Concat(last.Bytes, []byte("\n"), w.Bytes)
 			last.T = w.T // all of them come with the last
 			continue
 		}
-		out = append(out, w)
+		out, first = append(out, w), w.T
 	}
 	return out
 }

@@ -45,6 +45,9 @@ type chatRequest struct {
 var (
 	chatTitle   = regexp.MustCompile(`(?i)\btitle generator\b|\bgenerate an? [^.\n]{0,40}\btitle\b`)
 	chatSummary = regexp.MustCompile(`(?i)\btasked with summariz|\bsummarization assistant\b`)
+	// chatSummaryPrompt is in the newest message of the user; OpenCode 1.18 has no instructions
+	// of their own for it.
+	chatSummaryPrompt = regexp.MustCompile(`(?i)\b(?:create an? new|update the) anchored summary\b`)
 )
 
 func (chatAPI) read(h http.Header, body []byte) (*request, error) {
@@ -62,7 +65,7 @@ func (chatAPI) read(h http.Header, body []byte) (*request, error) {
 		}
 		q.offer.tools = append(q.offer.tools, o)
 	}
-	asksTitle := false
+	asksTitle, asksSummary := false, false
 	for _, msg := range m.Messages {
 		switch msg.Role {
 		case "assistant":
@@ -88,7 +91,9 @@ func (chatAPI) read(h http.Header, body []byte) (*request, error) {
 			}
 		}
 		asksTitle = asksTitle || chatTitle.MatchString(msg.Content.joined())
+		asksSummary = msg.Role == "user" && chatSummaryPrompt.MatchString(msg.Content.joined())
 	}
+	q.compact = q.compact || asksSummary
 	q.title = asksTitle && len(m.Tools) == 0
 	return q, nil
 }

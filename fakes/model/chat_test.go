@@ -205,6 +205,7 @@ func TestChatAgents(t *testing.T) {
 		"fetch":        {"webfetch:url,format", `"web","input":{"url":"http://x"}`, `{"url":"http://x","format":"text"}`},
 		"question":     {"question:questions", `"ask","input":{"questions":[{"header":"h","question":"q?","options":[{"label":"A"}]}]}`, `{"questions":[{"question":"q?","header":"h","options":[{"label":"A","description":"A"}]}]}`},
 		"mcp":          {"lab_echo:", `"mcp","input":{"server":"lab","tool":"echo","arguments":{"a":1}}`, `{"a":1}`},
+		"structured":   {"StructuredOutput:", `"structured","input":{"value":{"a":1}}`, `{"a":1}`},
 		"client":       {"card:", `"client","input":{"tool":"card"}`, `{}`},
 		"no such tool": {"read:path", `"shell","input":{"command":"ls"}`, `does not offer bash or shell; offered are: read`},
 		"no member":    {"read:name", `"read","input":{"path":"a"}`, `the input of read has no member filePath or path or file_path`},
@@ -251,4 +252,27 @@ func TestChatSubagent(t *testing.T) {
 	g.Expect(brief(m.Witness())).To(Equal([]string{
 		`1 [m1] ["subagent"] complete`, `2 w[prompt] ["done"] complete`, `3 w[again] ["again"] complete`, `4 [result:t1] ["end"] complete`,
 	}))
+}
+
+// TestChatSummary checks the requests for a summary: by the instructions of an agent, or by
+// the newest message of the user.
+func TestChatSummary(t *testing.T) {
+	for name, x := range map[string]struct {
+		messages string
+		want     bool
+	}{
+		"by instructions": {`{"role":"system","content":"You are a context summarization assistant."},{"role":"user","content":"hi"}`, true},
+		"first":           {`{"role":"user","content":"<conversation>hi</conversation>\n\nCreate a new anchored summary from it."}`, true},
+		"again":           {`{"role":"user","content":"Update the anchored summary below."}`, true},
+		"of an old message": {`{"role":"user","content":"Create a new anchored summary."},{"role":"assistant","content":"They met."},{"role":"user","content":"hi"}`,
+			false},
+		"by the model": {`{"role":"user","content":"hi"},{"role":"assistant","content":"Create a new anchored summary?"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			q, err := chatAPI{}.read(nil, []byte(`{"messages":[`+x.messages+`]}`))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(q.compact).To(Equal(x.want))
+		})
+	}
 }

@@ -85,6 +85,12 @@ func chatCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			return wireCall{}, err
 		}
 		return declaredCall(c, o, arguments(in.Arguments), in.Tool)
+	case "structured":
+		in, err := decodeInput[structuredInput](c)
+		if err != nil {
+			return wireCall{}, err
+		}
+		return declaredCall(c, o, arguments(in.Value), "StructuredOutput")
 	case "mcp":
 		in, err := decodeInput[mcpInput](c)
 		if err != nil {

@@ -79,7 +79,7 @@
 //	view      path (of an image)
 //	client    tool, arguments?: a tool of the client
 //	discover  query: a search for tools that the runtime holds back
-//	structured  value: the final answer where a schema asks for one; Claude Code only
+//	structured  value: the final answer where a schema asks for one; not Codex
 //	mcp       server, tool, arguments?
 //	subagent  name, prompt, background?, type? (as a file of the workspace defines it) | name and one
 //	          of tell (a message), close, and on Codex only
@@ -130,7 +130,7 @@
 //	write     write, write_file     patch     apply_patch
 //	edit      edit, edit_file       web       webfetch, websearch
 //	search    grep, search          mcp       SERVER_TOOL, mcp__SERVER__TOOL
-//	client    TOOL
+//	client    TOOL                  structured  StructuredOutput
 //
 // A tool is offered if it is among the request's tools or in the list of
 // deferred tools that the runtime gives in a message.

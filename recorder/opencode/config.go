@@ -15,6 +15,7 @@ type Config struct {
 	Servers     []fixtures.Server
 	rules       []rule
 	compacts    bool
+	shortIdle   bool // the runtime gives up a silent stream soon
 	unreachable bool // the model cannot be reached
 }
 
@@ -52,7 +53,9 @@ func ConfigFor(mode string, needs []string) (Config, error) {
 	}
 	for _, n := range needs {
 		switch n {
-		case "permission", "subagent", "question", "task-list", "search-tools", "plan", "few-retries":
+		case "permission", "subagent", "question", "task-list", "search-tools", "plan", "few-retries", "joins-turn":
+		case "short-idle":
+			c.shortIdle = true
 		case "compaction":
 			c.compacts = true
 		case "no-model":
@@ -87,8 +90,15 @@ type settings struct {
 type provider struct {
 	NPM     string              `json:"npm"`
 	Name    string              `json:"name"`
-	Options map[string]string   `json:"options"`
+	Options providerOptions     `json:"options"`
 	Models  map[string]modelOpt `json:"models"`
+}
+
+type providerOptions struct {
+	BaseURL string `json:"baseURL"`
+	APIKey  string `json:"apiKey"`
+	// ChunkTimeout is how many milliseconds a stream may be silent; 0: five minutes.
+	ChunkTimeout int `json:"chunkTimeout,omitzero"`
 }
 
 type modelOpt struct {
@@ -114,12 +124,15 @@ func (c Config) Connection(modelURL string) drive.Connection {
 	if c.unreachable {
 		modelURL = drive.Nowhere
 	}
+	options := providerOptions{BaseURL: modelURL + "/v1", APIKey: "dummy"}
+	if c.shortIdle {
+		options.ChunkTimeout = 400
+	}
 	s := settings{
 		Share: "disabled", Model: providerName + "/" + models[0], SmallModel: providerName + "/" + models[0], Enabled: []string{providerName},
 		Compaction: map[string]bool{"auto": c.compacts},
 		Provider: map[string]provider{providerName: {
-			NPM: "@ai-sdk/openai-compatible", Name: "Scripted", Models: map[string]modelOpt{},
-			Options: map[string]string{"baseURL": modelURL + "/v1", "apiKey": "dummy"},
+			NPM: "@ai-sdk/openai-compatible", Name: "Scripted", Models: map[string]modelOpt{}, Options: options,
 		}},
 	}
 	for _, m := range models {

@@ -109,7 +109,12 @@ func (c *client) readReply(l line) {
 		ID        string `json:"id"`
 		Directory string `json:"directory"`
 	}
-	if wire.Decode(l.Body, &opened) == nil && opened.Directory != "" && opened.ID != "" && opened.ID != c.session {
+	if wire.Decode(l.Body, &opened) != nil || opened.Directory == "" || opened.ID == "" {
+		return
+	}
+	if sent.aside {
+		c.aside = opened.ID
+	} else if opened.ID != c.session {
 		if c.session = opened.ID; !slices.Contains(c.sessions, opened.ID) {
 			c.sessions = append(c.sessions, opened.ID)
 		}
@@ -118,6 +123,14 @@ func (c *client) readReply(l line) {
 
 func (c *client) readEvent(e event) {
 	p := &e.Properties
+	if c.aside != "" && p.Session == c.aside && e.Type != "session.created" && e.Type != "message.part.delta" {
+		if e.Type == "session.idle" {
+			for _, m := range c.asides {
+				m.ended = true
+			}
+		}
+		return
+	}
 	main := p.Session == c.session
 	switch e.Type {
 	case "server.connected":
@@ -269,6 +282,8 @@ func (c *client) answerQuestion(s fixtures.Step) error {
 		body["reply"] = "once"
 	case s.What == fixtures.AnswerSession:
 		body["reply"] = "always"
+	case s.What == fixtures.AnswerWrong:
+		body["reply"] = "perhaps"
 	case s.What == fixtures.AnswerDeny:
 		body["reply"] = "reject"
 		if s.Text != "" {
@@ -346,11 +361,14 @@ func (c *client) Streams() bool {
 
 // Ended implements drive.Client.
 func (c *client) Ended(id string) bool {
-	return slices.ContainsFunc(c.sent, func(m *message) bool { return m.id == id && m.ended })
+	ended := func(m *message) bool { return m.id == id && m.ended }
+	return slices.ContainsFunc(c.sent, ended) || slices.ContainsFunc(c.asides, ended)
 }
 
 // Idle implements drive.Client.
-func (c *client) Idle() bool { return !c.busy && !c.compacts && len(c.calls) <= 1 && !c.expects() }
+func (c *client) Idle() bool {
+	return !c.busy && !c.compacts && len(c.calls) <= 1 && !c.expects() && !slices.ContainsFunc(c.asides, func(m *message) bool { return !m.ended })
+}
 
 // Texts implements drive.Client.
 func (c *client) Texts() []*drive.Text {

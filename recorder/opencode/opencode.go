@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,7 @@ var Runtime = &drive.Runtime{
 	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
 	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
 	Options:   []string{"effort"},
+	Deadline:  3 * time.Minute, // it repeats a request that fails five times, for a minute and a half
 }
 
 // client drives one run.
@@ -48,10 +50,12 @@ type client struct {
 	sessions []string        // opened, in order
 	created  map[string]bool // sessions that the stream of events has shown
 	session  string
+	aside    string // a second session, see Aside
 	model    string // of the next message; "": the default
 	plans    bool   // the next message is for the agent that plans
 
 	sent    []*message
+	asides  []*message        // of the second session
 	users   map[string]bool   // messages of the user that the wire has shown
 	replies map[string]bool   // messages of the model, and whether they are complete
 	roles   map[string]string // of messages
@@ -76,9 +80,10 @@ type message struct {
 
 // call is a request of the client that has no reply yet.
 type call struct {
-	done bool
-	err  error
-	body jsontext.Value
+	done  bool
+	err   error
+	body  jsontext.Value
+	aside bool // it opens the second session
 }
 
 // question is a permission, or a question of a tool.
@@ -204,11 +209,11 @@ func (c *client) post(method, path string, body any) (*call, error) {
 func (c *client) sessionPath(operation string) string { return "/session/" + c.session + operation }
 
 type part struct {
-	Type     string `json:"type"`
-	Text     string `json:"text,omitempty"`
-	MIME     string `json:"mime,omitempty"`
-	Filename string `json:"filename,omitempty"`
-	URL      string `json:"url,omitempty"`
+	Type     string  `json:"type"`
+	Text     *string `json:"text,omitzero"`
+	MIME     string  `json:"mime,omitempty"`
+	Filename string  `json:"filename,omitempty"`
+	URL      string  `json:"url,omitempty"`
 }
 
 // Send implements drive.Client. The running turn takes what is sent during it when the reply
@@ -217,7 +222,10 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if s.What != "" {
 		return c.Error("sends a message with a priority")
 	}
-	parts := []part{{Type: "text", Text: s.Text}}
+	parts := []part{}
+	if s.Text != "" || len(s.Files) == 0 { // files need no words
+		parts = append(parts, part{Type: "text", Text: &s.Text})
+	}
 	for _, name := range s.Files {
 		b, err := c.d.ReadFile(name)
 		if err != nil {
@@ -255,6 +263,26 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	return err
 }
 
+// Aside implements drive.Client. The second session has no parent, so that it is no
+// sub-agent.
+func (c *client) Aside(_ context.Context, id, text string) error {
+	if c.aside == "" {
+		sent, err := c.post("POST", "/session", map[string]any{"permission": c.cfg.rules, "title": "Two rivers"})
+		if err != nil {
+			return err
+		}
+		sent.aside = true
+		if err := c.d.Until("the event of the second session", func() bool { return sent.done && c.created[c.aside] }); err != nil {
+			return err
+		}
+		if sent.err != nil {
+			return sent.err
+		}
+	}
+	c.asides = append(c.asides, &message{id: id})
+	return c.request("POST", "/session/"+c.aside+"/prompt_async", map[string]any{"parts": []part{{Type: "text", Text: &text}}})
+}
+
 // Stop implements drive.Client. It waits for the turn of a message that was sent, because
 // an idle session ignores an abort.
 func (c *client) Stop(context.Context) error {
@@ -282,12 +310,14 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 		c.model = s.ValueFor("opencode")
 		return nil
 	}
-	asked, ok := askedTools[s.ValueFor("opencode")]
-	if !ok {
-		return c.Error("sets this mode")
+	mode := s.ValueFor("opencode")
+	asked, ok := askedTools[mode]
+	rules := rulesFor(asked)
+	if !ok { // the words of a rule are the modes that the runtime itself has
+		rules = []rule{{"*", "*", mode}}
 	}
-	c.plans = s.ValueFor("opencode") == "plan"
-	err := c.request("PATCH", c.sessionPath(""), map[string]any{"permission": rulesFor(asked)})
+	c.plans = mode == "plan"
+	err := c.request("PATCH", c.sessionPath(""), map[string]any{"permission": rules})
 	return drive.CheckRefusal(err, s.Refused)
 }
 

@@ -64,13 +64,16 @@ type Part struct {
 	Type      Str            `json:"type"`
 	Text      Str            `json:"text"`
 	Synthetic jsontext.Value `json:"synthetic"`
-	Tool      Str            `json:"tool"`
-	Call      Str            `json:"callID"`
-	State     State          `json:"state"`
-	Reason    Str            `json:"reason"`
-	Tokens    Tokens         `json:"tokens"`
-	Cost      Num            `json:"cost"`
-	Time      struct {
+	Metadata  struct {
+		Continue jsontext.Value `json:"compaction_continue"`
+	} `json:"metadata"`
+	Tool   Str    `json:"tool"`
+	Call   Str    `json:"callID"`
+	State  State  `json:"state"`
+	Reason Str    `json:"reason"`
+	Tokens Tokens `json:"tokens"`
+	Cost   Num    `json:"cost"`
+	Time   struct {
 		Start Num `json:"start"`
 		End   Num `json:"end"`
 	} `json:"time"`

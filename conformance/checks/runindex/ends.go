@@ -1,6 +1,7 @@
 package runindex
 
 import (
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
@@ -13,12 +14,15 @@ type TurnEnd struct {
 }
 
 // TurnEnds pairs the terminal events of turns with the ends that the runtime states,
-// in order. It returns none if their numbers differ, because a process exited or a
-// turn ended in another way.
+// in order. It returns none if a turn ended because its process exited, or if their numbers
+// differ because a turn ended in another way.
 func TurnEnds(r *conformance.Run) []TurnEnd {
 	var out []TurnEnd
 	for _, e := range r.Events {
 		if e.Terminal() && e.Turn > 0 && e.SubagentID == "" {
+			if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorCrash {
+				return nil
+			}
 			out = append(out, TurnEnd{Event: e})
 		}
 	}

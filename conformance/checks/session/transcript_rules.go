@@ -61,6 +61,7 @@ var transcriptRules = []transcriptRule{
 	{event.TypeError, "", `^{"type":"error","data"`, optional, "how a process ended is not in its output"},
 	{event.TypeToolStart, "tool", `"tool":"mcp__.*` + ofJoined, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
 	{event.TypePermissionRequest, "tool_name", `"tool_name":"mcp__.*` + ofJoined, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
+	{event.TypePermissionResolved, "tool_name", `"tool_name":"mcp__.*` + ofJoined, mayVary, "only the client knows the names of its servers, which an agent joins with those of their tools"},
 	{event.TypeToolResult, "", ofSignal, either, "a signal to the process is not in its output"},
 	{event.TypeBlockEnd, "", `interrupted.*` + ofSignal, either, "a signal to the process is not in its output"},
 	{event.TypeDone, "", ofSignal, either, "a signal to the process is not in its output"},

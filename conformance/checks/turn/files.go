@@ -3,6 +3,7 @@ package turn
 import (
 	"bytes"
 	"encoding/base64"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 		for _, name := range a.Step.Files {
 			forms := [][]byte{[]byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))}
 			if a.Step.ByPath { // an adapter may read the file itself
-				forms = append(forms, []byte("/"+name+`"`))
+				forms = append(forms, []byte("/"+name+`"`), []byte((&url.URL{Path: "/" + name}).EscapedPath()+`"`))
 			}
 			written := slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return w.Kind == standin.KindSend && containsAny(w.Bytes, forms) })
 			if !written && !onCommandLine(t.Run, a.Step, name) {
