@@ -24,8 +24,10 @@ var inlineTypes = []string{
 // chose them and their type, so a browser must neither guess another type nor run them.
 func (s *Server) media(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if _, err := s.stored(r.Context(), id); err != nil {
-		return err
+	if s.running(r.Context(), id) == nil { // of one that runs, the log may hold nothing yet
+		if _, err := s.stored(r.Context(), id); err != nil {
+			return err
+		}
 	}
 	m, data, err := s.c.Log.Media(r.Context(), id, r.PathValue("hash"))
 	if err != nil {

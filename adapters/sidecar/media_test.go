@@ -114,6 +114,18 @@ func TestMediaRefusals(t *testing.T) {
 	g.Expect(status).To(Equal(200), "also after the session ended")
 }
 
+// TestMediaOfANewSession checks that a session is known before its first event is stored.
+func TestMediaOfANewSession(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.adapter.hold = make(chan struct{})
+	x.open("s")
+	status, answer := x.call("GET", "/sessions/s/media/"+mediumOf("image/png").SHA256, "")
+	close(x.adapter.hold)
+	g.Expect(status).To(Equal(404))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeUnknownMedia))
+}
+
 // TestMediaGuard checks that media need what other routes need.
 func TestMediaGuard(t *testing.T) {
 	x := newServer(t, sidecar.Config{Token: "secret"})
