@@ -124,8 +124,8 @@ func TestExamplesWithFaults(t *testing.T) {
 func TestExamplesPass(t *testing.T) {
 	t.Parallel()
 	scenarios := map[string][]string{
-		"claude": {"text/*", "tool/text-tool-text-three-rounds", "permission/*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
-		"codex":  {"text/*", "tool/text-tool-text-three-rounds", "permission/*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+		"claude": {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+		"codex":  {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
 	}
 	for file, x := range examples {
 		t.Run(file, func(t *testing.T) {
