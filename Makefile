@@ -144,6 +144,16 @@ bench-page: ## measure the adapters on this machine, which should be quiet, and 
 	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
 	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json; } > conformance/bench/RESULTS.md
 
+USECHAT := .tmp/usechat
+.PHONY: usechat
+usechat: ## build the page of useChat that `turnspec bench page --usechat .tmp/usechat/usechat.js` measures (40 MB of React, the AI SDK and esbuild)
+	mkdir -p $(USECHAT) && cp conformance/bench/paint/usechat/*.json conformance/bench/paint/usechat/*.mjs $(USECHAT)
+	cd $(USECHAT) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent build
+
+.PHONY: test-usechat
+test-usechat: usechat ## measure the page of useChat once, in Chromium
+	TURNSPEC_USECHAT=$(CURDIR)/$(USECHAT)/usechat.js $(GO) test -count=1 -run TestRun ./conformance/bench/paint $(ARGS)
+
 .PHONY: crash
 crash: ## kill a program that appends to an event log, and a server, at 200 random moments each
 	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite

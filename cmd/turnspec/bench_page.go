@@ -17,6 +17,7 @@ type benchPageFlags struct {
 	events  string
 	deltas  int
 	repeat  int
+	useChat string
 	gates   []string
 	json    bool
 	verbose bool
@@ -29,7 +30,9 @@ func benchPageCmd() *cobra.Command {
 		Short: "Measure the chat page in a real browser, compared with a page that only appends text",
 		Long: `Page measures what the users of the chat page wait for, in a Chromium without a window,
 by the marks of the page itself. The control dom is a page that gets the same events from
-the same server and appends their text to one text node. Both take turns in each repeat.
+the same server and appends their text to one text node. With --usechat, the control
+usechat is what people would use instead: useChat of the AI SDK, with React. They take turns
+in each repeat.
 
 The loads:
   turn        from the click on send to the frame that shows the first text
@@ -42,7 +45,8 @@ The loads:
 Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 		Example: `  turnspec bench page
   turnspec bench page --repeat 11 --gate 'painted<=1.5x dom'
-  turnspec bench page --events 1000,100000 --json`,
+  turnspec bench page --events 1000,100000 --json
+  make usechat && turnspec bench page --usechat .tmp/usechat/usechat.js`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchPage(cmd, f) },
 	}
@@ -50,6 +54,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.StringVar(&f.events, "events", "1000,10000,100000", "numbers of events of the stored sessions")
 	fl.IntVar(&f.deltas, "deltas", 20_000, "deltas of the flood")
 	fl.IntVar(&f.repeat, "repeat", 5, "number of repeats")
+	fl.StringVar(&f.useChat, "usechat", "", "file with the page of useChat that make usechat builds, as another control")
 	fl.StringArrayVar(&f.gates, "gate", nil, "exit with 1 unless this holds: 'painted<=1.5x dom' (repeatable)")
 	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
@@ -61,7 +66,7 @@ func runBenchPage(cmd *cobra.Command, f benchPageFlags) error {
 	if err != nil {
 		return err
 	}
-	c := paint.Config{Deltas: f.deltas, Repeats: f.repeat, Turnspec: buildVersion()}
+	c := paint.Config{Deltas: f.deltas, Repeats: f.repeat, UseChat: f.useChat, Turnspec: buildVersion()}
 	for text := range strings.SplitSeq(f.events, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {

@@ -224,6 +224,7 @@ var documentedTable = map[string]how{
 	"turnspec bench page":                                                                                           {notRun: measuresPage},
 	"turnspec bench page --repeat 11 --gate 'painted<=1.5x dom'":                                                    {notRun: measuresPage},
 	"turnspec bench page --events 1000,100000 --json":                                                               {notRun: measuresPage},
+	"make usechat && turnspec bench page --usechat .tmp/usechat/usechat.js":                                         {notRun: measuresPage},
 	"turnspec bench compare old.json new.json":                                                                      {files: []string{"old.json", "new.json"}},
 	"turnspec bench show new.json":                                                                                  {files: []string{"new.json"}},
 	"turnspec bench show --markdown new.json sessions.json > RESULTS.md":                                            {files: []string{"new.json", "sessions.json"}},

@@ -15,12 +15,13 @@ import (
 
 // The controls measure what the machine allows.
 const (
-	Raw   = "raw"   // a reader of the pipe that does not interpret the bytes
-	Lines = "lines" // a reader that splits the bytes into lines
-	Node  = "node"  // Node's readline and JSON.parse
-	SDK   = "sdk"   // the official JavaScript client, if the runtime has one and it is installed
-	DOM   = "dom"   // of the chat page: a page that appends the text of the events to one text node
-	Spawn = "spawn" // a child that does nothing, from its start to its end
+	Raw   = "raw"     // a reader of the pipe that does not interpret the bytes
+	Lines = "lines"   // a reader that splits the bytes into lines
+	Node  = "node"    // Node's readline and JSON.parse
+	SDK   = "sdk"     // the official JavaScript client, if the runtime has one and it is installed
+	DOM   = "dom"     // of the chat page: a page that appends the text of the events to one text node
+	Chat  = "usechat" // of the chat page: useChat of the AI SDK, with React
+	Spawn = "spawn"   // a child that does nothing, from its start to its end
 )
 
 // rawControl reads the bytes of a runtime's stdout, or its lines.

@@ -117,7 +117,7 @@ func Parse(text string) (Gate, error) {
 	if kind := bench.MeasureNamed(g.Measure).Unit; m[5] != "" && (strings.HasSuffix(m[5], "B") != (kind == bench.Bytes) || strings.HasSuffix(m[5], "s") != (kind == bench.Seconds)) {
 		return g, fmt.Errorf("gate %q: %s is not measured in %s", text, m[1], m[5])
 	}
-	controls := []string{"", bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM, bench.Spawn}
+	controls := []string{"", bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM, bench.Chat, bench.Spawn}
 	if !slices.Contains(controls, g.Control) {
 		return g, fmt.Errorf("gate %q: no control %q, only %s", text, g.Control, strings.Join(controls[1:], ", "))
 	}

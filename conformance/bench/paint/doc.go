@@ -14,10 +14,11 @@ package paint
 
 import "github.com/turnspec/turnspec/conformance/bench"
 
-// Page and Control are the contenders.
+// The contenders. UseChat takes part if it was built, by `make usechat`.
 const (
 	Page    = "page"
 	Control = bench.DOM
+	UseChat = bench.Chat
 )
 
 // The loads.
@@ -31,6 +32,7 @@ type Config struct {
 	Deltas   int   // of the flood
 	Events   []int // of the stored sessions
 	Repeats  int
+	UseChat  string // the file with the page of useChat; "": it does not take part
 	Turnspec string // the version that measured
 	Progress func(done, total int, what string)
 }

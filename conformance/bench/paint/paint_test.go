@@ -2,6 +2,7 @@ package paint
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -56,12 +57,13 @@ func TestRun(t *testing.T) {
 		t.Skip("it starts a browser, which takes seconds")
 	}
 	g := NewWithT(t)
-	d, err := Config{Deltas: 300, Events: []int{300}, Repeats: 1}.Run(t.Context())
+	c := Config{Deltas: 300, Events: []int{300}, Repeats: 1, UseChat: os.Getenv("TURNSPEC_USECHAT")} // make test-usechat
+	d, err := c.Run(t.Context())
 	if errors.Is(err, browser.ErrNotInstalled) {
 		t.Skip("chromium is not installed: the figures are tested without it")
 	}
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, c := range contenders {
+	for _, c := range c.contenders() {
 		for load, measures := range map[string][]string{
 			Turn:            {"send click -> first text paint", "first text delta -> first text paint"},
 			Flood:           {"painted", "backlog-depth", "backlog-age", "longest-frame"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/page/browser"
@@ -25,14 +26,14 @@ func (c Config) Run(ctx context.Context) (doc *bench.Document, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	r := &run{Config: c, server: s, browser: b, doc: bench.NewDocument(c.Turnspec, c.Repeats)}
+	r := &run{Config: c, contenders: c.contenders(), server: s, browser: b, doc: bench.NewDocument(c.Turnspec, c.Repeats)}
 	r.doc.Loads = []bench.Load{{Name: Turn, Deltas: turnDeltas, Rate: 1 / turnGap.Seconds(), Sessions: 1}, {Name: Flood, Deltas: c.Deltas, Sessions: 1}}
 	for _, n := range c.Events {
 		r.doc.Loads = append(r.doc.Loads, bench.Load{Name: storedLoad(n), Sessions: 1})
 	}
 	for repeat := range c.Repeats {
-		for i := range contenders { // in turns, and each first every second time
-			if err := r.measure(ctx, contenders[(i+repeat)%len(contenders)]); err != nil {
+		for i := range r.contenders { // in turns, and each is the first as often as the others
+			if err := r.measure(ctx, r.contenders[(i+repeat)%len(r.contenders)]); err != nil {
 				return nil, err
 			}
 		}
@@ -67,18 +68,33 @@ var contenders = []contender{
 	},
 }
 
+// useChat listens when it has sent a message, as its transport expects.
+var useChat = contender{
+	name: UseChat, path: "/usechat", ready: `globalThis.usechat !== undefined`, mark: `usechat.markStages()`,
+	send: `(usechat.send("%s"), true)`, choose: `(usechat.open("%s"), true)`,
+}
+
+// contenders returns those that take part.
+func (c Config) contenders() []contender {
+	if c.UseChat == "" {
+		return contenders
+	}
+	return append(slices.Clone(contenders), useChat)
+}
+
 // run builds a document.
 type run struct {
 	Config
-	server  *server
-	browser *browser.Browser
-	doc     *bench.Document
-	done    int
+	contenders []contender
+	server     *server
+	browser    *browser.Browser
+	doc        *bench.Document
+	done       int
 }
 
 func (r *run) progress(what string) {
 	if r.Progress != nil {
-		r.Progress(r.done, r.Repeats*len(contenders)*(2+len(r.Events)), what)
+		r.Progress(r.done, r.Repeats*len(r.contenders)*(2+len(r.Events)), what)
 	}
 	r.done++
 }
@@ -111,7 +127,7 @@ func (r *run) add(load string, c contender, measure string, value float64) {
 		}
 	}
 	r.doc.Series = append(r.doc.Series, bench.Series{
-		Runtime: "source", Load: load, Contender: c.name, Control: c.name == Control, Measure: measure, Unit: m.Unit, More: m.More, Samples: []float64{value},
+		Runtime: "source", Load: load, Contender: c.name, Control: c.name != Page, Measure: measure, Unit: m.Unit, More: m.More, Samples: []float64{value},
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ import (
 
 //go:embed control.html
 var controlPage string
+
+//go:embed usechat/index.html
+var useChatPage string
 
 // server is a sidecar in this process, with the control page beside its own.
 type server struct {
@@ -36,16 +40,16 @@ const (
 	turnGap    = 5 * time.Millisecond
 )
 
-// startServer starts a server. It holds a stored session for each number of events, and a
-// second one that the control opens.
+// startServer starts a server. It holds a stored session for each number of events and each
+// contender.
 func startServer(ctx context.Context, c Config) (*server, error) {
 	log := window.Keep(&eventlog.Memory{})
 	if err := log.Append(ctx, stored(firstID, 100)...); err != nil {
 		return nil, err
 	}
 	for _, n := range c.Events {
-		for _, contender := range []string{Page, Control} {
-			all := stored(storedID(contender, n), n)
+		for _, contender := range c.contenders() {
+			all := stored(storedID(contender.name, n), n)
 			for len(all) > 0 {
 				part := all[:min(len(all), 1000)]
 				all = all[len(part):]
@@ -63,6 +67,13 @@ func startServer(ctx context.Context, c Config) (*server, error) {
 	s.side = sidecar.New(sidecar.Config{Adapters: known, Log: log})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /control", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, controlPage) })
+	if c.UseChat != "" {
+		if _, err := os.Stat(c.UseChat); err != nil {
+			return nil, err
+		}
+		mux.HandleFunc("GET /usechat", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, useChatPage) })
+		mux.HandleFunc("GET /usechat.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, c.UseChat) })
+	}
 	mux.Handle("/", s.side)
 	s.http.Handler = mux
 	s.http.ReadHeaderTimeout = time.Minute

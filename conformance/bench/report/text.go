@@ -144,7 +144,7 @@ type row struct {
 }
 
 // compared are the controls to which ratios are shown.
-var compared = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM}
+var compared = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.DOM, bench.Chat}
 
 func (r Report) ratios() []group {
 	var out []group
