@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 		"cpu<=3KiB":            "cpu is not measured in KiB",
 		"lost<=3ms":            "lost is not measured in ms",
 		"speed<=2x raw":        `no measure "speed"`,
-		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, dom, spawn`,
+		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, dom, usechat, spawn`,
 	} {
 		_, err := Parse(text)
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
