@@ -62,7 +62,7 @@ async function post(_, { signal }) {
   const message = { message: "Go on", message_id: crypto.randomUUID() };
   await fetch(`/sessions/${session}/message`, { method: "POST", body: JSON.stringify(message) });
   stage("accepted");
-  const answer = await fetch(`/sessions/${session}/events?format=uistream`, { signal });
+  const answer = await fetch(`/sessions/${session}/events?format=uistream&after=1`, { signal }); // session_ready
   return new Response(watch(answer.body), { headers: answer.headers, status: answer.status });
 }
 
