@@ -147,7 +147,7 @@ bench-page: ## measure the adapters on this machine, which should be quiet, and 
 USECHAT := .tmp/usechat
 .PHONY: usechat
 usechat: ## build the page of useChat that `turnspec bench page --usechat .tmp/usechat/usechat.js` measures (40 MB of React, the AI SDK and esbuild)
-	mkdir -p $(USECHAT) && cp conformance/bench/paint/usechat/*.json conformance/bench/paint/usechat/*.mjs $(USECHAT)
+	mkdir -p $(USECHAT) && cp conformance/bench/paint/usechat/*.json conformance/bench/paint/usechat/*.mjs conformance/bench/paint/marks.mjs $(USECHAT)
 	cd $(USECHAT) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent build
 
 .PHONY: test-usechat

@@ -23,6 +23,9 @@ import (
 //go:embed control.html
 var controlPage string
 
+//go:embed marks.mjs
+var marksModule string
+
 //go:embed usechat/index.html
 var useChatPage string
 
@@ -67,6 +70,10 @@ func startServer(ctx context.Context, c Config) (*server, error) {
 	s.side = sidecar.New(sidecar.Config{Adapters: known, Log: log})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /control", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, controlPage) })
+	mux.HandleFunc("GET /marks.mjs", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = io.WriteString(w, marksModule)
+	})
 	if c.UseChat != "" {
 		if _, err := os.Stat(c.UseChat); err != nil {
 			return nil, err

@@ -5,25 +5,9 @@ import { DefaultChatTransport } from "ai";
 import { createElement, useLayoutEffect } from "react";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
+import { afterFrame, isMarked, markStages, stage } from "./marks.mjs";
 
 const session = new URLSearchParams(location.hash.slice(1)).get("session");
-let marked = new Set();
-
-function stage(name) {
-  if (!marked.has(name)) performance.mark(`turnspec:${name}`);
-  marked.add(name);
-}
-
-function markStages() {
-  performance.clearMarks();
-  marked = new Set();
-}
-
-function afterFrame(then) {
-  const channel = new MessageChannel();
-  channel.port1.onmessage = then;
-  channel.port2.postMessage(null);
-}
 
 // ends are the lengths of the text after each delta, which is known: see word in source.go.
 const ends = [];
@@ -51,7 +35,7 @@ function watch(body) {
     transform(bytes, out) {
       stage("event");
       stage("status");
-      if (!marked.has("text") && decoder.decode(bytes, { stream: true }).includes(`"text-delta"`)) stage("text");
+      if (!isMarked("text") && decoder.decode(bytes, { stream: true }).includes(`"text-delta"`)) stage("text");
       out.enqueue(bytes);
     },
   }));
