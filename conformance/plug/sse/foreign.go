@@ -161,12 +161,7 @@ func (x *session) listenForeign() {
 				err = x.readForeign(ctx)
 			}
 		}
-		x.Mu.Lock()
-		leaving := x.leaving
-		x.leaving = false
-		x.Mu.Unlock()
-		if leaving {
-			x.left <- struct{}{}
+		if x.hasLeft() {
 			return
 		}
 		x.endForeign()

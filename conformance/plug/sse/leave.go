@@ -73,3 +73,15 @@ func (c *commentCounter) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// hasLeft reports whether LeaveAndReturn has cut the stream that ended, and lets it go on.
+func (x *session) hasLeft() bool {
+	x.Mu.Lock()
+	leaving := x.leaving
+	x.leaving = false
+	x.Mu.Unlock()
+	if leaving {
+		x.left <- struct{}{}
+	}
+	return leaving
+}

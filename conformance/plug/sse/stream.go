@@ -84,12 +84,7 @@ func (x *session) readStream(body io.ReadCloser) {
 		}
 	}
 	_ = body.Close()
-	x.Mu.Lock()
-	leaving := x.leaving
-	x.leaving = false
-	x.Mu.Unlock()
-	if leaving {
-		x.left <- struct{}{}
+	if x.hasLeft() {
 		return
 	}
 	x.endStream(end)
