@@ -28,7 +28,7 @@ type copier struct {
 	commits chan struct{} // holds one element if there are commits to flush
 	full    chan struct{} // holds one element if FILE-wal has too many pages
 
-	flushes atomic.Int64 // that succeeded
+	flushes, copies atomic.Int64 // that succeeded
 }
 
 func newCopier(ctx context.Context, l *Log, abs string) (*copier, error) {
@@ -76,7 +76,9 @@ func (c *copier) run() {
 				c.flushes.Add(1)
 			}
 		case <-c.full:
-			_ = c.copyPages()
+			if c.copyPages() == nil {
+				c.copies.Add(1)
+			}
 		case <-c.log.closing:
 			return
 		}
@@ -101,15 +103,15 @@ func (c *copier) copyPages() error {
 			return err
 		}
 		if pages-before < fewPages || pages > 2*c.log.options.walPages {
-			return c.beginAnew()
+			return c.restart()
 		}
 		before = pages
 	}
 }
 
-// beginAnew lets the writer copy the rest. As nothing is left then, SQLite writes the next
+// restart lets the writer copy the rest. As nothing is left then, SQLite writes the next
 // commit to the beginning of FILE-wal.
-func (c *copier) beginAnew() error {
+func (c *copier) restart() error {
 	r := &request{copyRest: true, done: make(chan error, 1)}
 	select {
 	case c.log.writer.requests <- r:

@@ -11,7 +11,7 @@ func (o Options) WithMaxPages(n int) Options {
 	return o
 }
 
-// WithWALPages sets the size above which FILE-wal is begun anew.
+// WithWALPages sets the size above which FILE-wal is copied and restarted.
 func (o Options) WithWALPages(n int) Options {
 	o.walPages = n
 	return o
@@ -19,6 +19,9 @@ func (o Options) WithWALPages(n int) Options {
 
 // Flushes returns how often FILE-wal was flushed after the commits.
 func (l *Log) Flushes() int64 { return l.copier.flushes.Load() }
+
+// Copies returns how often FILE-wal was copied into the file and restarted.
+func (l *Log) Copies() int64 { return l.copier.copies.Load() }
 
 // MorePages removes the limit. No append may run.
 func (l *Log) MorePages(t *testing.T) {

@@ -171,6 +171,24 @@ func TestRelaxedLogIsFlushed(t *testing.T) {
 	g.Expect(other.Flushes()).To(BeZero())
 }
 
+// FILE-wal is copied into the file while the log is open, and does not grow after that.
+// The limits are below those at which the writer would copy it.
+func TestWALIsCopied(t *testing.T) {
+	const pages, pageBytes = 900, 2048
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "copied.db")
+	log := openLog(t, path, sqlite.Options{Relaxed: true}.WithWALPages(pages))
+	const n, batch = 5000, 1000 // 600 pages, and more by the estimate
+	for round := range int64(2) {
+		for seq := round*n + 1; seq <= (round+1)*n; seq += batch {
+			g.Expect(log.Append(t.Context(), deltas("s", seq, seq+batch-1)...)).To(Succeed())
+		}
+		g.Eventually(log.Copies).WithTimeout(time.Minute).Should(BeNumerically(">", round))
+		g.Expect(fileSize(t, path)).To(BeNumerically(">", (round+1)*400*pageBytes))
+		g.Expect(fileSize(t, path+"-wal")).To(BeNumerically("<", pages*pageBytes), "the second round is written to its beginning")
+	}
+}
+
 // Reads use the primary key, and the list of sessions reads no events.
 func TestQueriesUseTheKey(t *testing.T) {
 	g := NewWithT(t)
